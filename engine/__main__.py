@@ -1,0 +1,5 @@
+"""`python -m engine` is the command `modelway`."""
+
+from engine.cli import main
+
+main()

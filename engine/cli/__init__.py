@@ -1,0 +1,40 @@
+"""The command `modelway`. One file here is one command: a module that defines `command`."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from importlib import metadata
+
+import click
+
+_GROUND = frozenset({"show"})
+
+
+class _Commands(click.Group):
+    """Finds commands by their files and imports only the one that runs."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(m.name for m in pkgutil.iter_modules(__path__) if m.name not in _GROUND)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in self.list_commands(ctx):
+            return None
+        command = importlib.import_module(f"{__name__}.{cmd_name}").command
+        assert isinstance(command, click.Command)
+        return command
+
+
+@click.command(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(metadata.version("modelway"), prog_name="modelway")
+def main() -> None:
+    """A gateway for AI models in which no endpoint is code.
+
+    OpenAPI documents say what callers may call, gateway.yaml says where each operation goes.
+
+    \b
+    Try it with nothing but this program:  modelway demo
+    Begin your own:                        modelway init my-gateway
+    Look for mistakes, as CI would:        modelway check -c gateway.yaml
+    Run it:                                modelway serve -c gateway.yaml
+    """

@@ -1,0 +1,130 @@
+"""`modelway demo`: the gateway and a mock upstream, ready to be called."""
+
+from __future__ import annotations
+
+import dataclasses
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import click
+
+from engine import files, plan
+from engine.app import build
+from engine.cli.show import show
+from engine.config.model import Model, Server
+from engine.plan import Plan
+from engine.server import Gunicorn
+from engine.tokens import Caller, digest, new_secret
+
+_CREDENTIAL = "mock-credential"
+_UPSTREAMS = {
+    "OPENAI_UPSTREAM": "/v1",
+    "ANTHROPIC_UPSTREAM": "/v1",
+    "RERANK_UPSTREAM": "/v1",
+    "GEMINI_UPSTREAM": "/v1beta",
+}
+_KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "RERANK_API_KEY")
+
+
+@click.command()
+@click.option("-p", "--port", default=0, help="Port on 127.0.0.1; a free one by default.")
+def command(port: int) -> None:
+    """Start the shipped gateway in front of a mock upstream, and say how to call it.
+
+    No account, no key and no network is needed: the mock echoes what it is told. Ctrl-C ends both.
+    """
+    port = port or _free_port()
+    mock_port = _free_port()
+    secret = new_secret()
+    with _mock(mock_port):
+        made = _plan(f"127.0.0.1:{port}", mock_port, secret)
+        Gunicorn(
+            made.config.server, lambda: build(made), lambda: click.echo(_words(port, secret))
+        ).run()
+
+
+def _plan(listen: str, mock_port: int, secret: str) -> Plan:
+    """The shipped config, pointed at the mock, with one token and the mock's faults as models."""
+    environ = dict.fromkeys(_KEYS, _CREDENTIAL) | {
+        name: f"http://127.0.0.1:{mock_port}{path}" for name, path in _UPSTREAMS.items()
+    }
+    planned = plan.make(files.CONFIG, environ)
+    if planned.plan is None:
+        show(planned.findings.errors, planned)
+        sys.exit(1)
+    config = planned.plan.config
+    faults = Model("fault-*", config.models["gpt-4o"].to, (), "fault-*", "modelway", 0, ())
+    upstreams = {n: dataclasses.replace(u, proxy="") for n, u in config.upstreams.items()}
+    config = dataclasses.replace(
+        config,
+        server=Server(listen=listen, workers=1),
+        upstreams=upstreams,
+        models={**config.models, "fault-*": faults},
+        tokens={digest(secret): Caller("demo")},
+    )
+    return dataclasses.replace(planned.plan, config=config)
+
+
+@contextmanager
+def _mock(port: int) -> Iterator[None]:
+    """A mock upstream in a process of its own, listening before the body runs."""
+    command = [sys.executable, "-m", "engine", "mock", "--port", str(port), "--delay", "0.03"]
+    process = subprocess.Popen(  # noqa: S603 - our own command
+        command, stderr=subprocess.DEVNULL, start_new_session=True
+    )
+    try:
+        _wait(port, process)
+        yield
+    finally:
+        process.terminate()
+        process.wait(timeout=10)
+
+
+def _wait(port: int, process: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + 30
+    while process.poll() is None and time.monotonic() < deadline:
+        try:
+            socket.create_connection(("127.0.0.1", port), 1).close()
+        except OSError:
+            time.sleep(0.02)
+        else:
+            return
+    raise click.ClickException("the mock upstream did not start; try `modelway mock` to see why")
+
+
+def _free_port() -> int:
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        return int(sock.getsockname()[1])
+
+
+def _words(port: int, secret: str) -> str:
+    base = f"http://127.0.0.1:{port}/v1"
+    return f"""
+Modelway is running in front of a mock upstream that echoes what it is told.
+
+  base URL  {base}
+  token     {secret}
+
+curl, with a stream:
+
+  curl -N {base}/chat/completions \\
+    -H 'Authorization: Bearer {secret}' -H 'Content-Type: application/json' \\
+    -d '{{"model": "gpt-4o", "stream": true,
+         "messages": [{{"role": "user", "content": "Hello there!"}}]}}'
+
+Python, with the official SDK (pip install openai):
+
+  from openai import OpenAI
+  client = OpenAI(base_url="{base}", api_key="{secret}")
+  answer = client.chat.completions.create(
+      model="gpt-4o", messages=[{{"role": "user", "content": "Hello!"}}]
+  )
+  print(answer.choices[0].message.content)
+
+Model names like fault-status-503 or fault-close-after-2 ask for a fault. Ctrl-C ends the demo.
+"""

@@ -1,0 +1,39 @@
+"""`modelway init`: a starter project."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import click
+
+from engine import files
+
+
+@click.command()
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+def command(folder: Path) -> None:
+    """Write a starter project into FOLDER: gateway.yaml, openapi/, schemas/.
+
+    They are the files this program is shipped with, ready for `modelway check`. Nothing that is
+    there already is overwritten.
+    """
+    names = ("gateway.yaml", "openapi", "schemas")
+    there = [name for name in names if (folder / name).exists()]
+    if there:
+        raise click.ClickException(f"{folder / there[0]} exists already; nothing was written")
+    folder.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(files.CONFIG, folder / "gateway.yaml")
+    for source, pattern in ((files.DOCUMENTS, "*.yaml"), (files.SCHEMA.parent, "*.json")):
+        made = folder / source.name
+        made.mkdir()
+        for file in sorted(source.glob(pattern)):
+            shutil.copyfile(file, made / file.name)
+    click.echo(
+        f"Wrote {folder}: gateway.yaml, openapi/, schemas/\n\n"
+        f"  cd {folder}\n"
+        "  modelway token new alice     # a token for a caller; put the entry under tokens:\n"
+        "  export OPENAI_API_KEY=...    # what the upstreams are shown; see upstreams:\n"
+        "  modelway check\n"
+        "  modelway serve"
+    )

@@ -1,0 +1,57 @@
+"""`modelway routes`: what a config comes to, as a table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from engine.cli.show import config_option, planned_or_exit
+from engine.plan import Plan, Route
+
+
+@click.command()
+@config_option
+def command(config: Path) -> None:
+    """List every route: method, path, operation, where its model is named, where it goes."""
+    plan = planned_or_exit(config)
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for heading in ("METHOD", "PATH", "OPERATION", "MODEL FROM", "GOES TO", "GUARDS"):
+        table.add_column(heading, overflow="fold", no_wrap=heading in ("METHOD", "PATH"))
+    for route in plan.routes:
+        for template, _ in route.templates:
+            operation = route.operation
+            cells = (_model(route), _goes_to(route, plan), _guards(route))
+            table.add_row(operation.method, template, operation.id, *cells)
+    console = Console(highlight=False)
+    console.width = max(console.width, 160)
+    console.print(table)
+
+
+def _model(route: Route) -> str:
+    if route.model is None:
+        return "-"
+    default = f" (default {route.default_model})" if route.default_model else ""
+    return f"{route.model.text.removeprefix('$request.')}{default}"
+
+
+def _goes_to(route: Route, plan: Plan) -> str:
+    if route.answer == "models":
+        return "the gateway itself"
+    if route.answer == "websocket":
+        return "nowhere yet (501)"
+    if route.to:
+        return ", ".join(target.upstream for target in route.to)
+    dialect = route.dialects[-1].name
+    upstreams = {t.upstream for model in plan.config.models.values() for t in model.to}
+    speaking = sorted(u for u in upstreams if plan.config.upstreams[u].dialect in ("", dialect))
+    return "by model: " + (", ".join(speaking) or "none")
+
+
+def _guards(route: Route) -> str:
+    guards = ["public" if route.public else "token"]
+    guards += [policy.name for policy in route.policies]
+    guards += ["not validated"] if route.validate == "off" else ["validated"]
+    return ", ".join(guards)

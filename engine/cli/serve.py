@@ -1,0 +1,31 @@
+"""`modelway serve`: the gateway under gunicorn with gevent workers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from engine.app import build
+from engine.cli.show import config_option, planned_or_exit
+from engine.server import Gunicorn
+
+
+@click.command()
+@config_option
+def command(config: Path) -> None:
+    """Serve the gateway that the config describes.
+
+    Reads everything first: with a single error anywhere, all are printed and nothing is served.
+    Listens where `server.listen` says, with `server.workers` processes. SIGTERM ends it after the
+    requests under way, or after `server.grace`.
+
+    Under your own gunicorn: MODELWAY_CONFIG=gateway.yaml gunicorn -k gevent engine.wsgi:app
+    """
+    plan = planned_or_exit(config)
+    server = plan.config.server
+
+    def ready() -> None:
+        click.echo(f"modelway: {len(plan.routes)} operations on {server.listen}", err=True)
+
+    Gunicorn(server, lambda: build(plan), ready).run()

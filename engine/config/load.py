@@ -1,0 +1,209 @@
+"""Reading gateway.yaml into a Config: its YAML, shape and values. Names are the plan's business."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from pathlib import Path as FilePath
+from typing import Any
+
+from engine import units
+from engine.config import model, shape
+from engine.config.secrets import expander
+from engine.marked_yaml import Marked, read
+from engine.problem import Findings, Path
+from engine.tokens import Caller
+
+
+def load(
+    text: str, shown: str, folder: FilePath, environ: Mapping[str, str], findings: Findings
+) -> tuple[model.Config | None, Marked]:
+    """Read a config. None for the Config when its YAML or its shape has errors."""
+    marked = read(text, shown, expander(environ, folder))
+    findings.found.extend(marked.problems)
+    if marked.value is None and not marked.problems:
+        findings.error(marked, (), "MW102", "the file is empty", "start with `modelway init DIR`")
+    if any(problem.code in ("MW001", "MW002") for problem in findings.errors):
+        return None, marked
+    _check_shape(marked, findings)
+    if findings.errors:
+        return None, marked
+    return _Builder(marked, folder, findings).config(), marked
+
+
+def _check_shape(marked: Marked, findings: Findings) -> None:
+    """Note breaches of the shape, except where the value is missing because reading it failed."""
+    shaped = Findings()
+    shape.check(marked.value, shape.schema(), marked, (), shaped)
+    failed = {(problem.line, problem.column) for problem in marked.problems}
+    findings.found.extend(p for p in shaped.found if (p.line, p.column) not in failed)
+
+
+class _Builder:
+    """A value of the right shape -> Config."""
+
+    def __init__(self, marked: Marked, folder: FilePath, findings: Findings) -> None:
+        self.marked = marked
+        self.folder = folder
+        self.findings = findings
+
+    def config(self) -> model.Config | None:
+        said: dict[str, Any] = self.marked.value
+        config = model.Config(
+            source=self.marked,
+            folder=self.folder,
+            server=_server(said.get("server", {})),
+            specs={n: _spec(n, v) for n, v in said["specs"].items()},
+            upstreams={n: self._upstream(n, v) for n, v in said.get("upstreams", {}).items()},
+            models={n: _model(n, v) for n, v in said.get("models", {}).items()},
+            policies=_policies(said.get("policies", []), ("policies",)),
+            routes=tuple(_route(v, ("routes", i)) for i, v in enumerate(said["routes"])),
+            tokens=self._tokens(said.get("tokens", [])),
+        )
+        return None if self.findings.errors else config
+
+    def _upstream(self, name: str, said: dict[str, Any]) -> model.Upstream:
+        at: Path = ("upstreams", name)
+        credential = said.get("credential")
+        return model.Upstream(
+            name=name,
+            url=said["url"].rstrip("/"),
+            dialect=said.get("dialect", ""),
+            credential=self._credential(credential, (*at, "credential")) if credential else None,
+            timeouts={k: units.seconds(v) for k, v in said.get("timeouts", {}).items()},
+            forward_headers=tuple(said.get("forward_headers", ())),
+            pool=said.get("pool", 100),
+            proxy=said.get("proxy"),
+            tls=self._tls(said.get("tls", {}), (*at, "tls")),
+            at=at,
+        )
+
+    def _credential(self, said: dict[str, str], at: Path) -> model.Credential | None:
+        if len([kind for kind in ("bearer", "header", "query") if kind in said]) != 1:
+            hint = "write {bearer: ...}, {header: name, value: ...} or {query: name, value: ...}"
+            self.findings.error(self.marked, at, "MW105", "a credential has one form", hint)
+            return None
+        kind, name, value = "header", "authorization", f"Bearer {said.get('bearer')}"
+        if "bearer" not in said:
+            kind = "header" if "header" in said else "query"
+            name, value = said[kind], said["value"]
+        if not value.isprintable() or not value.isascii():
+            message = "a credential has ASCII letters, digits and signs only; no line ends"
+            self.findings.error(self.marked, at, "MW105", message)
+        return model.Credential(kind, name.lower() if kind == "header" else name, value)
+
+    def _tls(self, said: dict[str, Any], at: Path) -> model.Tls:
+        files: dict[str, str] = {}
+        for key in ("ca", "certificate", "key"):
+            if key in said:
+                path = self.folder / said[key]
+                files[key] = str(path)
+                if not path.is_file():
+                    self.findings.error(
+                        self.marked, (*at, key), "MW106", f"there is no file '{said[key]}'"
+                    )
+        return model.Tls(**files, verify=said.get("verify", True))
+
+    def _tokens(self, said: list[dict[str, Any]]) -> dict[str, Caller]:
+        tokens: dict[str, Caller] = {}
+        names: set[str] = set()
+        for index, token in enumerate(said):
+            at: Path = ("tokens", index)
+            if token["sha256"] in tokens or token["name"] in names:
+                key = "sha256" if token["sha256"] in tokens else "name"
+                message = f"two tokens with one {key}"
+                self.findings.error(self.marked, (*at, key), "MW107", message)
+            names.add(token["name"])
+            models = tuple(token["models"]) if "models" in token else None
+            expires = self._moment(token.get("expires"), (*at, "expires"))
+            tokens[token["sha256"]] = Caller(token["name"], models, expires)
+        return tokens
+
+    def _moment(self, text: str | None, at: Path) -> float | None:
+        if text is None:
+            return None
+        try:
+            moment = datetime.fromisoformat(text)
+        except ValueError:
+            message = f"'{text}' is no date that exists"
+            self.findings.error(self.marked, at, "MW104", message, "write 2027-01-31")
+            return None
+        if len(text) == len("2027-01-31"):
+            moment += timedelta(days=1)
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+
+
+def _server(said: dict[str, Any]) -> model.Server:
+    convert = {"max_body": units.size} | dict.fromkeys(
+        ("body_timeout", "keepalive", "grace"), units.seconds
+    )
+    values: dict[str, Any] = {k: convert[k](v) if k in convert else v for k, v in said.items()}
+    return model.Server(**values)
+
+
+def _spec(name: str, said: dict[str, Any]) -> model.Spec:
+    mount = said.get("mount", [])
+    return model.Spec(
+        name=name,
+        document=said["document"],
+        dialect=said.get("dialect", "plain"),
+        mount=(mount,) if isinstance(mount, str) else tuple(mount),
+        token=tuple(said.get("token", ())),
+        at=("specs", name),
+    )
+
+
+def _targets(said: list[dict[str, Any]], at: Path) -> tuple[model.Target, ...]:
+    return tuple(
+        model.Target(
+            upstream=target["upstream"],
+            model=target.get("model", ""),
+            weight=float(target.get("weight", 1)),
+            at=(*at, "to", index),
+        )
+        for index, target in enumerate(said)
+    )
+
+
+def _model(name: str, said: dict[str, Any]) -> model.Model:
+    at: Path = ("models", name)
+    return model.Model(
+        name=name,
+        to=_targets(said["to"], at),
+        fallback=tuple(said.get("fallback", ())),
+        title=said.get("title", name),
+        owner=said.get("owner", "modelway"),
+        created=said.get("created", 0),
+        at=at,
+    )
+
+
+def _policies(said: list[dict[str, Any]], at: Path) -> tuple[model.Policy, ...]:
+    return tuple(
+        model.Policy(name, options, (*at, index, name))
+        for index, entry in enumerate(said)
+        for name, options in entry.items()
+    )
+
+
+def _route(said: dict[str, Any], at: Path) -> model.Route:
+    operations: list[tuple[str, Path]] = []
+    if "operation" in said:
+        operations.append((said["operation"], (*at, "operation")))
+    listed = said.get("operations", [])
+    if isinstance(listed, str):
+        operations.append((listed, (*at, "operations")))
+    else:
+        operations += [(name, (*at, "operations", i)) for i, name in enumerate(listed)]
+    found = said.get("model", "")
+    return model.Route(
+        operations=tuple(operations),
+        model=found if isinstance(found, str) else found["from"],
+        default_model="" if isinstance(found, str) else found.get("default", ""),
+        to=_targets(said.get("to", []), at),
+        answer=said.get("answer", ""),
+        public=said.get("auth") == "none",
+        validate=said.get("validate", "strict"),
+        policies=_policies(said.get("policies", []), (*at, "policies")),
+        at=at,
+    )

@@ -1,0 +1,133 @@
+"""What gateway.yaml says, as values: durations in seconds, sizes in bytes; `at` is the place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path as FilePath
+from typing import Any
+
+from engine.problem import Path, Source
+from engine.tokens import Caller
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """How the gateway listens."""
+
+    listen: str = "127.0.0.1:8080"
+    workers: int = 2
+    connections: int = 10_000
+    max_body: int = 25_000_000
+    body_timeout: float = 60.0
+    keepalive: float = 75.0
+    grace: float = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """A document, where it is served, and how it speaks. `token` holds carriers as written."""
+
+    name: str
+    document: str
+    dialect: str
+    mount: tuple[str, ...]
+    token: tuple[Any, ...]
+    at: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Credential:
+    """What an upstream is shown: `kind` is header or query, `name` its name there."""
+
+    kind: str
+    name: str
+    value: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Tls:
+    """How an upstream's certificate is checked, and ours shown. Files are absolute paths."""
+
+    ca: str | None = None
+    certificate: str | None = None
+    key: str | None = None
+    verify: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Upstream:
+    """A server that requests can go to. `dialect` "" means: as what is routed to it."""
+
+    name: str
+    url: str
+    dialect: str
+    credential: Credential | None
+    timeouts: Mapping[str, float]
+    forward_headers: tuple[str, ...]
+    pool: int
+    proxy: str | None
+    tls: Tls
+    at: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """An upstream by name, the model's name there ("" means: as asked for), its share."""
+
+    upstream: str
+    model: str
+    weight: float
+    at: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A name or wildcard callers may ask for."""
+
+    name: str
+    to: tuple[Target, ...]
+    fallback: tuple[str, ...]
+    title: str
+    owner: str
+    created: int
+    at: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """A policy by name, with its options as written."""
+
+    name: str
+    options: Any
+    at: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """Operations as written, and where they go: by model, to fixed targets, or answered here."""
+
+    operations: tuple[tuple[str, Path], ...]
+    model: str
+    default_model: str
+    to: tuple[Target, ...]
+    answer: str
+    public: bool
+    validate: str
+    policies: tuple[Policy, ...]
+    at: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """All of gateway.yaml. `tokens` are callers by the digest of their secret."""
+
+    source: Source
+    folder: FilePath
+    server: Server
+    specs: Mapping[str, Spec]
+    upstreams: Mapping[str, Upstream]
+    models: Mapping[str, Model]
+    policies: tuple[Policy, ...]
+    routes: tuple[Route, ...]
+    tokens: Mapping[str, Caller]

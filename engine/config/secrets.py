@@ -1,0 +1,60 @@
+"""Filling `${VAR}`, `${VAR:-default}` and `${file:/path}` into strings; `$${` is a literal `${`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from engine.marked_yaml import Expand, ExpandError
+from engine.problem import did_you_mean
+
+_REFERENCE = re.compile(r"\$\$\{|\$\{([^}]*)\}?")
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+def expander(environ: Mapping[str, str], folder: Path) -> Expand:
+    """A function that fills references in; `folder` is where relative paths start.
+
+    It raises ExpandError for a variable that is not set and a file that cannot be read.
+    """
+
+    def fill(match: re.Match[str]) -> str:
+        if match[0] == "$${":
+            return "${"
+        if not match[0].endswith("}"):
+            raise ExpandError("'${' without '}'", "close it, or write $${ for a literal ${")
+        inside = match[1]
+        if inside.startswith("file:"):
+            return _read(folder / inside.removeprefix("file:"))
+        name, default_given, default = inside.partition(":-")
+        if _NAME.fullmatch(name) is None:
+            raise ExpandError(
+                f"'${{{inside}}}' is not understood",
+                "write ${VAR}, ${VAR:-default} or ${file:/path}",
+            )
+        if environ.get(name):
+            return environ[name]
+        if default_given:
+            return default
+        raise ExpandError(
+            f"environment variable '{name}' is not set",
+            did_you_mean(
+                name,
+                [known for known in environ if known.isupper()],
+                f"set it, or give a default: ${{{name}:-...}}",
+            ),
+        )
+
+    return lambda text: _REFERENCE.sub(fill, text)
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8").rstrip("\r\n")
+    except OSError as error:
+        raise ExpandError(
+            f"file '{path}' cannot be read: {error.strerror}", "check the path and its permissions"
+        ) from error
+    except UnicodeDecodeError as error:
+        raise ExpandError(f"file '{path}' is not UTF-8 text") from error

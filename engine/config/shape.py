@@ -1,0 +1,142 @@
+"""Holding gateway.yaml, or a part of it, against its JSON Schema: every breach with its place."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import jsonschema_rs
+
+from engine import files
+from engine.problem import Findings, Path, Source, did_you_mean
+
+_NAMES = {
+    "string": "a string",
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "true or false",
+    "array": "a list",
+    "object": "a mapping",
+    "null": "nothing",
+}
+
+
+def schema() -> dict[str, Any]:
+    """The schema of gateway.yaml, as it is shipped."""
+    loaded: dict[str, Any] = json.loads(files.SCHEMA.read_text(encoding="utf-8"))
+    return loaded
+
+
+def check(value: Any, against: Any, source: Source, at: Path, findings: Findings) -> bool:
+    """Note every breach of the schema `against` by `value`, which stands at `at` in `source`."""
+    validator = jsonschema_rs.Draft202012Validator(against)
+    if validator.is_valid(value):
+        return True
+    for error in validator.iter_errors(value):
+        for one in _telling(error):
+            _note(one, against, source, at, findings)
+    return False
+
+
+def _telling(error: Any) -> Iterator[Any]:
+    """A union's error as those of the branch that fits the value's kind, or the union's own."""
+    if error.kind.name != "anyOf":
+        yield error
+        return
+    depth = len(error.instance_path)
+    for branch in error.kind.as_dict()["context"]:
+        if not any(e.kind.name == "type" and len(e.instance_path) == depth for e in branch):
+            for below in branch:
+                yield from _telling(below)
+            return
+    yield error
+
+
+def _note(error: Any, against: Any, source: Source, at: Path, findings: Findings) -> None:
+    path = (*at, *error.instance_path)
+    details = error.kind.as_dict()
+    name = error.kind.name
+    if name == "additionalProperties":
+        known = _known_keys(against, error.schema_path)
+        for key in details["unexpected"]:
+            hint = did_you_mean(key, known)
+            findings.error(source, (*path, key), "MW101", f"unknown key '{key}'", hint, key=True)
+    elif name == "required":
+        missing = details["property"]
+        hint = _description(against, error.schema_path, missing)
+        findings.error(source, path, "MW102", f"'{missing}' is missing{_within(path)}", hint)
+    else:
+        code = "MW103" if name in ("type", "anyOf") else "MW104"
+        findings.error(source, path, code, _sentence(error, details, path))
+
+
+def _sentence(error: Any, details: dict[str, Any], path: Path) -> str:
+    name, value = error.kind.name, error.instance
+    subject = f"'{path[-1]}'" if path and isinstance(path[-1], str) else "this"
+    said = {
+        "type": f"{subject} must be {_one_of(details.get('types', []))}, not {_kind(value)}",
+        "anyOf": f"{subject} must be {_one_of(_union(details))}, not {_kind(value)}",
+        "const": f"{subject} must be {details.get('expected_value')!r}",
+        "enum": f"{subject} must be one of {', '.join(map(str, details.get('options', [])))}",
+        "pattern": f"{subject} is not of the right form: {value!r}",
+        "minItems": f"{subject} needs at least {details.get('limit')} entry",
+        "minLength": f"{subject} is empty",
+        "minProperties": f"{subject} needs at least {details.get('limit')} key",
+        "maxProperties": f"{subject} takes one key only",
+        "minimum": f"{subject} must be {details.get('limit')} or more",
+        "maximum": f"{subject} must be {details.get('limit')} or less",
+        "exclusiveMinimum": f"{subject} must be more than {details.get('limit')}",
+    }
+    return said.get(name, f"{subject}: {error.message}")
+
+
+def _union(details: dict[str, Any]) -> list[str]:
+    branches = details.get("context", [])
+    named = [e.kind.as_dict()["types"] for b in branches for e in b if e.kind.name == "type"]
+    return [kind for types in named for kind in types]
+
+
+def _one_of(types: list[str]) -> str:
+    return " or ".join(_NAMES.get(kind, kind) for kind in dict.fromkeys(types))
+
+
+def _kind(value: Any) -> str:
+    for kind, name in ((bool, "boolean"), (str, "string"), (int, "integer"), (float, "number")):
+        if isinstance(value, kind):
+            said = _NAMES[name]
+            return f"{said} ({value!r})" if name != "boolean" else str(value).lower()
+    return "nothing" if value is None else _NAMES["array" if isinstance(value, list) else "object"]
+
+
+def _within(path: Path) -> str:
+    names = [str(step) for step in path]
+    return f" in '{'.'.join(names)}'" if names else ""
+
+
+def _holder(against: Any, schema_path: list[Any]) -> Any:
+    """The schema object whose keyword an error's schema path ends in."""
+    holder = against
+    for step in schema_path[:-1]:
+        if isinstance(holder, dict) and "$ref" in holder and step not in holder:
+            holder = _resolve(against, holder["$ref"])
+        holder = holder[step]
+    return holder
+
+
+def _resolve(against: Any, ref: str) -> Any:
+    for step in ref.split("/")[1:]:
+        against = against[step]
+    return against
+
+
+def _known_keys(against: Any, schema_path: list[Any]) -> list[str]:
+    return list(_holder(against, schema_path).get("properties", {}))
+
+
+def _description(against: Any, schema_path: list[Any], key: str) -> str:
+    properties = _holder(against, schema_path).get("properties", {})
+    described = properties.get(key, {})
+    if "$ref" in described and "description" not in described:
+        described = _resolve(against, described["$ref"])
+    return str(described.get("description", ""))

@@ -1,0 +1,135 @@
+"""Whether every name in gateway.yaml exists: dialects, upstreams, models, policies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from engine import dialects, policies
+from engine.config import model, shape
+from engine.problem import Findings, Level, Path, did_you_mean
+from engine.relay.headers import NEVER_SENT
+from engine.spec.operation import Specification
+
+
+def check_names(
+    config: model.Config, specifications: Mapping[str, Specification], findings: Findings
+) -> None:
+    """Note every name that stands for nothing, and every route that goes nowhere or twice."""
+    checker = _Checker(config, findings)
+    for spec in config.specs.values():
+        checker.dialect(spec.dialect, (*spec.at, "dialect"))
+    for upstream in config.upstreams.values():
+        if upstream.dialect:
+            checker.dialect(upstream.dialect, (*upstream.at, "dialect"))
+        checker.forwarded(upstream)
+    for entry in config.models.values():
+        checker.targets(entry.to)
+        checker.fallbacks(entry)
+    checker.cycles()
+    checker.policies(config.policies)
+    for route in config.routes:
+        checker.route(route)
+    checker.unused()
+
+
+class _Checker:
+    def __init__(self, config: model.Config, findings: Findings) -> None:
+        self.config = config
+        self.findings = findings
+        self.used: set[str] = set()
+
+    def error(
+        self, at: Path, code: str, message: str, hint: str = "", *, key: bool = False
+    ) -> None:
+        self.findings.error(self.config.source, at, code, message, hint, key=key)
+
+    def dialect(self, name: str, at: Path) -> None:
+        if name not in dialects.names():
+            hint = did_you_mean(name, dialects.names())
+            self.error(at, "MW311", f"unknown dialect '{name}'", hint)
+
+    def forwarded(self, upstream: model.Upstream) -> None:
+        for index, name in enumerate(upstream.forward_headers):
+            if name.lower() in NEVER_SENT:
+                at = (*upstream.at, "forward_headers", index)
+                message = f"header '{name}' is never forwarded"
+                self.error(at, "MW312", message, "it carries the caller's token or address")
+
+    def targets(self, targets: Iterable[model.Target]) -> None:
+        for target in targets:
+            self.used.add(target.upstream)
+            if target.upstream not in self.config.upstreams:
+                hint = did_you_mean(target.upstream, self.config.upstreams)
+                message = f"unknown upstream '{target.upstream}'"
+                self.error((*target.at, "upstream"), "MW313", message, hint)
+            if "*" in target.model:
+                self.error(
+                    (*target.at, "model"), "MW314", "a target's model is a name, not a wildcard"
+                )
+
+    def fallbacks(self, entry: model.Model) -> None:
+        for index, name in enumerate(entry.fallback):
+            if name not in self.config.models:
+                hint = did_you_mean(name, self.config.models)
+                at = (*entry.at, "fallback", index)
+                self.error(at, "MW314", f"unknown model '{name}'", hint)
+
+    def cycles(self) -> None:
+        """Each circle of fallbacks once, at the first of its models in the file."""
+        reported: set[frozenset[str]] = set()
+        for name in self.config.models:
+            circle = self._circle(name)
+            if circle and frozenset(circle) not in reported:
+                reported.add(frozenset(circle))
+                shown = " -> ".join([*circle, name])
+                at = ("models", name, "fallback")
+                self.error(at, "MW315", f"fallback goes in a circle: {shown}", "take one out")
+
+    def _circle(self, start: str) -> list[str]:
+        """The shortest way from a model back to itself by fallbacks, or nothing."""
+        ways = [[start]]
+        seen: set[str] = set()
+        for way in ways:
+            entry = self.config.models.get(way[-1])
+            for name in entry.fallback if entry else ():
+                if name == start:
+                    return way
+                if name not in seen:
+                    seen.add(name)
+                    ways.append([*way, name])
+        return []
+
+    def policies(self, listed: Iterable[model.Policy]) -> None:
+        for policy in listed:
+            if policy.name not in policies.names():
+                hint = did_you_mean(policy.name, policies.names())
+                self.error(policy.at, "MW316", f"unknown policy '{policy.name}'", hint, key=True)
+                continue
+            schema = policies.get(policy.name).SCHEMA
+            shape.check(policy.options, schema, self.config.source, policy.at, self.findings)
+
+    def route(self, route: model.Route) -> None:
+        self.targets(route.to)
+        self.policies(route.policies)
+        ways = [way for way in ("model", "to", "answer") if getattr(route, way)]
+        if len(ways) != 1:
+            said = " and ".join(ways) if ways else "none of them"
+            hint = "model: for requests that name one; to: for a fixed upstream; answer: models"
+            message = f"a route has one of 'model', 'to' and 'answer'; this has {said}"
+            self.error(route.at, "MW317", message, hint)
+        if not route.operations:
+            self.error(route.at, "MW317", "a route needs 'operation' or 'operations'")
+        if route.model and not self.config.models:
+            self.error((*route.at, "model"), "MW317", "there are no 'models' for it to name")
+
+    def unused(self) -> None:
+        for name, upstream in self.config.upstreams.items():
+            if name not in self.used:
+                self.findings.note(
+                    self.config.source,
+                    upstream.at,
+                    Level.WARNING,
+                    "MW318",
+                    f"upstream '{name}' is used by nothing",
+                    key=True,
+                )

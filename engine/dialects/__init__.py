@@ -1,0 +1,75 @@
+"""How an API speaks: its errors, its stream events, its list of models. One file, one dialect.
+
+A dialect is a module here that defines `DIALECT`; nothing else names it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from engine.errors import GatewayError
+
+Document = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCard:
+    """A model as a list of models shows it. `created` is in Unix seconds."""
+
+    name: str
+    title: str
+    owner: str
+    created: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dialect:
+    """The parts in which APIs differ. Every function is pure.
+
+    `claims` tells whether a request that several dialects could answer speaks this one.
+    `error` makes the error object, `is_error` knows one, `error_event` wraps one for a stream
+    whose status is already sent. `models` and `model` answer the list of models; `models` gets the
+    query's parameters. `request_headers` pass to an upstream beside those that always do,
+    `hidden_headers` of an upstream's answer stay here.
+    """
+
+    name: str
+    claims: Callable[[Mapping[str, Any], str], bool]
+    error: Callable[[GatewayError, str], Document]
+    is_error: Callable[[Any], bool]
+    error_event: Callable[[bytes], bytes]
+    models: Callable[[Sequence[ModelCard], Mapping[str, str]], Document]
+    model: Callable[[ModelCard], Document]
+    request_headers: tuple[str, ...] = ()
+    hidden_headers: frozenset[str] = frozenset()
+    request_id_headers: tuple[str, ...] = ("x-request-id",)
+    event_names: bool = True
+    comments: bool = True
+
+
+def names() -> list[str]:
+    """The dialects there are."""
+    return sorted(module.name for module in pkgutil.iter_modules(__path__))
+
+
+def get(name: str) -> Dialect:
+    """The dialect of that name, one of `names()`."""
+    dialect = importlib.import_module(f"{__name__}.{name}").DIALECT
+    assert isinstance(dialect, Dialect)
+    return dialect
+
+
+def limit_of(parameters: Mapping[str, str], name: str, default: int) -> int:
+    """A page size from the query: a whole number from 1 to 1000, else GatewayError 400."""
+    text = parameters.get(name, "")
+    if not text:
+        return default
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text[:9]) <= 1000:
+        raise GatewayError(
+            400, "invalid_value", f"'{name}' must be a whole number from 1 to 1000.", param=name
+        )
+    return int(text)

@@ -1,0 +1,94 @@
+"""The Gemini dialect: generate-content. `error.code` is an integer here alone, because the vendor's
+SDK raises TypeError on a string; our own code stands in `details[0].reason`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from engine.dialects import Dialect, Document, ModelCard, limit_of
+from engine.errors import GatewayError
+
+_STATUS = {
+    400: "INVALID_ARGUMENT",
+    401: "UNAUTHENTICATED",
+    403: "PERMISSION_DENIED",
+    404: "NOT_FOUND",
+    409: "ABORTED",
+    429: "RESOURCE_EXHAUSTED",
+    501: "UNIMPLEMENTED",
+    502: "UNAVAILABLE",
+    503: "UNAVAILABLE",
+    504: "DEADLINE_EXCEEDED",
+}
+_KEY = re.compile(r"(?:^|&)key=")
+
+
+def _error(error: GatewayError, request_id: str) -> Document:
+    fallback = "INTERNAL" if error.status >= 500 else "INVALID_ARGUMENT"
+    status = _STATUS.get(error.status, fallback)
+    return {
+        "error": {
+            "code": error.status,
+            "message": error.message,
+            "status": status,
+            "type": status.lower(),
+            "param": error.param,
+            "details": [
+                {
+                    "@type": "type.googleapis.com/google.rpc.ErrorInfo",
+                    "reason": error.code,
+                    "domain": "modelway",
+                }
+            ],
+        }
+    }
+
+
+def _is_error(document: Any) -> bool:
+    if isinstance(document, list):
+        document = document[0] if document else None
+    error = document.get("error") if isinstance(document, dict) else None
+    return isinstance(error, dict) and isinstance(error.get("code"), int)
+
+
+def _models(cards: Sequence[ModelCard], parameters: Mapping[str, str]) -> Document:
+    limit = limit_of(parameters, "pageSize", 50)
+    names = [card.name for card in cards]
+    token = parameters.get("pageToken", "")
+    start = names.index(token) + 1 if token in names else 0
+    page = cards[start : start + limit]
+    answer: Document = {"models": [_model(card) for card in page]}
+    if start + len(page) < len(cards):
+        answer["nextPageToken"] = page[-1].name
+    return answer
+
+
+def _model(card: ModelCard) -> Document:
+    return {
+        "name": f"models/{card.name}",
+        "baseModelId": card.name,
+        "version": "1",
+        "displayName": card.title,
+        "supportedGenerationMethods": ["generateContent", "streamGenerateContent", "countTokens"],
+    }
+
+
+def _claims(environ: Mapping[str, Any], query: str) -> bool:
+    return "HTTP_X_GOOG_API_KEY" in environ or _KEY.search(query) is not None
+
+
+DIALECT = Dialect(
+    name="gemini",
+    claims=_claims,
+    error=_error,
+    is_error=_is_error,
+    error_event=lambda body: b"data: " + body + b"\n\n",
+    models=_models,
+    model=_model,
+    request_headers=("x-goog-api-client",),
+    hidden_headers=frozenset({"set-cookie"}),
+    event_names=False,
+    comments=False,
+)

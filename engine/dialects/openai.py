@@ -1,0 +1,63 @@
+"""The OpenAI dialect, which most of the field speaks; also what a request is answered in when
+nothing tells its dialect."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from engine.dialects import Dialect, Document, ModelCard
+from engine.errors import GatewayError
+
+_TYPES = {403: "permission_error", 429: "requests"}
+
+
+def error_object(error: GatewayError, request_id: str) -> Document:
+    """`{"error": {message, type, param, code}}`, strings all; types as the vendor names them."""
+    fallback = "server_error" if error.status >= 500 else "invalid_request_error"
+    return {
+        "error": {
+            "message": error.message,
+            "type": _TYPES.get(error.status, fallback),
+            "param": error.param,
+            "code": error.code,
+        }
+    }
+
+
+def has_error(document: Any) -> bool:
+    """Whether this is an object the vendor's SDK shows the message of."""
+    error = document.get("error") if isinstance(document, dict) else None
+    return isinstance(error, dict) and isinstance(error.get("message"), str)
+
+
+def error_event(body: bytes) -> bytes:
+    """What makes the SDK raise in the middle of a stream (chat, completions and responses)."""
+    return b"data: " + body + b"\n\n"
+
+
+def list_models(cards: Sequence[ModelCard], parameters: Mapping[str, str]) -> Document:
+    """GET /v1/models."""
+    return {"object": "list", "data": [show_model(card) for card in cards]}
+
+
+def show_model(card: ModelCard) -> Document:
+    """GET /v1/models/{model}."""
+    return {"id": card.name, "object": "model", "created": card.created, "owned_by": card.owner}
+
+
+def _claims(environ: Mapping[str, Any], query: str) -> bool:
+    return True
+
+
+DIALECT = Dialect(
+    name="openai",
+    claims=_claims,
+    error=error_object,
+    is_error=has_error,
+    error_event=error_event,
+    models=list_models,
+    model=show_model,
+    request_headers=("openai-beta", "idempotency-key"),
+    hidden_headers=frozenset({"set-cookie", "openai-organization", "openai-project"}),
+)

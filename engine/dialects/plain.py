@@ -1,0 +1,24 @@
+"""Any other API: its answers pass as they are, our own errors have the common shape."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from engine.dialects import Dialect
+from engine.dialects.openai import error_event, error_object, list_models, show_model
+
+
+def _any_document(document: Any) -> bool:
+    return isinstance(document, dict | list)
+
+
+DIALECT = Dialect(
+    name="plain",
+    claims=lambda environ, query: False,
+    error=error_object,
+    is_error=_any_document,
+    error_event=error_event,
+    models=list_models,
+    model=show_model,
+    request_headers=("accept-language", "if-match", "if-none-match", "idempotency-key", "range"),
+)

@@ -1,0 +1,165 @@
+"""Falcon <-> Exchange: a route's handler as a Falcon responder, and errors as the dialect's own.
+
+Under WSGI a responder returns before its body is sent; what has to happen at the end hangs on
+`exchange.on_end`, which runs when the body is closed, whether it was sent whole or not.
+"""
+
+from __future__ import annotations
+
+import logging
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import falcon
+import orjson
+from gunicorn.http.errors import (
+    ChunkMissingTerminator,
+    InvalidChunkExtension,
+    InvalidChunkSize,
+    NoMoreData,
+    ParseException,
+)
+
+from engine.answer import speaking
+from engine.body import Body, receive, too_large
+from engine.dialects import Dialect, get
+from engine.errors import CallerGone, GatewayError
+from engine.exchange import Exchange, Handler, Response
+from engine.spec.parameters import Malformed
+
+Responder = Callable[..., None]
+log = logging.getLogger("modelway")
+
+_BADLY_FRAMED = (
+    ParseException,
+    InvalidChunkSize,
+    InvalidChunkExtension,
+    ChunkMissingTerminator,
+)
+
+
+class Door:
+    """What every endpoint shares: the limits at the door."""
+
+    def __init__(self, max_body: int, body_timeout: float) -> None:
+        self.max_body = max_body
+        self.body_timeout = body_timeout
+
+    def endpoint(self, handler: Handler, dialects: Sequence[Dialect]) -> Responder:
+        """A responder for a handler. Its errors speak the first of `dialects` that claims the
+        request, the last one otherwise."""
+
+        def respond(req: falcon.Request, resp: falcon.Response, mount: str, variables: Any) -> None:
+            environ = req.env
+            path, _, query = raw_target(environ).partition("?")
+            exchange = Exchange(
+                req.method, path, query, environ, f"req_{uuid.uuid4().hex}", mount, variables
+            )
+            exchange.max_body = self.max_body
+            exchange.receive = lambda limit: self._receive(environ, limit)
+            # What says the dialect is looked at before tokens are taken out of the request.
+            dialect = dialects[0] if len(dialects) == 1 else speaking(exchange, dialects)
+            _send(resp, exchange, dialect, _answer(handler, exchange, dialect))
+
+        return respond
+
+    def _receive(self, environ: dict[str, Any], limit: int) -> Body:
+        length = environ.get("CONTENT_LENGTH")
+        if not length and "HTTP_TRANSFER_ENCODING" not in environ:
+            return Body()
+        if length and not (length.isascii() and length.isdigit() and len(length) < 19):
+            raise GatewayError(400, "invalid_header", "Content-Length is not a number.")
+        if length and int(length) > limit:
+            raise too_large(limit)
+        sock = environ.get("gunicorn.socket")
+        try:
+            if sock is not None:
+                sock.settimeout(self.body_timeout)
+            return receive(environ["wsgi.input"], int(length) if length else None, limit)
+        except TimeoutError as error:
+            message = f"The request body paused for more than {self.body_timeout:g} seconds."
+            raise GatewayError(408, "request_timeout", message) from error
+        except NoMoreData as error:
+            raise CallerGone("the caller left while sending the body") from error
+        except _BADLY_FRAMED as error:
+            message = "The request body is not framed as its headers say."
+            raise GatewayError(400, "invalid_body", message) from error
+        finally:
+            if sock is not None:
+                sock.settimeout(None)
+
+
+def raw_target(environ: dict[str, Any]) -> str:
+    """The request target as it was sent, without scheme and host where it had them."""
+    target = str(environ.get("RAW_URI") or environ.get("PATH_INFO", "/"))
+    if not target.startswith("/") and "://" in target:
+        target = "/" + target.partition("://")[2].partition("/")[2]
+    return target
+
+
+def _answer(handler: Handler, exchange: Exchange, dialect: Dialect) -> Response:
+    """The handler's response, or the error that it raised as one."""
+    try:
+        return handler(exchange)
+    except GatewayError as error:
+        return refusal(error, exchange, dialect)
+    except Malformed as error:
+        return refusal(GatewayError(400, "invalid_value", str(error)), exchange, dialect)
+    except CallerGone:
+        raise
+    except Exception:
+        log.exception("request %s failed", exchange.request_id)
+        message = (
+            f"The gateway failed on this request. Its operator finds it as {exchange.request_id}."
+        )
+        return refusal(GatewayError(500, "internal_error", message), exchange, dialect)
+
+
+def refusal(error: GatewayError, exchange: Exchange, dialect: Dialect) -> Response:
+    """An error as the dialect's error object, always `application/json`."""
+    body = orjson.dumps(dialect.error(error, exchange.request_id))
+    return Response(error.status, [("content-type", "application/json"), *error.headers], body)
+
+
+def _send(resp: falcon.Response, exchange: Exchange, dialect: Dialect, response: Response) -> None:
+    resp.status = response.status
+    for name, value in response.headers:
+        resp.append_header(name, value)
+    for name in dialect.request_id_headers:
+        resp.set_header(name, exchange.request_id)
+    body = response.body
+    if isinstance(body, bytes):
+        resp.set_header("content-length", str(len(body)))
+        body = (body,)
+    resp.stream = _Sending(iter(body), exchange)
+
+
+class _Sending:
+    """A response's body on its way out. Closing it ends the exchange."""
+
+    def __init__(self, body: Iterator[bytes], exchange: Exchange) -> None:
+        self._body = body
+        self._exchange = exchange
+
+    def __iter__(self) -> Iterator[bytes]:
+        return self._body
+
+    def close(self) -> None:
+        self._exchange.end()
+
+
+def unexpected(req: falcon.Request, resp: falcon.Response, error: Exception, params: Any) -> None:
+    """What fails outside a handler: Falcon's own refusals, and a connection to be cut."""
+    if isinstance(error, CallerGone):
+        raise error
+    status = error.status_code if isinstance(error, falcon.HTTPError) else 500
+    exchange = Exchange(req.method, "", "", req.env, f"req_{uuid.uuid4().hex}")
+    if status == 500:
+        log.error("request %s failed", exchange.request_id, exc_info=error)
+    message = (
+        "The gateway failed on this request." if status == 500 else "The request is not valid."
+    )
+    dialect = get("openai")
+    refused = GatewayError(status, "internal_error" if status == 500 else "bad_request", message)
+    _send(resp, exchange, dialect, refusal(refused, exchange, dialect))

@@ -1,0 +1,84 @@
+"""One request on its way, with what we learned about it, and the answer that comes back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from engine.body import Body
+
+if TYPE_CHECKING:
+    from engine.tokens import Caller
+
+MISSING: Any = object()
+"""Stands for a value that the request does not have (None is a value of JSON)."""
+
+
+@dataclass(slots=True)
+class Response:
+    """An answer: `body` is all of it, or an iterator that yields bytes as they arrive."""
+
+    status: int
+    headers: list[tuple[str, str]]
+    body: bytes | Iterable[bytes] = b""
+
+
+@dataclass(slots=True)
+class Exchange:
+    """A request on its way.
+
+    `path` is raw, still percent-encoded, and begins with the prefix it was mounted under
+    (`mount`); `variables` gives the span of each template variable in it. `query` is raw too.
+    `environ` is WSGI's, for the headers. `value` is the body as parsed: a JSON value, or a form
+    as a mapping; `parts` are the spans of a multipart body. `receive(max_body)` reads the body.
+    `model` is what the caller asks for, `model_at` its span in the body, `targets` those that can
+    serve it, in the order in which they are tried.
+    """
+
+    method: str
+    path: str
+    query: str
+    environ: Mapping[str, Any]
+    request_id: str = ""
+    mount: str = ""
+    variables: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    receive: Callable[[int], Body] = field(default=lambda limit: Body())
+    max_body: int = 0
+    body: Body = field(default_factory=Body)
+    media_type: str = ""
+    value: Any = MISSING
+    parts: list[Any] = field(default_factory=list)
+    caller: Caller | None = None
+    model: str = ""
+    model_at: tuple[int, int] | None = None
+    targets: Sequence[Any] = ()
+    on_end: list[Callable[[], None]] = field(default_factory=list)
+
+    def header(self, key: str) -> str | None:
+        """A request header by its WSGI name (see `environ_key`)."""
+        value = self.environ.get(key)
+        return None if value is None else str(value)
+
+    def variable(self, name: str) -> str:
+        """The raw text of a path template's variable."""
+        start, end = self.variables[name]
+        return self.path[start:end]
+
+    def end(self) -> None:
+        """Run the `on_end` callbacks, last in first out, each exactly once."""
+        while self.on_end:
+            self.on_end.pop()()
+
+
+Handler = Callable[[Exchange], Response]
+"""What answers a request. Raises GatewayError when it cannot."""
+
+Stage = Callable[[Exchange, Handler], Response]
+"""A step on the way: does its part, calls the next handler, may touch what comes back."""
+
+
+def environ_key(header: str) -> str:
+    """The WSGI name of a header: `x-api-key` -> `HTTP_X_API_KEY`."""
+    name = header.upper().replace("-", "_")
+    return name if name in ("CONTENT_TYPE", "CONTENT_LENGTH") else f"HTTP_{name}"

@@ -1,0 +1,256 @@
+"""Reading YAML and JSON with the place of every value, and without YAML 1.1's surprises.
+
+The core schema of YAML 1.2 holds: `on`, `off`, `yes`, `no` and dates are strings. A repeated key is
+a problem. Places are looked up in the node tree, which is composed anew only when somebody asks.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path as FilePath
+from typing import Any
+
+import yaml
+
+from engine.problem import Level, Path, Problem
+
+Expand = Callable[[str], str]
+
+_TAG = "tag:yaml.org,2002:"
+
+
+class ExpandError(Exception):
+    """A `${...}` could not be filled in. `hint` says what to do."""
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+class _Loader(yaml.CSafeLoader):
+    """libyaml's parser with the implicit types of YAML 1.2's core schema (and the merge key)."""
+
+    yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}
+
+
+for _name, _pattern, _first in (
+    ("bool", r"true|True|TRUE|false|False|FALSE", "tTfF"),
+    ("null", r"~|null|Null|NULL|", "~nN\0"),
+    ("int", r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+", "-+0123456789"),
+    (
+        "float",
+        r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?|[-+]?\.(?:inf|Inf|INF)"
+        r"|\.(?:nan|NaN|NAN)",
+        "-+0123456789.",
+    ),
+    ("merge", r"<<", "<"),
+):
+    _firsts = ["" if first == "\0" else first for first in _first]
+    _Loader.add_implicit_resolver(_TAG + _name, re.compile(rf"^(?:{_pattern})$"), _firsts)
+
+
+@dataclass(slots=True)
+class Marked:
+    """What a file says, and where. `problems` are what is wrong with it as YAML."""
+
+    file: str
+    text: str
+    value: Any = None
+    problems: list[Problem] = field(default_factory=list)
+    _root: yaml.Node | None = None
+
+    def place(self, path: Path, *, key: bool = False) -> tuple[int, int]:
+        """Line and column, from 1, of the value at `path`, or of its key when `key` is true.
+
+        A path that leads nowhere gives the place of the nearest value above it.
+        """
+        if self._root is None:
+            self._root = _compose(self.text)
+        node = self._root
+        if node is None:
+            return 1, 1
+        mark = node.start_mark
+        for step in path:
+            found = _child(node, step)
+            if found is None:
+                break
+            name, node = found
+            mark = (name if key and step == path[-1] else node).start_mark
+        return mark.line + 1, mark.column + 1
+
+
+def read(text: str, file: str, expand: Expand | None = None) -> Marked:
+    """Read YAML or JSON text. `expand` fills in `${...}` in scalar values (not in keys).
+
+    Never raises for what the text says: look at `problems`.
+    """
+    marked = Marked(file, text)
+    if expand is None and text.lstrip()[:1] == "{" and _read_json(marked):
+        return marked
+    try:
+        root = _compose(text)
+        reader = _Reader(marked, expand)
+        marked.value = reader.value_of(root) if root is not None else None
+        marked._root = root if expand is not None else None
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
+        context = f"{error.context}, " if error.context else ""
+        hint = "indent with spaces, never with tabs" if "\t" in text else ""
+        _note(marked, line, column, "MW001", f"not YAML: {context}{error.problem}", hint)
+    except yaml.YAMLError as error:
+        _note(marked, 1, 1, "MW001", f"not YAML: {str(error).splitlines()[0]}")
+    except RecursionError:
+        _note(marked, 1, 1, "MW001", "nested too deeply to be read")
+    return marked
+
+
+def read_file(path: FilePath, file: str, expand: Expand | None = None) -> Marked:
+    """Read a file as UTF-8; one that cannot be read is a problem of the file as a whole."""
+    marked = Marked(file, "")
+    try:
+        return read(path.read_text(encoding="utf-8-sig"), file, expand)
+    except UnicodeDecodeError as error:
+        _note(marked, 0, 0, "MW002", f"not UTF-8 text (byte {error.start})")
+    except OSError as error:
+        _note(marked, 0, 0, "MW002", f"cannot be read: {error.strerror}", "check the path")
+    return marked
+
+
+def _compose(text: str) -> yaml.Node | None:
+    loader = _Loader(text)
+    try:
+        return loader.get_single_node()
+    finally:
+        loader.dispose()
+
+
+def _note(marked: Marked, line: int, column: int, code: str, message: str, hint: str = "") -> None:
+    marked.problems.append(Problem(marked.file, line, column, Level.ERROR, code, message, hint))
+
+
+def _read_json(marked: Marked) -> bool:
+    """Read JSON, which is faster than YAML by far; False when it is not JSON."""
+    repeated: list[str] = []
+
+    def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
+        made = dict(items)
+        if len(made) < len(items):
+            names = [name for name, _ in items]
+            repeated.extend(sorted({name for name in names if names.count(name) > 1}))
+        return made
+
+    try:
+        marked.value = json.loads(marked.text, object_pairs_hook=pairs)
+    except (ValueError, RecursionError):
+        return False
+    for name in repeated:
+        _note(marked, 1, 1, "MW003", f"key '{name}' is repeated in one object")
+    return True
+
+
+def _child(node: yaml.Node, step: str | int) -> tuple[yaml.Node, yaml.Node] | None:
+    """The key node and value node of one step down, or None."""
+    if isinstance(node, yaml.SequenceNode):
+        if isinstance(step, int) and step < len(node.value):
+            return node.value[step], node.value[step]
+        return None
+    if not isinstance(node, yaml.MappingNode):
+        return None
+    for name, value in node.value:
+        if isinstance(name, yaml.ScalarNode) and name.value == str(step):
+            return name, value
+    for name, value in node.value:
+        if name.tag == _TAG + "merge":
+            merged = value.value if isinstance(value, yaml.SequenceNode) else [value]
+            for source in merged:
+                if (found := _child(source, step)) is not None:
+                    return found
+    return None
+
+
+class _Reader:
+    """Nodes -> plain values, noting what is wrong on the way."""
+
+    def __init__(self, marked: Marked, expand: Expand | None) -> None:
+        self.marked = marked
+        self.expand = expand
+        self.resolver = _Loader("")
+        self.open: set[int] = set()
+
+    def value_of(self, node: yaml.Node) -> Any:
+        if isinstance(node, yaml.ScalarNode):
+            return self._scalar(node)
+        if id(node) in self.open:
+            self._wrong(node, "MW004", "an alias that contains itself")
+            return None
+        self.open.add(id(node))
+        try:
+            if isinstance(node, yaml.SequenceNode):
+                return [self.value_of(child) for child in node.value]
+            return self._mapping(node)
+        finally:
+            self.open.discard(id(node))
+
+    def _wrong(self, node: yaml.Node, code: str, message: str, hint: str = "") -> None:
+        mark = node.start_mark
+        _note(self.marked, mark.line + 1, mark.column + 1, code, message, hint)
+
+    def _mapping(self, node: yaml.Node) -> dict[str, Any]:
+        made: dict[str, Any] = {}
+        merged: dict[str, Any] = {}
+        for name, value in node.value:
+            if name.tag == _TAG + "merge":
+                sources = value.value if isinstance(value, yaml.SequenceNode) else [value]
+                for source in sources:
+                    below = self.value_of(source)
+                    if isinstance(below, dict):
+                        merged = below | merged
+                    else:
+                        self._wrong(source, "MW004", "'<<' merges mappings only")
+                continue
+            if not isinstance(name, yaml.ScalarNode):
+                self._wrong(name, "MW004", "a key must be a plain name")
+                continue
+            if name.value in made:
+                self._wrong(name, "MW003", f"key '{name.value}' is repeated", "keep one of them")
+                continue
+            made[name.value] = self.value_of(value)
+        return merged | made if merged else made
+
+    def _scalar(self, node: yaml.ScalarNode) -> Any:
+        tag, text = node.tag, node.value
+        if self.expand is not None and "$" in text:
+            try:
+                text = self.expand(text)
+            except ExpandError as error:
+                self._wrong(node, "MW005", str(error), error.hint)
+                return None
+            if node.style is None and text != node.value:
+                tag = self.resolver.resolve(  # type: ignore[no-untyped-call]
+                    yaml.ScalarNode, text, (True, False)
+                )
+        if tag == _TAG + "str":
+            return text
+        if tag == _TAG + "null":
+            return None
+        if tag == _TAG + "bool":
+            return text[0] in "tT"
+        if tag == _TAG + "int":
+            return _integer(text)
+        if tag == _TAG + "float":
+            return _float(text)
+        self._wrong(node, "MW004", f"tag '{node.tag}' is not supported", "write a plain value")
+        return None
+
+
+def _integer(text: str) -> int:
+    return int(text, 0) if text[:2] in ("0o", "0x") else int(text)
+
+
+def _float(text: str) -> float:
+    lowered = text.lower()
+    return float(lowered.replace(".inf", "inf").replace(".nan", "nan"))

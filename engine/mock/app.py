@@ -1,0 +1,146 @@
+"""The mock upstream: any operation of any document, answered from the document's own examples.
+
+It is built by the same engine: it checks the credential it expects and every request against the
+document, and echoes what the caller said, word by word where a stream is asked for.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import gevent
+import orjson
+
+from engine.dialects import Dialect
+from engine.endpoint import Door
+from engine.errors import GatewayError
+from engine.exchange import MISSING, Exchange, Handler, Response
+from engine.mock import faults
+from engine.mock.examples import Example, choose, elements, events, examples, fill, said_last
+from engine.pipeline import compose
+from engine.router import Application, Resource, application
+from engine.services import Services
+from engine.spec.operation import Operation, Specification
+from engine.spec.paths import variables
+from engine.stages.authenticate import authenticate
+from engine.stages.validate import validate
+from engine.tokens import Caller, digest
+
+_BINARY = bytes(range(256)) * 16
+_CHUNKS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Voice:
+    """How the mock speaks: its dialect, and the seconds between two pieces of a stream."""
+
+    dialect: Dialect
+    delay: float
+
+
+def build(
+    documents: Iterable[tuple[Specification, Dialect]],
+    credential: str,
+    delay: float = 0.0,
+    max_body: int = 1_000_000_000,
+) -> Application:
+    """The mock's application. It answers 401 to any credential but this one."""
+    door = Door(max_body, 60.0)
+    app = application(door)
+    services = Services(tokens={digest(credential): Caller("gateway")})
+    for specification, dialect in documents:
+        voice = Voice(dialect, delay)
+        for operation in specification.operations.values():
+            found = examples(specification.node(operation))
+            handler = compose(
+                [
+                    authenticate(operation.carriers, False, services),
+                    validate(operation, "strict"),
+                ],
+                last=_speak(operation, found, voice),
+            )
+            responder = door.endpoint(handler, [dialect])
+            names = tuple(name for name in variables(operation.path) if name == "model")
+            for mount in operation.mounts:
+                resource = Resource(operation.method, mount, names, responder)
+                app.add_route(mount + operation.path, resource)
+    return app
+
+
+def _speak(operation: Operation, found: list[Example], voice: Voice) -> Handler:
+    def handle(exchange: Exchange) -> Response:
+        request = exchange.value if exchange.value is not MISSING else None
+        model = _model(exchange, request)
+        fault = faults.named(model)
+        if fault is not None:
+            sock = exchange.environ.get("gunicorn.socket")
+            faults.before(fault, sock.sendall if sock is not None else None, gevent.sleep)
+        example = choose(found, request, exchange.query)
+        return _response(example, _facts(request, model), request, voice, fault)
+
+    return handle
+
+
+def _model(exchange: Exchange, request: Any) -> str:
+    if isinstance(request, dict) and isinstance(request.get("model"), str):
+        return str(request["model"])
+    return exchange.variable("model") if "model" in exchange.variables else ""
+
+
+def _facts(request: Any, model: str) -> dict[str, Any]:
+    text = said_last(request)
+    count = len(text.split())
+    return {
+        "text": text,
+        "model": model,
+        "now": int(time.time()),
+        "id": secrets.token_hex(12),
+        "input_tokens": count + 3,
+        "output_tokens": max(count, 1),
+        "total_tokens": count + 3 + max(count, 1),
+    }
+
+
+def _response(
+    example: Example,
+    facts: dict[str, Any],
+    request: Any,
+    voice: Voice,
+    fault: faults.Fault | None,
+) -> Response:
+    media_type, value = example.media_type, example.value
+    headers = [("content-type", media_type)] if media_type else []
+    pieces: Iterator[bytes] | None = None
+    if media_type == "text/event-stream":
+        options = request.get("stream_options") if isinstance(request, dict) else None
+        usage = isinstance(options, dict) and options.get("include_usage") is True
+        pieces = events(str(value or ""), facts, usage)
+    elif isinstance(value, list) and "json" in media_type:
+        pieces = elements(value, facts)
+    elif "json" in media_type:
+        return Response(example.status, headers, orjson.dumps(fill(value, facts)))
+    elif isinstance(value, str):
+        return Response(example.status, headers, fill(value, facts).encode())
+    elif media_type:
+        pieces = iter([_BINARY] * _CHUNKS)
+    if pieces is None:
+        return Response(example.status, headers, b"")
+    if fault is not None:
+        pieces = faults.during(fault, pieces, _error_event(voice), gevent.sleep)
+    return Response(example.status, headers, _paced(pieces, voice.delay))
+
+
+def _error_event(voice: Voice) -> bytes:
+    error = GatewayError(503, "mock_fault", "The mock was asked for an error in mid-stream.")
+    return voice.dialect.error_event(orjson.dumps(voice.dialect.error(error, "req_mock")))
+
+
+def _paced(pieces: Iterator[bytes], delay: float) -> Iterator[bytes]:
+    for piece in pieces:
+        yield piece
+        if delay:
+            gevent.sleep(delay)

@@ -1,0 +1,79 @@
+"""Faults on request, told by the model's name so that they pass through a gateway.
+
+fault-status-503                the error object with that status
+fault-status-429-retry-after-2  ... with a Retry-After header, in seconds
+fault-slow-0.5                  half a second before the first byte
+fault-close                     the connection is closed before an answer
+fault-close-after-3             ... after three events
+fault-stall-after-3             nothing more after three events, the connection stays open
+fault-error-after-3             an error event inside a 200, after three events
+fault-garbage                   bytes that are not HTTP
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from engine.errors import CallerGone, GatewayError
+
+_FAULT = re.compile(
+    r"fault-(?P<kind>status|slow|close|stall|error|garbage)"
+    r"(?:-(?:after-)?(?P<number>\d+(?:\.\d+)?))?(?:-retry-after-(?P<retry>\d+(?:\.\d+)?))?"
+)
+_GARBAGE = b"\x00\x01 this is not HTTP \xff\r\n\r\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What to do wrong: `number` is a status, seconds, or events to send first."""
+
+    kind: str
+    number: float | None
+    retry: str = ""
+
+
+def named(model: str) -> Fault | None:
+    """The fault a model's name asks for."""
+    match = _FAULT.fullmatch(model)
+    if match is None:
+        return None
+    number = float(match["number"]) if match["number"] else None
+    return Fault(match["kind"], number, match["retry"] or "")
+
+
+def before(
+    fault: Fault, send_raw: Callable[[bytes], None] | None, sleep: Callable[[float], None]
+) -> None:
+    """What goes wrong before an answer. Raises GatewayError or CallerGone, or returns."""
+    if fault.kind == "status":
+        headers = [("retry-after", fault.retry)] if fault.retry else []
+        status = int(fault.number or 500)
+        raise GatewayError(
+            status, "mock_fault", f"The mock was asked for {status}.", headers=headers
+        )
+    if fault.kind == "slow":
+        sleep(fault.number or 1.0)
+    elif fault.kind == "garbage":
+        if send_raw is not None:
+            send_raw(_GARBAGE)
+        raise CallerGone("the mock was asked for garbage")
+    elif fault.kind == "close" and fault.number is None:
+        raise CallerGone("the mock was asked to close")
+
+
+def during(
+    fault: Fault, events: Iterator[bytes], error_event: bytes, sleep: Callable[[float], None]
+) -> Iterator[bytes]:
+    """A stream that goes wrong after some events."""
+    for sent, event in enumerate(events):
+        if fault.number is not None and sent >= fault.number:
+            if fault.kind == "error":
+                yield error_event
+                return
+            if fault.kind == "close":
+                raise CallerGone("the mock was asked to close")
+            if fault.kind == "stall":
+                sleep(3600)
+        yield event

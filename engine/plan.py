@@ -1,0 +1,203 @@
+"""PLAN: a config and its documents -> a Plan of Routes, or every problem at once.
+
+Every name is resolved here and nowhere else: what was planned can be built and served.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path as FilePath
+
+from engine import dialects
+from engine.config.load import load
+from engine.config.model import Config, Policy, Target
+from engine.crosscheck import check_names
+from engine.dialects import Dialect
+from engine.marked_yaml import read_file
+from engine.problem import Findings, Level, Path, Problem, did_you_mean
+from engine.routing import Claim, assign
+from engine.spec import expression, paths, security
+from engine.spec.expression import Expression
+from engine.spec.operation import Operation, Specification, read
+from engine.spec.security import Carrier
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """An operation, where it goes and what guards it; every name is known to exist.
+
+    `dialects` are those whose callers the path belongs to, the operation's own last. `wide` are
+    the path's variables that may hold slashes, because they name a model.
+    """
+
+    operation: Operation
+    dialects: tuple[Dialect, ...]
+    carriers: tuple[Carrier, ...]
+    model: Expression | None
+    default_model: str
+    to: tuple[Target, ...]
+    answer: str
+    public: bool
+    validate: str
+    policies: tuple[Policy, ...]
+    wide: tuple[str, ...]
+
+    @property
+    def templates(self) -> list[tuple[str, str]]:
+        """The full path templates with the prefix each is mounted under."""
+        return [(mount + self.operation.path, mount) for mount in self.operation.mounts]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What will be served."""
+
+    config: Config
+    routes: tuple[Route, ...]
+
+
+@dataclass(slots=True)
+class Planned:
+    """A plan with what was found on the way; `plan` is None when there are errors.
+
+    `texts` holds the files' texts by the names that problems use, for showing the lines.
+    """
+
+    plan: Plan | None = None
+    findings: Findings = field(default_factory=Findings)
+    texts: dict[str, str] = field(default_factory=dict)
+    specifications: dict[str, Specification] = field(default_factory=dict)
+
+    @property
+    def problems(self) -> list[Problem]:
+        return self.findings.problems
+
+
+def make(file: FilePath, environ: Mapping[str, str], text: str | None = None) -> Planned:
+    """Read gateway.yaml and all it names, and plan. Reads files; opens no socket."""
+    planned = Planned()
+    findings = planned.findings
+    shown = str(file)
+    if text is None:
+        opened = read_file(file, shown)
+        unreadable = [p for p in opened.problems if p.code == "MW002"]
+        if unreadable:
+            findings.found.extend(unreadable)
+            return planned
+        text = opened.text
+    planned.texts[shown] = text
+    config, _ = load(text, shown, file.absolute().parent, environ, findings)
+    if config is None:
+        return planned
+    planned.specifications = _read_documents(config, planned)
+    check_names(config, planned.specifications, findings)
+    routes = [
+        _route(claim, config, planned.specifications, findings)
+        for claim in assign(config, planned.specifications, findings)
+    ]
+    made = tuple(route for route in routes if route is not None)
+    _check_paths(made, findings)
+    if not findings.errors:
+        planned.plan = Plan(config, made)
+    return planned
+
+
+def _read_documents(config: Config, planned: Planned) -> dict[str, Specification]:
+    read_ones: dict[str, Specification] = {}
+    for name, spec in config.specs.items():
+        file = config.folder / spec.document
+        if not file.is_file():
+            at = (*spec.at, "document")
+            message = f"there is no file '{spec.document}'"
+            planned.findings.error(config.source, at, "MW106", message, _near_file(file))
+            continue
+        shown = str(FilePath(config.source.file).parent / spec.document)
+        made = read(name, file, shown, spec.mount, planned.findings)
+        if made is not None:
+            read_ones[name] = made
+            planned.texts |= {marked.file: marked.text for marked in made.library.files.values()}
+        else:
+            planned.texts.setdefault(shown, file.read_text(encoding="utf-8", errors="replace"))
+    return read_ones
+
+
+def _near_file(file: FilePath) -> str:
+    siblings = [p.name for p in file.parent.iterdir()] if file.parent.is_dir() else []
+    return did_you_mean(file.name, siblings, "the path starts at this file's folder")
+
+
+def _route(
+    claim: Claim,
+    config: Config,
+    specifications: Mapping[str, Specification],
+    findings: Findings,
+) -> Route | None:
+    """One operation of a route, resolved; None when that cannot be done."""
+    operation, said = claim.operation, claim.route
+    spec = config.specs[operation.spec]
+    found = _model_expression(claim, config, findings)
+    speaks = spec.dialect if spec.dialect in dialects.names() else "plain"
+    own = dialects.get(speaks)
+    others = [d for name in dialects.names() if (d := dialects.get(name)) is not own]
+    shared = tuple(d for d in others if d.name != "openai") if said.answer == "models" else ()
+    names = paths.variables(operation.path)
+    wide = [found.steps[0]] if found is not None and found.place == "path" else []
+    return Route(
+        operation=operation,
+        dialects=(*shared, own),
+        carriers=security.configured(list(spec.token)) or operation.carriers,
+        model=found,
+        default_model=said.default_model,
+        to=said.to,
+        answer="websocket" if operation.websocket else said.answer,
+        public=said.public,
+        validate=said.validate,
+        policies=(*config.policies, *said.policies),
+        wide=tuple(names if said.answer == "models" else wide),
+    )
+
+
+def _model_expression(claim: Claim, config: Config, findings: Findings) -> Expression | None:
+    """The route's model expression, checked against what the operation has."""
+    said, operation = claim.route, claim.operation
+    if not said.model:
+        return None
+    at: Path = (*said.at, "model")
+    try:
+        found = expression.parse(said.model)
+    except ValueError as error:
+        findings.error(config.source, at, "MW305", str(error))
+        return None
+    names = paths.variables(operation.path)
+    if found.place == "path" and found.steps[0] not in names:
+        hint = did_you_mean(found.steps[0], names, "the path has no variable")
+        message = f"{operation.id} has no path variable '{found.steps[0]}'"
+        findings.error(config.source, at, "MW305", message, hint)
+        return None
+    if found.place == "body" and not operation.bodies.rules:
+        message = f"{operation.id} takes no request body to name a model in"
+        findings.error(config.source, at, "MW305", message)
+        return None
+    return found
+
+
+def _check_paths(routes: tuple[Route, ...], findings: Findings) -> None:
+    """Two routes on one method and path, unless the gateway answers both from `models`."""
+    taken: dict[tuple[str, str], Route] = {}
+    for route in routes:
+        operation = route.operation
+        for template, _ in route.templates:
+            key = (operation.method, paths.shape(template))
+            other = taken.setdefault(key, route)
+            if other is route or (other.answer == route.answer == "models"):
+                continue
+            findings.note(
+                operation.source,
+                operation.at,
+                Level.ERROR,
+                "MW304",
+                f"{operation.id} and {other.operation.id} are both {operation.method} {template}",
+                "mount one of the documents under another prefix with specs.<name>.mount",
+                key=True,
+            )

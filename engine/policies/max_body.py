@@ -1,0 +1,28 @@
+"""`max_body: 10MB`: the largest request body on these routes; a larger one is answered 413.
+
+It lowers `server.max_body`, and cannot raise it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from engine import units
+from engine.exchange import Exchange, Handler, Response, Stage
+from engine.services import Services
+
+SCHEMA: dict[str, Any] = {
+    "description": "Largest request body. A size: 512KB, 25MB, 1GiB.",
+    "type": "string",
+    "pattern": units.SIZE,
+}
+
+
+def build(options: str, services: Services) -> Stage:
+    limit = units.size(options)
+
+    def max_body(exchange: Exchange, following: Handler) -> Response:
+        exchange.max_body = min(exchange.max_body, limit)
+        return following(exchange)
+
+    return max_body

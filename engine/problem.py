@@ -1,0 +1,138 @@
+"""A problem: one finding in a file an operator wrote, with its place.
+
+`file:line:column: level: message [code]`, then the line with a caret, then a hint. Problems are
+values: they sort by place and are all shown at once.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Protocol
+
+Path = tuple[str | int, ...]
+"""Where a value stands in a YAML or JSON file: the keys and indexes that lead to it."""
+
+
+class Level(StrEnum):
+    """How bad a finding is: an error stops the gateway, a warning and an info do not."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    INFO = "info"
+
+
+@dataclass(frozen=True, order=True, slots=True)
+class Problem:
+    """One finding. `line` and `column` count from 1; 0 means the file as a whole."""
+
+    file: str
+    line: int
+    column: int
+    level: Level
+    code: str
+    message: str
+    hint: str = ""
+
+    def __str__(self) -> str:
+        place = f"{self.file}:{self.line}:{self.column}" if self.line else self.file
+        return f"{place}: {self.level}: {self.message} [{self.code}]"
+
+
+class Source(Protocol):
+    """A file that knows the place of each of its values."""
+
+    @property
+    def file(self) -> str: ...
+
+    def place(self, path: Path, *, key: bool = False) -> tuple[int, int]: ...
+
+
+@dataclass(slots=True)
+class Findings:
+    """Problems as they are found, in any order; sorted by place when read."""
+
+    found: list[Problem] = field(default_factory=list)
+
+    def error(
+        self,
+        source: Source,
+        path: Path,
+        code: str,
+        message: str,
+        hint: str = "",
+        *,
+        key: bool = False,
+    ) -> None:
+        """Note an error at `path`: at the value, or at its key when `key` is true."""
+        self.note(source, path, Level.ERROR, code, message, hint, key=key)
+
+    def note(
+        self,
+        source: Source,
+        path: Path,
+        level: Level,
+        code: str,
+        message: str,
+        hint: str = "",
+        *,
+        key: bool = False,
+    ) -> None:
+        """Note a finding of any level at `path`."""
+        line, column = source.place(path, key=key)
+        self.found.append(Problem(source.file, line, column, level, code, message, hint))
+
+    @property
+    def problems(self) -> list[Problem]:
+        """All problems once each, by file and place."""
+        return sorted(set(self.found))
+
+    @property
+    def errors(self) -> list[Problem]:
+        """The problems that stop the gateway."""
+        return [problem for problem in self.problems if problem.level is Level.ERROR]
+
+
+class Refused(Exception):
+    """What was asked for has errors; `problems` has all of them, and the lesser findings too."""
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        super().__init__("\n".join(str(problem) for problem in problems))
+        self.problems = list(problems)
+
+
+def near(name: object, names: Iterable[str]) -> str | None:
+    """The one of `names` that `name` was probably meant to be, or None."""
+    close = difflib.get_close_matches(str(name), list(names), n=1, cutoff=0.6)
+    return close[0] if close else None
+
+
+def did_you_mean(name: object, names: Iterable[str], otherwise: str = "") -> str:
+    """A hint for a name that does not exist: the near one, or the names there are."""
+    known = list(names)
+    meant = near(name, known)
+    if meant is not None:
+        return f"did you mean '{meant}'?"
+    if otherwise or not known:
+        return otherwise
+    listed = ", ".join(sorted(known)[:8])
+    return f"known: {listed}{', ...' if len(known) > 8 else ''}"
+
+
+def render(problem: Problem, texts: Mapping[str, str]) -> str:
+    """The problem as text: its line, the source line with a caret, and the hint.
+
+    `texts` holds the text of each file by name; a file that is missing there has no excerpt.
+    """
+    shown = [str(problem)]
+    lines = texts.get(problem.file, "").splitlines()
+    if 0 < problem.line <= len(lines):
+        number = str(problem.line)
+        line = lines[problem.line - 1]
+        pad = "".join("\t" if c == "\t" else " " for c in line[: problem.column - 1])
+        shown += [f"  {number} | {line[:160]}", f"  {' ' * len(number)} | {pad[:160]}^"]
+    if problem.hint:
+        shown.append(f"  hint: {problem.hint}")
+    return "\n".join(shown)

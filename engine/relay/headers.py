@@ -1,0 +1,53 @@
+"""Which headers pass: to an upstream by allow-list, back to the caller by deny-list."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from engine.exchange import environ_key
+
+ALWAYS_SENT = ("accept", "content-type", "content-language", "traceparent", "tracestate")
+"""Request headers that pass to every upstream, whatever its dialect."""
+
+NEVER_SENT = frozenset(
+    {"authorization", "cookie", "host", "content-length", "transfer-encoding", "connection"}
+    | {"proxy-authorization", "expect", "upgrade", "te", "trailer", "keep-alive", "accept-encoding"}
+    | {"x-api-key", "api-key", "x-goog-api-key", "forwarded", "x-forwarded-for", "x-real-ip"}
+)
+"""Request headers that no configuration can let through: they carry the caller's own token or
+address, or belong to one hop (RFC 9110 section 7.6.1)."""
+
+_HOP_BY_HOP = frozenset(
+    {"connection", "keep-alive", "proxy-authenticate", "proxy-connection", "te", "trailer"}
+    | {"transfer-encoding", "upgrade"}
+)
+_OURS = frozenset({"server", "date", "content-length", "x-request-id", "request-id", "alt-svc"})
+
+
+class Forwarded:
+    """The request headers that pass, compiled: `pick(environ)` gives them in a fixed order."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        wanted = dict.fromkeys(name.lower() for name in (*ALWAYS_SENT, *names))
+        self._pairs = [(name, environ_key(name)) for name in wanted if name not in NEVER_SENT]
+
+    def pick(self, environ: Mapping[str, Any]) -> list[tuple[str, str]]:
+        return [(name, environ[key]) for name, key in self._pairs if environ.get(key)]
+
+
+def returned(headers: Iterable[tuple[str, str]], hidden: frozenset[str]) -> list[tuple[str, str]]:
+    """The upstream's response headers that our caller gets: none of one hop, of ours, or `hidden`.
+
+    The upstream's own request id comes back as `x-upstream-request-id`.
+    """
+    kept = []
+    named: set[str] = set()
+    for name, value in headers:
+        if name == "connection":
+            named.update(token.strip().lower() for token in value.split(","))
+        elif name in ("x-request-id", "request-id"):
+            kept.append(("x-upstream-request-id", value))
+        elif name not in _HOP_BY_HOP and name not in _OURS and name not in hidden:
+            kept.append((name, value))
+    return [pair for pair in kept if pair[0] not in named] if named - _HOP_BY_HOP else kept

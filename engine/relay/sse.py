@@ -1,0 +1,105 @@
+"""Server-sent events on their way through: event by event, without what vendors' SDKs choke on.
+
+The law, measured on the official SDKs: an event reaches a caller only with data; `id` and `retry`
+lines, a byte order mark and empty `data:` frames never do; comments pass only between events and
+only where the dialect's SDKs take them; an event name passes where the dialect has names. What is
+already clean passes as the very bytes that came.
+"""
+
+from __future__ import annotations
+
+import re
+
+MAX_EVENT = 64_000_000
+"""Bytes that one event may have; images come as events of several megabytes."""
+
+_BOM = b"\xef\xbb\xbf"
+_NAMED = re.compile(rb"(?:(?:event: [^\r\n]+\n)?data: [^\s][^\r\n]*+\n\n)++")
+_NAMELESS = re.compile(rb"(?:data: [^\s\[][^\r\n]*+\n\n)++")
+
+
+class EventTooLarge(Exception):
+    """An event beyond MAX_EVENT bytes: the stream cannot be relayed event by event."""
+
+
+class Cleaner:
+    """Bytes in as they come, whole clean events out.
+
+    `names`: the dialect's events have names; `comments`: its SDKs take comments; without names
+    there is no `[DONE]` either.
+    """
+
+    def __init__(self, *, names: bool = True, comments: bool = True) -> None:
+        self._clean = _NAMED if names else _NAMELESS
+        self._names = names
+        self._comments = comments
+        self._held = bytearray()
+        self._searched = 0
+        self._skip_lf = False
+        self._started = False
+
+    def feed(self, data: bytes) -> bytes:
+        """The events that `data` completes, cleaned; `b""` when it completes none."""
+        if not self._held and self._started and self._clean.fullmatch(data):
+            return data
+        data = self._line_feeds(data)
+        if not self._started and (self._held or data):
+            data = self._without_bom(data)
+        if not self._held and self._clean.fullmatch(data):
+            return data
+        self._held += data
+        end = self._held.rfind(b"\n\n", max(self._searched - 1, 0))
+        self._searched = len(self._held)
+        if end < 0:
+            if self._searched > MAX_EVENT:
+                raise EventTooLarge(f"an event of more than {MAX_EVENT} bytes")
+            return b""
+        whole = bytes(self._held[: end + 2])
+        del self._held[: end + 2]
+        self._searched = 0
+        return b"".join(self._event(block) for block in whole.split(b"\n\n"))
+
+    def rest(self) -> bytes:
+        """What a stream that ended without its last blank line still held, completed."""
+        block, self._held = bytes(self._held), bytearray()
+        return self._event(block.rstrip(b"\n"))
+
+    def _line_feeds(self, data: bytes) -> bytes:
+        """All three line ends of the standard as LF, also where CRLF falls between two reads."""
+        if self._skip_lf and data[:1] == b"\n":
+            data = data[1:]
+        if data:
+            self._skip_lf = data[-1:] == b"\r"
+        if b"\r" in data:
+            data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        return data
+
+    def _without_bom(self, data: bytes) -> bytes:
+        data = bytes(self._held) + data
+        self._held.clear()
+        if len(data) < len(_BOM) and _BOM.startswith(data):
+            self._held += data
+            return b""
+        self._started = True
+        return data.removeprefix(_BOM)
+
+    def _event(self, block: bytes) -> bytes:
+        name = b""
+        data: list[bytes] = []
+        comments: list[bytes] = []
+        for line in block.split(b"\n"):
+            field, _, value = line.partition(b":")
+            value = value.removeprefix(b" ")
+            if field == b"data":
+                data.append(value)
+            elif field == b"event":
+                name = value
+            elif not field and line:
+                comments.append(line)
+        if not any(line.strip() for line in data):
+            return b"\n".join(comments) + b"\n\n" if comments and self._comments else b""
+        if not self._names:
+            joined = b" ".join(data)
+            return b"" if joined.strip() == b"[DONE]" else b"data: " + joined + b"\n\n"
+        head = b"event: " + name + b"\n" if name else b""
+        return head + b"".join(b"data: " + line + b"\n" for line in data) + b"\n"

@@ -1,0 +1,78 @@
+"""Falcon's router for a gateway: finds routes on the raw path, answers misses as errors of ours."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import falcon
+
+from engine import dialects
+from engine.endpoint import Door, Responder, raw_target, unexpected
+from engine.errors import GatewayError
+from engine.exchange import Exchange, Response
+from engine.problem import near
+from engine.spec.paths import Found, Missed, PathTree
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """One method of one path: what Falcon's `add_route` is given."""
+
+    method: str
+    mount: str
+    wide: tuple[str, ...]
+    responder: Responder
+
+
+class Router:
+    """The interface that falcon.App asks of a router: `add_route` and `find`."""
+
+    def __init__(self, door: Door) -> None:
+        self._tree = PathTree()
+        self._door = door
+        others = [dialects.get(name) for name in dialects.names() if name != "openai"]
+        self._speaking = [*others, dialects.get("openai")]
+
+    def add_route(self, uri_template: str, resource: Resource, **_: Any) -> None:
+        """Add one method of a path; the variables named in `wide` may hold slashes."""
+        self._tree.add(uri_template, resource.method, resource, resource.wide)
+
+    def find(self, uri: str, req: falcon.Request) -> tuple[Any, Any, dict[str, Any], str]:
+        """The responder for a request: there always is one, if only to say what is missing."""
+        path = raw_target(req.env).partition("?")[0]
+        found = self._tree.find(path, req.method)
+        if isinstance(found, Found):
+            resource: Resource = found.value
+            params = {"mount": resource.mount, "variables": found.variables}
+            return resource, {req.method: resource.responder}, params, uri
+        responder = self._door.endpoint(partial(_miss, found), self._speaking)
+        return self, {req.method: responder}, {"mount": "", "variables": {}}, uri
+
+
+Application = falcon.App[falcon.Request, falcon.Response]
+
+
+def application(door: Door) -> Application:
+    """A Falcon application without routes, whose every answer is one of ours."""
+    app: Application = falcon.App(router=Router(door))  # type: ignore[call-overload]
+    app.resp_options.default_media_type = None  # type: ignore[assignment]
+    app.add_error_handler((Exception, falcon.HTTPError), unexpected)
+    return app
+
+
+def _miss(missed: Missed, exchange: Exchange) -> Response:
+    """404 for a path that is not there, 405 for one that takes other methods."""
+    if missed.allowed and not missed.verbs:
+        raise GatewayError(
+            405,
+            "method_not_allowed",
+            f"{exchange.method} is not allowed here; {' and '.join(missed.allowed)} is.",
+            headers=[("allow", ", ".join(missed.allowed))],
+        )
+    shown = exchange.path[:200]
+    verb = ":" + exchange.path.rpartition(":")[2]
+    meant = near(verb, missed.verbs) if missed.verbs else None
+    hint = f" Did you mean '{meant}'?" if meant else ""
+    raise GatewayError(404, "not_found", f"There is no {exchange.method} {shown}.{hint}")

@@ -1,0 +1,54 @@
+"""Running an application under gunicorn with gevent workers, from code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from gunicorn.app.base import BaseApplication
+
+from engine.config.model import Server
+
+
+class Gunicorn(BaseApplication):  # type: ignore[misc]
+    """gunicorn's master: `build` makes the application in each worker, after the fork."""
+
+    def __init__(
+        self, server: Server, build: Callable[[], Any], ready: Callable[[], None] | None = None
+    ) -> None:
+        self._server = server
+        self._build = build
+        self._ready = ready
+        super().__init__()
+
+    def load_config(self) -> None:
+        for name, value in settings(self._server).items():
+            self.cfg.set(name, value)
+        if self._ready is not None:
+            ready = self._ready
+            self.cfg.set("when_ready", lambda arbiter: ready())
+
+    def load(self) -> Any:
+        return self._build()
+
+
+def settings(server: Server) -> dict[str, Any]:
+    """gunicorn's settings for ours.
+
+    Header names with underscores are refused: they would be taken for those with hyphens.
+    """
+    return {
+        "bind": [server.listen],
+        "workers": server.workers,
+        "worker_class": "engine.worker.Worker",
+        "worker_connections": server.connections,
+        "keepalive": int(server.keepalive),
+        "graceful_timeout": int(server.grace),
+        "header_map": "refuse",
+        "limit_request_line": 8190,
+        "limit_request_fields": 100,
+        "limit_request_field_size": 16_380,
+        "loglevel": "warning",
+        "proc_name": "modelway",
+        "control_socket_disable": True,
+    }

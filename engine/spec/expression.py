@@ -1,0 +1,159 @@
+"""Runtime expressions of OpenAPI: where in a request a value stands, to read and to replace it.
+
+`$request.body#/model`, `$request.path.model`, `$request.query.model`, `$request.header.x-model`
+(OpenAPI 3.1, "Runtime Expressions"). Replacing leaves every other byte as it was.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote, unquote
+
+import orjson
+
+from engine.errors import GatewayError
+from engine.exchange import MISSING, Exchange, environ_key
+from engine.json_text import Ambiguous, span
+from engine.spec.parameters import Query
+
+_TCHAR = r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+"
+_EXPRESSION = re.compile(
+    rf"\$request\.(?:(?P<body>body)#(?P<pointer>(?:/[^/]*)+)|(?P<place>path|query)\.(?P<name>.+)"
+    rf"|header\.(?P<header>{_TCHAR}))"
+)
+PATTERN = r"^\$request\.(body#/.+|(path|query|header)\..+)$"
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """Where a value stands: `place` is body, path, query or header; `steps` is its JSON Pointer,
+    or its one name."""
+
+    text: str
+    place: str
+    steps: tuple[str, ...]
+
+    @property
+    def param(self) -> str:
+        """The place as a refusal names it."""
+        return ".".join(self.steps)
+
+    def read(self, exchange: Exchange) -> Any:
+        """The value, or MISSING. Raises GatewayError 400 when it stands there twice."""
+        name = self.steps[0]
+        if self.place == "path":
+            return unquote(exchange.variable(name))
+        if self.place == "header":
+            value = exchange.header(environ_key(name))
+            return MISSING if value is None else value
+        if self.place == "query":
+            query = Query.parse(exchange.query)
+            if query.names().count(name) > 1:
+                raise self._twice()
+            value = query.get(name)
+            return MISSING if value is None else value
+        value = exchange.value
+        for step in self.steps:
+            if isinstance(value, list) and step.isdigit() and int(step) < len(value):
+                value = value[int(step)]
+            elif isinstance(value, dict) and step in value:
+                value = value[step]
+            else:
+                return MISSING
+        return value
+
+    def check(self, exchange: Exchange) -> tuple[int, int] | None:
+        """Where a value in the body stands; None elsewhere. Raises GatewayError 400 if twice.
+
+        To be called even when nothing is replaced: two readers of a repeated key may see two
+        values, and the one that was checked might not be the one that is served.
+        """
+        if self.place != "body":
+            return None
+        if exchange.media_type == "multipart/form-data":
+            named = [part for part in exchange.parts if part.name == self.steps[0]]
+            if len(named) > 1:
+                raise self._twice()
+            return (named[0].start, named[0].end) if named else None
+        if exchange.media_type == "application/x-www-form-urlencoded":
+            text = bytes(exchange.body.buffer).decode("latin-1")
+            if Query.parse(text).names().count(self.steps[0]) > 1:
+                raise self._twice()
+            return None
+        try:
+            return span(exchange.body.buffer, self.steps)
+        except Ambiguous as error:
+            raise self._twice() from error
+
+    def says(self, exchange: Exchange, name: str) -> bool:
+        """Whether the request already says `name`, so that nothing has to be written."""
+        return bool(self.read(exchange) == name)
+
+    def replace(self, exchange: Exchange, at: tuple[int, int] | None, new: str) -> None:
+        """Write `new` where the value stands (`at`: what `check` gave), or add it."""
+        name = self.steps[0]
+        if self.place == "path":
+            start, end = exchange.variables[name]
+            exchange.path = exchange.path[:start] + quote(new, safe="") + exchange.path[end:]
+        elif self.place == "query":
+            exchange.query = _in_query(exchange.query, name, new)
+        elif self.place == "header":
+            exchange.environ = {**exchange.environ, environ_key(name): new}
+        elif exchange.media_type == "application/x-www-form-urlencoded":
+            text = bytes(exchange.body.buffer).decode("latin-1")
+            changed = _in_query(text, name, new).encode("latin-1")
+            exchange.body = exchange.body.with_replaced(0, exchange.body.size, changed)
+        else:
+            _write_in_body(exchange, name, at, new)
+
+    def _twice(self) -> GatewayError:
+        return GatewayError(
+            400,
+            "invalid_value",
+            f"'{self.param}' is given twice; which of the two is meant cannot be told.",
+            param=self.param,
+        )
+
+
+def _in_query(text: str, name: str, new: str) -> str:
+    query = Query.parse(text)
+    if name in query.names():
+        return query.replace(name, new)
+    return f"{text}{'&' if text else ''}{quote(name, safe='')}={quote(new, safe='')}"
+
+
+def _write_in_body(exchange: Exchange, name: str, at: tuple[int, int] | None, new: str) -> None:
+    """Replace the value at `at`, or add the field at the front when it is not there yet."""
+    buffer = exchange.body.buffer
+    if exchange.media_type == "multipart/form-data":
+        written = new.encode()
+        if at is None:
+            boundary = buffer[: buffer.find(b"\r\n")]
+            head = f'\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n'.encode()
+            at, written = (0, 0), boundary + head + written + b"\r\n"
+    else:
+        written = orjson.dumps(new)
+        if at is None:
+            start = buffer.find(b"{") + 1
+            more = b"," if exchange.value else b""
+            at, written = (start, start), orjson.dumps(name) + b":" + written + more
+    exchange.body = exchange.body.with_replaced(*at, written)
+
+
+def parse(text: str) -> Expression:
+    """Raises ValueError with words for an expression that is not of this form."""
+    match = _EXPRESSION.fullmatch(text)
+    if match is None:
+        raise ValueError(
+            f"'{text}' is not one of $request.body#/pointer, $request.path.name, "
+            "$request.query.name, $request.header.name"
+        )
+    if match["body"]:
+        steps = match["pointer"].split("/")[1:]
+        unescaped = tuple(step.replace("~1", "/").replace("~0", "~") for step in steps)
+        return Expression(text, "body", unescaped)
+    if match["header"]:
+        return Expression(text, "header", (match["header"].lower(),))
+    return Expression(text, match["place"], (match["name"],))

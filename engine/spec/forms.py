@@ -1,0 +1,208 @@
+"""Form bodies as the object that their schema describes.
+
+What a schema says about text is compiled at start-up; a request is split, read and put together.
+The content of files is never looked at and never copied: it stands as the empty string.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from engine.spec.casting import (
+    Cast,
+    Resolve,
+    branches,
+    compile_cast,
+    compile_shape,
+    extra_of,
+    items_of,
+    kind_of,
+    properties_of,
+)
+from engine.spec.multipart import Buffer, Part
+from engine.spec.parameters import (
+    MISSING,
+    Malformed,
+    Query,
+    Reader,
+    compile_reader,
+    decode,
+    is_json,
+    parse_json,
+)
+
+MAX_FIELDS: Final = 10_000
+MAX_TEXT: Final = 1_048_576
+
+Encoding = Mapping[str, Mapping[str, Any]] | None
+
+
+def compile_form(
+    schema: object, encoding: Encoding, resolve: Resolve
+) -> Callable[[bytes], dict[str, object]]:
+    """The reader of application/x-www-form-urlencoded bodies.
+
+    Every declared property is read by its `encoding`: style and explode (form and true if not
+    said), or a JSON `contentType`. A list or object without a declared style may come in brackets
+    as well (`a[b]=x`, `a[]=x`). Other fields are kept under their own names: text, or a list if
+    repeated. Raises Malformed.
+    """
+    properties = properties_of(schema, resolve)
+    fields = [
+        _compile_field(name, sub, (encoding or {}).get(name, {}), resolve, properties)
+        for name, sub in properties.items()
+    ]
+    names = frozenset[str]().union(*(field.names for field in fields))
+    roots = frozenset(field.name for field in fields if field.nested)
+    extra = compile_shape(extra_of(schema, resolve), resolve)
+
+    def read(body: bytes) -> dict[str, object]:
+        if body.count(b"&") >= MAX_FIELDS:
+            raise Malformed(f"form body: more than {MAX_FIELDS} fields")
+        query = Query.parse(bytes(body).decode("latin-1"), "form body")
+        values = {field.name: field.read(query) for field in fields}
+        others: dict[str, list[str]] = {}
+        for name, value in query.pairs:
+            if name not in names and name.partition("[")[0] not in roots:
+                others.setdefault(name, []).append(decode(value, f"form field {name!r}", plus=True))
+        known = {name: value for name, value in values.items() if value is not MISSING}
+        return {name: extra([*texts]) for name, texts in others.items()} | known
+
+    return read
+
+
+@dataclass(frozen=True, slots=True)
+class _Field:
+    """A declared property: its reader, and what in the body belongs to it."""
+
+    name: str
+    read: Reader
+    names: frozenset[str]
+    nested: bool
+
+
+def _compile_field(
+    name: str,
+    schema: object,
+    how: Mapping[str, Any],
+    resolve: Resolve,
+    declared: Collection[str],
+) -> _Field:
+    def reader(style: str | None, media_type: str | None = None) -> Reader:
+        return compile_reader(
+            name=name,
+            location="form",
+            schema=schema,
+            resolve=resolve,
+            style=style,
+            explode=how.get("explode"),
+            media_type=media_type,
+            reserved=declared,
+        )
+
+    style, kind = how.get("style"), kind_of(schema, resolve)
+    own = frozenset({name})
+    if style is None and "explode" not in how and is_json(how.get("contentType", "")):
+        return _Field(name, reader(None, "application/json"), own, nested=False)
+    if style == "deepObject":
+        return _Field(name, reader(style), own, nested=True)
+    plain = reader(style)
+    if kind == "object" and style in (None, "form") and how.get("explode", True):
+        own |= frozenset(properties_of(schema, resolve)) - frozenset(declared)
+    bracketed = any(other.startswith(name + "[") for other in declared)
+    if style is not None or kind == "primitive" or bracketed:
+        return _Field(name, plain, own, nested=False)
+    deep = reader("deepObject")
+
+    def either(query: Query) -> object:
+        return deep(query) if query.nested(name) else plain(query)
+
+    return _Field(name, either, own, nested=True)
+
+
+def compile_multipart(
+    schema: object, encoding: Encoding, resolve: Resolve
+) -> Callable[[Buffer, list[Part]], dict[str, object]]:
+    """The reader of multipart/form-data bodies, from what `multipart.parse` found.
+
+    Files (a file name, or a property whose schema is binary) are "". Parts of a JSON content
+    type, their own or else that of `encoding`, are parsed; the others are UTF-8 text cast by
+    their property. A list is always a list; other repeated parts become one. Raises Malformed,
+    also for text of more than 1 MiB.
+    """
+    properties = properties_of(schema, resolve)
+    known = {
+        name: _compile_part(sub, (encoding or {}).get(name, {}), resolve)
+        for name, sub in properties.items()
+    }
+    other = _compile_part(extra_of(schema, resolve), {}, resolve)
+
+    def read(buffer: Buffer, parts: list[Part]) -> dict[str, object]:
+        values: dict[str, list[object]] = {}
+        for part in parts:
+            content = known.get(part.name, other).read(buffer, part)
+            values.setdefault(part.name, []).append(content)
+        return {
+            name: found if len(found) > 1 or known.get(name, other).is_array else found[0]
+            for name, found in values.items()
+        }
+
+    return read
+
+
+@dataclass(frozen=True, slots=True)
+class _PartReader:
+    read: Callable[[Buffer, Part], object]
+    is_array: bool
+
+
+def _compile_part(schema: object, how: Mapping[str, Any], resolve: Resolve) -> _PartReader:
+    is_array = kind_of(schema, resolve) == "array"
+    item = items_of(schema, resolve) if is_array else schema
+    is_object = kind_of(item, resolve) == "object"
+    is_file = _is_file(schema, resolve) or _is_file(item, resolve)
+    declared = how.get("contentType", "")
+    cast = compile_cast(item, resolve)
+
+    def read(buffer: Buffer, part: Part) -> object:
+        json = is_json(declared if part.content_type is None else part.content_type)
+        # A browser gives a JSON part a file name, because it can only append it as a Blob.
+        if is_file or (part.filename is not None and not (json and is_object)):
+            return ""
+        where = f"form part {part.name!r}"
+        if part.end - part.start > MAX_TEXT:
+            raise Malformed(f"{where}: text of more than {MAX_TEXT} bytes")
+        content = bytes(buffer[part.start : part.end])
+        if json:
+            return parse_json(content, where)
+        try:
+            text = content.decode()
+        except UnicodeDecodeError as error:
+            raise Malformed(f"{where}: not valid UTF-8") from error
+        implied = is_object and not declared and part.content_type is None
+        return _object_or_text(text, cast) if implied else cast(text)
+
+    return _PartReader(read, is_array)
+
+
+def _object_or_text(text: str, cast: Cast) -> object:
+    """JSON is the standard's default for objects; a schema may allow a plain word beside them."""
+    try:
+        return parse_json(text, "")
+    except Malformed:
+        return cast(text)
+
+
+def _is_file(schema: object, resolve: Resolve) -> bool:
+    return any(
+        node.get("format") == "binary"
+        or ("contentEncoding" not in node and _is_opaque(node.get("contentMediaType")))
+        for node in branches(schema, resolve)
+    )
+
+
+def _is_opaque(media_type: object) -> bool:
+    is_text = isinstance(media_type, str) and media_type.lower().startswith("text/")
+    return isinstance(media_type, str) and not is_text and not is_json(media_type)

@@ -1,0 +1,198 @@
+"""multipart/form-data (RFC 7578 on RFC 2046), read from a whole body without copying content.
+
+Strict on purpose: the gateway checks one reading of a body and an upstream acts on another.
+Whatever two readers are known to split differently is refused: text before the first or after the
+last part, line ends other than CRLF, folded or repeated headers, encoded content.
+"""
+
+from __future__ import annotations
+
+import mmap
+import re
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import unquote_to_bytes
+
+Buffer = bytes | bytearray | mmap.mmap
+
+_CRLF: Final = b"\r\n"
+_MAX_PADDING: Final = 1024  # bytes of empty lines before the first and after the last part
+_WORD: Final = r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+"
+_HEADER = re.compile(rf"({_WORD}):[ \t]*([^\0\r\n]*)")
+_PARAMETER = re.compile(rf';[ \t]*({_WORD})=(?:"((?:[^"\\]|\\.)*)"|([^\s;",\\]+))[ \t]*', re.DOTALL)
+_BOUNDARY = re.compile(r"[0-9A-Za-z'()+_,\-./:=? ]{0,69}[0-9A-Za-z'()+_,\-./:=?]")
+# What WHATWG's "multipart/form-data encoding algorithm" escapes in names, and nothing else.
+_BROWSER_ESCAPES = {"%22": '"', "%0d": "\r", "%0a": "\n"}
+_ESCAPE = re.compile(r'\\(["\\])|(%22|%0[AaDd])')
+_PLAIN_ENCODINGS = ("7bit", "8bit", "binary")
+
+
+class MultipartError(ValueError):
+    """A body that is no multipart/form-data, or one that two readers may read differently."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One field; its content is `buffer[start:end]`."""
+
+    name: str
+    filename: str | None
+    content_type: str | None
+    start: int
+    end: int
+
+
+def boundary_of(content_type: str) -> bytes:
+    """The boundary of a `multipart/form-data` Content-Type; raises MultipartError."""
+    kind, semicolon, rest = content_type.partition(";")
+    if kind.strip().lower() != "multipart/form-data":
+        raise MultipartError("the content type is not multipart/form-data")
+    parameters = _parameters(semicolon + rest, "Content-Type")
+    boundary = parameters.get("boundary")
+    if any(name.startswith("boundary*") for name in parameters):
+        raise MultipartError("the boundary is written in the extended syntax of RFC 2231")
+    if boundary is None:
+        raise MultipartError("the content type has no boundary")
+    if not _BOUNDARY.fullmatch(boundary):
+        raise MultipartError("the boundary is not 1 to 70 characters of those RFC 2046 allows")
+    return boundary.encode()
+
+
+def parse(
+    buffer: Buffer, boundary: bytes, *, max_parts: int = 1000, max_header: int = 16_384
+) -> list[Part]:
+    """The parts in order, as offsets into `buffer`; `max_header` is in bytes per part.
+
+    Raises MultipartError.
+    """
+    line = b"--" + boundary
+    parts: list[Part] = []
+    at = _first(buffer, line)
+    while (mark := buffer[at : at + 2]) == _CRLF:
+        if len(parts) == max_parts:
+            raise MultipartError(f"more than {max_parts} parts")
+        where = f"part {len(parts) + 1}"
+        start = _content_start(buffer, at, max_header, where)
+        name, filename, content_type = _described(bytes(buffer[at + 2 : start - 2]), where)
+        end = _content_end(buffer, start, line, where)
+        parts.append(Part(name, filename, content_type, start, end))
+        at = end + 2 + len(line)
+    if mark != b"--":
+        raise MultipartError(f"neither CRLF nor -- follows the boundary at byte {at}")
+    if not _only_empty_lines(buffer, at + 2, len(buffer)):
+        raise MultipartError("there is text after the last part")
+    return parts
+
+
+def _first(buffer: Buffer, line: bytes) -> int:
+    """Where the first boundary line ends."""
+    start = buffer.find(line, 0, _MAX_PADDING + len(line))
+    if start < 0:
+        raise MultipartError("the body does not begin with the boundary of the content type")
+    if not _only_empty_lines(buffer, 0, start):
+        raise MultipartError("there is text before the first part")
+    return start + len(line)
+
+
+def _only_empty_lines(buffer: Buffer, start: int, end: int) -> bool:
+    size = end - start
+    return size <= _MAX_PADDING and buffer[start:end] == _CRLF * (size // 2)
+
+
+def _content_start(buffer: Buffer, at: int, max_header: int, where: str) -> int:
+    """Behind the empty line that ends the headers, which begin with the CRLF at `at`."""
+    end = buffer.find(_CRLF + _CRLF, at, at + max_header + 4)
+    if end >= 0:
+        return end + 4
+    if len(buffer) - at > max_header + 4:
+        raise MultipartError(f"{where}: headers of more than {max_header} bytes")
+    raise MultipartError(f"{where}: no empty line after the headers")
+
+
+def _content_end(buffer: Buffer, start: int, line: bytes, where: str) -> int:
+    """Where the content ends: before the CRLF of the next boundary line."""
+    # A boundary behind any other line end is one to lenient readers only, and so is one that
+    # borrows the empty line of the headers.
+    if buffer[start : start + len(line)] == line:
+        raise MultipartError(f"{where}: no line end between the empty line and the boundary")
+    found = buffer.find(b"\n" + line, start)
+    if found < 0:
+        raise MultipartError(f"{where}: no boundary after the content, the body is cut short")
+    if found == start or buffer[found - 1 : found] != b"\r":
+        raise MultipartError(f"{where}: a boundary after a line feed without carriage return")
+    if buffer.find(b"\r" + line, start, found) >= 0:
+        raise MultipartError(f"{where}: a boundary after a carriage return without line feed")
+    return found - 1
+
+
+def _described(block: bytes, where: str) -> tuple[str, str | None, str | None]:
+    """Name, file name and content type, from a part's header block."""
+    headers = _headers(block, where)
+    encoding = headers.get("content-transfer-encoding", "binary").lower()
+    if encoding not in _PLAIN_ENCODINGS:
+        raise MultipartError(f"{where}: Content-Transfer-Encoding is not for forms (RFC 7578 4.7)")
+    disposition = headers.get("content-disposition")
+    if disposition is None:
+        raise MultipartError(f"{where}: no Content-Disposition")
+    kind, semicolon, rest = disposition.partition(";")
+    if kind.strip().lower() != "form-data":
+        raise MultipartError(f"{where}: the Content-Disposition is not form-data")
+    parameters = _parameters(semicolon + rest, f"{where}: Content-Disposition")
+    if "name" not in parameters:
+        raise MultipartError(f"{where}: the Content-Disposition has no name")
+    filename = parameters.get("filename")
+    if (extended := parameters.get("filename*")) is not None:
+        filename = _extended(extended, where)
+    return parameters["name"], filename, headers.get("content-type")
+
+
+def _headers(block: bytes, where: str) -> dict[str, str]:
+    """The headers by lower-case name."""
+    try:
+        text = block.decode()
+    except UnicodeDecodeError as error:
+        raise MultipartError(f"{where}: the headers are not valid UTF-8") from error
+    headers: dict[str, str] = {}
+    for line in text.split("\r\n")[:-1]:
+        if "\n" in line or "\r" in line:
+            raise MultipartError(f"{where}: a header line does not end with CRLF")
+        if not (header := _HEADER.fullmatch(line)):
+            raise MultipartError(f"{where}: a header line is not written name: value")
+        name = header[1].lower()
+        if name in headers:
+            raise MultipartError(f"{where}: two {name} headers")
+        headers[name] = header[2].rstrip(" \t")
+    return headers
+
+
+def _parameters(text: str, where: str) -> dict[str, str]:
+    """The parameters of `; a=b; c="d"` by lower-case name, escapes undone."""
+    parameters: dict[str, str] = {}
+    at = 0
+    text = text.strip(" \t").removesuffix(";").rstrip(" \t")
+    while at < len(text):
+        if not (found := _PARAMETER.match(text, at)):
+            raise MultipartError(f"{where}: a parameter is not written ; name=value")
+        name, at = found[1].lower(), found.end()
+        if name in parameters:
+            raise MultipartError(f"{where}: two parameters {name}")
+        parameters[name] = found[3] if found[2] is None else _ESCAPE.sub(_unescaped, found[2])
+    if "name*" in parameters:
+        raise MultipartError(f"{where}: the name is written in the extended syntax of RFC 2231")
+    return parameters
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    return str(found[1] or _BROWSER_ESCAPES[found[2].lower()])
+
+
+def _extended(value: str, where: str) -> str:
+    """The text of `UTF-8''a%20b` (RFC 5987)."""
+    charset, _, rest = value.partition("'")
+    _, quote, coded = rest.partition("'")
+    try:
+        if quote and charset.lower() == "utf-8":
+            return unquote_to_bytes(coded).decode()
+    except UnicodeDecodeError:
+        pass
+    raise MultipartError(f"{where}: filename* is not UTF-8''text (RFC 5987)")

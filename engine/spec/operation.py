@@ -1,0 +1,238 @@
+"""An operation of a document, with everything compiled that a request of it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path as FilePath
+from typing import Any
+from urllib.parse import urlsplit
+
+import jsonschema_rs
+
+from engine.errors import GatewayError
+from engine.exchange import Exchange, environ_key
+from engine.problem import Findings, Path, Source
+from engine.spec import paths
+from engine.spec.bodies import Bodies, compile_bodies
+from engine.spec.load import Library, Node, load
+from engine.spec.parameters import MISSING, Malformed, Query, compile_reader
+from engine.spec.schemas import Schemas
+from engine.spec.security import Carrier, carriers
+from engine.spec.words import explain
+
+METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A declared parameter: where it stands, how it is read, what it must be."""
+
+    name: str
+    place: str
+    required: bool
+    read: Callable[[Any], Any]
+    validator: jsonschema_rs.Validator | None
+
+    def check(self, source: Any) -> None:
+        """Read the parameter from its source. Raises GatewayError 400 with its name."""
+        try:
+            value = self.read(source)
+        except Malformed as error:
+            raise GatewayError(400, "invalid_value", f"{error}", param=self.name) from error
+        if value is MISSING:
+            if self.required:
+                raise GatewayError(
+                    400,
+                    "missing_required_parameter",
+                    f"Missing required {self.place} parameter: '{self.name}'.",
+                    param=self.name,
+                )
+        elif self.validator is not None and not self.validator.is_valid(value):
+            refusal = explain(self.validator, value, self.name)
+            raise GatewayError(400, refusal.code, refusal.message, param=refusal.param)
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One method and path of a document, known as `spec.name`.
+
+    `path` is the template under the document's server URL, `mounts` are the prefixes it is served
+    under. `websocket`: the document answers it with 101. `source` and `at` are its place.
+    """
+
+    spec: str
+    name: str
+    method: str
+    path: str
+    mounts: tuple[str, ...]
+    summary: str
+    carriers: tuple[Carrier, ...]
+    parameters: tuple[Parameter, ...]
+    bodies: Bodies
+    websocket: bool
+    source: Source
+    at: Path
+
+    @property
+    def id(self) -> str:
+        return f"{self.spec}.{self.name}"
+
+    def check_parameters(self, exchange: Exchange) -> None:
+        """Read and check every declared parameter. Raises GatewayError 400."""
+        query: Query | None = None
+        for parameter in self.parameters:
+            if parameter.place == "query":
+                query = query or Query.parse(exchange.query)
+                parameter.check(query)
+            elif parameter.place == "path":
+                parameter.check(exchange.variable(parameter.name))
+            elif parameter.place == "header":
+                parameter.check(exchange.header(environ_key(parameter.name)))
+            else:
+                parameter.check(exchange.header("HTTP_COOKIE"))
+
+
+@dataclass(frozen=True, slots=True)
+class Specification:
+    """A document as read: its operations, and its files for those who show or mock it."""
+
+    name: str
+    operations: Mapping[str, Operation]
+    library: Library
+
+    def node(self, operation: Operation) -> Node:
+        """The operation's own part of the document."""
+        pointer = "".join(f"/{str(s).replace('~', '~0').replace('/', '~1')}" for s in operation.at)
+        return self.library.at(self.library.root, pointer)
+
+
+def read(
+    name: str, file: FilePath, shown: str, mounts: Sequence[str], findings: Findings
+) -> Specification | None:
+    """Read a document into operations; None when it cannot be used. All problems go to findings.
+
+    `mounts` are prefixes to serve it under, in place of its server URL's path.
+    """
+    library = load(file, shown, findings)
+    if library is None:
+        return None
+    document = library.document
+    try:
+        schemas = Schemas(library)
+    except (ValueError, jsonschema_rs.ReferencingError) as error:
+        findings.error(document.source, (), "MW204", f"schemas cannot be read: {error}")
+        return None
+    operations: dict[str, Operation] = {}
+    for template, item in document.get("paths").items():
+        at: Path = ("paths", template)
+        if (wrong := paths.check(template)) is not None:
+            findings.error(document.source, at, "MW205", f"path '{template}': {wrong}", key=True)
+            continue
+        for method in METHODS:
+            if item.get(method).value is None:
+                continue
+            made = _operation(name, method, template, item, document, schemas, mounts, findings)
+            if made.name in operations:
+                other = operations[made.name]
+                findings.error(
+                    document.source,
+                    made.at,
+                    "MW206",
+                    f"operationId '{made.name}' is used twice",
+                    f"it is also {other.method} {other.path}",
+                )
+            else:
+                operations[made.name] = made
+    return Specification(name, operations, library)
+
+
+def _operation(
+    spec: str,
+    method: str,
+    template: str,
+    item: Node,
+    document: Node,
+    schemas: Schemas,
+    mounts: Sequence[str],
+    findings: Findings,
+) -> Operation:
+    node = item.get(method)
+    statuses = [status for status, _ in node.get("responses").items()]
+    return Operation(
+        spec=spec,
+        name=node.text("operationId") or f"{method.upper()} {template}",
+        method=method.upper(),
+        path=template,
+        mounts=tuple(mounts) or (_server_path(node, item, document),),
+        summary=node.text("summary"),
+        carriers=carriers(node, document, findings),
+        parameters=_parameters(node, item, template, schemas, findings),
+        bodies=_bodies(node.get("requestBody"), schemas, findings),
+        websocket=method == "get" and "101" in statuses,
+        source=document.source,
+        at=("paths", template, method),
+    )
+
+
+def _server_path(node: Node, item: Node, document: Node) -> str:
+    """The path of the first server URL that holds for the operation, without a final slash."""
+    for holder in (node, item, document):
+        for server in holder.get("servers").elements():
+            url = server.text("url")
+            for name, variable in server.get("variables").items():
+                url = url.replace("{" + name + "}", variable.text("default"))
+            return urlsplit(url).path.rstrip("/")
+    return ""
+
+
+def _bodies(node: Node, schemas: Schemas, findings: Findings) -> Bodies:
+    if not isinstance(node.value, dict):
+        return Bodies()
+    try:
+        return compile_bodies(node, schemas)
+    except ValueError as error:
+        findings.error(node.source, node.path, "MW204", f"schema cannot be compiled: {error}")
+        return Bodies()
+
+
+def _parameters(
+    node: Node, item: Node, template: str, schemas: Schemas, findings: Findings
+) -> tuple[Parameter, ...]:
+    """The operation's own parameters, and those of its path that it does not replace."""
+    found: dict[tuple[str, str], Parameter] = {}
+    names = paths.variables(template)
+    for declared in (*item.get("parameters").elements(), *node.get("parameters").elements()):
+        name, place = declared.text("name"), declared.text("in")
+        if place == "path" and name not in names:
+            message = f"path parameter '{name}' does not stand in '{template}'"
+            findings.error(declared.source, declared.path, "MW207", message)
+            continue
+        if place == "header" and name.lower() in ("accept", "content-type", "authorization"):
+            continue
+        try:
+            found[place, name] = _parameter(declared, name, place, schemas)
+        except ValueError as error:
+            message = f"parameter '{name}' cannot be compiled: {error}"
+            findings.error(declared.source, declared.path, "MW204", message)
+    return tuple(found.values())
+
+
+def _parameter(node: Node, name: str, place: str, schemas: Schemas) -> Parameter:
+    contents = list(node.get("content").items())
+    media_type, schema = None, node.get("schema")
+    if contents:
+        media_type, schema = contents[0][0], contents[0][1].get("schema")
+    read = compile_reader(
+        name=name,
+        location=place,
+        schema=schema.value or {},
+        resolve=schemas.resolve(schema),
+        style=node.text("style") or None,
+        explode=node.value.get("explode"),
+        media_type=media_type,
+        allow_empty_value=node.value.get("allowEmptyValue") is True,
+    )
+    validator = schemas.validator(schema) if schema.value is not None else None
+    required = node.value.get("required") is True or place == "path"
+    return Parameter(name, place, required, read, validator)

@@ -1,0 +1,209 @@
+"""Path templates and the tree that finds them, on the raw path as it was sent.
+
+WSGI's PATH_INFO is decoded already, so a model name with `%2F` cannot be told from two segments;
+and a verb may stand in a segment (`{model}:generateContent`). The tree works on raw segments:
+literal segments first, then templates with more literal text, then `wide` variables, which take
+slashes too because they hold a model's name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+from urllib.parse import unquote
+
+_VARIABLE = re.compile(r"\{([^{}]*)\}")
+Spans = dict[str, tuple[int, int]]
+
+
+class Found(NamedTuple):
+    """What a path and method lead to: the value that was added, and where its variables stand."""
+
+    value: Any
+    variables: Spans
+
+
+class Missed(NamedTuple):
+    """Nothing for this method. `allowed`: the methods the path has; `verbs`: the `:verb`s that
+    the last segment could have ended in, when it ended in an unknown one."""
+
+    allowed: tuple[str, ...]
+    verbs: tuple[str, ...]
+
+
+def variables(template: str) -> list[str]:
+    """The names of a template's variables, in order."""
+    return [name.split("=")[0] for name in _VARIABLE.findall(template)]
+
+
+def shape(template: str) -> str:
+    """The template with its variables' names taken away: equal shapes are the same path."""
+    return _VARIABLE.sub("{}", template)
+
+
+def check(template: str) -> str | None:
+    """What is wrong with a path template, in words, or None."""
+    if not template.startswith("/"):
+        return "a path begins with '/'"
+    if "//" in template:
+        return "an empty segment"
+    if "?" in template or "#" in template:
+        return "a path has no query or fragment"
+    rest = _VARIABLE.sub("", template)
+    if "{" in rest or "}" in rest:
+        return "braces do not pair"
+    names = variables(template)
+    if "" in names:
+        return "a variable has no name"
+    if len(set(names)) < len(names):
+        return "a variable stands twice"
+    if re.search(r"\}\{", template):
+        return "two variables touch, so that nothing tells where one ends"
+    return None
+
+
+@dataclass(slots=True)
+class _Leaf:
+    """The end of a path: what each method leads to, with the names of its variables."""
+
+    methods: dict[str, tuple[Any, list[str]]] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class _Pattern:
+    """A segment, or the rest of a path, with variables in it."""
+
+    regex: re.Pattern[str]
+    literal: int
+    verb: str
+    below: _Node | _Leaf
+
+
+@dataclass(slots=True)
+class _Node:
+    literals: dict[str, _Node] = field(default_factory=dict)
+    patterns: list[_Pattern] = field(default_factory=list)
+    wides: list[_Pattern] = field(default_factory=list)
+    leaf: _Leaf | None = None
+
+
+class PathTree:
+    """Templates with their methods. `add` all at start-up, then `find`."""
+
+    def __init__(self) -> None:
+        self._root = _Node()
+
+    def add(self, template: str, method: str, value: Any, wide: Collection[str] = ()) -> None:
+        """Add one operation; `wide` names the variables that may hold slashes."""
+        node = self._root
+        names: list[str] = []
+        segments = template.split("/")[1:]
+        leaf: _Leaf | None = None
+        for index, segment in enumerate(segments):
+            here = variables(segment)
+            if any(name in wide for name in here):
+                rest = "/".join(segments[index:])
+                names += variables(rest)
+                leaf = _pattern_below(node.wides, rest, wide, _Leaf)
+                break
+            names += here
+            if here:
+                node = _pattern_below(node.patterns, segment, (), _Node)
+            else:
+                node = node.literals.setdefault(unquote(segment), _Node())
+        if leaf is None:
+            node.leaf = leaf = node.leaf or _Leaf()
+        leaf.methods.setdefault(method, (value, names))
+
+    def find(self, path: str, method: str) -> Found | Missed:
+        """What `method` on the raw `path` leads to."""
+        segments = path.split("/")
+        allowed: dict[str, None] = {}
+        verbs: dict[str, None] = {}
+        starts = [0]
+        for segment in segments:
+            starts.append(starts[-1] + len(segment) + 1)
+        search = _Search(path, method, segments, starts, allowed, verbs)
+        found = search.below(self._root, 1, ())
+        if found is not None:
+            return found
+        ends_in_verb = ":" in segments[-1]
+        return Missed(tuple(sorted(allowed)), tuple(verbs) if ends_in_verb else ())
+
+
+def _pattern_below(
+    patterns: list[_Pattern], text: str, wide: Collection[str], kind: type[_Node] | type[_Leaf]
+) -> Any:
+    """The node or leaf under this pattern, made when it is new; the most literal come first."""
+    regex = _regex(text, wide)
+    for pattern in patterns:
+        if pattern.regex.pattern == regex:
+            return pattern.below
+    verb = text.rpartition("}")[2]
+    literal = len(_VARIABLE.sub("", text))
+    made = _Pattern(re.compile(regex), literal, verb if verb.startswith(":") else "", kind())
+    patterns.append(made)
+    patterns.sort(key=lambda pattern: -pattern.literal)
+    return made.below
+
+
+def _regex(text: str, wide: Collection[str]) -> str:
+    parts = []
+    at = 0
+    for match in _VARIABLE.finditer(text):
+        parts.append(_literal(text[at : match.start()]))
+        parts.append("(.+)" if match[1].split("=")[0] in wide else "([^/]+)")
+        at = match.end()
+    return "".join(parts) + _literal(text[at:])
+
+
+def _literal(text: str) -> str:
+    """Literal text, each reserved character also in its percent-encoded form."""
+    return "".join(
+        char if char.isalnum() or char in "/-_~" else f"(?:{re.escape(char)}|(?i:%{ord(char):02x}))"
+        for char in text
+    )
+
+
+@dataclass(slots=True)
+class _Search:
+    path: str
+    method: str
+    segments: list[str]
+    starts: list[int]
+    allowed: dict[str, None]
+    verbs: dict[str, None]
+
+    def below(self, node: _Node, index: int, spans: tuple[tuple[int, int], ...]) -> Found | None:
+        if index == len(self.segments):
+            return self._at(node.leaf, spans) if node.leaf else None
+        segment = self.segments[index]
+        literal = node.literals.get(unquote(segment) if "%" in segment else segment)
+        if literal is not None and (found := self.below(literal, index + 1, spans)):
+            return found
+        start = self.starts[index]
+        for pattern in node.patterns:
+            match = pattern.regex.fullmatch(self.path, start, self.starts[index + 1] - 1)
+            if match is not None:
+                assert isinstance(pattern.below, _Node)
+                found = self.below(pattern.below, index + 1, spans + match.regs[1:])
+                if found is not None:
+                    return found
+        for pattern in node.wides:
+            assert isinstance(pattern.below, _Leaf)
+            match = pattern.regex.fullmatch(self.path, start)
+            if match is not None and (found := self._at(pattern.below, spans + match.regs[1:])):
+                return found
+            if pattern.verb and self.method in pattern.below.methods:
+                self.verbs[pattern.verb] = None
+        return None
+
+    def _at(self, leaf: _Leaf, spans: tuple[tuple[int, int], ...]) -> Found | None:
+        entry = leaf.methods.get(self.method)
+        if entry is None:
+            self.allowed.update(dict.fromkeys(leaf.methods))
+            return None
+        value, names = entry
+        return Found(value, dict(zip(names, spans, strict=True)))

@@ -1,0 +1,131 @@
+"""The schemas of a document, compiled: one shared registry, a validator for each place that asks.
+
+OpenAPI's own words are put into plain JSON Schema first (Draft 4 for 3.0, 2020-12 for 3.1):
+3.0's `nullable`; `readOnly` as a request means it; number formats as bounds. `discriminator` is a
+hint that never changes a verdict. Formats outside the list below are annotations, as the standard
+has it.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from typing import Any
+
+import jsonschema_rs
+
+from engine.spec.load import Library, Node
+
+CHECKED_FORMATS = frozenset({"byte", "date", "date-time", "uuid", "email", "ipv4", "ipv6"})
+"""String formats that are enforced; every other one passes."""
+
+_BOUNDS = {"int32": (-(2**31), 2**31 - 1), "int64": (-(2**63), 2**63 - 1)}
+
+
+class Schemas:
+    """The compiled side of a library of OpenAPI files."""
+
+    def __init__(self, library: Library) -> None:
+        version = str(library.document.value["openapi"])
+        self.is_30 = version.startswith("3.0")
+        draft = jsonschema_rs.Draft4 if self.is_30 else jsonschema_rs.Draft202012
+        self._validator: Any = (
+            jsonschema_rs.Draft4Validator if self.is_30 else jsonschema_rs.Draft202012Validator
+        )
+        self._library = library
+        self._registry = jsonschema_rs.Registry(
+            [
+                (uri.as_uri(), _Plain(Node(library, uri, (), file.value), self.is_30).value)
+                for uri, file in library.files.items()
+            ],
+            draft=draft,
+        )
+
+    def validator(self, node: Node) -> jsonschema_rs.Validator:
+        """A compiled validator for the schema at `node`. Raises ValueError for a broken schema."""
+        try:
+            compiled: jsonschema_rs.Validator = self._validator(
+                {"$ref": node.pointer},
+                registry=self._registry,
+                validate_formats=True,
+                formats={"byte": _is_base64},
+                offline=True,
+            )
+        except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError) as error:
+            raise ValueError(str(error).splitlines()[0]) from error
+        return compiled
+
+    def resolve(self, node: Node) -> Any:
+        """A function that follows the `$ref` of schema values found below `node`."""
+
+        def follow(schema: Any) -> Any:
+            if isinstance(schema, dict) and isinstance(schema.get("$ref"), str):
+                return Node(node.library, node.uri, node.path, schema).resolved().value
+            return schema
+
+        return follow
+
+
+class _Plain:
+    """A copy of a file in which every schema is plain JSON Schema, for requests."""
+
+    def __init__(self, root: Node, is_30: bool) -> None:
+        self._root = root
+        self._is_30 = is_30
+        self.value = self._copy(root.value)
+
+    def _copy(self, value: Any) -> Any:
+        if isinstance(value, list):
+            return [self._copy(item) for item in value]
+        if not isinstance(value, dict):
+            return value
+        made = {key: self._copy(below) for key, below in value.items()}
+        self._format(made)
+        if self._is_30 and made.get("nullable") is True and isinstance(made.get("type"), str):
+            made["type"] = [made["type"], "null"]
+        if isinstance(made.get("properties"), dict):
+            self._read_only(value, made)
+        return made
+
+    def _format(self, schema: dict[str, Any]) -> None:
+        name = schema.get("format")
+        if not isinstance(name, str):
+            return
+        if name in _BOUNDS and schema.get("type") in ("integer", "number"):
+            low, high = _BOUNDS[name]
+            if isinstance(schema.get("minimum", low), int | float):
+                schema["minimum"] = max(low, schema.get("minimum", low))
+            if isinstance(schema.get("maximum", high), int | float):
+                schema["maximum"] = min(high, schema.get("maximum", high))
+        if name not in CHECKED_FORMATS or (name == "byte" and not self._is_30):
+            del schema["format"]
+
+    def _read_only(self, value: dict[str, Any], made: dict[str, Any]) -> None:
+        """A read-only property is never required of a request; 3.0 also refuses it there."""
+        read_only = [
+            name for name, schema in value["properties"].items() if self._is_read_only(schema)
+        ]
+        if not read_only:
+            return
+        if isinstance(made.get("required"), list):
+            made["required"] = [name for name in made["required"] if name not in read_only]
+            if not made["required"]:
+                del made["required"]
+        if self._is_30:
+            made["properties"].update({name: {"not": {}} for name in read_only})
+
+    def _is_read_only(self, schema: Any) -> bool:
+        if isinstance(schema, dict) and "$ref" in schema and not self._is_30:
+            node = Node(self._root.library, self._root.uri, (), schema).resolved()
+            return node.value.get("readOnly") is True or schema.get("readOnly") is True
+        if isinstance(schema, dict) and "$ref" in schema:
+            schema = Node(self._root.library, self._root.uri, (), schema).resolved().value
+        return isinstance(schema, dict) and schema.get("readOnly") is True
+
+
+def _is_base64(text: str) -> bool:
+    try:
+        base64.b64decode(text.encode("ascii"), validate=True)
+    except (binascii.Error, ValueError):
+        return False
+    return True

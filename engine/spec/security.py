@@ -1,0 +1,80 @@
+"""Where the caller's token stands, as the document's `security` or `specs.x.token` says it."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from engine.problem import Findings, Level, did_you_mean
+from engine.spec.load import Node
+
+
+class Carrier(NamedTuple):
+    """One place for a token: `kind` is bearer, header, query or cookie; `name` its name there."""
+
+    kind: str
+    name: str
+
+
+BEARER = Carrier("bearer", "authorization")
+
+
+def configured(entries: list[Any]) -> tuple[Carrier, ...]:
+    """Carriers from `specs.x.token`: `bearer`, `{header: ...}`, `{query: ...}`, `{cookie: ...}`."""
+    carriers = []
+    for entry in entries:
+        if isinstance(entry, dict):
+            carriers += [Carrier(kind, str(name)) for kind, name in entry.items()]
+        else:
+            carriers.append(BEARER)
+    return tuple(carriers)
+
+
+def carriers(operation: Node, document: Node, findings: Findings) -> tuple[Carrier, ...]:
+    """The carriers of an operation: all alternatives of its `security`, or of the document's.
+
+    None of them known or named means a bearer token: nothing is open by accident.
+    """
+    said = operation.get("security")
+    if said.value is None:
+        said = document.get("security")
+    schemes = document.get("components").get("securitySchemes")
+    found: dict[Carrier, None] = {}
+    for requirement in said.elements():
+        for name in requirement.value if isinstance(requirement.value, dict) else ():
+            scheme = schemes.get(name)
+            if scheme.value is None:
+                known = list(schemes.value) if isinstance(schemes.value, dict) else []
+                findings.error(
+                    requirement.source,
+                    (*requirement.path, name),
+                    "MW211",
+                    f"unknown security scheme '{name}'",
+                    did_you_mean(name, known, "define it under components.securitySchemes"),
+                    key=True,
+                )
+            elif (carrier := _carrier(scheme, findings)) is not None:
+                found[carrier] = None
+    return tuple(found) or (BEARER,)
+
+
+def _carrier(scheme: Node, findings: Findings) -> Carrier | None:
+    kind = scheme.text("type")
+    if kind in ("oauth2", "openIdConnect"):
+        return BEARER
+    if kind == "http" and scheme.text("scheme").lower() == "bearer":
+        return BEARER
+    if kind == "apiKey" and scheme.text("in") in ("header", "query", "cookie"):
+        name = scheme.text("name")
+        place = scheme.text("in")
+        if place == "header" and name.lower() == "authorization":
+            return BEARER
+        return Carrier(place, name.lower() if place == "header" else name)
+    findings.note(
+        scheme.source,
+        scheme.path,
+        Level.WARNING,
+        "MW212",
+        f"security scheme of type '{kind}' is not understood; a bearer token is asked for instead",
+        "say where the token stands with specs.<name>.token",
+    )
+    return None

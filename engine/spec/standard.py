@@ -1,0 +1,28 @@
+"""Where a document breaks the OpenAPI standard, as openapi-core's validator sees it.
+
+Such a breach is a warning: half of the vendors' own documents have some, and what the engine needs
+it checks itself. openapi-core is imported here alone, because that takes half a second.
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+
+from openapi_spec_validator import OpenAPIV30SpecValidator, OpenAPIV31SpecValidator
+
+from engine.problem import Findings, Level
+from engine.spec.load import Library
+
+_MOST = 50
+
+
+def breaches(library: Library, findings: Findings) -> None:
+    """Note every breach, fifty of a document at most."""
+    document = library.document
+    is_30 = str(document.value["openapi"]).startswith("3.0")
+    kind = OpenAPIV30SpecValidator if is_30 else OpenAPIV31SpecValidator
+    validator = kind(document.value, base_uri=library.root.as_uri())
+    for error in islice(validator.iter_errors(), _MOST):
+        path = tuple(getattr(error, "absolute_path", ()))
+        message = f"breaks the OpenAPI standard: {str(error.args[0])[:200]}"
+        findings.note(document.source, path, Level.WARNING, "MW220", message)

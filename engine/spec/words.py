@@ -1,0 +1,198 @@
+"""The words of a refusal: which place in the request, what was wrong, what was expected.
+
+Of all the errors of a value, the most telling one is chosen: in a union, the branch that fits
+best; of several, the deepest and first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import islice
+from typing import Any, NamedTuple
+
+import jsonschema_rs
+
+from engine.problem import near
+
+_CODES = {
+    "required": "missing_required_parameter",
+    "additionalProperties": "unknown_parameter",
+    "unevaluatedProperties": "unknown_parameter",
+    "falseSchema": "unknown_parameter",
+    "type": "invalid_type",
+    "enum": "invalid_value",
+    "const": "invalid_value",
+    "minLength": "string_below_min_length",
+    "maxLength": "string_above_max_length",
+    "minItems": "array_below_min_length",
+    "maxItems": "array_above_max_length",
+    "minimum": "below_min_value",
+    "exclusiveMinimum": "below_min_value",
+    "maximum": "above_max_value",
+    "exclusiveMaximum": "above_max_value",
+}
+_NAMES = {
+    "string": "a string",
+    "integer": "an integer",
+    "number": "a number",
+    "boolean": "true or false",
+    "array": "an array",
+    "object": "an object",
+    "null": "null",
+}
+_MOST_ERRORS = 50
+_LONGEST = 80
+
+
+class Refusal(NamedTuple):
+    """Where (`messages[0].role`), a stable code, and the sentence."""
+
+    param: str
+    code: str
+    message: str
+
+
+def explain(validator: jsonschema_rs.Validator, value: Any, root: str = "") -> Refusal:
+    """Why `value`, which `validator` refuses, is refused. `root` names the value as a whole."""
+    errors = list(islice(validator.iter_errors(value), _MOST_ERRORS))
+    best = _best(errors)
+    details = best.kind.as_dict()
+    path = list(best.instance_path)
+    if best.kind.name == "required":
+        path.append(details["property"])
+    unknown = details.get("unexpected") or []
+    if best.kind.name in ("additionalProperties", "unevaluatedProperties") and unknown:
+        path.append(unknown[0])
+    param = place(path, root)
+    message = _sentence(best, details, param or root or "the request body")
+    return Refusal(param, _CODES.get(best.kind.name, "invalid_value"), message)
+
+
+def place(path: Sequence[str | int], root: str = "") -> str:
+    """`["messages", 0, "role"]` -> `messages[0].role`."""
+    said = root
+    for step in path:
+        if isinstance(step, int):
+            said += f"[{step}]"
+        else:
+            said += f".{step}" if said else step
+    return said
+
+
+def _best(errors: Sequence[Any]) -> Any:
+    """The error to speak of: the first of those that are not a mere union's, else the deepest."""
+    chosen = min(errors, key=lambda error: (_weight(error), len(error.instance_path)))
+    while chosen.kind.name in ("anyOf", "oneOf"):
+        branches = [branch for branch in chosen.kind.as_dict()["context"] if branch]
+        if not branches:
+            break
+        fitting = [b for b in branches if not _wrong_kind(b, chosen)] or branches
+        if len(fitting) > 1 and all(_wrong_kind(branch, chosen) for branch in fitting):
+            break
+        chosen = _best(max(fitting, key=_depth))
+    return chosen
+
+
+def _weight(error: Any) -> int:
+    return {"anyOf": 1, "oneOf": 1, "not": 1}.get(error.kind.name, 0)
+
+
+def _wrong_kind(branch: Sequence[Any], union: Any) -> bool:
+    """Whether a branch of a union refuses the value for what it is, not for what is in it."""
+    depth = len(union.instance_path)
+    return any(
+        error.kind.name in ("type", "const", "enum") and len(error.instance_path) == depth
+        for error in branch
+    )
+
+
+def _depth(branch: Sequence[Any]) -> int:
+    return max(len(error.instance_path) for error in branch)
+
+
+def _sentence(error: Any, details: dict[str, Any], subject: str) -> str:
+    name = error.kind.name
+    subject = f"'{subject}'" if not subject.startswith("the ") else subject
+    if name == "required":
+        return f"Missing required parameter: {subject}.{_near_miss(error, details)}"
+    if name in ("additionalProperties", "unevaluatedProperties", "falseSchema"):
+        return f"Unknown parameter: {subject}."
+    if name == "type":
+        return f"Invalid type for {subject}: expected {_one_of(details['types'])}, {_got(error)}."
+    if name in ("anyOf", "oneOf"):
+        expected = _one_of(_union_types(details["context"]))
+        if expected:
+            return f"Invalid type for {subject}: expected {expected}, {_got(error)}."
+        return f"Invalid value for {subject}: it fits none of the forms that are allowed here."
+    if name == "enum":
+        options = [str(option) for option in details["options"]]
+        meant = near(error.instance, options)
+        hint = f" Did you mean '{meant}'?" if meant else ""
+        return (
+            f"Invalid value for {subject}: expected one of {', '.join(options[:20])}, "
+            f"{_got(error)}.{hint}"
+        )
+    if name == "const":
+        return f"Invalid value for {subject}: expected {details['expected_value']!r}."
+    if name == "not":
+        return f"Invalid value for {subject}: it must not be sent (read-only, or excluded)."
+    return f"Invalid value for {subject}: {_limit(name, details)}, {_got(error)}."
+
+
+def _limit(name: str, details: dict[str, Any]) -> str:
+    limit = details.get("limit")
+    said = {
+        "minLength": f"expected at least {limit} characters",
+        "maxLength": f"expected at most {limit} characters",
+        "minItems": f"expected at least {limit} items",
+        "maxItems": f"expected at most {limit} items",
+        "minProperties": f"expected at least {limit} fields",
+        "maxProperties": f"expected at most {limit} fields",
+        "minimum": f"expected {limit} or more",
+        "maximum": f"expected {limit} or less",
+        "exclusiveMinimum": f"expected more than {limit}",
+        "exclusiveMaximum": f"expected less than {limit}",
+        "uniqueItems": "expected items that differ from each other",
+        "pattern": f"expected a match of {details.get('pattern')}",
+        "format": f"expected the format {details.get('format')}",
+        "multipleOf": f"expected a multiple of {details.get('multiple_of')}",
+    }
+    return said.get(name, f"it breaks '{name}'")
+
+
+def _got(error: Any) -> str:
+    value = error.instance
+    if isinstance(value, bool):
+        return f"got {str(value).lower()}"
+    if value is None:
+        return "got null"
+    if isinstance(value, int | float):
+        return f"got {value}"
+    if isinstance(value, str):
+        short = value if len(value) <= _LONGEST else value[:_LONGEST] + "..."
+        return f"got the string {short!r}" if value else "got an empty string"
+    if isinstance(value, list):
+        return f"got an array of {len(value)} items" if value else "got an empty array"
+    return "got an object"
+
+
+def _one_of(types: Sequence[str]) -> str:
+    return " or ".join(_NAMES.get(kind, kind) for kind in dict.fromkeys(types))
+
+
+def _union_types(branches: Sequence[Sequence[Any]]) -> list[str]:
+    """The types a union takes, when type is all that is wrong with every branch."""
+    types: list[str] = []
+    for branch in branches:
+        named = [e.kind.as_dict()["types"] for e in branch if e.kind.name == "type"]
+        if not named:
+            return []
+        types += named[0]
+    return types
+
+
+def _near_miss(error: Any, details: dict[str, Any]) -> str:
+    """The name a caller probably misspelt, when one of those sent is near the missing one."""
+    value = error.instance
+    meant = near(details["property"], value) if isinstance(value, dict) else None
+    return f" Did you mean it by '{meant}'?" if meant else ""

@@ -1,0 +1,102 @@
+"""Who calls: the token is found where the operation's security says, taken out, and looked up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from http.cookies import CookieError, SimpleCookie
+
+from engine.errors import GatewayError
+from engine.exchange import Exchange, Handler, Response, Stage, environ_key
+from engine.services import Services
+from engine.spec.parameters import Malformed, Query
+from engine.spec.security import Carrier
+from engine.tokens import Caller, digest
+
+_LONGEST = 4096
+
+
+def authenticate(carriers: Sequence[Carrier], public: bool, services: Services) -> Stage:
+    """A stage that sets `exchange.caller`, or raises GatewayError 401.
+
+    Whatever stands in any of `carriers` is taken out of the request, also on a public route, so
+    that it can be neither forwarded nor logged.
+    """
+    headers = [environ_key(c.name) for c in carriers if c.kind in ("bearer", "header")]
+    headers += ["HTTP_COOKIE"] if any(c.kind == "cookie" for c in carriers) else []
+    in_query = frozenset(c.name for c in carriers if c.kind == "query")
+    wanted = _wanted(carriers)
+
+    def stage(exchange: Exchange, following: Handler) -> Response:
+        secrets = [] if public else _secrets(exchange, carriers)
+        if any(key in exchange.environ for key in headers):
+            exchange.environ = {k: v for k, v in exchange.environ.items() if k not in headers}
+        if in_query and exchange.query:
+            exchange.query = Query.parse(exchange.query).without(in_query)
+        if not public:
+            exchange.caller = _caller(secrets, wanted, services)
+        return following(exchange)
+
+    return stage
+
+
+def _secrets(exchange: Exchange, carriers: Sequence[Carrier]) -> list[str]:
+    """Every token the request carries, in the order of the carriers."""
+    found = []
+    for carrier in carriers:
+        value = _value(exchange, carrier)
+        if value:
+            found.append(value)
+    return found
+
+
+def _value(exchange: Exchange, carrier: Carrier) -> str | None:
+    if carrier.kind == "bearer":
+        scheme, _, secret = (exchange.header("HTTP_AUTHORIZATION") or "").partition(" ")
+        return secret.strip() if scheme.lower() == "bearer" else None
+    if carrier.kind == "header":
+        return exchange.header(environ_key(carrier.name))
+    if carrier.kind == "query":
+        try:
+            return Query.parse(exchange.query).get(carrier.name)
+        except Malformed:
+            return None
+    try:
+        morsel = SimpleCookie(exchange.header("HTTP_COOKIE") or "").get(carrier.name)
+    except CookieError:
+        return None
+    return morsel.value if morsel else None
+
+
+def _caller(secrets: Sequence[str], wanted: str, services: Services) -> Caller:
+    expired = False
+    for secret in secrets:
+        if len(secret) > _LONGEST:
+            continue
+        hashed = digest(secret)
+        caller = services.tokens.get(hashed)
+        if caller is None:
+            continue
+        if caller.expires is not None and services.clock() >= caller.expires:
+            expired = True
+            continue
+        return caller
+    if expired:
+        raise _refused("The token has expired. Ask the platform's operator for a new one.")
+    if secrets:
+        raise _refused("The token is not known here. Check that it is this platform's own.")
+    raise _refused(f"The request has no token. Send it as {wanted}.")
+
+
+def _refused(message: str) -> GatewayError:
+    challenge = [("www-authenticate", "Bearer")]
+    return GatewayError(401, "invalid_api_key", message, headers=challenge)
+
+
+def _wanted(carriers: Sequence[Carrier]) -> str:
+    said = {
+        "bearer": "'Authorization: Bearer <token>'",
+        "header": "header '{}'",
+        "query": "query parameter '{}'",
+        "cookie": "cookie '{}'",
+    }
+    return " or ".join(said[carrier.kind].format(carrier.name) for carrier in carriers)

@@ -1,0 +1,39 @@
+"""Tokens: what this platform gives a caller. The secret is shown once; only its SHA-256 is kept."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+PREFIX = "mw-"
+
+
+def new_secret() -> str:
+    """A fresh secret: `mw-` and 256 random bits in hexadecimal."""
+    return PREFIX + secrets.token_hex(32)
+
+
+def digest(secret: str) -> str:
+    """The SHA-256 of a secret, in lower-case hexadecimal: what is stored and compared."""
+    return hashlib.sha256(secret.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who a token belongs to, and what it may be used for.
+
+    `models` are names or wildcards (`gpt-4o*`); None allows every model, an empty tuple none.
+    `expires` is in Unix seconds; None means never.
+    """
+
+    name: str
+    models: tuple[str, ...] | None = None
+    expires: float | None = None
+
+    def may_use(self, model: str) -> bool:
+        """Whether the caller may ask for this model."""
+        if self.models is None:
+            return True
+        return any(fnmatchcase(model, pattern) for pattern in self.models)

@@ -1,0 +1,140 @@
+"""Where an upstream listens, and the proxy on the way to it: read once, at start-up."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from base64 import b64encode
+from collections.abc import Mapping
+from typing import NamedTuple
+from urllib.parse import SplitResult, unquote, urlsplit
+
+_DEFAULT_PORTS = {"http": 80, "https": 443, "http+unix": 0}
+
+
+class Origin(NamedTuple):
+    """Where an upstream listens. `host_header` is what it is called in requests."""
+
+    tls: bool
+    host: str
+    port: int
+    host_header: str
+    base_path: str
+    unix_path: str = ""
+
+
+class Proxy(NamedTuple):
+    """An HTTP proxy; `authorization` is the value of Proxy-Authorization, or empty."""
+
+    host: str
+    port: int
+    authorization: str = ""
+
+
+def origin_of(url: str) -> Origin:
+    """Read an upstream's URL. ValueError, without the URL (it may hold a password), if it is odd.
+
+    http://host:port/base, https://..., http+unix:///path/to.sock and, with a base path,
+    http+unix://%2Fpath%2Fto.sock/base.
+    """
+    parts = _split(url)
+    if parts.scheme not in _DEFAULT_PORTS:
+        raise ValueError("the URL of an upstream begins with http://, https:// or http+unix://")
+    if "@" in parts.netloc or "?" in url or "#" in url:
+        raise ValueError("the URL of an upstream has no user, no query and no fragment")
+    if parts.scheme == "http+unix":
+        path = unquote(parts.netloc) or unquote(parts.path)
+        if not path.startswith("/") or "\0" in path:
+            raise ValueError("the path of a unix socket is absolute")
+        base = parts.path.rstrip("/") if parts.netloc else ""
+        return Origin(False, "localhost", 0, "localhost", base, path)
+    host, port = _host_and_port(parts)
+    shown = f"[{host}]" if ":" in host else host
+    if port != _DEFAULT_PORTS[parts.scheme]:
+        shown = f"{shown}:{port}"
+    return Origin(parts.scheme == "https", host, port, shown, parts.path.rstrip("/"))
+
+
+def _split(url: str) -> SplitResult:
+    try:
+        parts = urlsplit(url)
+        _ = parts.port
+    except ValueError:
+        raise ValueError("the URL has no valid host and port") from None
+    return parts
+
+
+def _host_and_port(parts: SplitResult) -> tuple[str, int]:
+    host = parts.hostname or ""
+    try:
+        # Also for a plain name: a label that is too long is found here and not by a request.
+        host = host if ":" in host else host.encode("idna").decode("ascii")
+    except UnicodeError:
+        host = ""
+    if not re.fullmatch(r"[0-9a-z._~-]+|[0-9a-f:.]*:[0-9a-f:.]*", host):
+        raise ValueError("the URL has no valid host")
+    return host, parts.port or _DEFAULT_PORTS.get(parts.scheme, 80)
+
+
+def proxy_of(origin: Origin, proxy: str | None, environ: Mapping[str, str]) -> Proxy | None:
+    """The proxy to go through: `proxy` if given ("" is none), else what the environment says.
+
+    Of the environment: HTTPS_PROXY or HTTP_PROXY by the scheme, the lower-case name first, and
+    NO_PROXY. A loopback host and a unix socket never go through a proxy of the environment.
+    """
+    if origin.unix_path:
+        return None
+    if proxy is None:
+        proxy = _variable(environ, "https_proxy" if origin.tls else "http_proxy")
+        if _loopback(origin.host) or excluded(
+            _variable(environ, "no_proxy"), origin.host, origin.port
+        ):
+            return None
+    if not proxy:
+        return None
+    parts = _split(proxy if "://" in proxy else f"http://{proxy}")
+    if parts.scheme != "http":
+        raise ValueError("a proxy is reached by http://")
+    authorization = ""
+    if parts.username is not None:
+        pair = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
+        authorization = "Basic " + b64encode(pair.encode()).decode("ascii")
+    return Proxy(*_host_and_port(parts), authorization)
+
+
+def _variable(environ: Mapping[str, str], name: str) -> str:
+    return environ.get(name) or environ.get(name.upper()) or ""
+
+
+def excluded(no_proxy: str, host: str, port: int) -> bool:
+    """Does NO_PROXY name this host? Entries are parted by commas or spaces: `*`, a name (it and all
+    names under it), an address, a network (10.0.0.0/8); a name or an address may have a port."""
+    host = host.lower().rstrip(".")
+    for entry in re.split(r"[,\s]+", no_proxy.lower()):
+        name, entry_port = _entry(entry)
+        if entry_port not in ("", str(port)):
+            continue
+        if name == "*" or host == name or host.endswith(f".{name}") or _within(host, name):
+            return True
+    return False
+
+
+def _entry(entry: str) -> tuple[str, str]:
+    bracketed = re.fullmatch(r"\[(.+)\](?::(\d+))?", entry)
+    if bracketed:
+        return bracketed[1], bracketed[2] or ""
+    name, port = (entry, "") if entry.count(":") != 1 else entry.split(":")
+    return name.removeprefix("*").strip(".") or name, port
+
+
+def _within(host: str, network: str) -> bool:
+    try:
+        return ipaddress.ip_address(host) in ipaddress.ip_network(network, strict=False)
+    except ValueError:
+        return False
+
+
+def _loopback(host: str) -> bool:
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    return _within(host, "127.0.0.0/8") or _within(host, "::1")

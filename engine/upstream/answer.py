@@ -1,0 +1,177 @@
+"""One answer of an upstream: what its client and the caller of that share about one request."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Protocol
+
+from engine.upstream.connection import PIECE, Connection, Socket, Wait
+from engine.upstream.failures import Cancelled, FirstByteTimeout, UpstreamFailure
+from engine.upstream.http1 import AnswerParser
+from engine.upstream.patience import Patience
+from engine.upstream.pool import Pool
+
+
+class Spool(Protocol):
+    """A request body that may be sent twice: `chunks` starts anew at each call and gives `size`
+    bytes in all."""
+
+    @property
+    def size(self) -> int: ...
+    def chunks(self) -> Iterator[bytes]: ...
+
+
+def pieces(head: bytes, body: bytes | Spool | None) -> Iterator[bytes | memoryview]:
+    """A request cut for sending, its head with the first of the body: one packet if it is small.
+
+    Raises ValueError if a Spool does not give what its size says: the rest of the connection
+    would be read as something else.
+    """
+    if body is None:
+        yield head
+    elif isinstance(body, bytes):
+        yield head + body[:PIECE]
+        view = memoryview(body)
+        for start in range(PIECE, len(body), PIECE):
+            yield view[start : start + PIECE]
+    else:
+        left = body.size
+        for chunk in body.chunks():
+            left -= len(chunk)
+            if left < 0:
+                break
+            yield head + chunk
+            head = b""
+        if left:
+            raise ValueError("the body of a request is not as long as it says")
+        if head:
+            yield head
+
+
+class Answer:
+    """What an upstream answers: `status`, `headers` (names in lower case, in order, repeated ones
+    kept), `length` (its Content-Length, or None), and the body by `read`."""
+
+    def __init__(
+        self, connection: Connection, parser: AnswerParser, pool: Pool, patience: Patience
+    ) -> None:
+        self.status = 0
+        self.headers: list[tuple[str, str]] = []
+        self.length: int | None = None
+        self._connection: Connection | None = connection
+        self._parser = parser
+        self._pool = pool
+        self._patience = patience
+        self._failure: UpstreamFailure | None = None
+        self._sent_whole = False  # else the upstream still waits for the rest of the request
+
+    def begin(self, head: bytes, body: bytes | Spool | None) -> None:
+        """Send the request and wait for the head of its answer; for Client alone, and once."""
+        parser = self._parser
+        try:
+            self._send(head, body)
+            deadline = self._patience.now() + self._patience.timeouts.first_byte
+            while not parser.headed and self._failure is None:
+                # An interim answer is no sign that the final one has begun.
+                self._receive(
+                    self._patience.idle
+                    if parser.begun
+                    else partial(self._patience.until, deadline, FirstByteTimeout)
+                )
+        except BaseException:
+            self._let_go()
+            raise
+        if not parser.headed and self._failure is not None:
+            raise self._failure
+        self.status = parser.status
+        self.headers = parser.headers
+        self.length = parser.length
+        self._settle()
+
+    def header(self, name: str) -> str | None:
+        """The first value of a header, its name in any case."""
+        low = name.lower()
+        return next((value for known, value in self.headers if known == low), None)
+
+    def read(self) -> bytes:
+        """The part of the body that has arrived, waiting until there is one; b"" at the end.
+
+        What came before a failure is given first; then each call raises the UpstreamFailure.
+        """
+        parser = self._parser
+        while True:
+            data = parser.take()
+            if data:
+                return data
+            if self._failure is not None:
+                raise self._failure
+            if parser.done:
+                return b""
+            self._receive(self._patience.idle)
+
+    def close(self) -> None:
+        """Let go of the connection: back to the pool after the whole answer, closed otherwise.
+
+        Idempotent, and safe while another greenlet waits in `read`: that one gets Cancelled.
+        """
+        if not self._parser.done and self._failure is None:
+            self._fail(Cancelled())
+        self._let_go()
+
+    def detach(self) -> tuple[Socket, bytes]:
+        """After a 101: the socket, now the caller's, and the bytes that came behind the head."""
+        if self.status != 101 or self._connection is None:
+            raise ValueError("only an answer of status 101 has a socket to give")
+        sock, self._connection = self._connection.socket, None
+        sock.settimeout(None)
+        return sock, self._parser.leftover
+
+    def _send(self, head: bytes, body: bytes | Spool | None) -> None:
+        connection = self._live()
+        try:
+            self._sent_whole = connection.send(
+                pieces(head, body), self._parser, self._patience.first_byte
+            )
+        except UpstreamFailure as failure:
+            self._fail(failure)
+
+    def _receive(self, wait: Callable[[], Wait]) -> None:
+        try:
+            self._live().receive(self._parser, wait())
+        except UpstreamFailure as failure:
+            self._fail(failure)
+        else:
+            self._settle()
+
+    def _live(self) -> Connection:
+        if self._connection is None:
+            raise Cancelled
+        return self._connection
+
+    def _settle(self) -> None:
+        """Give the connection back with the last byte, not when the caller is done with it."""
+        if self._parser.done and self._parser.status != 101:
+            self._let_go()
+
+    def _fail(self, failure: UpstreamFailure) -> None:
+        """Keep the first failure, with what is known of the request, and hang up."""
+        if self._failure is None:
+            failure.sent = self._connection is not None and self._connection.sent > 0
+            failure.answered = self._parser.started
+            self._failure = failure
+        self._let_go()
+
+    def _let_go(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is None:
+            return
+        if (
+            self._sent_whole
+            and self._failure is None
+            and self._parser.reusable
+            and self._parser.done
+        ):
+            self._pool.give(connection)
+        else:
+            connection.close()

@@ -1,0 +1,86 @@
+"""The models callers may ask for, with their targets: an exact name first, then a wildcard."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from engine.config import model
+from engine.upstream.target import Target, Upstream
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """A model as it is served: its targets, and those of its fallbacks in their order."""
+
+    name: str
+    targets: tuple[Target, ...]
+    fallbacks: tuple[Target, ...]
+
+    def candidates(self, dice: Callable[[], float]) -> list[Target]:
+        """All targets in the order in which they are tried: one by weight, the rest, fallbacks."""
+        return [*order(self.targets, dice), *self.fallbacks]
+
+
+class Catalog:
+    """Models by name. A wildcard with more literal characters comes before one with fewer."""
+
+    def __init__(self, models: Iterable[Served]) -> None:
+        every = list(models)
+        self._exact = {served.name: served for served in every if "*" not in served.name}
+        wild = [served for served in every if "*" in served.name]
+        self._wild = sorted(wild, key=lambda served: -len(served.name.replace("*", "")))
+
+    def find(self, name: str) -> Served | None:
+        """The model that serves this name."""
+        found = self._exact.get(name)
+        if found is not None:
+            return found
+        for served in self._wild:
+            if fnmatchcase(name, served.name):
+                return served
+        return None
+
+    def names(self) -> list[str]:
+        """The exact names, as they are listed."""
+        return list(self._exact)
+
+
+def order(targets: Sequence[Target], dice: Callable[[], float]) -> list[Target]:
+    """The targets with one chosen by weight in front; `dice` gives a number from 0 up to 1."""
+    if len(targets) == 1:
+        return list(targets)
+    point = dice() * sum(target.weight for target in targets)
+    chosen = 0
+    for chosen, target in enumerate(targets):  # noqa: B007 - the index is what is wanted
+        point -= target.weight
+        if point < 0:
+            break
+    return [targets[chosen], *targets[:chosen], *targets[chosen + 1 :]]
+
+
+def catalog(models: Mapping[str, model.Model], upstreams: Mapping[str, Upstream]) -> Catalog:
+    """The catalog of a config whose names have all been checked."""
+
+    def targets(name: str, asked: str = "") -> tuple[Target, ...]:
+        return tuple(
+            Target(upstreams[target.upstream], target.model or asked, target.weight)
+            for target in models[name].to
+        )
+
+    def fallbacks(name: str, seen: dict[str, None]) -> dict[str, None]:
+        for below in models[name].fallback:
+            if below not in seen:
+                seen[below] = None
+                fallbacks(below, seen)
+        return seen
+
+    return Catalog(
+        Served(
+            name,
+            targets(name),
+            tuple(t for below in fallbacks(name, {}) for t in targets(below, below)),
+        )
+        for name in models
+    )

@@ -1,0 +1,125 @@
+"""One connection to an upstream: it sends, receives, and notices an answer that comes early.
+
+It knows a socket and no HTTP; `engine.upstream.http1` knows HTTP and no socket.
+"""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Callable, Iterable
+from typing import Protocol
+
+import gevent.socket
+from gevent.monkey import get_original
+
+from engine.upstream.failures import UpstreamFailure
+from engine.upstream.http1 import AnswerParser
+
+PIECE = 64 * 1024
+
+# How long the next wait may last, in seconds, and what it is called when it lasts longer.
+Wait = tuple[float, type[UpstreamFailure]]
+
+# gevent takes `poll` out of the standard module and its own would start a watcher for a zero wait.
+_poll = get_original("select", "poll")
+_POLLIN = 1
+_NOT_NOW = (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
+
+
+class Socket(Protocol):
+    """What is asked of a gevent socket, plain or TLS."""
+
+    def send(self, data: memoryview | bytes, /) -> int: ...
+    def sendall(self, data: memoryview | bytes, /) -> None: ...
+    def recv(self, size: int, /) -> bytes: ...
+    def settimeout(self, seconds: float | None, /) -> None: ...
+    def fileno(self) -> int: ...
+    def close(self) -> None: ...
+
+
+class Connection:
+    """An open socket that carries one request at a time."""
+
+    def __init__(self, sock: Socket, born: float) -> None:
+        self.socket = sock
+        self.born = born  # both on the clock of the pool
+        self.idle_since = born
+        self.sent = 0  # bytes of the request of now that have left
+        poller = _poll()
+        poller.register(sock.fileno(), _POLLIN)
+        self._ready = poller.poll
+
+    def readable(self) -> bool:
+        """Have bytes, an end or an error arrived? Waits for nothing; any descriptor number."""
+        # True of TLS too: PIECE is more than a record, so none is left half read inside.
+        return bool(self._ready(0))
+
+    def send(
+        self, pieces: Iterable[bytes | memoryview], parser: AnswerParser, wait: Callable[[], Wait]
+    ) -> bool:
+        """Send all pieces; False if the final answer, or the end, came before the last of them.
+
+        `wait` is asked each time the upstream takes nothing. Raises what it says, or the
+        failures of AnswerParser for what arrives meanwhile.
+        """
+        self.socket.settimeout(0.0)
+        self.sent = 0
+        for piece in pieces:
+            view = memoryview(piece)
+            while view:
+                if self.sent and self._heard(parser):
+                    return False
+                try:
+                    sent = self.socket.send(view)
+                except _NOT_NOW:
+                    sent = 0
+                except OSError:
+                    return False  # why is told by what can still be received
+                if sent:
+                    self.sent += sent
+                    view = view[sent:]
+                else:
+                    self._wait_for_either(wait())
+        return True
+
+    def _heard(self, parser: AnswerParser) -> bool:
+        """Take in what has arrived while we send; True once that is the final answer's head."""
+        if self.readable():
+            try:
+                data = self.socket.recv(PIECE)
+            except _NOT_NOW:
+                return False  # a TLS record that is not whole, or is not for us
+            except OSError:
+                data = b""
+            if data:
+                parser.feed(data)
+            else:
+                parser.end(clean=False)
+        return parser.headed
+
+    def _wait_for_either(self, wait: Wait) -> None:
+        seconds, failure = wait
+        try:
+            gevent.socket.wait_readwrite(self.socket.fileno(), timeout=seconds)
+        except TimeoutError:
+            raise failure from None
+
+    def receive(self, parser: AnswerParser, wait: Wait) -> None:
+        """Feed `parser` what arrives next, at most PIECE bytes, or the end."""
+        seconds, failure = wait
+        self.socket.settimeout(seconds)
+        try:
+            data = self.socket.recv(PIECE)
+        except TimeoutError:
+            raise failure from None
+        except OSError:
+            parser.end(clean=False)
+            return
+        if data:
+            parser.feed(data)
+        else:
+            parser.end()
+
+    def close(self) -> None:
+        """Idempotent; a greenlet waiting in `receive` is woken with an error."""
+        self.socket.close()

@@ -1,0 +1,78 @@
+"""What can go wrong between us and an upstream, one class per kind.
+
+The law: `kind` is for tables (retry rules, metrics), `message` for people, and the two facts decide
+whether asking again can do harm. No message ever carries a header, a body or a proxy's password.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class UpstreamFailure(Exception):
+    """A request that got no whole answer.
+
+    `sent`: a byte of the request had left, so the upstream could have acted on it.
+    `answered`: a byte of an answer had arrived, an interim (1xx) one included.
+    """
+
+    kind: ClassVar[str]
+    words: ClassVar[str]
+    sent: bool = False
+    answered: bool = False
+
+    def __init__(self, detail: str = "") -> None:
+        self.message = f"{self.words}: {detail}" if detail else self.words
+        super().__init__(self.message)
+
+
+class ConnectFailed(UpstreamFailure):
+    kind = "connect"
+    words = "no connection to the upstream"
+
+
+class ConnectTimeout(UpstreamFailure):
+    kind = "connect_timeout"
+    words = "no connection to the upstream in time"
+
+
+class FirstByteTimeout(UpstreamFailure):
+    kind = "first_byte_timeout"
+    words = "the upstream did not begin to answer in time"
+
+
+class IdleTimeout(UpstreamFailure):
+    kind = "idle_timeout"
+    words = "the upstream fell silent in the middle of its answer"
+
+
+class TotalTimeout(UpstreamFailure):
+    kind = "total_timeout"
+    words = "the upstream did not finish in the time one request may take"
+
+
+class Reset(UpstreamFailure):
+    kind = "reset"
+    words = "the upstream closed the connection before it answered"
+
+
+class Truncated(UpstreamFailure):
+    kind = "truncated"
+    words = "the upstream closed the connection in the middle of its answer"
+
+
+class ProtocolFailure(UpstreamFailure):
+    kind = "protocol"
+    words = "the upstream's answer is not valid HTTP/1.1"
+
+
+class HeadersTooLarge(UpstreamFailure):
+    kind = "headers_too_large"
+    words = "the headers of the upstream's answer are too large"
+
+
+class Cancelled(UpstreamFailure):
+    """The answer was closed on our side before its end; nobody upstream is at fault."""
+
+    kind = "cancelled"
+    words = "the answer was closed before its end"

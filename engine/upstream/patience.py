@@ -1,0 +1,53 @@
+"""The four timeouts of one request, as the length of its next wait."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from engine.upstream.connection import Wait
+from engine.upstream.failures import (
+    ConnectTimeout,
+    FirstByteTimeout,
+    IdleTimeout,
+    TotalTimeout,
+    UpstreamFailure,
+)
+
+
+class Timeouts(NamedTuple):
+    """In seconds. `connect`: name, TCP, proxy and TLS together. `first_byte`: from the request
+    sent, or from the upstream ceasing to take it, to the final answer's first byte. `idle`:
+    between two reads. `total`: from `send` to the last byte."""
+
+    connect: float = 3
+    first_byte: float = 60
+    idle: float = 60
+    total: float = 600
+
+
+class Patience:
+    """How long one request may still wait."""
+
+    def __init__(self, timeouts: Timeouts, clock: Callable[[], float]) -> None:
+        self.timeouts = timeouts
+        self.now = clock
+        self._end = clock() + timeouts.total
+
+    def until(self, moment: float, failure: type[UpstreamFailure]) -> Wait:
+        """What is left of the time until `moment`, or of the total if that ends first."""
+        if self._end < moment:
+            moment, failure = self._end, TotalTimeout
+        left = moment - self.now()
+        if left <= 0:
+            raise failure
+        return left, failure
+
+    def connect(self) -> Wait:
+        return self.until(self.now() + self.timeouts.connect, ConnectTimeout)
+
+    def first_byte(self) -> Wait:
+        return self.until(self.now() + self.timeouts.first_byte, FirstByteTimeout)
+
+    def idle(self) -> Wait:
+        return self.until(self.now() + self.timeouts.idle, IdleTimeout)

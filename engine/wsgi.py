@@ -1,0 +1,28 @@
+"""What gunicorn imports: `gunicorn -k gevent engine.wsgi:app`, config named by MODELWAY_CONFIG."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from engine import plan
+from engine.app import build
+from engine.problem import Refused, render
+
+
+def load() -> Any:
+    """The application of the config in MODELWAY_CONFIG (default: ./gateway.yaml).
+
+    A config with errors is printed with all of them, and nothing is served.
+    """
+    planned = plan.make(Path(os.environ.get("MODELWAY_CONFIG", "gateway.yaml")), os.environ)
+    if planned.plan is None:
+        errors = planned.findings.errors
+        sys.stderr.write("\n".join(render(error, planned.texts) for error in errors) + "\n")
+        raise Refused(errors)
+    return build(planned.plan)
+
+
+app = load()

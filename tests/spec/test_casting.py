@@ -1,0 +1,219 @@
+"""Text cast by schemas."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.spec.casting import (
+    Malformed,
+    compile_cast,
+    compile_shape,
+    items_of,
+    kind_of,
+    properties_of,
+)
+
+COMPONENTS = {
+    "Count": {"type": "integer"},
+    "Either": {"anyOf": [{"type": "integer"}, {"$ref": "Either"}]},
+    "Loop": {"$ref": "Loop"},
+    "Tree": {
+        "type": "object",
+        "properties": {
+            "size": {"$ref": "Count"},
+            "children": {"type": "array", "items": {"$ref": "Tree"}},
+        },
+    },
+    "Wide": {"allOf": [{"$ref": "Wide"}, {"properties": {"w": {"$ref": "Wide"}}}]},
+}
+
+
+def resolve(schema):
+    while isinstance(schema, dict) and "$ref" in schema:
+        found = COMPONENTS[schema["$ref"]]
+        if found is schema:
+            return schema
+        schema = found
+    return schema
+
+
+STRING, INTEGER, NUMBER = {"type": "string"}, {"type": "integer"}, {"type": "number"}
+BOOLEAN, NULL = {"type": "boolean"}, {"type": "null"}
+
+
+@pytest.mark.parametrize(
+    ("schema", "text", "value"),
+    [
+        (INTEGER, "5", 5),
+        (INTEGER, "-3", -3),
+        (INTEGER, "0", 0),
+        (INTEGER, "-0", "-0"),
+        (INTEGER, "05", "05"),
+        (INTEGER, "+5", "+5"),
+        (INTEGER, "5.0", "5.0"),
+        (INTEGER, " 5", " 5"),
+        (INTEGER, "5\n", "5\n"),
+        (INTEGER, "1_000", "1_000"),
+        (INTEGER, "٥", "٥"),
+        (INTEGER, "", ""),
+        (INTEGER, "9" * 5000, "9" * 5000),
+        (NUMBER, "5", 5),
+        (NUMBER, "5.0", 5.0),
+        (NUMBER, "-1.5e-3", -0.0015),
+        (NUMBER, "nan", "nan"),
+        (NUMBER, "inf", "inf"),
+        (NUMBER, "1e999", "1e999"),
+        (NUMBER, ".5", ".5"),
+        (NUMBER, "5.", "5."),
+        (BOOLEAN, "true", True),
+        (BOOLEAN, "false", False),
+        (BOOLEAN, "True", "True"),
+        (BOOLEAN, "1", "1"),
+        (STRING, "5", "5"),
+        (STRING, "null", "null"),
+        ({}, "5", "5"),
+        (True, "true", "true"),
+        (False, "5", "5"),
+        ({"minimum": 3}, "5", "5"),
+        ({"type": ["integer", "null"]}, "null", None),
+        ({"type": ["integer", "null"]}, "", None),
+        ({"type": "integer", "nullable": True}, "", None),
+        ({"type": ["string", "null"]}, "null", "null"),
+        ({"type": ["string", "null"]}, "", ""),
+        ({"type": "string", "nullable": True}, "", ""),
+        ({"type": ["string", "integer"]}, "5", 5),
+        ({"type": ["string", "integer"]}, "x", "x"),
+        ({"anyOf": [STRING, INTEGER]}, "5", 5),
+        ({"oneOf": [BOOLEAN, NULL]}, "null", None),
+        ({"anyOf": [INTEGER, {}]}, "5", "5"),
+        ({"allOf": [INTEGER, {"minimum": 3}]}, "5", 5),
+        ({"allOf": [{"type": ["string", "integer"]}, STRING]}, "5", "5"),
+        ({"type": "array"}, "5", "5"),
+        ({"enum": [1, 2]}, "1", 1),
+        ({"enum": ["1", "2"]}, "1", "1"),
+        ({"type": ["string", "integer"], "enum": ["1"]}, "1", "1"),
+        ({"const": True}, "true", True),
+        ({"const": 1.5}, "1.5", 1.5),
+        ({"$ref": "Count"}, "5", 5),
+        ({"$ref": "Count", "nullable": True}, "", None),
+        ({"$ref": "Either"}, "5", 5),
+        ({"$ref": "Loop"}, "5", "5"),
+        ({"$ref": "Wide"}, "5", "5"),
+    ],
+)
+def test_cast(schema, text, value):
+    cast = compile_cast(schema, resolve)(text)
+    assert (cast, type(cast)) == (value, type(value))
+
+
+@pytest.mark.parametrize(
+    ("schema", "kind"),
+    [
+        (STRING, "primitive"),
+        ({}, "primitive"),
+        ({"type": "array"}, "array"),
+        ({"type": ["string", "array"]}, "array"),
+        ({"items": STRING}, "array"),
+        ({"type": "object"}, "object"),
+        ({"properties": {"a": {}}}, "object"),
+        ({"additionalProperties": STRING}, "object"),
+        ({"anyOf": [STRING, {"type": "array", "items": STRING}]}, "array"),
+        ({"anyOf": [{"type": "object"}, INTEGER]}, "object"),
+        ({"anyOf": [{"type": "object"}, {}]}, "object"),
+        ({"allOf": [{"$ref": "Tree"}, {"description": "x"}]}, "object"),
+        ({"$ref": "Loop"}, "primitive"),
+    ],
+)
+def test_kind(schema, kind):
+    assert kind_of(schema, resolve) == kind
+
+
+@pytest.mark.parametrize(
+    ("schema", "items"),
+    [
+        ({"type": "array"}, {}),
+        ({"type": "array", "items": INTEGER}, INTEGER),
+        ({"anyOf": [STRING, {"type": "array", "items": INTEGER}]}, INTEGER),
+        ({"prefixItems": [INTEGER, STRING]}, {"anyOf": [INTEGER, STRING]}),
+        ({"items": False}, False),
+    ],
+)
+def test_items(schema, items):
+    assert items_of(schema, resolve) == items
+
+
+@pytest.mark.parametrize(
+    ("schema", "properties"),
+    [
+        ({}, {}),
+        ({"properties": {"a": INTEGER}}, {"a": INTEGER}),
+        ({"$ref": "Wide"}, {"w": {"$ref": "Wide"}}),
+        (
+            {"allOf": [{"properties": {"a": INTEGER}}, {"properties": {"b": STRING}}]},
+            {"a": INTEGER, "b": STRING},
+        ),
+        (
+            {"allOf": [{"properties": {"a": INTEGER}}, {"properties": {"a": {"minimum": 1}}}]},
+            {"a": {"allOf": [INTEGER, {"minimum": 1}]}},
+        ),
+        (
+            {"anyOf": [{"properties": {"a": INTEGER}}, {"properties": {"a": BOOLEAN}}, STRING]},
+            {"a": {"anyOf": [INTEGER, BOOLEAN]}},
+        ),
+    ],
+)
+def test_properties(schema, properties):
+    assert properties_of(schema, resolve) == properties
+
+
+@pytest.mark.parametrize(
+    ("schema", "tree", "value"),
+    [
+        (INTEGER, ["5"], 5),
+        (INTEGER, ["5", "6"], [5, 6]),
+        ({"type": "array", "items": INTEGER}, ["5"], [5]),
+        ({"type": "array", "items": INTEGER}, [""], []),
+        ({"type": "array", "items": INTEGER}, {"": ["1", "2"]}, [1, 2]),
+        ({"type": "array", "items": INTEGER}, {"10": ["3"], "2": ["1"]}, [1, 3]),
+        ({"type": "array", "items": INTEGER}, {"x": ["3"]}, {"x": "3"}),
+        ({"$ref": "Tree"}, {"size": ["1"], "other": ["2"]}, {"size": 1, "other": "2"}),
+        (
+            {"$ref": "Tree"},
+            {"children": {"0": {"children": {"0": {"size": ["7"]}}}}},
+            {"children": [{"children": [{"size": 7}]}]},
+        ),
+        ({"additionalProperties": INTEGER}, {"1000": ["5"]}, {"1000": 5}),
+        ({}, {"0": ["5"]}, ["5"]),
+        ({}, {"a": {"b": ["5"]}}, {"a": {"b": "5"}}),
+    ],
+)
+def test_shape(schema, tree, value):
+    assert compile_shape(schema, resolve)(tree) == value
+
+
+def test_shape_refuses_a_large_index():
+    with pytest.raises(Malformed, match="1000"):
+        compile_shape({"type": "array"}, resolve)({"1000": ["x"]})
+
+
+def test_shape_ends_when_resolve_gives_fresh_copies():
+    def copying(schema):
+        return {"type": "object", "properties": {"a": {"$ref": "x"}, "b": {"$ref": "x"}}}
+
+    assert compile_shape({"$ref": "x"}, copying)({"a": {"b": ["1"]}}) == {"a": {"b": "1"}}
+
+
+@given(st.integers())
+def test_every_integer_comes_back(value):
+    assert compile_cast(INTEGER, resolve)(str(value)) == value
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_every_number_comes_back(value):
+    assert compile_cast(NUMBER, resolve)(repr(value)) == value
+
+
+@given(st.text(), st.sampled_from([INTEGER, NUMBER, BOOLEAN, NULL, {"enum": [1, None]}]))
+def test_any_text_is_cast_or_left(text, schema):
+    cast = compile_cast(schema, resolve)(text)
+    assert cast == text or not isinstance(cast, str)
