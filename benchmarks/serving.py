@@ -1,0 +1,129 @@
+"""What serving costs: start to first answer, memory of a worker, CPU per request.
+
+Starts the mock upstream and the gateway with the shipped files on this machine and sends it small
+chat requests over one kept-alive connection. Linux only: it reads /proc.
+
+    python benchmarks/serving.py [requests]
+"""
+
+from __future__ import annotations
+
+import http.client
+import os
+import re
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from engine.tokens import digest
+
+BODY = b'{"model":"gpt-4o","messages":[{"role":"user","content":"Hello there, gateway!"}]}'
+HEADERS = {"authorization": "Bearer mw-bench", "content-type": "application/json"}
+CREDENTIAL = "mock-credential"
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+def free_port() -> int:
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        return int(sock.getsockname()[1])
+
+
+def start(*arguments: str, environ: dict[str, str]) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", "engine", *arguments]
+    return subprocess.Popen(command, env={**os.environ, **environ}, stderr=subprocess.DEVNULL)
+
+
+def ask(connection: http.client.HTTPConnection) -> None:
+    connection.request("POST", "/v1/chat/completions", BODY, HEADERS)
+    answer = connection.getresponse()
+    answer.read()
+    if answer.status != 200:
+        raise SystemExit(f"answered {answer.status}")
+
+
+def first_answer(port: int, since: float) -> float:
+    """Seconds from `since` to the first answer of a gateway that is starting."""
+    while time.monotonic() - since < 30:
+        try:
+            ask(http.client.HTTPConnection("127.0.0.1", port))
+        except OSError:
+            time.sleep(0.005)
+        else:
+            return time.monotonic() - since
+    raise SystemExit("the gateway did not start")
+
+
+def workers(master: int) -> list[int]:
+    found = subprocess.run(["pgrep", "-P", str(master)], capture_output=True, check=True)
+    return [int(pid) for pid in found.stdout.split()]
+
+
+def resident(pid: int) -> float:
+    status = Path(f"/proc/{pid}/status").read_text()
+    match = re.search(r"VmRSS:\s+(\d+)", status)
+    assert match is not None
+    return int(match[1]) / 1024
+
+
+def cpu_seconds(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / TICKS
+
+
+def main(requests: int) -> None:
+    mock_port, port = free_port(), free_port()
+    upstream = f"http://127.0.0.1:{mock_port}/v1"
+    environ = {"OPENAI_UPSTREAM": upstream, "OPENAI_API_KEY": CREDENTIAL}
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run(
+            [sys.executable, "-m", "engine", "init", f"{folder}/gw"],
+            check=True,
+            capture_output=True,
+        )
+        config = Path(folder, "gw", "gateway.yaml")
+        text = config.read_text().replace("127.0.0.1:8080", f"127.0.0.1:{port}")
+        text = text.replace("workers: 2", "workers: 1")
+        entry = f"tokens: [{{name: bench, sha256: {digest('mw-bench')}}}]"
+        config.write_text(text.replace("tokens: []", entry))
+        mock = start("mock", "--port", str(mock_port), environ={})
+        try:
+            measure(config, environ, port, requests)
+        finally:
+            mock.terminate()
+            mock.wait()
+
+
+def measure(config: Path, environ: dict[str, str], port: int, requests: int) -> None:
+    starts = []
+    for _ in range(5):
+        since = time.monotonic()
+        gateway = start("serve", "--config", str(config), environ=environ)
+        starts.append(first_answer(port, since))
+        gateway.terminate()
+        gateway.wait()
+    print(
+        f"start to first answer  {sorted(starts)[2]:.2f} s median of 5, worst {max(starts):.2f} s"
+    )
+    gateway = start("serve", "--config", str(config), environ=environ)
+    first_answer(port, time.monotonic())
+    (worker,) = workers(gateway.pid)
+    print(f"memory of a worker     {resident(worker):.0f} MB after one request")
+    connection = http.client.HTTPConnection("127.0.0.1", port)
+    before = cpu_seconds(worker)
+    for _ in range(requests):
+        ask(connection)
+    spent = (cpu_seconds(worker) - before) / requests * 1e6
+    print(f"                       {resident(worker):.0f} MB after {requests:,} requests")
+    print(
+        f"CPU per request        {spent:.0f} us (all of the gateway's; JSON chat, one connection)"
+    )
+    gateway.terminate()
+    gateway.wait()
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 10_000)

@@ -1,0 +1,118 @@
+"""OpenAPI documents made in a test, and requests to their operations without a server."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from engine.body import Body
+from engine.exchange import Exchange
+from engine.files import DOCUMENTS
+from engine.marked_yaml import Marked
+from engine.problem import Findings, Problem
+from engine.spec import operation
+from engine.spec.bodies import check
+from engine.spec.load import Library, Node
+from engine.spec.operation import Operation, Specification
+from engine.spec.schemas import Schemas
+
+HERE = Path("/nowhere/document.json")
+"""Where documents stand that are never written to disk."""
+
+
+def document(*, version: str = "3.1.0", paths: Any = None, **more: Any) -> dict[str, Any]:
+    """The least that is an OpenAPI document."""
+    return {"openapi": version, "info": {"title": "T", "version": "1"}, "paths": paths or {}} | more
+
+
+def library(value: dict[str, Any]) -> Library:
+    """The library of a document that refers to no other file, without a file."""
+    made = Library(HERE)
+    made.files[HERE] = Marked("document.json", "", value)
+    return made
+
+
+def validator(schema: Any, *, version: str = "3.1.0", **components: Any) -> Any:
+    """The compiled validator of one schema, with others beside it under components."""
+    schemas = {"Root": schema, **components}
+    made = library(document(version=version, components={"schemas": schemas}))
+    node: Node = made.document.get("components").get("schemas")._step("Root")
+    return Schemas(made).validator(node)
+
+
+def read(
+    folder: Path, text: Any, *, mounts: tuple[str, ...] = (), file: str = "api.yaml"
+) -> tuple[Specification | None, list[Problem]]:
+    """Write a document (text, or a value that is dumped) into a folder and read it."""
+    path = folder / file
+    path.write_text(text if isinstance(text, str) else json.dumps(text))
+    findings = Findings()
+    return operation.read("api", path, file, mounts, findings), findings.problems
+
+
+def operations(folder: Path, text: Any, **more: Any) -> dict[str, Operation]:
+    """The operations of a document that has no problems."""
+    specification, problems = read(folder, text, **more)
+    assert specification is not None, problems
+    assert problems == []
+    return dict(specification.operations)
+
+
+def shipped(name: str) -> tuple[Specification, list[Problem]]:
+    """One of the documents that travel with the program."""
+    findings = Findings()
+    path = DOCUMENTS / f"{name}.yaml"
+    made = operation.read(name, path, f"openapi/{name}.yaml", (), findings)
+    assert made is not None, findings.problems
+    return made, findings.problems
+
+
+def exchange(
+    body: Any = b"",
+    media_type: str = "application/json",
+    *,
+    method: str = "POST",
+    path: str = "/x",
+    query: str = "",
+    headers: dict[str, str] | None = None,
+    variables: dict[str, tuple[int, int]] | None = None,
+) -> Exchange:
+    """A request whose body has been received; anything but bytes is sent as JSON."""
+    data = body if isinstance(body, bytes) else json.dumps(body).encode()
+    environ = {"CONTENT_TYPE": media_type} if media_type else {}
+    for name, value in (headers or {}).items():
+        environ["HTTP_" + name.upper().replace("-", "_")] = value
+    made = Exchange(method, path, query, environ, request_id="req-1", variables=variables or {})
+    made.body = Body(data)
+    return made
+
+
+def ask(to: Operation, body: Any = b"", media_type: str = "application/json") -> Any:
+    """Parse and check a body as the validate stage does; the value it was read as."""
+    request = exchange(body, media_type)
+    rule = to.bodies.parse(request)
+    if rule is not None:
+        check(rule, request.value)
+    return request.value
+
+
+def form_data(fields: list[list[str]], boundary: str = "xyz") -> tuple[bytes, str]:
+    """A multipart body of `[name, content]` or `[name, content, filename, type]`, and its type."""
+    pieces = []
+    for name, content, *file in fields:
+        head = f'Content-Disposition: form-data; name="{name}"'
+        if file:
+            head += f'; filename="{file[0]}"\r\nContent-Type: {file[1]}'
+        pieces.append(f"--{boundary}\r\n{head}\r\n\r\n{content}\r\n")
+    body = "".join(pieces) + f"--{boundary}--\r\n"
+    return body.encode(), f"multipart/form-data; boundary={boundary}"
+
+
+def raw_document(name: str) -> dict[str, Any]:
+    """A shipped document as PyYAML reads it."""
+    value = yaml.load((DOCUMENTS / f"{name}.yaml").read_text(), Loader=yaml.CSafeLoader)
+    assert isinstance(value, dict)
+    return value

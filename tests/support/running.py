@@ -1,0 +1,262 @@
+"""The real things for end-to-end tests: gateway and mock as processes on free ports of 127.0.0.1.
+
+`platform()` is the shipped project, written out by `modelway init`, in front of `modelway mock`,
+with a few tokens and models added; `gateway()` serves any config text.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from engine.tokens import digest
+
+PATIENCE = 30.0
+"""Seconds until a process that does not answer counts as failed."""
+
+ALL = "mw-" + "a" * 64
+"""A token for every model."""
+
+LIMITED = "mw-" + "b" * 64
+"""A token for `gpt-4o*` alone."""
+
+EXPIRED = "mw-" + "c" * 64
+"""A token whose day is over."""
+
+CREDENTIAL = "upstream-credential"
+"""What the mock accepts, and nobody but the gateway knows."""
+
+TOKENS = f"""
+tokens:
+  - {{name: everything, sha256: {digest(ALL)}}}
+  - {{name: limited, sha256: {digest(LIMITED)}, models: ["gpt-4o*"]}}
+  - {{name: late, sha256: {digest(EXPIRED)}, expires: "2020-01-31"}}
+"""
+
+_UPSTREAMS = """
+  wrong: {url: "${MOCK}/v1", credential: {bearer: not-the-one}, proxy: ""}
+  wrong-gemini: {url: "${MOCK}/v1beta", dialect: gemini, credential: {bearer: no}, proxy: ""}
+  nowhere: {url: "http://127.0.0.1:9", proxy: ""}
+"""
+_MODELS = """
+  "fault-*": {to: [{upstream: openai}, {upstream: anthropic}, {upstream: gemini}]}
+  renamed: {to: [{upstream: openai, model: the-real-name}]}
+  "meta-llama/Llama-3:free":
+    to: [{upstream: openai}, {upstream: anthropic}, {upstream: gemini}]
+  "org/m:x": {title: Odd Name, to: [{upstream: openai}]}
+  wrong: {to: [{upstream: wrong}]}
+  wrong-gemini: {to: [{upstream: wrong-gemini}]}
+  nowhere: {to: [{upstream: nowhere}]}
+"""
+
+
+@dataclass(frozen=True)
+class Running:
+    """A server that answers. `log` is where its stdout and stderr go."""
+
+    process: subprocess.Popen[bytes]
+    port: int
+    log: Path
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def said(self) -> str:
+        """What it has printed until now."""
+        return self.log.read_text(errors="replace")
+
+    def workers(self) -> list[int]:
+        """The process ids of gunicorn's workers."""
+        pid = self.process.pid
+        return [int(p) for p in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+    def stop(self) -> None:
+        """End the whole process group, gently at first."""
+        for number, patience in ((signal.SIGTERM, 5), (signal.SIGKILL, 5)):
+            try:
+                os.killpg(self.process.pid, number)
+            except ProcessLookupError:
+                break
+            try:
+                self.process.wait(patience)
+            except subprocess.TimeoutExpired:
+                continue
+        self.process.wait(5)
+
+
+@dataclass(frozen=True)
+class Platform:
+    """The shipped gateway in front of the mock."""
+
+    gateway: Running
+    mock: Running
+    folder: Path
+
+    @property
+    def url(self) -> str:
+        return self.gateway.url
+
+    @property
+    def port(self) -> int:
+        return self.gateway.port
+
+
+def free_port() -> int:
+    """A port that is free and outside the range from which outgoing connections take theirs."""
+    while True:
+        port = random.randint(20_000, 32_000)
+        with socket.socket() as sock:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                sock.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return port
+
+
+def environment(more: Mapping[str, str] | None = None) -> dict[str, str]:
+    """This process's environment without proxies and without what would change a gateway."""
+    ours = re.compile(r".*_PROXY|.*_UPSTREAM|.*_API_KEY|MODELWAY_.*|GUNICORN_.*|COLUMNS", re.I)
+    kept = {name: value for name, value in os.environ.items() if not ours.fullmatch(name)}
+    return {**kept, "PYTHONUNBUFFERED": "1", **(more or {})}
+
+
+def modelway(
+    *arguments: str | Path, cwd: Path | None = None, environ: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run a command of ours to its end."""
+    return subprocess.run(
+        [sys.executable, "-m", "engine", *map(str, arguments)],
+        cwd=cwd,
+        env=environment(environ),
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+
+
+def start(
+    command: Sequence[str | Path],
+    port: int,
+    folder: Path,
+    environ: Mapping[str, str] | None = None,
+) -> Running:
+    """Start a server in `folder`, and wait until it answers HTTP on `port`.
+
+    AssertionError, with all that it printed, when it ends or stays silent instead.
+    """
+    log = folder / f"{port}.log"
+    with log.open("wb") as out:
+        process = subprocess.Popen(
+            [str(word) for word in command],
+            cwd=folder,
+            env=environment(environ),
+            stdout=out,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    running = Running(process, port, log)
+    deadline = time.monotonic() + PATIENCE
+    while process.poll() is None and time.monotonic() < deadline:
+        if _answers(port):
+            return running
+        time.sleep(0.02)
+    running.stop()
+    raise AssertionError(f"{command} did not answer on port {port}. It said:\n{running.said()}")
+
+
+def _answers(port: int) -> bool:
+    """Whether anything comes back; a listening master without workers does not count."""
+    try:
+        with socket.create_connection(("127.0.0.1", port), 5) as sock:
+            sock.sendall(b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            return bool(sock.recv(1))
+    except OSError:
+        return False
+
+
+def engine(*arguments: str | Path) -> list[str | Path]:
+    """The command line of a command of ours."""
+    return [sys.executable, "-m", "engine", *arguments]
+
+
+@contextmanager
+def gateway(
+    folder: Path, config: str, environ: Mapping[str, str] | None = None
+) -> Iterator[Running]:
+    """Serve a config: its text, with `{listen}` where the address goes, in `folder`."""
+    port = free_port()
+    path = folder / "gateway.yaml"
+    path.write_text(config.replace("{listen}", f"127.0.0.1:{port}"))
+    running = start(engine("serve", "-c", path), port, folder, environ)
+    try:
+        yield running
+    finally:
+        running.stop()
+
+
+@contextmanager
+def mock(folder: Path, *options: str) -> Iterator[Running]:
+    """The mock upstream, which accepts CREDENTIAL."""
+    port = free_port()
+    command = engine("mock", "--port", str(port), "--credential", CREDENTIAL, *options)
+    running = start(command, port, folder)
+    try:
+        yield running
+    finally:
+        running.stop()
+
+
+def shipped(folder: Path) -> str:
+    """Write the shipped project into `folder`; the text of its gateway.yaml, for `gateway`.
+
+    It has our tokens, no proxies between us and 127.0.0.1, and a place for the address.
+    """
+    done = modelway("init", folder)
+    assert done.returncode == 0, done.stdout + done.stderr
+    text = (folder / "gateway.yaml").read_text()
+    text = replaced(text, 'listen: "127.0.0.1:8080"', 'listen: "{listen}"')
+    return replaced(text, r"tokens: \[\].*\n", TOKENS)
+
+
+def replaced(text: str, pattern: str, new: str) -> str:
+    """The text with the one match of a pattern replaced: a changed file must not pass unseen."""
+    made, count = re.subn(pattern, lambda match: new, text)
+    assert count == 1, f"{count} matches of {pattern!r} in gateway.yaml"
+    return made
+
+
+def pointed_at(url: str) -> dict[str, str]:
+    """The environment that points the shipped upstreams at a server."""
+    paths = {"OPENAI": "/v1", "ANTHROPIC": "/v1", "RERANK": "/v1", "GEMINI": "/v1beta"}
+    return {
+        **{f"{name}_UPSTREAM": url + path for name, path in paths.items()},
+        **{f"{name}_API_KEY": CREDENTIAL for name in paths},
+        "MOCK": url,
+        "NO_PROXY": "*",
+    }
+
+
+@contextmanager
+def platform(folder: Path) -> Iterator[Platform]:
+    """The shipped gateway, two workers, in front of the mock; both end with the block."""
+    config = shipped(folder / "project")
+    config = replaced(config, r"\nmodels:.*\n", f"{_UPSTREAMS}\nmodels:\n")
+    config = replaced(config, r"\nroutes:\n", f"{_MODELS}\nroutes:\n")
+    with (
+        mock(folder) as upstream,
+        gateway(folder / "project", config, pointed_at(upstream.url)) as front,
+    ):
+        yield Platform(front, upstream, folder / "project")
