@@ -11,7 +11,7 @@ from engine.dialects import Dialect, ModelCard
 from engine.errors import GatewayError
 from engine.exchange import Exchange, Handler, Response
 from engine.problem import near
-from engine.spec.parameters import Query
+from engine.spec.query import Query
 
 _JSON = [("content-type", "application/json")]
 

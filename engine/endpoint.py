@@ -24,9 +24,8 @@ from gunicorn.http.errors import (
 from engine.answer import speaking
 from engine.body import Body, receive, too_large
 from engine.dialects import Dialect, get
-from engine.errors import CallerGone, GatewayError
+from engine.errors import CallerGone, GatewayError, Malformed
 from engine.exchange import Exchange, Handler, Response
-from engine.spec.parameters import Malformed
 
 Responder = Callable[..., None]
 log = logging.getLogger("modelway")

@@ -37,6 +37,10 @@ class GatewayError(Exception):
             self.headers.append(("x-should-retry", "true" if retry else "false"))
 
 
+class Malformed(ValueError):
+    """Text of a request that cannot be decoded at all; the message says what and where."""
+
+
 class CallerGone(ConnectionResetError):
     """The caller left, or the answer broke in the middle: the connection must be cut, not ended.
 

@@ -12,12 +12,11 @@ from typing import Any
 import jsonschema_rs
 import orjson
 
-from engine.errors import GatewayError
+from engine.errors import GatewayError, Malformed
 from engine.exchange import Exchange
 from engine.spec import multipart
 from engine.spec.forms import compile_form, compile_multipart
 from engine.spec.load import Node
-from engine.spec.parameters import Malformed
 from engine.spec.schemas import Schemas
 from engine.spec.words import explain
 

@@ -18,17 +18,14 @@ from typing import Any, Final, Literal
 Resolve = Callable[[Any], Any]
 Cast = Callable[[str], object]
 Kind = Literal["array", "object", "primitive"]
-Tree = list[str] | dict[str, "Tree"]
 
-MAX_INDEX: Final = 1000
 _MAX_DIGITS: Final = 400  # beyond any double, far below where int() turns quadratic or refuses
 _MAX_NESTING: Final = 32
-_MAX_NODES: Final = 2000
-_ANYTHING: Final[Mapping[str, Any]] = {}
+MAX_NODES: Final = 2000
+ANYTHING: Final[Mapping[str, Any]] = {}
 _NOTHING: Final[Mapping[str, Any]] = {"enum": []}
 _INTEGER = re.compile(r"0|-?[1-9][0-9]*")
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
-_INDEX = re.compile(r"(?:0|[1-9][0-9]{0,8})?")
 # "any" marks a schema that names no type: it takes every text as it stands.
 _ALL = frozenset({"null", "boolean", "integer", "number", "string", "array", "object", "any"})
 _NUMERIC = frozenset({"integer", "number"})
@@ -37,10 +34,6 @@ _TELLING = re.compile(
     "type|nullable|enum|const|(all|any|one)Of|(prefixI|i)tems|(additionalP|p)roperties|format"
     "|content(MediaType|Encoding)"
 )
-
-
-class Malformed(ValueError):
-    """Text that cannot be decoded at all; the message says what is wrong and where."""
 
 
 def compile_cast(schema: object, resolve: Resolve) -> Cast:
@@ -92,7 +85,7 @@ def items_of(schema: object, resolve: Resolve) -> object:
             return {"anyOf": alternatives}
         if items is not True:
             return items
-    return _ANYTHING
+    return ANYTHING
 
 
 def properties_of(schema: object, resolve: Resolve) -> dict[str, object]:
@@ -105,7 +98,7 @@ def extra_of(schema: object, resolve: Resolve) -> object:
     for node in branches(schema, resolve):
         if isinstance(extra := node.get("additionalProperties"), Mapping):
             return extra
-    return _ANYTHING
+    return ANYTHING
 
 
 def branches(schema: object, resolve: Resolve) -> list[Mapping[str, Any]]:
@@ -113,73 +106,11 @@ def branches(schema: object, resolve: Resolve) -> list[Mapping[str, Any]]:
     found: dict[int, Mapping[str, Any]] = {}
     waiting: list[object] = [schema]
     for waited in waiting:
-        node = _node(waited, resolve)
-        if id(node) not in found and len(found) < _MAX_NODES:
+        node = node_of(waited, resolve)
+        if id(node) not in found and len(found) < MAX_NODES:
             found[id(node)] = node
             waiting += [sub for word in ("allOf", "anyOf", "oneOf") for sub in _list(node, word)]
     return list(found.values())
-
-
-def compile_shape(schema: object, resolve: Resolve) -> Callable[[Tree], object]:
-    """The function from decoded texts to a value of `schema`.
-
-    A list of texts is one value, or as many items: a single text of a non-array is cast alone, a
-    repeated one becomes a list, so that the schema sees every text a second reader could pick.
-    The list `[""]` is the empty array. A dict is an object, or an array by index (`""` appends).
-    Raises Malformed for an index of 1000 or more. Recursive schemas end in themselves.
-    """
-    made: dict[int, _Shape] = {}
-    waiting: list[_Shape] = []
-
-    def shape_of(schema: object) -> _Shape:
-        node = _node(schema, resolve) if len(made) < _MAX_NODES else _ANYTHING
-        if id(node) not in made:
-            made[id(node)] = _Shape(node)
-            waiting.append(made[id(node)])
-        return made[id(node)]
-
-    top = shape_of(schema)
-    for shape in waiting:
-        shape.kind = kind_of(shape.node, resolve)
-        shape.cast = compile_cast(shape.node, resolve)
-        shape.item = shape_of(items_of(shape.node, resolve))
-        shape.extra = shape_of(extra_of(shape.node, resolve))
-        properties = properties_of(shape.node, resolve)
-        shape.fields = {name: shape_of(sub) for name, sub in properties.items()}
-    return top.read
-
-
-class _Shape:
-    """One schema of a compiled shape; a class, because recursive schemas point at themselves."""
-
-    __slots__ = ("cast", "extra", "fields", "item", "kind", "node")
-    kind: Kind
-    cast: Cast
-    item: _Shape
-    extra: _Shape
-    fields: dict[str, _Shape]
-
-    def __init__(self, node: Mapping[str, Any]) -> None:
-        self.node = node  # also keeps its id() from being given to another schema
-
-    def read(self, tree: Tree) -> object:
-        if isinstance(tree, dict):
-            if self.kind != "object" and all(map(_INDEX.fullmatch, tree)):
-                return self._by_index(tree)
-            return {name: self.fields.get(name, self.extra).read(sub) for name, sub in tree.items()}
-        if self.kind == "array":
-            cast = self.item.cast
-            return [] if tree == [""] else [cast(text) for text in tree]
-        return self.cast(tree[0]) if len(tree) == 1 else [self.cast(text) for text in tree]
-
-    def _by_index(self, tree: dict[str, Tree]) -> list[object]:
-        indexes = sorted(int(key) for key in tree if key)
-        if indexes and indexes[-1] >= MAX_INDEX:
-            raise Malformed(f"the index [{indexes[-1]}] is not below {MAX_INDEX}")
-        parts: list[Tree] = [tree[str(index)] for index in indexes]
-        added = tree.get("", [])
-        parts += [added] if isinstance(added, dict) else [[text] for text in added]
-        return [self.item.read(part) for part in parts]
 
 
 def _as_is(text: str) -> object:
@@ -201,7 +132,7 @@ def _number(text: str) -> object:
 
 def _types(schema: object, resolve: Resolve, above: frozenset[int]) -> frozenset[str] | None:
     """As types_of; None for a schema met inside itself, which has nothing to add."""
-    node = _node(schema, resolve)
+    node = node_of(schema, resolve)
     if id(node) in above or len(above) >= _MAX_NESTING:
         return None
     above |= {id(node)}
@@ -246,7 +177,7 @@ def _hints(nodes: list[Mapping[str, Any]]) -> frozenset[str]:
 
 
 def _properties(schema: object, resolve: Resolve, above: frozenset[int]) -> dict[str, object]:
-    node = _node(schema, resolve)
+    node = node_of(schema, resolve)
     if id(node) in above or len(above) >= _MAX_NESTING:
         return {}
     above |= {id(node)}
@@ -269,18 +200,18 @@ def _merge(into: dict[str, object], word: str, more: Mapping[str, object]) -> No
             into[name] = {word: [known, schema]}
 
 
-def _node(schema: object, resolve: Resolve) -> Mapping[str, Any]:
+def node_of(schema: object, resolve: Resolve) -> Mapping[str, Any]:
     """The keywords of `schema` with its references followed."""
     for _ in range(_MAX_NESTING):
         if not isinstance(schema, Mapping):
-            return _NOTHING if schema is False else _ANYTHING
+            return _NOTHING if schema is False else ANYTHING
         if "$ref" not in schema:
             return schema
         target = resolve(schema)
         if beside := {word: value for word, value in schema.items() if _TELLING.fullmatch(word)}:
             return {**beside, "allOf": [target, *_list(beside, "allOf")]}
         schema = target
-    return _ANYTHING
+    return ANYTHING
 
 
 def _list(node: Mapping[str, Any], word: str) -> list[Any]:

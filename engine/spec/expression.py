@@ -16,7 +16,7 @@ import orjson
 from engine.errors import GatewayError
 from engine.exchange import MISSING, Exchange, environ_key
 from engine.json_text import Ambiguous, span
-from engine.spec.parameters import Query
+from engine.spec.query import Query
 
 _TCHAR = r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+"
 _EXPRESSION = re.compile(

@@ -10,28 +10,23 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from engine.errors import Malformed
+from engine.exchange import MISSING
 from engine.spec.casting import (
     Cast,
     Resolve,
     branches,
     compile_cast,
-    compile_shape,
     extra_of,
     items_of,
     kind_of,
     properties_of,
 )
 from engine.spec.multipart import Buffer, Part
-from engine.spec.parameters import (
-    MISSING,
-    Malformed,
-    Query,
-    Reader,
-    compile_reader,
-    decode,
-    is_json,
-    parse_json,
-)
+from engine.spec.parameters import compile_reader
+from engine.spec.query import Query, decode
+from engine.spec.shape import compile_shape
+from engine.spec.styles import Reader, is_json, parse_json
 
 MAX_FIELDS: Final = 10_000
 MAX_TEXT: Final = 1_048_576

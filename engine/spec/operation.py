@@ -10,13 +10,14 @@ from urllib.parse import urlsplit
 
 import jsonschema_rs
 
-from engine.errors import GatewayError
-from engine.exchange import Exchange, environ_key
+from engine.errors import GatewayError, Malformed
+from engine.exchange import MISSING, Exchange, environ_key
 from engine.problem import Findings, Path, Source
 from engine.spec import paths
 from engine.spec.bodies import Bodies, compile_bodies
 from engine.spec.load import Library, Node, load
-from engine.spec.parameters import MISSING, Malformed, Query, compile_reader
+from engine.spec.parameters import compile_reader
+from engine.spec.query import Query
 from engine.spec.schemas import Schemas
 from engine.spec.security import Carrier, carriers
 from engine.spec.words import explain

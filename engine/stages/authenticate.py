@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from http.cookies import CookieError, SimpleCookie
 
-from engine.errors import GatewayError
+from engine.errors import GatewayError, Malformed
 from engine.exchange import Exchange, Handler, Response, Stage, environ_key
 from engine.services import Services
-from engine.spec.parameters import Malformed, Query
+from engine.spec.query import Query
 from engine.spec.security import Carrier
 from engine.tokens import Caller, digest
 

@@ -4,14 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.spec.casting import (
-    Malformed,
-    compile_cast,
-    compile_shape,
-    items_of,
-    kind_of,
-    properties_of,
-)
+from engine.errors import Malformed
+from engine.spec.casting import compile_cast, items_of, kind_of, properties_of
+from engine.spec.shape import compile_shape
 
 COMPONENTS = {
     "Count": {"type": "integer"},

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engine.errors import Malformed
 from engine.spec.forms import MAX_FIELDS, MAX_TEXT, compile_form, compile_multipart
 from engine.spec.multipart import Part
-from engine.spec.parameters import Malformed
 
 INTEGER, STRING = {"type": "integer"}, {"type": "string"}
 DEEP = {"style": "deepObject", "explode": True}

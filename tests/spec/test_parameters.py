@@ -9,7 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.spec.parameters import MISSING, Malformed, Query, compile_reader
+from engine.errors import Malformed
+from engine.exchange import MISSING
+from engine.spec.parameters import compile_reader
+from engine.spec.query import Query
 
 STRING, INTEGER = {"type": "string"}, {"type": "integer"}
 ARRAY = {"type": "array", "items": STRING}
