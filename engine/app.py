@@ -47,7 +47,9 @@ def _handler(
     dialect = route.dialects[-1]
     steps = []
     if route.model is not None:
-        steps = [select(route.model, route.default_model, dialect.name, served, services)]
+        steps = [
+            select(route.model, route.also, route.default_model, dialect.name, served, services)
+        ]
     return compose(
         [
             authenticate(route.carriers, route.public, services),

@@ -62,15 +62,24 @@ class Body:
                 at += len(data)
                 yield data
 
-    def with_replaced(self, start: int, end: int, new: bytes) -> Body:
-        """This body with the bytes from start to end replaced; every other byte unchanged."""
+    def with_replaced(self, *replacements: tuple[int, int, bytes]) -> Body:
+        """This body with the bytes from start to end of each replaced; every other unchanged.
+
+        The replacements do not overlap. Only for a body as it was received.
+        """
+        pieces: list[bytes | tuple[int, int]] = []
+        at = 0
+        for start, end, new in sorted(replacements):
+            pieces += [(at, start), new]
+            at = end
+        pieces.append((at, self.size))
         if self._file is None:
             data = self.buffer
-            return Body(data[:start] + new + data[end:])
+            return Body(b"".join(p if isinstance(p, bytes) else data[p[0] : p[1]] for p in pieces))
         made = Body.__new__(Body)
         made._file, made._map = self._file, self._map
-        made.pieces = [(0, start), new, (end, self.size)]
-        made.size = self.size - (end - start) + len(new)
+        made.pieces = pieces
+        made.size = sum(len(p) if isinstance(p, bytes) else p[1] - p[0] for p in pieces)
         return made
 
     def close(self) -> None:

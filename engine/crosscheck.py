@@ -43,6 +43,9 @@ class _Checker:
     ) -> None:
         self.findings.error(self.config.source, at, code, message, hint, key=key)
 
+    def _exists(self, section: str, name: str) -> bool:
+        return name in getattr(self.config, section) or self.config.broken.has(section, name)
+
     def dialect(self, name: str, at: Path) -> None:
         if name not in dialects.names():
             hint = did_you_mean(name, dialects.names())
@@ -58,7 +61,7 @@ class _Checker:
     def targets(self, targets: Iterable[model.Target]) -> None:
         for target in targets:
             self.used.add(target.upstream)
-            if target.upstream not in self.config.upstreams:
+            if not self._exists("upstreams", target.upstream):
                 hint = did_you_mean(target.upstream, self.config.upstreams)
                 message = f"unknown upstream '{target.upstream}'"
                 self.error((*target.at, "upstream"), "MW313", message, hint)
@@ -69,7 +72,7 @@ class _Checker:
 
     def fallbacks(self, entry: model.Model) -> None:
         for index, name in enumerate(entry.fallback):
-            if name not in self.config.models:
+            if not self._exists("models", name):
                 hint = did_you_mean(name, self.config.models)
                 at = (*entry.at, "fallback", index)
                 self.error(at, "MW314", f"unknown model '{name}'", hint)
@@ -119,12 +122,12 @@ class _Checker:
             self.error(route.at, "MW317", message, hint)
         if not route.operations:
             self.error(route.at, "MW317", "a route needs 'operation' or 'operations'")
-        if route.model and not self.config.models:
+        if route.model and not self.config.models and "models" not in self.config.broken.names:
             self.error((*route.at, "model"), "MW317", "there are no 'models' for it to name")
 
     def unused(self) -> None:
         for name, upstream in self.config.upstreams.items():
-            if name not in self.used:
+            if name not in self.used and not self.config.broken.names:
                 self.findings.note(
                     self.config.source,
                     upstream.at,

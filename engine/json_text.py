@@ -28,7 +28,16 @@ def span(text: Buffer, pointer: tuple[str, ...]) -> tuple[int, int] | None:
         found = _only_mention(text, pointer[0])
         if found is not None:
             return found
-    return _walk(text, pointer)
+    every = spans(text, pointer)
+    return every[0] if every else None
+
+
+def spans(text: Buffer, pointer: tuple[str, ...]) -> list[tuple[int, int]]:
+    """As `span`, for a pointer whose step `*` stands for every item of an array."""
+    tokens = _TOKEN.finditer(text)
+    found: list[tuple[int, int]] = []
+    _value(next(tokens), tokens, pointer, found)
+    return found
 
 
 def _only_mention(text: Buffer, key: str) -> tuple[int, int] | None:
@@ -43,15 +52,6 @@ def _only_mention(text: Buffer, key: str) -> tuple[int, int] | None:
         return None
     match = _VALUE_AFTER_KEY.match(text, at + len(quoted))
     return match.span(1) if match else None
-
-
-def _walk(text: Buffer, pointer: tuple[str, ...]) -> tuple[int, int] | None:
-    tokens = _TOKEN.finditer(text)
-    found: list[tuple[int, int]] = []
-    _value(next(tokens), tokens, pointer, found)
-    if len(found) > 1:
-        raise Ambiguous(f"key '{pointer[-1]}' is repeated")
-    return found[0] if found else None
 
 
 def _value(
@@ -83,13 +83,13 @@ def _value(
             next(tokens)
             token = next(tokens)
         else:
-            matched = str(index) == pointer[0]
+            matched = pointer[0] in ("*", str(index))
             index += 1
         if not matched:
             _skip(token, tokens)
             continue
         matches += 1
-        if matches > 1:
+        if matches > 1 and pointer[0] != "*":
             raise Ambiguous(f"key '{pointer[0]}' is repeated")
         _value(token, tokens, pointer[1:], found)
     return first.end()

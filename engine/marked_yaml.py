@@ -99,8 +99,8 @@ def read(text: str, file: str, expand: Expand | None = None) -> Marked:
         mark = error.problem_mark or error.context_mark
         line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
         context = f"{error.context}, " if error.context else ""
-        hint = "indent with spaces, never with tabs" if "\t" in text else ""
-        _note(marked, line, column, "MW001", f"not YAML: {context}{error.problem}", hint)
+        message = f"not YAML: {context}{error.problem}"
+        _note(marked, line, column, "MW001", message, _yaml_hint(text, line))
     except yaml.YAMLError as error:
         _note(marked, 1, 1, "MW001", f"not YAML: {str(error).splitlines()[0]}")
     except RecursionError:
@@ -118,6 +118,17 @@ def read_file(path: FilePath, file: str, expand: Expand | None = None) -> Marked
     except OSError as error:
         _note(marked, 0, 0, "MW002", f"cannot be read: {error.strerror}", "check the path")
     return marked
+
+
+def _yaml_hint(text: str, line: int) -> str:
+    """The traps that people fall into, told by the line where the parser gave up."""
+    said = (text.splitlines() or [""])[min(line, text.count("\n") + 1) - 1 :][:1]
+    shown = said[0] if said else ""
+    if "\t" in shown:
+        return "indent with spaces, never with tabs"
+    if "${" in shown and "{" in shown.replace("${", ""):
+        return 'inside { } put quotes around it: "${VAR}"'
+    return ""
 
 
 def _compose(text: str) -> yaml.Node | None:
@@ -228,7 +239,7 @@ class _Reader:
                 text = self.expand(text)
             except ExpandError as error:
                 self._wrong(node, "MW005", str(error), error.hint)
-                return None
+                return node.value
             if node.style is None and text != node.value:
                 tag = self.resolver.resolve(  # type: ignore[no-untyped-call]
                     yaml.ScalarNode, text, (True, False)

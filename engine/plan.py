@@ -36,6 +36,7 @@ class Route:
     carriers: tuple[Carrier, ...]
     model: Expression | None
     default_model: str
+    also: tuple[Expression, ...]
     to: tuple[Target, ...]
     answer: str
     public: bool
@@ -149,6 +150,7 @@ def _route(
         carriers=security.configured(list(spec.token)) or operation.carriers,
         model=found,
         default_model=said.default_model,
+        also=_repeating(claim, found, config, findings),
         to=said.to,
         answer="websocket" if operation.websocket else said.answer,
         public=said.public,
@@ -180,6 +182,19 @@ def _model_expression(claim: Claim, config: Config, findings: Findings) -> Expre
         findings.error(config.source, at, "MW305", message)
         return None
     return found
+
+
+def _repeating(
+    claim: Claim, found: Expression | None, config: Config, findings: Findings
+) -> tuple[Expression, ...]:
+    """The places in a JSON body that repeat the model's name."""
+    at: Path = (*claim.route.at, "model", "also")
+    if claim.route.also and found is not None and found.place == "body":
+        message = "'also' goes with a model in the path, query or a header, not in the body"
+        findings.error(config.source, at, "MW305", message, key=True)
+        return ()
+    takes_json = any("json" in media_type for media_type in claim.operation.bodies.rules)
+    return tuple(expression.parse(text) for text in claim.route.also) if takes_json else ()
 
 
 def _check_paths(routes: tuple[Route, ...], findings: Findings) -> None:

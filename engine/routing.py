@@ -25,14 +25,14 @@ def assign(
 ) -> list[Claim]:
     """A claim for every operation that is served, in the order of the routes."""
     known = {op.id: op for spec in specifications.values() for op in spec.operations.values()}
-    unread = set(config.specs) - set(specifications)
+    unread = (set(config.specs) - set(specifications)) | set(config.broken.names.get("specs", ()))
     claims: dict[str, Claim] = {}
     named = [(r, name, at) for r in config.routes for name, at in r.operations if "*" not in name]
     wild = [(r, name, at) for r in config.routes for name, at in r.operations if "*" in name]
     for route, name, at in named:
         if name in known:
             _claim(Claim(route, known[name], at), claims, config, findings)
-        elif name.partition(".")[0] not in unread:
+        elif not unread & {name.partition(".")[0], "*"}:
             hint = _hint(name, known, config)
             findings.error(config.source, at, "MW301", f"unknown operation '{name}'", hint)
     explicit = set(claims)
@@ -47,7 +47,8 @@ def assign(
         for operation in matched:
             if operation.id not in explicit:
                 _claim(Claim(route, operation, at), claims, config, findings)
-    _note_unserved(known, claims, findings)
+    if not config.broken.names:
+        _note_unserved(known, claims, findings)
     places = {route.at: index for index, route in enumerate(config.routes)}
     return sorted(claims.values(), key=lambda claim: places[claim.route.at])
 

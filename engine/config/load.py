@@ -18,25 +18,54 @@ from engine.tokens import Caller
 def load(
     text: str, shown: str, folder: FilePath, environ: Mapping[str, str], findings: Findings
 ) -> tuple[model.Config | None, Marked]:
-    """Read a config. None for the Config when its YAML or its shape has errors."""
+    """Read a config. None for the Config when its text cannot be read at all.
+
+    Entries with a breach of the shape are left out, so that the rest can be checked as well;
+    `findings` then has errors, and nothing may be served.
+    """
     marked = read(text, shown, expander(environ, folder))
     findings.found.extend(marked.problems)
     if marked.value is None and not marked.problems:
         findings.error(marked, (), "MW102", "the file is empty", "start with `modelway init DIR`")
     if any(problem.code in ("MW001", "MW002") for problem in findings.errors):
         return None, marked
-    _check_shape(marked, findings)
-    if findings.errors:
+    breaches = _check_shape(marked, findings)
+    if not isinstance(marked.value, dict):
         return None, marked
-    return _Builder(marked, folder, findings).config(), marked
+    said, broken = _sound(marked.value, breaches)
+    return _Builder(marked, folder, findings).config(said, broken), marked
 
 
-def _check_shape(marked: Marked, findings: Findings) -> None:
-    """Note breaches of the shape, except where the value is missing because reading it failed."""
+def _check_shape(marked: Marked, findings: Findings) -> list[Path]:
+    """Note breaches of the shape, except where a value could not be read in the first place.
+
+    Returns where all of them stand.
+    """
     shaped = Findings()
-    shape.check(marked.value, shape.schema(), marked, (), shaped)
+    breaches = shape.check(marked.value, shape.schema(), marked, (), shaped)
     failed = {(problem.line, problem.column) for problem in marked.problems}
     findings.found.extend(p for p in shaped.found if (p.line, p.column) not in failed)
+    return breaches
+
+
+def _sound(value: dict[str, Any], breaches: list[Path]) -> tuple[dict[str, Any], model.Broken]:
+    """The entries without a breach, so that they can be checked further, and the others' names."""
+    said = {key: below for key, below in value.items() if below is not None}
+    broken: dict[str, set[str]] = {}
+    for path in breaches:
+        section = str(path[0]) if path else ""
+        if section not in said:
+            continue
+        if len(path) < 2 or not isinstance(said[section], dict | list) or section == "server":
+            del said[section]
+            broken.setdefault(section, set()).add("*")
+        elif isinstance(said[section], list):
+            said[section] = [None if i == path[1] else e for i, e in enumerate(said[section])]
+            broken.setdefault(section, set())
+        else:
+            said[section] = {k: v for k, v in said[section].items() if k != path[1]}
+            broken.setdefault(section, set()).add(str(path[1]))
+    return said, model.Broken({section: frozenset(names) for section, names in broken.items()})
 
 
 class _Builder:
@@ -47,20 +76,21 @@ class _Builder:
         self.folder = folder
         self.findings = findings
 
-    def config(self) -> model.Config | None:
-        said: dict[str, Any] = self.marked.value
-        config = model.Config(
+    def config(self, said: dict[str, Any], broken: model.Broken) -> model.Config:
+        return model.Config(
             source=self.marked,
             folder=self.folder,
             server=_server(said.get("server", {})),
-            specs={n: _spec(n, v) for n, v in said["specs"].items()},
+            specs={n: _spec(n, v) for n, v in said.get("specs", {}).items()},
             upstreams={n: self._upstream(n, v) for n, v in said.get("upstreams", {}).items()},
             models={n: _model(n, v) for n, v in said.get("models", {}).items()},
             policies=_policies(said.get("policies", []), ("policies",)),
-            routes=tuple(_route(v, ("routes", i)) for i, v in enumerate(said["routes"])),
+            routes=tuple(
+                _route(v, ("routes", i)) for i, v in enumerate(said.get("routes", [])) if v
+            ),
             tokens=self._tokens(said.get("tokens", [])),
+            broken=broken,
         )
-        return None if self.findings.errors else config
 
     def _upstream(self, name: str, said: dict[str, Any]) -> model.Upstream:
         at: Path = ("upstreams", name)
@@ -104,10 +134,12 @@ class _Builder:
                     )
         return model.Tls(**files, verify=said.get("verify", True))
 
-    def _tokens(self, said: list[dict[str, Any]]) -> dict[str, Caller]:
+    def _tokens(self, said: list[dict[str, Any] | None]) -> dict[str, Caller]:
         tokens: dict[str, Caller] = {}
         names: set[str] = set()
         for index, token in enumerate(said):
+            if token is None:
+                continue
             at: Path = ("tokens", index)
             if token["sha256"] in tokens or token["name"] in names:
                 key = "sha256" if token["sha256"] in tokens else "name"
@@ -182,6 +214,7 @@ def _policies(said: list[dict[str, Any]], at: Path) -> tuple[model.Policy, ...]:
     return tuple(
         model.Policy(name, options, (*at, index, name))
         for index, entry in enumerate(said)
+        if entry
         for name, options in entry.items()
     )
 
@@ -200,6 +233,7 @@ def _route(said: dict[str, Any], at: Path) -> model.Route:
         operations=tuple(operations),
         model=found if isinstance(found, str) else found["from"],
         default_model="" if isinstance(found, str) else found.get("default", ""),
+        also=() if isinstance(found, str) else tuple(found.get("also", ())),
         to=_targets(said.get("to", []), at),
         answer=said.get("answer", ""),
         public=said.get("auth") == "none",

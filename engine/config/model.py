@@ -110,6 +110,7 @@ class Route:
     operations: tuple[tuple[str, Path], ...]
     model: str
     default_model: str
+    also: tuple[str, ...]
     to: tuple[Target, ...]
     answer: str
     public: bool
@@ -119,8 +120,22 @@ class Route:
 
 
 @dataclass(frozen=True, slots=True)
+class Broken:
+    """Names of entries, by section, that were left out because of a breach; "*" means all."""
+
+    names: Mapping[str, frozenset[str]] = field(default_factory=dict)
+
+    def has(self, section: str, name: str) -> bool:
+        """Whether this entry may exist after all."""
+        return bool(self.names.get(section, frozenset()) & {name, "*"})
+
+
+@dataclass(frozen=True, slots=True)
 class Config:
-    """All of gateway.yaml. `tokens` are callers by the digest of their secret."""
+    """All of gateway.yaml. `tokens` are callers by the digest of their secret.
+
+    `broken` entries were left out; a config that has some is never served.
+    """
 
     source: Source
     folder: FilePath
@@ -131,3 +146,4 @@ class Config:
     policies: tuple[Policy, ...]
     routes: tuple[Route, ...]
     tokens: Mapping[str, Caller]
+    broken: Broken = field(default_factory=Broken)

@@ -28,15 +28,20 @@ def schema() -> dict[str, Any]:
     return loaded
 
 
-def check(value: Any, against: Any, source: Source, at: Path, findings: Findings) -> bool:
-    """Note every breach of the schema `against` by `value`, which stands at `at` in `source`."""
+def check(value: Any, against: Any, source: Source, at: Path, findings: Findings) -> list[Path]:
+    """Note every breach of the schema `against` by `value`, which stands at `at` in `source`.
+
+    Returns where they all stand.
+    """
     validator = jsonschema_rs.Draft202012Validator(against)
     if validator.is_valid(value):
-        return True
+        return []
+    breaches = []
     for error in validator.iter_errors(value):
         for one in _telling(error):
             _note(one, against, source, at, findings)
-    return False
+            breaches.append((*at, *one.instance_path))
+    return breaches
 
 
 def _telling(error: Any) -> Iterator[Any]:
@@ -68,10 +73,13 @@ def _note(error: Any, against: Any, source: Source, at: Path, findings: Findings
         findings.error(source, path, "MW102", f"'{missing}' is missing{_within(path)}", hint)
     else:
         code = "MW103" if name in ("type", "anyOf") else "MW104"
-        findings.error(source, path, code, _sentence(error, details, path))
+        said = _holder(against, error.schema_path).get("description", "")
+        hint = str(said) if name == "pattern" else ""
+        findings.error(source, path, code, _sentence(error, details, path), hint)
 
 
 def _sentence(error: Any, details: dict[str, Any], path: Path) -> str:
+    """The words, without the value: it may have come out of a secret, and the line is shown."""
     name, value = error.kind.name, error.instance
     subject = f"'{path[-1]}'" if path and isinstance(path[-1], str) else "this"
     said = {
@@ -79,7 +87,7 @@ def _sentence(error: Any, details: dict[str, Any], path: Path) -> str:
         "anyOf": f"{subject} must be {_one_of(_union(details))}, not {_kind(value)}",
         "const": f"{subject} must be {details.get('expected_value')!r}",
         "enum": f"{subject} must be one of {', '.join(map(str, details.get('options', [])))}",
-        "pattern": f"{subject} is not of the right form: {value!r}",
+        "pattern": f"{subject} is not of the right form",
         "minItems": f"{subject} needs at least {details.get('limit')} entry",
         "minLength": f"{subject} is empty",
         "minProperties": f"{subject} needs at least {details.get('limit')} key",
@@ -88,7 +96,7 @@ def _sentence(error: Any, details: dict[str, Any], path: Path) -> str:
         "maximum": f"{subject} must be {details.get('limit')} or less",
         "exclusiveMinimum": f"{subject} must be more than {details.get('limit')}",
     }
-    return said.get(name, f"{subject}: {error.message}")
+    return said.get(name, f"{subject} breaks '{name}'")
 
 
 def _union(details: dict[str, Any]) -> list[str]:
@@ -104,8 +112,7 @@ def _one_of(types: list[str]) -> str:
 def _kind(value: Any) -> str:
     for kind, name in ((bool, "boolean"), (str, "string"), (int, "integer"), (float, "number")):
         if isinstance(value, kind):
-            said = _NAMES[name]
-            return f"{said} ({value!r})" if name != "boolean" else str(value).lower()
+            return _NAMES[name] if name != "boolean" else str(value).lower()
     return "nothing" if value is None else _NAMES["array" if isinstance(value, list) else "object"]
 
 

@@ -15,7 +15,7 @@ import orjson
 
 from engine.errors import GatewayError
 from engine.exchange import MISSING, Exchange, environ_key
-from engine.json_text import Ambiguous, span
+from engine.json_text import Ambiguous, span, spans
 from engine.spec.query import Query
 
 _TCHAR = r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+"
@@ -91,6 +91,30 @@ class Expression:
         """Whether the request already says `name`, so that nothing has to be written."""
         return bool(self.read(exchange) == name)
 
+    def repeats(self, exchange: Exchange, name: str) -> list[tuple[int, int, str]]:
+        """Where a JSON body repeats `name`: start, end, and what stands before it (`models/`).
+
+        Raises GatewayError 400 for one that says something else.
+        """
+        if not isinstance(exchange.value, dict):
+            return []
+        found = []
+        try:
+            every = spans(exchange.body.buffer, self.steps)
+        except Ambiguous as error:
+            raise self._twice() from error
+        for start, end in every:
+            said = orjson.loads(exchange.body.buffer[start:end])
+            if not isinstance(said, str) or said not in (name, f"models/{name}"):
+                raise GatewayError(
+                    400,
+                    "invalid_value",
+                    f"'{self.param}' must name the same model as the request: '{name[:200]}'.",
+                    param=self.param,
+                )
+            found.append((start, end, said.removesuffix(name)))
+        return found
+
     def replace(self, exchange: Exchange, at: tuple[int, int] | None, new: str) -> None:
         """Write `new` where the value stands (`at`: what `check` gave), or add it."""
         name = self.steps[0]
@@ -104,7 +128,7 @@ class Expression:
         elif exchange.media_type == "application/x-www-form-urlencoded":
             text = bytes(exchange.body.buffer).decode("latin-1")
             changed = _in_query(text, name, new).encode("latin-1")
-            exchange.body = exchange.body.with_replaced(0, exchange.body.size, changed)
+            exchange.body = exchange.body.with_replaced((0, exchange.body.size, changed))
         else:
             _write_in_body(exchange, name, at, new)
 
@@ -139,7 +163,7 @@ def _write_in_body(exchange: Exchange, name: str, at: tuple[int, int] | None, ne
             start = buffer.find(b"{") + 1
             more = b"," if exchange.value else b""
             at, written = (start, start), orjson.dumps(name) + b":" + written + more
-    exchange.body = exchange.body.with_replaced(*at, written)
+    exchange.body = exchange.body.with_replaced((*at, written))
 
 
 def parse(text: str) -> Expression:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from engine.errors import GatewayError
 from engine.exchange import MISSING, Exchange, Handler, Response, Stage
 from engine.problem import near
@@ -13,7 +15,12 @@ _LONGEST = 200
 
 
 def select(
-    expression: Expression, default: str, dialect: str, catalog: Catalog, services: Services
+    expression: Expression,
+    also: Sequence[Expression],
+    default: str,
+    dialect: str,
+    catalog: Catalog,
+    services: Services,
 ) -> Stage:
     """A stage that sets `exchange.model` and `exchange.targets`.
 
@@ -35,6 +42,7 @@ def select(
         if served is None:
             raise _unknown(name, expression, exchange, catalog)
         exchange.model = name
+        exchange.repeats = [at for place in also for at in place.repeats(exchange, name)]
         exchange.targets = _speaking(served, dialect, expression, services)
         return following(exchange)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import copy
 from collections.abc import Sequence
 
+import orjson
+
 from engine.dialects import Dialect
 from engine.exchange import Exchange, Handler, Response
 from engine.relay.headers import Forwarded
@@ -86,4 +88,7 @@ def _renamed(exchange: Exchange, expression: Expression, model: str) -> Exchange
         return exchange
     renamed = copy.copy(exchange)
     expression.replace(renamed, exchange.model_at, name)
+    if exchange.repeats:
+        written = [(s, e, orjson.dumps(before + name)) for s, e, before in exchange.repeats]
+        renamed.body = exchange.body.with_replaced(*written)
     return renamed
