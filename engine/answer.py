@@ -16,15 +16,14 @@ from engine.spec.query import Query
 _JSON = [("content-type", "application/json")]
 
 
-def models(cards: Sequence[ModelCard], dialects: Sequence[Dialect], variable: str = "") -> Handler:
+def models(cards: Sequence[ModelCard], variable: str = "") -> Handler:
     """A handler that lists the models the caller may use, or shows the one named in the path.
 
-    `dialects` are those the path belongs to: the first that claims the request shapes the answer.
+    The answer has the shape of the caller's dialect.
     """
 
     def handle(exchange: Exchange) -> Response:
-        dialect = speaking(exchange, dialects)
-        caller = exchange.caller
+        dialect, caller = exchange.dialect, exchange.caller
         usable = [card for card in cards if caller is None or caller.may_use(card.name)]
         if not variable:
             document = dialect.models(usable, dict(Query.parse(exchange.query).items()))

@@ -13,10 +13,10 @@ from engine.plan import Plan, Route
 from engine.router import Application, Resource, application
 from engine.services import Services
 from engine.stages.authenticate import authenticate
-from engine.stages.select import select
 from engine.stages.validate import validate
 from engine.upstream.catalog import Catalog, catalog
 from engine.upstream.forward import forward
+from engine.upstream.select import select
 from engine.upstream.target import Target, Upstream, connect
 
 
@@ -70,8 +70,10 @@ def _last(route: Route, plan: Plan, upstreams: Mapping[str, Upstream]) -> Handle
             if "*" not in m.name
         ]
         variable = route.wide[0] if route.wide else ""
-        return answer.models(cards, route.dialects, variable)
+        return answer.models(cards, variable)
     if route.answer == "websocket":
         return answer.not_implemented
     fixed = [Target(upstreams[t.upstream], t.model, t.weight) for t in route.to]
-    return forward(route.model, fixed, route.dialects[-1], list(upstreams.values()))
+    dialect = route.dialects[-1]
+    declared = [p.name for p in route.operation.parameters if p.place == "header"]
+    return forward(route.model, fixed, dialect, list(upstreams.values()), declared)

@@ -9,6 +9,8 @@ from engine.config import model, shape
 from engine.problem import Findings, Level, Path, did_you_mean
 from engine.relay.headers import NEVER_SENT
 from engine.spec.operation import Specification
+from engine.upstream.address import origin_of, proxy_of
+from engine.wildcard import matches
 
 
 def check_names(
@@ -22,6 +24,7 @@ def check_names(
         if upstream.dialect:
             checker.dialect(upstream.dialect, (*upstream.at, "dialect"))
         checker.forwarded(upstream)
+        checker.address(upstream)
     for entry in config.models.values():
         checker.targets(entry.to)
         checker.fallbacks(entry)
@@ -72,10 +75,13 @@ class _Checker:
 
     def fallbacks(self, entry: model.Model) -> None:
         for index, name in enumerate(entry.fallback):
+            at = (*entry.at, "fallback", index)
             if not self._exists("models", name):
                 hint = did_you_mean(name, self.config.models)
-                at = (*entry.at, "fallback", index)
                 self.error(at, "MW314", f"unknown model '{name}'", hint)
+            elif "*" in name:
+                message = "a fallback is a model's name, not a wildcard"
+                self.error(at, "MW314", message, "name the model to ask for")
 
     def cycles(self) -> None:
         """Each circle of fallbacks once, at the first of its models in the file."""
@@ -122,8 +128,29 @@ class _Checker:
             self.error(route.at, "MW317", message, hint)
         if not route.operations:
             self.error(route.at, "MW317", "a route needs 'operation' or 'operations'")
+        self.default(route)
         if route.model and not self.config.models and "models" not in self.config.broken.names:
             self.error((*route.at, "model"), "MW317", "there are no 'models' for it to name")
+
+    def default(self, route: model.Route) -> None:
+        name = route.default_model
+        known = self.config.models
+        if not name or self._exists("models", name) or any(matches(name, m) for m in known):
+            return
+        hint = did_you_mean(name, known)
+        self.error((*route.at, "model", "default"), "MW314", f"unknown model '{name}'", hint)
+
+    def address(self, upstream: model.Upstream) -> None:
+        """The URL and the proxy, as the client reads them."""
+        try:
+            origin = origin_of(upstream.url)
+        except ValueError as error:
+            self.error((*upstream.at, "url"), "MW104", str(error))
+            return
+        try:
+            proxy_of(origin, upstream.proxy, {})
+        except ValueError as error:
+            self.error((*upstream.at, "proxy"), "MW104", str(error))
 
     def unused(self) -> None:
         for name, upstream in self.config.upstreams.items():

@@ -13,29 +13,15 @@ from typing import Any
 
 import falcon
 import orjson
-from gunicorn.http.errors import (
-    ChunkMissingTerminator,
-    InvalidChunkExtension,
-    InvalidChunkSize,
-    NoMoreData,
-    ParseException,
-)
 
 from engine.answer import speaking
-from engine.body import Body, receive, too_large
 from engine.dialects import Dialect, get
 from engine.errors import CallerGone, GatewayError, Malformed
 from engine.exchange import Exchange, Handler, Response
+from engine.incoming import Incoming
 
 Responder = Callable[..., None]
 log = logging.getLogger("modelway")
-
-_BADLY_FRAMED = (
-    ParseException,
-    InvalidChunkSize,
-    InvalidChunkExtension,
-    ChunkMissingTerminator,
-)
 
 
 class Door:
@@ -55,38 +41,17 @@ class Door:
             exchange = Exchange(
                 req.method, path, query, environ, f"req_{uuid.uuid4().hex}", mount, variables
             )
+            incoming = Incoming(environ, self.body_timeout)
             exchange.max_body = self.max_body
-            exchange.receive = lambda limit: self._receive(environ, limit)
+            exchange.receive = incoming.receive
             # What says the dialect is looked at before tokens are taken out of the request.
-            dialect = dialects[0] if len(dialects) == 1 else speaking(exchange, dialects)
-            _send(resp, exchange, dialect, _answer(handler, exchange, dialect))
+            exchange.dialect = dialects[0] if len(dialects) == 1 else speaking(exchange, dialects)
+            response = _answer(handler, exchange, incoming)
+            if incoming.is_left() and incoming.close_after():
+                exchange.on_end.append(incoming.linger)
+            _send(resp, exchange, response)
 
         return respond
-
-    def _receive(self, environ: dict[str, Any], limit: int) -> Body:
-        length = environ.get("CONTENT_LENGTH")
-        if not length and "HTTP_TRANSFER_ENCODING" not in environ:
-            return Body()
-        if length and not (length.isascii() and length.isdigit() and len(length) < 19):
-            raise GatewayError(400, "invalid_header", "Content-Length is not a number.")
-        if length and int(length) > limit:
-            raise too_large(limit)
-        sock = environ.get("gunicorn.socket")
-        try:
-            if sock is not None:
-                sock.settimeout(self.body_timeout)
-            return receive(environ["wsgi.input"], int(length) if length else None, limit)
-        except TimeoutError as error:
-            message = f"The request body paused for more than {self.body_timeout:g} seconds."
-            raise GatewayError(408, "request_timeout", message) from error
-        except NoMoreData as error:
-            raise CallerGone("the caller left while sending the body") from error
-        except _BADLY_FRAMED as error:
-            message = "The request body is not framed as its headers say."
-            raise GatewayError(400, "invalid_body", message) from error
-        finally:
-            if sock is not None:
-                sock.settimeout(None)
 
 
 def raw_target(environ: dict[str, Any]) -> str:
@@ -97,35 +62,37 @@ def raw_target(environ: dict[str, Any]) -> str:
     return target
 
 
-def _answer(handler: Handler, exchange: Exchange, dialect: Dialect) -> Response:
+def _answer(handler: Handler, exchange: Exchange, incoming: Incoming) -> Response:
     """The handler's response, or the error that it raised as one."""
     try:
+        incoming.check()
         return handler(exchange)
     except GatewayError as error:
-        return refusal(error, exchange, dialect)
+        return refusal(error, exchange)
     except Malformed as error:
-        return refusal(GatewayError(400, "invalid_value", str(error)), exchange, dialect)
+        return refusal(GatewayError(400, "invalid_value", str(error)), exchange)
     except CallerGone:
+        exchange.end()
         raise
     except Exception:
         log.exception("request %s failed", exchange.request_id)
         message = (
             f"The gateway failed on this request. Its operator finds it as {exchange.request_id}."
         )
-        return refusal(GatewayError(500, "internal_error", message), exchange, dialect)
+        return refusal(GatewayError(500, "internal_error", message), exchange)
 
 
-def refusal(error: GatewayError, exchange: Exchange, dialect: Dialect) -> Response:
+def refusal(error: GatewayError, exchange: Exchange) -> Response:
     """An error as the dialect's error object, always `application/json`."""
-    body = orjson.dumps(dialect.error(error, exchange.request_id))
+    body = orjson.dumps(exchange.dialect.error(error, exchange.request_id))
     return Response(error.status, [("content-type", "application/json"), *error.headers], body)
 
 
-def _send(resp: falcon.Response, exchange: Exchange, dialect: Dialect, response: Response) -> None:
+def _send(resp: falcon.Response, exchange: Exchange, response: Response) -> None:
     resp.status = response.status
     for name, value in response.headers:
         resp.append_header(name, value)
-    for name in dialect.request_id_headers:
+    for name in exchange.dialect.request_id_headers:
         resp.set_header(name, exchange.request_id)
     body = response.body
     if isinstance(body, bytes):
@@ -154,11 +121,9 @@ def unexpected(req: falcon.Request, resp: falcon.Response, error: Exception, par
         raise error
     status = error.status_code if isinstance(error, falcon.HTTPError) else 500
     exchange = Exchange(req.method, "", "", req.env, f"req_{uuid.uuid4().hex}")
+    exchange.dialect = get("openai")
+    code, message = "bad_request", "The request is not valid."
     if status == 500:
         log.error("request %s failed", exchange.request_id, exc_info=error)
-    message = (
-        "The gateway failed on this request." if status == 500 else "The request is not valid."
-    )
-    dialect = get("openai")
-    refused = GatewayError(status, "internal_error" if status == 500 else "bad_request", message)
-    _send(resp, exchange, dialect, refusal(refused, exchange, dialect))
+        code, message = "internal_error", "The gateway failed on this request."
+    _send(resp, exchange, refusal(GatewayError(status, code, message), exchange))

@@ -32,6 +32,7 @@ class Exchange:
     (`mount`); `variables` gives the span of each template variable in it. `query` is raw too.
     `environ` is WSGI's, for the headers. `value` is the body as parsed: a JSON value, or a form
     as a mapping; `parts` are the spans of a multipart body. `receive(max_body)` reads the body.
+    `dialect` is the caller's.
     `model` is what the caller asks for, `model_at` its span in the body, `repeats` where else the
     body says it; `targets` are those that can
     serve it, in the order in which they are tried.
@@ -50,6 +51,7 @@ class Exchange:
     media_type: str = ""
     value: Any = MISSING
     parts: list[Any] = field(default_factory=list)
+    dialect: Any = None
     caller: Caller | None = None
     model: str = ""
     model_at: tuple[int, int] | None = None

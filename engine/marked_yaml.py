@@ -15,11 +15,18 @@ from typing import Any
 
 import yaml
 
+from engine.json_text import span
 from engine.problem import Level, Path, Problem
 
 Expand = Callable[[str], str]
 
 _TAG = "tag:yaml.org,2002:"
+_KEY_BEFORE = re.compile(rb'"(?:[^"\\]|\\.)*"\s*:\s*$')
+_DEEP = re.compile(r"^ {200,}|(?:[-?] ){100,}", re.MULTILINE)
+_BRACKET = re.compile(r"[\[\]{}]")
+_DEEPEST = 200
+_LONGEST_NUMBER = 400
+_SHORTEST_SECRET = 4
 
 
 class ExpandError(Exception):
@@ -54,12 +61,16 @@ for _name, _pattern, _first in (
 
 @dataclass(slots=True)
 class Marked:
-    """What a file says, and where. `problems` are what is wrong with it as YAML."""
+    """What a file says, and where. `problems` are what is wrong with it as YAML.
+
+    `expanded` holds the values that `${...}` was filled into, with what the file says instead.
+    """
 
     file: str
     text: str
     value: Any = None
     problems: list[Problem] = field(default_factory=list)
+    expanded: dict[str, str] = field(default_factory=dict)
     _root: yaml.Node | None = None
 
     def place(self, path: Path, *, key: bool = False) -> tuple[int, int]:
@@ -68,7 +79,10 @@ class Marked:
         A path that leads nowhere gives the place of the nearest value above it.
         """
         if self._root is None:
-            self._root = _compose(self.text)
+            try:
+                self._root = _compose(self.text)
+            except yaml.YAMLError:  # JSON that is no YAML: 1.1 refuses surrogates, long keys
+                return self._place_in_json(path, key)
         node = self._root
         if node is None:
             return 1, 1
@@ -80,6 +94,26 @@ class Marked:
             name, node = found
             mark = (name if key and step == path[-1] else node).start_mark
         return mark.line + 1, mark.column + 1
+
+    def _place_in_json(self, path: Path, key: bool) -> tuple[int, int]:
+        text = self.text.encode()
+        for end in range(len(path), -1, -1):
+            found = span(text, tuple(map(str, path[:end])))
+            if found is None:
+                continue
+            start = found[0]
+            if key and end and (before := _KEY_BEFORE.search(text, max(start - 500, 0), start)):
+                start = before.start()
+            said = text[:start].decode()
+            return said.count("\n") + 1, len(said) - said.rfind("\n")
+        return 1, 1
+
+    def redact(self, words: str) -> str:
+        """The words with every value that was filled in put back to what the file says."""
+        for value, said in self.expanded.items():
+            if len(value) >= _SHORTEST_SECRET:
+                words = words.replace(value, said)
+        return words
 
 
 def read(text: str, file: str, expand: Expand | None = None) -> Marked:
@@ -101,8 +135,13 @@ def read(text: str, file: str, expand: Expand | None = None) -> Marked:
         context = f"{error.context}, " if error.context else ""
         message = f"not YAML: {context}{error.problem}"
         _note(marked, line, column, "MW001", message, _yaml_hint(text, line))
-    except yaml.YAMLError as error:
-        _note(marked, 1, 1, "MW001", f"not YAML: {str(error).splitlines()[0]}")
+    except yaml.reader.ReaderError as error:
+        before = text[: error.position]
+        line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
+        message = (
+            f"not YAML: a character that may not stand here (U+{ord(text[error.position]):04X})"
+        )
+        _note(marked, line, column, "MW001", message, "take it out")
     except RecursionError:
         _note(marked, 1, 1, "MW001", "nested too deeply to be read")
     return marked
@@ -132,6 +171,9 @@ def _yaml_hint(text: str, line: int) -> str:
 
 
 def _compose(text: str) -> yaml.Node | None:
+    """The node tree. Raises RecursionError for what is nested too deeply for libyaml's stack."""
+    if _may_be_deep(text) and _depth(text) > _DEEPEST:
+        raise RecursionError
     loader = _Loader(text)
     try:
         return loader.get_single_node()
@@ -139,28 +181,48 @@ def _compose(text: str) -> yaml.Node | None:
         loader.dispose()
 
 
+def _may_be_deep(text: str) -> bool:
+    """A cheap look: no document is deep without deep lines or many open brackets."""
+    open_brackets = 0
+    for match in _BRACKET.finditer(text):
+        open_brackets += 1 if match[0] in "[{" else -1
+        if open_brackets > _DEEPEST:
+            return True
+    return _DEEP.search(text) is not None
+
+
+def _depth(text: str) -> int:
+    depth = deepest = 0
+    for event in yaml.parse(text, Loader=_Loader):
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+            deepest = max(deepest, depth)
+            if deepest > _DEEPEST:
+                break
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+    return deepest
+
+
 def _note(marked: Marked, line: int, column: int, code: str, message: str, hint: str = "") -> None:
     marked.problems.append(Problem(marked.file, line, column, Level.ERROR, code, message, hint))
 
 
 def _read_json(marked: Marked) -> bool:
-    """Read JSON, which is faster than YAML by far; False when it is not JSON."""
+    """Read JSON, which is faster than YAML by far; False where YAML's reader has to say more."""
     repeated: list[str] = []
 
     def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
         made = dict(items)
         if len(made) < len(items):
-            names = [name for name, _ in items]
-            repeated.extend(sorted({name for name in names if names.count(name) > 1}))
+            repeated.append("")
         return made
 
     try:
         marked.value = json.loads(marked.text, object_pairs_hook=pairs)
     except (ValueError, RecursionError):
         return False
-    for name in repeated:
-        _note(marked, 1, 1, "MW003", f"key '{name}' is repeated in one object")
-    return True
+    return not repeated
 
 
 def _child(node: yaml.Node, step: str | int) -> tuple[yaml.Node, yaml.Node] | None:
@@ -191,6 +253,7 @@ class _Reader:
         self.expand = expand
         self.resolver = _Loader("")
         self.open: set[int] = set()
+        self.made: dict[int, Any] = {}
 
     def value_of(self, node: yaml.Node) -> Any:
         if isinstance(node, yaml.ScalarNode):
@@ -198,13 +261,19 @@ class _Reader:
         if id(node) in self.open:
             self._wrong(node, "MW004", "an alias that contains itself")
             return None
+        if id(node) in self.made:
+            return self.made[id(node)]
         self.open.add(id(node))
         try:
             if isinstance(node, yaml.SequenceNode):
-                return [self.value_of(child) for child in node.value]
-            return self._mapping(node)
+                made: Any = [self.value_of(child) for child in node.value]
+            else:
+                made = self._mapping(node)
         finally:
             self.open.discard(id(node))
+        # An alias shares its anchor's value, so that aliases of aliases cost nothing.
+        self.made[id(node)] = made
+        return made
 
     def _wrong(self, node: yaml.Node, code: str, message: str, hint: str = "") -> None:
         mark = node.start_mark
@@ -240,7 +309,8 @@ class _Reader:
             except ExpandError as error:
                 self._wrong(node, "MW005", str(error), error.hint)
                 return node.value
-            if node.style is None and text != node.value:
+            self.marked.expanded[text] = node.value
+            if not node.style and text != node.value:
                 tag = self.resolver.resolve(  # type: ignore[no-untyped-call]
                     yaml.ScalarNode, text, (True, False)
                 )
@@ -250,11 +320,14 @@ class _Reader:
             return None
         if tag == _TAG + "bool":
             return text[0] in "tT"
-        if tag == _TAG + "int":
+        if tag == _TAG + "int" and len(text) <= _LONGEST_NUMBER:
             return _integer(text)
         if tag == _TAG + "float":
             return _float(text)
-        self._wrong(node, "MW004", f"tag '{node.tag}' is not supported", "write a plain value")
+        what = "a number with too many digits"
+        if tag != _TAG + "int":
+            what = f"tag '{node.tag}' is not supported"
+        self._wrong(node, "MW004", what, "write a plain value")
         return None
 
 

@@ -60,19 +60,20 @@ class Plan:
 
 @dataclass(slots=True)
 class Planned:
-    """A plan with what was found on the way; `plan` is None when there are errors.
-
-    `texts` holds the files' texts by the names that problems use, for showing the lines.
-    """
+    """A plan with what was found on the way; `plan` is None when there are errors."""
 
     plan: Plan | None = None
     findings: Findings = field(default_factory=Findings)
-    texts: dict[str, str] = field(default_factory=dict)
     specifications: dict[str, Specification] = field(default_factory=dict)
 
     @property
     def problems(self) -> list[Problem]:
         return self.findings.problems
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """The texts of the files with problems, by the names that problems use."""
+        return self.findings.texts
 
 
 def make(file: FilePath, environ: Mapping[str, str], text: str | None = None) -> Planned:
@@ -87,7 +88,6 @@ def make(file: FilePath, environ: Mapping[str, str], text: str | None = None) ->
             findings.found.extend(unreadable)
             return planned
         text = opened.text
-    planned.texts[shown] = text
     config, _ = load(text, shown, file.absolute().parent, environ, findings)
     if config is None:
         return planned
@@ -117,9 +117,6 @@ def _read_documents(config: Config, planned: Planned) -> dict[str, Specification
         made = read(name, file, shown, spec.mount, planned.findings)
         if made is not None:
             read_ones[name] = made
-            planned.texts |= {marked.file: marked.text for marked in made.library.files.values()}
-        else:
-            planned.texts.setdefault(shown, file.read_text(encoding="utf-8", errors="replace"))
     return read_ones
 
 
@@ -173,7 +170,7 @@ def _model_expression(claim: Claim, config: Config, findings: Findings) -> Expre
         return None
     names = paths.variables(operation.path)
     if found.place == "path" and found.steps[0] not in names:
-        hint = did_you_mean(found.steps[0], names, "the path has no variable")
+        hint = did_you_mean(found.steps[0], names) or "its path has no variables"
         message = f"{operation.id} has no path variable '{found.steps[0]}'"
         findings.error(config.source, at, "MW305", message, hint)
         return None

@@ -42,19 +42,36 @@ class Problem:
 
 
 class Source(Protocol):
-    """A file that knows the place of each of its values."""
+    """A file that knows the place of each of its values, and which came out of a secret."""
 
     @property
     def file(self) -> str: ...
 
+    @property
+    def text(self) -> str: ...
+
+    @property
+    def problems(self) -> list[Problem]: ...
+
     def place(self, path: Path, *, key: bool = False) -> tuple[int, int]: ...
+
+    def redact(self, words: str) -> str: ...
 
 
 @dataclass(slots=True)
 class Findings:
-    """Problems as they are found, in any order; sorted by place when read."""
+    """Problems as they are found, in any order; sorted by place when read.
+
+    `texts` holds the texts of the files that have some, by the names that problems use.
+    """
 
     found: list[Problem] = field(default_factory=list)
+    texts: dict[str, str] = field(default_factory=dict)
+
+    def take(self, source: Source) -> None:
+        """Note what is wrong with a file as YAML, and keep its text for showing lines of it."""
+        self.found.extend(source.problems)
+        self.texts[source.file] = source.text
 
     def error(
         self,
@@ -81,7 +98,9 @@ class Findings:
         key: bool = False,
     ) -> None:
         """Note a finding of any level at `path`."""
+        self.texts.setdefault(source.file, source.text)
         line, column = source.place(path, key=key)
+        message, hint = source.redact(message), source.redact(hint)
         self.found.append(Problem(source.file, line, column, level, code, message, hint))
 
     @property
@@ -105,8 +124,12 @@ class Refused(Exception):
 
 def near(name: object, names: Iterable[str]) -> str | None:
     """The one of `names` that `name` was probably meant to be, or None."""
-    close = difflib.get_close_matches(str(name), list(names), n=1, cutoff=0.6)
-    return close[0] if close else None
+    known = {str(one).casefold(): one for one in reversed(list(names))}
+    said = str(name).casefold()
+    close = difflib.get_close_matches(said, list(known), n=1, cutoff=0.6)
+    if not close:
+        close = [one for one in known if len(one) < 4 and sorted(one) == sorted(said)]
+    return known[close[0]] if close else None
 
 
 def did_you_mean(name: object, names: Iterable[str], otherwise: str = "") -> str:

@@ -12,8 +12,9 @@ from engine import dialects
 from engine.endpoint import Door, Responder, raw_target, unexpected
 from engine.errors import GatewayError
 from engine.exchange import Exchange, Response
+from engine.incoming import START_RESPONSE
 from engine.problem import near
-from engine.spec.paths import Found, Missed, PathTree
+from engine.spec.paths import Found, Missed, PathTree, unsafe
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,9 @@ class Router:
     def find(self, uri: str, req: falcon.Request) -> tuple[Any, Any, dict[str, Any], str]:
         """The responder for a request: there always is one, if only to say what is missing."""
         path = raw_target(req.env).partition("?")[0]
+        if (wrong := unsafe(path)) is not None:
+            responder = self._door.endpoint(partial(_refuse, wrong), self._speaking)
+            return self, {req.method: responder}, {"mount": "", "variables": {}}, uri
         found = self._tree.find(path, req.method)
         if isinstance(found, Found):
             resource: Resource = found.value
@@ -51,15 +55,26 @@ class Router:
         return self, {req.method: responder}, {"mount": "", "variables": {}}, uri
 
 
-Application = falcon.App[falcon.Request, falcon.Response]
+class Application(falcon.App):  # type: ignore[type-arg]
+    """Falcon's application; it lets an endpoint reach the server's side of the answer."""
+
+    def __call__(self, env: dict[str, Any], start_response: Any) -> Any:
+        env[START_RESPONSE] = start_response
+        return super().__call__(env, start_response)
 
 
 def application(door: Door) -> Application:
     """A Falcon application without routes, whose every answer is one of ours."""
-    app: Application = falcon.App(router=Router(door))  # type: ignore[call-overload]
+    router: Any = Router(door)  # Falcon asks for its own router's type, but not for more than this
+    app = Application(router=router)
     app.resp_options.default_media_type = None  # type: ignore[assignment]
     app.add_error_handler((Exception, falcon.HTTPError), unexpected)
     return app
+
+
+def _refuse(wrong: str, exchange: Exchange) -> Response:
+    """400 for a path that is not one."""
+    raise GatewayError(400, "invalid_path", f"The path cannot be served: {wrong}.")
 
 
 def _miss(missed: Missed, exchange: Exchange) -> Response:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 
 from engine.config import model
 from engine.problem import Findings, Level, Path, did_you_mean
 from engine.spec.operation import Operation, Specification
+from engine.wildcard import matches
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +37,9 @@ def assign(
             findings.error(config.source, at, "MW301", f"unknown operation '{name}'", hint)
     explicit = set(claims)
     for route, pattern, at in wild:
-        matched = [op for id_, op in known.items() if fnmatchcase(id_, pattern)]
-        if not matched and not unread:
+        matched = [op for id_, op in known.items() if matches(id_, pattern)]
+        spec = pattern.partition(".")[0]
+        if not matched and not (unread if "*" in spec else unread & {spec, "*"}):
             hint = _hint(pattern.rstrip(".*"), known, config)
             findings.error(config.source, at, "MW302", f"'{pattern}' names no operation", hint)
         elif matched and all(op.id in explicit for op in matched):

@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import secrets
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
+
+from engine.wildcard import matches
 
 PREFIX = "mw-"
 
@@ -36,4 +37,4 @@ class Caller:
         """Whether the caller may ask for this model."""
         if self.models is None:
             return True
-        return any(fnmatchcase(model, pattern) for pattern in self.models)
+        return any(matches(model, pattern) for pattern in self.models)

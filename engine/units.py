@@ -15,13 +15,13 @@ _BYTES = {
     "GiB": 1024**3,
 }
 
-DURATION = r"^[0-9]+(\.[0-9]+)?(ms|s|m|h|d)$"
-SIZE = r"^[0-9]+(\.[0-9]+)?(B|KB|MB|GB|KiB|MiB|GiB)$"
+DURATION = r"^[0-9]{1,9}(\.[0-9]{1,9})?(ms|s|m|h|d)$"
+SIZE = r"^[0-9]{1,12}(\.[0-9]{1,9})?(B|KB|MB|GB|KiB|MiB|GiB)$"
 
 
 def seconds(text: str) -> float:
     """`"10m"` -> 600.0. Raises ValueError for anything DURATION does not match."""
-    if not re.match(DURATION, text):
+    if not re.fullmatch(DURATION, text):
         raise ValueError(f"'{text}' is not a duration like 250ms, 3s, 10m, 1h or 90d")
     number = text.rstrip("mshd")
     return float(number) * _SECONDS[text[len(number) :]]
@@ -29,7 +29,7 @@ def seconds(text: str) -> float:
 
 def size(text: str) -> int:
     """`"25MB"` -> 25000000 bytes (`MiB` counts in 1024). Raises ValueError like `seconds`."""
-    if not re.match(SIZE, text):
+    if not re.fullmatch(SIZE, text):
         raise ValueError(f"'{text}' is not a size like 512KB, 25MB or 1GiB")
     number = re.match(r"[0-9.]+", text)
     assert number is not None

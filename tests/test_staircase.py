@@ -8,23 +8,27 @@ import pytest
 
 ENGINE = Path(__file__).resolve().parent.parent / "engine"
 
-GROUND = "exchange errors problem tokens units marked_yaml json_text body files".split()
+GROUND = "exchange errors problem tokens units marked_yaml json_text body files wildcard".split()  # noqa: SIM905
 STAIRCASE = (
     GROUND,
-    "config spec dialects relay".split(),
-    "services".split(),
-    "upstream stages policies pipeline endpoint answer router".split(),
-    "plan routing crosscheck".split(),
-    "app mock server worker".split(),
-    "cli wsgi __main__".split(),
+    ["config", "spec", "dialects", "relay"],
+    ["services"],
+    ["upstream", "stages", "policies", "pipeline", "endpoint", "incoming", "answer", "router"],
+    ["plan", "routing", "crosscheck"],
+    ["app", "mock", "server", "worker"],
+    ["cli", "wsgi"],
+    ["__main__"],
 )
-"""The units of each floor, from the ground up: a module or a package right under engine/."""
+"""The units of each floor, from the ground up: a module or a package right under engine/.
+
+`__main__` is the doorstep of the top floor: one line that calls the cli.
+"""
 
 FLOOR = {unit: number for number, units in enumerate(STAIRCASE) for unit in units}
 
 EDGES = {
     "falcon": ("endpoint", "router", "app", "mock"),
-    "socket": ("upstream", "cli.demo"),  # the demo asks the system for free ports
+    "socket": ("upstream", "incoming", "cli.demo"),  # the demo asks the system for free ports
     "ssl": ("upstream",),
     "select": ("upstream",),
     "gevent.socket": ("upstream",),
@@ -34,6 +38,7 @@ EDGES = {
     "httptools": ("upstream",),
     "jsonschema_rs": ("spec", "config.shape"),
     "jsonschema": ("spec", "config.shape"),
+    "jsonschema_specifications": ("spec",),
     "openapi_spec_validator": ("spec.standard",),
     "openapi_core": ("spec.standard",),
 }
@@ -177,7 +182,14 @@ def test_every_edge_but_the_closed_ones_is_in_use():
     used = {found.imported for found in ALL if not found.inside}
     in_use = {lib for lib in EDGES if any(f"{name}.".startswith(f"{lib}.") for name in used)}
     wanted = {lib for lib, allowed in EDGES.items() if allowed}
-    assert wanted - in_use <= {"ssl", "socket", "select", "jsonschema", "openapi_core"}
+    assert wanted - in_use <= {
+        "ssl",
+        "socket",
+        "select",
+        "jsonschema",
+        "jsonschema_specifications",
+        "openapi_core",
+    }
 
 
 @pytest.mark.parametrize(
@@ -186,7 +198,7 @@ def test_every_edge_but_the_closed_ones_is_in_use():
         ("import engine.app", "spec.load"),
         ("from engine import plan", "errors"),
         ("from engine.config import model", "spec.load"),
-        ("from engine.stages.select import select", "upstream.forward"),
+        ("from engine.stages.validate import validate", "upstream.forward"),
         ("def f():\n    from engine.cli import main", "plan"),
         ("if TYPE_CHECKING:\n    from engine.plan import Plan", "upstream.client"),
         ("from engine.unheard_of import x", "cli"),

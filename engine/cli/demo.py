@@ -81,7 +81,11 @@ def _mock(port: int) -> Iterator[None]:
         yield
     finally:
         process.terminate()
-        process.wait(timeout=10)
+        try:
+            process.wait(timeout=5)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
 
 
 def _wait(port: int, process: subprocess.Popen[bytes]) -> None:

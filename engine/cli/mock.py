@@ -52,7 +52,7 @@ def command(port: int, config: Path | None, credential: str, delay: float, worke
         (specification, dialects.get(specs[name].dialect))
         for name, specification in planned.specifications.items()
     ]
-    server = Server(listen=f"127.0.0.1:{port}", workers=workers)
+    server = Server(listen=f"127.0.0.1:{port}", workers=workers, grace=1.0)
 
     def ready() -> None:
         click.echo(f"mock: {len(documents)} documents on http://127.0.0.1:{port}", err=True)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
+import json
+from datetime import datetime
 
 import click
 
 from engine.tokens import digest, new_secret
-
-_PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_.-]*")
 
 
 @click.group()
@@ -27,17 +26,21 @@ def new(name: str, models: tuple[str, ...], expires: str | None) -> None:
 
     The secret goes to the caller, the entry under `tokens:`. Lost secrets cannot be shown again.
     """
+    if not name.strip():
+        raise click.BadParameter("a token needs a name", param_hint="NAME")
     secret = new_secret()
-    entry = [f"name: {name if _PLAIN.fullmatch(name) else _quoted(name)}"]
-    entry.append(f"sha256: {digest(secret)}")
-    if expires:
-        entry.append(f"expires: {_quoted(expires)}")
+    entry = [f"name: {json.dumps(name)}", f"sha256: {json.dumps(digest(secret))}"]
+    if expires is not None:
+        entry.append(f"expires: {json.dumps(_day(expires))}")
     if models:
-        entry.append(f"models: [{', '.join(_quoted(model) for model in models)}]")
+        entry.append(f"models: {json.dumps(models)}")
     click.echo(f"secret, shown this once:\n\n  {secret}\n\nentry for `tokens:` in gateway.yaml:\n")
     click.echo(f"  - {{{', '.join(entry)}}}")
 
 
-def _quoted(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'
+def _day(text: str) -> str:
+    try:
+        return datetime.strptime(text, "%Y-%m-%d").date().isoformat()
+    except ValueError as error:
+        message = f"'{text}' is no date like 2027-01-31"
+        raise click.BadParameter(message, param_hint="--expires") from error

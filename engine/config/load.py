@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -24,10 +24,10 @@ def load(
     `findings` then has errors, and nothing may be served.
     """
     marked = read(text, shown, expander(environ, folder))
-    findings.found.extend(marked.problems)
+    findings.take(marked)
     if marked.value is None and not marked.problems:
         findings.error(marked, (), "MW102", "the file is empty", "start with `modelway init DIR`")
-    if any(problem.code in ("MW001", "MW002") for problem in findings.errors):
+    if marked.value is None:
         return None, marked
     breaches = _check_shape(marked, findings)
     if not isinstance(marked.value, dict):
@@ -66,6 +66,12 @@ def _sound(value: dict[str, Any], breaches: list[Path]) -> tuple[dict[str, Any],
             said[section] = {k: v for k, v in said[section].items() if k != path[1]}
             broken.setdefault(section, set()).add(str(path[1]))
     return said, model.Broken({section: frozenset(names) for section, names in broken.items()})
+
+
+_DAY = 86_400.0
+_NOT_A_CREDENTIAL = frozenset(
+    {"host", "connection", "content-length", "transfer-encoding", "upgrade", "expect", "te"}
+)
 
 
 class _Builder:
@@ -109,7 +115,8 @@ class _Builder:
         )
 
     def _credential(self, said: dict[str, str], at: Path) -> model.Credential | None:
-        if len([kind for kind in ("bearer", "header", "query") if kind in said]) != 1:
+        forms = [kind for kind in ("bearer", "header", "query") if kind in said]
+        if len(forms) != 1 or ("bearer" in said and "value" in said):
             hint = "write {bearer: ...}, {header: name, value: ...} or {query: name, value: ...}"
             self.findings.error(self.marked, at, "MW105", "a credential has one form", hint)
             return None
@@ -117,6 +124,9 @@ class _Builder:
         if "bearer" not in said:
             kind = "header" if "header" in said else "query"
             name, value = said[kind], said["value"]
+        if kind == "header" and name.lower() in _NOT_A_CREDENTIAL:
+            message = f"header '{name}' cannot hold a credential"
+            self.findings.error(self.marked, (*at, "header"), "MW105", message)
         if not value.isprintable() or not value.isascii():
             message = "a credential has ASCII letters, digits and signs only; no line ends"
             self.findings.error(self.marked, at, "MW105", message)
@@ -132,6 +142,9 @@ class _Builder:
                     self.findings.error(
                         self.marked, (*at, key), "MW106", f"there is no file '{said[key]}'"
                     )
+        if "key" in said and "certificate" not in said:
+            message = "a key without its certificate"
+            self.findings.error(self.marked, (*at, "key"), "MW105", message, "name the certificate")
         return model.Tls(**files, verify=said.get("verify", True))
 
     def _tokens(self, said: list[dict[str, Any] | None]) -> dict[str, Caller]:
@@ -160,9 +173,8 @@ class _Builder:
             message = f"'{text}' is no date that exists"
             self.findings.error(self.marked, at, "MW104", message, "write 2027-01-31")
             return None
-        if len(text) == len("2027-01-31"):
-            moment += timedelta(days=1)
-        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+        seconds = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+        return seconds + _DAY if len(text) == len("2027-01-31") else seconds
 
 
 def _server(said: dict[str, Any]) -> model.Server:

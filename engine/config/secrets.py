@@ -37,6 +37,9 @@ def expander(environ: Mapping[str, str], folder: Path) -> Expand:
             return environ[name]
         if default_given:
             return default
+        if name in environ:
+            hint = f"set it, or give a default: ${{{name}:-...}}"
+            raise ExpandError(f"environment variable '{name}' is empty", hint)
         raise ExpandError(
             f"environment variable '{name}' is not set",
             did_you_mean(

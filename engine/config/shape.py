@@ -75,6 +75,8 @@ def _note(error: Any, against: Any, source: Source, at: Path, findings: Findings
         code = "MW103" if name in ("type", "anyOf") else "MW104"
         said = _holder(against, error.schema_path).get("description", "")
         hint = str(said) if name == "pattern" else ""
+        if name == "type" and details["types"] == ["string"] and _is_plain(error.instance):
+            hint = "put it in quotes"
         findings.error(source, path, code, _sentence(error, details, path), hint)
 
 
@@ -97,6 +99,10 @@ def _sentence(error: Any, details: dict[str, Any], path: Path) -> str:
         "exclusiveMinimum": f"{subject} must be more than {details.get('limit')}",
     }
     return said.get(name, f"{subject} breaks '{name}'")
+
+
+def _is_plain(value: Any) -> bool:
+    return isinstance(value, int | float)
 
 
 def _union(details: dict[str, Any]) -> list[str]:

@@ -50,7 +50,11 @@ def _is_error(document: Any) -> bool:
     if isinstance(document, list):
         document = document[0] if document else None
     error = document.get("error") if isinstance(document, dict) else None
-    return isinstance(error, dict) and isinstance(error.get("code"), int)
+    return (
+        isinstance(error, dict)
+        and type(error.get("code")) is int
+        and isinstance(error.get("message"), str)
+    )
 
 
 def _models(cards: Sequence[ModelCard], parameters: Mapping[str, str]) -> Document:

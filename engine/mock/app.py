@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import unquote
 
 import gevent
 import orjson
@@ -88,7 +89,7 @@ def _speak(operation: Operation, found: list[Example], voice: Voice) -> Handler:
 def _model(exchange: Exchange, request: Any) -> str:
     if isinstance(request, dict) and isinstance(request.get("model"), str):
         return str(request["model"])
-    return exchange.variable("model") if "model" in exchange.variables else ""
+    return unquote(exchange.variable("model")) if "model" in exchange.variables else ""
 
 
 def _facts(request: Any, model: str) -> dict[str, Any]:

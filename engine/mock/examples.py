@@ -41,8 +41,10 @@ def examples(operation: Node) -> list[Example]:
             continue
         code = int(status) if status.isdigit() else 200
         for media_type, media in response.get("content").items():
-            named = [(n, e.get("value").value) for n, e in media.get("examples").items()]
-            value = media.value.get("example", media.get("schema").get("example").value)
+            named = [(n, e.value.get("value")) for n, e in media.get("examples").items()]
+            schema = media.get("schema").value
+            inner = schema.get("example") if isinstance(schema, dict) else None
+            value = media.value.get("example", inner)
             found += [Example(code, media_type, n, v) for n, v in named or [("", value)]]
         if not response.get("content").value:
             found.append(Example(code, "", "", None))

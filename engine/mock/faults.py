@@ -67,13 +67,20 @@ def during(
     fault: Fault, events: Iterator[bytes], error_event: bytes, sleep: Callable[[float], None]
 ) -> Iterator[bytes]:
     """A stream that goes wrong after some events."""
-    for sent, event in enumerate(events):
-        if fault.number is not None and sent >= fault.number:
-            if fault.kind == "error":
-                yield error_event
-                return
-            if fault.kind == "close":
-                raise CallerGone("the mock was asked to close")
-            if fault.kind == "stall":
-                sleep(3600)
+    if fault.kind == "slow":
+        yield from events
+        return
+    left = fault.number
+    for event in events:
+        if left == 0:
+            break
         yield event
+        left = left - 1 if left is not None else None
+    if left != 0:
+        return
+    if fault.kind == "error":
+        yield error_event
+    elif fault.kind == "close":
+        raise CallerGone("the mock was asked to close")
+    elif fault.kind == "stall":
+        sleep(3600)

@@ -33,7 +33,13 @@ class Forwarded:
         self._pairs = [(name, environ_key(name)) for name in wanted if name not in NEVER_SENT]
 
     def pick(self, environ: Mapping[str, Any]) -> list[tuple[str, str]]:
-        return [(name, environ[key]) for name, key in self._pairs if environ.get(key)]
+        """Those that the request has, except what its Connection header names as its hop's own."""
+        picked = [(name, environ[key]) for name, key in self._pairs if environ.get(key)]
+        hop = environ.get("HTTP_CONNECTION", "").lower()
+        if hop in ("", "keep-alive", "close"):
+            return picked
+        named = {name.strip() for name in hop.split(",")}
+        return [pair for pair in picked if pair[0] not in named]
 
 
 def returned(headers: Iterable[tuple[str, str]], hidden: frozenset[str]) -> list[tuple[str, str]]:

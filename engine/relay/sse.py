@@ -66,8 +66,9 @@ class Cleaner:
 
     def _line_feeds(self, data: bytes) -> bytes:
         """All three line ends of the standard as LF, also where CRLF falls between two reads."""
-        if self._skip_lf and data[:1] == b"\n":
-            data = data[1:]
+        if self._skip_lf and data:
+            data = data.removeprefix(b"\n")
+            self._skip_lf = False
         if data:
             self._skip_lf = data[-1:] == b"\r"
         if b"\r" in data:

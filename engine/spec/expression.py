@@ -16,6 +16,7 @@ import orjson
 from engine.errors import GatewayError
 from engine.exchange import MISSING, Exchange, environ_key
 from engine.json_text import Ambiguous, span, spans
+from engine.spec.multipart import boundary_of
 from engine.spec.query import Query
 
 _TCHAR = r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+"
@@ -70,7 +71,7 @@ class Expression:
         To be called even when nothing is replaced: two readers of a repeated key may see two
         values, and the one that was checked might not be the one that is served.
         """
-        if self.place != "body":
+        if self.place != "body" or self.read(exchange) is MISSING:
             return None
         if exchange.media_type == "multipart/form-data":
             named = [part for part in exchange.parts if part.name == self.steps[0]]
@@ -154,7 +155,7 @@ def _write_in_body(exchange: Exchange, name: str, at: tuple[int, int] | None, ne
     if exchange.media_type == "multipart/form-data":
         written = new.encode()
         if at is None:
-            boundary = buffer[: buffer.find(b"\r\n")]
+            boundary = b"--" + boundary_of(str(exchange.environ["CONTENT_TYPE"]))
             head = f'\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n'.encode()
             at, written = (0, 0), boundary + head + written + b"\r\n"
     else:

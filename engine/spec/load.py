@@ -108,10 +108,13 @@ class Node:
 
 
 def load(path: FilePath, shown: str, findings: Findings) -> Library | None:
-    """Read a document and every file it refers to; None when it cannot be used at all."""
+    """Read a document and every file it refers to; None when it is no OpenAPI document at all.
+
+    A reference that leads nowhere is an error in `findings`; the library is not to be used then.
+    """
     library = Library(path.resolve())
     marked = library.open(library.root, shown)
-    findings.found.extend(marked.problems)
+    findings.take(marked)
     if marked.problems:
         return None
     if not isinstance(marked.value, dict):
@@ -125,14 +128,12 @@ def load(path: FilePath, shown: str, findings: Findings) -> Library | None:
             marked, ("openapi",), "MW201", f"not OpenAPI 3.0 or 3.1: {said}", hint, key=True
         )
         return None
-    if not _check_references(library, findings):
-        return None
+    _check_references(library, findings)
     return library
 
 
-def _check_references(library: Library, findings: Findings) -> bool:
+def _check_references(library: Library, findings: Findings) -> None:
     """Follow every `$ref` of every file, opening files as they are named."""
-    before = len(findings.errors)
     waiting = [library.root]
     while waiting:
         uri = waiting.pop()
@@ -141,7 +142,6 @@ def _check_references(library: Library, findings: Findings) -> bool:
         waiting += [file for file in opened if file is not None]
     if len(library.files) > 1:
         _make_absolute(library)
-    return len(findings.errors) == before
 
 
 def _make_absolute(library: Library) -> None:
@@ -169,13 +169,15 @@ def _references(node: Node) -> Iterator[Node]:
         elif isinstance(value, dict):
             if isinstance(value.get("$ref"), str):
                 yield Node(node.library, node.uri, path, value)
-            literal = _NOT_SCHEMA if not path or path[-1] != "properties" else frozenset()
+            named = path and path[-1] == "properties"
+            literal = frozenset() if named else _NOT_SCHEMA
             stack.extend(
                 ((*path, key), below)
                 for key, below in value.items()
                 if isinstance(below, dict | list)
                 and key not in literal
                 and not (key == "value" and len(path) > 1 and path[-2] == "examples")
+                and not (key == "examples" and isinstance(below, list) and not named)
             )
 
 
@@ -199,11 +201,17 @@ def _check_reference(node: Node, findings: Findings) -> FilePath | None:
         if uri not in library.files:
             opened = uri
             shown = str(FilePath(node.source.file).parent / unquote(target))
-            problems = library.open(uri, shown).problems
+            other = library.open(uri, shown)
             if not uri.exists():
                 findings.error(node.source, at, "MW203", f"there is no file '{target}'")
                 return None
-            findings.found.extend(problems)
+            findings.take(other)
+    if library.files[uri].problems:
+        return opened
+    if pointer and not pointer.startswith("/"):
+        message = f"'{ref}' is not a JSON Pointer"
+        findings.error(node.source, at, "MW202", message, f"write '{target}#/{pointer}'")
+        return opened
     try:
         library.at(uri, pointer)
     except KeyError as error:
@@ -215,15 +223,38 @@ def _check_reference(node: Node, findings: Findings) -> FilePath | None:
             f"'{ref}' leads nowhere: there is no {error}",
             did_you_mean(error.args[0], names, "define it, or correct the reference"),
         )
+        return opened
+    if opened is None and _circles(node):
+        findings.error(node.source, at, "MW202", f"'{ref}' leads back to itself")
     return opened
 
 
+def _circles(node: Node) -> bool:
+    """Whether a chain of references never comes to a value; a broken one has its own problem."""
+    seen: set[str] = set()
+    while isinstance(node.value, dict) and isinstance(ref := node.value.get("$ref"), str):
+        target, _, pointer = ref.partition("#")
+        at = f"{_file_of(target, node.uri)}#{pointer}"
+        if at in seen:
+            return True
+        seen.add(at)
+        try:
+            node = node.library.at(_file_of(target, node.uri), pointer)
+        except KeyError:
+            return False
+    return False
+
+
 def _siblings(library: Library, uri: FilePath, pointer: str) -> list[str]:
-    try:
-        parent = library.at(uri, pointer.rpartition("/")[0]).value
-    except KeyError:
-        return []
-    return list(parent) if isinstance(parent, dict) else []
+    """The names there are at the step where a pointer goes wrong."""
+    steps = pointer.split("/")
+    for end in range(len(steps), 0, -1):
+        try:
+            parent = library.at(uri, "/".join(steps[:end])).value
+        except KeyError:
+            continue
+        return list(parent) if isinstance(parent, dict) else []
+    return []
 
 
 def _quoted(step: str) -> str:

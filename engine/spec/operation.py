@@ -13,7 +13,7 @@ import jsonschema_rs
 from engine.errors import GatewayError, Malformed
 from engine.exchange import MISSING, Exchange, environ_key
 from engine.problem import Findings, Path, Source
-from engine.spec import paths
+from engine.spec import paths, structure
 from engine.spec.bodies import Bodies, compile_bodies
 from engine.spec.load import Library, Node, load
 from engine.spec.parameters import compile_reader
@@ -104,21 +104,27 @@ class Specification:
 
     def node(self, operation: Operation) -> Node:
         """The operation's own part of the document."""
-        pointer = "".join(f"/{str(s).replace('~', '~0').replace('/', '~1')}" for s in operation.at)
-        return self.library.at(self.library.root, pointer)
+        node = self.library.document
+        for step in operation.at:
+            node = node.get(str(step))
+        return node
 
 
 def read(
     name: str, file: FilePath, shown: str, mounts: Sequence[str], findings: Findings
 ) -> Specification | None:
-    """Read a document into operations; None when it cannot be used. All problems go to findings.
+    """Read a document into operations; None when it has errors. All problems go to findings.
 
     `mounts` are prefixes to serve it under, in place of its server URL's path.
     """
+    before = len(findings.errors)
     library = load(file, shown, findings)
     if library is None:
         return None
     document = library.document
+    structure.check(document, str(document.value["openapi"]).startswith("3.0"), findings)
+    if len(findings.errors) > before:
+        return None
     try:
         schemas = Schemas(library)
     except (ValueError, jsonschema_rs.ReferencingError) as error:
@@ -138,13 +144,15 @@ def read(
                 other = operations[made.name]
                 findings.error(
                     document.source,
-                    made.at,
+                    (*made.at, "operationId"),
                     "MW206",
                     f"operationId '{made.name}' is used twice",
                     f"it is also {other.method} {other.path}",
                 )
             else:
                 operations[made.name] = made
+    if len(findings.errors) > before:
+        return None
     return Specification(name, operations, library)
 
 
@@ -165,7 +173,7 @@ def _operation(
         name=node.text("operationId") or f"{method.upper()} {template}",
         method=method.upper(),
         path=template,
-        mounts=tuple(mounts) or (_server_path(node, item, document),),
+        mounts=tuple(mounts) or (_server_path(node, item, document, findings),),
         summary=node.text("summary"),
         carriers=carriers(node, document, findings),
         parameters=_parameters(node, item, template, schemas, findings),
@@ -176,14 +184,20 @@ def _operation(
     )
 
 
-def _server_path(node: Node, item: Node, document: Node) -> str:
+def _server_path(node: Node, item: Node, document: Node, findings: Findings) -> str:
     """The path of the first server URL that holds for the operation, without a final slash."""
     for holder in (node, item, document):
         for server in holder.get("servers").elements():
             url = server.text("url")
             for name, variable in server.get("variables").items():
                 url = url.replace("{" + name + "}", variable.text("default"))
-            return urlsplit(url).path.rstrip("/")
+            try:
+                path = urlsplit(url).path.rstrip("/")
+            except ValueError as error:
+                message = f"this server's URL cannot be read: {error}"
+                findings.error(server.source, server.path, "MW208", message)
+                return ""
+            return path if path.startswith("/") or not path else f"/{path}"
     return ""
 
 

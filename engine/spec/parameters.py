@@ -111,7 +111,7 @@ def _values(location: str, style: str, name: str, where: str) -> Found:
     if location in ("query", "form"):
         return lambda query: query.values(name)
     if location == "cookie":
-        return lambda raw: [value for known, value in _cookies(raw) if known == name]
+        return lambda raw: [value for known, value in cookies(raw) if known == name]
     if style == "matrix":
         return lambda raw: [value for _, value in _matrix(raw, where, only=name)]
     if style == "label":
@@ -125,7 +125,7 @@ def _pairs(location: str, style: str, wanted: frozenset[str], clean: Clean, wher
         return lambda query: [pair for pair in query.pairs if pair[0] in wanted] or None
     if location == "cookie":
         # RFC 6570 writes "a=1&b=2" into one cookie, clients send one cookie each.
-        return lambda raw: [pair for pair in _cookies(raw, "[;&]") if pair[0] in wanted] or None
+        return lambda raw: [pair for pair in cookies(raw, "[;&]") if pair[0] in wanted] or None
     if style == "matrix":
         return lambda raw: _matrix(raw, where)
     if style == "label":
@@ -133,7 +133,8 @@ def _pairs(location: str, style: str, wanted: frozenset[str], clean: Clean, wher
     return lambda raw: None if raw is None else _named(raw.split(","), clean, where)
 
 
-def _cookies(raw: str | None, between: str = ";") -> list[tuple[str, str]]:
+def cookies(raw: str | None, between: str = ";") -> list[tuple[str, str]]:
+    """The names and undecoded values of a Cookie header, whatever else stands in it."""
     parts = (part.strip().partition("=") for part in re.split(between, raw or ""))
     return [(name, value) for name, equals, value in parts if equals]
 

@@ -15,6 +15,8 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 _VARIABLE = re.compile(r"\{([^{}]*)\}")
+_SUSPICIOUS = re.compile(r"[%\\#\x00-\x1f\x7f-\xff]|/\.")
+_BAD_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
 Spans = dict[str, tuple[int, int]]
 
 
@@ -35,7 +37,7 @@ class Missed(NamedTuple):
 
 def variables(template: str) -> list[str]:
     """The names of a template's variables, in order."""
-    return [name.split("=")[0] for name in _VARIABLE.findall(template)]
+    return [name.partition("=")[0] for name in _VARIABLE.findall(template)]
 
 
 def shape(template: str) -> str:
@@ -54,6 +56,8 @@ def check(template: str) -> str | None:
     rest = _VARIABLE.sub("", template)
     if "{" in rest or "}" in rest:
         return "braces do not pair"
+    if "=" in "".join(_VARIABLE.findall(template)):
+        return "a variable is a plain name, without a pattern of its own"
     names = variables(template)
     if "" in names:
         return "a variable has no name"
@@ -61,6 +65,26 @@ def check(template: str) -> str | None:
         return "a variable stands twice"
     if re.search(r"\}\{", template):
         return "two variables touch, so that nothing tells where one ends"
+    return None
+
+
+def unsafe(path: str) -> str | None:
+    """What makes a raw path one that no upstream should see, in words, or None.
+
+    Dot segments and control characters, encoded or not, may lead elsewhere than was allowed.
+    """
+    if _SUSPICIOUS.search(path) is None:
+        return None
+    if _BAD_ESCAPE.search(path):
+        return "it has a '%' without two hexadecimal digits"
+    try:
+        decoded = unquote(path.encode("latin-1").decode(), errors="strict")
+    except UnicodeError:
+        return "it is not UTF-8"
+    if any(char < " " or char == "\x7f" for char in decoded) or "#" in path:
+        return "it has a character that may not stand there"
+    if any(segment in (".", "..") for segment in re.split(r"[/\\]", decoded)):
+        return "it has a dot segment"
     return None
 
 
@@ -154,7 +178,7 @@ def _regex(text: str, wide: Collection[str]) -> str:
     at = 0
     for match in _VARIABLE.finditer(text):
         parts.append(_literal(text[at : match.start()]))
-        parts.append("(.+)" if match[1].split("=")[0] in wide else "([^/]+)")
+        parts.append("(.+)" if match[1].partition("=")[0] in wide else "([^/]+)")
         at = match.end()
     return "".join(parts) + _literal(text[at:])
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import base64
 import binascii
+import re
+from datetime import date
 from typing import Any
 
 import jsonschema_rs
@@ -19,6 +21,12 @@ from engine.spec.load import Library, Node
 CHECKED_FORMATS = frozenset({"byte", "date", "date-time", "uuid", "email", "ipv4", "ipv6"})
 """String formats that are enforced; every other one passes."""
 
+_UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_LITERAL = frozenset({"enum", "const", "default", "example", "examples"})
+_NAMING = frozenset(
+    {"properties", "patternProperties", "dependentSchemas", "$defs", "definitions", "schemas"}
+    | {"parameters", "requestBodies", "responses", "paths", "content", "headers"}
+)
 _BOUNDS = {"int32": (-(2**31), 2**31 - 1), "int64": (-(2**63), 2**63 - 1)}
 
 
@@ -48,7 +56,7 @@ class Schemas:
                 {"$ref": node.pointer},
                 registry=self._registry,
                 validate_formats=True,
-                formats={"byte": _is_base64},
+                formats=_FORMATS,
                 offline=True,
             )
         except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError) as error:
@@ -74,12 +82,18 @@ class _Plain:
         self._is_30 = is_30
         self.value = self._copy(root.value)
 
-    def _copy(self, value: Any) -> Any:
+    def _copy(self, value: Any, names: bool = False) -> Any:
+        """`names`: the keys of this mapping are names, not keywords."""
         if isinstance(value, list):
             return [self._copy(item) for item in value]
         if not isinstance(value, dict):
             return value
-        made = {key: self._copy(below) for key, below in value.items()}
+        if names:
+            return {key: self._copy(below) for key, below in value.items()}
+        made = {
+            key: below if key in _LITERAL else self._copy(below, key in _NAMING)
+            for key, below in value.items()
+        }
         self._format(made)
         if self._is_30 and made.get("nullable") is True and isinstance(made.get("type"), str):
             made["type"] = [made["type"], "null"]
@@ -91,12 +105,10 @@ class _Plain:
         name = schema.get("format")
         if not isinstance(name, str):
             return
-        if name in _BOUNDS and schema.get("type") in ("integer", "number"):
+        if name in _BOUNDS:
             low, high = _BOUNDS[name]
-            if isinstance(schema.get("minimum", low), int | float):
-                schema["minimum"] = max(low, schema.get("minimum", low))
-            if isinstance(schema.get("maximum", high), int | float):
-                schema["maximum"] = min(high, schema.get("maximum", high))
+            bounds = {"minimum": low, "maximum": high}
+            schema["allOf"] = [*schema.get("allOf", ()), bounds]
         if name not in CHECKED_FORMATS or (name == "byte" and not self._is_30):
             del schema["format"]
 
@@ -123,9 +135,24 @@ class _Plain:
         return isinstance(schema, dict) and schema.get("readOnly") is True
 
 
+def _is_date(text: str) -> bool:
+    try:
+        return len(text) == len("2027-01-31") and bool(date.fromisoformat(text))
+    except ValueError:
+        return False
+
+
+def _is_uuid(text: str) -> bool:
+    return _UUID.fullmatch(text) is not None
+
+
 def _is_base64(text: str) -> bool:
     try:
         base64.b64decode(text.encode("ascii"), validate=True)
     except (binascii.Error, ValueError):
         return False
     return True
+
+
+# Draft 4 knows neither date nor uuid by itself.
+_FORMATS = {"byte": _is_base64, "date": _is_date, "uuid": _is_uuid}

@@ -23,10 +23,17 @@ def configured(entries: list[Any]) -> tuple[Carrier, ...]:
     carriers = []
     for entry in entries:
         if isinstance(entry, dict):
-            carriers += [Carrier(kind, str(name)) for kind, name in entry.items()]
+            carriers += [_placed(kind, str(name)) for kind, name in entry.items()]
         else:
             carriers.append(BEARER)
     return tuple(carriers)
+
+
+def _placed(kind: str, name: str) -> Carrier:
+    """A carrier; the Authorization header holds a bearer token however it is said."""
+    if kind == "header":
+        return BEARER if name.lower() == "authorization" else Carrier(kind, name.lower())
+    return Carrier(kind, name)
 
 
 def carriers(operation: Node, document: Node, findings: Findings) -> tuple[Carrier, ...]:
@@ -64,11 +71,7 @@ def _carrier(scheme: Node, findings: Findings) -> Carrier | None:
     if kind == "http" and scheme.text("scheme").lower() == "bearer":
         return BEARER
     if kind == "apiKey" and scheme.text("in") in ("header", "query", "cookie"):
-        name = scheme.text("name")
-        place = scheme.text("in")
-        if place == "header" and name.lower() == "authorization":
-            return BEARER
-        return Carrier(place, name.lower() if place == "header" else name)
+        return _placed(scheme.text("in"), scheme.text("name"))
     findings.note(
         scheme.source,
         scheme.path,

@@ -24,5 +24,6 @@ def breaches(library: Library, findings: Findings) -> None:
     validator = kind(document.value, base_uri=library.root.as_uri())
     for error in islice(validator.iter_errors(), _MOST):
         path = tuple(getattr(error, "absolute_path", ()))
-        message = f"breaks the OpenAPI standard: {str(error.args[0])[:200]}"
+        words = " ".join(str(error.args[0]).split())
+        message = f"breaks the OpenAPI standard: {words[:200]}"
         findings.note(document.source, path, Level.WARNING, "MW220", message)

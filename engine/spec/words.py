@@ -7,6 +7,7 @@ best; of several, the deepest and first.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from difflib import SequenceMatcher
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -42,6 +43,7 @@ _NAMES = {
 }
 _MOST_ERRORS = 50
 _LONGEST = 80
+_DEEPEST = 20
 
 
 class Refusal(NamedTuple):
@@ -57,7 +59,7 @@ def explain(validator: jsonschema_rs.Validator, value: Any, root: str = "") -> R
     errors = list(islice(validator.iter_errors(value), _MOST_ERRORS))
     best = _best(errors)
     details = best.kind.as_dict()
-    path = list(best.instance_path)
+    path = _steps(best.instance_path, value)
     if best.kind.name == "required":
         path.append(details["property"])
     unknown = details.get("unexpected") or []
@@ -65,13 +67,29 @@ def explain(validator: jsonschema_rs.Validator, value: Any, root: str = "") -> R
         path.append(unknown[0])
     param = place(path, root)
     message = _sentence(best, details, param or root or "the request body")
-    return Refusal(param, _CODES.get(best.kind.name, "invalid_value"), message)
+    name = best.kind.name
+    if name in ("anyOf", "oneOf") and _union_types(details["context"]):
+        name = "type"
+    return Refusal(param, _CODES.get(name, "invalid_value"), message)
+
+
+def _steps(path: Sequence[str | int], value: Any) -> list[str | int]:
+    """The path with keys that look like indexes as the keys they are."""
+    steps: list[str | int] = []
+    for step in path:
+        if isinstance(value, dict):
+            step = str(step)
+        value = value[step]
+        steps.append(step)
+    return steps
 
 
 def place(path: Sequence[str | int], root: str = "") -> str:
     """`["messages", 0, "role"]` -> `messages[0].role`."""
     said = root
-    for step in path:
+    for step in path[:_DEEPEST]:
+        if isinstance(step, str) and len(step) > _LONGEST:
+            step = step[:_LONGEST] + "..."
         if isinstance(step, int):
             said += f"[{step}]"
         else:
@@ -87,6 +105,7 @@ def _best(errors: Sequence[Any]) -> Any:
         if not branches:
             break
         fitting = [b for b in branches if not _wrong_kind(b, chosen)] or branches
+        fitting = [b for b in fitting if not _wrong_tag(b, chosen)] or fitting
         if len(fitting) > 1 and all(_wrong_kind(branch, chosen) for branch in fitting):
             break
         chosen = _best(max(fitting, key=_depth))
@@ -102,6 +121,15 @@ def _wrong_kind(branch: Sequence[Any], union: Any) -> bool:
     depth = len(union.instance_path)
     return any(
         error.kind.name in ("type", "const", "enum") and len(error.instance_path) == depth
+        for error in branch
+    )
+
+
+def _wrong_tag(branch: Sequence[Any], union: Any) -> bool:
+    """Whether a branch of a union is for another kind, told by a field like `type`."""
+    depth = len(union.instance_path)
+    return any(
+        error.kind.name in ("const", "enum") and len(error.instance_path) == depth + 1
         for error in branch
     )
 
@@ -123,7 +151,8 @@ def _sentence(error: Any, details: dict[str, Any], subject: str) -> str:
         expected = _one_of(_union_types(details["context"]))
         if expected:
             return f"Invalid type for {subject}: expected {expected}, {_got(error)}."
-        return f"Invalid value for {subject}: it fits none of the forms that are allowed here."
+        fits = "more than one" if any(not branch for branch in details["context"]) else "none"
+        return f"Invalid value for {subject}: it fits {fits} of the forms that are allowed here."
     if name == "enum":
         options = [str(option) for option in details["options"]]
         meant = near(error.instance, options)
@@ -135,7 +164,9 @@ def _sentence(error: Any, details: dict[str, Any], subject: str) -> str:
     if name == "const":
         return f"Invalid value for {subject}: expected {details['expected_value']!r}."
     if name == "not":
-        return f"Invalid value for {subject}: it must not be sent (read-only, or excluded)."
+        if details["schema"] == {}:
+            return f"Invalid value for {subject}: it is read-only and must not be sent."
+        return f"Invalid value for {subject}: this value is excluded, {_got(error)}."
     return f"Invalid value for {subject}: {_limit(name, details)}, {_got(error)}."
 
 
@@ -177,7 +208,8 @@ def _got(error: Any) -> str:
 
 
 def _one_of(types: Sequence[str]) -> str:
-    return " or ".join(_NAMES.get(kind, kind) for kind in dict.fromkeys(types))
+    ordered = sorted(dict.fromkeys(types), key=lambda kind: kind == "null")
+    return " or ".join(_NAMES.get(kind, kind) for kind in ordered)
 
 
 def _union_types(branches: Sequence[Sequence[Any]]) -> list[str]:
@@ -193,6 +225,10 @@ def _union_types(branches: Sequence[Sequence[Any]]) -> list[str]:
 
 def _near_miss(error: Any, details: dict[str, Any]) -> str:
     """The name a caller probably misspelt, when one of those sent is near the missing one."""
-    value = error.instance
-    meant = near(details["property"], value) if isinstance(value, dict) else None
-    return f" Did you mean it by '{meant}'?" if meant else ""
+    value, missing = error.instance, details["property"]
+    meant = near(missing, value) if isinstance(value, dict) else None
+    if meant is None:
+        return ""
+    # Two letters may differ; a name further off is another field of its own.
+    alike = SequenceMatcher(None, missing, meant).ratio() * (len(missing) + len(meant))
+    return f" Did you mean it by '{meant}'?" if alike >= len(missing) + len(meant) - 4 else ""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from http.cookies import CookieError, SimpleCookie
 
 from engine.errors import GatewayError, Malformed
 from engine.exchange import Exchange, Handler, Response, Stage, environ_key
 from engine.services import Services
+from engine.spec.parameters import cookies
 from engine.spec.query import Query
 from engine.spec.security import Carrier
 from engine.tokens import Caller, digest
@@ -60,11 +60,8 @@ def _value(exchange: Exchange, carrier: Carrier) -> str | None:
             return Query.parse(exchange.query).get(carrier.name)
         except Malformed:
             return None
-    try:
-        morsel = SimpleCookie(exchange.header("HTTP_COOKIE") or "").get(carrier.name)
-    except CookieError:
-        return None
-    return morsel.value if morsel else None
+    value = dict(cookies(exchange.header("HTTP_COOKIE"))).get(carrier.name, "")
+    return value[1:-1] if value[:1] == value[-1:] == '"' else value  # RFC 6265 4.1.1
 
 
 def _caller(secrets: Sequence[str], wanted: str, services: Services) -> Caller:

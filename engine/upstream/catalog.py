@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 
 from engine.config import model
 from engine.upstream.target import Target, Upstream
+from engine.wildcard import matches
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Catalog:
         if found is not None:
             return found
         for served in self._wild:
-            if fnmatchcase(name, served.name):
+            if matches(name, served.name):
                 return served
         return None
 

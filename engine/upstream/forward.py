@@ -24,14 +24,15 @@ def forward(
     fixed: Sequence[Target],
     dialect: Dialect,
     upstreams: Sequence[Upstream],
+    declared: Sequence[str] = (),
 ) -> Handler:
     """A handler that sends the exchange to one of its targets, or of the `fixed` ones.
 
+    Headers that the document declares as parameters pass beside those of dialect and upstream.
     Raises GatewayError 502 or 504 when none answers.
     """
-    headers = {
-        u.name: u.headers((*dialect.request_headers, *_named(expression))) for u in upstreams
-    }
+    passing = (*dialect.request_headers, *_named(expression), *declared)
+    headers = {upstream.name: upstream.headers(passing) for upstream in upstreams}
 
     def handle(exchange: Exchange) -> Response:
         failures: list[UpstreamFailure] = []

@@ -16,6 +16,7 @@ from engine.upstream.failures import UpstreamFailure
 
 _LARGEST_ERROR = 65_536
 _OUR_FAULT = frozenset({401, 402, 403})
+_OF_THE_BODY = ("content-", "etag", "last-modified", "digest", "repr-digest")
 _STREAM_HEADERS = (("cache-control", "no-cache"), ("x-accel-buffering", "no"))
 
 
@@ -33,12 +34,12 @@ def reply(answer: Answer, exchange: Exchange, dialect: Dialect) -> Response:
         message = f"The upstream answered with a redirect ({answer.status}), which is not followed."
         raise GatewayError(502, "upstream_error", message, retry=False)
     headers = returned(answer.headers, dialect.hidden_headers)
-    if answer.status >= 400:
+    if answer.status >= 400 and dialect.name != "plain":
         return _refused(answer, exchange, dialect, headers)
     kind = (answer.header("content-type") or "").partition(";")[0].strip().lower()
     if kind == "text/event-stream" and not answer.header("content-encoding"):
-        headers = [pair for pair in headers if pair[0] != "cache-control"]
-        headers += _STREAM_HEADERS
+        own = dict(_STREAM_HEADERS)
+        headers = [pair for pair in headers if pair[0] not in own] + [*_STREAM_HEADERS]
         return Response(answer.status, headers, _events(answer, exchange, dialect))
     if answer.length is not None:
         headers.append(("content-length", str(answer.length)))
@@ -67,8 +68,7 @@ def _refused(
         message = f"The upstream answered {answer.status}{_said(document)}."
         error = GatewayError(answer.status, "upstream_error", message)
         body = orjson.dumps(dialect.error(error, exchange.request_id))
-        dropped = ("content-type", "content-encoding", "content-disposition")
-        headers = [pair for pair in headers if pair[0] not in dropped]
+        headers = [pair for pair in headers if not pair[0].startswith(_OF_THE_BODY)]
         headers.append(("content-type", "application/json"))
     headers.append(("content-length", str(len(body))))
     return Response(answer.status, headers, body)

@@ -59,7 +59,11 @@ def test_message_takes_blocks_images_tools_and_thinking(client: Anthropic) -> No
         {
             "role": "user",
             "content": [
-                {"type": "tool_result", "tool_use_id": "t1", "content": [{"type": "text", "text": "17"}]},
+                {
+                    "type": "tool_result",
+                    "tool_use_id": "t1",
+                    "content": [{"type": "text", "text": "17"}],
+                },
             ],
         },
         {
@@ -77,7 +81,7 @@ def test_message_takes_blocks_images_tools_and_thinking(client: Anthropic) -> No
         thinking={"type": "enabled", "budget_tokens": 1024},
         metadata={"user_id": "u"},
         stop_sequences=["x"],
-        temperature=1,
+        extra_body={"temperature": 1, "top_k": 5},
     )
     assert text_of(answer) == SAID
 

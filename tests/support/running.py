@@ -15,7 +15,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,6 +47,11 @@ _UPSTREAMS = """
   wrong: {url: "${MOCK}/v1", credential: {bearer: not-the-one}, proxy: ""}
   wrong-gemini: {url: "${MOCK}/v1beta", dialect: gemini, credential: {bearer: no}, proxy: ""}
   nowhere: {url: "http://127.0.0.1:9", proxy: ""}
+  impatient:
+    url: "${MOCK}/v1"
+    credential: {bearer: "${OPENAI_API_KEY}"}
+    timeouts: {first_byte: 300ms, idle: 300ms}
+    proxy: ""
 """
 _MODELS = """
   "fault-*": {to: [{upstream: openai}, {upstream: anthropic}, {upstream: gemini}]}
@@ -57,6 +62,8 @@ _MODELS = """
   wrong: {to: [{upstream: wrong}]}
   wrong-gemini: {to: [{upstream: wrong-gemini}]}
   nowhere: {to: [{upstream: nowhere}]}
+  slow: {to: [{upstream: impatient, model: fault-slow-9}]}
+  stalled: {to: [{upstream: impatient, model: fault-stall-after-2}]}
 """
 
 
@@ -82,17 +89,10 @@ class Running:
         return [int(p) for p in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
     def stop(self) -> None:
-        """End the whole process group, gently at first."""
-        for number, patience in ((signal.SIGTERM, 5), (signal.SIGKILL, 5)):
-            try:
-                os.killpg(self.process.pid, number)
-            except ProcessLookupError:
-                break
-            try:
-                self.process.wait(patience)
-            except subprocess.TimeoutExpired:
-                continue
-        self.process.wait(5)
+        """End the whole process group at once; nothing of it is left."""
+        with suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait(PATIENCE)
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,9 @@ def free_port() -> int:
 
 def environment(more: Mapping[str, str] | None = None) -> dict[str, str]:
     """This process's environment without proxies and without what would change a gateway."""
-    ours = re.compile(r".*_PROXY|.*_UPSTREAM|.*_API_KEY|MODELWAY_.*|GUNICORN_.*|COLUMNS", re.I)
+    ours = re.compile(
+        r".*_PROXY|.*_UPSTREAM|.*_API_KEY|MODELWAY_.*|GUNICORN_.*|COLUMNS", re.IGNORECASE
+    )
     kept = {name: value for name, value in os.environ.items() if not ours.fullmatch(name)}
     return {**kept, "PYTHONUNBUFFERED": "1", **(more or {})}
 

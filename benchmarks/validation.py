@@ -1,0 +1,144 @@
+"""What checking one request costs: `python benchmarks/validation.py [rounds]`.
+
+A typical chat body of 1 KB against the shipped document, in CPU microseconds: the engine's own way
+(with JSON parsing), its two bare steps, and openapi-core's validation of a request. The three take
+turns, round by round, so that whatever else the machine does falls on all of them.
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+import orjson
+from jsonschema_path import SchemaPath
+from openapi_core import V31RequestValidator
+from openapi_core.testing import MockRequest
+
+from engine.body import Body
+from engine.exchange import Exchange
+from engine.files import DOCUMENTS
+from engine.problem import Findings
+from engine.spec.bodies import check
+from engine.spec.operation import read
+
+CHAT = {
+    "model": "gpt-4o",
+    "messages": [
+        {"role": "system", "content": "You are a helpful assistant. Answer briefly. " * 4},
+        {"role": "user", "content": "What is the weather like in Oslo this afternoon?"},
+        {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [
+                {
+                    "id": "call_1",
+                    "type": "function",
+                    "function": {"name": "get_weather", "arguments": '{"city":"Oslo"}'},
+                }
+            ],
+        },
+        {"role": "tool", "tool_call_id": "call_1", "content": '{"sky":"snow","celsius":-4}'},
+        {"role": "user", "content": [{"type": "text", "text": "And tomorrow? Say it in verse."}]},
+    ],
+    "tools": [
+        {
+            "type": "function",
+            "function": {
+                "name": "get_weather",
+                "description": "The weather of a city",
+                "parameters": {
+                    "type": "object",
+                    "properties": {"city": {"type": "string"}},
+                    "required": ["city"],
+                },
+            },
+        }
+    ],
+    "temperature": 0.7,
+    "max_tokens": 500,
+    "stream": True,
+    "stream_options": {"include_usage": True},
+}
+BODY = orjson.dumps(CHAT)
+MEDIA_TYPE = "application/json"
+
+
+def ours() -> tuple[Callable[[], None], Callable[[], None]]:
+    """The engine's check of a request, and the two steps in it that nobody can do without."""
+    findings = Findings()
+    document = read("openai", DOCUMENTS / "openai.yaml", "openapi/openai.yaml", (), findings)
+    assert document is not None, findings.problems
+    bodies = document.operations["createChatCompletion"].bodies
+    validator = bodies.rules[MEDIA_TYPE].validator
+    assert validator is not None
+    body, environ = Body(BODY), {"CONTENT_TYPE": MEDIA_TYPE}
+
+    def whole() -> None:
+        exchange = Exchange("POST", "/v1/chat/completions", "", environ, body=body)
+        rule = bodies.parse(exchange)
+        assert rule is not None
+        check(rule, exchange.value)
+
+    def bare() -> None:
+        assert validator.is_valid(orjson.loads(BODY))
+
+    return whole, bare
+
+
+def theirs() -> Callable[[], None]:
+    """openapi-core's validation of a whole request, its document read beforehand."""
+    spec = SchemaPath.from_file_path(str(DOCUMENTS / "openai.yaml"))
+    validator = V31RequestValidator(spec)
+    request: Any = MockRequest(
+        "http://localhost",
+        "post",
+        "/v1/chat/completions",
+        headers={"Authorization": "Bearer x"},
+        data=BODY,
+        content_type=MEDIA_TYPE,
+    )
+
+    def whole() -> None:
+        validator.validate(request)
+
+    return whole
+
+
+def microseconds(once: Callable[[], None], times: int) -> float:
+    """CPU time of one call, over so many."""
+    before = time.process_time_ns()
+    for _ in range(times):
+        once()
+    return (time.process_time_ns() - before) / times / 1000
+
+
+def main(rounds: int = 15) -> None:
+    whole, bare = ours()
+    contenders: list[tuple[str, Callable[[], None], int]] = [
+        ("engine: parse and check", whole, 5000),
+        ("orjson.loads and is_valid", bare, 5000),
+        ("openapi-core, per request", theirs(), 100),
+    ]
+    for _, once, times in contenders:
+        microseconds(once, times // 10)
+    measured: dict[str, list[float]] = {name: [] for name, _, _ in contenders}
+    for _ in range(rounds):
+        for name, once, times in contenders:
+            measured[name].append(microseconds(once, times))
+    print(f"a chat body of {len(BODY)} bytes, {rounds} rounds, CPU microseconds per request")
+    for name, costs in measured.items():
+        low, high = min(costs), max(costs)
+        print(f"{name:28} median {statistics.median(costs):8.1f}   from {low:.1f} to {high:.1f}")
+    ours_, theirs_ = (statistics.median(costs) for costs in (list(measured.values())[::2]))
+    print(f"{'openapi-core by the engine':28} {theirs_ / ours_:15.0f} times")
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:2]))

@@ -1,0 +1,243 @@
+"""The commands, in this process: what they print and how they exit. (Serving is tested in e2e.)"""
+
+import os
+import re
+
+import pytest
+import yaml
+from click.testing import CliRunner
+
+from engine import cli, files, plan
+from engine.tokens import digest
+
+DOCUMENT = """
+openapi: 3.1.0
+info: {title: Shop, version: "1"}
+paths:
+  /items: {get: {operationId: list, responses: {"200": {description: ok}}}}
+  /more: {get: {operationId: more, responses: {"200": {description: ok}}}}
+"""
+GOOD = """version: 1
+specs: {shop: {document: shop.yaml, mount: /v1}}
+upstreams: {main: {url: "http://127.0.0.1:9"}}
+routes: [{operations: shop.*, to: [{upstream: main}]}]
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("MODELWAY_CONFIG", raising=False)
+    (tmp_path / "shop.yaml").write_text(DOCUMENT)
+    (tmp_path / "gateway.yaml").write_text(GOOD)
+    return tmp_path
+
+
+def run(*args, **more):
+    return CliRunner().invoke(cli.main, args, **more)
+
+
+def commands():
+    return cli.main.list_commands(None)
+
+
+def test_every_command_has_its_file_and_its_name():
+    assert commands() == ["check", "demo", "init", "mock", "routes", "serve", "token"]
+
+
+@pytest.mark.parametrize("name", ["check", "demo", "init", "mock", "routes", "serve", "token"])
+def test_every_command_has_help_that_reads_like_a_manual(name):
+    result = run(name, "--help")
+    assert result.exit_code == 0
+    assert len(result.output.splitlines()) > 6
+    assert run(name, "-h").output == result.output
+
+
+def test_the_help_names_every_command():
+    result = run("--help")
+    for name in commands():
+        assert re.search(rf"^  {name}  +[A-Z]", result.output, re.MULTILINE)
+
+
+def test_the_version_is_told():
+    assert re.fullmatch(r"modelway, version \d+\.\d+\.\d+\n", run("--version").output)
+
+
+@pytest.mark.parametrize(
+    "args",
+    [["nonsense"], ["check", "--nonsense"], ["check", "extra"], ["token", "new"], ["init"], []],
+)
+def test_wrong_usage_exits_with_two(folder, args):
+    assert run(*args).exit_code == 2
+
+
+def test_check_of_a_clean_config_exits_with_zero(folder):
+    result = run("check")
+    assert (result.exit_code, result.output) == (0, "gateway.yaml: no problems\n")
+
+
+def test_check_shows_every_problem_with_its_line_and_exits_with_one(folder):
+    text = GOOD.replace("upstream: main", "upstream: mian").replace("version: 1", "version: 2")
+    (folder / "gateway.yaml").write_text(text)
+    result = run("check")
+    assert result.exit_code == 1
+    assert "gateway.yaml:1:10: error: 'version' must be 1 [MW104]" in result.output
+    assert "gateway.yaml:4:47: error: unknown upstream 'mian' [MW313]" in result.output
+    assert "hint: did you mean 'main'?" in result.output
+    assert "  4 | routes: [{operations" in result.output
+    assert "2 errors" in result.output.splitlines()[-1]
+
+
+def test_check_of_warnings_and_notes_exits_with_zero_and_quiet_hides_notes(folder):
+    text = GOOD.replace("shop.*", "shop.list").replace(
+        "main: {", 'spare: {url: "http://x"}, main: {'
+    )
+    (folder / "gateway.yaml").write_text(text)
+    result = run("check")
+    assert result.exit_code == 0
+    assert "1 info" in result.output
+    assert "1 warning" in result.output
+    assert "shop.more is served by no route" in result.output
+    assert "served by no route" not in run("check", "-q").output
+
+
+def test_check_warns_of_what_breaks_the_standard(folder):
+    (folder / "shop.yaml").write_text(DOCUMENT.replace('title: Shop, version: "1"', "title: Shop"))
+    result = run("check")
+    assert result.exit_code == 0
+    assert "breaks the OpenAPI standard" in result.output
+
+
+@pytest.mark.parametrize("file", ["missing.yaml", "."])
+def test_check_of_a_config_that_cannot_be_read_is_a_problem(folder, file):
+    result = run("check", "-c", file)
+    assert result.exit_code in (1, 2)
+    assert "Traceback" not in result.output
+    assert result.exception is None or isinstance(result.exception, SystemExit)
+
+
+def test_the_config_may_be_named_by_option_or_by_the_environment(folder):
+    os.rename(folder / "gateway.yaml", folder / "other.yaml")
+    assert run("check").exit_code == 1
+    assert run("check", "-c", "other.yaml").exit_code == 0
+    assert run("check", env={"MODELWAY_CONFIG": "other.yaml"}).exit_code == 0
+
+
+def test_markup_in_a_file_is_shown_as_it_is(folder):
+    (folder / "gateway.yaml").write_text(GOOD + "'[red]x[/nonsense]': 1\n")
+    result = run("check")
+    assert result.exit_code == 1
+    assert "unknown key '[red]x[/nonsense]'" in result.output
+
+
+def test_the_shipped_config_checks_clean():
+    result = run("check", "-q", "-c", str(files.CONFIG))
+    assert (result.exit_code, "no problems" in result.output) == (0, True)
+
+
+@pytest.mark.parametrize("name", ["serve", "routes", "mock"])
+def test_with_errors_nothing_is_served(folder, name):
+    (folder / "gateway.yaml").write_text(GOOD.replace("upstream: main", "upstream: mian"))
+    result = run(name, "-c", "gateway.yaml")
+    assert result.exit_code == 1
+    assert "unknown upstream 'mian'" in result.output
+
+
+def test_routes_shows_every_path_where_it_goes_and_what_guards_it(folder):
+    result = run("routes")
+    assert result.exit_code == 0
+    heading, *rows = [line.rstrip() for line in result.output.splitlines()]
+    assert " ".join(heading.split()) == "METHOD PATH OPERATION MODEL FROM GOES TO GUARDS"
+    assert [row.split()[:3] for row in rows] == [
+        ["GET", "/v1/items", "shop.list"],
+        ["GET", "/v1/more", "shop.more"],
+    ]
+    assert "main" in rows[0]
+    assert "token" in rows[0]
+
+
+def test_routes_of_the_shipped_config_has_a_line_for_each_path():
+    result = run("routes", "-c", str(files.CONFIG))
+    planned = plan.make(files.CONFIG, {})
+    paths = [template for route in planned.plan.routes for template, _ in route.templates]
+    for path in paths:
+        assert path in result.output
+    assert "gpt-image-1" in result.output
+    assert "nowhere yet (501)" in result.output
+
+
+def test_init_writes_a_project_that_checks_clean(folder):
+    result = run("init", "new/project")
+    assert result.exit_code == 0
+    made = folder / "new/project"
+    assert {p.name for p in made.iterdir()} == {"gateway.yaml", "openapi", "schemas"}
+    assert (made / "gateway.yaml").read_bytes() == files.CONFIG.read_bytes()
+    assert run("check", "-q", "-c", str(made / "gateway.yaml")).exit_code == 0
+
+
+@pytest.mark.parametrize("there", ["gateway.yaml", "openapi", "schemas"])
+def test_init_overwrites_nothing(folder, there):
+    (folder / "p").mkdir()
+    (folder / "p" / there).mkdir()
+    result = run("init", "p")
+    assert result.exit_code == 1
+    assert "nothing was written" in result.output
+    assert [p.name for p in (folder / "p").iterdir()] == [there]
+
+
+def test_init_into_a_file_is_wrong_usage(folder):
+    assert run("init", "gateway.yaml").exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("args", "entry"),
+    [
+        (["alice"], {"name": "alice"}),
+        (["alice", "--expires", "2027-01-31"], {"name": "alice", "expires": "2027-01-31"}),
+        (
+            ["alice", "--models", "gpt-4o*", "--models", "org/m:x"],
+            {"name": "alice", "models": ["gpt-4o*", "org/m:x"]},
+        ),
+        (['a "quoted" \\ name: {x}'], {"name": 'a "quoted" \\ name: {x}'}),
+        (["007"], {"name": "007"}),
+        (["true"], {"name": "true"}),
+        (["null"], {"name": "null"}),
+        (["é # x"], {"name": "é # x"}),
+        (["two\nlines"], {"name": "two\nlines"}),
+    ],
+)
+def test_a_new_token_has_an_entry_that_works_when_pasted(folder, args, entry):
+    result = run("token", "new", *args)
+    assert result.exit_code == 0
+    secret = re.search(r"^  (mw-[0-9a-f]{64})$", result.output, re.MULTILINE)[1]
+    pasted = result.output[result.output.index("  - {") :]
+    text = GOOD + "models: {gpt-4o: {to: [{upstream: main}]}}\ntokens:\n" + pasted
+    planned = plan.make(folder / "gateway.yaml", {}, text)
+    assert planned.findings.errors == []
+    caller = planned.plan.config.tokens[digest(secret)]
+    assert caller.name == entry["name"]
+    assert list(caller.models or []) == entry.get("models", [])
+    assert (caller.expires is not None) == ("expires" in entry)
+    assert secret not in pasted
+
+
+def test_two_tokens_are_never_alike():
+    secrets = [re.search(r"mw-\w+", run("token", "new", "a").output)[0] for _ in range(2)]
+    assert secrets[0] != secrets[1]
+
+
+@pytest.mark.parametrize("bad", ["tomorrow", "2027-02-30", "31.01.2027", ""])
+def test_a_token_with_a_bad_date_is_refused_before_it_is_made(bad):
+    result = run("token", "new", "a", "--expires", bad)
+    assert result.exit_code == 2
+    assert "mw-" not in result.output
+
+
+def test_an_empty_name_is_refused():
+    assert run("token", "new", "").exit_code == 2
+
+
+def test_the_entry_is_plain_yaml():
+    output = run("token", "new", "alice").output
+    entry = yaml.safe_load(output[output.index("  - {") :])[0]
+    assert set(entry) == {"name", "sha256"}

@@ -1,0 +1,175 @@
+"""Broken gateway.yaml files and documents, as cases: every problem of a file, and no other.
+
+A case is tests/cases/configs/<name>.yaml. Its last lines say what is to be found in it:
+
+    # env: NAME=value                                  an environment variable (with \\n, \\r)
+    # expect: 12:7 MW101 unknown key 'upstrem' | did you mean 'upstream'?
+    # expect: openapi/shop.yaml:3:5 warning MW212 ...  in another file, of another level
+    # expect: 12:*                                     whatever the column, the code, the words
+    # expect: nothing                                  a file that is right
+
+The message is the whole message, what follows `|` a part of the hint; both may be left out, as may
+the code. Infos are not listed. The value of a variable must not show up in anything that is said.
+"""
+
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from engine import plan
+from engine.problem import Level, Problem, render
+
+CASES = Path(__file__).parent.parent / "cases" / "configs"
+_EXPECT = re.compile(
+    r"(?:(?P<file>[^\s:]+):)?(?P<line>\d+):(?P<column>\d+|\*)(?: (?P<level>warning))?"
+    r"(?: (?P<code>MW\d+))?(?: (?P<message>[^|\s].*?))??(?: \| (?P<hint>.+))?"
+)
+
+
+class Expected(NamedTuple):
+    """One line `# expect:`; None stands for what it leaves open."""
+
+    file: str
+    line: int
+    column: int | None
+    level: str
+    code: str | None
+    message: str | None
+    hint: str | None
+
+    def is_met_by(self, problem: Problem) -> bool:
+        wanted = (
+            (self.file, problem.file),
+            (self.line, problem.line),
+            (self.column, problem.column),
+            (self.level, str(problem.level)),
+            (self.code, problem.code),
+            (self.message, problem.message),
+        )
+        fits = all(expected is None or expected == found for expected, found in wanted)
+        return fits and (self.hint is None or self.hint in problem.hint)
+
+
+class Case(NamedTuple):
+    """A file, the environment it is read in, and what is expected of it."""
+
+    file: Path
+    environ: dict[str, str]
+    expected: list[Expected]
+
+
+def expected(text: str, name: str) -> Expected:
+    match = _EXPECT.fullmatch(text)
+    assert match is not None, f"not understood: {text}"
+    column = None if match["column"] == "*" else int(match["column"])
+    return Expected(
+        match["file"] or name,
+        int(match["line"]),
+        column,
+        match["level"] or "error",
+        match["code"],
+        match["message"],
+        match["hint"],
+    )
+
+
+def case(file: Path) -> Case:
+    text = file.read_text("utf-8")
+    said = re.findall(r"^# expect: (.+)$", text, re.MULTILINE)
+    assert said, f"{file.name} expects nothing: say `# expect: nothing` if it is right"
+    pairs = [line.split("=", 1) for line in re.findall(r"^# env: (.+)$", text, re.MULTILINE)]
+    environ = {name: value.replace("\\r", "\r").replace("\\n", "\n") for name, value in pairs}
+    wanted = [expected(line, file.name) for line in said if line != "nothing"]
+    return Case(file, environ, wanted)
+
+
+FILES = sorted(CASES.glob("*.yaml"))
+
+
+@pytest.fixture(autouse=True)
+def in_the_folder_of_the_cases(monkeypatch):
+    monkeypatch.chdir(CASES)
+
+
+def planned(case: Case) -> plan.Planned:
+    return plan.make(Path(case.file.name), case.environ)
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_every_problem_of_a_case_is_found_at_its_place_and_no_other(file):
+    wanted = case(file)
+    made = planned(wanted)
+    found = [p for p in made.problems if p.level is not Level.INFO]
+    missing = list(wanted.expected)
+    surplus = []
+    for problem in found:
+        met = next((e for e in missing if e.is_met_by(problem)), None)
+        if met is None:
+            surplus.append(f"{problem} | {problem.hint}")
+        else:
+            missing.remove(met)
+    assert (missing, surplus) == ([], [])
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_a_plan_is_made_exactly_when_there_are_no_errors(file):
+    wanted = case(file)
+    errors = [e for e in wanted.expected if e.level == "error"]
+    assert (planned(wanted).plan is None) == bool(errors)
+
+
+SECRET = [file for file in FILES if case(file).environ and "SHOP_KEY=\n" not in file.read_text()]
+
+
+@pytest.mark.parametrize("file", SECRET, ids=lambda file: file.stem)
+def test_what_a_variable_holds_is_never_shown(file):
+    wanted = case(file)
+    made = planned(wanted)
+    shown = "\n".join(render(problem, texts_without_env(made)) for problem in made.problems)
+    values = [v for v in wanted.environ.values() if v.startswith("sk-")]
+    assert not [value for value in values if value in shown]
+
+
+def texts_without_env(made: plan.Planned) -> dict[str, str]:
+    """The files' texts without the lines that set a case's variables."""
+    return {name: text.partition("# env:")[0] for name, text in made.texts.items()}
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_every_problem_with_a_line_shows_that_line(file):
+    made = planned(case(file))
+    for problem in made.problems:
+        assert problem.file in made.texts, f"{problem.file} has no text to show"
+        lines = made.texts[problem.file].splitlines()
+        assert problem.line <= max(len(lines), 1) + 1
+        if 0 < problem.line <= len(lines):
+            assert 1 <= problem.column <= len(lines[problem.line - 1]) + 1
+
+
+def test_there_are_many_cases():
+    assert len(FILES) >= 70
+
+
+@pytest.mark.parametrize(
+    ("said", "found"),
+    [
+        ("2:3", True),
+        ("2:*", True),
+        ("3:3", False),
+        ("2:4", False),
+        ("2:3 MW101", True),
+        ("2:3 MW102", False),
+        ("2:3 MW101 a message", True),
+        ("2:3 MW101 a mess", False),
+        ("2:3 MW101 a message | hint", True),
+        ("2:3 MW101 | hint", True),
+        ("2:3 MW101 a message | other", False),
+        ("2:3 warning MW101", False),
+        ("other.yaml:2:3", False),
+    ],
+)
+def test_an_expectation_can_be_missed(said, found):
+    problem = Problem("f.yaml", 2, 3, Level.ERROR, "MW101", "a message", "a hint")
+    assert expected(said, "f.yaml").is_met_by(problem) is found

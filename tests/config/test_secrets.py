@@ -1,0 +1,98 @@
+"""Filling references in."""
+
+import pytest
+
+from engine.config.secrets import expander
+from engine.marked_yaml import ExpandError, read
+
+
+@pytest.fixture
+def fill(tmp_path):
+    (tmp_path / "secret").write_text("from-file\n")
+    (tmp_path / "crlf").write_bytes(b"windows\r\n")
+    (tmp_path / "lines").write_text(" two\nlines \n\n")
+    (tmp_path / "empty").write_text("")
+    (tmp_path / "latin").write_bytes("é".encode("latin-1"))
+    environ = {"KEY": "sk-1", "EMPTY": "", "ODD": "${KEY} $${x} a:b", "_x1": "under"}
+    return expander(environ, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "filled"),
+    [
+        ("plain", "plain"),
+        ("", ""),
+        ("${KEY}", "sk-1"),
+        ("Bearer ${KEY}!", "Bearer sk-1!"),
+        ("${KEY}${KEY}", "sk-1sk-1"),
+        ("${_x1}", "under"),
+        ("${KEY:-default}", "sk-1"),
+        ("${NONE:-default}", "default"),
+        ("${NONE:-}", ""),
+        ("${EMPTY:-default}", "default"),
+        ("${NONE:-https://host:80/v1}", "https://host:80/v1"),
+        ("${NONE:-a:-b}", "a:-b"),
+        ("${file:secret}", "from-file"),
+        ("${file:crlf}", "windows"),
+        ("${file:lines}", " two\nlines "),
+        ("${file:empty}", ""),
+        ("$${KEY}", "${KEY}"),
+        ("$$${KEY}", "$${KEY}"),
+        ("$KEY $ $$ {KEY}", "$KEY $ $$ {KEY}"),
+        ("$request.body#/model", "$request.body#/model"),
+    ],
+)
+def test_references_are_filled_in(fill, text, filled):
+    assert fill(text) == filled
+
+
+def test_a_path_may_be_absolute(tmp_path):
+    (tmp_path / "secret").write_text("absolute")
+    assert expander({}, tmp_path / "elsewhere")(f"${{file:{tmp_path}/secret}}") == "absolute"
+
+
+def test_what_was_filled_in_is_not_looked_at_again(fill):
+    assert fill("${ODD}") == "${KEY} $${x} a:b"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("${NONE}", "environment variable 'NONE' is not set"),
+        ("${KEY", "'${' without '}'"),
+        ("a ${", "'${' without '}'"),
+        ("${}", "is not understood"),
+        ("${1KEY}", "is not understood"),
+        ("${KEY-x}", "is not understood"),
+        ("${KEY:default}", "is not understood"),
+        ("${ KEY }", "is not understood"),
+        ("${file:none}", "cannot be read: No such file"),
+        ("${file:.}", "cannot be read"),
+        ("${file:latin}", "is not UTF-8"),
+    ],
+)
+def test_what_cannot_be_filled_in_is_an_error_with_words_and_a_hint(fill, text, words):
+    with pytest.raises(ExpandError) as raised:
+        fill(text)
+    assert words in str(raised.value)
+
+
+def test_an_unset_variable_brings_the_near_one_or_the_way_to_a_default(fill):
+    with pytest.raises(ExpandError) as raised:
+        expander({"OPENAI_API_KEY": "sk-1"}, None)("${OPENAI_APIKEY}")
+    assert raised.value.hint == "did you mean 'OPENAI_API_KEY'?"
+    with pytest.raises(ExpandError) as raised:
+        fill("${NONE}")
+    assert "${NONE:-" in raised.value.hint
+
+
+def test_no_error_says_what_a_variable_holds(fill):
+    for text in ("${KEY} ${NONE}", "${KEY} ${file:none}", "${KEY} ${", "${KEY} ${1}"):
+        with pytest.raises(ExpandError) as raised:
+            fill(text)
+        assert "sk-1" not in str(raised.value) + raised.value.hint
+
+
+def test_a_value_can_never_add_keys_or_other_yaml(tmp_path):
+    marked = read("a: ${EVIL}\nb: 1\n", "f", expander({"EVIL": "x\nb: 2\nc: [&y *y]"}, tmp_path))
+    assert (marked.value, marked.problems) == ({"a": "x\nb: 2\nc: [&y *y]", "b": 1}, [])

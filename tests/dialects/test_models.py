@@ -1,0 +1,156 @@
+"""The list of models in each dialect, page by page, and whom a request speaks to."""
+
+import pytest
+
+from engine import dialects
+from engine.dialects import ModelCard
+from engine.errors import GatewayError
+
+CARDS = [ModelCard(f"org/m{n}:x", f"Model {n}", "me", 1_700_000_000 + n) for n in range(60)]
+
+
+def listed(name, cards=CARDS, **parameters):
+    return dialects.get(name).models(cards, parameters)
+
+
+def test_openai_lists_every_model_at_once():
+    document = listed("openai")
+    assert (document["object"], len(document["data"])) == ("list", 60)
+    assert document["data"][1] == {
+        "id": "org/m1:x",
+        "object": "model",
+        "created": 1_700_000_001,
+        "owned_by": "me",
+    }
+
+
+def test_plain_lists_like_openai():
+    assert listed("plain") == listed("openai")
+
+
+def test_anthropic_shows_a_model():
+    assert listed("anthropic")["data"][0] == {
+        "type": "model",
+        "id": "org/m0:x",
+        "display_name": "Model 0",
+        "created_at": "2023-11-14T22:13:20Z",
+    }
+
+
+def test_gemini_shows_a_model_under_its_resource_name():
+    model = listed("gemini")["models"][0]
+    assert (model["name"], model["displayName"]) == ("models/org/m0:x", "Model 0")
+    assert "generateContent" in model["supportedGenerationMethods"]
+
+
+def ids(document):
+    return [model["id"] for model in document["data"]]
+
+
+def names(first, last):
+    return [f"org/m{n}:x" for n in range(first, last)]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "first", "last", "more"),
+    [
+        ({}, 0, 20, True),
+        ({"limit": "5"}, 0, 5, True),
+        ({"limit": "60"}, 0, 60, False),
+        ({"limit": "1000"}, 0, 60, False),
+        ({"after_id": "org/m9:x"}, 10, 30, True),
+        ({"after_id": "org/m55:x"}, 56, 60, False),
+        ({"after_id": "org/m39:x"}, 40, 60, False),
+        ({"before_id": "org/m30:x"}, 10, 30, True),
+        ({"before_id": "org/m5:x"}, 0, 5, False),
+        ({"before_id": "org/m20:x"}, 0, 20, False),
+        ({"before_id": "org/m30:x", "limit": "3"}, 27, 30, True),
+        ({"after_id": "nobody"}, 0, 20, True),
+    ],
+)
+def test_anthropic_pages_both_ways(parameters, first, last, more):
+    document = listed("anthropic", **parameters)
+    assert ids(document) == names(first, last)
+    assert document["has_more"] is more
+    assert (document["first_id"], document["last_id"]) == (ids(document)[0], ids(document)[-1])
+
+
+def test_a_page_past_the_end_is_empty():
+    document = listed("anthropic", after_id="org/m59:x")
+    assert document == {"data": [], "has_more": False, "first_id": None, "last_id": None}
+    assert listed("anthropic", cards=[])["data"] == []
+
+
+def test_all_pages_of_anthropic_are_all_models():
+    found, after = [], None
+    while True:
+        page = listed("anthropic", limit="7", **({"after_id": after} if after else {}))
+        found += ids(page)
+        after = page["last_id"]
+        if not page["has_more"]:
+            break
+    assert found == names(0, 60)
+
+
+def test_all_pages_of_gemini_are_all_models():
+    found, token = [], None
+    while True:
+        page = listed("gemini", pageSize="7", **({"pageToken": token} if token else {}))
+        found += [model["baseModelId"] for model in page["models"]]
+        token = page.get("nextPageToken")
+        if token is None:
+            break
+    assert found == names(0, 60)
+
+
+@pytest.mark.parametrize(("size", "count"), [(None, 50), ("1", 1), ("60", 60), ("1000", 60)])
+def test_gemini_pages_have_the_size_asked_for(size, count):
+    document = listed("gemini", **({"pageSize": size} if size else {}))
+    assert len(document["models"]) == count
+    assert ("nextPageToken" in document) == (count < 60)
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        "0",
+        "-1",
+        "1001",
+        "x",
+        "1.5",
+        "1e2",
+        "٣",
+        "²",
+        " 5",
+        "9" * 30,
+        "9" * 9 + "1",
+    ],
+)
+@pytest.mark.parametrize(("name", "key"), [("anthropic", "limit"), ("gemini", "pageSize")])
+def test_a_bad_page_size_is_refused_by_name(name, key, bad):
+    with pytest.raises(GatewayError) as raised:
+        listed(name, **{key: bad})
+    assert (raised.value.status, raised.value.param) == (400, key)
+
+
+@pytest.mark.parametrize(("name", "key"), [("anthropic", "limit"), ("gemini", "pageSize")])
+def test_an_empty_page_size_is_none(name, key):
+    assert listed(name, **{key: ""}) == listed(name)
+
+
+@pytest.mark.parametrize(
+    ("environ", "query", "claimed"),
+    [
+        ({}, "", {"openai"}),
+        ({"HTTP_ANTHROPIC_VERSION": "2023-06-01"}, "", {"openai", "anthropic"}),
+        ({"HTTP_X_GOOG_API_KEY": "k"}, "", {"openai", "gemini"}),
+        ({}, "key=k", {"openai", "gemini"}),
+        ({}, "a=b&key=k", {"openai", "gemini"}),
+        ({}, "monkey=k", {"openai"}),
+        ({}, "a=key=k", {"openai"}),
+        ({"HTTP_X_API_KEY": "k"}, "", {"openai"}),
+    ],
+)
+def test_a_request_is_claimed_by_what_it_carries(environ, query, claimed):
+    all_of_them = [dialects.get(name) for name in dialects.names()]
+    assert {d.name for d in all_of_them if d.claims(environ, query)} == claimed

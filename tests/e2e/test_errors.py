@@ -1,0 +1,530 @@
+"""Each vendor's SDK raises its own exception class, and that shows our message."""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import anthropic
+import openai
+import pytest
+from anthropic import Anthropic
+from google import genai
+from google.genai import errors, types
+from openai import DefaultHttpxClient, OpenAI
+
+from tests.support.recording import (
+    Recorder,
+    Wire,
+    answer,
+    ask,
+    assert_error,
+    recorder,
+    request,
+)
+from tests.support.running import (
+    ALL,
+    EXPIRED,
+    LIMITED,
+    Platform,
+    Running,
+    gateway,
+    pointed_at,
+    shipped,
+)
+
+TURNS = [{"role": "user", "content": "one two three four"}]
+FINE = b'{"model":"gpt-4o","messages":[{"role":"user","content":"hi"}]}'
+NOBODY = "mw-" + "0" * 64
+
+
+def of_openai(platform: Platform | Running, token: str = ALL, retries: int = 0) -> OpenAI:
+    url = f"{platform.url}/v1"
+    return OpenAI(base_url=url, api_key=token, max_retries=retries, timeout=20)
+
+
+def of_anthropic(platform: Platform | Running, token: str = ALL, retries: int = 0) -> Anthropic:
+    return Anthropic(base_url=platform.url, api_key=token, max_retries=retries, timeout=20)
+
+
+def of_google(platform: Platform | Running, token: str = ALL) -> genai.Client:
+    options = types.HttpOptions(base_url=platform.url, timeout=20_000)
+    return genai.Client(api_key=token, http_options=options)
+
+
+def chat(platform: Platform, model: str, token: str = ALL, messages: Any = TURNS) -> None:
+    with of_openai(platform, token) as client:
+        client.chat.completions.create(model=model, messages=messages)
+
+
+def message(platform: Platform, model: str, token: str = ALL, messages: Any = TURNS) -> None:
+    with of_anthropic(platform, token) as client:
+        client.messages.create(model=model, max_tokens=9, messages=messages)
+
+
+def content(platform: Platform, model: str, token: str = ALL, contents: Any = "one two") -> None:
+    with of_google(platform, token) as client:
+        client.models.generate_content(model=model, contents=contents)
+
+
+# What the caller did wrong
+
+
+@pytest.mark.parametrize(
+    ("model", "token", "kind", "code", "words"),
+    [
+        ("gpt-4o", NOBODY, openai.AuthenticationError, "invalid_api_key", "not known here"),
+        ("gpt-4o", EXPIRED, openai.AuthenticationError, "invalid_api_key", "expired"),
+        ("renamed", LIMITED, openai.PermissionDeniedError, "model_not_allowed", "'renamed'"),
+        ("gpt-40", ALL, openai.NotFoundError, "model_not_found", "Did you mean 'gpt-4o'"),
+        ("claude-sonnet", ALL, openai.NotFoundError, "model_not_found", "anthropic"),
+        ("fault-status-400", ALL, openai.BadRequestError, "mock_fault", "asked for 400"),
+        ("fault-status-422", ALL, openai.UnprocessableEntityError, "mock_fault", "asked for 422"),
+        ("fault-status-429", ALL, openai.RateLimitError, "mock_fault", "asked for 429"),
+        ("fault-status-500", ALL, openai.InternalServerError, "mock_fault", "asked for 500"),
+        ("fault-status-503", ALL, openai.InternalServerError, "mock_fault", "asked for 503"),
+        ("fault-close", ALL, openai.InternalServerError, "", "closed the connection"),
+        ("fault-garbage", ALL, openai.InternalServerError, "upstream_error", "not valid HTTP"),
+        ("nowhere", ALL, openai.InternalServerError, "upstream_unreachable", "No connection"),
+        ("wrong", ALL, openai.InternalServerError, "upstream_credentials", "your token is not"),
+        ("slow", ALL, openai.InternalServerError, "upstream_timeout", "did not begin to answer"),
+    ],
+)
+def test_openai_sdk_raises(
+    platform: Platform,
+    model: str,
+    token: str,
+    kind: type[openai.APIStatusError],
+    code: str,
+    words: str,
+) -> None:
+    with pytest.raises(kind) as raised:
+        chat(platform, model, token)
+    assert type(raised.value) is kind
+    assert words in raised.value.message
+    assert code in ("", raised.value.code)
+    assert (raised.value.request_id or "").startswith("req_")
+    assert isinstance(raised.value.type, str)
+    assert isinstance(raised.value.param, str)
+
+
+STATUSES = {"close": 502, "garbage": 502, "nowhere": 502, "wrong": 502, "slow": 504}
+
+
+@pytest.mark.parametrize("model", ["fault-close", "fault-garbage", "nowhere", "wrong", "slow"])
+def test_failure_of_an_upstream_is_502_or_504(platform: Platform, model: str) -> None:
+    with pytest.raises(openai.InternalServerError) as raised:
+        chat(platform, model)
+    assert raised.value.status_code == STATUSES[model.removeprefix("fault-")]
+    assert "127.0.0.1" not in raised.value.message
+    assert "not-the-one" not in str(raised.value.body)
+
+
+def test_openai_sdk_shows_the_place_in_the_request(platform: Platform) -> None:
+    with pytest.raises(openai.BadRequestError) as raised:
+        chat(platform, "gpt-4o", messages=[{"role": 7, "content": "hi"}])
+    assert raised.value.param == "messages[0].role"
+    assert raised.value.type == "invalid_request_error"
+    assert "messages[0].role" in raised.value.message
+
+
+def test_openai_sdk_shows_unknown_paths_and_methods(platform: Platform) -> None:
+    with of_openai(platform) as client:
+        with pytest.raises(openai.NotFoundError, match="/v1/nothing"):
+            client.post("/nothing", body={}, cast_to=object)
+        with pytest.raises(openai.APIStatusError, match="POST is") as raised:
+            client.get("/chat/completions", cast_to=object)
+        assert raised.value.status_code == 405
+        assert raised.value.response.headers["allow"] == "POST"
+        with pytest.raises(openai.NotFoundError, match="gpt-4o'"):
+            client.models.retrieve("gpt-40")
+
+
+@pytest.mark.parametrize(
+    ("model", "token", "kind", "type_", "words"),
+    [
+        ("claude-sonnet", NOBODY, anthropic.AuthenticationError, "authentication_error", "known"),
+        (
+            "claude-sonnet",
+            EXPIRED,
+            anthropic.AuthenticationError,
+            "authentication_error",
+            "expired",
+        ),
+        (
+            "claude-sonnet",
+            LIMITED,
+            anthropic.PermissionDeniedError,
+            "permission_error",
+            "claude-so",
+        ),
+        ("claud-sonnet", ALL, anthropic.NotFoundError, "not_found_error", "'claude-sonnet'"),
+        ("fault-status-429", ALL, anthropic.RateLimitError, "rate_limit_error", "asked for 429"),
+        ("fault-status-500", ALL, anthropic.InternalServerError, "api_error", "asked for 500"),
+        ("fault-status-529", ALL, anthropic.APIStatusError, "overloaded_error", "asked for 529"),
+        ("fault-close", ALL, anthropic.InternalServerError, "api_error", "closed the connection"),
+        ("fault-garbage", ALL, anthropic.InternalServerError, "api_error", "not valid HTTP"),
+        ("nowhere", ALL, anthropic.InternalServerError, "api_error", "No connection"),
+        ("wrong", ALL, anthropic.InternalServerError, "api_error", "your token is not at fault"),
+        ("slow", ALL, anthropic.APIStatusError, "timeout_error", "did not begin to answer"),
+    ],
+)
+def test_anthropic_sdk_raises(
+    platform: Platform,
+    model: str,
+    token: str,
+    kind: type[anthropic.APIStatusError],
+    type_: str,
+    words: str,
+) -> None:
+    with pytest.raises(kind) as raised:
+        message(platform, model, token)
+    body = raised.value.body
+    assert isinstance(body, dict)
+    assert body["type"] == "error"
+    assert body["error"]["type"] == type_
+    assert words in body["error"]["message"]
+    assert words in str(raised.value)
+    assert raised.value.request_id
+    if "status" not in model:
+        assert body["request_id"] == raised.value.request_id
+
+
+def test_anthropic_sdk_shows_places_and_unknown_paths(platform: Platform) -> None:
+    with pytest.raises(anthropic.BadRequestError) as raised:
+        message(platform, "claude-sonnet", messages=[{"role": "user", "content": 7}])
+    body = raised.value.body
+    assert isinstance(body, dict)
+    assert body["error"]["param"].startswith("messages[0].content")
+    with of_anthropic(platform) as client:
+        with pytest.raises(anthropic.NotFoundError) as unknown:
+            client.post("/v1/nothing", body={}, cast_to=object)
+        assert isinstance(unknown.value.body, dict)
+        assert unknown.value.body["type"] == "error"
+        with pytest.raises(anthropic.BadRequestError, match="limit"):
+            client.models.list(limit=0)
+
+
+@pytest.mark.parametrize(
+    ("model", "token", "kind", "code", "status", "words"),
+    [
+        ("gemini-2.5-flash", NOBODY, errors.ClientError, 401, "UNAUTHENTICATED", "not known"),
+        ("gemini-2.5-flash", EXPIRED, errors.ClientError, 401, "UNAUTHENTICATED", "expired"),
+        ("gemini-2.5-flash", LIMITED, errors.ClientError, 403, "PERMISSION_DENIED", "gemini-2.5"),
+        ("gemni-2.5-flash", ALL, errors.ClientError, 404, "NOT_FOUND", "'gemini-2.5-flash'"),
+        ("gpt-4o", ALL, errors.ClientError, 404, "NOT_FOUND", "openai"),
+        ("fault-status-429", ALL, errors.ClientError, 429, "RESOURCE_EXHAUSTED", "asked for 429"),
+        ("fault-status-500", ALL, errors.ServerError, 500, "INTERNAL", "asked for 500"),
+        ("fault-status-503", ALL, errors.ServerError, 503, "UNAVAILABLE", "asked for 503"),
+        ("fault-close", ALL, errors.ServerError, 502, "UNAVAILABLE", "closed the connection"),
+        ("fault-garbage", ALL, errors.ServerError, 502, "UNAVAILABLE", "not valid HTTP"),
+        ("nowhere", ALL, errors.ServerError, 502, "UNAVAILABLE", "No connection"),
+        ("wrong-gemini", ALL, errors.ServerError, 502, "UNAVAILABLE", "your token is not at fault"),
+    ],
+)
+def test_google_sdk_raises(
+    platform: Platform,
+    model: str,
+    token: str,
+    kind: type[errors.APIError],
+    code: int,
+    status: str,
+    words: str,
+) -> None:
+    with pytest.raises(kind) as raised:
+        content(platform, model, token)
+    assert (raised.value.code, raised.value.status) == (code, status)
+    assert words in (raised.value.message or "")
+    assert raised.value.details["error"]["code"] == code
+    assert raised.value.details["error"]["details"][0]["reason"]
+
+
+def test_google_sdk_shows_places_and_unknown_paths(platform: Platform) -> None:
+    bad = types.GenerateContentConfig(http_options={"extra_body": {"contents": [{"parts": 7}]}})
+    with of_google(platform) as client:
+        with pytest.raises(errors.ClientError, match=r"contents\[0\]\.parts") as raised:
+            client.models.generate_content(model="gemini-2.5-flash", contents="x", config=bad)
+        assert raised.value.details["error"]["param"].startswith("contents[0].parts")
+    options = types.HttpOptions(base_url=platform.url, api_version="v9")
+    with (
+        genai.Client(api_key=ALL, http_options=options) as client,
+        pytest.raises(errors.ClientError, match="/v9/models"),
+    ):
+        client.models.generate_content(model="gemini-2.5-flash", contents="x")
+
+
+# The error object, byte by byte
+
+SHAPES = [
+    ("/v1/nothing", b"{}", [], 404, "openai"),
+    ("/v1/chat/completions", FINE, [], 401, "openai"),
+    ("/v1/chat/completions", FINE, [f"Authorization: Bearer {EXPIRED}"], 401, "openai"),
+    ("/v1/chat/completions", b"{}", [f"Authorization: Bearer {ALL}"], 400, "openai"),
+    ("/v1/models/none", None, [f"Authorization: Bearer {ALL}"], 404, "openai"),
+    (
+        "/v1/models/none",
+        None,
+        [f"Authorization: Bearer {ALL}", "anthropic-version: x"],
+        404,
+        "anthropic",
+    ),
+    ("/v1/models/none", None, [f"x-goog-api-key: {ALL}"], 404, "gemini"),
+    (f"/v1/models/none?key={ALL}", None, [], 404, "gemini"),
+    ("/v1/models", None, ["x-goog-api-key: x"], 401, "gemini"),
+    ("/v1/models", None, ["anthropic-version: x"], 401, "anthropic"),
+    ("/v1/models", None, [], 401, "openai"),
+    ("/v1/nothing", b"{}", ["anthropic-version: x"], 404, "anthropic"),
+    ("/v1/nothing?key=x", b"{}", [], 404, "gemini"),
+    ("/v1/messages", b"{}", [], 401, "anthropic"),
+    ("/v1/messages", b"{}", [f"x-api-key: {ALL}"], 400, "anthropic"),
+    ("/v1beta/models/gemini-2.5-flash:generateContent", b"{}", [], 401, "gemini"),
+    (
+        f"/v1beta/models/nope:generateContent?key={ALL}",
+        b'{"contents":[{"parts":[]}]}',
+        [],
+        404,
+        "gemini",
+    ),
+]
+
+
+@pytest.mark.parametrize(("target", "body", "headers", "status", "dialect"), SHAPES)
+def test_error_object_is_whole(
+    platform: Platform,
+    target: str,
+    body: bytes | None,
+    headers: list[str],
+    status: int,
+    dialect: str,
+) -> None:
+    answered = ask(platform.port, request(target, body, headers=headers))
+    error = assert_error(answered, status)
+    document = answered.json()
+    if dialect == "openai":
+        assert set(document) == {"error"}
+        assert set(error) == {"message", "type", "param", "code"}
+        assert isinstance(error["code"], str)
+    elif dialect == "anthropic":
+        assert document["type"] == "error"
+        assert document["request_id"] == answered.value("x-request-id")
+        assert answered.value("request-id") == answered.value("x-request-id")
+        assert isinstance(error["code"], str)
+    else:
+        assert type(error["code"]) is int
+        assert error["code"] == status
+        assert error["status"]
+        assert isinstance(error["details"][0]["reason"], str)
+    assert (status == 401) == (answered.values("www-authenticate") == ["Bearer"])
+
+
+def test_success_has_a_request_id_too(platform: Platform) -> None:
+    fine = request("/v1/chat/completions", FINE, token=ALL)
+    ids = [ask(platform.port, fine).value("x-request-id") for _ in range(2)]
+    assert ids[0] != ids[1]
+
+
+# Streams that break
+
+
+def consume(stream: Any, into: list[Any] | None = None) -> None:
+    """Read a stream to its end, keeping what came before it breaks."""
+    kept = [] if into is None else into
+    kept.extend(stream)
+
+
+OPENAI_STREAMS: list[Callable[[OpenAI, str], Any]] = [
+    lambda c, m: c.chat.completions.create(model=m, messages=TURNS, stream=True),
+    lambda c, m: c.completions.create(model=m, prompt="one two three four", stream=True),
+    lambda c, m: c.responses.create(model=m, input="one two three four", stream=True),
+    lambda c, m: c.audio.transcriptions.create(model=m, file=("a.wav", b"RIFF"), stream=True),
+]
+
+
+@pytest.mark.parametrize("call", OPENAI_STREAMS)
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [
+        ("fault-close-after-2", "in the middle of its answer"),
+        ("fault-error-after-2", "asked for an error in mid-stream"),
+        ("stalled", "fell silent"),
+    ],
+)
+def test_openai_stream_that_breaks_raises(
+    platform: Platform, call: Callable[[OpenAI, str], Any], model: str, words: str
+) -> None:
+    got: list[Any] = []
+    with of_openai(platform) as client, pytest.raises(openai.APIError, match=words):
+        consume(call(client, model), got)
+    assert len(got) == 2
+
+
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [
+        ("fault-close-after-2", "in the middle of its answer"),
+        ("fault-error-after-2", "asked for an error in mid-stream"),
+        ("stalled", "fell silent"),
+    ],
+)
+def test_anthropic_stream_that_breaks_raises(platform: Platform, model: str, words: str) -> None:
+    with of_anthropic(platform) as client, pytest.raises(anthropic.APIStatusError, match=words):
+        consume(client.messages.create(model=model, max_tokens=9, messages=TURNS, stream=True))
+    with (
+        of_anthropic(platform) as client,
+        pytest.raises(anthropic.APIStatusError, match=words),
+        client.messages.stream(model=model, max_tokens=9, messages=TURNS) as stream,
+    ):
+        stream.get_final_message()
+
+
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [
+        ("fault-close-after-2", "in the middle of its answer"),
+        ("fault-error-after-2", "asked for an error in mid-stream"),
+    ],
+)
+def test_google_stream_that_breaks_raises(platform: Platform, model: str, words: str) -> None:
+    with of_google(platform) as client, pytest.raises(errors.ServerError, match=words):
+        consume(client.models.generate_content_stream(model=model, contents="one two three four"))
+
+
+def test_stream_that_breaks_is_cut_and_never_ended(platform: Platform) -> None:
+    body = json.dumps({"model": "fault-close-after-2", "messages": TURNS, "stream": True}).encode()
+    with Wire(platform.port) as wire:
+        wire.send(request("/v1/chat/completions", body, token=ALL))
+        raw = wire.rest()
+    assert raw.count(b"data: ") == 3
+    assert b'"error"' in raw
+    assert not raw.endswith(b"0\r\n\r\n")
+
+
+@pytest.mark.parametrize(
+    ("target", "body"),
+    [
+        ("/v1/audio/speech", b'{"model":"fault-close-after-2","input":"x","voice":"v"}'),
+        (
+            f"/v1beta/models/fault-close-after-2:streamGenerateContent?key={ALL}",
+            b'{"contents":[{"parts":[{"text":"one two three four"}]}]}',
+        ),
+    ],
+)
+def test_other_answer_that_breaks_is_cut_and_never_ended(
+    platform: Platform, target: str, body: bytes
+) -> None:
+    with Wire(platform.port) as wire:
+        wire.send(request(target, body, headers=[f"Authorization: Bearer {ALL}"]))
+        raw = wire.rest()
+    assert raw.startswith(b"HTTP/1.1 200")
+    assert not raw.endswith(b"0\r\n\r\n")
+
+
+# Whether asking again can help
+
+
+class Counting:
+    """An HTTP client for the SDKs that counts what it sends."""
+
+    def __init__(self) -> None:
+        self.sent = 0
+        self.client = DefaultHttpxClient(event_hooks={"request": [self._count]})
+
+    def _count(self, request: object) -> None:
+        self.sent += 1
+
+
+@pytest.mark.parametrize(
+    ("model", "sent"),
+    [
+        ("fault-status-429-retry-after-0.05", 3),
+        ("fault-status-400", 1),
+        ("wrong", 1),  # x-should-retry: false
+        ("gpt-40", 1),
+    ],
+)
+def test_sdk_asks_again_only_where_that_can_help(platform: Platform, model: str, sent: int) -> None:
+    counting = Counting()
+    client = OpenAI(
+        base_url=f"{platform.url}/v1", api_key=ALL, max_retries=2, http_client=counting.client
+    )
+    with client, pytest.raises(openai.APIStatusError):
+        client.chat.completions.create(model=model, messages=TURNS)
+    assert counting.sent == sent
+
+
+def test_sdk_asks_again_after_a_server_error(platform: Platform) -> None:
+    counting = Counting()
+    client = OpenAI(
+        base_url=f"{platform.url}/v1", api_key=ALL, max_retries=1, http_client=counting.client
+    )
+    with client, pytest.raises(openai.InternalServerError, match="asked for 503"):
+        client.chat.completions.create(model="fault-status-503", messages=TURNS)
+    assert counting.sent == 2
+
+
+def test_retry_after_of_the_upstream_comes_through(platform: Platform) -> None:
+    with pytest.raises(openai.RateLimitError) as raised:
+        chat(platform, "fault-status-429-retry-after-2")
+    assert raised.value.response.headers["retry-after"] == "2"
+    with pytest.raises(anthropic.RateLimitError) as raised_too:
+        message(platform, "fault-status-429-retry-after-2")
+    assert raised_too.value.response.headers["retry-after"] == "2"
+
+
+# Upstreams that answer in shapes of their own
+
+
+@pytest.fixture(scope="module")
+def odd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Running, Recorder]]:
+    folder: Path = tmp_path_factory.mktemp("odd") / "project"
+    config = shipped(folder)
+    with recorder() as upstream, gateway(folder, config, pointed_at(upstream.url)) as running:
+        yield running, upstream
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "kind", "words"),
+    [
+        (500, b"<html>oh no</html>", "text/html", "answered 500"),
+        (429, b'{"detail": "too much"}', "application/json", "too much"),
+        (404, b'{"error": "no such thing"}', "application/json", "no such thing"),
+        (400, b"[]", "application/json", "answered 400"),
+        (503, b"", "text/plain", "answered 503"),
+        (500, b"x" * 1_000_000, "text/plain", "answered 500"),
+        (302, b"", "text/html", "redirect"),
+        (401, b'{"error": {"message": "sk-secret is wrong"}}', "application/json", "credential"),
+        (403, b'{"error": {"message": "sk-secret is wrong"}}', "application/json", "credential"),
+    ],
+)
+def test_error_in_another_shape_is_put_into_ours(
+    odd: tuple[Running, Recorder], status: int, body: bytes, kind: str, words: str
+) -> None:
+    running, upstream = odd
+    headers = (f"Content-Type: {kind}", "Location: https://elsewhere.invalid/")
+    upstream.speak = answer(body, headers, status)
+    with of_openai(running) as client, pytest.raises(openai.APIStatusError, match=words) as raised:
+        client.chat.completions.create(model="gpt-4o", messages=TURNS)
+    assert raised.value.status_code == (502 if status in (302, 401, 403) else status)
+    assert "secret" not in str(raised.value.body)
+    assert raised.value.response.headers["content-type"] == "application/json"
+    with of_anthropic(running) as other, pytest.raises(anthropic.APIStatusError, match=words):
+        other.messages.create(model="claude-sonnet", max_tokens=9, messages=TURNS)
+    with of_google(running) as third, pytest.raises(errors.APIError, match=words):
+        third.models.generate_content(model="gemini-2.5-flash", contents="x")
+
+
+def test_answer_shorter_than_announced_raises(odd: tuple[Running, Recorder]) -> None:
+    running, upstream = odd
+
+    def speak(received: object, sock: Any) -> None:
+        sock.sendall(
+            b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{}"
+        )
+        sock.shutdown(socket.SHUT_RDWR)
+
+    upstream.speak = speak
+    with of_openai(running) as client, pytest.raises(openai.APIConnectionError):
+        client.chat.completions.create(model="gpt-4o", messages=TURNS)

@@ -1,0 +1,261 @@
+"""What the mock answers: examples, chosen and filled in."""
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine import files
+from engine.mock.examples import (
+    Example,
+    choose,
+    elements,
+    events,
+    examples,
+    fill,
+    said_last,
+    words,
+)
+from engine.problem import Findings
+from engine.spec.operation import read
+
+FACTS = {
+    "text": "Hi there, you",
+    "model": "m",
+    "now": 5,
+    "id": "abc",
+    "input_tokens": 3,
+    "output_tokens": 2,
+    "total_tokens": 5,
+}
+JSON = Example(200, "application/json", "plain", {})
+BASE64 = Example(200, "application/json", "base64", {})
+SSE = Example(200, "text/event-stream", "stream", "data: x\n\n")
+SRT = Example(200, "text/plain", "srt", "1")
+MP3 = Example(200, "audio/mpeg", "", None)
+WAV = Example(200, "audio/wav", "", None)
+
+
+@pytest.mark.parametrize(
+    ("request_", "query", "chosen"),
+    [
+        ({}, "", JSON),
+        (None, "", JSON),
+        ([1], "", JSON),
+        ({"stream": True}, "", SSE),
+        ({"stream": False}, "", JSON),
+        ({"stream": "true"}, "", JSON),
+        ({"stream_format": "sse"}, "", SSE),
+        ({}, "alt=sse", SSE),
+        ({}, "a=b&alt=sse", SSE),
+        ({}, "halt=sse", JSON),
+        ({"encoding_format": "base64"}, "", BASE64),
+        ({"response_format": "srt"}, "", SRT),
+        ({"response_format": "json"}, "", JSON),
+        ({"response_format": {"type": "srt"}}, "", JSON),
+        ({"response_format": "srt", "stream": True}, "", SSE),
+    ],
+)
+def test_the_request_says_which_example_it_gets(request_, query, chosen):
+    assert choose([JSON, BASE64, SSE, SRT], request_, query) is chosen
+
+
+@pytest.mark.parametrize(("format_", "chosen"), [("wav", WAV), ("mpeg", MP3), ("opus", MP3)])
+def test_a_binary_answer_is_chosen_by_its_media_type(format_, chosen):
+    assert choose([MP3, WAV], {"response_format": format_}, "") is chosen
+
+
+def test_an_operation_that_only_streams_streams_always():
+    assert choose([SSE], {}, "") is SSE
+
+
+def test_an_operation_that_never_streams_does_not():
+    assert choose([JSON], {"stream": True}, "") is JSON
+
+
+@pytest.mark.parametrize(
+    ("request_", "text"),
+    [
+        ({"messages": [{"role": "user", "content": "a"}]}, "a"),
+        (
+            {"messages": [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]},
+            "a",
+        ),
+        ({"messages": [{"role": "user", "content": [{"type": "text", "text": "a"}]}]}, "a"),
+        (
+            {
+                "messages": [
+                    {"role": "user", "content": [{"text": "a"}, {"image": 1}, {"text": "b"}]}
+                ]
+            },
+            "a b",
+        ),
+        ({"contents": [{"role": "user", "parts": [{"text": "a"}]}]}, "a"),
+        ({"contents": [{"parts": [{"text": "a"}]}]}, "a"),
+        ({"contents": "a"}, "a"),
+        ({"contents": ["a", "b"]}, "b"),
+        ({"input": "a"}, "a"),
+        ({"input": [{"role": "user", "content": "a"}]}, "a"),
+        ({"prompt": "a"}, "a"),
+        ({"query": "a"}, "a"),
+        ({"messages": []}, ""),
+        ({"messages": None}, ""),
+        ({"messages": [{"role": "system", "content": "a"}]}, ""),
+        ({"messages": [{"role": "user", "content": None}]}, ""),
+        ({}, ""),
+        (None, ""),
+        ([], ""),
+        ("a", ""),
+        ({"input": 7}, ""),
+    ],
+)
+def test_the_last_thing_the_user_said_is_found(request_, text):
+    assert said_last(request_) == text
+
+
+@given(st.text())
+def test_words_joined_are_the_text(text):
+    assert "".join(words(text)) == text
+
+
+def test_words_keep_the_space_after_them():
+    assert words("Hi there, you") == ["Hi ", "there, ", "you"]
+    assert words("") == [""]
+
+
+@pytest.mark.parametrize(
+    ("value", "filled"),
+    [
+        ("{{text}}", "Hi there, you"),
+        ("say {{text}}!", "say Hi there, you!"),
+        ("{{now}}", 5),
+        ("at {{now}}", "at 5"),
+        ("chat-{{id}}", "chat-abc"),
+        ("{{unheard}}", "{{unheard}}"),
+        ({"a": ["{{total_tokens}}", {"b": "{{model}}"}]}, {"a": [5, {"b": "m"}]}),
+        (7, 7),
+        (None, None),
+        (True, True),
+    ],
+)
+def test_placeholders_are_filled_in_with_their_own_type(value, filled):
+    assert fill(value, FACTS) == filled
+
+
+def test_what_was_filled_in_is_not_looked_at_again():
+    assert fill("{{text}}", {**FACTS, "text": "{{id}}"}) == "{{id}}"
+    streamed = b"".join(events('data: {"t":"{{text}}"}', {**FACTS, "text": "{{id}}"}, False))
+    assert streamed == b'data: {"t":"{{id}}"}\n\n'
+
+
+STREAM = """event: start
+data: {"id":"{{id}}","n":{{n}}}
+
+data: {"t":"{{word}}","n":{{n}}}
+
+: if usage
+data: {"usage":{{total_tokens}},"n":{{n}}}
+
+data: [DONE]
+"""
+
+
+def test_a_stream_has_an_event_for_each_word():
+    assert [event.decode() for event in events(STREAM, FACTS, False)] == [
+        'event: start\ndata: {"id":"abc","n":0}\n\n',
+        'data: {"t":"Hi ","n":1}\n\n',
+        'data: {"t":"there, ","n":2}\n\n',
+        'data: {"t":"you","n":3}\n\n',
+        "data: [DONE]\n\n",
+    ]
+
+
+def test_usage_is_streamed_when_it_is_asked_for():
+    assert b'data: {"usage":5,"n":4}\n\n' in list(events(STREAM, FACTS, True))
+
+
+@given(st.text(max_size=20))
+def test_whatever_was_said_is_valid_json_in_a_stream(text):
+    made = events('data: {"t":"{{word}}"}', {**FACTS, "text": text}, False)
+    said = [orjson.loads(event.removeprefix(b"data: ")) for event in made]
+    assert "".join(event["t"] for event in said) == text
+
+
+def test_an_array_is_streamed_element_by_element():
+    made = list(elements([{"t": "{{word}}"}, {"end": "{{now}}"}], FACTS))
+    assert len(made) == 5
+    assert orjson.loads(b"".join(made)) == [
+        {"t": "Hi "},
+        {"t": "there, "},
+        {"t": "you"},
+        {"end": 5},
+    ]
+
+
+def test_an_empty_array_is_an_array():
+    assert b"".join(elements([], FACTS)) == b"[]"
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory):
+    file = tmp_path_factory.mktemp("spec") / "shop.yaml"
+    file.write_text("""
+openapi: 3.1.0
+info: {title: Shop, version: "1"}
+paths:
+  /a:
+    get:
+      operationId: several
+      responses:
+        "400": {description: no, content: {application/json: {example: 1}}}
+        "201":
+          description: ok
+          content:
+            application/json: {examples: {one: {value: 1}, two: {value: {$ref: x}}}}
+            text/plain: {example: hello}
+            audio/mpeg: {}
+  /b: {get: {operationId: empty, responses: {"204": {description: gone}}}}
+  /c: {get: {operationId: ranged, responses: {2XX: {description: ok, content: {a/b: {}}}}}}
+  /d: {get: {operationId: failing, responses: {default: {description: no}}}}
+""")
+    findings = Findings()
+    made = read("shop", file, "shop.yaml", (), findings)
+    assert findings.problems == []
+    return made
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        (
+            "several",
+            [
+                Example(201, "application/json", "one", 1),
+                Example(201, "application/json", "two", {"$ref": "x"}),
+                Example(201, "text/plain", "", "hello"),
+                Example(201, "audio/mpeg", "", None),
+            ],
+        ),
+        ("empty", [Example(204, "", "", None)]),
+        ("ranged", [Example(200, "a/b", "", None)]),
+        ("failing", [Example(200, "", "", None)]),
+    ],
+)
+def test_the_examples_of_an_operation_are_those_of_its_success(shop, name, found):
+    assert examples(shop.node(shop.operations[name])) == found
+
+
+@pytest.mark.parametrize("name", ["openai", "anthropic", "gemini"])
+def test_every_shipped_operation_has_an_answer_and_every_placeholder_is_known(name):
+    made = read(name, files.DOCUMENTS / f"{name}.yaml", name, (), Findings())
+    for operation in made.operations.values():
+        found = examples(made.node(operation))
+        assert found
+        for example in found:
+            if example.media_type == "text/event-stream":
+                sent = b"".join(events(example.value, FACTS, True)).decode()
+            elif isinstance(example.value, list) and "json" in example.media_type:
+                sent = b"".join(elements(example.value, FACTS)).decode()
+            else:
+                sent = str(fill(example.value, FACTS))
+            assert "{{" not in sent, operation.id

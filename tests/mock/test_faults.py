@@ -1,0 +1,118 @@
+"""Faults on request, by the model's name."""
+
+import pytest
+
+from engine.errors import CallerGone, GatewayError
+from engine.mock.faults import Fault, before, during, named
+
+EVENTS = [b"1", b"2", b"3", b"4"]
+
+
+@pytest.mark.parametrize(
+    ("model", "fault"),
+    [
+        ("fault-status-503", Fault("status", 503)),
+        ("fault-status-429-retry-after-2", Fault("status", 429, "2")),
+        ("fault-status-429-retry-after-0.5", Fault("status", 429, "0.5")),
+        ("fault-slow-0.5", Fault("slow", 0.5)),
+        ("fault-close", Fault("close", None)),
+        ("fault-close-after-3", Fault("close", 3)),
+        ("fault-stall-after-3", Fault("stall", 3)),
+        ("fault-error-after-3", Fault("error", 3)),
+        ("fault-error-after-0", Fault("error", 0)),
+        ("fault-garbage", Fault("garbage", None)),
+    ],
+)
+def test_a_name_asks_for_a_fault(model, fault):
+    assert named(model) == fault
+
+
+@pytest.mark.parametrize(
+    "model", ["", "gpt-4o", "fault", "fault-", "fault-x", "my-fault-close", "fault-close-after-x"]
+)
+def test_any_other_name_asks_for_none(model):
+    assert named(model) is None
+
+
+def nothing(*args):
+    pytest.fail(f"called with {args}")
+
+
+def test_a_status_is_an_error_with_that_status():
+    with pytest.raises(GatewayError) as raised:
+        before(named("fault-status-503"), None, nothing)
+    assert (raised.value.status, raised.value.headers) == (503, [])
+
+
+def test_a_status_may_say_when_to_come_back():
+    with pytest.raises(GatewayError) as raised:
+        before(named("fault-status-429-retry-after-2"), None, nothing)
+    assert raised.value.headers == [("retry-after", "2")]
+
+
+def test_a_status_that_is_none_is_refused_or_500():
+    with pytest.raises(GatewayError) as raised:
+        before(Fault("status", None), None, nothing)
+    assert raised.value.status == 500
+
+
+def test_a_slow_answer_sleeps_once_and_goes_on():
+    slept = []
+    before(named("fault-slow-0.5"), None, slept.append)
+    assert slept == [0.5]
+
+
+def test_a_closed_connection_is_cut():
+    with pytest.raises(CallerGone):
+        before(named("fault-close"), None, nothing)
+
+
+def test_garbage_is_sent_raw_and_the_connection_cut():
+    sent = []
+    with pytest.raises(CallerGone):
+        before(named("fault-garbage"), sent.append, nothing)
+    assert not b"".join(sent).startswith(b"HTTP")
+
+
+@pytest.mark.parametrize(
+    "model", ["fault-close-after-3", "fault-stall-after-3", "fault-error-after-3"]
+)
+def test_a_fault_in_a_stream_lets_the_answer_begin(model):
+    before(named(model), None, nothing)
+
+
+def run(model, slept=None):
+    sent = []
+    made = during(named(model), iter(EVENTS), b"error", (slept if slept is not None else []).append)
+    try:
+        sent.extend(made)
+    except CallerGone:
+        sent.append("cut")
+    return sent
+
+
+@pytest.mark.parametrize(
+    ("model", "sent"),
+    [
+        ("fault-close-after-2", [b"1", b"2", "cut"]),
+        ("fault-error-after-2", [b"1", b"2", b"error"]),
+        ("fault-error-after-0", [b"error"]),
+        ("fault-slow-1", EVENTS),
+    ],
+)
+def test_a_stream_goes_wrong_after_so_many_events(model, sent):
+    assert run(model) == sent
+
+
+def test_a_stall_sleeps_after_so_many_events():
+    slept = []
+    assert run("fault-stall-after-2", slept)[:2] == [b"1", b"2"]
+    assert slept
+    assert slept[0] > 600
+
+
+@pytest.mark.parametrize(
+    ("model", "last"), [("fault-close-after-4", "cut"), ("fault-error-after-4", b"error")]
+)
+def test_a_fault_after_the_last_event_happens_too(model, last):
+    assert run(model) == [*EVENTS, last]

@@ -1,0 +1,242 @@
+"""Server-sent events: only what every official SDK takes passes (wire.md 1.5, as tables)."""
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine import dialects
+from engine.relay import sse
+from engine.relay.sse import Cleaner, EventTooLarge
+
+KINDS = [dialects.get(name) for name in ("openai", "anthropic", "gemini")]
+
+
+def cleaner(kind):
+    dialect = kind if not isinstance(kind, str) else dialects.get(kind)
+    return Cleaner(names=dialect.event_names, comments=dialect.comments)
+
+
+def through(kind, *pieces):
+    given_to = cleaner(kind)
+    return b"".join([*map(given_to.feed, pieces), given_to.rest()])
+
+
+A, B = b'data: {"a":1}\n\n', b'data: {"b":2}\n\n'
+NAMED = b'event: ping\ndata: {"a":1}\n\n'
+
+# What comes in, what openai and anthropic routes get, what gemini routes get.
+TABLE = [
+    ("clean", A + B, A + B, A + B),
+    ("crlf", A.replace(b"\n", b"\r\n") + B.replace(b"\n", b"\r\n"), A + B, A + B),
+    ("cr", A.replace(b"\n", b"\r") + B.replace(b"\n", b"\r"), A + B, A + B),
+    ("mixed line ends", b'data: {"a":1}\r\n\n' + b'data: {"b":2}\r\r\n', A + B, A + B),
+    (
+        "u+2028 in data",
+        'data: {"x":"\u2028"}\n\n'.encode(),
+        *['data: {"x":"\u2028"}\n\n'.encode()] * 2,
+    ),
+    ("comment", b": keep-alive\n\n" + A, b": keep-alive\n\n" + A, A),
+    ("comment in an event", b": note\n" + A, A, A),
+    ("comment alone", b":\n\n" + A, b":\n\n" + A, A),
+    ("two comments", b": a\n: b\n\n" + A, b": a\n: b\n\n" + A, A),
+    ("no space after data", b'data:{"a":1}\n\n', A, A),
+    ("event name", NAMED, NAMED, A),
+    ("event name after data", b'data: {"a":1}\nevent: ping\n\n', NAMED, A),
+    ("event name without space", b'event:ping\ndata:{"a":1}\n\n', NAMED, A),
+    ("event name without data", b"event: ping\n\n" + A, A, A),
+    ("retry", b"retry: 3000\n\n" + A, A, A),
+    ("retry in an event", b"retry: 3000\n" + A, A, A),
+    ("id", b"id: 7\n" + A + b": c\n\n" + B, A + b": c\n\n" + B, A + B),
+    ("id alone", b"id: 7\n\n" + A, A, A),
+    ("id and a bare blank line", b"id: 7\n" + A + b"\n\n" + B, A + B, A + B),
+    ("empty data", b"data:\n\n" + A, A, A),
+    ("empty data with a space", b"data: \n\n" + A, A, A),
+    ("data without colon", b"data\n\n" + A, A, A),
+    ("event with empty data", b"event: ping\ndata:\n\n" + A, A, A),
+    ("blank lines", b"\n\n\n" + A + b"\n\n\n\n" + B, A + B, A + B),
+    ("byte order mark", b"\xef\xbb\xbf" + A, A, A),
+    ("byte order mark and a name", b"\xef\xbb\xbf" + NAMED, NAMED, A),
+    ("no last blank line", A + b'data: {"b":2}\n', A + B, A + B),
+    ("no last line end", A + b'data: {"b":2}', A + B, A + B),
+    ("done", A + b"data: [DONE]\n\n", A + b"data: [DONE]\n\n", A),
+    ("done without space", A + b"data:[DONE]\n\n", A + b"data: [DONE]\n\n", A),
+    ("unknown field", b"foo: bar\n" + A, A, A),
+    ("unknown field alone", b"foo: bar\n\n" + A, A, A),
+    ("data of two lines", b"data: {\ndata: }\n\n", b"data: {\ndata: }\n\n", b"data: { }\n\n"),
+    ("two spaces after data", b"data:  x\n\n", b"data:  x\n\n", b"data:  x\n\n"),
+    ("event field is case-sensitive", b"Data: x\n\n" + A, A, A),
+    ("utf-8", 'data: {"é":"日本"}\n\n'.encode(), *['data: {"é":"日本"}\n\n'.encode()] * 2),
+    ("an array", b"data: [1]\n\n", b"data: [1]\n\n", b"data: [1]\n\n"),
+]
+ROWS = [(row[0], *row[1:]) for row in TABLE]
+
+
+@pytest.mark.parametrize(("said", "passes"), [r[1:3] for r in ROWS], ids=[r[0] for r in ROWS])
+@pytest.mark.parametrize("kind", ["openai", "anthropic"])
+def test_dialects_with_names_get_what_their_sdks_take(kind, said, passes):
+    assert through(kind, said) == passes
+
+
+@pytest.mark.parametrize(("said", "passes"), [(r[1], r[3]) for r in ROWS], ids=[r[0] for r in ROWS])
+def test_gemini_gets_data_lines_and_nothing_else(said, passes):
+    assert through("gemini", said) == passes
+
+
+@pytest.mark.parametrize("said", [r[1] for r in ROWS], ids=[r[0] for r in ROWS])
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+def test_byte_by_byte_gives_the_same(kind, said):
+    assert through(kind, *[said[i : i + 1] for i in range(len(said))]) == through(kind, said)
+
+
+@pytest.mark.parametrize("said", [r[1] for r in ROWS], ids=[r[0] for r in ROWS])
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+def test_what_was_cleaned_is_clean(kind, said):
+    assert through(kind, through(kind, said)) == through(kind, said)
+
+
+LINES = st.sampled_from(
+    [
+        b'data: {"a":1}',
+        b"data: x",
+        b"data:",
+        b"data: ",
+        b"data",
+        b"data: [DONE]",
+        b"event: ping",
+        b"event:",
+        b"id: 7",
+        b"retry: 1",
+        b": comment",
+        b":",
+        b"foo: bar",
+        b"",
+        b"",
+        b"",
+        b"\xef\xbb\xbf",
+        "data: é".encode(),
+        b"data:  two",
+    ]
+)
+STREAMS = st.lists(st.tuples(LINES, st.sampled_from([b"\n", b"\r\n", b"\r"])), max_size=25).map(
+    lambda lines: b"".join(line + end for line, end in lines)
+)
+
+
+@st.composite
+def cut(draw):
+    """A stream, and the same stream in pieces."""
+    stream = draw(st.one_of(STREAMS, st.binary(max_size=40)))
+    cuts = sorted(draw(st.lists(st.integers(0, len(stream)), max_size=8)))
+    edges = [0, *cuts, len(stream)]
+    return stream, [stream[a:b] for a, b in pairwise(edges)]
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+@given(cut())
+def test_any_pieces_of_a_stream_give_the_same(kind, pair):
+    stream, pieces = pair
+    assert through(kind, *pieces) == through(kind, stream)
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+@given(cut())
+def test_only_what_sdks_take_ever_passes(kind, pair):
+    out = through(kind, *pair[1])
+    assert out == b"" or out.endswith(b"\n\n")
+    assert b"\r" not in out
+    for event in out.split(b"\n\n")[:-1]:
+        lines = event.split(b"\n")
+        fields = [line.partition(b":")[0] for line in lines]
+        if kind.comments and set(fields) == {b""}:
+            continue
+        assert set(fields) <= ({b"event", b"data"} if kind.event_names else {b"data"})
+        assert fields.count(b"event") <= 1
+        assert any(line[5:].strip() for line in lines if line.startswith(b"data:"))
+
+
+WORDS = st.text(st.characters(exclude_characters="\r\n", exclude_categories=["Cs"]), max_size=8)
+
+
+@given(st.lists(WORDS, max_size=6), st.lists(st.integers(0, 200), max_size=6))
+def test_a_clean_stream_passes_byte_for_byte(words, cuts):
+    stream = b"".join(b'data: {"t":"' + word.encode() + b'"}\n\n' for word in words)
+    edges = [0, *sorted(min(at, len(stream)) for at in cuts), len(stream)]
+    pieces = [stream[a:b] for a, b in pairwise(edges)]
+    for kind in KINDS:
+        assert through(kind, *pieces) == stream
+
+
+def test_a_whole_clean_event_passes_as_the_very_bytes_that_came():
+    for kind in KINDS:
+        made = cleaner(kind)
+        assert made.feed(A) is A
+        assert made.feed(B) is B
+
+
+def test_an_event_passes_as_soon_as_it_is_complete():
+    made = cleaner("openai")
+    assert [made.feed(b"data: x"), made.feed(b"\n"), made.feed(b"\n"), made.feed(A)] == [
+        b"",
+        b"",
+        b"data: x\n\n",
+        A,
+    ]
+
+
+def test_an_event_ended_by_two_carriage_returns_does_not_wait_for_more():
+    assert cleaner("openai").feed(b"data: x\r\n\r") == b"data: x\n\n"
+
+
+def test_nothing_is_held_back_of_a_piece_with_one_and_a_half_events():
+    made = cleaner("openai")
+    assert made.feed(A + b"data: ha") == A
+    assert made.feed(b"lf\n\n") == b"data: half\n\n"
+
+
+@pytest.mark.parametrize("cut_at", [1, 2, 3])
+def test_a_byte_order_mark_may_come_in_pieces(cut_at):
+    stream = b"\xef\xbb\xbf" + A
+    assert through("openai", stream[:cut_at], stream[cut_at:]) == A
+
+
+def test_a_byte_order_mark_later_on_is_no_such_mark():
+    assert through("openai", A + b"\xef\xbb\xbf" + B) == A
+
+
+class Counting(bytearray):
+    """A buffer that counts the bytes that searches in it look at."""
+
+    looked = 0
+
+    def rfind(self, sub, start=0, *end):
+        Counting.looked += len(self) - start
+        return super().rfind(sub, start, *end)
+
+
+def test_a_large_event_in_small_pieces_is_searched_once():
+    made = cleaner("openai")
+    made._held = Counting()
+    Counting.looked = 0
+    size, piece = 2_000_000, b"x" * 1000
+    made.feed(b"data: ")
+    for _ in range(size // 1000):
+        assert made.feed(piece) == b""
+    assert len(made.feed(b"\n\n")) == size + 8
+    assert Counting.looked < 2 * size
+
+
+def test_an_event_beyond_all_measure_is_refused(monkeypatch):
+    monkeypatch.setattr(sse, "MAX_EVENT", 1000)
+    made = cleaner("openai")
+    assert made.feed(b"data: " + b"x" * 990) == b""
+    with pytest.raises(EventTooLarge):
+        made.feed(b"x" * 10)
+
+
+def test_no_pattern_of_the_quick_way_backtracks():
+    """Each would run for minutes if it did; here it is done at once or the timeout ends it."""
+    evil = b"data: x\n\n" * 50_000 + b"data: x\n"
+    assert through("openai", evil) == b"data: x\n\n" * 50_001
+    assert through("gemini", b"event: a\n" * 50_000 + A) == A

@@ -1,0 +1,470 @@
+"""Operations of a document: where they stand, what they take, what is wrong with them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.errors import GatewayError
+from engine.spec.operation import Operation, Specification
+from tests.support.documents import document, exchange, operations, read
+
+V30, V31 = "3.0.3", "3.1.0"
+BOTH = pytest.mark.parametrize("version", [V30, V31])
+RESPONSES: dict[str, Any] = {"200": {"description": "d"}}
+
+
+def get(name: str = "x", **more: Any) -> dict[str, Any]:
+    return {"operationId": name, "responses": RESPONSES, **more}
+
+
+def one(folder: Path, operation: Any = None, path: str = "/x", **more: Any) -> Operation:
+    """The only operation of a document."""
+    value = document(paths={path: {"get": operation or get()}}, **more)
+    (found,) = operations(folder, value).values()
+    return found
+
+
+def codes(folder: Path, value: Any) -> list[str]:
+    return [problem.code for problem in read(folder, value)[1]]
+
+
+@BOTH
+def test_an_operation_has_its_facts(tmp_path: Path, version: str) -> None:
+    found = one(tmp_path, get("a", summary="Does it"), "/a/{id}", version=version)
+    assert (found.id, found.method, found.path) == ("api.a", "GET", "/a/{id}")
+    assert (found.summary, found.websocket, found.at) == (
+        "Does it",
+        False,
+        ("paths", "/a/{id}", "get"),
+    )
+    assert found.source.file == "api.yaml"
+
+
+@pytest.mark.parametrize(
+    "method", ["get", "put", "post", "delete", "options", "head", "patch", "trace"]
+)
+def test_every_method_is_an_operation(tmp_path: Path, method: str) -> None:
+    found = operations(tmp_path, document(paths={"/x": {method: get()}}))
+    assert found["x"].method == method.upper()
+
+
+def test_what_else_a_path_says_is_no_operation(tmp_path: Path) -> None:
+    item = {
+        "summary": "s",
+        "description": "d",
+        "parameters": [],
+        "servers": [],
+        "x-y": 1,
+        "get": get(),
+    }
+    assert list(operations(tmp_path, document(paths={"/x": item}))) == ["x"]
+
+
+def test_an_operation_without_a_name_is_known_by_method_and_path(tmp_path: Path) -> None:
+    value = document(paths={"/a/{id}": {"get": {"responses": RESPONSES}}})
+    assert list(operations(tmp_path, value)) == ["GET /a/{id}"]
+
+
+def test_callbacks_and_webhooks_are_no_operations(tmp_path: Path) -> None:
+    callback = {"{$request.body#/url}": {"post": get("called")}}
+    value = document(
+        paths={"/x": {"get": get(callbacks={"done": callback})}},
+        webhooks={"ping": {"post": get("pinged")}},
+    )
+    assert list(operations(tmp_path, value)) == ["x"]
+
+
+def test_a_path_may_stand_in_another_file(tmp_path: Path) -> None:
+    (tmp_path / "paths").mkdir()
+    (tmp_path / "paths" / "x.json").write_text(
+        json.dumps({"get": get(parameters=[{"$ref": "../parts.yaml#/P"}])})
+    )
+    (tmp_path / "parts.yaml").write_text(
+        "P: {name: q, in: query, schema: {$ref: '#/S'}}\nS: {type: integer}\n"
+    )
+    found = operations(tmp_path, document(paths={"/x": {"$ref": "paths/x.json"}}))["x"]
+    with pytest.raises(GatewayError) as caught:
+        found.check_parameters(exchange(query="q=a"))
+    assert caught.value.param == "q"
+
+
+def test_an_answer_of_101_makes_a_websocket(tmp_path: Path) -> None:
+    upgrade = {"101": {"description": "d"}}
+    assert one(tmp_path, {"operationId": "x", "responses": upgrade}).websocket
+    value = document(paths={"/x": {"post": {"operationId": "x", "responses": upgrade}}})
+    assert not operations(tmp_path, value)["x"].websocket
+
+
+# Where it is mounted.
+
+
+@pytest.mark.parametrize(
+    ("servers", "mount"),
+    [
+        (None, ""),
+        ([], ""),
+        ([{"url": "/"}], ""),
+        ([{"url": "/v1"}], "/v1"),
+        ([{"url": "/v1/"}], "/v1"),
+        ([{"url": "https://api.example.com"}], ""),
+        ([{"url": "https://api.example.com/v1"}], "/v1"),
+        ([{"url": "https://api.example.com/a/b/?x=y#z"}], "/a/b"),
+        ([{"url": "//api.example.com/v1"}], "/v1"),
+        ([{"url": "/v1"}, {"url": "/v2"}], "/v1"),
+        (
+            [
+                {
+                    "url": "https://{host}/{base}/{version}",
+                    "variables": {
+                        "host": {"default": "h"},
+                        "base": {"default": "a/b"},
+                        "version": {"default": "v2", "enum": ["v1", "v2"]},
+                    },
+                }
+            ],
+            "/a/b/v2",
+        ),
+        ([{"url": "/{v}", "variables": {"v": {"default": "1"}}}], "/1"),
+        ([{"url": "v1"}], "/v1"),
+    ],
+)
+def test_a_path_stands_under_that_of_the_server(tmp_path: Path, servers: Any, mount: str) -> None:
+    more = {} if servers is None else {"servers": servers}
+    assert one(tmp_path, **more).mounts == (mount,)
+
+
+def test_the_servers_of_an_operation_come_before_those_of_its_path(tmp_path: Path) -> None:
+    url = [{"url": "/document"}]
+    item = {
+        "servers": [{"url": "/path"}],
+        "get": get("a", servers=[{"url": "/own"}]),
+        "put": get("b"),
+    }
+    found = operations(tmp_path, document(servers=url, paths={"/x": item, "/y": {"get": get("c")}}))
+    assert [found[name].mounts for name in "abc"] == [("/own",), ("/path",), ("/document",)]
+
+
+def test_the_configured_mounts_come_before_all_servers(tmp_path: Path) -> None:
+    value = document(servers=[{"url": "/v1"}], paths={"/x": {"get": get(servers=[{"url": "/o"}])}})
+    found = operations(tmp_path, value, mounts=("/a", "/b"))
+    assert found["x"].mounts == ("/a", "/b")
+
+
+# Parameters.
+
+
+def refused(operation: Operation, **request: Any) -> GatewayError:
+    with pytest.raises(GatewayError) as caught:
+        operation.check_parameters(exchange(method="GET", **request))
+    return caught.value
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("parameter", "request_", "param", "code"),
+    [
+        ({"in": "query", "name": "q", "required": True}, {}, "q", "missing_required_parameter"),
+        ({"in": "query", "name": "q"}, {"query": "q=x"}, "q", "invalid_type"),
+        (
+            {"in": "header", "name": "X-Q", "required": True},
+            {},
+            "X-Q",
+            "missing_required_parameter",
+        ),
+        ({"in": "header", "name": "X-Q"}, {"headers": {"x-q": "x"}}, "X-Q", "invalid_type"),
+        ({"in": "cookie", "name": "q", "required": True}, {}, "q", "missing_required_parameter"),
+        ({"in": "cookie", "name": "q"}, {"headers": {"cookie": "a=b; q=x"}}, "q", "invalid_type"),
+        ({"in": "query", "name": "q"}, {"query": "q=%"}, "q", "invalid_value"),
+        ({"in": "query", "name": "q"}, {"query": "q=%ff"}, "q", "invalid_value"),
+    ],
+)
+def test_a_parameter_is_refused_by_its_name(
+    tmp_path: Path, version: str, parameter: Any, request_: Any, param: str, code: str
+) -> None:
+    declared = {**parameter, "schema": {"type": "integer"}}
+    found = one(tmp_path, get(parameters=[declared]), version=version)
+    error = refused(found, **request_)
+    assert (error.status, error.param, error.code) == (400, param, code)
+    assert param in error.message
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        {"query": "q=5", "headers": {"x-h": "6", "cookie": "c=7"}},
+        {"query": "%71=5&other=x", "headers": {"x-h": " 6 ", "cookie": "a=b; c=7"}},
+        {},
+    ],
+)
+def test_parameters_that_are_right_pass(tmp_path: Path, request_: Any) -> None:
+    places = [("q", "query"), ("X-H", "header"), ("c", "cookie")]
+    declared = [{"name": n, "in": p, "schema": {"type": "integer"}} for n, p in places]
+    one(tmp_path, get(parameters=declared)).check_parameters(exchange(method="GET", **request_))
+
+
+def test_a_path_parameter_is_read_from_its_span(tmp_path: Path) -> None:
+    declared = {"name": "file-id", "in": "path", "required": True, "schema": {"type": "integer"}}
+    found = one(tmp_path, get(parameters=[declared]), "/f/{file-id}")
+    found.check_parameters(exchange(path="/f/5", variables={"file-id": (3, 4)}))
+    error = refused(found, path="/f/x", variables={"file-id": (3, 4)})
+    assert (error.param, error.code) == ("file-id", "invalid_type")
+
+
+def test_the_place_within_a_parameter_is_named(tmp_path: Path) -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "integer"}}}
+    declared = {"name": "filter", "in": "query", "style": "deepObject", "schema": schema}
+    found = one(tmp_path, get(parameters=[declared]))
+    assert refused(found, query="filter[a]=x").param == "filter.a"
+
+
+def test_a_parameter_may_hold_json(tmp_path: Path) -> None:
+    content = {"application/json": {"schema": {"required": ["a"]}}}
+    found = one(tmp_path, get(parameters=[{"name": "q", "in": "query", "content": content}]))
+    found.check_parameters(exchange(query="q=%7B%22a%22:1%7D"))
+    assert refused(found, query="q=%7B%7D").param == "q.a"
+    assert refused(found, query="q=%7B").param == "q"
+
+
+def test_an_operation_overrides_the_parameters_of_its_path(tmp_path: Path) -> None:
+    item = {
+        "parameters": [
+            {"name": "q", "in": "query", "required": True, "schema": {"type": "integer"}},
+            {"name": "r", "in": "query", "required": True, "schema": {"type": "integer"}},
+        ],
+        "get": get(parameters=[{"name": "q", "in": "query", "schema": {"type": "string"}}]),
+        "put": get("y"),
+    }
+    found = operations(tmp_path, document(paths={"/x": item}))
+    found["x"].check_parameters(exchange(query="q=text&r=5"))
+    found["x"].check_parameters(exchange(query="r=5"))
+    assert refused(found["x"], query="q=text").param == "r"
+    assert refused(found["y"], query="q=text&r=5").param == "q"
+
+
+def test_the_same_name_in_two_places_is_two_parameters(tmp_path: Path) -> None:
+    declared = [
+        {"name": "q", "in": place, "required": True, "schema": {"type": "integer"}}
+        for place in ("query", "cookie")
+    ]
+    found = one(tmp_path, get(parameters=declared))
+    assert len(found.parameters) == 2
+    assert refused(found, query="q=5").param == "q"
+
+
+@pytest.mark.parametrize("name", ["Accept", "content-type", "AUTHORIZATION"])
+def test_headers_that_have_a_meaning_of_their_own_are_no_parameters(
+    tmp_path: Path, name: str
+) -> None:
+    declared = {"name": name, "in": "header", "required": True, "schema": {"type": "integer"}}
+    assert one(tmp_path, get(parameters=[declared])).parameters == ()
+
+
+def test_a_path_variable_that_nobody_declares_takes_anything(tmp_path: Path) -> None:
+    found = one(tmp_path, get(), "/a/{id}")
+    found.check_parameters(exchange(path="/a/%2F", variables={"id": (3, 6)}))
+
+
+@BOTH
+def test_nullable_and_other_words_hold_in_parameters(tmp_path: Path, version: str) -> None:
+    schema = {"type": "integer", "minimum": 5}
+    schema |= {"exclusiveMinimum": True} if version == V30 else {"exclusiveMinimum": 5}
+    found = one(
+        tmp_path,
+        get(parameters=[{"name": "q", "in": "query", "schema": schema}]),
+        version=version,
+    )
+    found.check_parameters(exchange(query="q=6"))
+    assert refused(found, query="q=5").code == "below_min_value"
+
+
+@BOTH
+def test_a_body_by_reference_is_taken(tmp_path: Path, version: str) -> None:
+    post = get(requestBody={"$ref": "#/components/requestBodies/B"})
+    body = {"required": True, "content": {"application/json": {"schema": {"required": ["a"]}}}}
+    value = document(
+        version=version,
+        paths={"/x": {"post": post}},
+        components={"requestBodies": {"B": body}},
+    )
+    found = operations(tmp_path, value)["x"]
+    assert found.bodies.required
+    assert list(found.bodies.rules) == ["application/json"]
+
+
+# What is wrong, at its place.
+
+
+@pytest.mark.parametrize(
+    ("path", "code"),
+    [
+        ("x", "MW205"),
+        ("/<upload_url", None),
+        ("/a//b", "MW205"),
+        ("/v1/messages?beta=true", "MW205"),
+        ("/{a}/{a}", "MW205"),
+        ("/{}", "MW205"),
+        ("/{a}{b}", "MW205"),
+        ("/{a", "MW205"),
+    ],
+)
+def test_an_odd_path_is_a_problem(tmp_path: Path, path: str, code: str | None) -> None:
+    found = codes(tmp_path, document(paths={path: {"get": get()}, "/y": {"get": get("y")}}))
+    assert found == ([code] if code else [])
+
+
+def test_a_name_used_twice_is_a_problem(tmp_path: Path) -> None:
+    value = document(paths={"/x": {"get": get()}, "/y": {"post": get()}})
+    _, problems = read(tmp_path, value)
+    (problem,) = problems
+    assert problem.code == "MW206"
+    assert "GET /x" in problem.hint
+
+
+def test_a_path_parameter_that_stands_nowhere_is_a_problem(tmp_path: Path) -> None:
+    declared = {"name": "y", "in": "path", "required": True, "schema": {}}
+    value = document(paths={"/{x}": {"get": get(parameters=[declared])}})
+    assert codes(tmp_path, value) == ["MW207"]
+
+
+@BOTH
+@pytest.mark.parametrize("schema", [{"type": "strin"}, {"minimum": "x"}, {"pattern": "("}])
+def test_a_broken_schema_is_a_problem(tmp_path: Path, version: str, schema: Any) -> None:
+    body = {"content": {"application/json": {"schema": schema}}}
+    declared = [{"name": "q", "in": "query", "schema": schema}]
+    value = document(
+        version=version,
+        paths={"/x": {"post": get(requestBody=body)}, "/y": {"get": get("y", parameters=declared)}},
+    )
+    assert codes(tmp_path, value) == ["MW204", "MW204"]
+
+
+def test_a_style_that_a_place_does_not_have_is_a_problem(tmp_path: Path) -> None:
+    declared = {"name": "q", "in": "query", "style": "matrix", "schema": {}}
+    assert codes(tmp_path, document(paths={"/x": {"get": get(parameters=[declared])}})) == ["MW204"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"paths": None},
+        {"paths": []},
+        {"paths": "x"},
+        {"paths": {"/x": None}},
+        {"paths": {"/x": []}},
+        {"paths": {"/x": {"get": None}}},
+        {"paths": {"/x": {"get": "x"}}},
+        {"paths": {"/x": {"get": get(parameters={})}}},
+        {"paths": {"/x": {"get": get(parameters=["x"])}}},
+        {"paths": {"/x": {"get": get(parameters=[{}])}}},
+        {"paths": {"/x": {"get": get(parameters=[{"name": "q", "in": "nowhere"}])}}},
+        {"paths": {"/x": {"get": get(parameters=[{"name": "q", "in": "query", "schema": 5}])}}},
+        {"paths": {"/x": {"get": get(requestBody="x")}}},
+        {"paths": {"/x": {"get": get(requestBody={"content": []})}}},
+        {"paths": {"/x": {"get": get(requestBody={"content": {"application/json": 5}})}}},
+        {"paths": {"/x": {"get": get(requestBody={"content": {"a/b": {"schema": 5}}})}}},
+        {"paths": {"/x": {"get": get(responses=[])}}},
+        {"paths": {"/x": {"get": get(responses={200: {"description": "d"}})}}},
+        {"paths": {"/x": {"get": get(security="x")}}},
+        {"paths": {"/x": {"get": get(security=["x"])}}},
+        {"paths": {"/x": {"get": get(servers=["x"])}}},
+        {"paths": {"/x": {"get": get(servers=[{"url": 5, "variables": ["x"]}])}}},
+        {"paths": {"/x": {"get": get(servers=[{"url": "/{a}", "variables": {"a": 1}}])}}},
+        {"paths": {"/x": {"get": get(5)}}},
+        {"components": []},
+        {"components": {"schemas": []}},
+        {"components": {"securitySchemes": []}},
+        {"components": {"schemas": {"A": {"properties": {"a": 5}, "required": 5}}}},
+        {"components": {"schemas": {"A": {"format": 5, "nullable": "x", "type": 5}}}},
+        {"servers": {}},
+        {"servers": [{"url": "http://[broken"}]},
+        {"security": {}},
+    ],
+)
+def test_a_crooked_document_is_no_crash(tmp_path: Path, change: Any) -> None:
+    for version in (V30, V31):
+        value = {**document(version=version, paths={"/y": {"get": get("y")}}), **change}
+        specification, problems = read(tmp_path, value)
+        assert specification is not None or problems
+
+
+@pytest.mark.parametrize(
+    ("paths", "components"),
+    [
+        ({"/x": {"$ref": "#/paths/~1x"}}, {}),
+        (
+            {"/x": {"get": get(parameters=[{"$ref": "#/components/parameters/P"}])}},
+            {"parameters": {"P": {"$ref": "#/components/parameters/P"}}},
+        ),
+        (
+            {"/x": {"get": get(requestBody={"$ref": "#/components/requestBodies/B"})}},
+            {
+                "requestBodies": {
+                    "B": {"$ref": "#/components/requestBodies/C"},
+                    "C": {"$ref": "#/components/requestBodies/B"},
+                }
+            },
+        ),
+        (
+            {
+                "/x": {
+                    "post": get(
+                        requestBody={
+                            "content": {
+                                "application/json": {"schema": {"$ref": "#/components/schemas/A"}}
+                            }
+                        }
+                    )
+                }
+            },
+            {"schemas": {"A": {"$ref": "#/components/schemas/A"}}},
+        ),
+        (
+            {
+                "/x": {
+                    "get": get(
+                        parameters=[
+                            {
+                                "name": "q",
+                                "in": "query",
+                                "schema": {"$ref": "#/components/schemas/A"},
+                            }
+                        ]
+                    )
+                }
+            },
+            {"schemas": {"A": {"$ref": "#/components/schemas/A"}}},
+        ),
+        (
+            {},
+            {
+                "schemas": {
+                    "A": {"properties": {"a": {"$ref": "#/components/schemas/B"}}},
+                    "B": {"$ref": "#/components/schemas/B"},
+                }
+            },
+        ),
+    ],
+)
+def test_references_that_lead_in_a_circle_are_a_problem(
+    tmp_path: Path, paths: Any, components: Any
+) -> None:
+    for version in (V30, V31):
+        _, problems = read(tmp_path, document(version=version, paths=paths, components=components))
+        assert "MW202" in {problem.code for problem in problems}
+
+
+def test_the_node_of_an_operation_can_be_looked_at(tmp_path: Path) -> None:
+    specification, _ = read(tmp_path, document(paths={"/a~b/{c}": {"get": get(summary="s")}}))
+    assert isinstance(specification, Specification)
+    assert specification.node(specification.operations["x"]).text("summary") == "s"
+
+
+def test_the_node_of_an_operation_in_another_file_can_be_looked_at(tmp_path: Path) -> None:
+    (tmp_path / "x.yaml").write_text(json.dumps({"get": get(summary="s")}))
+    specification, _ = read(tmp_path, document(paths={"/x": {"$ref": "x.yaml"}}))
+    assert isinstance(specification, Specification)
+    assert specification.node(specification.operations["x"]).text("summary") == "s"

@@ -1,0 +1,311 @@
+"""OpenAPI's own words in schemas, and schemas across files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.problem import Findings
+from engine.spec.load import load
+from engine.spec.schemas import CHECKED_FORMATS, Schemas
+from tests.support.documents import document, library, validator
+
+V30, V31 = "3.0.3", "3.1.0"
+BOTH = pytest.mark.parametrize("version", [V30, V31])
+BAD = {
+    "byte": "YQ",
+    "date": "2023-02-30",
+    "date-time": "2023-02-28",
+    "uuid": "123e4567",
+    "email": "nobody",
+    "ipv4": "1.2.3.400",
+    "ipv6": "::g",
+}
+GOOD = {
+    "byte": "YQ==",
+    "date": "2024-02-29",
+    "date-time": "2024-02-29T12:00:00Z",
+    "uuid": "123e4567-e89b-12d3-a456-426614174000",
+    "email": "a@example.com",
+    "ipv4": "127.0.0.1",
+    "ipv6": "::1",
+}
+
+
+def valid(schema: Any, value: Any, version: str = V31, **components: Any) -> bool:
+    return bool(validator(schema, version=version, **components).is_valid(value))
+
+
+# Formats.
+
+
+@BOTH
+@pytest.mark.parametrize("name", sorted(CHECKED_FORMATS))
+def test_a_checked_format_is_enforced(version: str, name: str) -> None:
+    schema = {"type": "string", "format": name}
+    assert valid(schema, GOOD[name], version)
+    assert valid(schema, BAD[name], version) is (name == "byte" and version == V31)
+
+
+@BOTH
+@pytest.mark.parametrize("name", ["binary", "password", "unixtime", "decimal", "float", "uri", ""])
+def test_an_unknown_format_passes(version: str, name: str) -> None:
+    assert valid({"format": name}, "((", version)
+    assert valid({"format": name}, 5.5, version)
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("name", "low", "high"), [("int32", -(2**31), 2**31 - 1), ("int64", -(2**63), 2**63 - 1)]
+)
+def test_a_number_format_is_a_bound(version: str, name: str, low: int, high: int) -> None:
+    schema = {"type": "integer", "format": name}
+    assert valid(schema, low, version)
+    assert valid(schema, high, version)
+    assert not valid(schema, low - 1, version)
+    assert not valid(schema, high + 1, version)
+
+
+def test_a_number_format_leaves_narrower_bounds_alone() -> None:
+    schema = {"type": "integer", "format": "int32", "minimum": 1, "maximum": 5}
+    assert [valid(schema, n) for n in (0, 1, 5, 6)] == [False, True, True, False]
+
+
+def test_a_number_in_text_has_no_bounds() -> None:
+    assert valid({"type": "string", "format": "int64"}, "99999999999999999999")
+
+
+# 3.0's nullable.
+
+
+@pytest.mark.parametrize(
+    ("schema", "passes"),
+    [
+        ({"type": "string", "nullable": True}, True),
+        ({"type": "string", "nullable": False}, False),
+        ({"type": "string"}, False),
+        ({"nullable": True, "enum": ["a"]}, False),
+        ({"type": "string", "nullable": True, "enum": ["a", None]}, True),
+        ({"type": "string", "nullable": True, "enum": ["a"]}, False),
+        ({"nullable": True, "allOf": [{"type": "string"}]}, False),
+        ({"anyOf": [{"type": "string", "nullable": True}, {"type": "integer"}]}, True),
+        ({"$ref": "#/components/schemas/Maybe"}, True),
+        ({"type": "string", "nullable": True, "minLength": 2}, True),
+    ],
+)
+def test_null_in_30(schema: Any, passes: bool) -> None:
+    maybe = {"type": "object", "nullable": True}
+    assert valid(schema, None, V30, Maybe=maybe) is passes
+
+
+def test_nullable_at_any_depth() -> None:
+    schema = {"properties": {"a": {"items": {"type": "integer", "nullable": True}}}}
+    assert valid(schema, {"a": [1, None]}, V30)
+    assert not valid(schema, {"a": ["x"]}, V30)
+
+
+def test_a_property_called_nullable_is_a_property() -> None:
+    schema = {"type": "object", "properties": {"nullable": {"type": "boolean"}}}
+    assert not valid(schema, {"nullable": "x"}, V30)
+
+
+# readOnly and writeOnly.
+
+ACCOUNT = {
+    "type": "object",
+    "required": ["id", "name", "secret"],
+    "properties": {
+        "id": {"type": "string", "readOnly": True},
+        "name": {"type": "string"},
+        "secret": {"type": "string", "writeOnly": True},
+    },
+}
+
+
+@BOTH
+def test_a_read_only_property_is_not_asked_for(version: str) -> None:
+    assert valid(ACCOUNT, {"name": "n", "secret": "s"}, version)
+    assert not valid(ACCOUNT, {"name": "n"}, version)
+    assert not valid(ACCOUNT, {"secret": "s"}, version)
+
+
+def test_a_read_only_property_may_be_sent_in_31_alone() -> None:
+    body = {"id": "i", "name": "n", "secret": "s"}
+    assert not valid(ACCOUNT, body, V30)
+    assert valid(ACCOUNT, body, V31)
+    assert not valid(ACCOUNT, {**body, "id": 5}, V31)
+
+
+@BOTH
+def test_a_property_that_is_read_only_by_reference_is_not_asked_for(version: str) -> None:
+    schema = {
+        "required": ["id"],
+        "properties": {"id": {"$ref": "#/components/schemas/Link"}},
+    }
+    link = {"$ref": "#/components/schemas/Id"}
+    read_only = {"type": "string", "readOnly": True}
+    assert valid(schema, {}, version, Link=link, Id=read_only)
+    assert valid(schema, {"id": "x"}, version, Link=link, Id=read_only) is (version == V31)
+
+
+def test_read_only_beside_a_reference_counts_in_31() -> None:
+    reference = {"$ref": "#/components/schemas/Id", "readOnly": True}
+    schema = {"required": ["id"], "properties": {"id": reference}}
+    assert valid(schema, {}, V31, Id={"type": "string"})
+    assert not valid(schema, {}, V30, Id={"type": "string"})
+
+
+def test_a_read_only_property_of_a_required_list_elsewhere_stays() -> None:
+    schema = {"allOf": [{"properties": {"id": {"readOnly": True}}}, {"required": ["id"]}]}
+    assert not valid(schema, {}, V31)
+
+
+# Literal values are no schemas.
+
+
+@BOTH
+@pytest.mark.parametrize(
+    "literal",
+    [
+        {"format": "custom"},
+        {"type": "string", "nullable": True},
+        {"type": "integer", "format": "int32"},
+        {"properties": {"a": {"readOnly": True}}, "required": ["a"]},
+        [{"format": "custom"}],
+    ],
+)
+def test_a_literal_value_is_taken_as_it_is(version: str, literal: Any) -> None:
+    assert valid({"enum": [literal]}, literal, version)
+
+
+# Recursion.
+
+TREE = {
+    "type": "object",
+    "required": ["value"],
+    "properties": {
+        "value": {"type": "integer"},
+        "children": {"type": "array", "items": {"$ref": "#/components/schemas/Tree"}},
+    },
+}
+
+
+@BOTH
+def test_a_schema_may_contain_itself(version: str) -> None:
+    schema = {"$ref": "#/components/schemas/Tree"}
+    right = {"value": 1, "children": [{"value": 2, "children": [{"value": 3}]}]}
+    wrong = {"value": 1, "children": [{"value": 2, "children": [{"value": "x"}]}]}
+    assert valid(schema, right, version, Tree=TREE)
+    assert not valid(schema, wrong, version, Tree=TREE)
+
+
+def test_two_schemas_may_contain_each_other() -> None:
+    ref = "#/components/schemas/"
+    a = {"properties": {"b": {"$ref": ref + "B"}}, "type": "object"}
+    b = {"properties": {"a": {"$ref": ref + "A"}}, "type": "object"}
+    assert valid({"$ref": ref + "A"}, {"b": {"a": {"b": {}}}}, A=a, B=b)
+    assert not valid({"$ref": ref + "A"}, {"b": {"a": {"b": 5}}}, A=a, B=b)
+
+
+def test_a_very_deep_value_is_judged() -> None:
+    value: Any = {"value": "wrong"}
+    for _ in range(200):
+        value = {"value": 1, "children": [value]}
+    assert not valid({"$ref": "#/components/schemas/Tree"}, value, Tree=TREE)
+
+
+# Across files.
+
+
+def write(folder: Path, version: str, api: str, **files: str) -> Schemas:
+    for name, text in files.items():
+        path = folder / (name.replace("__", "/") + ".yaml")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    (folder / "api.yaml").write_text(f"openapi: {version}\n{api}")
+    findings = Findings()
+    made = load(folder / "api.yaml", "api.yaml", findings)
+    assert findings.problems == []
+    assert made is not None
+    return Schemas(made)
+
+
+@BOTH
+def test_a_schema_may_stand_in_another_file(tmp_path: Path, version: str) -> None:
+    schemas = write(
+        tmp_path,
+        version,
+        "a: {properties: {x: {$ref: 'parts/one.yaml#/X'}}}\n",
+        parts__one="X: {type: array, items: {$ref: '#/Y'}}\nY: {$ref: '../two.yaml'}\n",
+        two="type: integer\nminimum: 3\n",
+    )
+    made = schemas.validator(schemas._library.document.get("a"))
+    assert made.is_valid({"x": [3]})
+    assert not made.is_valid({"x": [2]})
+    assert not made.is_valid({"x": ["3"]})
+
+
+@BOTH
+def test_openapis_words_hold_in_every_file(tmp_path: Path, version: str) -> None:
+    nullable = "nullable: true" if version == V30 else "minLength: 0"
+    schemas = write(
+        tmp_path,
+        version,
+        "a: {$ref: 'one.yaml#/A'}\n",
+        one=f"A: {{required: [id, n], properties: {{id: {{$ref: 'two.yaml#/Id'}}, "
+        f"n: {{type: string, {nullable}}}}}}}\n",
+        two="Id: {type: string, readOnly: true}\n",
+    )
+    made = schemas.validator(schemas._library.document.get("a"))
+    assert made.is_valid({"n": "x"})
+    assert made.is_valid({"n": None}) is (version == V30)
+    assert not made.is_valid({})
+
+
+def test_a_folder_of_any_name_holds_schemas(tmp_path: Path) -> None:
+    folder = tmp_path / "Ünder %20 #1 {x}"
+    folder.mkdir()
+    schemas = write(
+        folder, V31, "a: {$ref: 'one.yaml#/A'}\n", one="A: {$ref: '#/B'}\nB: {type: string}\n"
+    )
+    made = schemas.validator(schemas._library.document.get("a"))
+    assert made.is_valid("x")
+    assert not made.is_valid(5)
+
+
+@pytest.mark.parametrize("key", ["a/b", "a~b", "{id}", "a b", "é", "%41", "200", "a#b", "a?b"])
+def test_a_schema_may_stand_under_any_key(key: str) -> None:
+    made = library(document(components={"schemas": {key: {"type": "string"}}}))
+    node = made.document.get("components").get("schemas")._step(key)
+    compiled = Schemas(made).validator(node)
+    assert compiled.is_valid("x")
+    assert not compiled.is_valid(5)
+
+
+@BOTH
+@pytest.mark.parametrize(
+    "schema", [{"type": "strin"}, {"minimum": "x"}, {"required": "a"}, {"pattern": "("}]
+)
+def test_a_broken_schema_is_told_in_one_line(version: str, schema: Any) -> None:
+    with pytest.raises(ValueError) as caught:
+        validator(schema, version=version)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_boolean_schema_is_compiled() -> None:
+    assert valid(True, 5)
+    assert not valid(False, 5)
+
+
+def test_what_a_schema_refers_to_can_be_followed() -> None:
+    made = library(
+        document(
+            components={"schemas": {"A": {"$ref": "#/components/schemas/B"}, "B": {"type": "x"}}}
+        )
+    )
+    follow = Schemas(made).resolve(made.document)
+    assert follow({"$ref": "#/components/schemas/A"}) == {"type": "x"}
+    assert follow({"type": "y"}) == {"type": "y"}
+    assert follow(True) is True

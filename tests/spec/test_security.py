@@ -1,0 +1,135 @@
+"""Where a token stands, by the document or by the configuration."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.spec.operation import Operation
+from engine.spec.security import BEARER, Carrier, configured
+from tests.support.documents import document, read
+
+SCHEMES = {
+    "bearer": {"type": "http", "scheme": "bearer"},
+    "Bearer": {"type": "http", "scheme": "Bearer", "bearerFormat": "JWT"},
+    "basic": {"type": "http", "scheme": "basic"},
+    "oauth": {"type": "oauth2", "flows": {}},
+    "oidc": {"type": "openIdConnect", "openIdConnectUrl": "https://x"},
+    "header": {"type": "apiKey", "in": "header", "name": "X-Api-Key"},
+    "query": {"type": "apiKey", "in": "query", "name": "Key"},
+    "cookie": {"type": "apiKey", "in": "cookie", "name": "Session"},
+    "authorization": {"type": "apiKey", "in": "header", "name": "Authorization"},
+    "mutual": {"type": "mutualTLS"},
+    "odd": {"type": "apiKey", "in": "body", "name": "x"},
+    "linked": {"$ref": "#/components/securitySchemes/header"},
+}
+HEADER, QUERY, COOKIE = (
+    Carrier("header", "x-api-key"),
+    Carrier("query", "Key"),
+    Carrier("cookie", "Session"),
+)
+
+
+def made(folder: Path, own: Any = None, every: Any = None) -> tuple[Operation, list[Any]]:
+    operation: dict[str, Any] = {"operationId": "x", "responses": {}}
+    if own is not None:
+        operation["security"] = own
+    value = document(
+        paths={"/x": {"get": operation}},
+        components={"securitySchemes": SCHEMES},
+        **({"security": every} if every is not None else {}),
+    )
+    specification, problems = read(folder, value)
+    assert specification is not None
+    return specification.operations["x"], problems
+
+
+@pytest.mark.parametrize(
+    ("security", "carriers"),
+    [
+        ([{"bearer": []}], [BEARER]),
+        ([{"Bearer": []}], [BEARER]),
+        ([{"oauth": ["a"]}], [BEARER]),
+        ([{"oidc": []}], [BEARER]),
+        ([{"authorization": []}], [BEARER]),
+        ([{"header": []}], [HEADER]),
+        ([{"linked": []}], [HEADER]),
+        ([{"query": []}], [QUERY]),
+        ([{"cookie": []}], [COOKIE]),
+        ([{"header": []}, {"query": []}, {"bearer": []}], [HEADER, QUERY, BEARER]),
+        ([{"header": [], "query": []}], [HEADER, QUERY]),
+        ([{"header": []}, {"header": []}], [HEADER]),
+        # Nothing is open by accident.
+        ([], [BEARER]),
+        ([{}], [BEARER]),
+        ([{}, {"header": []}], [HEADER]),
+    ],
+)
+def test_a_carrier_is_what_the_security_says(
+    tmp_path: Path, security: Any, carriers: list[Carrier]
+) -> None:
+    for own, every in ((security, None), (None, security)):
+        operation, problems = made(tmp_path, own, every)
+        assert list(operation.carriers) == carriers
+        assert problems == []
+
+
+def test_without_security_a_bearer_token_is_asked_for(tmp_path: Path) -> None:
+    operation, problems = made(tmp_path)
+    assert operation.carriers == (BEARER,)
+    assert problems == []
+
+
+def test_an_operation_speaks_before_the_document(tmp_path: Path) -> None:
+    assert made(tmp_path, [{"query": []}], [{"header": []}])[0].carriers == (QUERY,)
+    assert made(tmp_path, [], [{"header": []}])[0].carriers == (BEARER,)
+
+
+@pytest.mark.parametrize("name", ["basic", "mutual", "odd"])
+def test_a_scheme_that_is_not_understood_is_a_warning(tmp_path: Path, name: str) -> None:
+    operation, problems = made(tmp_path, [{name: []}])
+    assert operation.carriers == (BEARER,)
+    assert [(p.level, p.code) for p in problems] == [("warning", "MW212")]
+
+
+def test_a_scheme_that_is_not_understood_leaves_the_others(tmp_path: Path) -> None:
+    operation, _ = made(tmp_path, [{"basic": []}, {"header": []}])
+    assert operation.carriers == (HEADER,)
+
+
+def test_an_unknown_scheme_is_placed_with_the_name_meant(tmp_path: Path) -> None:
+    text = (
+        "openapi: 3.1.0\ninfo: {title: T, version: '1'}\n"
+        "paths: {/x: {get: {operationId: x, responses: {}, security: [{hedaer: []}]}}}\n"
+        "components: {securitySchemes: {header: {type: apiKey, in: header, name: k}}}\n"
+    )
+    _, problems = read(tmp_path, text)
+    (problem,) = problems
+    assert (problem.code, problem.line, problem.column) == ("MW211", 3, 63)
+    assert problem.hint == "did you mean 'header'?"
+
+
+@pytest.mark.parametrize(
+    ("entries", "carriers"),
+    [
+        ([], ()),
+        (["bearer"], (BEARER,)),
+        (
+            [{"header": "x-key"}, {"query": "key"}, {"cookie": "session"}, "bearer"],
+            (
+                Carrier("header", "x-key"),
+                Carrier("query", "key"),
+                Carrier("cookie", "session"),
+                BEARER,
+            ),
+        ),
+    ],
+)
+def test_the_configuration_names_carriers(entries: list[Any], carriers: Any) -> None:
+    assert configured(entries) == carriers
+
+
+def test_the_authorization_header_holds_a_bearer_token_by_the_configuration_too() -> None:
+    assert configured([{"header": "Authorization"}]) == (BEARER,)

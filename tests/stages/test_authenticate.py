@@ -1,0 +1,198 @@
+"""Who calls: tokens in every place, and that they go no further."""
+
+import pytest
+
+from engine.errors import GatewayError
+from engine.exchange import Exchange, Response
+from engine.services import Services
+from engine.spec.security import BEARER, Carrier
+from engine.stages.authenticate import authenticate
+from engine.tokens import Caller, digest
+
+SECRET, OTHER, EXPIRED = "mw-secret", "mw-other", "mw-expired"
+NOW = 1_000_000.0
+SERVICES = Services(
+    tokens={
+        digest(SECRET): Caller("alice", expires=NOW + 1),
+        digest(OTHER): Caller("bob"),
+        digest(EXPIRED): Caller("carol", expires=NOW),
+    },
+    clock=lambda: NOW,
+)
+HEADER, QUERY, COOKIE = (
+    Carrier("header", "x-api-key"),
+    Carrier("query", "key"),
+    Carrier("cookie", "t"),
+)
+
+
+def call(carriers, query="", public=False, **environ):
+    """The exchange as the next stage sees it."""
+    seen = []
+
+    def following(exchange):
+        seen.append(exchange)
+        return Response(200, [])
+
+    exchange = Exchange("GET", "/", query, {"REQUEST_METHOD": "GET", **environ})
+    authenticate(carriers, public, SERVICES)(exchange, following)
+    return seen[0]
+
+
+def refused(carriers, query="", **environ):
+    with pytest.raises(GatewayError) as raised:
+        call(carriers, query, **environ)
+    error = raised.value
+    assert (error.status, error.code) == (401, "invalid_api_key")
+    assert ("www-authenticate", "Bearer") in error.headers
+    return error.message
+
+
+@pytest.mark.parametrize(
+    ("carrier", "query", "environ"),
+    [
+        (BEARER, "", {"HTTP_AUTHORIZATION": f"Bearer {SECRET}"}),
+        (BEARER, "", {"HTTP_AUTHORIZATION": f"bearer {SECRET}"}),
+        (BEARER, "", {"HTTP_AUTHORIZATION": f"BEARER   {SECRET} "}),
+        (HEADER, "", {"HTTP_X_API_KEY": SECRET}),
+        (QUERY, f"key={SECRET}", {}),
+        (QUERY, f"a=b&key={SECRET}&c=d", {}),
+        (QUERY, "key=mw%2Dsecret", {}),
+        (COOKIE, "", {"HTTP_COOKIE": f"t={SECRET}"}),
+        (COOKIE, "", {"HTTP_COOKIE": f"a=b; t={SECRET}; c=d"}),
+        (COOKIE, "", {"HTTP_COOKIE": f'a=b; t="{SECRET}"'}),
+    ],
+)
+def test_a_token_is_found_where_the_operation_says(carrier, query, environ):
+    exchange = call([carrier], query, **environ)
+    assert exchange.caller is not None
+    assert exchange.caller.name == "alice"
+
+
+@pytest.mark.parametrize(
+    "cookie",
+    ['x={"a":1}; t=%s', "x y=z; t=%s", "é=1; t=%s", "; ; t=%s", "a@b=c; t=%s", "[x]=1;t=%s"],
+)
+def test_a_token_in_a_cookie_is_found_beside_cookies_not_by_the_book(cookie):
+    assert call([COOKIE], HTTP_COOKIE=cookie % SECRET).caller.name == "alice"
+
+
+@pytest.mark.parametrize(
+    ("carrier", "query", "environ"),
+    [
+        (BEARER, "", {"HTTP_X_API_KEY": SECRET}),
+        (BEARER, f"key={SECRET}", {}),
+        (BEARER, "", {"HTTP_AUTHORIZATION": SECRET}),
+        (BEARER, "", {"HTTP_AUTHORIZATION": f"Basic {SECRET}"}),
+        (BEARER, "", {"HTTP_AUTHORIZATION": f"Bearer{SECRET}"}),
+        (HEADER, "", {"HTTP_AUTHORIZATION": f"Bearer {SECRET}"}),
+        (HEADER, "", {"HTTP_X_API_KEY": f"Bearer {SECRET}"}),
+        (QUERY, f"Key={SECRET}", {}),
+        (QUERY, "key", {}),
+        (QUERY, "key=", {}),
+        (COOKIE, "", {"HTTP_COOKIE": f"T={SECRET}"}),
+        (COOKIE, "", {"HTTP_COOKIE": f"xt={SECRET}"}),
+    ],
+)
+def test_a_token_elsewhere_is_none(carrier, query, environ):
+    refused([carrier], query, **environ)
+
+
+def test_several_places_are_all_tried():
+    carriers = [HEADER, BEARER, QUERY]
+    assert call(carriers, HTTP_AUTHORIZATION=f"Bearer {SECRET}").caller.name == "alice"
+    assert call(carriers, f"key={SECRET}", HTTP_X_API_KEY="").caller.name == "alice"
+    assert call(carriers, f"key={OTHER}", HTTP_X_API_KEY="wrong").caller.name == "bob"
+
+
+def test_of_two_tokens_the_first_place_decides():
+    environ = {"HTTP_X_API_KEY": OTHER, "HTTP_AUTHORIZATION": f"Bearer {SECRET}"}
+    assert call([HEADER, BEARER], **environ).caller.name == "bob"
+    assert call([BEARER, HEADER], **environ).caller.name == "alice"
+
+
+def test_an_expired_token_beside_a_good_one_is_no_trouble():
+    environ = {"HTTP_X_API_KEY": EXPIRED, "HTTP_AUTHORIZATION": f"Bearer {SECRET}"}
+    assert call([HEADER, BEARER], **environ).caller.name == "alice"
+
+
+def test_no_token_is_told_where_to_put_it():
+    message = refused([BEARER, HEADER, QUERY, COOKIE])
+    for words in ("Authorization: Bearer", "x-api-key", "'key'", "'t'"):
+        assert words in message
+
+
+def test_a_wrong_token_is_told_apart_from_none():
+    message = refused([BEARER], HTTP_AUTHORIZATION="Bearer mw-nobody")
+    assert "not known" in message
+    assert "mw-nobody" not in message
+
+
+def test_an_expired_token_is_told_so_from_its_last_moment_on():
+    assert "expired" in refused([HEADER], HTTP_X_API_KEY=EXPIRED)
+
+
+@pytest.mark.parametrize(
+    "secret", ["x" * 5000, "x" * 1_000_000, "é", "\xff\xfe", "\x00", " ", "Bearer", digest(SECRET)]
+)
+def test_any_other_text_is_refused_and_nothing_worse(secret):
+    refused([HEADER, BEARER], HTTP_X_API_KEY=secret, HTTP_AUTHORIZATION=f"Bearer {secret}")
+
+
+def test_the_same_query_parameter_twice_is_not_accepted_by_half():
+    """What is checked here and what an upstream reads must be one and the same."""
+    exchange = call([QUERY], f"key={SECRET}&key=mw-nobody&a=b")
+    assert exchange.query == "a=b"
+
+
+def test_duplicate_headers_joined_by_the_server_are_no_token():
+    refused([HEADER], HTTP_X_API_KEY=f"{SECRET},{SECRET}")
+    refused([BEARER], HTTP_AUTHORIZATION=f"Bearer {SECRET},Bearer {SECRET}")
+
+
+@pytest.mark.parametrize("public", [False, True])
+def test_the_token_goes_no_further(public):
+    exchange = call(
+        [BEARER, HEADER, QUERY, COOKIE],
+        f"a=b&key={SECRET}&c=%20d&key=x",
+        public,
+        HTTP_AUTHORIZATION=f"Bearer {SECRET}",
+        HTTP_X_API_KEY=SECRET,
+        HTTP_COOKIE=f"t={SECRET}; other=1",
+        HTTP_X_OTHER="kept",
+    )
+    assert SECRET not in str(exchange.environ) + exchange.query
+    assert exchange.query == "a=b&c=%20d"
+    assert exchange.environ["HTTP_X_OTHER"] == "kept"
+
+
+def test_the_environ_of_the_server_is_left_as_it_is():
+    environ = {"HTTP_X_API_KEY": SECRET}
+    exchange = Exchange("GET", "/", "", environ)
+    authenticate([HEADER], False, SERVICES)(exchange, lambda given: Response(200, []))
+    assert environ == {"HTTP_X_API_KEY": SECRET}
+
+
+def test_a_public_route_asks_for_nothing():
+    exchange = call([BEARER], public=True)
+    assert exchange.caller is None
+    assert call([BEARER], public=True, HTTP_AUTHORIZATION="Bearer wrong").caller is None
+
+
+def test_a_query_without_a_token_stays_as_it_was_sent():
+    environ = {"HTTP_AUTHORIZATION": f"Bearer {SECRET}"}
+    for query in ("a=1&b=%20&&c", "a[]=x&a[]=y", "q=a+b%2B"):
+        assert call([BEARER, QUERY], query, **environ).query == query
+
+
+def test_nobody_is_served_while_there_are_no_tokens():
+    exchange = Exchange("GET", "/", "", {"HTTP_X_API_KEY": ""})
+    stage = authenticate([HEADER], False, Services())
+    with pytest.raises(GatewayError):
+        stage(exchange, lambda given: Response(200, []))
+
+
+def test_the_next_stages_answer_comes_back():
+    answer = Response(204, [])
+    exchange = Exchange("GET", "/", "", {"HTTP_X_API_KEY": SECRET})
+    assert authenticate([HEADER], False, SERVICES)(exchange, lambda given: answer) is answer

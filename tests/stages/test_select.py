@@ -1,0 +1,137 @@
+"""Which model is asked for, whether the caller may, and what serves it."""
+
+import json
+from types import SimpleNamespace
+
+import pytest
+
+from engine.body import Body
+from engine.errors import GatewayError
+from engine.exchange import MISSING, Exchange, Response
+from engine.services import Services
+from engine.spec import expression
+from engine.tokens import Caller
+from engine.upstream.catalog import Catalog, Served
+from engine.upstream.select import select
+from engine.upstream.target import Target
+
+
+def target(name, dialect="openai", weight=1.0):
+    return Target(SimpleNamespace(name=name, dialect=dialect), "", weight)
+
+
+CATALOG = Catalog(
+    [
+        Served("gpt-4o", (target("a"),), (target("b"),)),
+        Served("gpt-*", (target("wild"),), ()),
+        Served("claude", (target("c", "anthropic"),), ()),
+        Served("any", (target("d", ""),), ()),
+        Served("both", (target("e", "anthropic"), target("f", "openai")), ()),
+        Served("org/m:x", (target("g"),), ()),
+    ]
+)
+
+
+def call(model=MISSING, default="", caller=None, dialect="openai", text=None, also=()):
+    value = {} if model is MISSING else {"model": model}
+    body = text if text is not None else json.dumps(value).encode()
+    exchange = Exchange("POST", "/", "", {}, media_type="application/json")
+    exchange.body, exchange.value, exchange.caller = Body(body), json.loads(body), caller
+    if model is not MISSING:
+        assert exchange.value["model"] == model
+    stage = select(
+        expression.parse("$request.body#/model"),
+        [expression.parse(place) for place in also],
+        default,
+        dialect,
+        CATALOG,
+        Services(dice=lambda: 0),
+    )
+    stage(exchange, lambda given: Response(200, []))
+    return exchange
+
+
+def refused(*args, **more):
+    with pytest.raises(GatewayError) as raised:
+        call(*args, **more)
+    assert raised.value.param == "model"
+    return raised.value
+
+
+def upstreams(exchange):
+    return [found.upstream.name for found in exchange.targets]
+
+
+@pytest.mark.parametrize(
+    ("model", "names"),
+    [
+        ("gpt-4o", ["a", "b"]),
+        ("gpt-5", ["wild"]),
+        ("any", ["d"]),
+        ("org/m:x", ["g"]),
+        ("both", ["f"]),
+    ],
+)
+def test_a_model_has_the_targets_that_speak_the_routes_dialect(model, names):
+    exchange = call(model)
+    assert (exchange.model, upstreams(exchange)) == (model, names)
+
+
+def test_the_place_of_the_model_in_the_body_is_kept():
+    exchange = call("gpt-4o", text=b'{"x": 1, "model" : "gpt-4o"}')
+    assert exchange.model_at == (19, 27)
+
+
+@pytest.mark.parametrize("model", [MISSING, None, ""])
+def test_without_a_model_the_default_is_meant_or_it_is_missing(model):
+    assert call(model, default="gpt-4o").model == "gpt-4o"
+    error = refused(model)
+    assert (error.status, error.code) == (400, "missing_required_parameter")
+
+
+@pytest.mark.parametrize("model", [7, True, ["gpt-4o"], {"a": 1}, 1.5])
+def test_a_model_that_is_no_name_is_refused(model):
+    error = refused(model, default="gpt-4o")
+    assert (error.status, error.code) == (400, "invalid_type")
+
+
+def test_an_unknown_model_is_404_with_the_near_one():
+    error = refused("claud")
+    assert (error.status, error.code) == (404, "model_not_found")
+    assert "Did you mean 'claude'?" in error.message
+
+
+@pytest.mark.parametrize("model", ["gpt-4o", "nothing-like-it"])
+def test_a_model_the_caller_may_not_use_is_403_whether_it_exists_or_not(model):
+    error = refused(model, caller=Caller("a", ("claude",)))
+    assert (error.status, error.code) == (403, "model_not_allowed")
+
+
+def test_no_model_is_suggested_that_the_caller_may_not_use():
+    error = refused("claud", caller=Caller("a", ("claud", "gpt*")))
+    assert (error.status, "claude" in error.message) == (404, False)
+
+
+def test_the_rights_of_a_caller_hold_for_the_default_too():
+    assert refused(default="gpt-4o", caller=Caller("a", ())).status == 403
+
+
+def test_rights_are_checked_on_the_name_that_was_asked_for():
+    assert call("gpt-5", caller=Caller("a", ("gpt-5",))).model == "gpt-5"
+    assert refused("gpt-6", caller=Caller("a", ("gpt-5",))).status == 403
+
+
+def test_a_model_of_another_dialect_is_404_and_says_which():
+    error = refused("claude")
+    assert error.status == 404
+    assert "anthropic" in error.message
+
+
+def test_an_endless_name_is_cut_in_the_message():
+    assert len(refused("x" * 100_000).message) < 500
+    assert len(refused("x" * 100_000, caller=Caller("a", ())).message) < 500
+
+
+def test_a_repeated_key_is_refused_even_when_both_say_the_same():
+    error = refused("gpt-4o", text=b'{"model":"gpt-4o","model":"gpt-4o"}')
+    assert (error.status, error.code) == (400, "invalid_value")

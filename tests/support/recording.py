@@ -1,0 +1,288 @@
+"""An upstream that writes down what reaches it, byte by byte, and a client that sends raw bytes.
+
+Both know just enough HTTP to find the end of a message, and no library that could tidy it up.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+import socket
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+PATIENCE = 20.0
+"""Seconds until what does not come counts as failed."""
+
+Headers = list[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class Received:
+    """A request as it came."""
+
+    line: str
+    headers: Headers
+    body: bytes
+
+    @property
+    def target(self) -> str:
+        return self.line.split(" ")[1]
+
+    def values(self, name: str) -> list[str]:
+        """Every value of a header."""
+        return [value for known, value in self.headers if known == name]
+
+    def names(self) -> list[str]:
+        return [name for name, _ in self.headers]
+
+
+Speak = Callable[[Received, socket.socket], None]
+"""Answers a request on its socket."""
+
+
+def answer(
+    body: bytes = b"{}",
+    headers: Sequence[str] = ("Content-Type: application/json",),
+    status: int = 200,
+) -> Speak:
+    """An answer with a Content-Length."""
+    lines = [f"HTTP/1.1 {status} Fine", *headers, f"Content-Length: {len(body)}", "", ""]
+    data = "\r\n".join(lines).encode("latin-1") + body
+    return lambda received, sock: sock.sendall(data)
+
+
+@dataclass
+class Recorder:
+    """The upstream: `requests` are those that reached it, `speak` is how it answers the next."""
+
+    port: int = 0
+    connections: int = 0
+    requests: list[Received] = field(default_factory=list)
+    speak: Speak = field(default_factory=answer)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def last(self) -> Received:
+        return self.requests[-1]
+
+    def reset(self) -> None:
+        self.requests.clear()
+        self.connections = 0
+        self.speak = answer()
+
+    def _serve(self, sock: socket.socket) -> None:
+        self.connections += 1
+        with sock, contextlib.suppress(OSError), sock.makefile("rb") as stream:
+            while (received := _read(stream)) is not None:
+                self.requests.append(received)
+                self.speak(received, sock)
+
+
+@contextmanager
+def recorder() -> Iterator[Recorder]:
+    """A Recorder that listens on a port of 127.0.0.1."""
+    made = Recorder()
+    with socket.create_server(("127.0.0.1", 0), backlog=100) as server:
+        made.port = server.getsockname()[1]
+
+        def accept() -> None:
+            while True:
+                try:
+                    sock, _ = server.accept()
+                except OSError:
+                    return
+                sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                threading.Thread(target=made._serve, args=(sock,), daemon=True).start()
+
+        threading.Thread(target=accept, daemon=True).start()
+        yield made
+        server.shutdown(socket.SHUT_RDWR)
+
+
+def _head(stream: Any) -> tuple[str, Headers] | None:
+    line = stream.readline().decode("latin-1").rstrip("\r\n")
+    if not line:
+        return None
+    headers: Headers = []
+    while text := stream.readline().decode("latin-1").rstrip("\r\n"):
+        name, _, value = text.partition(":")
+        headers.append((name.lower(), value.strip()))
+    return line, headers
+
+
+def _read(stream: Any) -> Received | None:
+    head = _head(stream)
+    if head is None:
+        return None
+    line, headers = head
+    said = dict(headers)
+    if "chunked" in said.get("transfer-encoding", ""):
+        return Received(line, headers, b"".join(_chunks(stream)))
+    return Received(line, headers, stream.read(int(said.get("content-length", 0))))
+
+
+def _chunks(stream: Any) -> Iterator[bytes]:
+    """The chunks of a body, each as soon as it is whole. EOFError when it just breaks off."""
+    while True:
+        line = stream.readline()
+        if not line:
+            raise EOFError("the body broke off")
+        size = int(line.split(b";")[0], 16)
+        if not size:
+            break
+        data = stream.read(size)
+        if len(data) < size:
+            raise EOFError("the body broke off")
+        yield data
+        stream.readline()
+    while stream.readline().strip():
+        pass
+
+
+@dataclass(frozen=True)
+class Answered:
+    """An answer as it came; `closed` tells whether the connection ended with it."""
+
+    status: int
+    headers: Headers
+    body: bytes
+    closed: bool
+
+    def values(self, name: str) -> list[str]:
+        return [value for known, value in self.headers if known == name]
+
+    def value(self, name: str) -> str:
+        values = self.values(name)
+        assert len(values) == 1, f"{name}: {values} in {self.headers}"
+        return values[0]
+
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+class Wire:
+    """One connection to a server."""
+
+    def __init__(self, port: int) -> None:
+        self.sock = socket.create_connection(("127.0.0.1", port), PATIENCE)
+        self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._stream = self.sock.makefile("rb")
+
+    def __enter__(self) -> Wire:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self._stream.close()
+        self.sock.close()
+
+    def send(self, data: bytes) -> None:
+        """Send it; a server may have answered and hung up before the end."""
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            self.sock.sendall(data)
+
+    def head(self) -> tuple[int, Headers]:
+        """The status and the headers of the next answer."""
+        head = _head(self._stream)
+        assert head is not None, "the connection was closed without an answer"
+        return int(head[0].split(" ")[1]), head[1]
+
+    def pieces(self) -> Iterator[bytes]:
+        """The chunks of a chunked body as they arrive."""
+        return _chunks(self._stream)
+
+    def answer(self, method: str = "GET") -> Answered:
+        """The next answer, whole."""
+        status, headers = self.head()
+        said = dict(headers)
+        if method == "HEAD" or status in (204, 304):
+            body = b""
+        elif said.get("transfer-encoding") == "chunked":
+            body = b"".join(self.pieces())
+        elif "content-length" in said:
+            body = self._stream.read(int(said["content-length"]))
+            assert len(body) == int(said["content-length"]), "the body broke off"
+        else:
+            body = self._stream.read()
+        return Answered(status, headers, body, said.get("connection") == "close")
+
+    def rest(self) -> bytes:
+        """Everything until the server hangs up. TimeoutError when it does not."""
+        try:
+            return bytes(self._stream.read())
+        except ConnectionResetError:
+            return b""
+
+
+def ask(port: int, data: bytes) -> Answered:
+    """Send raw bytes on a connection of their own, and read one answer."""
+    with Wire(port) as wire:
+        wire.send(data)
+        return wire.answer(data.split(b" ", 1)[0].decode("latin-1"))
+
+
+def request(
+    target: str | bytes,
+    body: bytes | None = None,
+    *,
+    method: str = "",
+    headers: Sequence[str | bytes] = (),
+    token: str = "",
+    media_type: str = "application/json",
+) -> bytes:
+    """The bytes of a request; a body brings its Content-Length and Content-Type."""
+    method = method or ("GET" if body is None else "POST")
+    lines: list[str | bytes] = ["Host: gateway"]
+    lines += [f"Authorization: Bearer {token}"] if token else []
+    if body is not None:
+        lines += [f"Content-Type: {media_type}"] if media_type else []
+        lines += [f"Content-Length: {len(body)}"]
+    raw = [
+        line if isinstance(line, bytes) else line.encode("latin-1") for line in (*lines, *headers)
+    ]
+    place = target if isinstance(target, bytes) else target.encode()
+    first = method.encode() + b" " + place + b" HTTP/1.1"
+    return b"\r\n".join([first, *raw, b"", b""]) + (body or b"")
+
+
+def multipart(*parts: tuple[str, bytes], boundary: str = "--edge") -> bytes:
+    """A multipart body; a part is what follows `Content-Disposition: form-data; ` and its bytes."""
+    made = b"".join(
+        f"--{boundary}\r\nContent-Disposition: form-data; {head}\r\n\r\n".encode() + data + b"\r\n"
+        for head, data in parts
+    )
+    return made + f"--{boundary}--\r\n".encode()
+
+
+MULTIPART = "multipart/form-data; boundary=--edge"
+
+
+def assert_refused(
+    answered: Answered, status: int | Sequence[int], code: str = ""
+) -> dict[str, Any]:
+    """That an answer is an error object of the gateway's, of the shape all dialects share."""
+    wanted = [status] if isinstance(status, int) else list(status)
+    assert answered.status in wanted, (answered.status, answered.body[:500])
+    assert answered.value("content-type") == "application/json"
+    error = answered.json()["error"]
+    assert {"message", "type", "param", "code"} <= set(error)
+    assert all(isinstance(error[name], str) for name in ("message", "type", "param"))
+    assert error["message"]
+    assert len(error["message"]) < 1000
+    if code:
+        assert error["code"] == code
+    return dict(error)
+
+
+def assert_error(answered: Answered, status: int | Sequence[int], code: str = "") -> dict[str, Any]:
+    """`assert_refused`, and that the answer has the id by which an operator finds it."""
+    error = assert_refused(answered, status, code)
+    assert re.fullmatch(r"req_[0-9a-f]{32}", answered.value("x-request-id"))
+    return error

@@ -1,0 +1,351 @@
+"""Falcon <-> Exchange: answers, refusals in the caller's dialect, and how an answer ends."""
+
+import io
+import logging
+
+import falcon.testing
+import orjson
+import pytest
+from gunicorn.http.errors import ChunkMissingTerminator, InvalidChunkSize, NoMoreData
+
+from engine import dialects
+from engine.endpoint import Door, raw_target
+from engine.errors import CallerGone, GatewayError
+from engine.exchange import Response
+from engine.router import Resource, application
+
+OPENAI, ANTHROPIC, GEMINI = (dialects.get(name) for name in ("openai", "anthropic", "gemini"))
+
+
+def client(handler, dialect=(OPENAI,), template="/v1/x/{model}", method="POST", max_body=1000):
+    door = Door(max_body, 1.0)
+    app = application(door)
+    wide = ("model",) if "{model}" in template else ()
+    app.add_route(template, Resource(method, "/v1", wide, door.endpoint(handler, dialect)))
+    return falcon.testing.TestClient(app)
+
+
+def ok(exchange):
+    return Response(200, [("content-type", "text/plain")], b"fine")
+
+
+def raising(error):
+    def handler(exchange):
+        raise error
+
+    return handler
+
+
+def post(handler, dialect=(OPENAI,), **more):
+    return client(handler, dialect).simulate_post("/v1/x/m", **more)
+
+
+def test_an_answer_passes_with_its_status_headers_and_length():
+    result = post(lambda e: Response(201, [("x-a", "1"), ("content-type", "a/b")], b"made"))
+    assert (result.status_code, result.content) == (201, b"made")
+    assert (result.headers["x-a"], result.headers["content-type"]) == ("1", "a/b")
+    assert result.headers["content-length"] == "4"
+
+
+def raw(handler, target="/v1/x/m", method="POST", **environ):
+    """Status, headers and body of a request whose target is sent as it stands."""
+    path, _, query = target.partition("?")
+    made = falcon.testing.create_environ(path, query, method=method)
+    made.update(RAW_URI=target, **environ)
+    seen = []
+    body = handler(made, lambda status, headers, *_: seen.append((status, headers)))
+    return seen[0][0][:3], seen[0][1], b"".join(body)
+
+
+def test_an_answer_without_a_media_type_gets_none():
+    headers = raw(client(lambda e: Response(200, [], b"x")).app)[1]
+    assert "content-type" not in [name.lower() for name, _ in headers]
+
+
+def test_a_streamed_answer_has_no_length_and_passes_piece_by_piece():
+    result = post(lambda e: Response(200, [("content-type", "a/b")], iter([b"a", b"b", b"c"])))
+    assert (result.content, "content-length" in result.headers) == (b"abc", False)
+
+
+def test_headers_that_stand_twice_pass_twice():
+    seen = []
+    app = client(lambda e: Response(200, [("warning", "a"), ("warning", "b")], b"")).app
+    environ = falcon.testing.create_environ("/v1/x/m", method="POST")
+    list(app(environ, lambda status, headers, *_: seen.extend(headers)))
+    values = [value for name, value in seen if name == "warning"]
+    assert values in (["a", "b"], ["a, b"])
+
+
+def test_the_exchange_is_what_was_sent():
+    seen = []
+    app = client(lambda e: seen.append(e) or Response(200, [])).app
+    environ = falcon.testing.create_environ("/v1/x/a b", "q=1&r=%20", method="POST")
+    environ["RAW_URI"] = "/v1/x/a%20b%2Fc:d?q=1&r=%20"
+    list(app(environ, lambda *_: None))
+    exchange = seen[0]
+    assert (exchange.method, exchange.path) == ("POST", "/v1/x/a%20b%2Fc:d")
+    assert (exchange.query, exchange.mount) == ("q=1&r=%20", "/v1")
+    assert exchange.variable("model") == "a%20b%2Fc:d"
+    assert exchange.max_body == 1000
+
+
+@pytest.mark.parametrize(
+    ("environ", "target"),
+    [
+        ({"RAW_URI": "/a%2Fb?c"}, "/a%2Fb?c"),
+        ({"RAW_URI": "http://host:1/a?c"}, "/a?c"),
+        ({"RAW_URI": "http://host"}, "/"),
+        ({"PATH_INFO": "/a"}, "/a"),
+        ({}, "/"),
+        ({"RAW_URI": "/a?u=http://x/y"}, "/a?u=http://x/y"),
+        ({"RAW_URI": "//a"}, "//a"),
+    ],
+)
+def test_the_raw_target_is_without_scheme_and_host(environ, target):
+    assert raw_target(environ) == target
+
+
+def test_every_answer_has_a_request_id_of_its_own():
+    results = [post(ok) for _ in range(2)]
+    ids = {result.headers["x-request-id"] for result in results}
+    assert len(ids) == 2
+    assert all(id_.startswith("req_") for id_ in ids)
+
+
+def test_anthropic_gets_its_own_header_for_the_id_and_the_same_in_the_error():
+    result = post(raising(GatewayError(400, "c", "m")), (ANTHROPIC,))
+    assert result.headers["request-id"] == result.headers["x-request-id"]
+    assert result.json["request_id"] == result.headers["request-id"]
+
+
+def test_a_refusal_is_json_with_its_status_and_headers():
+    error = GatewayError(429, "slow_down", "Later.", headers=[("retry-after", "2")], retry=False)
+    result = post(raising(error))
+    assert (result.status_code, result.headers["content-type"]) == (429, "application/json")
+    assert (result.headers["retry-after"], result.headers["x-should-retry"]) == ("2", "false")
+    assert result.json["error"]["message"] == "Later."
+    assert int(result.headers["content-length"]) == len(result.content)
+
+
+@pytest.mark.parametrize("dialect", [OPENAI, ANTHROPIC, GEMINI], ids=lambda d: d.name)
+def test_a_refusal_speaks_the_dialect_of_the_route(dialect):
+    error = GatewayError(404, "model_not_found", "No.")
+    result = post(raising(error), (dialect,))
+    assert result.json.keys() == dialect.error(error, "req").keys()
+    assert dialect.is_error(result.json)
+
+
+@pytest.mark.parametrize(
+    ("headers", "query", "expected"),
+    [
+        ({}, "", OPENAI),
+        ({"anthropic-version": "2023-06-01"}, "", ANTHROPIC),
+        ({"x-goog-api-key": "k"}, "", GEMINI),
+        ({}, "key=k", GEMINI),
+    ],
+)
+def test_on_a_path_of_several_dialects_the_request_says_which(headers, query, expected):
+    app = client(raising(GatewayError(404, "c", "m")), (ANTHROPIC, GEMINI, OPENAI)).app
+    environ = {f"HTTP_{name.upper().replace('-', '_')}": value for name, value in headers.items()}
+    body = orjson.loads(raw(app, f"/v1/x/m?{query}", **environ)[2])
+    assert body["error"].keys() == expected.error(GatewayError(404, "", ""), "")["error"].keys()
+
+
+@pytest.mark.parametrize(
+    "error",
+    [ValueError("secret detail"), KeyError("secret detail"), RecursionError("secret detail")],
+    ids=lambda error: type(error).__name__,
+)
+def test_an_unforeseen_failure_tells_the_request_id_and_nothing_else(error, caplog):
+    with caplog.at_level(logging.ERROR, "modelway"):
+        result = post(raising(error))
+    assert result.status_code == 500
+    assert "secret detail" not in result.text
+    assert result.headers["x-request-id"] in result.json["error"]["message"]
+    assert result.json["error"]["code"] == "internal_error"
+    assert result.headers["x-request-id"] in caplog.text
+    assert "secret detail" in caplog.text
+
+
+def test_a_cut_connection_leaves_as_an_exception_for_the_server():
+    with pytest.raises(CallerGone):
+        post(raising(CallerGone("cut")))
+
+
+def test_a_stream_that_breaks_is_cut_and_never_ended():
+    def broken():
+        yield b"data: 1\n\n"
+        raise CallerGone("the upstream broke")
+
+    app = client(lambda e: Response(200, [], broken())).app
+    body = app(falcon.testing.create_environ("/v1/x/m", method="POST"), lambda *_: None)
+    iterator = iter(body)
+    assert next(iterator) == b"data: 1\n\n"
+    with pytest.raises(CallerGone):
+        next(iterator)
+
+
+@pytest.mark.parametrize("how", ["whole", "half", "refused", "failed", "stream failed"])
+def test_the_exchange_ends_once_when_the_body_is_closed(how):
+    ended = []
+
+    def stream():
+        yield b"a"
+        if how == "stream failed":
+            raise CallerGone("x")
+        yield b"b"
+
+    def handler(exchange):
+        exchange.on_end.append(lambda: ended.append("first"))
+        exchange.on_end.append(lambda: ended.append("second"))
+        if how == "refused":
+            raise GatewayError(400, "c", "m")
+        if how == "failed":
+            raise ValueError
+        return Response(200, [], stream())
+
+    app = client(handler).app
+    body = app(falcon.testing.create_environ("/v1/x/m", method="POST"), lambda *_: None)
+    iterator = iter(body)
+    next(iterator)
+    assert ended == []
+    if how == "whole":
+        assert list(iterator) == [b"b"]
+    elif how == "stream failed":
+        with pytest.raises(CallerGone):
+            next(iterator)
+    body.close()
+    body.close()
+    assert ended == ["second", "first"]
+
+
+def test_the_exchange_ends_when_a_handler_cuts_the_connection():
+    ended = []
+
+    def handler(exchange):
+        exchange.on_end.append(lambda: ended.append(1))
+        raise CallerGone("gone")
+
+    with pytest.raises(CallerGone):
+        post(handler)
+    assert ended == [1]
+
+
+def test_closing_an_answer_closes_the_stream_it_came_from():
+    closed = []
+
+    def stream():
+        try:
+            yield b"a"
+            yield b"b"
+        finally:
+            closed.append(1)
+
+    made = stream()
+    app = client(lambda e: Response(200, [], made)).app
+    body = app(falcon.testing.create_environ("/v1/x/m", method="POST"), lambda *_: None)
+    next(iter(body))
+    body.close()
+    made.close()
+    assert closed == [1]
+
+
+def read_body(exchange):
+    body = exchange.receive(exchange.max_body)
+    return Response(200, [("content-type", "a/b")], bytes(body.buffer))
+
+
+def test_a_body_is_read_when_the_handler_asks():
+    assert post(read_body, body=b"hello").content == b"hello"
+    assert post(read_body).content == b""
+
+
+def sent(read, **environ):
+    """The answer to a request whose body comes from a stream of our own."""
+    made = falcon.testing.create_environ("/v1/x/m", method="POST")
+    made.pop("CONTENT_LENGTH", None)
+    made.update(environ)
+    made["wsgi.input"] = read
+    status = []
+    body = client(read_body).app(made, lambda said, *_: status.append(said))
+    return status[0][:3], b"".join(body)
+
+
+class Failing:
+    def __init__(self, error):
+        self.error = error
+
+    def read(self, size=-1):
+        raise self.error
+
+
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [
+        (TimeoutError(), "408"),
+        (InvalidChunkSize("zz"), "400"),
+        (ChunkMissingTerminator(b"x"), "400"),
+    ],
+    ids=["paused", "chunk size", "chunk end"],
+)
+def test_a_body_that_stops_or_is_badly_framed_is_refused(error, status):
+    found, body = sent(Failing(error), HTTP_TRANSFER_ENCODING="chunked")
+    assert found == status
+    assert orjson.loads(body)["error"]["message"]
+
+
+@pytest.mark.parametrize("error", [NoMoreData(), ConnectionResetError()], ids=["end", "reset"])
+def test_a_caller_who_leaves_while_sending_is_gone(error):
+    with pytest.raises((CallerGone, ConnectionResetError)):
+        sent(Failing(error), CONTENT_LENGTH="5")
+
+
+@pytest.mark.parametrize("length", ["-1", "x", "1e3", "+5", " 5", "²", "9" * 30])
+def test_a_length_that_is_no_number_is_refused(length):
+    assert sent(io.BytesIO(b"hello"), CONTENT_LENGTH=length)[0] == "400"
+
+
+def test_a_body_announced_too_large_is_refused_unread():
+    found, body = sent(Failing(AssertionError("read")), CONTENT_LENGTH="1001")
+    assert (found, orjson.loads(body)["error"]["code"]) == ("413", "request_too_large")
+
+
+def test_a_chunked_body_too_large_is_refused():
+    assert sent(io.BytesIO(b"x" * 1001), HTTP_TRANSFER_ENCODING="chunked")[0] == "413"
+    assert sent(io.BytesIO(b"x" * 1000), HTTP_TRANSFER_ENCODING="chunked")[0] == "200"
+
+
+def test_an_unknown_path_is_404_and_another_method_405_with_allow():
+    made = client(ok)
+    missing = made.simulate_get("/v2/nothing")
+    assert (missing.status_code, missing.json["error"]["code"]) == (404, "not_found")
+    other = made.simulate_get("/v1/x/m")
+    assert (other.status_code, other.headers["allow"]) == (405, "POST")
+    assert missing.headers["x-request-id"]
+
+
+@pytest.mark.parametrize(
+    "method", ["HEAD", "OPTIONS", "TRACE", "PUT", "DELETE", "PATCH", "CONNECT"]
+)
+def test_every_method_that_is_not_there_is_405(method):
+    assert client(ok).simulate_request(method, "/v1/x/m").status_code == 405
+
+
+def test_a_miss_speaks_the_dialect_that_the_request_tells():
+    made = client(ok)
+    result = made.simulate_get("/v1/none", headers={"anthropic-version": "x"})
+    assert result.json["type"] == "error"
+    body = orjson.loads(raw(made.app, "/v1/none?key=k", "GET")[2])
+    assert body["error"]["code"] == 404
+
+
+def test_an_unknown_verb_is_404_with_the_near_one():
+    made = client(ok, template="/v1/models/{model}:generateContent")
+    result = made.simulate_post("/v1/models/org/m:generateContnet")
+    assert result.status_code == 404
+    assert "Did you mean ':generateContent'?" in result.json["error"]["message"]
+
+
+def test_an_endless_path_is_cut_in_the_message():
+    result = client(ok).simulate_get("/" + "x" * 8000)
+    assert len(result.json["error"]["message"]) < 400

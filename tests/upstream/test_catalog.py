@@ -1,0 +1,179 @@
+"""Which model serves a name, and which of its targets comes first."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.config import model
+from engine.upstream.catalog import Catalog, Served, catalog, order
+from engine.upstream.target import Target
+from tests.support.upstreams import Client, target, upstream
+
+A, B, C = (upstream(Client(), name=name) for name in "abc")
+
+
+def served(*names: str) -> Catalog:
+    return Catalog(Served(name, (Target(A, "", 1),), ()) for name in names)
+
+
+def found(names: Any, asked: str) -> str | None:
+    model = served(*names).find(asked)
+    return model.name if model else None
+
+
+@pytest.mark.parametrize(
+    ("names", "asked", "name"),
+    [
+        (["m"], "m", "m"),
+        (["m"], "M", None),
+        (["m"], "m2", None),
+        (["m"], "", None),
+        ([], "m", None),
+        # An exact name comes first, wherever it stands.
+        (["*", "m", "m*"], "m", "m"),
+        (["m*", "m"], "m", "m"),
+        # Of wildcards, the one with the most literal text.
+        (["*", "claude-*", "claude-opus-*"], "claude-opus-4", "claude-opus-*"),
+        (["claude-opus-*", "claude-*", "*"], "claude-sonnet", "claude-*"),
+        (["claude-*", "*"], "gpt", "*"),
+        (["a*", "*bcd"], "abcd", "*bcd"),
+        (["org/*"], "org/a/b", "org/*"),
+        (["*:free"], "org/m:free", "*:free"),
+        (["a*c*e"], "abcde", "a*c*e"),
+        (["a*"], "a", "a*"),
+        # An asterisk is the only wildcard.
+        (["m?"], "mx", None),
+        (["m?*"], "mxy", None),
+        (["m?*"], "m?y", "m?*"),
+        (["m[12]*"], "m1", None),
+        (["m[12]*"], "m[12]x", "m[12]*"),
+        (["*"], "a\nb", "*"),
+    ],
+)
+def test_a_name_is_served_by(names: list[str], asked: str, name: str | None) -> None:
+    assert found(names, asked) == name
+
+
+def test_of_two_equally_long_wildcards_the_first_counts() -> None:
+    assert found(["a*d", "ab*"], "abd") == "a*d"
+
+
+def test_only_exact_names_are_listed() -> None:
+    assert served("b", "a*", "a", "*").names() == ["b", "a"]
+
+
+# Weights.
+
+
+def names(targets: list[Target]) -> list[str]:
+    return [made.upstream.name for made in targets]
+
+
+WEIGHED = [Target(A, "", 6), Target(B, "", 3), Target(C, "", 1)]
+
+
+@pytest.mark.parametrize(
+    ("dice", "expected"),
+    [
+        (0.0, ["a", "b", "c"]),
+        (0.59, ["a", "b", "c"]),
+        (0.61, ["b", "a", "c"]),
+        (0.89, ["b", "a", "c"]),
+        (0.91, ["c", "a", "b"]),
+        (0.999999999, ["c", "a", "b"]),
+    ],
+)
+def test_a_target_is_chosen_by_weight(dice: float, expected: list[str]) -> None:
+    assert names(order(WEIGHED, lambda: dice)) == expected
+
+
+def test_targets_get_their_share() -> None:
+    dice = random.Random(7).random
+    firsts = Counter(order(WEIGHED, dice)[0].upstream.name for _ in range(10_000))
+    for name, share in (("a", 0.6), ("b", 0.3), ("c", 0.1)):
+        assert abs(firsts[name] / 10_000 - share) < 0.02
+
+
+def test_one_target_needs_no_dice() -> None:
+    def never() -> float:
+        raise AssertionError
+
+    assert names(order([Target(A, "", 1)], never)) == ["a"]
+
+
+def test_a_target_of_no_weight_is_only_for_need() -> None:
+    targets = [Target(A, "", 0), Target(B, "", 1)]
+    for dice in (0.0, 0.5, 0.999):
+        assert names(order(targets, lambda dice=dice: dice)) == ["b", "a"]
+
+
+@given(
+    st.lists(st.floats(0, 1000), min_size=1, max_size=6).filter(any),
+    st.floats(0, 1, exclude_max=True),
+)
+def test_every_target_is_tried_once(weights: list[float], dice: float) -> None:
+    targets = [target(Client(), str(n), weight) for n, weight in enumerate(weights)]
+    ordered = order(targets, lambda: dice)
+    assert sorted(t.model for t in ordered) == sorted(t.model for t in targets)
+
+
+# From the configuration.
+
+
+def made(**models: Any) -> Catalog:
+    """`name=([("a", "model there", weight), ...], [fallbacks])`, `_star` standing for `*`."""
+    configured = {}
+    for name, (to, fallback) in models.items():
+        name = name.replace("_star", "*")
+        targets = tuple(model.Target(u, m, w, ()) for u, m, w in to)
+        configured[name] = model.Model(name, targets, tuple(fallback), "", "", 0, ())
+    return catalog(configured, {"a": A, "b": B, "c": C})
+
+
+def tried(made: Catalog, name: str, dice: float = 0.0) -> list[tuple[str, str]]:
+    served = made.find(name)
+    assert served is not None
+    return [(t.upstream.name, t.model) for t in served.candidates(lambda: dice)]
+
+
+def test_a_target_has_the_name_it_wants() -> None:
+    catalog = made(m=([("a", "m-there", 1)], []), n=([("a", "", 1)], []))
+    assert tried(catalog, "m") == [("a", "m-there")]
+    assert tried(catalog, "n") == [("a", "")]
+
+
+def test_a_wildcard_passes_the_name_that_was_asked_for() -> None:
+    catalog = made(m_star=([("a", "", 1), ("b", "fixed", 1)], []))
+    assert tried(catalog, "m-5") == [("a", ""), ("b", "fixed")]
+
+
+def test_fallbacks_come_after_all_targets_in_their_order() -> None:
+    catalog = made(
+        m=([("a", "1", 1), ("b", "2", 1)], ["y", "x"]),
+        x=([("a", "x", 1)], []),
+        y=([("c", "", 1)], []),
+    )
+    # A fallback's target takes the fallback's own name, not the one asked for.
+    assert tried(catalog, "m") == [("a", "1"), ("b", "2"), ("c", "y"), ("a", "x")]
+    assert tried(catalog, "m", 0.9) == [("b", "2"), ("a", "1"), ("c", "y"), ("a", "x")]
+
+
+def test_the_fallbacks_of_fallbacks_follow_them_once_each() -> None:
+    catalog = made(
+        m=([("a", "m", 1)], ["x", "y"]),
+        x=([("a", "x", 1)], ["z"]),
+        y=([("a", "y", 1)], ["z"]),
+        z=([("a", "z", 1)], []),
+    )
+    assert [name for _, name in tried(catalog, "m")] == ["m", "x", "z", "y"]
+
+
+def test_a_model_is_not_its_own_fallback() -> None:
+    catalog = made(m=([("a", "m", 1)], ["x"]), x=([("a", "x", 1)], ["m"]))
+    assert [name for _, name in tried(catalog, "m")] in (["m", "x"], ["m", "x", "m"])

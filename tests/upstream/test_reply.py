@@ -1,0 +1,306 @@
+"""What becomes of an upstream's answer."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from engine import dialects
+from engine.errors import CallerGone, GatewayError
+from engine.exchange import Response
+from engine.upstream import failures
+from engine.upstream.reply import reply
+from tests.support.documents import exchange
+from tests.support.upstreams import EVENTS, JSON, Answer, failure
+
+OPENAI, ANTHROPIC, GEMINI, PLAIN = map(dialects.get, ("openai", "anthropic", "gemini", "plain"))
+MODELS = pytest.mark.parametrize("dialect", [OPENAI, ANTHROPIC, GEMINI], ids=lambda d: d.name)
+EVERY = pytest.mark.parametrize("dialect", [OPENAI, ANTHROPIC, GEMINI, PLAIN], ids=lambda d: d.name)
+ERRORS = {
+    "openai": {"error": {"message": "no", "type": "t", "param": None, "code": None}},
+    "anthropic": {"type": "error", "error": {"type": "t", "message": "no"}},
+    "gemini": {"error": {"code": 400, "message": "no", "status": "INVALID_ARGUMENT"}},
+}
+
+
+def answered(dialect: Any, answer: Answer) -> Response:
+    return reply(answer, exchange(), dialect)
+
+
+def body_of(response: Response) -> bytes:
+    return response.body if isinstance(response.body, bytes) else b"".join(response.body)
+
+
+def headers_of(response: Response, name: str) -> list[str]:
+    return [value for known, value in response.headers if known == name]
+
+
+def refused(dialect: Any, answer: Answer) -> GatewayError:
+    with pytest.raises(GatewayError) as caught:
+        answered(dialect, answer)
+    return caught.value
+
+
+# What is relayed.
+
+
+@EVERY
+@pytest.mark.parametrize("status", [200, 201, 204, 206])
+def test_an_answer_passes_as_it_is(dialect: Any, status: int) -> None:
+    answer = Answer(status, [*JSON, ("x-more", "1")], [b'{ "a":', b" 1 }"], length=10)
+    response = answered(dialect, answer)
+    assert (response.status, body_of(response)) == (status, b'{ "a": 1 }')
+    assert headers_of(response, "content-type") == ["application/json"]
+    assert headers_of(response, "content-length") == ["10"]
+    assert headers_of(response, "x-more") == ["1"]
+
+
+def test_pieces_pass_as_they_arrive() -> None:
+    answer = Answer(200, [("content-type", "audio/mpeg")], [b"\xff\x00", b"\x01"])
+    response = answered(OPENAI, answer)
+    assert not isinstance(response.body, bytes)
+    pieces = iter(response.body)
+    assert next(pieces) == b"\xff\x00"
+    assert answer.pieces == [b"\x01"]
+    assert list(pieces) == [b"\x01"]
+    assert headers_of(response, "content-length") == []
+
+
+@pytest.mark.parametrize(
+    "name", ["connection", "transfer-encoding", "keep-alive", "server", "date", "set-cookie"]
+)
+def test_headers_of_one_hop_or_of_the_vendor_stay_here(name: str) -> None:
+    response = answered(OPENAI, Answer(200, [*JSON, (name, "x")]))
+    assert headers_of(response, name) == []
+
+
+def test_the_upstreams_request_id_passes_under_another_name() -> None:
+    response = answered(OPENAI, Answer(200, [*JSON, ("x-request-id", "theirs")]))
+    assert headers_of(response, "x-request-id") == []
+    assert headers_of(response, "x-upstream-request-id") == ["theirs"]
+
+
+# Errors of an upstream.
+
+
+@pytest.mark.parametrize("status", [400, 404, 408, 409, 413, 422, 429, 500, 502, 503, 529])
+@pytest.mark.parametrize("name", ERRORS)
+def test_an_error_of_the_dialect_passes_as_it_is(name: str, status: int) -> None:
+    body = json.dumps(ERRORS[name], indent=1).encode()
+    more = [("retry-after", "7"), ("x-should-retry", "false")]
+    response = answered(dialects.get(name), Answer(status, [*JSON, *more], [body[:5], body[5:]]))
+    assert (response.status, response.body) == (status, body)
+    assert headers_of(response, "content-length") == [str(len(body))]
+    assert headers_of(response, "retry-after") == ["7"]
+    assert headers_of(response, "x-should-retry") == ["false"]
+
+
+def test_an_error_in_a_streamed_array_is_one_of_gemini() -> None:
+    body = json.dumps([ERRORS["gemini"]]).encode()
+    assert answered(GEMINI, Answer(400, JSON, [body])).body == body
+
+
+@MODELS
+@pytest.mark.parametrize(
+    ("content_type", "body"),
+    [
+        ("text/html", b"<html><h1>502 Bad Gateway</h1></html>"),
+        ("text/plain", b"upstream connect error"),
+        ("application/json", b""),
+        ("application/json", b"{"),
+        ("application/json", b'"text"'),
+        ("application/json", b"[]"),
+        ("application/json", b'{"error": null}'),
+        ("application/problem+json", b'{"title": "Bad", "status": 502}'),
+        ("application/json", b"\xff"),
+        ("application/json", b"[" * 5000),
+    ],
+)
+def test_another_error_becomes_one_of_the_dialect(
+    dialect: Any, content_type: str, body: bytes
+) -> None:
+    response = answered(dialect, Answer(502, [("content-type", content_type)], [body]))
+    assert response.status == 502
+    assert headers_of(response, "content-type") == ["application/json"]
+    assert isinstance(response.body, bytes)
+    assert headers_of(response, "content-length") == [str(len(response.body))]
+    document = json.loads(response.body)
+    assert dialect.is_error(document)
+    assert document["error"]["message"] == "The upstream answered 502."
+    assert b"<html>" not in response.body
+
+
+@MODELS
+@pytest.mark.parametrize(
+    "document",
+    [{"message": "too slow."}, {"detail": "too slow"}, {"error": "too slow"}],
+)
+def test_the_words_of_another_error_are_kept(dialect: Any, document: Any) -> None:
+    response = answered(dialect, Answer(503, JSON, [json.dumps(document).encode()]))
+    said = json.loads(body_of(response))["error"]["message"]
+    assert said == "The upstream answered 503: too slow."
+
+
+def test_the_words_of_another_error_are_cut() -> None:
+    body = json.dumps({"message": "x" * 10_000}).encode()
+    assert len(body_of(answered(OPENAI, Answer(500, JSON, [body])))) < 1000
+
+
+@MODELS
+def test_what_belonged_to_another_body_is_not_said_of_ours(dialect: Any) -> None:
+    headers = [
+        ("content-type", "text/html"),
+        ("content-encoding", "gzip"),
+        ("content-disposition", "attachment"),
+        ("content-length", "5"),
+        ("retry-after", "3"),
+    ]
+    response = answered(dialect, Answer(503, headers, [b"\x1f\x8b"], length=5))
+    assert headers_of(response, "content-encoding") == []
+    assert headers_of(response, "content-disposition") == []
+    assert len(headers_of(response, "content-length")) == 1
+    assert headers_of(response, "retry-after") == ["3"]
+
+
+def test_what_describes_another_body_is_not_said_of_ours() -> None:
+    headers = [("content-type", "text/html"), ("etag", '"x"'), ("content-language", "de")]
+    response = answered(OPENAI, Answer(503, headers, [b"<html>"]))
+    assert headers_of(response, "etag") == []
+    assert headers_of(response, "content-language") == []
+
+
+def test_a_huge_error_is_not_read_to_its_end() -> None:
+    answer = Answer(500, JSON, [b"x" * 60_000] * 100)
+    assert json.loads(body_of(answered(OPENAI, answer)))["error"]["message"]
+    assert len(answer.pieces) > 90
+
+
+def test_an_error_that_breaks_off_is_an_error_all_the_same() -> None:
+    broken = failure(failures.Truncated, answered=True)
+    response = answered(OPENAI, Answer(500, JSON, [b'{"error"', broken]))
+    assert response.status == 500
+    assert OPENAI.is_error(json.loads(body_of(response)))
+
+
+def test_a_plain_api_keeps_its_own_errors() -> None:
+    response = answered(PLAIN, Answer(422, JSON, [b'{"title": "Bad"}']))
+    assert (response.status, body_of(response)) == (422, b'{"title": "Bad"}')
+
+
+# What cannot be the caller's.
+
+
+@MODELS
+@pytest.mark.parametrize("status", [401, 402, 403])
+def test_a_refusal_of_our_credential_is_a_502(dialect: Any, status: int) -> None:
+    error = refused(dialect, Answer(status, JSON, [b'{"error": {"message": "bad sk-secret"}}']))
+    assert (error.status, error.code) == (502, "upstream_credentials")
+    assert ("x-should-retry", "false") in error.headers
+    assert "sk-secret" not in error.message
+
+
+@MODELS
+@pytest.mark.parametrize("status", [300, 301, 302, 303, 307, 308])
+def test_a_redirect_is_never_followed(dialect: Any, status: int) -> None:
+    error = refused(dialect, Answer(status, [("location", "http://169.254.169.254/")], []))
+    assert (error.status, error.code) == (502, "upstream_error")
+    assert "169.254" not in error.message
+    assert ("x-should-retry", "false") in error.headers
+
+
+@pytest.mark.parametrize("status", [301, 304, 401, 403])
+def test_a_plain_api_keeps_these_for_its_callers(status: int) -> None:
+    assert answered(PLAIN, Answer(status, [("location", "/x")], [b""])).status == status
+
+
+# Streams.
+
+
+@MODELS
+def test_a_stream_passes_event_by_event(dialect: Any) -> None:
+    events = [b'data: {"a":1}\n\n', b'data: {"a":2}\n\n']
+    response = answered(dialect, Answer(200, EVENTS, events))
+    assert list(response.body) == events
+    assert headers_of(response, "cache-control") == ["no-cache"]
+    assert headers_of(response, "x-accel-buffering") == ["no"]
+    assert headers_of(response, "content-length") == []
+
+
+def test_an_event_in_pieces_is_passed_when_it_is_whole() -> None:
+    answer = Answer(200, EVENTS, [b"data: {", b'"a":1}', b"\n\ndata: 2\n", b"\n"])
+    assert list(answered(OPENAI, answer).body) == [b'data: {"a":1}\n\n', b"data: 2\n\n"]
+
+
+def test_what_a_stream_still_held_at_its_end_is_passed() -> None:
+    assert list(answered(OPENAI, Answer(200, EVENTS, [b"data: 1"])).body) == [b"data: 1\n\n"]
+
+
+@pytest.mark.parametrize(
+    "content_type", ["text/event-stream; charset=utf-8", "Text/Event-Stream", "text/event-stream;"]
+)
+def test_a_stream_is_known_by_its_media_type(content_type: str) -> None:
+    answer = Answer(200, [("content-type", content_type)], [b"id: 1\ndata: 1\n\n"])
+    assert list(answered(OPENAI, answer).body) == [b"data: 1\n\n"]
+
+
+def test_a_compressed_stream_is_not_looked_into() -> None:
+    headers = [*EVENTS, ("content-encoding", "gzip")]
+    assert list(answered(OPENAI, Answer(200, headers, [b"\x1f\x8b"])).body) == [b"\x1f\x8b"]
+
+
+def test_our_own_cache_rule_replaces_that_of_the_upstream() -> None:
+    headers = [*EVENTS, ("cache-control", "max-age=60"), ("x-accel-buffering", "yes")]
+    response = answered(OPENAI, Answer(200, headers, []))
+    assert headers_of(response, "cache-control") == ["no-cache"]
+    assert headers_of(response, "x-accel-buffering") == ["no"]
+
+
+def until_cut(response: Response) -> list[bytes]:
+    """What a body gave before it was cut."""
+    got: list[bytes] = []
+    with pytest.raises(CallerGone):
+        got.extend(response.body)
+    return got
+
+
+@pytest.mark.parametrize(
+    ("kind", "code"),
+    [
+        (failures.Truncated, "upstream_error"),
+        (failures.Reset, "upstream_error"),
+        (failures.IdleTimeout, "upstream_timeout"),
+        (failures.TotalTimeout, "upstream_timeout"),
+        (failures.ProtocolFailure, "upstream_error"),
+    ],
+)
+@MODELS
+def test_a_stream_that_breaks_ends_with_the_dialects_error_and_a_cut(
+    dialect: Any, kind: Any, code: str
+) -> None:
+    broken = failure(kind, sent=True, answered=True)
+    answer = Answer(200, EVENTS, [b"data: 1\n\n", b"data: {half", broken])
+    first, last = until_cut(answered(dialect, answer))
+    assert first == b"data: 1\n\n"
+    assert last.startswith(b"event: error\ndata: " if dialect is ANTHROPIC else b"data: ")
+    assert last.endswith(b"\n\n")
+    document = json.loads(last.partition(b"data: ")[2])
+    assert dialect.is_error(document)
+    assert code in json.dumps(document)
+
+
+def test_an_event_without_an_end_breaks_the_stream(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("engine.relay.sse.MAX_EVENT", 1000)
+    answer = Answer(200, EVENTS, [b"data: 1\n\n"] + [b"x" * 400] * 10)
+    first, last = until_cut(answered(OPENAI, answer))
+    assert first == b"data: 1\n\n"
+    assert b"upstream_error" in last
+    assert len(answer.pieces) > 5
+
+
+@EVERY
+def test_a_body_that_breaks_is_cut_with_nothing_added(dialect: Any) -> None:
+    broken = failure(failures.Truncated, answered=True)
+    answer = Answer(200, JSON, [b'{"a":', broken], length=100)
+    assert until_cut(answered(dialect, answer)) == [b'{"a":']
