@@ -11,6 +11,7 @@ Buffer = bytes | mmap
 
 _STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 _TOKEN = re.compile(_STRING + rb'|[{}\[\]:,]|[^\s{}\[\]:,"]++', re.DOTALL)
+_OBJECT = re.compile(rb"\s*\{")
 _VALUE_AFTER_KEY = re.compile(rb"\s*:\s*(" + _STRING + rb")", re.DOTALL)
 
 
@@ -24,7 +25,7 @@ def span(text: Buffer, pointer: tuple[str, ...]) -> tuple[int, int] | None:
     `pointer` holds the unescaped steps of a JSON Pointer (RFC 6901). Raises Ambiguous when a key
     on the way stands twice in one object.
     """
-    if len(pointer) == 1:
+    if len(pointer) == 1 and _OBJECT.match(text):
         found = _only_mention(text, pointer[0])
         if found is not None:
             return found

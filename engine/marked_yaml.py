@@ -15,7 +15,7 @@ from typing import Any
 
 import yaml
 
-from engine.json_text import span
+from engine.json_text import spans
 from engine.problem import Level, Path, Problem
 
 Expand = Callable[[str], str]
@@ -98,10 +98,10 @@ class Marked:
     def _place_in_json(self, path: Path, key: bool) -> tuple[int, int]:
         text = self.text.encode()
         for end in range(len(path), -1, -1):
-            found = span(text, tuple(map(str, path[:end])))
-            if found is None:
+            found = spans(text, tuple(map(str, path[:end])))
+            if not found:
                 continue
-            start = found[0]
+            start = found[0][0]
             if key and end and (before := _KEY_BEFORE.search(text, max(start - 500, 0), start)):
                 start = before.start()
             said = text[:start].decode()
