@@ -17,14 +17,11 @@ import yaml
 
 from engine.json_text import spans
 from engine.problem import Level, Path, Problem
+from engine.yaml_nodes import TAG, Loader, child, compose
 
 Expand = Callable[[str], str]
 
-_TAG = "tag:yaml.org,2002:"
 _KEY_BEFORE = re.compile(rb'"(?:[^"\\]|\\.)*"\s*:\s*$')
-_DEEP = re.compile(r"^ {200,}|(?:[-?] ){100,}", re.MULTILINE)
-_BRACKET = re.compile(r"[\[\]{}]")
-_DEEPEST = 200
 _LONGEST_NUMBER = 400
 _SHORTEST_SECRET = 4
 
@@ -35,28 +32,6 @@ class ExpandError(Exception):
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)
         self.hint = hint
-
-
-class _Loader(yaml.CSafeLoader):
-    """libyaml's parser with the implicit types of YAML 1.2's core schema (and the merge key)."""
-
-    yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}
-
-
-for _name, _pattern, _first in (
-    ("bool", r"true|True|TRUE|false|False|FALSE", "tTfF"),
-    ("null", r"~|null|Null|NULL|", "~nN\0"),
-    ("int", r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+", "-+0123456789"),
-    (
-        "float",
-        r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?|[-+]?\.(?:inf|Inf|INF)"
-        r"|\.(?:nan|NaN|NAN)",
-        "-+0123456789.",
-    ),
-    ("merge", r"<<", "<"),
-):
-    _firsts = ["" if first == "\0" else first for first in _first]
-    _Loader.add_implicit_resolver(_TAG + _name, re.compile(rf"^(?:{_pattern})$"), _firsts)
 
 
 @dataclass(slots=True)
@@ -80,7 +55,7 @@ class Marked:
         """
         if self._root is None:
             try:
-                self._root = _compose(self.text)
+                self._root = compose(self.text)
             except yaml.YAMLError:  # JSON that is no YAML: 1.1 refuses surrogates, long keys
                 return self._place_in_json(path, key)
         node = self._root
@@ -88,7 +63,7 @@ class Marked:
             return 1, 1
         mark = node.start_mark
         for step in path:
-            found = _child(node, step)
+            found = child(node, step)
             if found is None:
                 break
             name, node = found
@@ -125,7 +100,7 @@ def read(text: str, file: str, expand: Expand | None = None) -> Marked:
     if expand is None and text.lstrip()[:1] == "{" and _read_json(marked):
         return marked
     try:
-        root = _compose(text)
+        root = compose(text)
         reader = _Reader(marked, expand)
         marked.value = reader.value_of(root) if root is not None else None
         marked._root = root if expand is not None else None
@@ -170,40 +145,6 @@ def _yaml_hint(text: str, line: int) -> str:
     return ""
 
 
-def _compose(text: str) -> yaml.Node | None:
-    """The node tree. Raises RecursionError for what is nested too deeply for libyaml's stack."""
-    if _may_be_deep(text) and _depth(text) > _DEEPEST:
-        raise RecursionError
-    loader = _Loader(text)
-    try:
-        return loader.get_single_node()
-    finally:
-        loader.dispose()
-
-
-def _may_be_deep(text: str) -> bool:
-    """A cheap look: no document is deep without deep lines or many open brackets."""
-    open_brackets = 0
-    for match in _BRACKET.finditer(text):
-        open_brackets += 1 if match[0] in "[{" else -1
-        if open_brackets > _DEEPEST:
-            return True
-    return _DEEP.search(text) is not None
-
-
-def _depth(text: str) -> int:
-    depth = deepest = 0
-    for event in yaml.parse(text, Loader=_Loader):
-        if isinstance(event, yaml.CollectionStartEvent):
-            depth += 1
-            deepest = max(deepest, depth)
-            if deepest > _DEEPEST:
-                break
-        elif isinstance(event, yaml.CollectionEndEvent):
-            depth -= 1
-    return deepest
-
-
 def _note(marked: Marked, line: int, column: int, code: str, message: str, hint: str = "") -> None:
     marked.problems.append(Problem(marked.file, line, column, Level.ERROR, code, message, hint))
 
@@ -225,33 +166,13 @@ def _read_json(marked: Marked) -> bool:
     return not repeated
 
 
-def _child(node: yaml.Node, step: str | int) -> tuple[yaml.Node, yaml.Node] | None:
-    """The key node and value node of one step down, or None."""
-    if isinstance(node, yaml.SequenceNode):
-        if isinstance(step, int) and step < len(node.value):
-            return node.value[step], node.value[step]
-        return None
-    if not isinstance(node, yaml.MappingNode):
-        return None
-    for name, value in node.value:
-        if isinstance(name, yaml.ScalarNode) and name.value == str(step):
-            return name, value
-    for name, value in node.value:
-        if name.tag == _TAG + "merge":
-            merged = value.value if isinstance(value, yaml.SequenceNode) else [value]
-            for source in merged:
-                if (found := _child(source, step)) is not None:
-                    return found
-    return None
-
-
 class _Reader:
     """Nodes -> plain values, noting what is wrong on the way."""
 
     def __init__(self, marked: Marked, expand: Expand | None) -> None:
         self.marked = marked
         self.expand = expand
-        self.resolver = _Loader("")
+        self.resolver = Loader("")
         self.open: set[int] = set()
         self.made: dict[int, Any] = {}
 
@@ -283,7 +204,7 @@ class _Reader:
         made: dict[str, Any] = {}
         merged: dict[str, Any] = {}
         for name, value in node.value:
-            if name.tag == _TAG + "merge":
+            if name.tag == TAG + "merge":
                 sources = value.value if isinstance(value, yaml.SequenceNode) else [value]
                 for source in sources:
                     below = self.value_of(source)
@@ -314,18 +235,18 @@ class _Reader:
                 tag = self.resolver.resolve(  # type: ignore[no-untyped-call]
                     yaml.ScalarNode, text, (True, False)
                 )
-        if tag == _TAG + "str":
+        if tag == TAG + "str":
             return text
-        if tag == _TAG + "null":
+        if tag == TAG + "null":
             return None
-        if tag == _TAG + "bool":
+        if tag == TAG + "bool":
             return text[0] in "tT"
-        if tag == _TAG + "int" and len(text) <= _LONGEST_NUMBER:
+        if tag == TAG + "int" and len(text) <= _LONGEST_NUMBER:
             return _integer(text)
-        if tag == _TAG + "float":
+        if tag == TAG + "float":
             return _float(text)
         what = "a number with too many digits"
-        if tag != _TAG + "int":
+        if tag != TAG + "int":
             what = f"tag '{node.tag}' is not supported"
         self._wrong(node, "MW004", what, "write a plain value")
         return None

@@ -1,0 +1,89 @@
+"""YAML text -> node tree, by libyaml: YAML 1.2's core schema, no deeper than libyaml can bear."""
+
+from __future__ import annotations
+
+import re
+
+import yaml
+
+TAG = "tag:yaml.org,2002:"
+
+_DEEP = re.compile(r"^ {200,}|(?:[-?] ){100,}", re.MULTILINE)
+_BRACKET = re.compile(r"[\[\]{}]")
+_DEEPEST = 200
+
+
+class Loader(yaml.CSafeLoader):
+    """libyaml's parser with the implicit types of YAML 1.2's core schema (and the merge key)."""
+
+    yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}
+
+
+for _name, _pattern, _first in (
+    ("bool", r"true|True|TRUE|false|False|FALSE", "tTfF"),
+    ("null", r"~|null|Null|NULL|", "~nN\0"),
+    ("int", r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+", "-+0123456789"),
+    (
+        "float",
+        r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?|[-+]?\.(?:inf|Inf|INF)"
+        r"|\.(?:nan|NaN|NAN)",
+        "-+0123456789.",
+    ),
+    ("merge", r"<<", "<"),
+):
+    _firsts = ["" if first == "\0" else first for first in _first]
+    Loader.add_implicit_resolver(TAG + _name, re.compile(rf"^(?:{_pattern})$"), _firsts)
+
+
+def compose(text: str) -> yaml.Node | None:
+    """The node tree. Raises RecursionError for what is nested too deeply for libyaml's stack."""
+    if _may_be_deep(text) and _depth(text) > _DEEPEST:
+        raise RecursionError
+    loader = Loader(text)
+    try:
+        return loader.get_single_node()
+    finally:
+        loader.dispose()
+
+
+def _may_be_deep(text: str) -> bool:
+    """A cheap look: no document is deep without deep lines or many open brackets."""
+    open_brackets = 0
+    for match in _BRACKET.finditer(text):
+        open_brackets += 1 if match[0] in "[{" else -1
+        if open_brackets > _DEEPEST:
+            return True
+    return _DEEP.search(text) is not None
+
+
+def _depth(text: str) -> int:
+    depth = deepest = 0
+    for event in yaml.parse(text, Loader=Loader):
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+            deepest = max(deepest, depth)
+            if deepest > _DEEPEST:
+                break
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+    return deepest
+
+
+def child(node: yaml.Node, step: str | int) -> tuple[yaml.Node, yaml.Node] | None:
+    """The key node and value node of one step down, or None."""
+    if isinstance(node, yaml.SequenceNode):
+        if isinstance(step, int) and step < len(node.value):
+            return node.value[step], node.value[step]
+        return None
+    if not isinstance(node, yaml.MappingNode):
+        return None
+    for name, value in node.value:
+        if isinstance(name, yaml.ScalarNode) and name.value == str(step):
+            return name, value
+    for name, value in node.value:
+        if name.tag == TAG + "merge":
+            merged = value.value if isinstance(value, yaml.SequenceNode) else [value]
+            for source in merged:
+                if (found := child(source, step)) is not None:
+                    return found
+    return None
