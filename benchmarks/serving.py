@@ -87,8 +87,7 @@ def main(requests: int) -> None:
         config = Path(folder, "gw", "gateway.yaml")
         text = config.read_text().replace("127.0.0.1:8080", f"127.0.0.1:{port}")
         text = text.replace("workers: 2", "workers: 1")
-        entry = f"tokens: [{{name: bench, sha256: {digest('mw-bench')}}}]"
-        config.write_text(text.replace("tokens: []", entry))
+        config.write_text(f"{text}  - {{name: bench, sha256: {digest('mw-bench')}}}\n")
         mock = start("mock", "--port", str(mock_port), environ={})
         try:
             measure(config, environ, port, requests)

@@ -54,7 +54,7 @@ def _handler(
         [
             authenticate(route.carriers, route.public, services),
             *(policies.get(p.name).build(p.options, services) for p in route.policies),
-            validate(route.operation, route.validate),
+            validate(route.operation, route.validate, _in_body(route)),
             *steps,
         ],
         last=_last(route, plan, upstreams),
@@ -77,3 +77,7 @@ def _last(route: Route, plan: Plan, upstreams: Mapping[str, Upstream]) -> Handle
     dialect = route.dialects[-1]
     declared = [p.name for p in route.operation.parameters if p.place == "header"]
     return forward(route.model, fixed, dialect, list(upstreams.values()), declared)
+
+
+def _in_body(route: Route) -> bool:
+    return route.model is not None and (route.model.place == "body" or bool(route.also))

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from engine.body import Body
-
-if TYPE_CHECKING:
-    from engine.tokens import Caller
+from engine.tokens import Caller
 
 MISSING: Any = object()
 """Stands for a value that the request does not have (None is a value of JSON)."""
@@ -68,6 +66,13 @@ class Exchange:
         """The raw text of a path template's variable."""
         start, end = self.variables[name]
         return self.path[start:end]
+
+    def conceal(self) -> None:
+        """Let the server's own log see the query as it is now, without what was taken out."""
+        environ = self.environ
+        if isinstance(environ, dict) and "QUERY_STRING" in environ:
+            environ["QUERY_STRING"] = self.query
+            environ["RAW_URI"] = f"{self.path}?{self.query}" if self.query else self.path
 
     def end(self) -> None:
         """Run the `on_end` callbacks, last in first out, each exactly once."""

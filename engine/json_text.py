@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from mmap import mmap
 
 Buffer = bytes | mmap
 
 _STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
-_TOKEN = re.compile(_STRING + rb'|[{}\[\]:,]|[^\s{}\[\]:,"]++', re.DOTALL)
+_SCALAR = re.compile(_STRING + rb"|[^\s{}\[\]:,\"]++", re.DOTALL)
+_NESTING = re.compile(_STRING + rb"|[{}\[\]]", re.DOTALL)
+_SPACE = re.compile(rb"[ \t\r\n]*+")
 _OBJECT = re.compile(rb"\s*\{")
 _VALUE_AFTER_KEY = re.compile(rb"\s*:\s*(" + _STRING + rb")", re.DOTALL)
 
@@ -35,9 +36,11 @@ def span(text: Buffer, pointer: tuple[str, ...]) -> tuple[int, int] | None:
 
 def spans(text: Buffer, pointer: tuple[str, ...]) -> list[tuple[int, int]]:
     """As `span`, for a pointer whose step `*` stands for every item of an array."""
-    tokens = _TOKEN.finditer(text)
     found: list[tuple[int, int]] = []
-    _value(next(tokens), tokens, pointer, found)
+    start = _after_space(text, 0)
+    if not pointer:
+        return [(start, _end(text, start))]
+    _descend(text, start, pointer, found)
     return found
 
 
@@ -55,63 +58,63 @@ def _only_mention(text: Buffer, key: str) -> tuple[int, int] | None:
     return match.span(1) if match else None
 
 
-def _value(
-    first: re.Match[bytes],
-    tokens: Iterator[re.Match[bytes]],
-    pointer: tuple[str, ...],
-    found: list[tuple[int, int]],
+def _descend(
+    text: Buffer, start: int, pointer: tuple[str, ...], found: list[tuple[int, int]]
 ) -> int:
-    """Read one value whose first token is given; note it when the pointer ends here.
+    """Note what the pointer leads to in the value at `start`; returns where the value ends.
 
-    Recurses only along the pointer; everything beside it is skipped by counting brackets.
-    Returns where the value ends.
+    Recurses only along the pointer; what stands beside it is skipped.
     """
-    opener = first[0]
-    if not pointer or opener not in (b"{", b"["):
-        end = _skip(first, tokens)
-        if not pointer:
-            found.append((first.start(), end))
-        return end
-    matches = 0
-    index = 0
-    for token in tokens:
-        if token[0] in (b"}", b"]"):
-            return token.end()
-        if token[0] == b",":
-            continue
+    opener = text[start : start + 1]
+    if opener not in (b"{", b"["):
+        return _end(text, start)
+    at = _after_space(text, start + 1)
+    index = matches = 0
+    while text[at : at + 1] not in (b"}", b"]"):
         if opener == b"{":
-            matched = _text(token[0]) == pointer[0]
-            next(tokens)
-            token = next(tokens)
+            end = _end(text, at)
+            matched = _key(text[at:end]) == pointer[0]
+            at = _after_space(text, _after_space(text, end) + 1)
         else:
             matched = pointer[0] in ("*", str(index))
             index += 1
-        if not matched:
-            _skip(token, tokens)
-            continue
-        matches += 1
+        matches += matched
         if matches > 1 and pointer[0] != "*":
             raise Ambiguous(f"key '{pointer[0]}' is repeated")
-        _value(token, tokens, pointer[1:], found)
-    return first.end()
+        if matched and len(pointer) > 1:
+            end = _descend(text, at, pointer[1:], found)
+        else:
+            end = _end(text, at)
+            if matched:
+                found.append((at, end))
+        at = _after_space(text, end)
+        if text[at : at + 1] == b",":
+            at = _after_space(text, at + 1)
+    return at + 1
 
 
-def _skip(first: re.Match[bytes], tokens: Iterator[re.Match[bytes]]) -> int:
-    depth, end = 0, first.end()
-    token: re.Match[bytes] | None = first
-    while token is not None:
+def _after_space(text: Buffer, at: int) -> int:
+    match = _SPACE.match(text, at)
+    assert match is not None
+    return match.end()
+
+
+def _end(text: Buffer, start: int) -> int:
+    """Where the value at `start` ends. Of an array or object only brackets and strings count."""
+    if text[start : start + 1] not in (b"{", b"["):
+        match = _SCALAR.match(text, start)
+        assert match is not None
+        return match.end()
+    depth = 0
+    for token in _NESTING.finditer(text, start):
         if token[0] in (b"{", b"["):
             depth += 1
         elif token[0] in (b"}", b"]"):
             depth -= 1
-        end = token.end()
-        if depth == 0:
-            break
-        token = next(tokens, None)
-    return end
+            if depth == 0:
+                return token.end()
+    return len(text)
 
 
-def _text(quoted: bytes) -> str:
-    if b"\\" not in quoted:
-        return quoted[1:-1].decode()
-    return str(json.loads(quoted))
+def _key(quoted: bytes) -> str:
+    return str(json.loads(quoted)) if b"\\" in quoted else quoted[1:-1].decode()

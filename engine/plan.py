@@ -16,6 +16,7 @@ from engine.crosscheck import check_names
 from engine.dialects import Dialect
 from engine.marked_yaml import read_file
 from engine.problem import Findings, Level, Path, Problem, did_you_mean
+from engine.relay.headers import NEVER_SENT
 from engine.routing import Claim, assign
 from engine.spec import expression, paths, security
 from engine.spec.expression import Expression
@@ -139,6 +140,7 @@ def _route(
     own = dialects.get(speaks)
     others = [d for name in dialects.names() if (d := dialects.get(name)) is not own]
     shared = tuple(d for d in others if d.name != "openai") if said.answer == "models" else ()
+    _note_unsent(operation, findings)
     names = paths.variables(operation.path)
     wide = [found.steps[0]] if found is not None and found.place == "path" else []
     return Route(
@@ -155,6 +157,16 @@ def _route(
         policies=(*config.policies, *said.policies),
         wide=tuple(names if said.answer == "models" else wide),
     )
+
+
+def _note_unsent(operation: Operation, findings: Findings) -> None:
+    """Parameters that are checked, and then not forwarded: they could carry the caller's token."""
+    for parameter in operation.parameters:
+        named = parameter.place == "header" and parameter.name.lower() in NEVER_SENT
+        if named or parameter.place == "cookie":
+            said = f"{parameter.place} parameter '{parameter.name}' of {operation.id}"
+            message = f"{said} is checked, but never forwarded"
+            findings.note(operation.source, operation.at, Level.WARNING, "MW319", message, key=True)
 
 
 def _model_expression(claim: Claim, config: Config, findings: Findings) -> Expression | None:
@@ -178,6 +190,15 @@ def _model_expression(claim: Claim, config: Config, findings: Findings) -> Expre
         message = f"{operation.id} takes no request body to name a model in"
         findings.error(config.source, at, "MW305", message)
         return None
+    if found.place == "body" and len(found.steps) > 1:
+        if claim.route.default_model:
+            message = (
+                "a default model goes with a place at the top of the body: $request.body#/name"
+            )
+            findings.error(config.source, (*at, "default"), "MW305", message)
+        if any("form" in media_type for media_type in operation.bodies.rules):
+            message = f"{operation.id} takes a form, whose fields are at its top"
+            findings.error(config.source, at, "MW305", message, "write $request.body#/name")
     return found
 
 

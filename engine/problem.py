@@ -7,7 +7,7 @@ values: they sort by place and are all shown at once.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
@@ -112,14 +112,6 @@ class Findings:
     def errors(self) -> list[Problem]:
         """The problems that stop the gateway."""
         return [problem for problem in self.problems if problem.level is Level.ERROR]
-
-
-class Refused(Exception):
-    """What was asked for has errors; `problems` has all of them, and the lesser findings too."""
-
-    def __init__(self, problems: Sequence[Problem]) -> None:
-        super().__init__("\n".join(str(problem) for problem in problems))
-        self.problems = list(problems)
 
 
 def near(name: object, names: Iterable[str]) -> str | None:

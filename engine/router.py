@@ -15,6 +15,7 @@ from engine.exchange import Exchange, Response
 from engine.incoming import START_RESPONSE
 from engine.problem import near
 from engine.spec.paths import Found, Missed, PathTree, unsafe
+from engine.spec.query import wrong
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +43,10 @@ class Router:
 
     def find(self, uri: str, req: falcon.Request) -> tuple[Any, Any, dict[str, Any], str]:
         """The responder for a request: there always is one, if only to say what is missing."""
-        path = raw_target(req.env).partition("?")[0]
-        if (wrong := unsafe(path)) is not None:
-            responder = self._door.endpoint(partial(_refuse, wrong), self._speaking)
+        path, _, query = raw_target(req.env).partition("?")
+        odd = unsafe(path) or wrong(query)
+        if odd is not None:
+            responder = self._door.endpoint(partial(_refuse, odd), self._speaking)
             return self, {req.method: responder}, {"mount": "", "variables": {}}, uri
         found = self._tree.find(path, req.method)
         if isinstance(found, Found):
@@ -72,9 +74,9 @@ def application(door: Door) -> Application:
     return app
 
 
-def _refuse(wrong: str, exchange: Exchange) -> Response:
-    """400 for a path that is not one."""
-    raise GatewayError(400, "invalid_path", f"The path cannot be served: {wrong}.")
+def _refuse(odd: str, exchange: Exchange) -> Response:
+    """400 for a path or query that is not one."""
+    raise GatewayError(400, "invalid_path", f"The request's address cannot be served: {odd}.")
 
 
 def _miss(missed: Missed, exchange: Exchange) -> Response:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import socket
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -21,6 +23,12 @@ class Gunicorn(BaseApplication):  # type: ignore[misc]
         self._ready = ready
         super().__init__()
 
+    def run(self) -> None:
+        """Serve until a signal ends it. Exits with one line if it cannot listen."""
+        if (why := taken(self._server.listen)) is not None:
+            sys.exit(f"modelway: {why}; choose another address, or end what listens there")
+        super().run()
+
     def load_config(self) -> None:
         for name, value in settings(self._server).items():
             self.cfg.set(name, value)
@@ -30,6 +38,22 @@ class Gunicorn(BaseApplication):  # type: ignore[misc]
 
     def load(self) -> Any:
         return self._build()
+
+
+def taken(listen: str) -> str | None:
+    """Why an address cannot be listened on, in words, or None."""
+    host, _, port = listen.rpartition(":")
+    if listen.startswith("unix:") or not port.isdigit():
+        return None
+    host = host.strip("[]")
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family) as sock:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            sock.bind((host, int(port)))
+        except OSError as error:
+            return f"cannot listen on {listen}: {error.strerror}"
+    return None
 
 
 def settings(server: Server) -> dict[str, Any]:

@@ -7,9 +7,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from gunicorn.errors import AppImportError
+
 from engine import plan
 from engine.app import build
-from engine.problem import Refused, render
+from engine.problem import render
 
 
 def load() -> Any:
@@ -21,7 +23,7 @@ def load() -> Any:
     if planned.plan is None:
         errors = planned.findings.errors
         sys.stderr.write("\n".join(render(error, planned.texts) for error in errors) + "\n")
-        raise Refused(errors)
+        raise AppImportError(f"{len(errors)} problems in the config; nothing is served")
     return build(planned.plan)
 
 

@@ -6,7 +6,6 @@ from engine.problem import (
     Findings,
     Level,
     Problem,
-    Refused,
     did_you_mean,
     near,
     render,
@@ -66,12 +65,6 @@ def test_warnings_and_infos_do_not_count_as_errors():
     findings.note(Source(), (), Level.WARNING, "MW1", "a warning")
     findings.note(Source(), (), Level.INFO, "MW1", "an info")
     assert (len(findings.problems), findings.errors) == (2, [])
-
-
-def test_a_refusal_shows_every_problem():
-    refused = Refused([problem(1), problem(2)])
-    assert str(refused).splitlines() == [str(problem(1)), str(problem(2))]
-    assert refused.problems == [problem(1), problem(2)]
 
 
 def test_a_problem_is_shown_with_its_line_a_caret_and_the_hint():

@@ -31,7 +31,12 @@ FLOOR = {unit: number for number, units in enumerate(STAIRCASE) for unit in unit
 
 EDGES = {
     "falcon": ("endpoint", "router", "app", "mock"),
-    "socket": ("upstream", "incoming", "cli.demo"),  # the demo asks the system for free ports
+    "socket": (
+        "upstream",
+        "incoming",
+        "server",
+        "cli.demo",
+    ),  # the demo asks the system for free ports
     "ssl": ("upstream",),
     "select": ("upstream",),
     "gevent.socket": ("upstream",),

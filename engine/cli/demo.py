@@ -6,9 +6,11 @@ import dataclasses
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import IO
 
 import click
 
@@ -72,12 +74,13 @@ def _plan(listen: str, mock_port: int, secret: str) -> Plan:
 @contextmanager
 def _mock(port: int) -> Iterator[None]:
     """A mock upstream in a process of its own, listening before the body runs."""
-    command = [sys.executable, "-m", "engine", "mock", "--port", str(port), "--delay", "0.03"]
+    command = [sys.executable, "-P", "-m", "engine", "mock", "--port", str(port), "--delay", "0.03"]
+    log = tempfile.TemporaryFile()  # noqa: SIM115 - ends with the process
     process = subprocess.Popen(  # noqa: S603 - our own command
-        command, stderr=subprocess.DEVNULL, start_new_session=True
+        command, stderr=log, start_new_session=True
     )
     try:
-        _wait(port, process)
+        _wait(port, process, log)
         yield
     finally:
         process.terminate()
@@ -88,7 +91,7 @@ def _mock(port: int) -> Iterator[None]:
             process.wait()
 
 
-def _wait(port: int, process: subprocess.Popen[bytes]) -> None:
+def _wait(port: int, process: subprocess.Popen[bytes], log: IO[bytes]) -> None:
     deadline = time.monotonic() + 30
     while process.poll() is None and time.monotonic() < deadline:
         try:
@@ -97,7 +100,9 @@ def _wait(port: int, process: subprocess.Popen[bytes]) -> None:
             time.sleep(0.02)
         else:
             return
-    raise click.ClickException("the mock upstream did not start; try `modelway mock` to see why")
+    log.seek(0)
+    said = log.read().decode(errors="replace")
+    raise click.ClickException(f"the mock upstream did not start:\n{said}")
 
 
 def _free_port() -> int:

@@ -38,7 +38,7 @@ def planned_or_exit(config: Path) -> Plan:
     planned = plan.make(config, os.environ)
     if planned.plan is None:
         show(planned.findings.errors, planned)
-        click.echo(f"{len(planned.findings.errors)} errors; nothing is served.", err=True)
+        click.echo(f"{tally(planned.findings.errors)}; nothing is served.", err=True)
         sys.exit(1)
     return planned.plan
 

@@ -14,6 +14,7 @@ import orjson
 
 from engine.errors import GatewayError, Malformed
 from engine.exchange import Exchange
+from engine.json_text import Buffer
 from engine.spec import multipart
 from engine.spec.forms import compile_form, compile_multipart
 from engine.spec.load import Node
@@ -72,6 +73,10 @@ class Bodies:
             raise GatewayError(
                 415, "unsupported_media_type", f"Content-Type must be {taken}; {got}."
             )
+        if exchange.environ.get("HTTP_CONTENT_ENCODING", "identity").lower() != "identity":
+            raise GatewayError(
+                415, "unsupported_content_encoding", "The request body must not be compressed."
+            )
         exchange.media_type = media_type
         return rule
 
@@ -117,9 +122,19 @@ def _json(exchange: Exchange) -> Any:
         with memoryview(buffer) as view:
             return orjson.loads(view)
     except orjson.JSONDecodeError as error:
-        raise GatewayError(
-            400, "invalid_json", f"The request body is not valid JSON: {error}."
-        ) from error
+        message = f"The request body is not valid JSON: {_why(buffer, error)}."
+        raise GatewayError(400, "invalid_json", message) from error
+
+
+def _why(buffer: Buffer, error: orjson.JSONDecodeError) -> str:
+    """The parser's words, or the byte at which the text is no UTF-8."""
+    if "surrogates" not in str(error):
+        return str(error)
+    try:
+        str(buffer[:], "utf-8")
+    except UnicodeDecodeError as undecodable:
+        return f"not UTF-8 at byte {undecodable.start}"
+    return str(error)
 
 
 def _form(read: Callable[[bytes], dict[str, object]], exchange: Exchange) -> Any:

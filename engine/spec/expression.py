@@ -116,6 +116,10 @@ class Expression:
             found.append((start, end, said.removesuffix(name)))
         return found
 
+    def accepts(self, exchange: Exchange) -> bool:
+        """Whether a value can be written here: into a body, only where it is an object."""
+        return self.place != "body" or isinstance(exchange.value, dict)
+
     def replace(self, exchange: Exchange, at: tuple[int, int] | None, new: str) -> None:
         """Write `new` where the value stands (`at`: what `check` gave), or add it."""
         name = self.steps[0]

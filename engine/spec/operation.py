@@ -67,7 +67,6 @@ class Operation:
     method: str
     path: str
     mounts: tuple[str, ...]
-    summary: str
     carriers: tuple[Carrier, ...]
     parameters: tuple[Parameter, ...]
     bodies: Bodies
@@ -174,7 +173,6 @@ def _operation(
         method=method.upper(),
         path=template,
         mounts=tuple(mounts) or (_server_path(node, item, document, findings),),
-        summary=node.text("summary"),
         carriers=carriers(node, document, findings),
         parameters=_parameters(node, item, template, schemas, findings),
         bodies=_bodies(node.get("requestBody"), schemas, findings),
@@ -219,6 +217,10 @@ def _parameters(
     names = paths.variables(template)
     for declared in (*item.get("parameters").elements(), *node.get("parameters").elements()):
         name, place = declared.text("name"), declared.text("in")
+        if not isinstance(declared.value, dict) or not name or not place:
+            message = "a parameter needs 'name' and 'in'"
+            findings.error(declared.source, declared.path, "MW204", message)
+            continue
         if place == "path" and name not in names:
             message = f"path parameter '{name}' does not stand in '{template}'"
             findings.error(declared.source, declared.path, "MW207", message)

@@ -14,6 +14,17 @@ from engine.errors import Malformed
 _BAD_ESCAPE = re.compile("%(?![0-9A-Fa-f]{2})")
 
 
+def wrong(raw: str) -> str | None:
+    """What makes a raw query string one that no upstream should see, in words, or None."""
+    if "%" not in raw and raw.isascii():
+        return None
+    try:
+        decode(raw, "the query string")
+    except Malformed as error:
+        return str(error)
+    return None
+
+
 def decode(text: str, where: str, *, plus: bool = False) -> str:
     """Percent-decoded UTF-8, "+" a space if `plus`; raises Malformed, beginning with `where`."""
     if plus:

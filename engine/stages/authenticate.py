@@ -28,10 +28,11 @@ def authenticate(carriers: Sequence[Carrier], public: bool, services: Services) 
 
     def stage(exchange: Exchange, following: Handler) -> Response:
         secrets = [] if public else _secrets(exchange, carriers)
-        if any(key in exchange.environ for key in headers):
-            exchange.environ = {k: v for k, v in exchange.environ.items() if k not in headers}
         if in_query and exchange.query:
             exchange.query = Query.parse(exchange.query).without(in_query)
+            exchange.conceal()
+        if any(key in exchange.environ for key in headers):
+            exchange.environ = {k: v for k, v in exchange.environ.items() if k not in headers}
         if not public:
             exchange.caller = _caller(secrets, wanted, services)
         return following(exchange)
@@ -69,6 +70,7 @@ def _caller(secrets: Sequence[str], wanted: str, services: Services) -> Caller:
     for secret in secrets:
         if len(secret) > _LONGEST:
             continue
+        # Looked up by its digest: timing tells of SHA-256 values only, which nobody can steer.
         hashed = digest(secret)
         caller = services.tokens.get(hashed)
         if caller is None:

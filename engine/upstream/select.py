@@ -52,7 +52,7 @@ def select(
 def _name(expression: Expression, default: str, exchange: Exchange) -> str:
     name = expression.read(exchange)
     if name is MISSING or name is None or name == "":
-        if default:
+        if default and expression.accepts(exchange):
             return default
         raise GatewayError(
             400,

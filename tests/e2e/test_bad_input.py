@@ -401,6 +401,17 @@ def test_odd_query_never_fails(port: int, query: str) -> None:
     assert 400 <= answered.status < 500, answered
 
 
+@pytest.mark.parametrize("query", ["a=%zz", "a=1&b=%ff", "%e9=1", "a=%4"])
+def test_query_that_cannot_be_decoded_is_400_where_none_is_declared(port: int, query: str) -> None:
+    answered = ask(port, request(f"{CHAT}?{query}", BODY, token=ALL))
+    assert_error(answered, 400, "invalid_path")
+
+
+def test_compressed_body_is_415(port: int) -> None:
+    answered = ask(port, request(CHAT, BODY, headers=["Content-Encoding: gzip"], token=ALL))
+    assert_error(answered, 415, "unsupported_content_encoding")
+
+
 def test_model_named_twice_in_the_query_is_refused(port: int) -> None:
     answered = ask(port, request("/v1/realtime?model=gpt-realtime&model=gpt-4o", token=ALL))
     assert answered.status in (400, 501)

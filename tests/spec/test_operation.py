@@ -36,8 +36,7 @@ def codes(folder: Path, value: Any) -> list[str]:
 def test_an_operation_has_its_facts(tmp_path: Path, version: str) -> None:
     found = one(tmp_path, get("a", summary="Does it"), "/a/{id}", version=version)
     assert (found.id, found.method, found.path) == ("api.a", "GET", "/a/{id}")
-    assert (found.summary, found.websocket, found.at) == (
-        "Does it",
+    assert (found.websocket, found.at) == (
         False,
         ("paths", "/a/{id}", "get"),
     )
@@ -468,3 +467,10 @@ def test_the_node_of_an_operation_in_another_file_can_be_looked_at(tmp_path: Pat
     specification, _ = read(tmp_path, document(paths={"/x": {"$ref": "x.yaml"}}))
     assert isinstance(specification, Specification)
     assert specification.node(specification.operations["x"]).text("summary") == "s"
+
+
+def test_a_parameter_in_another_file_without_a_name_is_placed_there(tmp_path: Path) -> None:
+    (tmp_path / "s.yaml").write_text("p: {in: query, schema: {type: string}}\n")
+    value = document(paths={"/x": {"get": get(parameters=[{"$ref": "s.yaml#/p"}])}})
+    (problem,) = read(tmp_path, value)[1]
+    assert (problem.code, problem.file, problem.line) == ("MW204", "s.yaml", 1)

@@ -484,3 +484,10 @@ def test_every_refusal_has_a_place_in_the_value_and_words(schema: Any, value: An
             at = at[step]
         elif step:
             assert refusal.code == "missing_required_parameter"
+
+
+def test_only_the_beginning_of_a_huge_value_is_explained() -> None:
+    schema = {"items": {"anyOf": [{"type": "string"}, {"type": "array"}]}}
+    assert refused(schema, [1] * 5000).param == "[0]"
+    late = [*["x"] * 5000, 1]
+    assert refused(schema, late).param == "[5000]"

@@ -230,7 +230,7 @@ def shipped(folder: Path) -> str:
     assert done.returncode == 0, done.stdout + done.stderr
     text = (folder / "gateway.yaml").read_text()
     text = replaced(text, 'listen: "127.0.0.1:8080"', 'listen: "{listen}"')
-    return replaced(text, r"tokens: \[\].*\n", TOKENS)
+    return replaced(text, r"tokens:.*\n", TOKENS)
 
 
 def replaced(text: str, pattern: str, new: str) -> str:

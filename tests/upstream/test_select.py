@@ -135,3 +135,10 @@ def test_an_endless_name_is_cut_in_the_message():
 def test_a_repeated_key_is_refused_even_when_both_say_the_same():
     error = refused("gpt-4o", text=b'{"model":"gpt-4o","model":"gpt-4o"}')
     assert (error.status, error.code) == (400, "invalid_value")
+
+
+@pytest.mark.parametrize("text", [b'[{"prompt": "x"}]', b"null", b'"text"', b"5"])
+def test_a_default_is_written_into_nothing_but_an_object(text):
+    with pytest.raises(GatewayError) as raised:
+        call(default="gpt-4o", text=text)
+    assert (raised.value.status, raised.value.param) == (400, "model")

@@ -1,0 +1,20 @@
+"""The policy `max_body`."""
+
+import pytest
+
+from engine.exchange import Exchange, Response
+from engine.policies.max_body import build
+from engine.services import Services
+
+
+@pytest.mark.parametrize(
+    ("server", "policy", "limit"), [(100, "50B", 50), (100, "1KB", 100), (5000, "1KiB", 1024)]
+)
+def test_it_lowers_the_limit_and_never_raises_it(server, policy, limit):
+    exchange = Exchange("POST", "/", "", {})
+    exchange.max_body = server
+    stage = build(policy, Services())
+    assert (
+        stage(exchange, lambda given: Response(200, [], b"%d" % given.max_body)).body
+        == b"%d" % limit
+    )
