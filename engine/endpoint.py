@@ -49,6 +49,8 @@ class Door:
             response = _answer(handler, exchange, incoming)
             if incoming.is_left() and incoming.close_after():
                 exchange.on_end.append(incoming.linger)
+            incoming.limit_sending()
+            exchange.on_end.append(incoming.unlimit)
             _send(resp, exchange, response)
 
         return respond
@@ -98,7 +100,9 @@ def _send(resp: falcon.Response, exchange: Exchange, response: Response) -> None
     if isinstance(body, bytes):
         resp.set_header("content-length", str(len(body)))
         body = (body,)
-    resp.stream = _Sending(iter(body), exchange)
+    resp.stream = sending = _Sending(iter(body), exchange)
+    if exchange.method == "HEAD" or response.status in (204, 304):
+        sending.close()  # Falcon sends no body then, and never closes one
 
 
 class _Sending:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import time
 from typing import Any
 
 from gunicorn.http.errors import (
@@ -98,6 +99,18 @@ class Incoming:
         close()
         return True
 
+    def limit_sending(self) -> None:
+        """From here on a caller who takes nothing of the answer for the timeout is cut off."""
+        sock = self._environ.get("gunicorn.socket")
+        if sock is not None:
+            sock.settimeout(self._timeout)
+
+    def unlimit(self) -> None:
+        """The answer is out."""
+        sock = self._environ.get("gunicorn.socket")
+        if sock is not None:
+            sock.settimeout(None)
+
     def linger(self) -> None:
         """Read on for a moment after the answer, so that closing does not destroy it.
 
@@ -107,11 +120,14 @@ class Incoming:
         sock = self._environ.get("gunicorn.socket")
         if sock is None:
             return
+        end = time.monotonic() + _LINGER_SECONDS
         try:
-            sock.settimeout(_LINGER_SECONDS)
             sock.shutdown(socket.SHUT_WR)
             left = _LINGER_BYTES
-            while left > 0 and (data := sock.recv(_SMALL)):
+            while left > 0 and (seconds := end - time.monotonic()) > 0:
+                sock.settimeout(seconds)
+                if not (data := sock.recv(_SMALL)):
+                    break
                 left -= len(data)
         except OSError:
             return  # gone or silent: either way there is nobody left to be kind to

@@ -12,6 +12,7 @@ _STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 _SCALAR = re.compile(_STRING + rb"|[^\s{}\[\]:,\"]++", re.DOTALL)
 _NESTING = re.compile(_STRING + rb"|[{}\[\]]", re.DOTALL)
 _SPACE = re.compile(rb"[ \t\r\n]*+")
+_PLAIN = re.compile(r"[A-Za-z0-9_-]+")
 _OBJECT = re.compile(rb"\s*\{")
 _VALUE_AFTER_KEY = re.compile(rb"\s*:\s*(" + _STRING + rb")", re.DOTALL)
 
@@ -26,7 +27,7 @@ def span(text: Buffer, pointer: tuple[str, ...]) -> tuple[int, int] | None:
     `pointer` holds the unescaped steps of a JSON Pointer (RFC 6901). Raises Ambiguous when a key
     on the way stands twice in one object.
     """
-    if len(pointer) == 1 and _OBJECT.match(text):
+    if len(pointer) == 1 and _PLAIN.fullmatch(pointer[0]) and _OBJECT.match(text):
         found = _only_mention(text, pointer[0])
         if found is not None:
             return found

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-import re
-from functools import lru_cache
-
-
-@lru_cache(maxsize=4096)
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(".*".join(map(re.escape, pattern.split("*"))), re.DOTALL)
-
 
 def matches(name: str, pattern: str) -> bool:
-    """Whether the name is one the pattern takes in; `*` stands for any text, also for none."""
-    return name == pattern if "*" not in pattern else bool(_compiled(pattern).fullmatch(name))
+    """Whether the name is one the pattern takes in; `*` stands for any text, also for none.
+
+    The pieces between the stars are looked for from the left, each once: no name can make this
+    go back and forth.
+    """
+    if "*" not in pattern:
+        return name == pattern
+    first, *middle, last = pattern.split("*")
+    if len(name) < len(first) + len(last) or not name.startswith(first):
+        return False
+    if not name.endswith(last):
+        return False
+    at, end = len(first), len(name) - len(last)
+    for piece in middle:
+        found = name.find(piece, at, end)
+        if found < 0:
+            return False
+        at = found + len(piece)
+    return True

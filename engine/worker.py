@@ -8,8 +8,9 @@ parsers read differently can smuggle a request. Idle connections end as soon as 
 
 from __future__ import annotations
 
-import io
+import contextlib
 import re
+import socket
 import uuid
 from typing import Any
 
@@ -20,6 +21,8 @@ from gunicorn.http.body import Body, ChunkedReader
 from gunicorn.http.parser import RequestParser
 from gunicorn.workers.ggevent import GeventWorker
 
+from engine.errors import CallerGone
+
 _STATUS = (
     (errors.LimitRequestLine, 414, "URI Too Long"),
     (errors.LimitRequestHeaders, 431, "Request Header Fields Too Large"),
@@ -28,21 +31,52 @@ _STATUS = (
 )
 _LOOSE_LINE_END = re.compile(rb"(?<!\r)\n|\r(?!\n)|\n[ \t]")
 _LONGEST_CHUNK_LINE = 4096
+_LONGEST_TRAILERS = 16_384
+_CHUNKS_IN_A_TURN = 64
+_MOST_TINY_CHUNKS = 10_000
+_TINY = 64
 
 
 class StrictChunkedReader(ChunkedReader):  # type: ignore[misc]
-    """A chunked body whose chunk lines are bounded and end in CRLF alone (RFC 9112 7.1)."""
+    """A chunked body whose lines and trailers are bounded and end in CRLF (RFC 9112 7.1)."""
+
+    chunks = 0
+    size = 0
 
     def parse_chunk_size(self, unreader: Any, data: bytes | None = None) -> Any:
-        line = io.BytesIO()
-        line.write(data or b"")
-        while (end := line.getvalue().find(b"\r\n")) < 0:
-            if line.tell() > _LONGEST_CHUNK_LINE:
+        line = bytearray(data or b"")
+        while (end := line.find(b"\r\n")) < 0:
+            if len(line) > _LONGEST_CHUNK_LINE:
                 raise errors.InvalidChunkSize(b"a chunk's line is too long")
-            self.get_data(unreader, line)
-        if b"\n" in line.getvalue()[:end]:
+            line += self._more(unreader)
+        if b"\n" in line[:end]:
             raise errors.InvalidChunkExtension("a bare line feed is not allowed")
-        return super().parse_chunk_size(unreader, data=line.getvalue())
+        self._count(end)
+        found = super().parse_chunk_size(unreader, data=bytes(line))
+        self.size += found[0]
+        return found
+
+    def parse_trailers(self, unreader: Any, data: bytes) -> Any:
+        trailers = bytearray(data)
+        while trailers[:2] != b"\r\n" and b"\r\n\r\n" not in trailers:
+            if len(trailers) > _LONGEST_TRAILERS:
+                raise errors.InvalidChunkExtension("the trailers are too long")
+            trailers += self._more(unreader)
+        return super().parse_trailers(unreader, bytes(trailers))
+
+    def _count(self, line: int) -> None:
+        """Let others have their turn, and refuse a body that is mostly lines about chunks."""
+        self.chunks += 1
+        if self.chunks % _CHUNKS_IN_A_TURN == 0:
+            gevent.sleep(0)
+        if self.chunks > _MOST_TINY_CHUNKS and self.size < self.chunks * _TINY:
+            raise errors.InvalidChunkSize(b"the chunks are too small")
+
+    def _more(self, unreader: Any) -> bytes:
+        data: bytes = unreader.read()
+        if not data:
+            raise errors.NoMoreData()
+        return data
 
 
 class StrictRequest(message.Request):  # type: ignore[misc]
@@ -66,9 +100,17 @@ class Worker(GeventWorker):  # type: ignore[misc]
     """The worker that `modelway serve` runs."""
 
     def init_process(self) -> None:
-        self._idle: dict[gevent.Timeout, Any] = {}
+        self._sockets: dict[Any, Any] = {}
+        self._idle: set[Any] = set()
         RequestParser.mesg_class = StrictRequest
         super().init_process()
+
+    def handle(self, listener: Any, client: Any, addr: Any) -> None:
+        self._sockets[gevent.getcurrent()] = client
+        try:
+            super().handle(listener, client, addr)
+        finally:
+            self._sockets.pop(gevent.getcurrent(), None)
 
     def timeout_ctx(self) -> Any:
         return _Idle(self.cfg.keepalive, self._idle)
@@ -76,17 +118,30 @@ class Worker(GeventWorker):  # type: ignore[misc]
     def notify(self) -> None:
         """gunicorn calls this every second, also while it waits for the last requests."""
         super().notify()
-        if not self.alive:
-            for timeout, greenlet in list(self._idle.items()):
-                gevent.kill(greenlet, timeout)
+        if self.alive:
+            return
+        for greenlet in list(self._idle):
+            # What has arrived can still be read; after that the connection is at its end.
+            with contextlib.suppress(OSError):
+                self._sockets[greenlet].shutdown(socket.SHUT_RD)
+
+    def handle_request(self, listener_name: Any, req: Any, sock: Any, addr: Any) -> Any:
+        try:
+            return super().handle_request(listener_name, req, sock, addr)
+        except TimeoutError as error:
+            raise CallerGone("the caller takes nothing of the answer") from error
 
     def handle_error(self, req: Any, client: Any, addr: Any, exc: BaseException) -> None:
-        """Answer what is no valid HTTP request; anything else is gunicorn's business."""
-        if not isinstance(exc, errors.ParseException):
-            super().handle_error(req, client, addr, exc)
-            return
-        self.log.warning("not a valid HTTP request: %s", type(exc).__name__)
-        status, reason = next((s, r) for kind, s, r in _STATUS if isinstance(exc, kind))
+        """Answer what is no valid HTTP request, or failed before an answer began.
+
+        The address is never logged: a token may stand in its query.
+        """
+        if isinstance(exc, errors.ParseException):
+            self.log.warning("not a valid HTTP request: %s", type(exc).__name__)
+            status, reason = next((s, r) for kind, s, r in _STATUS if isinstance(exc, kind))
+        else:
+            self.log.error("a connection failed", exc_info=exc)
+            status, reason = 500, "Internal Server Error"
         try:
             client.sendall(_refusal(status, reason))
         except OSError as error:
@@ -94,19 +149,19 @@ class Worker(GeventWorker):  # type: ignore[misc]
 
 
 class _Idle(gevent.Timeout):
-    """Waiting for a request: ends silently after the time, or when the worker stops."""
+    """Waiting for a request: ends silently after the time."""
 
-    def __init__(self, seconds: float, idle: dict[gevent.Timeout, Any]) -> None:
+    def __init__(self, seconds: float, idle: set[Any]) -> None:
         super().__init__(seconds, False)  # type: ignore[arg-type]
         self._waiting = idle
 
     def __enter__(self) -> _Idle:
-        self._waiting[self] = gevent.getcurrent()
+        self._waiting.add(gevent.getcurrent())
         super().__enter__()
         return self
 
     def __exit__(self, kind: Any, value: Any, traceback: Any) -> Any:
-        self._waiting.pop(self, None)
+        self._waiting.discard(gevent.getcurrent())
         return super().__exit__(kind, value, traceback)
 
 
@@ -117,6 +172,9 @@ def _refusal(status: int, reason: str) -> bytes:
         "param": "",
         "code": "bad_request",
     }
+    if status == 500:
+        error |= {"message": "The gateway failed on this request.", "type": "server_error"}
+        error["code"] = "internal_error"
     body = orjson.dumps({"error": error})
     head = (
         f"HTTP/1.1 {status} {reason}\r\nConnection: close\r\nContent-Type: application/json\r\n"

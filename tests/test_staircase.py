@@ -35,6 +35,7 @@ EDGES = {
         "upstream",
         "incoming",
         "server",
+        "worker",
         "cli.demo",
     ),  # the demo asks the system for free ports
     "ssl": ("upstream",),

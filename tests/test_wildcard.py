@@ -24,3 +24,8 @@ from engine.wildcard import matches
 )
 def test_only_the_star_is_special(name, pattern, expected):
     assert matches(name, pattern) is expected
+
+
+def test_no_name_makes_it_go_back_and_forth():
+    """With several stars and a name of a megabyte this is done at once, or the timeout ends it."""
+    assert not matches("fam/" + "a/" * 500_000, "fam/*/*/*:free")

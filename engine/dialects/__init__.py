@@ -68,7 +68,7 @@ def limit_of(parameters: Mapping[str, str], name: str, default: int) -> int:
     text = parameters.get(name, "")
     if not text:
         return default
-    if not text.isascii() or not text.isdigit() or not 1 <= int(text[:9]) <= 1000:
+    if not (text.isascii() and text.isdigit() and len(text) < 9 and 1 <= int(text) <= 1000):
         raise GatewayError(
             400, "invalid_value", f"'{name}' must be a whole number from 1 to 1000.", param=name
         )

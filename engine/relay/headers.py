@@ -28,17 +28,19 @@ _OURS = frozenset({"server", "date", "content-length", "x-request-id", "request-
 class Forwarded:
     """The request headers that pass, compiled: `pick(environ)` gives them in a fixed order."""
 
-    def __init__(self, names: Iterable[str]) -> None:
-        wanted = dict.fromkeys(name.lower() for name in (*ALWAYS_SENT, *names))
+    def __init__(self, names: Iterable[str], needed: Iterable[str] = ()) -> None:
+        self._needed = frozenset(name.lower() for name in ("content-type", *needed))
+        wanted = dict.fromkeys(name.lower() for name in (*ALWAYS_SENT, *names, *needed))
         self._pairs = [(name, environ_key(name)) for name in wanted if name not in NEVER_SENT]
 
     def pick(self, environ: Mapping[str, Any]) -> list[tuple[str, str]]:
-        """Those that the request has, except what its Connection header names as its hop's own."""
+        """Those that the request has, except what its Connection header names as its hop's own;
+        a caller cannot take the `needed` ones out that way."""
         picked = [(name, environ[key]) for name, key in self._pairs if environ.get(key)]
         hop = environ.get("HTTP_CONNECTION", "").lower()
         if hop in ("", "keep-alive", "close"):
             return picked
-        named = {name.strip() for name in hop.split(",")}
+        named = {name.strip() for name in hop.split(",")} - self._needed
         return [pair for pair in picked if pair[0] not in named]
 
 

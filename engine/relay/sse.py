@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import re
 
-MAX_EVENT = 64_000_000
+MAX_EVENT = 16_000_000
 """Bytes that one event may have; images come as events of several megabytes."""
 
+_MOST_LINES = 10_000
 _BOM = b"\xef\xbb\xbf"
 _NAMED = re.compile(rb"(?:(?:event: [^\r\n]+\n)?data: [^\s][^\r\n]*+\n\n)++")
 _NAMELESS = re.compile(rb"(?:data: [^\s\[][^\r\n]*+\n\n)++")
@@ -85,6 +86,10 @@ class Cleaner:
         return data.removeprefix(_BOM)
 
     def _event(self, block: bytes) -> bytes:
+        if block.startswith(b"data: {") and b"\n" not in block:
+            return block + b"\n\n"
+        if block.count(b"\n") > _MOST_LINES:
+            raise EventTooLarge(f"an event of more than {_MOST_LINES} lines")
         name = b""
         data: list[bytes] = []
         comments: list[bytes] = []

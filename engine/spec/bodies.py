@@ -5,6 +5,7 @@ JSON and forms are checked against their schemas; anything else is relayed as it
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,6 +22,7 @@ from engine.spec.load import Node
 from engine.spec.schemas import Schemas
 from engine.spec.words import explain
 
+_CHARSET = re.compile(r';\s*charset="?([^";\s]*)', re.IGNORECASE)
 Parse = Callable[[Exchange], Any]
 
 
@@ -77,6 +79,9 @@ class Bodies:
             raise GatewayError(
                 415, "unsupported_content_encoding", "The request body must not be compressed."
             )
+        if rule.parse is _json and _foreign_charset(said):
+            message = "A JSON body is UTF-8; another charset cannot be read."
+            raise GatewayError(415, "unsupported_media_type", message)
         exchange.media_type = media_type
         return rule
 
@@ -124,6 +129,11 @@ def _json(exchange: Exchange) -> Any:
     except orjson.JSONDecodeError as error:
         message = f"The request body is not valid JSON: {_why(buffer, error)}."
         raise GatewayError(400, "invalid_json", message) from error
+
+
+def _foreign_charset(content_type: str) -> bool:
+    match = _CHARSET.search(content_type)
+    return match is not None and match[1].lower() not in ("utf-8", "utf8", "us-ascii")
 
 
 def _why(buffer: Buffer, error: orjson.JSONDecodeError) -> str:

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, unquote
@@ -71,7 +72,13 @@ class Expression:
         To be called even when nothing is replaced: two readers of a repeated key may see two
         values, and the one that was checked might not be the one that is served.
         """
-        if self.place != "body" or self.read(exchange) is MISSING:
+        if self.place == "query" and exchange.query:
+            self._refuse_look_alikes(Query.parse(exchange.query).names())
+        if self.place != "body":
+            return None
+        if isinstance(exchange.value, dict):
+            self._refuse_look_alikes(exchange.value)
+        if self.read(exchange) is MISSING:
             return None
         if exchange.media_type == "multipart/form-data":
             named = [part for part in exchange.parts if part.name == self.steps[0]]
@@ -88,6 +95,13 @@ class Expression:
         except Ambiguous as error:
             raise self._twice() from error
 
+    def _refuse_look_alikes(self, names: Iterable[str]) -> None:
+        """Some upstreams read keys in any case and take the last: `Model` is `model`."""
+        step = self.steps[0].casefold()
+        for name in names:
+            if name != self.steps[0] and name.casefold() == step:
+                raise self._twice()
+
     def says(self, exchange: Exchange, name: str) -> bool:
         """Whether the request already says `name`, so that nothing has to be written."""
         return bool(self.read(exchange) == name)
@@ -97,7 +111,7 @@ class Expression:
 
         Raises GatewayError 400 for one that says something else.
         """
-        if not isinstance(exchange.value, dict):
+        if not _has(exchange.value, self.steps):
             return []
         found = []
         try:
@@ -144,6 +158,15 @@ class Expression:
             f"'{self.param}' is given twice; which of the two is meant cannot be told.",
             param=self.param,
         )
+
+
+def _has(value: Any, steps: tuple[str, ...]) -> bool:
+    """Whether a pointer, in which `*` is any item of an array, leads to a value."""
+    if not steps:
+        return True
+    if isinstance(value, list):
+        return steps[0] == "*" and any(_has(item, steps[1:]) for item in value)
+    return isinstance(value, dict) and steps[0] in value and _has(value[steps[0]], steps[1:])
 
 
 def _in_query(text: str, name: str, new: str) -> str:

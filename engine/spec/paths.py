@@ -83,7 +83,8 @@ def unsafe(path: str) -> str | None:
         return "it is not UTF-8"
     if any(char < " " or char == "\x7f" for char in decoded) or "#" in path:
         return "it has a character that may not stand there"
-    if any(segment in (".", "..") for segment in re.split(r"[/\\]", decoded)):
+    segments = re.split(r"[/\\]", decoded)
+    if any(segment.partition(";")[0] in (".", "..") for segment in segments):
         return "it has a dot segment"
     return None
 

@@ -16,6 +16,8 @@ _BAD_ESCAPE = re.compile("%(?![0-9A-Fa-f]{2})")
 
 def wrong(raw: str) -> str | None:
     """What makes a raw query string one that no upstream should see, in words, or None."""
+    if "#" in raw:
+        return "the query string: it has a '#'"
     if "%" not in raw and raw.isascii():
         return None
     try:

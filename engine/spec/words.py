@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import jsonschema_rs
 
 from engine.problem import near
+from engine.spec.narrow import MOST_ITEMS, narrow
 
 _CODES = {
     "required": "missing_required_parameter",
@@ -42,7 +43,6 @@ _NAMES = {
     "null": "null",
 }
 _MOST_ERRORS = 50
-_MOST_ITEMS = 100
 _LONGEST = 80
 _DEEPEST = 20
 
@@ -57,12 +57,14 @@ class Refusal(NamedTuple):
 
 def explain(validator: jsonschema_rs.Validator, value: Any, root: str = "") -> Refusal:
     """Why `value`, which `validator` refuses, is refused. `root` names the value as a whole."""
-    if not validator.is_valid(short := _shortened(value)):
-        value = short
-    errors = list(islice(validator.iter_errors(value), _MOST_ERRORS))
+    narrowed = narrow(validator.is_valid, value)
+    if narrowed is None:
+        whole = root or "the request body"
+        return Refusal(root, "invalid_value", f"Invalid value: {whole} is not what it must be.")
+    errors = list(islice(validator.iter_errors(narrowed.value), _MOST_ERRORS))
     best = _best(errors)
     details = best.kind.as_dict()
-    path = _steps(best.instance_path, value)
+    path = narrowed.path_in_whole(_steps(best.instance_path, narrowed.value))
     if best.kind.name == "required":
         path.append(details["property"])
     unknown = details.get("unexpected") or []
@@ -74,16 +76,6 @@ def explain(validator: jsonschema_rs.Validator, value: Any, root: str = "") -> R
     if name in ("anyOf", "oneOf") and _union_types(details["context"]):
         name = "type"
     return Refusal(param, _CODES.get(name, "invalid_value"), message)
-
-
-def _shortened(value: Any) -> Any:
-    """The value with long arrays and objects cut: explaining what is wrong with every one of
-    fifty thousand items takes seconds in which the worker serves nobody."""
-    if isinstance(value, list):
-        return [_shortened(item) for item in value[:_MOST_ITEMS]]
-    if isinstance(value, dict):
-        return {key: _shortened(below) for key, below in islice(value.items(), _MOST_ITEMS)}
-    return value
 
 
 def _steps(path: Sequence[str | int], value: Any) -> list[str | int]:
@@ -239,7 +231,7 @@ def _union_types(branches: Sequence[Sequence[Any]]) -> list[str]:
 def _near_miss(error: Any, details: dict[str, Any]) -> str:
     """The name a caller probably misspelt, when one of those sent is near the missing one."""
     value, missing = error.instance, details["property"]
-    meant = near(missing, islice(value, _MOST_ITEMS)) if isinstance(value, dict) else None
+    meant = near(missing, islice(value, MOST_ITEMS)) if isinstance(value, dict) else None
     if meant is None:
         return ""
     # Two letters may differ; a name further off is another field of its own.

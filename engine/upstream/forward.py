@@ -31,8 +31,8 @@ def forward(
     Headers that the document declares as parameters pass beside those of dialect and upstream.
     Raises GatewayError 502 or 504 when none answers.
     """
-    passing = (*dialect.request_headers, *_named(expression), *declared)
-    headers = {upstream.name: upstream.headers(passing) for upstream in upstreams}
+    needed = (*_named(expression), *declared)
+    headers = {u.name: u.headers(dialect.request_headers, needed) for u in upstreams}
 
     def handle(exchange: Exchange) -> Response:
         failures: list[UpstreamFailure] = []
@@ -45,6 +45,8 @@ def forward(
                     break
                 continue
             exchange.on_end.append(answer.close)
+            upstream = target.upstream
+            answer.headers = [pair for pair in answer.headers if not upstream.betrays(pair[1])]
             return reply(answer, exchange, dialect)
         raise failed(failures[-1])
 
@@ -74,6 +76,7 @@ def _attempt(
     ]
     credential = upstream.credential
     if credential is not None and credential.kind == "header":
+        fields = [pair for pair in fields if pair[0] != credential.name]
         fields.append((credential.name, credential.value))
     body = sent.body if sent.body.size or sent.method != "GET" else None
     whole = body.whole if body is not None else None

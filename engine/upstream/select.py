@@ -12,6 +12,7 @@ from engine.spec.expression import Expression
 from engine.upstream.catalog import Catalog, Served
 
 _LONGEST = 200
+_LONGEST_NAME = 512
 
 
 def select(
@@ -67,6 +68,9 @@ def _name(expression: Expression, default: str, exchange: Exchange) -> str:
             f"Invalid type for '{expression.param}': expected the name of a model.",
             param=expression.param,
         )
+    if len(name) > _LONGEST_NAME:
+        message = f"The model '{_short(name)}' does not exist here."
+        raise GatewayError(404, "model_not_found", message, param=expression.param)
     return name
 
 

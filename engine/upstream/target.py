@@ -7,6 +7,7 @@ from urllib.parse import quote
 
 from engine.config import model
 from engine.relay.headers import Forwarded
+from engine.spec.query import Query
 from engine.upstream.client import Client, Timeouts
 
 
@@ -20,16 +21,24 @@ class Upstream:
     credential: model.Credential | None
     forward_headers: tuple[str, ...]
 
-    def headers(self, dialect_headers: tuple[str, ...]) -> Forwarded:
-        """The request headers that pass to it from a route of a dialect."""
-        return Forwarded((*dialect_headers, *self.forward_headers))
+    def headers(self, dialect_headers: tuple[str, ...], needed: tuple[str, ...] = ()) -> Forwarded:
+        """The request headers that pass to it from a route of a dialect; `needed` ones always."""
+        return Forwarded((*dialect_headers, *self.forward_headers), needed)
 
     def query(self, raw: str) -> str:
         """The query string with our credential, where it travels there."""
         if self.credential is None or self.credential.kind != "query":
             return raw
-        pair = f"{quote(self.credential.name, safe='')}={quote(self.credential.value, safe='')}"
-        return f"{raw}&{pair}" if raw else pair
+        name = self.credential.name
+        rest = Query.parse(raw).without({name}) if raw else ""
+        pair = f"{quote(name, safe='')}={quote(self.credential.value, safe='')}"
+        return f"{rest}&{pair}" if rest else pair
+
+    def betrays(self, value: str) -> bool:
+        """Whether a response header's value repeats our credential, as redirects do."""
+        secret = self.credential.value if self.credential is not None else ""
+        secret = secret.removeprefix("Bearer ")
+        return len(secret) > 3 and (secret in value or quote(secret, safe="") in value)
 
 
 @dataclass(frozen=True, slots=True)

@@ -407,6 +407,41 @@ def test_query_that_cannot_be_decoded_is_400_where_none_is_declared(port: int, q
     assert_error(answered, 400, "invalid_path")
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"model": "gpt-4o", "Model": "gpt-4o-mini", "messages": []}',
+        b'{"MODEL": "x", "model": "gpt-4o", "messages": []}',
+    ],
+)
+def test_model_in_another_case_is_refused_as_given_twice(port: int, body: bytes) -> None:
+    body = body.replace(b"[]", b'[{"role": "user", "content": "hi"}]')
+    answered = ask(port, request(CHAT, body, token=ALL))
+    assert assert_error(answered, 400, "invalid_value")["param"] == "model"
+
+
+def test_another_model_inside_a_count_of_tokens_is_refused(port: int) -> None:
+    inner = {"contents": [{"parts": [{"text": "hi"}]}], "model": "models/gemini-other"}
+    body = json.dumps({"generateContentRequest": inner}).encode()
+    target = "/v1beta/models/gemini-2.5-flash:countTokens"
+    answered = ask(port, request(target, body, token=ALL))
+    assert answered.status == 400, answered
+
+
+def test_page_size_of_thousands_of_digits_is_400(port: int) -> None:
+    answered = ask(port, request(f"/v1/models?limit={'9' * 5000}", token=ALL))
+    assert answered.status == 200, "a parameter of another dialect"
+    headers = ["anthropic-version: 2023-06-01"]
+    target = f"/v1/models?limit=000000001{'9' * 5000}"
+    assert ask(port, request(target, headers=headers, token=ALL)).status == 400
+
+
+def test_charset_that_upstreams_might_read_otherwise_is_415(port: int) -> None:
+    media_type = "application/json; charset=utf-16"
+    answered = ask(port, request(CHAT, BODY, token=ALL, media_type=media_type))
+    assert_error(answered, 415, "unsupported_media_type")
+
+
 def test_compressed_body_is_415(port: int) -> None:
     answered = ask(port, request(CHAT, BODY, headers=["Content-Encoding: gzip"], token=ALL))
     assert_error(answered, 415, "unsupported_content_encoding")
@@ -543,6 +578,8 @@ CHUNKS = {
     "chunk without end": b"2\r\n{}0\r\n\r\n",
     "extension with a bare LF": b"2;a\nb\r\n{}\r\n0\r\n\r\n",
     "extension with a bare CR": b"2;a\rb\r\n{}\r\n0\r\n\r\n",
+    "trailers without end": b"2\r\n{}\r\n0\r\nA: " + b"x" * 40_000,
+    "tiny chunks without end": b"1\r\n \r\n" * 20_000,
     "trailer that is none": b"2\r\n{}\r\n0\r\nno colon\r\n\r\n",
 }
 

@@ -79,3 +79,17 @@ def test_an_upstream_takes_the_timeouts_that_are_said() -> None:
 def test_an_odd_url_is_a_value_error(url: str) -> None:
     with pytest.raises(ValueError):
         connect(configured(url=url))
+
+
+@pytest.mark.parametrize("raw", ["k=mine", "a=b&k=mine", "k=mine&k=more"])
+def test_the_caller_cannot_say_our_query_credential(raw: str) -> None:
+    upstream = connect(configured(credential=Credential("query", "k", "secret-1")))
+    assert upstream.query(raw).count("k=") == 1
+    assert upstream.query(raw).endswith("k=secret-1")
+
+
+def test_a_header_that_repeats_our_credential_is_known() -> None:
+    upstream = connect(configured(credential=Credential("query", "k", "se/cret")))
+    assert upstream.betrays("https://x/?k=se%2Fcret")
+    assert upstream.betrays("<https://x/?k=se/cret>; rel=next")
+    assert not upstream.betrays("https://x/?k=other")
