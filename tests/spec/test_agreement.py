@@ -248,6 +248,8 @@ def test_the_fast_path_and_openapi_core_agree(version: str) -> None:
                 verdict = True
             except InvalidSchemaValue:
                 verdict = False
+            except UnicodeEncodeError:  # its `format: byte`, see above: no verdict to compare
+                continue
             assert ours.is_valid(body) is verdict, (schema, components, body)
             seen[verdict] += 1
 
