@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import click
+from rich.console import Console
 
 from engine import plan
 from engine.cli.show import config_option, show, tally
@@ -26,9 +27,11 @@ def command(config: Path, quiet: bool) -> None:
     \b
     Exit status: 0 no errors (there may be warnings), 1 errors, 2 wrong usage.
     """
-    planned = plan.make(config, os.environ)
-    for specification in planned.specifications.values():
-        breaches(specification.library, planned.findings)
+    with Console(stderr=True).status(f"reading {config}") as status:  # seen on a terminal only
+        planned = plan.make(config, os.environ)
+        for name, specification in planned.specifications.items():
+            status.update(f"holding {name} against the OpenAPI standard")
+            breaches(specification.library, planned.findings)
     problems = [p for p in planned.problems if not quiet or p.level is not Level.INFO]
     show(problems, planned)
     click.echo(f"{config}: {tally(problems)}")
