@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from engine import answer, policies
 from engine.dialects import ModelCard
@@ -15,41 +16,55 @@ from engine.services import Services
 from engine.stages.authenticate import authenticate
 from engine.stages.validate import validate
 from engine.upstream.catalog import Catalog, catalog
-from engine.upstream.forward import forward
+from engine.upstream.forward import Forward
 from engine.upstream.select import select
-from engine.upstream.target import Target, Upstream, connect
+from engine.upstream.target import Upstream, connect
+from engine.upstream.watch import Watcher
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """What the routes of one worker share."""
+
+    plan: Plan
+    services: Services
+    upstreams: Mapping[str, Upstream]
+    catalog: Catalog
+    watcher: Watcher
 
 
 def build(plan: Plan, services: Services | None = None) -> Application:
     """The application that serves a plan: one Falcon route for each path, one handler each."""
     services = services or Services(tokens=plan.config.tokens)
     upstreams = {name: connect(said) for name, said in plan.config.upstreams.items()}
-    served = catalog(plan.config.models, upstreams)
-    door = Door(plan.config.server.max_body, plan.config.server.body_timeout)
+    models = catalog(plan.config.models, upstreams)
+    parts = _Parts(plan, services, upstreams, models, Watcher())
+    server = plan.config.server
+    door = Door(server.max_body, server.body_timeout)
     app = application(door)
     for route in plan.routes:
-        handler = _handler(route, plan, upstreams, served, services)
-        responder = door.endpoint(handler, route.dialects)
+        responder = door.endpoint(_handler(route, parts), route.dialects)
         for template, mount in route.templates:
             resource = Resource(route.operation.method, mount, route.wide, responder)
             app.add_route(template, resource)
     return app
 
 
-def _handler(
-    route: Route,
-    plan: Plan,
-    upstreams: Mapping[str, Upstream],
-    served: Catalog,
-    services: Services,
-) -> Handler:
+def _handler(route: Route, parts: _Parts) -> Handler:
     """The whole stack of a route."""
-    dialect = route.dialects[-1]
+    services, dialect = parts.services, route.dialects[-1]
     steps = []
     if route.model is not None:
-        steps = [
-            select(route.model, route.also, route.default_model, dialect.name, served, services)
-        ]
+        steps.append(
+            select(
+                route.model,
+                also=route.also,
+                default=route.default_model,
+                dialect=dialect.name,
+                catalog=parts.catalog,
+                services=services,
+            )
+        )
     return compose(
         [
             authenticate(route.carriers, route.public, services),
@@ -57,26 +72,32 @@ def _handler(
             validate(route.operation, route.validate, _in_body(route)),
             *steps,
         ],
-        last=_last(route, plan, upstreams),
+        last=_last(route, parts),
     )
 
 
-def _last(route: Route, plan: Plan, upstreams: Mapping[str, Upstream]) -> Handler:
+def _last(route: Route, parts: _Parts) -> Handler:
     """What answers in the end: the list of models, or an upstream."""
+    config = parts.plan.config
     if route.answer == "models":
         cards = [
             ModelCard(m.name, m.title, m.owner, m.created)
-            for m in plan.config.models.values()
+            for m in config.models.values()
             if "*" not in m.name
         ]
-        variable = route.wide[0] if route.wide else ""
-        return answer.models(cards, variable)
+        return answer.models(cards, route.wide[0] if route.wide else "")
     if route.answer == "websocket":
         return answer.not_implemented
-    fixed = [Target(upstreams[t.upstream], t.model, t.weight) for t in route.to]
-    dialect = route.dialects[-1]
-    declared = [p.name for p in route.operation.parameters if p.place == "header"]
-    return forward(route.model, fixed, dialect, list(upstreams.values()), declared)
+    return Forward(
+        route.model,
+        fixed=[parts.upstreams[t.upstream].target(t.model, t.weight) for t in route.to],
+        dialect=route.dialects[-1],
+        upstreams=list(parts.upstreams.values()),
+        services=parts.services,
+        watcher=parts.watcher,
+        declared=[p.name for p in route.operation.parameters if p.place == "header"],
+        debug=config.server.debug_headers,
+    )
 
 
 def _in_body(route: Route) -> bool:

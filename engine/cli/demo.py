@@ -17,7 +17,7 @@ import click
 from engine import files, plan
 from engine.app import build
 from engine.cli.show import show
-from engine.config.model import Model, Server
+from engine.config.model import Breaker, Model, Server
 from engine.plan import Plan
 from engine.server import Gunicorn
 from engine.tokens import Caller, digest, new_secret
@@ -60,7 +60,11 @@ def _plan(listen: str, mock_port: int, secret: str) -> Plan:
         sys.exit(1)
     config = planned.plan.config
     faults = Model("fault-*", config.models["gpt-4o"].to, (), "fault-*", "modelway", 0, ())
-    upstreams = {n: dataclasses.replace(u, proxy="") for n, u in config.upstreams.items()}
+    patient = Breaker(failures=1_000_000)  # faults are asked for here, and mean nothing
+    upstreams = {
+        name: dataclasses.replace(said, proxy="", breaker=patient)
+        for name, said in config.upstreams.items()
+    }
     config = dataclasses.replace(
         config,
         server=Server(listen=listen, workers=1),

@@ -10,6 +10,7 @@ from typing import Any
 from engine import units
 from engine.config import model, shape
 from engine.config.secrets import expander
+from engine.config.upstreams import Upstreams
 from engine.marked_yaml import Marked, read
 from engine.problem import Findings, Path
 from engine.tokens import Caller
@@ -69,9 +70,6 @@ def _sound(value: dict[str, Any], breaches: list[Path]) -> tuple[dict[str, Any],
 
 
 _DAY = 86_400.0
-_NOT_A_CREDENTIAL = frozenset(
-    {"host", "connection", "content-length", "transfer-encoding", "upgrade", "expect", "te"}
-)
 
 
 class _Builder:
@@ -83,12 +81,13 @@ class _Builder:
         self.findings = findings
 
     def config(self, said: dict[str, Any], broken: model.Broken) -> model.Config:
+        upstreams = Upstreams(self.marked, self.folder, self.findings)
         return model.Config(
             source=self.marked,
             folder=self.folder,
             server=_server(said.get("server", {})),
             specs={n: _spec(n, v) for n, v in said.get("specs", {}).items()},
-            upstreams={n: self._upstream(n, v) for n, v in said.get("upstreams", {}).items()},
+            upstreams={n: upstreams.build(n, v) for n, v in said.get("upstreams", {}).items()},
             models={n: _model(n, v) for n, v in said.get("models", {}).items()},
             policies=_policies(said.get("policies", []), ("policies",)),
             routes=tuple(
@@ -97,55 +96,6 @@ class _Builder:
             tokens=self._tokens(said.get("tokens", [])),
             broken=broken,
         )
-
-    def _upstream(self, name: str, said: dict[str, Any]) -> model.Upstream:
-        at: Path = ("upstreams", name)
-        credential = said.get("credential")
-        return model.Upstream(
-            name=name,
-            url=said["url"].rstrip("/"),
-            dialect=said.get("dialect", ""),
-            credential=self._credential(credential, (*at, "credential")) if credential else None,
-            timeouts={k: units.seconds(v) for k, v in said.get("timeouts", {}).items()},
-            forward_headers=tuple(said.get("forward_headers", ())),
-            pool=said.get("pool", 100),
-            proxy=said.get("proxy"),
-            tls=self._tls(said.get("tls", {}), (*at, "tls")),
-            at=at,
-        )
-
-    def _credential(self, said: dict[str, str], at: Path) -> model.Credential | None:
-        forms = [kind for kind in ("bearer", "header", "query") if kind in said]
-        if len(forms) != 1 or ("bearer" in said and "value" in said):
-            hint = "write {bearer: ...}, {header: name, value: ...} or {query: name, value: ...}"
-            self.findings.error(self.marked, at, "MW105", "a credential has one form", hint)
-            return None
-        kind, name, value = "header", "authorization", f"Bearer {said.get('bearer')}"
-        if "bearer" not in said:
-            kind = "header" if "header" in said else "query"
-            name, value = said[kind], said["value"]
-        if kind == "header" and name.lower() in _NOT_A_CREDENTIAL:
-            message = f"header '{name}' cannot hold a credential"
-            self.findings.error(self.marked, (*at, "header"), "MW105", message)
-        if not value.isprintable() or not value.isascii():
-            message = "a credential has ASCII letters, digits and signs only; no line ends"
-            self.findings.error(self.marked, at, "MW105", message)
-        return model.Credential(kind, name.lower() if kind == "header" else name, value)
-
-    def _tls(self, said: dict[str, Any], at: Path) -> model.Tls:
-        files: dict[str, str] = {}
-        for key in ("ca", "certificate", "key"):
-            if key in said:
-                path = self.folder / said[key]
-                files[key] = str(path)
-                if not path.is_file():
-                    self.findings.error(
-                        self.marked, (*at, key), "MW106", f"there is no file '{said[key]}'"
-                    )
-        if "key" in said and "certificate" not in said:
-            message = "a key without its certificate"
-            self.findings.error(self.marked, (*at, "key"), "MW105", message, "name the certificate")
-        return model.Tls(**files, verify=said.get("verify", True))
 
     def _tokens(self, said: list[dict[str, Any] | None]) -> dict[str, Caller]:
         tokens: dict[str, Caller] = {}

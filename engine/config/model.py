@@ -22,6 +22,7 @@ class Server:
     body_timeout: float = 60.0
     keepalive: float = 75.0
     grace: float = 30.0
+    debug_headers: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,19 +57,51 @@ class Tls:
 
 
 @dataclass(frozen=True, slots=True)
+class Retry:
+    """When a request is tried again at an upstream; `on` holds classes of failures."""
+
+    attempts: int = 2
+    on: frozenset[str] = frozenset({"connect", "reset", "408", "429", "5xx", "error"})
+    budget: float = 0.2
+    max_wait: float = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Breaker:
+    """When a target is left alone, and for how long."""
+
+    failures: int = 5
+    window: float = 30.0
+    cooldown: float = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class HeaderChanges:
+    """Request headers changed on the way to an upstream; names in lower case."""
+
+    set: Mapping[str, str] = field(default_factory=dict)
+    add: Mapping[str, str] = field(default_factory=dict)
+    remove: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
 class Upstream:
     """A server that requests can go to. `dialect` "" means: as what is routed to it."""
 
     name: str
     url: str
     dialect: str
-    credential: Credential | None
+    credentials: tuple[Credential, ...]
     timeouts: Mapping[str, float]
     forward_headers: tuple[str, ...]
     pool: int
     proxy: str | None
     tls: Tls
     at: Path
+    retry: Retry = field(default_factory=Retry)
+    breaker: Breaker = field(default_factory=Breaker)
+    heartbeat: float | None = None
+    headers: HeaderChanges = field(default_factory=HeaderChanges)
 
 
 @dataclass(frozen=True, slots=True)

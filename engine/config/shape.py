@@ -67,6 +67,9 @@ def _note(error: Any, against: Any, source: Source, at: Path, findings: Findings
         for key in details["unexpected"]:
             hint = did_you_mean(key, known)
             findings.error(source, (*path, key), "MW101", f"unknown key '{key}'", hint, key=True)
+    elif name == "propertyNames":
+        key = details["error"].instance
+        findings.error(source, (*path, key), "MW104", f"'{key}' is no valid name", key=True)
     elif name == "required":
         missing = details["property"]
         hint = _description(against, error.schema_path, missing)

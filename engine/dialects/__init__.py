@@ -32,9 +32,11 @@ class Dialect:
 
     `claims` tells whether a request that several dialects could answer speaks this one.
     `error` makes the error object, `is_error` knows one, `error_event` wraps one for a stream
-    whose status is already sent. `models` and `model` answer the list of models; `models` gets the
-    query's parameters. `request_headers` pass to an upstream beside those that always do,
-    `hidden_headers` of an upstream's answer stay here.
+    whose status is already sent; `has_content` tells a stream's events that a caller sees
+    something of from those that only begin it. `heartbeat` is a sign of life in a stream.
+    `models` and `model` answer the list of models; `models` gets the query's parameters. A
+    `transparent` dialect's answers pass whatever their status. `request_headers` pass to an
+    upstream beside those that always do, `hidden_headers` of its answer stay here.
     """
 
     name: str
@@ -42,11 +44,14 @@ class Dialect:
     error: Callable[[GatewayError, str], Document]
     is_error: Callable[[Any], bool]
     error_event: Callable[[bytes], bytes]
+    has_content: Callable[[Any], bool]
     models: Callable[[Sequence[ModelCard], Mapping[str, str]], Document]
     model: Callable[[ModelCard], Document]
     request_headers: tuple[str, ...] = ()
     hidden_headers: frozenset[str] = frozenset()
     request_id_headers: tuple[str, ...] = ("x-request-id",)
+    transparent: bool = False
+    heartbeat: bytes = b""
     event_names: bool = True
     comments: bool = True
 

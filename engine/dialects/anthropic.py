@@ -9,6 +9,7 @@ from typing import Any
 from engine.dialects import Dialect, Document, ModelCard, limit_of
 from engine.errors import GatewayError
 
+_BEGINNING = frozenset({"message_start", "content_block_start", "ping"})
 _TYPES = {
     401: "authentication_error",
     402: "billing_error",
@@ -45,6 +46,11 @@ def _is_error(document: Any) -> bool:
     )
 
 
+def _has_content(document: Any) -> bool:
+    kind = document.get("type") if isinstance(document, dict) else None
+    return not isinstance(kind, str) or kind not in _BEGINNING
+
+
 def _models(cards: Sequence[ModelCard], parameters: Mapping[str, str]) -> Document:
     limit = limit_of(parameters, "limit", 20)
     names = [card.name for card in cards]
@@ -76,6 +82,8 @@ DIALECT = Dialect(
     error_event=lambda body: b"event: error\ndata: " + body + b"\n\n",
     models=_models,
     model=_model,
+    has_content=_has_content,
+    heartbeat=b'event: ping\ndata: {"type":"ping"}\n\n',
     request_headers=("anthropic-version", "anthropic-beta", "idempotency-key"),
     hidden_headers=frozenset({"set-cookie", "anthropic-organization-id"}),
     request_id_headers=("x-request-id", "request-id"),

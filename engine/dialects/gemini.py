@@ -57,6 +57,24 @@ def _is_error(document: Any) -> bool:
     )
 
 
+def _has_content(document: Any) -> bool:
+    """False for a first event that only counts tokens."""
+    if not isinstance(document, dict) or "promptFeedback" in document:
+        return True
+    if "candidates" not in document:
+        return "usageMetadata" not in document
+    candidates = document["candidates"] or []
+    if not isinstance(candidates, list):
+        return True
+    return any(_says_something(one) for one in candidates if isinstance(one, dict))
+
+
+def _says_something(candidate: dict[str, Any]) -> bool:
+    content = candidate.get("content") or {}
+    parts = content.get("parts") if isinstance(content, dict) else content
+    return bool(candidate.get("finishReason") or parts)
+
+
 def _models(cards: Sequence[ModelCard], parameters: Mapping[str, str]) -> Document:
     limit = limit_of(parameters, "pageSize", 50)
     names = [card.name for card in cards]
@@ -91,6 +109,7 @@ DIALECT = Dialect(
     error_event=lambda body: b"data: " + body + b"\n\n",
     models=_models,
     model=_model,
+    has_content=_has_content,
     request_headers=("x-goog-api-client",),
     hidden_headers=frozenset({"set-cookie"}),
     event_names=False,

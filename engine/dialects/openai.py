@@ -9,6 +9,10 @@ from typing import Any
 from engine.dialects import Dialect, Document, ModelCard
 from engine.errors import GatewayError
 
+_BEGINNING = frozenset(
+    {"response.created", "response.in_progress", "response.queued"}
+    | {"response.output_item.added", "response.content_part.added"}
+)
 _TYPES = {403: "permission_error", 429: "requests"}
 
 
@@ -46,6 +50,26 @@ def show_model(card: ModelCard) -> Document:
     return {"id": card.name, "object": "model", "created": card.created, "owned_by": card.owner}
 
 
+def has_content(document: Any) -> bool:
+    """False for the events that begin a stream: a role, an id, an empty choice."""
+    if not isinstance(document, dict):
+        return True
+    kind = document.get("type")
+    if isinstance(kind, str):
+        return kind not in _BEGINNING
+    choices = document.get("choices")
+    if not isinstance(choices, list):
+        return True
+    return any(_says_something(choice) for choice in choices if isinstance(choice, dict))
+
+
+def _says_something(choice: dict[str, Any]) -> bool:
+    delta = choice.get("delta") or {}
+    if choice.get("finish_reason") or choice.get("text"):
+        return True
+    return isinstance(delta, dict) and any(v for key, v in delta.items() if key != "role")
+
+
 def _claims(environ: Mapping[str, Any], query: str) -> bool:
     return True
 
@@ -58,6 +82,8 @@ DIALECT = Dialect(
     error_event=error_event,
     models=list_models,
     model=show_model,
+    has_content=has_content,
+    heartbeat=b": keep-alive\n\n",
     request_headers=("openai-beta", "idempotency-key"),
     hidden_headers=frozenset({"set-cookie", "openai-organization", "openai-project"}),
 )

@@ -20,5 +20,10 @@ DIALECT = Dialect(
     error_event=error_event,
     models=list_models,
     model=show_model,
-    request_headers=("accept-language", "if-match", "if-none-match", "idempotency-key", "range"),
+    has_content=lambda document: True,
+    transparent=True,
+    request_headers=(
+        *("accept-language", "idempotency-key", "range", "if-range", "if-match", "if-none-match"),
+        *("if-modified-since", "if-unmodified-since"),
+    ),
 )

@@ -110,6 +110,12 @@ class Answer:
                 return b""
             self._receive(self._patience.idle)
 
+    def silent(self, seconds: float) -> bool:
+        """Whether nothing more arrives for so long. Returns early when something does."""
+        if self._parser.has_data or self._parser.done or self._connection is None:
+            return False
+        return not self._connection.arrives(seconds)
+
     def close(self) -> None:
         """Let go of the connection: back to the pool after the whole answer, closed otherwise.
 

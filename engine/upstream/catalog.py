@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from engine.config import model
+from engine.upstream.choose import order
 from engine.upstream.target import Target, Upstream
 from engine.wildcard import matches
 
@@ -47,25 +48,14 @@ class Catalog:
         return list(self._exact)
 
 
-def order(targets: Sequence[Target], dice: Callable[[], float]) -> list[Target]:
-    """The targets with one chosen by weight in front; `dice` gives a number from 0 up to 1."""
-    if len(targets) == 1:
-        return list(targets)
-    point = dice() * sum(target.weight for target in targets)
-    chosen = 0
-    for chosen, target in enumerate(targets):  # noqa: B007 - the index is what is wanted
-        point -= target.weight
-        if point < 0:
-            break
-    return [targets[chosen], *targets[:chosen], *targets[chosen + 1 :]]
-
-
 def catalog(models: Mapping[str, model.Model], upstreams: Mapping[str, Upstream]) -> Catalog:
     """The catalog of a config whose names have all been checked."""
 
     def targets(name: str, asked: str = "") -> tuple[Target, ...]:
         return tuple(
-            Target(upstreams[target.upstream], target.model or asked, target.weight)
+            upstreams[target.upstream].target(
+                target.model or asked, target.weight, f"{name} {target.model}"
+            )
             for target in models[name].to
         )
 

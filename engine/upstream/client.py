@@ -65,8 +65,9 @@ class Client:
         target: str,
         headers: Sequence[tuple[str, str]],
         body: bytes | Spool | None,
+        total: float | None = None,
     ) -> Answer:
-        """Send a request and wait for the head of its answer.
+        """Send a request and wait for the head of its answer. `total` shortens that timeout.
 
         Host, Content-Length and, beside an Upgrade, Connection are written here and are refused
         among `headers`, like whatever would not stay one line: ValueError.
@@ -81,7 +82,10 @@ class Client:
             headers = [*headers, *self._extra]
         upgrade = asks_upgrade(headers)
         head = request_head(method, self._prefix + target, self.host, headers, length, upgrade)
-        patience = Patience(self._timeouts, self._clock)
+        timeouts = self._timeouts
+        if total is not None and total < timeouts.total:
+            timeouts = timeouts._replace(total=total)
+        patience = Patience(timeouts, self._clock)
         connection = self._pool.take()
         if connection is not None:
             answer = Answer(connection, AnswerParser(method, upgrade), self._pool, patience)

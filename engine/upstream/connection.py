@@ -120,6 +120,16 @@ class Connection:
         else:
             parser.end()
 
+    def arrives(self, seconds: float) -> bool:
+        """Whether bytes, an end or an error arrive within the time."""
+        if self.readable():
+            return True
+        try:
+            gevent.socket.wait_read(self.socket.fileno(), timeout=seconds)
+        except TimeoutError:
+            return False
+        return True
+
     def close(self) -> None:
         """Idempotent; a greenlet waiting in `receive` is woken with an error."""
         self.socket.close()

@@ -1,98 +1,201 @@
-"""Sending a request on to the first target that can be reached, and its answer back."""
+"""Sending a request on: to one target after another, until one begins an answer with content.
+
+The law: a target is asked when its breaker lets it and a credential is awake; each once before any
+of them twice; a further try at an upstream takes of its budget and waits as `retry` says, never
+past the first upstream's `total`. What the last one answered is what the caller gets.
+"""
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Sequence
+import logging
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 
-import orjson
+import gevent
 
+from engine.config.model import Credential
 from engine.dialects import Dialect
-from engine.exchange import Exchange, Handler, Response
-from engine.relay.headers import Forwarded
+from engine.exchange import Exchange, Response
+from engine.services import Services
 from engine.spec.expression import Expression
-from engine.upstream.client import Answer
-from engine.upstream.failures import UpstreamFailure
-from engine.upstream.reply import failed, reply
+from engine.upstream import retry
+from engine.upstream.attempt import Tried, attempt
+from engine.upstream.choose import order
+from engine.upstream.credentials import REFUSED_REST
+from engine.upstream.reply import refuse, relay, unavailable
 from engine.upstream.target import Target, Upstream
+from engine.upstream.watch import Watcher
 
-USER_AGENT = "modelway"
+log = logging.getLogger("modelway")
 
 
-def forward(
-    expression: Expression | None,
-    fixed: Sequence[Target],
-    dialect: Dialect,
-    upstreams: Sequence[Upstream],
-    declared: Sequence[str] = (),
-) -> Handler:
+@dataclass(slots=True)
+class _Course:
+    """How far one request has come: its tries by target, the last of them, and its time."""
+
+    targets: Sequence[Target]
+    end: float
+    tries: dict[Target, int] = field(default_factory=dict)
+    refused: set[tuple[Target, Credential | None]] = field(default_factory=set)
+    last: Tried | None = None
+    ready: dict[Target, float] = field(default_factory=dict)  # when a Retry-After is over
+
+
+class Forward:
     """A handler that sends the exchange to one of its targets, or of the `fixed` ones.
 
-    Headers that the document declares as parameters pass beside those of dialect and upstream.
-    Raises GatewayError 502 or 504 when none answers.
+    Headers that the document declares as parameters (`declared`) pass beside those of dialect and
+    upstream; with `debug` the answer names its target. Raises GatewayError 502, 503 or 504 when
+    none answers, CallerGone when the caller leaves.
     """
-    needed = (*_named(expression), *declared)
-    headers = {u.name: u.headers(dialect.request_headers, needed) for u in upstreams}
 
-    def handle(exchange: Exchange) -> Response:
-        failures: list[UpstreamFailure] = []
-        for target in exchange.targets or fixed:
-            try:
-                answer = _attempt(target, expression, headers[target.upstream.name], exchange)
-            except UpstreamFailure as failure:
-                failures.append(failure)
-                if failure.answered:
+    def __init__(
+        self,
+        expression: Expression | None,
+        *,
+        fixed: Sequence[Target],
+        dialect: Dialect,
+        upstreams: Sequence[Upstream],
+        services: Services,
+        watcher: Watcher,
+        declared: Sequence[str] = (),
+        debug: bool = False,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        named = expression.steps if expression is not None and expression.place == "header" else ()
+        needed = (*named, *declared)
+        self._headers = {u.name: u.headers(dialect.request_headers, needed) for u in upstreams}
+        self._expression = expression
+        self._fixed = fixed
+        self._dialect = dialect
+        self._services = services
+        self._watcher = watcher
+        self._debug = debug
+        self._clock = clock
+
+    def __call__(self, exchange: Exchange) -> Response:
+        targets = exchange.targets or order(self._fixed, self._services.dice)
+        course = _Course(targets, self._clock() + targets[0].upstream.timeouts.total)
+        with self._watcher.watching(exchange.environ.get("gunicorn.socket")):
+            while (chosen := self._next(course)) is not None:
+                if not self._try(course, *chosen, exchange):
                     break
+            return self._conclude(course, exchange)
+
+    def _next(self, course: _Course) -> tuple[Target, Credential | None] | None:
+        """The next target and a credential for it, after waiting as long as it takes."""
+        for target in sorted(course.targets, key=lambda target: course.tries.get(target, 0)):
+            upstream, tries = target.upstream, course.tries.get(target, 0)
+            wait = self._wait(course, target, tries)
+            if wait is None:
                 continue
-            exchange.on_end.append(answer.close)
-            upstream = target.upstream
-            answer.headers = [pair for pair in answer.headers if not upstream.betrays(pair[1])]
-            return reply(answer, exchange, dialect)
-        raise failed(failures[-1])
+            moment = self._clock() + wait
+            if moment >= course.end:
+                continue
+            credential = upstream.credentials.take(moment)
+            if (credential is None and upstream.credentials) or (
+                (target, credential) in course.refused
+            ):
+                continue
+            if target.breaker.wait(moment) > 0:
+                continue
+            if not any(asked.upstream is upstream for asked in course.tries):
+                upstream.budget.request()
+            elif not upstream.budget.take():
+                continue
+            if not target.breaker.allows(moment):
+                continue
+            if wait:
+                gevent.sleep(wait)
+            return target, credential
+        return None
 
-    return handle
+    def _wait(self, course: _Course, target: Target, tries: int) -> float | None:
+        """Seconds before this try; None if there is to be none."""
+        if tries == 0 or course.last is None:
+            return 0.0
+        policy = target.upstream.retry
+        if tries >= policy.attempts:
+            return None
+        ready = course.ready.get(target)
+        if ready is not None:
+            wait = max(0.0, ready - self._clock())
+            return wait if wait <= policy.max_wait else None
+        return retry.backoff(tries - 1, self._services.dice)
 
+    def _try(
+        self,
+        course: _Course,
+        target: Target,
+        credential: Credential | None,
+        exchange: Exchange,
+    ) -> bool:
+        """Ask a target and note what came of it; whether another try may follow."""
+        course.tries[target] = course.tries.get(target, 0) + 1
+        if course.last is not None:
+            course.last.close()
+        tried = course.last = attempt(
+            target,
+            credential,
+            self._headers[target.upstream.name],
+            self._expression,
+            exchange,
+            self._dialect,
+            course.end - self._clock(),
+        )
+        exchange.on_end.append(tried.close)
+        if not tried.failure:
+            target.breaker.succeeded()
+            return False
+        log.warning(
+            "request %s: %s failed (%s): %s",
+            exchange.request_id,
+            target.name,
+            tried.failure,
+            tried.error.message if tried.error else f"status {tried.status}",
+        )
+        now, asked = self._clock(), self._asked(tried)
+        course.ready.pop(target, None)
+        if asked is not None:
+            course.ready[target] = now + asked
+        if retry.counts(tried.failure):
+            target.breaker.failed(now)
+        else:
+            target.breaker.succeeded()  # it is up, whatever it thinks of us
+        if tried.failure == "credential":
+            course.refused.add((target, credential))
+        if credential is not None and tried.failure in ("429", "credential"):
+            refused = tried.failure == "credential"
+            rest = REFUSED_REST if refused else min(asked or 1.0, REFUSED_REST)
+            target.upstream.credentials.rest(credential, now + rest)
+        return retry.retries(tried.failure, target.upstream.retry.on)
 
-def _named(expression: Expression | None) -> tuple[str, ...]:
-    """The header that names the model, if one does: it has to pass."""
-    return expression.steps if expression is not None and expression.place == "header" else ()
+    def _asked(self, tried: Tried) -> float | None:
+        """The seconds an upstream asks us to wait."""
+        if tried.answer is None:
+            return None
+        ms, seconds = tried.answer.header("retry-after-ms"), tried.answer.header("retry-after")
+        return retry.asked_wait(ms, seconds, self._services.clock())
 
-
-def _attempt(
-    target: Target, expression: Expression | None, headers: Forwarded, exchange: Exchange
-) -> Answer:
-    """Send the exchange to one target, in its own name for the model, with our credential."""
-    sent = exchange
-    if expression is not None:
-        sent = _renamed(exchange, expression, target.model)
-    upstream = target.upstream
-    query = upstream.query(sent.query)
-    path = upstream.client.base_path + sent.path[len(sent.mount) :]
-    fields = [
-        *headers.pick(sent.environ),
-        ("accept-encoding", "identity"),
-        ("user-agent", USER_AGENT),
-        ("x-request-id", exchange.request_id),
-    ]
-    credential = upstream.credential
-    if credential is not None and credential.kind == "header":
-        fields = [pair for pair in fields if pair[0] != credential.name]
-        fields.append((credential.name, credential.value))
-    body = sent.body if sent.body.size or sent.method != "GET" else None
-    whole = body.whole if body is not None else None
-    return upstream.client.send(
-        sent.method, f"{path}?{query}" if query else path, fields, body if whole is None else whole
-    )
-
-
-def _renamed(exchange: Exchange, expression: Expression, model: str) -> Exchange:
-    """The exchange with the target's own name for the model, or with the default written in."""
-    name = model or exchange.model
-    if expression.says(exchange, name):
-        return exchange
-    renamed = copy.copy(exchange)
-    expression.replace(renamed, exchange.model_at, name)
-    if exchange.repeats:
-        written = [(s, e, orjson.dumps(before + name)) for s, e, before in exchange.repeats]
-        renamed.body = exchange.body.with_replaced(*written)
-    return renamed
+    def _conclude(self, course: _Course, exchange: Exchange) -> Response:
+        """The response that is left when no further try is made."""
+        last = course.last
+        if last is None:
+            now = self._clock()
+            raise unavailable(
+                min(
+                    max(target.breaker.wait(now), target.upstream.credentials.wait(now))
+                    for target in course.targets
+                )
+            )
+        if last.answer is not None:
+            credentials = last.target.upstream.credentials
+            said = last.answer.headers
+            last.answer.headers = [pair for pair in said if not credentials.betrayed_by(pair[1])]
+        if last.failure:
+            return refuse(last, exchange, self._dialect, sum(course.tries.values()) > 1)
+        response = relay(last, exchange, self._dialect, self._watcher)
+        if self._debug:
+            response.headers.append(("x-modelway-target", last.target.name))
+        return response

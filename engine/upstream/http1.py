@@ -147,6 +147,11 @@ class AnswerParser:
         self._body = []
         return body[0] if len(body) == 1 else b"".join(body)
 
+    @property
+    def has_data(self) -> bool:
+        """Whether body bytes wait to be taken."""
+        return bool(self._body)
+
     def _poison(self) -> None:
         self.excess = True
         self.reusable = False

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
+from typing import Any
 
 import orjson
 
@@ -11,18 +13,51 @@ from engine.errors import CallerGone, GatewayError
 from engine.exchange import Exchange, Response
 from engine.relay.headers import returned
 from engine.relay.sse import Cleaner, EventTooLarge
+from engine.upstream.attempt import Tried
 from engine.upstream.client import Answer
-from engine.upstream.failures import UpstreamFailure
+from engine.upstream.failures import IdleTimeout, UpstreamFailure
+from engine.upstream.watch import Watcher
 
 _LARGEST_ERROR = 65_536
-_OUR_FAULT = frozenset({401, 402, 403})
 _OF_THE_BODY = ("content-", "etag", "last-modified", "digest", "repr-digest")
-_STREAM_HEADERS = (("cache-control", "no-cache"), ("x-accel-buffering", "no"))
+_STREAM_HEADERS = {"cache-control": "no-cache", "x-accel-buffering": "no"}
 
 
-def reply(answer: Answer, exchange: Exchange, dialect: Dialect) -> Response:
-    """The response for our caller. Raises GatewayError for an answer that cannot be theirs."""
-    if answer.status in _OUR_FAULT and dialect.name != "plain":
+def relay(tried: Tried, exchange: Exchange, dialect: Dialect, watcher: Watcher) -> Response:
+    """The answer of a target, as it comes. Raises GatewayError for one that cannot be relayed."""
+    answer, opening = tried.answer, tried.opening
+    assert answer is not None
+    if 300 <= answer.status < 400 and not dialect.transparent:
+        message = f"The upstream answered with a redirect ({answer.status}), which is not followed."
+        raise GatewayError(502, "upstream_error", message, retry=False)
+    headers = returned(answer.headers, dialect.hidden_headers)
+    if opening is None:
+        if not dialect.transparent:
+            return _refused(answer, exchange, dialect, headers)
+        body = _bytes(answer, b"", exchange, watcher)
+        return Response(answer.status, _with_length(headers, answer), body)
+    if opening.cleaner is None:
+        body = _bytes(answer, opening.first, exchange, watcher)
+        return Response(answer.status, _with_length(headers, answer), body)
+    headers = [pair for pair in headers if pair[0] not in _STREAM_HEADERS]
+    headers += _STREAM_HEADERS.items()
+    stream = _Stream(tried, answer, opening.cleaner, exchange, dialect, watcher)
+    return Response(answer.status, headers, stream.events(opening.first))
+
+
+def refuse(tried: Tried, exchange: Exchange, dialect: Dialect, retried: bool) -> Response:
+    """The failure that is left when nobody else can be asked, as the caller is told.
+
+    `retried`: the gateway has asked again itself, so that the caller's SDK need not.
+    """
+    again = False if retried else None
+    if tried.error is not None:
+        raise failed(tried.error, again)
+    if tried.failure == "error":
+        raise GatewayError(502, "upstream_error", _words_of(tried.document), retry=again)
+    answer = tried.answer
+    assert answer is not None
+    if tried.failure == "credential":
         raise GatewayError(
             502,
             "upstream_credentials",
@@ -30,29 +65,87 @@ def reply(answer: Answer, exchange: Exchange, dialect: Dialect) -> Response:
             "The operator has to mend it; your token is not at fault.",
             retry=False,
         )
-    if 300 <= answer.status < 400 and dialect.name != "plain":
-        message = f"The upstream answered with a redirect ({answer.status}), which is not followed."
-        raise GatewayError(502, "upstream_error", message, retry=False)
     headers = returned(answer.headers, dialect.hidden_headers)
-    if answer.status >= 400 and dialect.name != "plain":
-        return _refused(answer, exchange, dialect, headers)
-    kind = (answer.header("content-type") or "").partition(";")[0].strip().lower()
-    if kind == "text/event-stream" and not answer.header("content-encoding"):
-        own = dict(_STREAM_HEADERS)
-        headers = [pair for pair in headers if pair[0] not in own] + [*_STREAM_HEADERS]
-        return Response(answer.status, headers, _events(answer, exchange, dialect))
-    if answer.length is not None:
-        headers.append(("content-length", str(answer.length)))
-    return Response(answer.status, headers, _bytes(answer))
+    if retried:
+        headers = [pair for pair in headers if pair[0] != "x-should-retry"]
+        headers.append(("x-should-retry", "false"))
+    return _refused(answer, exchange, dialect, headers)
 
 
-def failed(failure: UpstreamFailure) -> GatewayError:
-    """An upstream that gave no answer, as the caller is told."""
+def failed(failure: UpstreamFailure, again: bool | None = None) -> GatewayError:
+    """An upstream that gave no answer, or half of one, as the caller is told."""
     late = failure.kind.endswith("timeout")
     code = "upstream_timeout" if late else "upstream_unreachable"
-    if failure.answered:
-        code = "upstream_timeout" if late else "upstream_error"
-    return GatewayError(504 if late else 502, code, f"{_sentence(failure.words)}.")
+    if failure.answered and not late:
+        code = "upstream_error"
+    return GatewayError(504 if late else 502, code, f"{_sentence(failure.words)}.", retry=again)
+
+
+def unavailable(wait: float) -> GatewayError:
+    """Every target is left alone for now; `wait` seconds until one may be asked again."""
+    seconds = str(max(1, math.ceil(wait)))
+    return GatewayError(
+        503,
+        "upstream_unavailable",
+        f"No upstream can be asked right now. Try again in {seconds} s.",
+        headers=[("retry-after", seconds)],
+    )
+
+
+class _Stream:
+    """A stream's events on their way; when it breaks, the dialect's error event and a cut."""
+
+    def __init__(
+        self,
+        tried: Tried,
+        answer: Answer,
+        cleaner: Cleaner,
+        exchange: Exchange,
+        dialect: Dialect,
+        watcher: Watcher,
+    ) -> None:
+        self._answer = answer
+        self._cleaner = cleaner
+        self._exchange = exchange
+        self._dialect = dialect
+        self._watcher = watcher
+        self._caller = exchange.environ.get("gunicorn.socket")
+        upstream = tried.target.upstream
+        self._beat = upstream.heartbeat if dialect.heartbeat else None
+        self._idle = upstream.timeouts.idle
+
+    def events(self, first: bytes) -> Iterator[bytes]:
+        try:
+            if first:
+                yield first
+            while True:
+                if self._beat is not None:
+                    yield from self._signs_of_life(self._beat)
+                with self._watcher.watching(self._caller):
+                    data = self._answer.read()
+                if not data:
+                    break
+                if events := self._cleaner.feed(data):
+                    yield events
+            if rest := self._cleaner.rest():
+                yield rest
+        except (UpstreamFailure, EventTooLarge) as failure:
+            error = GatewayError(502, "upstream_error", f"{_sentence(str(failure))}.")
+            if isinstance(failure, UpstreamFailure):
+                error = failed(failure)
+            document = self._dialect.error(error, self._exchange.request_id)
+            yield self._dialect.error_event(orjson.dumps(document))
+            raise CallerGone(str(failure)) from failure
+
+    def _signs_of_life(self, beat: float) -> Iterator[bytes]:
+        left = self._idle
+        while left > 0:
+            with self._watcher.watching(self._caller):
+                if not self._answer.silent(min(beat, left)):
+                    return
+            left -= beat
+            yield self._dialect.heartbeat
+        raise IdleTimeout
 
 
 def _refused(
@@ -74,6 +167,12 @@ def _refused(
     return Response(answer.status, headers, body)
 
 
+def _with_length(headers: list[tuple[str, str]], answer: Answer) -> list[tuple[str, str]]:
+    if answer.length is not None:
+        headers.append(("content-length", str(answer.length)))
+    return headers
+
+
 def _whole(answer: Answer) -> bytes:
     """The body of an error, which is small; a larger one counts as none."""
     body = b""
@@ -87,40 +186,35 @@ def _whole(answer: Answer) -> bytes:
     return body
 
 
-def _said(document: object) -> str:
+def _said(document: Any) -> str:
     """The words of an error in some other shape, if they can be found."""
     for key in ("message", "detail", "error"):
         value = document.get(key) if isinstance(document, dict) else None
+        if isinstance(value, dict):
+            value = value.get("message")
         if isinstance(value, str) and value:
             return f": {value[:500].rstrip('.')}"
     return ""
 
 
-def _bytes(answer: Answer) -> Iterator[bytes]:
+def _words_of(document: Any) -> str:
+    inner = document.get("response", document) if isinstance(document, dict) else document
+    return f"The upstream failed{_said(inner)}."
+
+
+def _bytes(answer: Answer, first: bytes, exchange: Exchange, watcher: Watcher) -> Iterator[bytes]:
+    caller = exchange.environ.get("gunicorn.socket")
     try:
-        while data := answer.read():
-            yield data
+        data = first
+        while True:
+            if data:
+                yield data
+            with watcher.watching(caller):
+                data = answer.read()
+            if not data:
+                break
     except UpstreamFailure as failure:
         raise CallerGone(failure.words) from failure
-
-
-def _events(answer: Answer, exchange: Exchange, dialect: Dialect) -> Iterator[bytes]:
-    """The stream's events, clean; when it breaks, the dialect's error event and a cut."""
-    cleaner = Cleaner(names=dialect.event_names, comments=dialect.comments)
-    try:
-        while data := answer.read():
-            events = cleaner.feed(data)
-            if events:
-                yield events
-        rest = cleaner.rest()
-        if rest:
-            yield rest
-    except (UpstreamFailure, EventTooLarge) as failure:
-        error = GatewayError(502, "upstream_error", f"{_sentence(str(failure))}.")
-        if isinstance(failure, UpstreamFailure):
-            error = failed(failure)
-        yield dialect.error_event(orjson.dumps(dialect.error(error, exchange.request_id)))
-        raise CallerGone(str(failure)) from failure
 
 
 def _sentence(words: str) -> str:

@@ -1,65 +1,110 @@
-"""A target: an upstream with everything compiled that sending to it needs."""
+"""A target: an upstream with everything compiled and remembered that sending to it needs."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from urllib.parse import quote
 
 from engine.config import model
 from engine.relay.headers import Forwarded
 from engine.spec.query import Query
+from engine.upstream.breaker import Breaker
 from engine.upstream.client import Client, Timeouts
+from engine.upstream.credentials import Credentials
+from engine.upstream.retry import Budget
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Upstream:
-    """A named server: its client, what it is shown, which request headers pass to it."""
+    """A named server in one worker: its client, its credentials, its patience with failures."""
 
     name: str
     dialect: str
     client: Client
-    credential: model.Credential | None
+    timeouts: Timeouts
+    credentials: Credentials
+    retry: model.Retry
+    budget: Budget
+    breaker: model.Breaker
+    heartbeat: float | None
+    changes: model.HeaderChanges
     forward_headers: tuple[str, ...]
+    breakers: dict[str, Breaker] = field(default_factory=dict)
 
     def headers(self, dialect_headers: tuple[str, ...], needed: tuple[str, ...] = ()) -> Forwarded:
         """The request headers that pass to it from a route of a dialect; `needed` ones always."""
         return Forwarded((*dialect_headers, *self.forward_headers), needed)
 
-    def query(self, raw: str) -> str:
-        """The query string with our credential, where it travels there."""
-        if self.credential is None or self.credential.kind != "query":
-            return raw
-        name = self.credential.name
-        rest = Query.parse(raw).without({name}) if raw else ""
-        pair = f"{quote(name, safe='')}={quote(self.credential.value, safe='')}"
-        return f"{rest}&{pair}" if rest else pair
-
-    def betrays(self, value: str) -> bool:
-        """Whether a response header's value repeats our credential, as redirects do."""
-        secret = self.credential.value if self.credential is not None else ""
-        secret = secret.removeprefix("Bearer ")
-        return len(secret) > 3 and (secret in value or quote(secret, safe="") in value)
+    def target(self, model: str, weight: float, entry: str = "") -> Target:
+        """A target here; those made of one `entry` of the config share their breaker."""
+        made = Breaker(self.breaker.failures, self.breaker.window, self.breaker.cooldown)
+        return Target(self, model, weight, self.breakers.setdefault(entry, made))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Target:
-    """An upstream, the model's name there ("" means: as asked for), and its share."""
+    """An upstream, the model's name there ("" means: as asked for), its share, its breaker."""
 
     upstream: Upstream
     model: str
     weight: float
+    breaker: Breaker
+
+    @property
+    def name(self) -> str:
+        """How people call it: `upstream/model`, or the upstream alone."""
+        return f"{self.upstream.name}/{self.model}" if self.model else self.upstream.name
+
+
+def with_credential(
+    credential: model.Credential | None, query: str, headers: list[tuple[str, str]]
+) -> str:
+    """Put a credential on: into `headers`, or into the query string that is returned."""
+    if credential is None:
+        return query
+    if credential.kind == "header":
+        headers[:] = [pair for pair in headers if pair[0] != credential.name]
+        headers.append((credential.name, credential.value))
+        return query
+    # What the caller says under this name would stand before ours, and might be what is read.
+    rest = Query.parse(query).without({credential.name}) if query else ""
+    pair = f"{quote(credential.name, safe='')}={quote(credential.value, safe='')}"
+    return f"{rest}&{pair}" if rest else pair
+
+
+def changed(headers: list[tuple[str, str]], changes: model.HeaderChanges) -> list[tuple[str, str]]:
+    """Request headers after `headers: {set, add, remove}`."""
+    if not (changes.set or changes.add or changes.remove):
+        return headers
+    kept = [p for p in headers if p[0] not in changes.remove and p[0] not in changes.set]
+    kept += changes.set.items()
+    names = {name for name, _ in kept}
+    return kept + [pair for pair in changes.add.items() if pair[0] not in names]
 
 
 def connect(config: model.Upstream) -> Upstream:
     """Make an upstream's client. Its sockets open on first use."""
     tls = config.tls
+    timeouts = Timeouts(**config.timeouts)
     client = Client(
         config.url,
-        timeouts=Timeouts(**config.timeouts),
+        timeouts=timeouts,
         pool_size=config.pool,
         ca=tls.ca,
         cert=(tls.certificate, tls.key or tls.certificate) if tls.certificate else None,
         verify=tls.verify,
         proxy=config.proxy,
     )
-    return Upstream(config.name, config.dialect, client, config.credential, config.forward_headers)
+    return Upstream(
+        name=config.name,
+        dialect=config.dialect,
+        client=client,
+        timeouts=timeouts,
+        credentials=Credentials(config.credentials),
+        retry=config.retry,
+        budget=Budget(config.retry.budget),
+        breaker=config.breaker,
+        heartbeat=config.heartbeat,
+        changes=config.headers,
+        forward_headers=config.forward_headers,
+    )

@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 
 from engine.config.load import load
-from engine.config.model import Credential, Server, Tls
+from engine.config.model import Breaker, Credential, HeaderChanges, Retry, Server, Tls
+from engine.config.shape import schema
 from engine.problem import Findings
+from engine.upstream import retry
 
 HEAD = """version: 1
 specs: {shop: {document: shop.yaml}}
@@ -56,7 +58,7 @@ def test_a_credential_of_digits_only_stays_a_string():
     made = config(
         'upstreams: {main: {url: http://host, credential: {bearer: "${KEY}"}}}\n', {"KEY": "007"}
     )
-    assert made.upstreams["main"].credential.value == "Bearer 007"
+    assert made.upstreams["main"].credentials[0].value == "Bearer 007"
 
 
 def test_timeouts_are_seconds_and_those_not_said_are_absent():
@@ -73,7 +75,12 @@ def test_timeouts_are_seconds_and_those_not_said_are_absent():
     ],
 )
 def test_a_credential_is_a_header_or_a_query_parameter(said, credential):
-    assert upstream(f"credential: {said}").credential == credential
+    assert upstream(f"credential: {said}").credentials == (credential,)
+
+
+def test_several_credentials_keep_their_order():
+    made = upstream("credentials: [{bearer: b}, {query: k, value: a}]").credentials
+    assert [one.value for one in made] == ["Bearer b", "a"]
 
 
 def test_a_credential_never_shows_itself():
@@ -82,8 +89,45 @@ def test_a_credential_never_shows_itself():
 
 def test_an_upstream_has_defaults():
     made = upstream("pool: 100")
-    assert (made.dialect, made.credential, made.forward_headers) == ("", None, ())
+    assert (made.dialect, made.credentials, made.forward_headers) == ("", (), ())
     assert (made.proxy, made.tls, made.at) == (None, Tls(), ("upstreams", "main"))
+    assert (made.retry, made.breaker, made.headers) == (Retry(), Breaker(), HeaderChanges())
+    assert made.heartbeat is None
+
+
+def test_patience_with_failures_is_in_seconds_and_classes():
+    made = upstream(
+        "retry: {attempts: 3, on: [connect, 429, '5xx'], budget: 0.5, max_wait: 250ms},"
+        " breaker: {failures: 2, window: 1m, cooldown: 1.5s}, heartbeat: 15s"
+    )
+    assert made.retry == Retry(3, frozenset({"connect", "429", "5xx"}), 0.5, 0.25)
+    assert made.breaker == Breaker(2, 60.0, 1.5)
+    assert made.heartbeat == 15.0
+
+
+def test_what_is_not_said_of_patience_keeps_its_default():
+    assert upstream("retry: {on: []}").retry == Retry(on=frozenset())
+    assert upstream("breaker: {failures: 1}").breaker == Breaker(1)
+
+
+def test_a_heartbeat_of_no_time_is_none():
+    assert upstream("heartbeat: 0s").heartbeat is None
+
+
+def test_every_class_of_failures_may_be_named_and_no_other():
+    on = schema()["$defs"]["upstream"]["properties"]["retry"]["properties"]["on"]["items"]
+    assert set(on["anyOf"][0]["enum"]) == set(retry.CLASSES)
+    assert set(Retry().on) == set(retry.CLASSES)
+
+
+def test_headers_are_changed_by_names_in_lower_case():
+    made = upstream("headers: {set: {X-A: '1'}, add: {X-B: b}, remove: [X-C, x-d]}").headers
+    assert made == HeaderChanges({"x-a": "1"}, {"x-b": "b"}, frozenset({"x-c", "x-d"}))
+
+
+def test_debug_headers_are_off_unless_asked_for():
+    assert config("").server.debug_headers is False
+    assert config("server: {debug_headers: true}\n").server.debug_headers is True
 
 
 def test_an_upstream_url_loses_its_last_slash():

@@ -369,7 +369,7 @@ def test_snippets_of_the_demo_work_when_pasted(tmp_path: Path) -> None:
 def test_demo_ends_cleanly_while_a_request_hangs(tmp_path: Path) -> None:
     with demo(tmp_path) as (running, base, token):
         port = int(base.rpartition(":")[2].partition("/")[0])
-        body = FINE.replace(b"gpt-4o", b"fault-stall-after-1").replace(b"{", b'{"stream":true,', 1)
+        body = FINE.replace(b"gpt-4o", b"fault-stall-after-2").replace(b"{", b'{"stream":true,', 1)
         with Wire(port) as wire:
             wire.send(request(CHAT, body, token=token))
             wire.head()

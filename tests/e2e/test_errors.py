@@ -32,6 +32,7 @@ from tests.support.running import (
     Platform,
     Running,
     gateway,
+    patient,
     pointed_at,
     shipped,
 )
@@ -335,38 +336,49 @@ def consume(stream: Any, into: list[Any] | None = None) -> None:
     kept.extend(stream)
 
 
-OPENAI_STREAMS: list[Callable[[OpenAI, str], Any]] = [
-    lambda c, m: c.chat.completions.create(model=m, messages=TURNS, stream=True),
-    lambda c, m: c.completions.create(model=m, prompt="one two three four", stream=True),
-    lambda c, m: c.responses.create(model=m, input="one two three four", stream=True),
-    lambda c, m: c.audio.transcriptions.create(model=m, file=("a.wav", b"RIFF"), stream=True),
+# Each with a number of events of which the last ones have content.
+OPENAI_STREAMS: list[tuple[Callable[[OpenAI, str], Any], int]] = [
+    (lambda c, m: c.chat.completions.create(model=m, messages=TURNS, stream=True), 2),
+    (lambda c, m: c.completions.create(model=m, prompt="one two three four", stream=True), 2),
+    (lambda c, m: c.responses.create(model=m, input="one two three four", stream=True), 6),
+    (lambda c, m: c.audio.transcriptions.create(model=m, file=("a.wav", b"RIFF"), stream=True), 2),
 ]
 
 
-@pytest.mark.parametrize("call", OPENAI_STREAMS)
+@pytest.mark.parametrize(("call", "events"), OPENAI_STREAMS)
 @pytest.mark.parametrize(
     ("model", "words"),
     [
-        ("fault-close-after-2", "in the middle of its answer"),
-        ("fault-error-after-2", "asked for an error in mid-stream"),
+        ("fault-close-after", "in the middle of its answer"),
+        ("fault-error-after", "asked for an error in mid-stream"),
         ("stalled", "fell silent"),
     ],
 )
 def test_openai_stream_that_breaks_raises(
-    platform: Platform, call: Callable[[OpenAI, str], Any], model: str, words: str
+    platform: Platform, call: Callable[[OpenAI, str], Any], events: int, model: str, words: str
 ) -> None:
     got: list[Any] = []
     with of_openai(platform) as client, pytest.raises(openai.APIError, match=words):
-        consume(call(client, model), got)
-    assert len(got) == 2
+        consume(call(client, f"{model}-{events}"), got)
+    assert len(got) == events
+
+
+@pytest.mark.parametrize("model", ["fault-close-after-2", "fault-error-after-2"])
+def test_stream_that_breaks_before_its_content_is_an_answer_of_its_own(
+    platform: Platform, model: str
+) -> None:
+    with of_openai(platform) as client, pytest.raises(openai.InternalServerError) as raised:
+        client.responses.create(model=model, input="one two three four", stream=True)
+    assert raised.value.status_code == 502
+    assert raised.value.code == "upstream_error"
 
 
 @pytest.mark.parametrize(
     ("model", "words"),
     [
-        ("fault-close-after-2", "in the middle of its answer"),
-        ("fault-error-after-2", "asked for an error in mid-stream"),
-        ("stalled", "fell silent"),
+        ("fault-close-after-4", "in the middle of its answer"),
+        ("fault-error-after-4", "asked for an error in mid-stream"),
+        ("stalled-6", "fell silent"),
     ],
 )
 def test_anthropic_stream_that_breaks_raises(platform: Platform, model: str, words: str) -> None:
@@ -480,7 +492,7 @@ def test_retry_after_of_the_upstream_comes_through(platform: Platform) -> None:
 @pytest.fixture(scope="module")
 def odd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Running, Recorder]]:
     folder: Path = tmp_path_factory.mktemp("odd") / "project"
-    config = shipped(folder)
+    config = patient(shipped(folder))
     with recorder() as upstream, gateway(folder, config, pointed_at(upstream.url)) as running:
         yield running, upstream
 

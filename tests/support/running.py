@@ -44,9 +44,18 @@ tokens:
 """
 
 _UPSTREAMS = """
-  wrong: {url: "${MOCK}/v1", credential: {bearer: not-the-one}, proxy: ""}
-  wrong-gemini: {url: "${MOCK}/v1beta", dialect: gemini, credential: {bearer: no}, proxy: ""}
-  nowhere: {url: "http://127.0.0.1:9", proxy: ""}
+  wrong:
+    url: "${MOCK}/v1"
+    credential: {bearer: not-the-one}
+    proxy: ""
+  wrong-gemini:
+    url: "${MOCK}/v1beta"
+    dialect: gemini
+    credential: {bearer: no}
+    proxy: ""
+  nowhere:
+    url: "http://127.0.0.1:9"
+    proxy: ""
   impatient:
     url: "${MOCK}/v1"
     credential: {bearer: "${OPENAI_API_KEY}"}
@@ -63,7 +72,8 @@ _MODELS = """
   wrong-gemini: {to: [{upstream: wrong-gemini}]}
   nowhere: {to: [{upstream: nowhere}]}
   slow: {to: [{upstream: impatient, model: fault-slow-9}]}
-  stalled: {to: [{upstream: impatient, model: fault-stall-after-2}]}
+  stalled-2: {to: [{upstream: impatient, model: fault-stall-after-2}]}
+  stalled-6: {to: [{upstream: impatient, model: fault-stall-after-6}]}
 """
 
 
@@ -240,6 +250,14 @@ def replaced(text: str, pattern: str, new: str) -> str:
     return made
 
 
+def patient(config: str, *, attempts: int = 1) -> str:
+    """The config with upstreams that are asked `attempts` times and never left alone."""
+    more = f"\n    breaker: {{failures: 1000000}}\n    retry: {{attempts: {attempts}, budget: 1}}"
+    made, count = re.subn(r"(?<=\n)    url: .*", lambda match: match[0] + more, config)
+    assert count >= 4, "upstreams are not written as they were"
+    return made
+
+
 def pointed_at(url: str) -> dict[str, str]:
     """The environment that points the shipped upstreams at a server."""
     paths = {"OPENAI": "/v1", "ANTHROPIC": "/v1", "RERANK": "/v1", "GEMINI": "/v1beta"}
@@ -259,6 +277,6 @@ def platform(folder: Path) -> Iterator[Platform]:
     config = replaced(config, r"\nroutes:\n", f"{_MODELS}\nroutes:\n")
     with (
         mock(folder) as upstream,
-        gateway(folder / "project", config, pointed_at(upstream.url)) as front,
+        gateway(folder / "project", patient(config), pointed_at(upstream.url)) as front,
     ):
         yield Platform(front, upstream, folder / "project")

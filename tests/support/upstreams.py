@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from engine.config import model as config
 from engine.config.model import Credential
+from engine.services import Services
+from engine.upstream.client import Timeouts
+from engine.upstream.credentials import Credentials
 from engine.upstream.failures import UpstreamFailure
+from engine.upstream.retry import Budget
 from engine.upstream.target import Target, Upstream
+from engine.upstream.watch import Watcher
 
 JSON = [("content-type", "application/json")]
 EVENTS = [("content-type", "text/event-stream")]
 
 
 class Answer:
-    """An answer whose body comes in the given pieces; a failure among them is raised for ever."""
+    """An answer whose body comes in the given pieces; a failure among them is raised for ever.
+
+    A float among the pieces is a silence of so many seconds before the next one.
+    """
 
     def __init__(
         self,
         status: int = 200,
         headers: Sequence[tuple[str, str]] = JSON,
-        body: Sequence[bytes | UpstreamFailure] = (b"{}",),
+        body: Sequence[bytes | float | UpstreamFailure] = (b"{}",),
         length: int | None = None,
     ) -> None:
         self.status = status
@@ -32,7 +41,18 @@ class Answer:
     def header(self, name: str) -> str | None:
         return next((value for known, value in self.headers if known == name.lower()), None)
 
+    def silent(self, seconds: float) -> bool:
+        if not self.pieces or not isinstance(self.pieces[0], float):
+            return False
+        self.pieces[0] -= seconds
+        if self.pieces[0] >= 0:
+            return True
+        del self.pieces[0]
+        return False
+
     def read(self) -> bytes:
+        while self.pieces and isinstance(self.pieces[0], float):
+            del self.pieces[0]
         if not self.pieces:
             return b""
         if isinstance(self.pieces[0], UpstreamFailure):
@@ -58,16 +78,28 @@ class Sent(NamedTuple):
 
 
 class Client:
-    """Answers what it is told, in order; a failure is raised."""
+    """Answers what it is told, in order, then 200; a failure is raised. `left` notes the seconds
+    that each request was given, `during` is called with each."""
 
-    def __init__(self, *answers: Answer | UpstreamFailure, base_path: str = "") -> None:
+    def __init__(
+        self,
+        *answers: Answer | UpstreamFailure,
+        base_path: str = "",
+        during: Callable[[], None] = lambda: None,
+    ) -> None:
         self.answers = list(answers)
         self.base_path = base_path
+        self.during = during
         self.sent: list[Sent] = []
+        self.left: list[float | None] = []
 
-    def send(self, method: str, target: str, headers: Any, body: Any) -> Answer:
+    def send(
+        self, method: str, target: str, headers: Any, body: Any, total: float | None = None
+    ) -> Answer:
         whole = body if body is None or isinstance(body, bytes) else b"".join(body.chunks())
         self.sent.append(Sent(method, target, list(headers), whole))
+        self.left.append(total)
+        self.during()
         answer = self.answers.pop(0) if self.answers else Answer()
         if isinstance(answer, UpstreamFailure):
             raise answer
@@ -77,15 +109,39 @@ class Client:
 def upstream(
     client: Any,
     name: str = "u",
-    credential: Credential | None = None,
+    credentials: Sequence[Credential] = (),
     forward_headers: tuple[str, ...] = (),
     dialect: str = "",
+    *,
+    retry: config.Retry | None = None,
+    breaker: config.Breaker | None = None,
+    heartbeat: float | None = None,
+    headers: config.HeaderChanges | None = None,
+    timeouts: Timeouts | None = None,
 ) -> Upstream:
-    return Upstream(name, dialect, client, credential, forward_headers)
+    """An upstream with the defaults of gateway.yaml, but asked once unless `retry` is given."""
+    retry = retry or config.Retry(attempts=1)
+    return Upstream(
+        name=name,
+        dialect=dialect,
+        client=client,
+        timeouts=timeouts or Timeouts(),
+        credentials=Credentials(credentials),
+        retry=retry,
+        budget=Budget(retry.budget),
+        breaker=breaker or config.Breaker(),
+        heartbeat=heartbeat,
+        changes=headers or config.HeaderChanges(),
+        forward_headers=forward_headers,
+    )
 
 
 def target(client: Any, model: str = "", weight: float = 1, **more: Any) -> Target:
-    return Target(upstream(client, **more), model, weight)
+    return upstream(client, **more).target(model, weight)
+
+
+SERVICES = Services(clock=lambda: 0.0, dice=lambda: 0.0)
+WATCHER = Watcher()
 
 
 def failure(kind: type[UpstreamFailure], *, sent: bool = False, answered: bool = False) -> Any:

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import random
-from collections import Counter
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from engine.config import model
-from engine.upstream.catalog import Catalog, Served, catalog, order
-from engine.upstream.target import Target
-from tests.support.upstreams import Client, target, upstream
+from engine.upstream.catalog import Catalog, Served, catalog
+from tests.support.upstreams import Client, upstream
 
 A, B, C = (upstream(Client(), name=name) for name in "abc")
 
 
 def served(*names: str) -> Catalog:
-    return Catalog(Served(name, (Target(A, "", 1),), ()) for name in names)
+    return Catalog(Served(name, (A.target("", 1),), ()) for name in names)
 
 
 def found(names: Any, asked: str) -> str | None:
@@ -66,61 +61,6 @@ def test_of_two_equally_long_wildcards_the_first_counts() -> None:
 
 def test_only_exact_names_are_listed() -> None:
     assert served("b", "a*", "a", "*").names() == ["b", "a"]
-
-
-# Weights.
-
-
-def names(targets: list[Target]) -> list[str]:
-    return [made.upstream.name for made in targets]
-
-
-WEIGHED = [Target(A, "", 6), Target(B, "", 3), Target(C, "", 1)]
-
-
-@pytest.mark.parametrize(
-    ("dice", "expected"),
-    [
-        (0.0, ["a", "b", "c"]),
-        (0.59, ["a", "b", "c"]),
-        (0.61, ["b", "a", "c"]),
-        (0.89, ["b", "a", "c"]),
-        (0.91, ["c", "a", "b"]),
-        (0.999999999, ["c", "a", "b"]),
-    ],
-)
-def test_a_target_is_chosen_by_weight(dice: float, expected: list[str]) -> None:
-    assert names(order(WEIGHED, lambda: dice)) == expected
-
-
-def test_targets_get_their_share() -> None:
-    dice = random.Random(7).random
-    firsts = Counter(order(WEIGHED, dice)[0].upstream.name for _ in range(10_000))
-    for name, share in (("a", 0.6), ("b", 0.3), ("c", 0.1)):
-        assert abs(firsts[name] / 10_000 - share) < 0.02
-
-
-def test_one_target_needs_no_dice() -> None:
-    def never() -> float:
-        raise AssertionError
-
-    assert names(order([Target(A, "", 1)], never)) == ["a"]
-
-
-def test_a_target_of_no_weight_is_only_for_need() -> None:
-    targets = [Target(A, "", 0), Target(B, "", 1)]
-    for dice in (0.0, 0.5, 0.999):
-        assert names(order(targets, lambda dice=dice: dice)) == ["b", "a"]
-
-
-@given(
-    st.lists(st.floats(0, 1000), min_size=1, max_size=6).filter(any),
-    st.floats(0, 1, exclude_max=True),
-)
-def test_every_target_is_tried_once(weights: list[float], dice: float) -> None:
-    targets = [target(Client(), str(n), weight) for n, weight in enumerate(weights)]
-    ordered = order(targets, lambda: dice)
-    assert sorted(t.model for t in ordered) == sorted(t.model for t in targets)
 
 
 # From the configuration.
@@ -177,3 +117,16 @@ def test_the_fallbacks_of_fallbacks_follow_them_once_each() -> None:
 def test_a_model_is_not_its_own_fallback() -> None:
     catalog = made(m=([("a", "m", 1)], ["x"]), x=([("a", "x", 1)], ["m"]))
     assert [name for _, name in tried(catalog, "m")] in (["m", "x"], ["m", "x", "m"])
+
+
+def test_targets_of_one_model_have_breakers_of_their_own() -> None:
+    catalog = made(
+        m=([("a", "x", 1), ("a", "y", 1), ("b", "x", 1)], []), n=([("a", "x", 1)], ["m"])
+    )
+    m, n = catalog.find("m"), catalog.find("n")
+    assert m is not None
+    assert n is not None
+    breakers = [target.breaker for target in (*m.targets, *n.targets)]
+    assert len({id(breaker) for breaker in breakers}) == 4
+    # As a fallback a target is the one it is for its own model.
+    assert [t.breaker for t in n.fallbacks] == [t.breaker for t in m.targets]

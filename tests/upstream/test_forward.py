@@ -3,22 +3,38 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from engine import dialects
 from engine.body import receive
-from engine.config.model import Credential
-from engine.errors import GatewayError
+from engine.config.model import Breaker, Credential, HeaderChanges, Retry
+from engine.errors import CallerGone, GatewayError
 from engine.exchange import Exchange, Response
+from engine.services import Services
 from engine.spec.expression import parse
 from engine.spec.multipart import boundary_of
 from engine.spec.multipart import parse as parse_multipart
 from engine.upstream import failures
-from engine.upstream.forward import forward
+from engine.upstream.client import Timeouts
+from engine.upstream.forward import Forward
+from engine.upstream.target import Target
 from tests.support.documents import exchange, form_data
-from tests.support.upstreams import Answer, Client, failure, target
+from tests.support.upstreams import (
+    EVENTS,
+    JSON,
+    SERVICES,
+    WATCHER,
+    Answer,
+    Client,
+    failure,
+    target,
+)
 
 OPENAI = dialects.get("openai")
 BODY = parse("$request.body#/model")
@@ -36,11 +52,24 @@ def chat(body: Any = None, **more: Any) -> Exchange:
 
 
 def send(
-    request: Exchange, *targets: Any, expression: Any = BODY, dialect: Any = OPENAI, fixed: Any = ()
+    request: Exchange,
+    *targets: Any,
+    expression: Any = BODY,
+    dialect: Any = OPENAI,
+    fixed: Any = (),
+    services: Any = SERVICES,
+    **more: Any,
 ) -> Response:
     request.targets = targets
-    upstreams = [made.upstream for made in (*targets, *fixed)]
-    return forward(expression, fixed, dialect, upstreams)(request)
+    return Forward(
+        expression,
+        fixed=fixed,
+        dialect=dialect,
+        upstreams=[made.upstream for made in (*targets, *fixed)],
+        services=services,
+        watcher=WATCHER,
+        **more,
+    )(request)
 
 
 def refused(request: Exchange, *targets: Any) -> GatewayError:
@@ -199,21 +228,21 @@ def test_the_anthropic_dialect_passes_its_own_headers() -> None:
 def test_our_credential_is_put_on() -> None:
     client = Client()
     credential = Credential("header", "authorization", "Bearer ours")
-    send(chat(headers={"authorization": "Bearer theirs"}), target(client, credential=credential))
+    send(chat(headers={"authorization": "Bearer theirs"}), target(client, credentials=[credential]))
     assert [v for n, v in client.sent[0].headers if n == "authorization"] == ["Bearer ours"]
 
 
 def test_our_credential_may_travel_in_the_query() -> None:
     client = Client()
-    send(chat(query="a=b"), target(client, credential=Credential("query", "key", "ours")))
+    send(chat(query="a=b"), target(client, credentials=[Credential("query", "key", "ours")]))
     assert client.sent[0].target == "/chat?a=b&key=ours"
 
 
 def test_each_upstream_gets_its_own_credential_alone() -> None:
     first, second = Client(failure(failures.ConnectFailed)), Client()
     targets = [
-        target(first, name="one", credential=Credential("header", "x-key", "one")),
-        target(second, name="two", credential=Credential("header", "authorization", "two")),
+        target(first, name="one", credentials=[Credential("header", "x-key", "one")]),
+        target(second, name="two", credentials=[Credential("header", "authorization", "two")]),
     ]
     send(chat(), *targets)
     assert second.sent[0].header("x-key") is None
@@ -283,13 +312,6 @@ def test_nobody_else_is_asked_after_an_answer_began() -> None:
     assert second.sent == []
 
 
-def test_nobody_else_is_asked_after_an_error_of_an_upstream() -> None:
-    second = Client()
-    first = Client(Answer(500, body=[b"{}"]))
-    assert send(chat(), target(first), target(second)).status == 500
-    assert second.sent == []
-
-
 def test_the_last_failure_is_told() -> None:
     clients = [
         Client(failure(failures.ConnectTimeout)),
@@ -342,3 +364,601 @@ def test_an_answer_that_is_refused_is_closed_too() -> None:
     refused(request, target(Client(answer)))
     request.end()
     assert answer.closed == 1
+
+
+# The law: who is asked again, when, and how often.
+
+AGAIN = Retry()  # the defaults of gateway.yaml: two tries
+CREDENTIALS = [Credential("header", "authorization", value) for value in "ABC"]
+
+
+class Clock:
+    """A clock that only sleeping moves, and what was slept."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+        self.slept: list[float] = []
+
+    def __call__(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        self.now += seconds
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    made = Clock()
+    monkeypatch.setattr("engine.upstream.forward.gevent", SimpleNamespace(sleep=made.sleep))
+    return made
+
+
+class Ask:
+    """Requests to targets that share their clock; `dice` is what is thrown each time."""
+
+    def __init__(self, clock: Clock, *targets: Any, dice: float = 0.5, **more: Any) -> None:
+        self.clock, self.targets = clock, targets
+        services = Services(clock=lambda: 0.0, dice=lambda: dice)
+        self.more = {"services": services, "clock": clock} | more
+
+    def __call__(self) -> Response:
+        self.request = chat()
+        return send(self.request, *self.targets, **self.more)
+
+    def refused(self) -> GatewayError:
+        with pytest.raises(GatewayError) as caught:
+            self()
+        return caught.value
+
+
+def answer(status: int, *headers: tuple[str, str], body: bytes = b'{"error":1}') -> Answer:
+    return Answer(status, [*JSON, *headers], [body])
+
+
+def events(*pieces: Any) -> Answer:
+    return Answer(200, EVENTS, pieces)
+
+
+def clients(*answers: list[Any], log: list[int] | None = None) -> list[Client]:
+    """Clients that answer as told; `log` notes who was asked, in order."""
+    noted = log if log is not None else []
+    return [
+        Client(*some, during=lambda number=number: noted.append(number))
+        for number, some in enumerate(answers)
+    ]
+
+
+def spread(made: Sequence[Client], **more: Any) -> list[Target]:
+    """A target at an upstream of its own for each client."""
+    more = {"retry": AGAIN} | more
+    return [target(client, name=f"u{number}", **more) for number, client in enumerate(made)]
+
+
+def told(response: Response, name: str) -> str | None:
+    return next((value for known, value in response.headers if known == name), None)
+
+
+def whole(response: Response) -> bytes:
+    return response.body if isinstance(response.body, bytes) else b"".join(response.body)
+
+
+FAILING: dict[str, Callable[[], Any]] = {
+    "connect": lambda: failure(failures.ConnectFailed),
+    "connect-late": lambda: failure(failures.ConnectTimeout),
+    "reset": lambda: failure(failures.Reset, sent=True),
+    **{str(status): partial(answer, status) for status in (408, 429, 500, 502, 503, 504, 529)},
+    "error": lambda: events(b'data: {"error": {"message": "x"}}\n\n'),
+    "empty": lambda: events(),
+    "cut": lambda: events(BEGIN, failure(failures.Truncated, sent=True, answered=True)),
+    "garbage": lambda: events(BEGIN, failure(failures.ProtocolFailure, answered=True)),
+    "page": lambda: Answer(200, [("content-type", "text/html")], [b"<html>"]),
+}
+BEGIN = b'data: {"choices":[{"index":0,"delta":{"role":"assistant","content":""}}]}\n\n'
+CONTENT = b'data: {"choices":[{"index":0,"delta":{"content":"Hi"}}]}\n\n'
+CLASS_OF = {
+    "connect": "connect",
+    "connect-late": "connect",
+    "reset": "reset",
+    "cut": "reset",
+    "garbage": "reset",
+    "408": "408",
+    "429": "429",
+    "error": "error",
+    "empty": "error",
+    "page": "error",
+} | dict.fromkeys(("500", "502", "503", "504", "529"), "5xx")
+
+
+@pytest.mark.parametrize("kind", FAILING)
+def test_the_next_target_is_asked_at_once_after(clock: Clock, kind: str) -> None:
+    first, second = clients([FAILING[kind]()], [answer(200, body=b"{}")])
+    response = Ask(clock, *spread([first, second]))()
+    assert (response.status, whole(response)) == (200, b"{}")
+    assert clock.slept == []
+    assert told(response, "x-should-retry") is None
+
+
+@pytest.mark.parametrize("kind", FAILING)
+def test_the_same_target_is_asked_again_after(clock: Clock, kind: str) -> None:
+    [client] = clients([FAILING[kind](), answer(200, body=b"{}")])
+    assert whole(Ask(clock, *spread([client]))()) == b"{}"
+    assert clock.slept == [0.125]
+
+
+@pytest.mark.parametrize("kind", FAILING)
+def test_what_retry_on_does_not_name_is_not_asked_again(clock: Clock, kind: str) -> None:
+    on = AGAIN.on - {CLASS_OF[kind]}
+    made = clients([FAILING[kind]()], [])
+    ask = Ask(clock, *spread(made, retry=Retry(on=on)))
+    with suppress(GatewayError):
+        assert ask().status >= 400
+    assert [len(client.sent) for client in made] == [1, 0]
+
+
+@pytest.mark.parametrize("status", [400, 404, 405, 409, 410, 413, 415, 418, 422, 451])
+def test_the_callers_own_mistake_is_never_asked_again(clock: Clock, status: int) -> None:
+    log: list[int] = []
+    made = clients([answer(status)] * 20, [], log=log)
+    targets = spread(made)
+    ask = Ask(clock, *targets)
+    for _ in range(20):
+        response = ask()
+        assert response.status == status
+        assert told(response, "x-should-retry") is None
+    assert log == [0] * 20  # nor did it open the breaker
+
+
+@pytest.mark.parametrize("kind", [failures.FirstByteTimeout, failures.IdleTimeout])
+def test_a_request_that_may_still_be_at_work_is_not_asked_again(clock: Clock, kind: Any) -> None:
+    made = clients([failure(kind, sent=True)], [])
+    error = Ask(clock, *spread(made)).refused()
+    assert (error.status, error.code, error.headers) == (504, "upstream_timeout", [])
+    assert made[1].sent == []
+
+
+def test_an_answer_cut_in_its_head_is_not_asked_again(clock: Clock) -> None:
+    made = clients([failure(failures.Truncated, sent=True, answered=True)], [])
+    assert Ask(clock, *spread(made)).refused().code == "upstream_error"
+    assert made[1].sent == []
+
+
+def test_each_target_is_asked_once_before_any_is_asked_twice(clock: Clock) -> None:
+    log: list[int] = []
+    made = clients(*[[answer(500)] * 9 for _ in range(3)], log=log)
+    response = Ask(clock, *spread(made, retry=Retry(attempts=3)))()
+    assert log == [0, 1, 2] * 3
+    assert response.status == 500
+    # None for the first tries, then below a doubling bound.
+    assert clock.slept == [0.125] * 3 + [0.25] * 3
+
+
+def test_a_failure_that_is_left_after_tries_of_our_own_is_not_for_the_sdk_to_try(
+    clock: Clock,
+) -> None:
+    made = clients([answer(500)], [answer(503, ("x-should-retry", "true"))])
+    response = Ask(clock, *spread(made, retry=Retry(attempts=1)))()
+    assert [v for n, v in response.headers if n == "x-should-retry"] == ["false"]
+    made = clients([answer(500)], [failure(failures.Reset)])
+    error = Ask(clock, *spread(made, retry=Retry(attempts=1))).refused()
+    assert error.headers == [("x-should-retry", "false")]
+
+
+def test_a_failure_of_a_single_try_is_the_sdks_to_try_again(clock: Clock) -> None:
+    for said in ([], [("x-should-retry", "true")]):
+        [client] = clients([answer(503, *said)])
+        response = Ask(clock, *spread([client], retry=Retry(attempts=1)))()
+        assert [pair for pair in response.headers if pair[0] == "x-should-retry"] == said
+
+
+def test_what_failed_is_let_go_before_the_next_is_asked(clock: Clock) -> None:
+    first = answer(503)
+    second = Client(during=lambda: closed.append(first.closed))
+    closed: list[int] = []
+    Ask(clock, *spread([Client(first), second]))()
+    assert closed == [1]
+
+
+# How often, and how long.
+
+
+def test_retries_at_an_upstream_are_a_fifth_of_its_requests_in_an_outage(clock: Clock) -> None:
+    [client] = clients([answer(500) for _ in range(999)])
+    ask = Ask(clock, *spread([client], breaker=Breaker(failures=9999)))
+    for _ in range(200):
+        ask()
+    assert 200 + 40 <= len(client.sent) <= 200 + 40 + 10
+
+
+def test_a_well_target_takes_all_that_the_first_one_fails(clock: Clock) -> None:
+    made = clients([answer(429) for _ in range(100)], [])
+    ask = Ask(clock, *spread(made))
+    assert {ask().status for _ in range(100)} == {200}
+
+
+@pytest.mark.parametrize(
+    ("headers", "wait"),
+    [
+        ([("retry-after", "3")], 3.0),
+        ([("retry-after", "5")], 5.0),
+        ([("retry-after-ms", "250")], 0.25),
+        ([("retry-after-ms", "250"), ("retry-after", "3")], 0.25),
+        ([("retry-after", "Thu, 01 Jan 1970 00:00:04 GMT")], 4.0),
+        ([("retry-after", "soon")], 0.125),
+        ([], 0.125),
+    ],
+)
+@pytest.mark.parametrize("status", [429, 503])
+def test_a_wait_that_is_asked_for_is_kept(
+    clock: Clock, status: int, headers: list[tuple[str, str]], wait: float
+) -> None:
+    [client] = clients([answer(status, *headers), answer(200)])
+    assert Ask(clock, *spread([client]))().status == 200
+    assert clock.slept == [wait]
+
+
+def test_a_wait_of_nothing_is_none(clock: Clock) -> None:
+    [client] = clients([answer(429, ("retry-after", "0")), answer(200)])
+    assert Ask(clock, *spread([client]))().status == 200
+    assert clock.slept == []
+
+
+def test_a_longer_wait_than_max_wait_is_the_callers(clock: Clock) -> None:
+    [client] = clients([answer(429, ("retry-after", "6"))])
+    response = Ask(clock, *spread([client]))()
+    assert (response.status, told(response, "retry-after")) == (429, "6")
+    assert told(response, "x-should-retry") is None
+    assert (clock.slept, len(client.sent)) == ([], 1)
+
+
+def test_at_429_another_target_is_asked_without_waiting(clock: Clock) -> None:
+    log: list[int] = []
+    made = clients([answer(429, ("retry-after", "2"))], [answer(200)], log=log)
+    assert Ask(clock, *spread(made))().status == 200
+    assert (log, clock.slept) == ([0, 1], [])
+
+
+def test_a_wait_that_was_asked_for_is_kept_though_others_were_asked_since(clock: Clock) -> None:
+    log: list[int] = []
+    made = clients([answer(429, ("retry-after", "2")), answer(200)], [answer(500)], log=log)
+    assert Ask(clock, *spread(made))().status == 200
+    assert (log, clock.slept) == ([0, 1, 0], [2.0])
+
+
+def test_no_try_begins_after_total(clock: Clock) -> None:
+    client = Client(
+        *[answer(503, ("retry-after", "4")) for _ in range(9)],
+        during=lambda: clock.sleep(1.0),
+    )
+    response = Ask(
+        clock, *spread([client], retry=Retry(attempts=10), timeouts=Timeouts(total=12.0))
+    )()
+    assert response.status == 503
+    # At 0, 5 and 10 seconds; the next would begin at 15.
+    assert client.left == [12.0, 7.0, 2.0]
+
+
+def test_the_first_targets_total_holds_for_all(clock: Clock) -> None:
+    first = Client(answer(500), during=lambda: clock.sleep(3.0))
+    second = Client()
+    targets = [
+        target(first, name="one", retry=AGAIN, timeouts=Timeouts(total=10.0)),
+        target(second, name="two", retry=AGAIN, timeouts=Timeouts(total=500.0)),
+    ]
+    Ask(clock, *targets)()
+    assert second.left == [7.0]
+
+
+# Our credentials.
+
+
+def shown(client: Client) -> str:
+    return "".join(sent.header("authorization") or "-" for sent in client.sent)
+
+
+def test_credentials_take_turns(clock: Clock) -> None:
+    client = Client()
+    ask = Ask(clock, target(client, credentials=CREDENTIALS))
+    for _ in range(4):
+        ask()
+    assert shown(client) == "ABCA"
+
+
+def test_one_that_hit_429_rests_for_as_long_as_the_upstream_asked(clock: Clock) -> None:
+    client = Client(answer(429, ("retry-after", "20")))
+    ask = Ask(clock, target(client, credentials=CREDENTIALS[:2]))
+    for _ in range(4):
+        ask()
+    clock.now += 20
+    ask()
+    ask()
+    assert sorted(shown(client)[:4]) == list("ABBB")
+    assert sorted(shown(client)[4:]) == list("AB")
+
+
+def test_at_429_the_next_credential_is_tried(clock: Clock) -> None:
+    client = Client(answer(429, ("retry-after", "2")))
+    assert Ask(clock, target(client, credentials=CREDENTIALS, retry=AGAIN))().status == 200
+    assert shown(client) == "AB"
+
+
+def test_no_upstream_puts_a_credential_to_rest_for_ever(clock: Clock) -> None:
+    client = Client(answer(429, ("retry-after", "999999999")))
+    ask = Ask(clock, target(client, credentials=CREDENTIALS[:2]))
+    ask()
+    clock.now += 60
+    ask()
+    ask()
+    assert sorted(shown(client)[1:]) == list("AB")
+
+
+@pytest.mark.parametrize("status", [401, 402, 403])
+def test_a_refused_credential_is_set_aside_and_the_next_tried(clock: Clock, status: int) -> None:
+    client = Client(answer(status))
+    ask = Ask(clock, target(client, credentials=CREDENTIALS[:2], retry=AGAIN))
+    assert [ask().status for _ in range(3)] == [200] * 3
+    assert shown(client) == "ABBB"
+    clock.now += 60
+    ask()
+    ask()
+    assert sorted(shown(client)[4:]) == list("AB")
+
+
+@pytest.mark.parametrize("status", [401, 402, 403])
+def test_when_a_targets_credential_is_refused_the_next_target_is_asked(
+    clock: Clock, status: int
+) -> None:
+    made = clients([answer(status)], [answer(200)])
+    assert Ask(clock, *spread(made, retry=Retry(on=frozenset())))().status == 200
+
+
+@pytest.mark.parametrize("status", [401, 402, 403])
+@pytest.mark.parametrize("credentials", [(), CREDENTIALS[:1], CREDENTIALS[:2]], ids=len)
+def test_when_all_refuse_it_is_our_fault_and_not_the_callers(
+    clock: Clock, status: int, credentials: list[Credential]
+) -> None:
+    body = b'{"error": {"message": "Incorrect API key provided: sk-secret"}}'
+    client = Client(*[answer(status, body=body) for _ in range(9)])
+    error = Ask(clock, target(client, credentials=credentials, retry=Retry(attempts=5))).refused()
+    assert (error.status, error.code) == (502, "upstream_credentials")
+    assert error.headers == [("x-should-retry", "false")]
+    assert "sk-secret" not in error.message
+    assert len(client.sent) == max(1, len(credentials))  # none of them twice
+
+
+def test_a_single_refused_credential_stays_a_502(clock: Clock) -> None:
+    client = Client(*[answer(401) for _ in range(9)])
+    ask = Ask(clock, target(client, credentials=CREDENTIALS[:1], retry=AGAIN))
+    assert {ask.refused().code for _ in range(9)} == {"upstream_credentials"}
+
+
+def test_a_refused_credential_does_not_open_the_breaker(clock: Clock) -> None:
+    client = Client(*[answer(401) for _ in range(50)])
+    ask = Ask(clock, target(client, credentials=CREDENTIALS[:1], breaker=Breaker(failures=1)))
+    for _ in range(50):
+        ask.refused()
+    assert len(client.sent) == 50
+
+
+# The breaker.
+
+BREAKER = Breaker(failures=2, window=10.0, cooldown=30.0)
+ONCE = Retry(attempts=1)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in FAILING if kind != "429"])
+def test_failures_open_the_breaker_and_a_probe_closes_it(clock: Clock, kind: str) -> None:
+    log: list[int] = []
+    made = clients([FAILING[kind]() for _ in range(2)], [], log=log)
+    ask = Ask(clock, *spread(made, retry=ONCE, breaker=BREAKER))
+    for _ in range(4):
+        assert ask().status == 200
+    assert log == [0, 1, 0, 1, 1, 1]  # the third request leaves it alone
+    log.clear()
+    clock.now += 30
+    ask()
+    ask()
+    assert log == [0, 0]
+
+
+def test_a_probe_that_fails_leaves_it_alone_for_another_cooldown(clock: Clock) -> None:
+    log: list[int] = []
+    made = clients([answer(500) for _ in range(3)], [], log=log)
+    ask = Ask(clock, *spread(made, retry=ONCE, breaker=BREAKER))
+    for wait in (0, 0, 30, 29, 1):
+        clock.now += wait
+        ask()
+    assert log == [0, 1, 0, 1, 0, 1, 1, 0]
+
+
+def test_only_one_request_is_the_probe(clock: Clock) -> None:
+    log: list[int] = []
+    made = clients([answer(500), answer(500), answer(200)], [], log=log)
+    ask = Ask(clock, *spread(made, retry=ONCE, breaker=BREAKER))
+    ask()
+    ask()
+    clock.now += 30
+    log.clear()
+    inner = Ask(clock, *ask.targets)
+
+    def while_probing() -> None:
+        log.append(0)
+        made[0].during = lambda: log.append(0)
+        inner()
+
+    made[0].during = while_probing
+    ask()
+    assert log == [0, 1]  # the second came while the probe was under way
+
+
+def test_patience_that_an_upstream_asks_for_never_opens_it(clock: Clock) -> None:
+    client = Client(*[answer(429) for _ in range(50)])
+    ask = Ask(clock, target(client, breaker=Breaker(failures=1)))
+    assert [ask().status for _ in range(50)] == [429] * 50
+    assert len(client.sent) == 50
+
+
+def test_failures_that_are_not_asked_again_open_it_too(clock: Clock) -> None:
+    made = clients([failure(failures.FirstByteTimeout) for _ in range(2)], [])
+    ask = Ask(clock, *spread(made, breaker=BREAKER))
+    assert [ask.refused().status, ask.refused().status, ask().status] == [504, 504, 200]
+
+
+def test_when_all_targets_are_left_alone_the_caller_is_told_how_long(clock: Clock) -> None:
+    made = clients([answer(500) for _ in range(9)], [answer(500) for _ in range(9)])
+    ask = Ask(clock, *spread(made, retry=ONCE, breaker=BREAKER))
+    ask()
+    clock.now += 4
+    ask()
+    clock.now += 3.5
+    error = ask.refused()
+    assert (error.status, error.code) == (503, "upstream_unavailable")
+    assert error.headers == [("retry-after", "27")]
+    assert [len(client.sent) for client in made] == [2, 2]
+
+
+def test_when_all_credentials_rest_the_caller_is_told_how_long(clock: Clock) -> None:
+    client = Client(*[answer(429, ("retry-after", str(n))) for n in (20, 40)])
+    ask = Ask(clock, target(client, credentials=CREDENTIALS[:2]))
+    ask()
+    ask()
+    error = ask.refused()
+    assert (error.status, error.headers) == (503, [("retry-after", "20")])
+
+
+# Streams.
+
+
+def test_what_was_held_back_comes_in_order_and_unchanged(clock: Clock) -> None:
+    pieces = [BEGIN, b": hello\n\n", CONTENT + CONTENT[:9], CONTENT[9:], b"data: [DONE]\n\n"]
+    [client] = clients([events(*pieces)])
+    assert whole(Ask(clock, *spread([client]))()) == b"".join(pieces)
+
+
+def test_nothing_of_a_target_that_failed_reaches_the_caller(clock: Clock) -> None:
+    broken = failure(failures.Truncated, answered=True)
+    made = clients([events(BEGIN, BEGIN, broken)], [events(CONTENT)])
+    assert whole(Ask(clock, *spread(made))()) == CONTENT
+
+
+@pytest.mark.parametrize("kind", [failures.Truncated, failures.IdleTimeout, failures.TotalTimeout])
+def test_after_content_nobody_else_is_asked(clock: Clock, kind: Any) -> None:
+    made = clients([events(BEGIN, CONTENT, failure(kind, answered=True))], [])
+    response = Ask(clock, *spread(made))()
+    got: list[bytes] = []
+    with pytest.raises(CallerGone):
+        got.extend(response.body)  # type: ignore[arg-type]
+    assert got[0] == BEGIN + CONTENT
+    assert OPENAI.is_error(json.loads(got[1].removeprefix(b"data: ")))
+    assert len(got) == 2
+    assert made[1].sent == []
+
+
+def test_an_error_event_after_content_passes(clock: Clock) -> None:
+    error = b'data: {"error":{"message":"x"}}\n\n'
+    made = clients([events(CONTENT, error)], [])
+    assert whole(Ask(clock, *spread(made))()) == CONTENT + error
+    assert made[1].sent == []
+
+
+def test_an_error_event_that_is_left_is_told_in_its_own_words(clock: Clock) -> None:
+    [client] = clients([events(b'data: {"error":{"message":"No capacity."}}\n\n')])
+    error = Ask(clock, *spread([client], retry=ONCE)).refused()
+    assert (error.status, error.code) == (502, "upstream_error")
+    assert error.message == "The upstream failed: No capacity."
+
+
+def test_a_body_that_is_no_stream_is_relayed_from_its_first_byte(clock: Clock) -> None:
+    broken = failure(failures.Truncated, answered=True)
+    made = clients([Answer(200, JSON, [b"{", broken])], [])
+    response = Ask(clock, *spread(made))()
+    with pytest.raises(CallerGone):
+        list(response.body)
+    assert made[1].sent == []
+
+
+def test_every_answer_is_closed_when_the_exchange_ends(clock: Clock) -> None:
+    answers = [answer(500), answer(503), events(BEGIN), events(CONTENT)]
+    ask = Ask(clock, *spread([Client(made) for made in answers]))
+    ask()
+    ask.request.end()
+    assert all(made.closed for made in answers)
+
+
+# A plain API, and what else the caller and the upstream see.
+
+
+@pytest.mark.parametrize("status", [200, 204, 301, 304, 400, 401, 403, 404, 408, 429, 500, 503])
+def test_a_plain_api_has_all_its_answers_relayed(clock: Clock, status: int) -> None:
+    headers = [("content-type", "text/html"), ("location", "/x"), ("retry-after", "1")]
+    made = clients([Answer(status, headers, [b"<p>", b"</p>"])], [])
+    plain = dialects.get("plain")
+    response = Ask(clock, *spread(made), dialect=plain, expression=None)()
+    assert (response.status, whole(response)) == (status, b"<p></p>")
+    assert set(headers) <= set(response.headers)
+    assert made[1].sent == []
+
+
+def test_a_plain_api_that_cannot_be_reached_is_asked_elsewhere(clock: Clock) -> None:
+    made = clients([failure(failures.ConnectFailed)], [answer(404)])
+    response = Ask(clock, *spread(made), dialect=dialects.get("plain"), expression=None)()
+    assert response.status == 404
+
+
+def test_the_target_is_named_only_with_debug_headers(clock: Clock) -> None:
+    def named(debug: bool) -> str | None:
+        made = clients([answer(500)], [])
+        targets = [
+            target(made[0], "m0", name="one", retry=AGAIN),
+            target(made[1], "org/m1", name="two", retry=AGAIN),
+        ]
+        return told(Ask(clock, *targets, debug=debug)(), "x-modelway-target")
+
+    assert named(debug=False) is None
+    assert named(debug=True) == "two/org/m1"
+
+
+def test_headers_are_set_added_and_removed_for_each_upstream(clock: Clock) -> None:
+    changes = HeaderChanges(
+        set={"user-agent": "ours", "x-new": "1"},
+        add={"accept": "text/plain", "openai-beta": "b"},
+        remove=frozenset({"traceparent", "authorization"}),
+    )
+    made = clients([answer(500)], [])
+    targets = [
+        target(
+            made[0], name="one", headers=changes, credentials=CREDENTIALS[:1], forward_headers=()
+        ),
+        target(made[1], name="two"),
+    ]
+    request = chat(headers={"traceparent": "t", "accept": "application/json"})
+    send(request, *targets, clock=clock)
+    first, second = (dict(client.sent[0].headers) for client in made)
+    assert (first["user-agent"], first["x-new"], first["openai-beta"]) == ("ours", "1", "b")
+    assert first["accept"] == "application/json"
+    assert "traceparent" not in first
+    assert first["authorization"] == "A"  # put on last, whatever the changes say
+    assert (second["user-agent"], second["traceparent"]) == ("modelway", "t")
+    assert "x-new" not in second
+
+
+def test_a_declared_header_passes(clock: Clock) -> None:
+    client = Client()
+    send(chat(headers={"x-tenant": "7"}), target(client), declared=["X-Tenant"], clock=clock)
+    assert client.sent[0].header("x-tenant") == "7"
+
+
+def test_a_caller_who_leaves_during_a_wait_ends_it_all(
+    clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def leave(seconds: float) -> None:
+        raise CallerGone("left")
+
+    waiting = answer(503, ("retry-after", "3"))
+    client = Client(waiting)
+    monkeypatch.setattr("engine.upstream.forward.gevent", SimpleNamespace(sleep=leave))
+    ask = Ask(clock, *spread([client]))
+    with pytest.raises(CallerGone):
+        ask()
+    ask.request.end()
+    assert (len(client.sent), waiting.closed > 0) == (1, True)

@@ -11,9 +11,12 @@ from engine import dialects
 from engine.errors import CallerGone, GatewayError
 from engine.exchange import Response
 from engine.upstream import failures
-from engine.upstream.reply import reply
+from engine.upstream.attempt import Tried
+from engine.upstream.client import Timeouts
+from engine.upstream.opening import open_answer
+from engine.upstream.reply import relay
 from tests.support.documents import exchange
-from tests.support.upstreams import EVENTS, JSON, Answer, failure
+from tests.support.upstreams import EVENTS, JSON, WATCHER, Answer, Client, failure, target
 
 OPENAI, ANTHROPIC, GEMINI, PLAIN = map(dialects.get, ("openai", "anthropic", "gemini", "plain"))
 MODELS = pytest.mark.parametrize("dialect", [OPENAI, ANTHROPIC, GEMINI], ids=lambda d: d.name)
@@ -26,7 +29,11 @@ ERRORS = {
 
 
 def answered(dialect: Any, answer: Answer) -> Response:
-    return reply(answer, exchange(), dialect)
+    """What is relayed, once `attempt` has found nothing to ask again for."""
+    given: Any = answer
+    opening = open_answer(given, dialect) if answer.status < 400 else None
+    tried = Tried(target(Client()), answer=given, opening=opening)
+    return relay(tried, exchange(), dialect, WATCHER)
 
 
 def body_of(response: Response) -> bytes:
@@ -193,15 +200,6 @@ def test_a_plain_api_keeps_its_own_errors() -> None:
 
 
 @MODELS
-@pytest.mark.parametrize("status", [401, 402, 403])
-def test_a_refusal_of_our_credential_is_a_502(dialect: Any, status: int) -> None:
-    error = refused(dialect, Answer(status, JSON, [b'{"error": {"message": "bad sk-secret"}}']))
-    assert (error.status, error.code) == (502, "upstream_credentials")
-    assert ("x-should-retry", "false") in error.headers
-    assert "sk-secret" not in error.message
-
-
-@MODELS
 @pytest.mark.parametrize("status", [300, 301, 302, 303, 307, 308])
 def test_a_redirect_is_never_followed(dialect: Any, status: int) -> None:
     error = refused(dialect, Answer(status, [("location", "http://169.254.169.254/")], []))
@@ -220,7 +218,7 @@ def test_a_plain_api_keeps_these_for_its_callers(status: int) -> None:
 
 @MODELS
 def test_a_stream_passes_event_by_event(dialect: Any) -> None:
-    events = [b'data: {"a":1}\n\n', b'data: {"a":2}\n\n']
+    events = [b"data: 1\n\n", b'data: {"a":2}\n\n', b'data: {"a":3}\n\n']
     response = answered(dialect, Answer(200, EVENTS, events))
     assert list(response.body) == events
     assert headers_of(response, "cache-control") == ["no-cache"]
@@ -252,7 +250,7 @@ def test_a_compressed_stream_is_not_looked_into() -> None:
 
 def test_our_own_cache_rule_replaces_that_of_the_upstream() -> None:
     headers = [*EVENTS, ("cache-control", "max-age=60"), ("x-accel-buffering", "yes")]
-    response = answered(OPENAI, Answer(200, headers, []))
+    response = answered(OPENAI, Answer(200, headers, [b"data: 1\n\n"]))
     assert headers_of(response, "cache-control") == ["no-cache"]
     assert headers_of(response, "x-accel-buffering") == ["no"]
 
@@ -304,3 +302,72 @@ def test_a_body_that_breaks_is_cut_with_nothing_added(dialect: Any) -> None:
     broken = failure(failures.Truncated, answered=True)
     answer = Answer(200, JSON, [b'{"a":', broken], length=100)
     assert until_cut(answered(dialect, answer)) == [b'{"a":']
+
+
+def test_a_plain_api_keeps_its_streams_as_they_are() -> None:
+    pieces = [b"retry: 5\n\nid: 7\nda", b"ta: [DONE]\n\ndata:\n\n"]
+    headers = [*EVENTS, ("cache-control", "private")]
+    response = answered(PLAIN, Answer(200, headers, pieces))
+    assert list(response.body) == pieces
+    assert headers_of(response, "cache-control") == ["private"]
+
+
+def test_a_plain_stream_that_breaks_is_cut_with_nothing_added() -> None:
+    answer = Answer(200, EVENTS, [b"data: 1\n\n", failure(failures.Truncated, answered=True)])
+    assert until_cut(answered(PLAIN, answer)) == [b"data: 1\n\n"]
+
+
+# Signs of life in a stream that is silent.
+
+COMMENT = b": keep-alive\n\n"
+PING = b'event: ping\ndata: {"type":"ping"}\n\n'
+FIRST, SECOND = b"data: 1\n\n", b"data: 2\n\n"
+
+
+def beating(dialect: Any, *pieces: Any, beat: float | None = 10.0, idle: float = 60.0) -> Response:
+    made = target(Client(), heartbeat=beat, timeouts=Timeouts(idle=idle))
+    answer: Any = Answer(200, EVENTS, pieces)
+    tried = Tried(made, answer=answer, opening=open_answer(answer, dialect))
+    return relay(tried, exchange(), dialect, WATCHER)
+
+
+@pytest.mark.parametrize(
+    ("dialect", "sign"),
+    [(OPENAI, COMMENT), (ANTHROPIC, PING), (GEMINI, b"")],
+    ids=lambda value: getattr(value, "name", ""),
+)
+def test_a_silent_stream_gets_signs_of_life_as_its_dialect_takes_them(
+    dialect: Any, sign: bytes
+) -> None:
+    got = b"".join(beating(dialect, FIRST, 25.0, SECOND).body)
+    assert got == FIRST + sign * 2 + SECOND
+
+
+def test_a_stream_that_speaks_in_time_gets_none() -> None:
+    assert list(beating(OPENAI, FIRST, 9.0, SECOND, 9.0).body) == [FIRST, SECOND]
+
+
+def test_without_a_heartbeat_silence_stays_silence() -> None:
+    assert list(beating(OPENAI, FIRST, 25.0, SECOND, beat=None).body) == [FIRST, SECOND]
+
+
+def test_a_sign_of_life_never_falls_into_an_event() -> None:
+    got = list(beating(OPENAI, FIRST, 9.0, b"data: {", 15.0, b"}\n\n").body)
+    assert got == [FIRST, COMMENT, b"data: {}\n\n"]
+
+
+def test_signs_of_life_do_not_outlast_the_idle_timeout() -> None:
+    *got, last = until_cut(beating(OPENAI, FIRST, 1000.0, SECOND))
+    assert got == [FIRST, *[COMMENT] * 6]
+    assert b"upstream_timeout" in last
+
+
+def test_a_heartbeat_longer_than_the_idle_timeout_does_not_lengthen_it() -> None:
+    answer: Any = Answer(200, EVENTS, [FIRST, 1000.0])
+    tried = Tried(
+        target(Client(), heartbeat=50.0, timeouts=Timeouts(idle=20.0)),
+        answer=answer,
+        opening=open_answer(answer, OPENAI),
+    )
+    until_cut(relay(tried, exchange(), OPENAI, WATCHER))
+    assert answer.pieces == [980.0]

@@ -17,7 +17,7 @@ from engine.upstream.target import Target
 
 
 def target(name, dialect="openai", weight=1.0):
-    return Target(SimpleNamespace(name=name, dialect=dialect), "", weight)
+    return Target(SimpleNamespace(name=name, dialect=dialect), "", weight, None)
 
 
 CATALOG = Catalog(

@@ -1,0 +1,124 @@
+"""One try of one target: the request in its own words, with our credential, and what came of it."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from engine.config.model import Credential
+from engine.dialects import Dialect
+from engine.exchange import Exchange
+from engine.relay.headers import Forwarded
+from engine.relay.sse import EventTooLarge
+from engine.spec.expression import Expression
+from engine.upstream import retry
+from engine.upstream.client import Answer
+from engine.upstream.failures import ProtocolFailure, UpstreamFailure
+from engine.upstream.opening import ErrorFirst, Opening, is_stream, open_answer
+from engine.upstream.target import Target, changed, with_credential
+
+USER_AGENT = "modelway"
+
+
+@dataclass(slots=True)
+class Tried:
+    """What came of a try: `failure` is its class (see `retry`), "" when it is to be relayed.
+
+    `answer` is there when the upstream answered, `opening` when its body can be relayed;
+    `error` is what cut the try short; `document` what an error event said.
+    """
+
+    target: Target
+    failure: str = ""
+    answer: Answer | None = None
+    opening: Opening | None = None
+    error: UpstreamFailure | None = None
+    document: Any = None
+
+    @property
+    def status(self) -> int:
+        """The status of the upstream's answer, 0 when there is none."""
+        return self.answer.status if self.answer is not None else 0
+
+    def close(self) -> None:
+        """Let go of the upstream's connection."""
+        if self.answer is not None:
+            self.answer.close()
+
+
+def attempt(
+    target: Target,
+    credential: Credential | None,
+    headers: Forwarded,
+    expression: Expression | None,
+    exchange: Exchange,
+    dialect: Dialect,
+    left: float,
+) -> Tried:
+    """Ask a target, with `left` seconds for all of it, and wait for the first content."""
+    tried = Tried(target)
+    try:
+        tried.answer = _send(target, credential, headers, expression, exchange, left)
+        tried.failure = "" if dialect.transparent else retry.of_status(tried.answer.status)
+        if tried.answer.status < 400:
+            tried.opening = open_answer(tried.answer, dialect)
+    except ErrorFirst as error:
+        tried.failure, tried.document = "error", error.document
+    except EventTooLarge as error:
+        tried.failure, tried.error = "reset", ProtocolFailure(str(error))
+    except UpstreamFailure as failure:
+        stream = tried.answer is not None and is_stream(tried.answer) and not dialect.transparent
+        tried.failure = retry.of_failure(failure.kind, stream=stream) or "fatal"
+        tried.error = failure
+    except BaseException:
+        tried.close()
+        raise
+    if tried.failure and tried.error is not None:
+        tried.close()
+    return tried
+
+
+def _send(
+    target: Target,
+    credential: Credential | None,
+    headers: Forwarded,
+    expression: Expression | None,
+    exchange: Exchange,
+    left: float,
+) -> Answer:
+    sent = exchange if expression is None else _renamed(exchange, expression, target.model)
+    upstream = target.upstream
+    fields = [
+        *headers.pick(sent.environ),
+        ("accept-encoding", "identity"),
+        ("user-agent", USER_AGENT),
+        ("x-request-id", exchange.request_id),
+    ]
+    fields = changed(fields, upstream.changes)
+    query = with_credential(credential, sent.query, fields)
+    path = upstream.client.base_path + sent.path[len(sent.mount) :]
+    body = sent.body if sent.body.size or sent.method != "GET" else None
+    whole = body.whole if body is not None else None
+    return upstream.client.send(
+        sent.method,
+        f"{path}?{query}" if query else path,
+        fields,
+        body if whole is None else whole,
+        left,
+    )
+
+
+def _renamed(exchange: Exchange, expression: Expression, model: str) -> Exchange:
+    """The exchange with the target's own name for the model, or with the default written in."""
+    name = model or exchange.model
+    if expression.says(exchange, name):
+        return exchange
+    renamed = copy.copy(exchange)
+    expression.replace(renamed, exchange.model_at, name)
+    if exchange.repeats:
+        written = [(s, e, orjson.dumps(before + name)) for s, e, before in exchange.repeats]
+        renamed.body = exchange.body.with_replaced(*written)
+    return renamed

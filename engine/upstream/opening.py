@@ -1,0 +1,97 @@
+"""The beginning of an answer: held back until it has content, so that failing over stays possible.
+
+A stream's start-up events (a role, an id, a ping) are held, up to a bound. An error event before
+any content, or an end without any, is a failure like a 5xx.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from engine.dialects import Dialect
+from engine.relay.sse import Cleaner
+from engine.upstream.client import Answer
+
+HELD_EVENTS = 16
+HELD_BYTES = 65_536
+
+
+class ErrorFirst(Exception):
+    """A stream whose first event of any weight is an error; `document` is what it said."""
+
+    def __init__(self, document: Any) -> None:
+        super().__init__("the upstream began its stream with an error")
+        self.document = document
+
+
+@dataclass(slots=True)
+class Opening:
+    """What has arrived of an answer: `first` is ready to be sent, `cleaner` cleans the rest.
+
+    `cleaner` is None for an answer that is relayed as bytes.
+    """
+
+    first: bytes
+    cleaner: Cleaner | None = None
+
+
+def media_type(answer: Answer) -> str:
+    """What an answer is said to be, in lower case and without parameters."""
+    return (answer.header("content-type") or "").partition(";")[0].strip().lower()
+
+
+def is_stream(answer: Answer) -> bool:
+    """Whether an answer is a stream of events that can be read."""
+    return media_type(answer) == "text/event-stream" and not answer.header("content-encoding")
+
+
+def open_answer(answer: Answer, dialect: Dialect) -> Opening:
+    """Wait for the first content. Raises UpstreamFailure, ErrorFirst or EventTooLarge."""
+    if dialect.transparent:
+        return Opening(answer.read())
+    if answer.status < 300 and media_type(answer) == "text/html":  # a proxy's page, or a login
+        raise ErrorFirst({"message": "it answered with an HTML page"})
+    if not is_stream(answer):
+        return Opening(answer.read())
+    cleaner = Cleaner(names=dialect.event_names, comments=dialect.comments)
+    held = b""
+    events = 0
+    ended = False
+    while not ended and events < HELD_EVENTS and len(held) <= HELD_BYTES:
+        data = answer.read()
+        ended = not data
+        fresh = cleaner.feed(data) if data else cleaner.rest()
+        held += fresh
+        for event in fresh.split(b"\n\n"):
+            if not event:
+                continue
+            events += 1
+            if event.startswith(b":"):
+                continue  # a comment says nothing
+            document = document_of(event)
+            if is_error_event(document):
+                raise ErrorFirst(document)
+            if dialect.has_content(document):
+                return Opening(held, cleaner)
+    if ended:
+        raise ErrorFirst({"message": "its stream ended before any content"})
+    return Opening(held, cleaner)
+
+
+def document_of(event: bytes) -> Any:
+    """The JSON of an event's data; None for what is not JSON, like `[DONE]`."""
+    lines = [line[6:] for line in event.split(b"\n") if line.startswith(b"data: ")]
+    try:
+        return orjson.loads(b"\n".join(lines))
+    except orjson.JSONDecodeError:
+        return None
+
+
+def is_error_event(document: Any) -> bool:
+    """Whether an event tells of a failure in the words that any of the dialects has for it."""
+    if not isinstance(document, dict):
+        return False
+    return document.get("type") in ("error", "response.failed") or bool(document.get("error"))

@@ -1,0 +1,110 @@
+"""When to ask again: the failures that allow it, how long to wait, and how often in all.
+
+    class      what happened                                            counts against the target
+    connect    refused, unreachable, DNS, TLS, no connection in time    yes
+    reset      closed before any byte of an answer, a stream also
+               when it breaks before any content                        yes
+    408, 429   the upstream asks for patience                           408 yes, 429 no
+    5xx        500, 502, 503, 504, 529                                  yes
+    error      an error event as the first event of a 200               yes
+    credential 401, 402, 403: ours, not the caller's                    no; the target is set aside
+
+Nothing else is asked again: a request that timed out may still be at work, and other 4xx are the
+caller's own. Never after the first content event.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection
+from datetime import UTC
+from email.utils import parsedate_to_datetime
+
+CLASSES = ("connect", "reset", "408", "429", "5xx", "error")
+"""What `retry.on` may name."""
+
+_RETRIED_5XX = frozenset({500, 502, 503, 504, 529})
+_OURS = frozenset({401, 402, 403})
+_BASE = 0.25
+_LONGEST = 8.0
+_NUMBER = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9})?")
+
+
+def of_status(status: int) -> str:
+    """The class of an answer's status; "" for one that is the caller's to see."""
+    if status in _OURS:
+        return "credential"
+    if status in (408, 429):
+        return str(status)
+    return "5xx" if status in _RETRIED_5XX else ""
+
+
+_KINDS = {"connect": "connect", "connect_timeout": "connect", "reset": "reset"}
+_KINDS_OF_A_STREAM = _KINDS | {"truncated": "reset", "protocol": "reset"}
+
+
+def of_failure(kind: str, *, stream: bool = False) -> str:
+    """The class of an UpstreamFailure's kind; "" for one that must not be asked again.
+
+    `stream`: the head of a stream had come, and no content yet.
+    """
+    return (_KINDS_OF_A_STREAM if stream else _KINDS).get(kind, "")
+
+
+def counts(failure: str) -> bool:
+    """Whether a failure of this class counts against the target's breaker."""
+    return failure not in ("", "429", "credential")
+
+
+def backoff(tries: int, dice: Callable[[], float]) -> float:
+    """Seconds to wait before try number `tries` + 1: full jitter below a doubling bound."""
+    return dice() * min(_LONGEST, _BASE * 2.0**tries)
+
+
+def asked_wait(retry_after_ms: str | None, retry_after: str | None, now: float) -> float | None:
+    """The seconds an upstream asks us to wait, or None. `now` is in Unix seconds.
+
+    `retry-after-ms` comes before `retry-after`, which holds seconds or an HTTP date
+    (RFC 9110 section 10.2.3).
+    """
+    if retry_after_ms and _NUMBER.fullmatch(retry_after_ms.strip()):
+        return float(retry_after_ms) / 1000
+    if not retry_after:
+        return None
+    if _NUMBER.fullmatch(retry_after.strip()):
+        return float(retry_after)
+    try:
+        moment = parsedate_to_datetime(retry_after)
+    except (ValueError, OverflowError):
+        return None
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    return max(0.0, moment.timestamp() - now)
+
+
+class Budget:
+    """How many retries an upstream may get: a share of its requests, so that an outage is not
+    made worse by asking again. A few are always allowed, for upstreams with little traffic."""
+
+    __slots__ = ("_share", "_spare", "_tokens")
+
+    def __init__(self, share: float, spare: int = 10) -> None:
+        self._share = share
+        self._spare = float(spare)
+        self._tokens = float(spare)
+
+    def request(self) -> None:
+        """Note a first try: it earns its share of a retry."""
+        self._tokens = min(self._spare, self._tokens + self._share)
+
+    def take(self) -> bool:
+        """Take a retry, if there is one left."""
+        if self._tokens < 1.0:
+            return False
+        self._tokens -= 1.0
+        return True
+
+
+def retries(failure: str, on: Collection[str]) -> bool:
+    """Whether a failure of this class may be asked again under `retry.on`."""
+    return failure in on or failure == "credential"

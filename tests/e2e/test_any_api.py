@@ -1,0 +1,249 @@
+"""Any API behind `to:` an upstream: each method, status and media type passes as it is."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from tests.support.recording import (
+    Recorder,
+    Wire,
+    answer,
+    ask,
+    assert_error,
+    recorder,
+    request,
+)
+from tests.support.running import ALL, TOKENS, Running, gateway
+from tests.support.scripted import CLOSE, Leaving, script
+
+METHODS = ("get", "put", "post", "delete", "options", "head", "patch")
+OPERATION = """
+    {method}:
+      operationId: {method}Thing
+      {body}
+      responses: {{default: {{description: anything}}}}"""
+BODY = 'requestBody: {content: {"*/*": {schema: {}}}}'
+DOCUMENT = """
+openapi: 3.1.0
+info: {title: Things, version: "1"}
+servers: [{url: /api}]
+paths:
+  /things/{id}:
+    parameters: [{name: id, in: path, required: true, schema: {type: string}}]""" + "".join(
+    OPERATION.format(method=m, body=BODY if m in ("put", "post", "patch", "delete") else "")
+    for m in METHODS
+)
+CONFIG = """
+version: 1
+server: {listen: "{listen}", workers: 1}
+specs: {things: {document: things.yaml}}
+upstreams:
+  things:
+    url: "${UPSTREAM}/base"
+    credential: {bearer: ours}
+    breaker: {failures: 2, cooldown: 60s}
+routes:
+  - {operations: things.*, to: [{upstream: things}]}
+"""
+THING = "/api/things/a%2Fb"
+
+
+@pytest.fixture(scope="module")
+def everything(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Running, Recorder]]:
+    folder = tmp_path_factory.mktemp("any")
+    (folder / "things.yaml").write_text(DOCUMENT)
+    with (
+        recorder() as upstream,
+        gateway(folder, CONFIG + TOKENS, {"UPSTREAM": upstream.url}) as running,
+    ):
+        yield running, upstream
+
+
+@pytest.fixture
+def upstream(everything: tuple[Running, Recorder]) -> Recorder:
+    everything[1].reset()
+    return everything[1]
+
+
+@pytest.fixture
+def port(everything: tuple[Running, Recorder], upstream: Recorder) -> int:
+    return everything[0].port
+
+
+BYTES = bytes(range(256)) * 300
+
+
+@pytest.mark.parametrize("media_type", ["application/octet-stream", "text/csv", "image/png"])
+@pytest.mark.parametrize("method", ["PUT", "POST", "PATCH", "DELETE"])
+def test_method_with_a_body(port: int, upstream: Recorder, method: str, media_type: str) -> None:
+    upstream.speak = answer(BYTES, (f"Content-Type: {media_type}",), 200)
+    sent = BYTES[::-1]
+    target = f"{THING}?x=%7e&y"
+    answered = ask(port, request(target, sent, method=method, token=ALL, media_type=media_type))
+    assert (answered.status, answered.body) == (200, BYTES)
+    assert answered.value("content-type") == media_type
+    assert answered.value("content-length") == str(len(BYTES))
+    received = upstream.last
+    assert received.line == f"{method} /base/things/a%2Fb?x=%7e&y HTTP/1.1"
+    assert received.body == sent
+    assert received.values("content-type") == [media_type]
+    assert received.values("authorization") == ["Bearer ours"]
+
+
+@pytest.mark.parametrize("method", ["GET", "DELETE", "OPTIONS"])
+def test_method_without_a_body(port: int, upstream: Recorder, method: str) -> None:
+    answered = ask(port, request(THING, method=method, token=ALL))
+    assert (answered.status, answered.body) == (200, b"{}")
+    assert upstream.last.line == f"{method} /base/things/a%2Fb HTTP/1.1"
+    assert upstream.last.body == b""
+
+
+def test_head_has_the_headers_of_the_answer_alone(port: int, upstream: Recorder) -> None:
+    upstream.speak = script(
+        b'HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nETag: "x"\r\nContent-Length: 12345\r\n\r\n'
+    )
+    with Wire(port) as wire:
+        for _ in range(2):  # on one connection: nothing of a body came in between
+            wire.send(request(THING, method="HEAD", token=ALL))
+            answered = wire.answer("HEAD")
+            assert answered.status == 200
+            assert answered.value("content-length") == "12345"
+            assert answered.value("content-type") == "image/png"
+            assert answered.value("etag") == '"x"'
+    assert upstream.last.line.startswith("HEAD ")
+
+
+@pytest.mark.parametrize("status", [204, 304])
+def test_status_without_a_body(port: int, upstream: Recorder, status: int) -> None:
+    upstream.speak = script(b'HTTP/1.1 %d Fine\r\nETag: W/"x"\r\n\r\n' % status)
+    with Wire(port) as wire:
+        for _ in range(2):
+            wire.send(request(THING, token=ALL, headers=['If-None-Match: W/"x"']))
+            answered = wire.answer()
+            assert answered.status == status
+            assert answered.value("etag") == 'W/"x"'
+            assert answered.values("content-type") == []
+            assert answered.values("transfer-encoding") == []
+    assert upstream.last.values("if-none-match") == ['W/"x"']
+
+
+PLAIN_STATUSES = [
+    *(200, 201, 202, 203, 207, 226, 400, 401, 402, 403, 404, 405, 406, 408, 409, 410, 412, 415),
+    *(416, 418, 422, 423, 428, 429, 451, 500, 501, 502, 503, 504, 507, 529, 599),
+]
+
+
+@pytest.mark.parametrize("status", PLAIN_STATUSES)
+def test_status_passes_with_its_body(port: int, upstream: Recorder, status: int) -> None:
+    body = b"<html>as it is</html>"
+    upstream.speak = answer(body, ("Content-Type: text/html", "Retry-After: 3"), status)
+    for _ in range(3):
+        answered = ask(port, request(THING, token=ALL))
+        assert (answered.status, answered.body) == (status, body)
+        assert answered.value("content-type") == "text/html"
+        assert answered.value("retry-after") == "3"
+        assert answered.values("x-should-retry") == []
+    assert len(upstream.requests) == 3
+
+
+@pytest.mark.parametrize("status", [300, 301, 302, 303, 307, 308])
+def test_redirect_is_the_callers_to_follow(port: int, upstream: Recorder, status: int) -> None:
+    headers = ("Location: https://elsewhere.invalid/x?y=1", "Content-Type: text/plain")
+    upstream.speak = answer(b"over there", headers, status)
+    answered = ask(port, request(THING, token=ALL))
+    assert (answered.status, answered.body) == (status, b"over there")
+    assert answered.value("location") == "https://elsewhere.invalid/x?y=1"
+    assert len(upstream.requests) == 1
+
+
+def test_headers_of_several_values(port: int, upstream: Recorder) -> None:
+    upstream.speak = answer(
+        b"",
+        (
+            "Set-Cookie: a=1; Path=/; Expires=Wed, 21 Oct 2037 07:28:00 GMT",
+            "Set-Cookie: b=2; HttpOnly",
+            "Link: </1>; rel=next",
+            "Link: </2>; rel=prev",
+            "Vary: Accept",
+            "Cache-Control: no-store, private",
+            'Content-Disposition: attachment; filename="\u00fc.txt"',
+            "X-Own: \u00e9",
+        ),
+    )
+    answered = ask(port, request(THING, token=ALL))
+    assert answered.values("set-cookie") == [
+        "a=1; Path=/; Expires=Wed, 21 Oct 2037 07:28:00 GMT",
+        "b=2; HttpOnly",
+    ]
+    assert ", ".join(answered.values("link")) == "</1>; rel=next, </2>; rel=prev"
+    assert answered.value("vary") == "Accept"
+    assert answered.value("cache-control") == "no-store, private"
+    assert answered.value("content-disposition") == 'attachment; filename="\u00fc.txt"'
+    assert answered.value("x-own") == "\u00e9"
+    assert answered.values("content-type") == []
+
+
+def test_range_of_a_binary_file(port: int, upstream: Recorder) -> None:
+    headers = ("Content-Type: video/mp4", "Content-Range: bytes 5-9/100", "Accept-Ranges: bytes")
+    upstream.speak = answer(BYTES[5:10], headers, 206)
+    asked = ["Range: bytes=5-9", 'If-Range: "v1"']
+    answered = ask(port, request(THING, token=ALL, headers=asked))
+    assert (answered.status, answered.body) == (206, BYTES[5:10])
+    assert answered.value("content-range") == "bytes 5-9/100"
+    assert answered.value("accept-ranges") == "bytes"
+    assert upstream.last.values("range") == ["bytes=5-9"]
+    assert upstream.last.values("if-range") == ['"v1"']
+
+
+def test_conditions_pass(port: int, upstream: Recorder) -> None:
+    moment = "Wed, 21 Oct 2015 07:28:00 GMT"
+    asked = [
+        f"If-Modified-Since: {moment}",
+        f"If-Unmodified-Since: {moment}",
+        'If-Match: "a", "b"',
+        "Accept: text/csv;q=0.5, */*",
+        "Accept-Language: de",
+    ]
+    assert ask(port, request(THING, token=ALL, headers=asked)).status == 200
+    got = dict(upstream.last.headers)
+    for line in asked:
+        name, _, value = line.partition(": ")
+        assert got[name.lower()] == value
+
+
+def test_events_pass_with_all_their_lines(port: int, upstream: Recorder) -> None:
+    events = b": hello\nretry: 5\n\nid: 7\nevent: x\ndata: 1\ndata: 2\n\ndata:\n\ndata: {"
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
+    upstream.speak = script(head + events, CLOSE)
+    answered = ask(port, request(THING, token=ALL))
+    assert answered.body == events
+    assert answered.value("content-type") == "text/event-stream"
+
+
+def test_caller_who_leaves_ends_the_upstreams_work(port: int, upstream: Recorder) -> None:
+    upstream.speak = leaving = Leaving(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n1")
+    wire = Wire(port)
+    wire.send(request(THING, token=ALL))
+    wire.head()
+    moment = leave(wire)
+    assert leaving.seconds_after(moment) < 1
+
+
+def leave(wire: Wire) -> float:
+    """Hang up; the moment of it."""
+    moment = time.monotonic()
+    wire.__exit__()
+    return moment
+
+
+def test_own_errors_have_the_common_shape(port: int, upstream: Recorder) -> None:
+    assert_error(ask(port, request(THING)), 401, "invalid_api_key")
+    upstream.speak = script(CLOSE)
+    answered = ask(port, request("/api/things/x", token=ALL))
+    assert_error(answered, 502, "upstream_unreachable")
+    assert answered.value("x-should-retry") == "false"
+    answered = ask(port, request("/api/things/x", token=ALL))
+    assert_error(answered, 503, "upstream_unavailable")

@@ -1,0 +1,1046 @@
+"""What a caller gets when an upstream fails, by way of real sockets: each answer to the letter.
+
+One worker serves everything, so that its breakers, budgets and pools are the only ones; upstreams
+are bytes written by a script.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import json
+import queue
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.peer import Authority
+from tests.support.recording import (
+    PATIENCE,
+    Answered,
+    Headers,
+    Received,
+    Recorder,
+    Speak,
+    Wire,
+    answer,
+    ask,
+    recorder,
+    request,
+)
+from tests.support.running import ALL, TOKENS, Running, free_port, gateway, modelway
+from tests.support.scripted import (
+    CLOSE,
+    RESET,
+    STALL,
+    Leaving,
+    accepting,
+    hang_up,
+    in_turn,
+    read_head,
+    script,
+    unreachable,
+)
+
+CONFIG = """
+version: 1
+server: {listen: "{listen}", workers: 1, debug_headers: true}
+specs:
+  openai:    {document: openapi/openai.yaml,    dialect: openai}
+  anthropic: {document: openapi/anthropic.yaml, dialect: anthropic}
+  gemini:    {document: openapi/gemini.yaml,    dialect: gemini, mount: /v1beta}
+upstreams:
+  one: {url: "${ONE}/v1", credential: {bearer: key-1}, EASY, TIMES}
+  two: {url: "${TWO}/v1", credential: {bearer: key-2}, EASY, TIMES}
+  again: {url: "${ONE}/v1", AGAIN, TIMES}
+  calm: {url: "${ONE}/v1", EASY, heartbeat: 100ms, timeouts: {idle: 800ms}}
+  hurried: {url: "${ONE}/v1", EASY, timeouts: {total: 500ms}}
+  patient: {url: "${ONE}/v1", EASY}
+  pooled: {url: "${ONE}/v1"}
+  refused: {url: "http://127.0.0.1:${CLOSED}", EASY, TIMES}
+  nameless: {url: "http://nothing.invalid", EASY, TIMES, proxy: ""}
+  untrusted: {url: "https://127.0.0.1:${TLS}", EASY, TIMES}
+  plaintext: {url: "https://127.0.0.1:${PLAIN}", EASY, TIMES}
+  unreachable: {url: "http://127.0.0.1:${FULL}", EASY, TIMES}
+  closing: {url: "http://127.0.0.1:${CLOSING}", EASY, TIMES}
+  resetting: {url: "http://127.0.0.1:${RESETTING}", EASY, TIMES}
+  deaf: {url: "http://127.0.0.1:${DEAF}", EASY}
+  stormy: {url: "${ONE}/v1", retry: {attempts: 1}, breaker: {failures: 3, cooldown: 600ms}}
+  stormy-too: {url: "${TWO}/v1", retry: {attempts: 1}, breaker: {failures: 2, cooldown: 60s}}
+  down: {url: "${ONE}/v1", retry: {attempts: 1}, breaker: {failures: 1, cooldown: 20s}}
+  turning: {url: "${ONE}/v1", credentials: [{bearer: k-1}, {bearer: k-2}], EASY, TIMES}
+  half: {url: "${ONE}/v1", credentials: [{bearer: k-1}, {bearer: k-2}], AGAIN, TIMES}
+  limited: {url: "${ONE}/v1", credentials: [{bearer: k-1}, {bearer: k-2}], AGAIN, TIMES}
+models:
+  one: {to: [{upstream: one}]}
+  again: {to: [{upstream: again}]}
+  calm: {to: [{upstream: calm}]}
+  hurried: {to: [{upstream: hurried}]}
+  patient: {to: [{upstream: patient}]}
+  pooled: {to: [{upstream: pooled}]}
+  refused: {to: [{upstream: refused}]}
+  nameless: {to: [{upstream: nameless}]}
+  untrusted: {to: [{upstream: untrusted}]}
+  plaintext: {to: [{upstream: plaintext}]}
+  unreachable: {to: [{upstream: unreachable}]}
+  closing: {to: [{upstream: closing}]}
+  resetting: {to: [{upstream: resetting}]}
+  deaf: {to: [{upstream: deaf}]}
+  stormy: {to: [{upstream: stormy}]}
+  down: {to: [{upstream: down}], fallback: [down-too]}
+  down-too: {to: [{upstream: stormy-too}]}
+  turning: {to: [{upstream: turning}]}
+  half: {to: [{upstream: half}]}
+  limited: {to: [{upstream: limited}]}
+  pair:
+    to:
+      - {upstream: one, model: first, weight: 1000000000}
+      - {upstream: two, model: second, weight: 0.001}
+  spare: {to: [{upstream: one}], fallback: [plan-b]}
+  plan-b: {to: [{upstream: two, model: model-b}]}
+  from-refused: {to: [{upstream: refused}], fallback: [plan-b]}
+  from-unreachable: {to: [{upstream: unreachable}], fallback: [plan-b]}
+routes:
+  - operations: [openai.createChatCompletion, openai.createResponse, openai.createSpeech]
+    model: $request.body#/model
+  - operations: [openai.createTranscription, anthropic.createMessage]
+    model: $request.body#/model
+  - operations: [gemini.generateContent, gemini.streamGenerateContent]
+    model: $request.path.model
+"""
+SHORT = {
+    "EASY": "pool: 0, retry: {attempts: 1}, breaker: {failures: 1000000}",
+    "AGAIN": "pool: 0, retry: {attempts: 2, budget: 1}, breaker: {failures: 1000000}",
+    "TIMES": "timeouts: {connect: 400ms, first_byte: 400ms, idle: 400ms, total: 5s}",
+}
+
+
+@dataclass
+class World:
+    """The gateway and its two upstreams."""
+
+    gateway: Running
+    one: Recorder
+    two: Recorder
+
+    @property
+    def port(self) -> int:
+        return self.gateway.port
+
+
+@pytest.fixture(scope="module")
+def everything(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    folder = tmp_path_factory.mktemp("faults")
+    project = folder / "project"
+    done = modelway("init", project)
+    assert done.returncode == 0, done.stdout
+    config = CONFIG
+    for word, text in SHORT.items():
+        config = config.replace(word, text)
+    certificate = Authority(folder).issue("127.0.0.1")
+    with contextlib.ExitStack() as stack:
+        one, two = (stack.enter_context(recorder()) for _ in range(2))
+        ports = {
+            "CLOSED": free_port(),
+            "TLS": stack.enter_context(accepting(tls_of(certificate))),
+            "FULL": stack.enter_context(unreachable()),
+            "CLOSING": stack.enter_context(accepting(lambda sock: None)),
+            "RESETTING": stack.enter_context(accepting(reset_unread)),
+            "DEAF": stack.enter_context(accepting(DEAF)),
+            "PLAIN": stack.enter_context(accepting(no_tls)),
+        }
+        environ = {name: str(port) for name, port in ports.items()}
+        environ |= {"ONE": one.url, "TWO": two.url, "NO_PROXY": "*"}
+        running = stack.enter_context(gateway(project, config + TOKENS, environ))
+        yield World(running, one, two)
+
+
+@pytest.fixture
+def world(everything: World) -> Iterator[World]:
+    everything.one.reset()
+    everything.two.reset()
+    workers = everything.gateway.workers()
+    yield everything
+    assert everything.gateway.workers() == workers
+    assert "Traceback" not in everything.gateway.said()
+
+
+class Deaf:
+    """Takes the head of a request, and the rest only when it is told to."""
+
+    def __init__(self) -> None:
+        self.asked = threading.Event()
+        self.go_on = threading.Event()
+        self.took: queue.Queue[int] = queue.Queue()
+
+    def __call__(self, sock: socket.socket) -> None:
+        took = len(read_head(sock))
+        self.asked.set()
+        self.go_on.wait(PATIENCE)
+        sock.settimeout(PATIENCE)
+        with contextlib.suppress(ConnectionError):
+            while data := sock.recv(65536):
+                took += len(data)
+        self.took.put(took)
+
+
+DEAF = Deaf()
+
+
+def reset_unread(sock: socket.socket) -> None:
+    """Resets the connection once something has come, so that it was there for its other side."""
+    sock.recv(1, socket.MSG_PEEK)
+    hang_up(sock, reset=True)
+
+
+def no_tls(sock: socket.socket) -> None:
+    """A server that takes TLS for bad HTTP."""
+    sock.recv(65536)
+    sock.sendall(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")
+
+
+def tls_of(certificate: Any) -> Any:
+    """A TLS server whose certificate nobody trusts."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(*certificate)
+
+    def handle(sock: socket.socket) -> None:
+        with context.wrap_socket(sock, server_side=True) as secure:
+            secure.recv(1)
+
+    return handle
+
+
+# How each dialect asks, streams and tells of an error
+
+
+def event(document: Any, name: str = "") -> bytes:
+    head = f"event: {name}\n" if name else ""
+    return f"{head}data: {json.dumps(document, separators=(',', ':'))}\n\n".encode()
+
+
+@dataclass(frozen=True)
+class Way:
+    """A dialect: its requests, a start-up event, one with content, an error, and a heartbeat."""
+
+    name: str
+    beginning: bytes
+    content: bytes
+    failing: bytes
+    heartbeat: bytes
+
+    def ask(self, model: str, *, stream: bool = False, more: str = "hi") -> bytes:
+        headers = [f"Authorization: Bearer {ALL}"]
+        turns = [{"role": "user", "content": more}]
+        body: dict[str, Any] = {"model": model, "messages": turns, "stream": stream}
+        target = {"openai": "/v1/chat/completions", "anthropic": "/v1/messages"}.get(self.name, "")
+        if self.name == "anthropic":
+            body["max_tokens"] = 9
+        if self.name == "gemini":
+            headers = [f"x-goog-api-key: {ALL}"]
+            body = {"contents": [{"parts": [{"text": more}]}]}
+            verb = "streamGenerateContent?alt=sse" if stream else "generateContent"
+            target = f"/v1beta/models/{model}:{verb}"
+        return request(target, json.dumps(body).encode(), headers=headers)
+
+
+OPENAI = Way(
+    "openai",
+    event({"choices": [{"index": 0, "delta": {"role": "assistant", "content": ""}}]}),
+    event({"choices": [{"index": 0, "delta": {"content": "word"}}]}),
+    event({"error": {"message": "bad data: boom", "type": "x", "param": None, "code": None}}),
+    b": keep-alive\n\n",
+)
+ANTHROPIC = Way(
+    "anthropic",
+    event({"type": "message_start", "message": {}}, "message_start"),
+    event({"type": "content_block_delta", "index": 0, "delta": {}}, "content_block_delta"),
+    event({"type": "error", "error": {"type": "x", "message": "bad data: boom"}}, "error"),
+    b'event: ping\ndata: {"type":"ping"}\n\n',
+)
+GEMINI = Way(
+    "gemini",
+    event({"usageMetadata": {"promptTokenCount": 1}}),
+    event({"candidates": [{"content": {"parts": [{"text": "word"}]}}]}),
+    event({"error": {"code": 500, "message": "bad data: boom", "status": "INTERNAL"}}),
+    b"",
+)
+WAYS = [OPENAI, ANTHROPIC, GEMINI]
+every_way = pytest.mark.parametrize("way", WAYS, ids=lambda way: way.name)
+
+TYPES = {
+    ("anthropic", 502): "api_error",
+    ("anthropic", 503): "api_error",
+    ("anthropic", 504): "timeout_error",
+    ("gemini", 502): "unavailable",
+    ("gemini", 503): "unavailable",
+    ("gemini", 504): "deadline_exceeded",
+}
+
+
+def assert_error_object(way: Way, document: Any, status: int, code: str, words: str) -> None:
+    """That a document is the dialect's error object, whole, and says this."""
+    error = document["error"]
+    message = error["message"]
+    assert words in message
+    assert "127.0.0.1" not in message
+    kind = TYPES.get((way.name, status), "server_error")
+    common = {"message": message, "type": kind, "param": ""}
+    if way.name == "gemini":
+        reason = {
+            "@type": "type.googleapis.com/google.rpc.ErrorInfo",
+            "reason": code,
+            "domain": "modelway",
+        }
+        common |= {"code": status, "status": kind.upper(), "details": [reason]}
+        assert document == {"error": common}
+    elif way.name == "anthropic":
+        identity = document["request_id"]
+        assert identity.startswith("req_")
+        wanted = {"type": "error", "error": {**common, "code": code}, "request_id": identity}
+        assert document == wanted
+    else:
+        assert document == {"error": {**common, "code": code}}
+
+
+def assert_answered(
+    way: Way, answered: Answered, status: int, code: str, words: str, again: str = ""
+) -> None:
+    """That an answer is this error of the gateway's; `again` is its x-should-retry."""
+    assert answered.status == status, answered
+    assert answered.value("content-type") == "application/json"
+    assert answered.value("x-request-id").startswith("req_")
+    assert answered.values("x-should-retry") == ([again] if again else [])
+    assert answered.values("x-modelway-target") == []
+    assert (status == 503) == bool(answered.values("retry-after"))
+    assert_error_object(way, answered.json(), status, code, words)
+
+
+HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+SSE = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
+BINARY = b"HTTP/1.1 200 OK\r\nContent-Type: audio/mpeg\r\nTransfer-Encoding: chunked\r\n\r\n"
+END = b"0\r\n\r\n"
+SPEECH = b'{"model":"%s","input":"x","voice":"v"}'
+
+
+def chunk(data: bytes) -> bytes:
+    return b"%x\r\n%s\r\n" % (len(data), data)
+
+
+def streaming(*events: bytes) -> Speak:
+    return script(SSE, *map(chunk, events), END)
+
+
+# No connection
+
+
+@every_way
+@pytest.mark.parametrize(
+    ("model", "status", "code", "words"),
+    [
+        ("refused", 502, "upstream_unreachable", "No connection to the upstream"),
+        ("nameless", 502, "upstream_unreachable", "No connection to the upstream"),
+        ("untrusted", 502, "upstream_unreachable", "No connection to the upstream"),
+        ("plaintext", 502, "upstream_unreachable", "No connection to the upstream"),
+        ("unreachable", 504, "upstream_timeout", "No connection to the upstream in time"),
+        ("closing", 502, "upstream_unreachable", "closed the connection before it answered"),
+        ("resetting", 502, "upstream_unreachable", "closed the connection before it answered"),
+    ],
+)
+def test_no_connection(
+    world: World, way: Way, model: str, status: int, code: str, words: str
+) -> None:
+    assert_answered(way, ask(world.port, way.ask(model)), status, code, words)
+
+
+# Before the first content: an answer of ours
+
+PAGE = b"<html>Please log in</html>"
+EARLY: dict[str, tuple[Speak, int, str, str]] = {
+    "closed": (script(CLOSE), 502, "upstream_unreachable", "before it answered"),
+    "reset before headers": (script(RESET), 502, "upstream_unreachable", "before it answered"),
+    "reset in the status line": (
+        script(b"HTTP/1.", RESET),
+        502,
+        "upstream_error",
+        "in the middle of its answer",
+    ),
+    "reset in headers": (
+        script(b"HTTP/1.1 200 OK\r\nContent-Ty", RESET),
+        502,
+        "upstream_error",
+        "in the middle of its answer",
+    ),
+    "closed in headers": (
+        script(b"HTTP/1.1 200 OK\r\nContent-Ty", CLOSE),
+        502,
+        "upstream_error",
+        "in the middle of its answer",
+    ),
+    "reset after headers": (
+        script(HEAD + b"Content-Length: 9\r\n\r\n", RESET),
+        502,
+        "upstream_error",
+        "in the middle of its answer",
+    ),
+    "garbage": (script(b"\x00\x01\xff\r\n\r\n"), 502, "upstream_error", "not valid HTTP/1.1"),
+    "garbage status": (
+        script(b"HTTP/1.1 TWO OK\r\n\r\n"),
+        502,
+        "upstream_error",
+        "not valid HTTP/1.1",
+    ),
+    "two lengths": (
+        script(HEAD + b"Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}"),
+        502,
+        "upstream_error",
+        "not valid HTTP/1.1",
+    ),
+    "no number of a length": (
+        script(HEAD + b"Content-Length: two\r\n\r\n{}"),
+        502,
+        "upstream_error",
+        "not valid HTTP/1.1",
+    ),
+    "garbage chunk": (
+        script(HEAD + b"Transfer-Encoding: chunked\r\n\r\nXYZ\r\n"),
+        502,
+        "upstream_error",
+        "not valid HTTP/1.1",
+    ),
+    "silence": (script(STALL), 504, "upstream_timeout", "did not begin to answer in time"),
+    "slow headers": (
+        script(b"HTTP/1.1 200 OK\r\nContent", STALL),
+        504,
+        "upstream_timeout",
+        "fell silent",
+    ),
+    "stall after headers": (
+        script(HEAD + b"Content-Length: 9\r\n\r\n", STALL),
+        504,
+        "upstream_timeout",
+        "fell silent",
+    ),
+    "HTML page": (answer(PAGE, ("Content-Type: text/html; x=y",)), 502, "upstream_error", "HTML"),
+    "redirect": (
+        answer(b"", ("Location: https://elsewhere.invalid",), 307),
+        502,
+        "upstream_error",
+        "redirect (307)",
+    ),
+    "stream without events": (streaming(), 502, "upstream_error", "ended before any content"),
+    "stream cut before events": (script(SSE, CLOSE), 502, "upstream_error", "in the middle of"),
+    "stream silent before events": (script(SSE, STALL), 504, "upstream_timeout", "fell silent"),
+    "credential": (
+        answer(b'{"error":{"message":"key-1 is wrong"}}', status=401),
+        502,
+        "upstream_credentials",
+        "your token is not at fault",
+    ),
+}
+
+
+@every_way
+@pytest.mark.parametrize("fault", EARLY)
+def test_failure_before_content(world: World, way: Way, fault: str) -> None:
+    world.one.speak, status, code, words = EARLY[fault]
+    answered = ask(world.port, way.ask("one"))
+    again = "false" if fault in ("credential", "redirect") else ""
+    assert_answered(way, answered, status, code, words, again)
+    assert "key-1" not in answered.body.decode()
+    assert len(world.one.requests) == 1
+
+
+@every_way
+@pytest.mark.parametrize("comment", [b"", b": PROCESSING\n\n"])
+def test_error_first_in_a_stream(world: World, way: Way, comment: bytes) -> None:
+    world.one.speak = streaming(comment + way.beginning, way.failing)
+    answered = ask(world.port, way.ask("one", stream=True))
+    assert_answered(way, answered, 502, "upstream_error", "The upstream failed: bad data: boom.")
+
+
+@every_way
+@pytest.mark.parametrize("fault", ["closed", "reset before headers"])
+def test_gateway_that_has_asked_again_says_so(world: World, way: Way, fault: str) -> None:
+    world.one.speak, status, code, words = EARLY[fault]
+    answered = ask(world.port, way.ask("again"))
+    assert_answered(way, answered, status, code, words, "false")
+    assert len(world.one.requests) == 2
+
+
+@pytest.mark.parametrize("status", [408, 429, 500, 502, 503, 504, 529])
+def test_status_that_is_asked_again(world: World, status: int) -> None:
+    world.one.speak = in_turn(answer(status=status), answer(b'{"fine":1}'))
+    answered = ask(world.port, OPENAI.ask("again"))
+    assert (answered.status, answered.body) == (200, b'{"fine":1}')
+    assert len(world.one.requests) == 2
+
+
+@every_way
+@pytest.mark.parametrize("status", [400, 404, 409, 413, 422])
+def test_callers_own_mistake_is_relayed_and_not_asked_again(
+    world: World, way: Way, status: int
+) -> None:
+    said = way.failing.partition(b"data: ")[2].strip()
+    world.one.speak = answer(said, ("Content-Type: application/json", "X-Own: 1"), status)
+    answered = ask(world.port, way.ask("spare"))
+    assert (answered.status, answered.body) == (status, said)
+    assert answered.value("x-own") == "1"
+    assert answered.values("x-should-retry") == []
+    assert (len(world.one.requests), len(world.two.requests)) == (1, 0)
+
+
+# Slow and odd, but whole
+
+
+def test_slow_body_arrives_whole(world: World) -> None:
+    pieces = [b'{"a', b'":', b" 1", b"}"]
+    paused = [step for piece in pieces for step in (chunk(piece), 0.2)]
+    world.one.speak = script(HEAD + b"Transfer-Encoding: chunked\r\n\r\n", *paused, END)
+    answered = ask(world.port, OPENAI.ask("one"))
+    assert (answered.status, answered.body) == (200, b'{"a": 1}')
+
+
+def test_slow_headers_arrive_whole(world: World) -> None:
+    world.one.speak = script(b"HTTP/1.1 200 ", 0.2, HEAD[13:], 0.2, b"Content-Length: 2\r\n\r\n{}")
+    assert ask(world.port, OPENAI.ask("one")).body == b"{}"
+
+
+def test_answer_longer_than_announced_is_cut_there(world: World) -> None:
+    world.one.speak = script(HEAD + b"Content-Length: 2\r\n\r\n{}HTTP/1.1 200 smuggled\r\n\r\n")
+    for _ in range(2):
+        answered = ask(world.port, OPENAI.ask("pooled"))
+        assert (answered.status, answered.body) == (200, b"{}")
+    assert world.one.connections == 2
+
+
+def test_packed_answer_passes_packed(world: World) -> None:
+    packed = gzip.compress(b'{"a": 1}')
+    world.one.speak = answer(packed, ("Content-Type: application/json", "Content-Encoding: gzip"))
+    answered = ask(world.port, OPENAI.ask("one"))
+    assert (answered.status, answered.body) == (200, packed)
+    assert answered.value("content-encoding") == "gzip"
+    assert world.one.last.values("accept-encoding") == ["identity"]
+
+
+def test_packed_stream_passes_packed(world: World) -> None:
+    packed = gzip.compress(OPENAI.content)
+    head = SSE.replace(b"\r\n\r\n", b"\r\nContent-Encoding: gzip\r\n\r\n")
+    world.one.speak = script(head, chunk(packed), END)
+    answered = ask(world.port, OPENAI.ask("one", stream=True))
+    assert (answered.body, answered.value("content-encoding")) == (packed, "gzip")
+
+
+def test_packed_error_is_told_in_our_words(world: World) -> None:
+    packed = gzip.compress(b'{"error":{"message":"x"}}')
+    headers = ("Content-Type: application/json", "Content-Encoding: gzip")
+    world.one.speak = answer(packed, headers, 500)
+    answered = ask(world.port, OPENAI.ask("one"))
+    assert answered.status == 500
+    assert answered.values("content-encoding") == []
+    assert_error_object(OPENAI, answered.json(), 500, "upstream_error", "answered 500")
+
+
+# Half an answer that is no stream of events: never ended as if it were whole
+
+
+def broken(world: World, data: bytes) -> tuple[int, Headers, bytes, bool]:
+    """Status, headers, what came of the body, and whether it ended as a whole one does."""
+    with Wire(world.port) as wire:
+        wire.send(data)
+        status, headers = wire.head()
+        said = dict(headers)
+        raw = wire.rest()
+    if "content-length" in said:
+        return status, headers, raw, len(raw) == int(said["content-length"])
+    return status, headers, raw, raw.endswith(END)
+
+
+@pytest.mark.parametrize("end", [RESET, CLOSE, STALL])
+def test_body_that_breaks_off_is_cut(world: World, end: str) -> None:
+    world.one.speak = script(HEAD + b'Content-Length: 9\r\n\r\n{"a"', 0.05, end)
+    status, headers, raw, whole = broken(world, OPENAI.ask("one"))
+    assert (status, dict(headers)["content-length"], raw, whole) == (200, "9", b'{"a"', False)
+
+
+@pytest.mark.parametrize("end", [RESET, CLOSE, STALL])
+def test_truncated_chunk_is_cut(world: World, end: str) -> None:
+    start = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
+    world.one.speak = script(start + b'9\r\n{"a"', 0.05, end)
+    status, _, raw, whole = broken(world, OPENAI.ask("one"))
+    assert (status, raw, whole) == (200, chunk(b'{"a"'), False)
+
+
+# In mid-stream: the dialect's error event, then a cut
+
+LATE: dict[str, tuple[tuple[bytes | str, ...], int, str, str]] = {
+    "reset": ((0.05, RESET), 502, "upstream_error", "in the middle of its answer"),  # type: ignore[dict-item]
+    "closed": ((CLOSE,), 502, "upstream_error", "in the middle of its answer"),
+    "truncated chunk": ((b"ff\r\ndata: ", CLOSE), 502, "upstream_error", "in the middle of"),
+    "garbage chunk": ((b"XYZ\r\n",), 502, "upstream_error", "not valid HTTP/1.1"),
+    "stall": ((STALL,), 504, "upstream_timeout", "fell silent"),
+}
+
+
+@every_way
+@pytest.mark.parametrize("fault", LATE)
+def test_stream_that_breaks_ends_with_an_error_and_a_cut(
+    world: World, way: Way, fault: str
+) -> None:
+    steps, status, code, words = LATE[fault]
+    world.one.speak = script(SSE, chunk(way.beginning + way.content), chunk(way.content), *steps)
+    got, whole = consumed(world, way.ask("spare", stream=True))
+    assert not whole
+    assert got.startswith(way.beginning + way.content * 2)
+    assert b"[DONE]" not in got
+    last = got.removeprefix(way.beginning + way.content * 2)
+    name = b"event: error\n" if way is ANTHROPIC else b""
+    assert last.startswith(name + b"data: {")
+    assert last.endswith(b"}\n\n")
+    assert last.count(b"\n\n") == 1
+    document = json.loads(last.partition(b"data: ")[2])
+    assert_error_object(way, document, status, code, words)
+    assert world.two.requests == []
+
+
+@every_way
+def test_stream_beyond_its_total_time_is_cut(world: World, way: Way) -> None:
+    steps = [step for _ in range(50) for step in (chunk(way.content), 0.05)]
+    world.one.speak = script(SSE, *steps, END)
+    got, whole = consumed(world, way.ask("hurried", stream=True))
+    assert not whole
+    assert 3 < got.count(way.content) < 20
+    document = json.loads(got.rpartition(b"data: ")[2])
+    assert_error_object(way, document, 504, "upstream_timeout", "the time one request may take")
+
+
+@every_way
+def test_error_event_in_mid_stream_is_relayed(world: World, way: Way) -> None:
+    """It is the upstream's own word to the caller; what follows it is too."""
+    world.one.speak = streaming(way.content, way.failing)
+    got, _ = consumed(world, way.ask("spare", stream=True))
+    assert got.startswith(way.content + way.failing)
+    assert b"[DONE]" not in got
+    assert world.two.requests == []
+
+
+def consumed(world: World, data: bytes) -> tuple[bytes, bool]:
+    """The body of a chunked answer 200, and whether it had an end."""
+    got = b""
+    with Wire(world.port) as wire:
+        wire.send(data)
+        status, headers = wire.head()
+        assert status == 200
+        assert dict(headers)["content-type"] == "text/event-stream"
+        try:
+            for piece in wire.pieces():
+                got += piece
+        except (EOFError, ConnectionResetError):
+            return got, False
+    return got, True
+
+
+# Too many requests
+
+
+@every_way
+def test_429_is_relayed_as_it_is(world: World, way: Way) -> None:
+    said = way.failing.partition(b"data: ")[2].strip()
+    world.one.speak = answer(said, ("Content-Type: application/json", "X-RateLimit-Left: 0"), 429)
+    for _ in range(2):
+        answered = ask(world.port, way.ask("one"))
+        assert (answered.status, answered.body) == (429, said)
+        assert answered.value("x-ratelimit-left") == "0"
+        assert answered.values("retry-after") == answered.values("x-should-retry") == []
+
+
+def test_429_says_when_to_come_back(world: World) -> None:
+    headers = ("Content-Type: application/json", "Retry-After: 7", "Retry-After-Ms: 7000")
+    world.one.speak = answer(b'{"error":{"message":"slow down"}}', headers, 429)
+    answered = ask(world.port, OPENAI.ask("again"))
+    assert answered.status == 429
+    assert answered.value("retry-after") == "7"
+    assert answered.value("retry-after-ms") == "7000"
+    assert answered.values("x-should-retry") == []
+    assert len(world.one.requests) == 1
+
+
+def test_429_is_waited_for_when_that_is_short(world: World) -> None:
+    moments: list[float] = []
+
+    def noted(speak: Speak) -> Speak:
+        def noting(received: Received, sock: socket.socket) -> None:
+            moments.append(time.monotonic())
+            speak(received, sock)
+
+        return noting
+
+    headers = ("Content-Type: application/json", "Retry-After-Ms: 400")
+    world.one.speak = in_turn(noted(answer(b"{}", headers, 429)), noted(answer()))
+    assert ask(world.port, OPENAI.ask("again")).status == 200
+    assert 0.38 < moments[1] - moments[0] < 2
+
+
+def test_429_twice_is_told_with_no_more_tries(world: World) -> None:
+    headers = ("Content-Type: application/json", "Retry-After: 0")
+    world.one.speak = answer(b'{"error":{"message":"slow down"}}', headers, 429)
+    answered = ask(world.port, OPENAI.ask("again"))
+    assert answered.status == 429
+    assert answered.value("x-should-retry") == "false"
+    assert len(world.one.requests) == 2
+
+
+def test_429_goes_to_the_other_target_at_once(world: World) -> None:
+    world.one.speak = answer(b"{}", ("Retry-After: 1",), 429)
+    for _ in range(30):
+        assert ask(world.port, OPENAI.ask("pair")).value("x-modelway-target") == "two/second"
+
+
+# Failing over
+
+
+FAILOVER = {
+    **{name: speak for name, (speak, *_) in EARLY.items() if name in ("closed", "HTML page")},
+    "reset": script(RESET),
+    "credential": EARLY["credential"][0],
+    "stream without events": EARLY["stream without events"][0],
+    **{str(status): answer(status=status) for status in (403, 408, 429, 500, 502, 503, 504, 529)},
+}
+
+
+@pytest.mark.parametrize("fault", FAILOVER)
+def test_second_target_takes_over(world: World, fault: str) -> None:
+    world.one.speak = FAILOVER[fault]
+    world.two.speak = answer(b'{"from":"two"}')
+    answered = ask(world.port, OPENAI.ask("pair"))
+    assert (answered.status, answered.body) == (200, b'{"from":"two"}')
+    assert answered.value("x-modelway-target") == "two/second"
+    assert [json.loads(r.body)["model"] for r in world.one.requests] == ["first"]
+    assert [json.loads(r.body)["model"] for r in world.two.requests] == ["second"]
+    assert world.two.last.values("authorization") == ["Bearer key-2"]
+
+
+@every_way
+def test_fallback_model_takes_over_a_stream(world: World, way: Way) -> None:
+    world.one.speak = streaming(way.beginning * 3, way.failing)
+    world.two.speak = streaming(way.beginning, way.content)
+    answered = ask(world.port, way.ask("spare", stream=True))
+    assert (answered.status, answered.body) == (200, way.beginning + way.content)
+    assert answered.value("x-modelway-target") == "two/model-b"
+    received = world.two.last
+    assert "model-b" in (received.target if way is GEMINI else received.body.decode())
+    assert world.one.connections == 1
+
+
+@pytest.mark.parametrize("model", ["from-refused", "from-unreachable"])
+def test_fallback_model_takes_over_without_a_connection(world: World, model: str) -> None:
+    answered = ask(world.port, OPENAI.ask(model))
+    assert answered.status == 200
+    assert answered.value("x-modelway-target") == "two/model-b"
+
+
+@pytest.mark.parametrize("fault", ["silence", "slow headers", "reset in headers", "redirect"])
+def test_request_that_may_be_at_work_goes_to_nobody_else(world: World, fault: str) -> None:
+    world.one.speak, status, *_ = EARLY[fault]
+    assert ask(world.port, OPENAI.ask("spare")).status == status
+    assert (len(world.one.requests), len(world.two.requests)) == (1, 0)
+
+
+def test_last_failure_is_told_when_all_fail(world: World) -> None:
+    world.one.speak = script(CLOSE)
+    world.two.speak = answer(b'{"error":{"message":"out of order"}}', status=503)
+    answered = ask(world.port, OPENAI.ask("pair"))
+    assert (answered.status, answered.json()["error"]["message"]) == (503, "out of order")
+    assert answered.value("x-should-retry") == "false"
+
+
+# Storms
+
+
+def test_breaker_opens_probes_and_closes(world: World) -> None:
+    world.one.speak = answer(b'{"error":{"message":"storm"}}', status=503)
+    data = OPENAI.ask("stormy")
+    for _ in range(3):
+        assert ask(world.port, data).json()["error"]["message"] == "storm"
+    for _ in range(10):
+        answered = ask(world.port, data)
+        assert_answered(OPENAI, answered, 503, "upstream_unavailable", "Try again in 1 s")
+        assert answered.value("retry-after") == "1"
+    assert len(world.one.requests) == 3
+    time.sleep(0.7)  # the cooldown
+    assert ask(world.port, data).json()["error"]["message"] == "storm"  # the probe
+    assert_answered(OPENAI, ask(world.port, data), 503, "upstream_unavailable", "Try again in 1 s")
+    assert len(world.one.requests) == 4
+    world.one.speak = answer()
+    time.sleep(0.7)
+    for _ in range(5):
+        assert ask(world.port, data).status == 200
+    assert len(world.one.requests) == 9
+
+
+@every_way
+def test_all_targets_down(world: World, way: Way) -> None:
+    world.one.speak = world.two.speak = answer(status=500)
+    for _ in range(5):
+        answered = ask(world.port, way.ask("down"))
+    assert_answered(
+        way, answered, 503, "upstream_unavailable", "No upstream can be asked right now"
+    )
+    assert 1 <= int(answered.value("retry-after")) <= 20
+    before = (len(world.one.requests), len(world.two.requests))
+    ask(world.port, way.ask("down"))
+    assert (len(world.one.requests), len(world.two.requests)) == before
+
+
+# Credentials
+
+
+def shown(upstream: Recorder) -> list[str]:
+    """The credentials an upstream was shown, in order."""
+    return [value[-3:] for r in upstream.requests for value in r.values("authorization")]
+
+
+def test_credentials_are_used_in_turn(world: World) -> None:
+    for _ in range(6):
+        assert ask(world.port, OPENAI.ask("turning")).status == 200
+    assert sorted(shown(world.one)[:2]) == ["k-1", "k-2"]
+    assert shown(world.one) == shown(world.one)[:2] * 3
+
+
+def only(good: str, status: int) -> Speak:
+    """Takes one credential alone."""
+
+    def speak(received: Received, sock: socket.socket) -> None:
+        fine = received.values("authorization") == [f"Bearer {good}"]
+        answer(status=200 if fine else status)(received, sock)
+
+    return speak
+
+
+@pytest.mark.parametrize(("model", "status"), [("half", 401), ("limited", 429)])
+def test_credential_that_fails_rests(world: World, model: str, status: int) -> None:
+    world.one.speak = only("k-2", status)
+    for _ in range(4):
+        assert ask(world.port, OPENAI.ask(model)).status == 200
+    assert shown(world.one).count("k-1") == 1
+    assert shown(world.one).count("k-2") == 4
+
+
+@every_way
+def test_refused_credential_is_never_the_callers_fault(world: World, way: Way) -> None:
+    for status in (401, 402, 403):
+        world.one.speak = answer(b'{"error":{"message":"key-1 is wrong"}}', status=status)
+        answered = ask(world.port, way.ask("one"))
+        words = f"refused this gateway's own credential ({status})"
+        assert_answered(way, answered, 502, "upstream_credentials", words, "false")
+    assert len(world.one.requests) == 3
+
+
+# The caller leaves
+
+
+def leave(wire: Wire) -> float:
+    """Hang up; the moment of it."""
+    moment = time.monotonic()
+    wire.__exit__()
+    return moment
+
+
+@every_way
+def test_caller_leaves_before_the_first_byte(world: World, way: Way) -> None:
+    world.one.speak = leaving = Leaving()
+    wire = Wire(world.port)
+    wire.send(way.ask("patient", stream=True))
+    assert leaving.asked.wait(PATIENCE)
+    assert leaving.seconds_after(leave(wire)) < 1
+
+
+@every_way
+def test_caller_leaves_before_the_first_content(world: World, way: Way) -> None:
+    world.one.speak = leaving = Leaving(SSE, chunk(way.beginning))
+    wire = Wire(world.port)
+    wire.send(way.ask("patient", stream=True))
+    assert leaving.asked.wait(PATIENCE)
+    time.sleep(0.1)
+    assert leaving.seconds_after(leave(wire)) < 1
+
+
+@every_way
+@pytest.mark.parametrize("model", ["patient", "calm"])
+def test_caller_leaves_in_mid_stream(world: World, way: Way, model: str) -> None:
+    world.one.speak = leaving = Leaving(SSE, chunk(way.content))
+    wire = Wire(world.port)
+    wire.send(way.ask(model, stream=True))
+    assert wire.head()[0] == 200
+    assert next(wire.pieces()) == way.content
+    assert leaving.seconds_after(leave(wire)) < 1
+
+
+def test_caller_leaves_in_the_middle_of_a_binary_answer(world: World) -> None:
+    world.one.speak = leaving = Leaving(BINARY, chunk(b"\x00"))
+    wire = Wire(world.port)
+    wire.send(request("/v1/audio/speech", SPEECH % b"patient", token=ALL))
+    assert wire.head()[0] == 200
+    assert next(wire.pieces()) == b"\x00"
+    assert leaving.seconds_after(leave(wire)) < 1
+
+
+def test_caller_leaves_in_the_middle_of_an_error(world: World) -> None:
+    world.one.speak = leaving = Leaving(b"HTTP/1.1 400 No\r\nContent-Length: 9\r\n\r\n{")
+    wire = Wire(world.port)
+    wire.send(OPENAI.ask("patient"))
+    assert leaving.asked.wait(PATIENCE)
+    time.sleep(0.1)
+    assert leaving.seconds_after(leave(wire)) < 1
+
+
+def test_caller_leaves_while_uploading(world: World) -> None:
+    """Nobody is asked before the request is whole."""
+    data = OPENAI.ask("one", more="x" * 3_000_000)
+    for sent in (len(data) // 2, len(data) - 1):
+        with Wire(world.port) as wire:
+            wire.send(data[:sent])
+    assert ask(world.port, OPENAI.ask("one")).status == 200
+    assert (world.one.connections, len(world.one.requests)) == (1, 1)
+
+
+def test_caller_leaves_while_the_upstream_takes_the_request(world: World) -> None:
+    wire = Wire(world.port)
+    wire.send(OPENAI.ask("deaf", more="x" * 20_000_000))
+    assert DEAF.asked.wait(PATIENCE)
+    leave(wire)
+    time.sleep(1)
+    DEAF.go_on.set()  # had the gateway not hung up by now, it would send the rest
+    assert DEAF.took.get(timeout=PATIENCE) < 20_000_000
+
+
+def test_caller_leaves_while_the_gateway_waits_to_ask_again(world: World) -> None:
+    world.one.speak = answer(b"{}", ("Retry-After: 2",), 429)
+    with Wire(world.port) as wire:
+        wire.send(OPENAI.ask("again"))
+        deadline = time.monotonic() + PATIENCE
+        while not world.one.requests and time.monotonic() < deadline:
+            time.sleep(0.01)
+    time.sleep(2.2)
+    assert len(world.one.requests) == 1
+
+
+# The caller reads slowly
+
+
+def resident(running: Running) -> int:
+    """Bytes of the worker's own memory."""
+    (pid,) = running.workers()
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    said = next(line for line in lines if line.startswith("RssAnon:"))
+    return int(said.split()[1]) * 1024
+
+
+class Pushing:
+    """Sends a body as fast as it is taken, and counts."""
+
+    def __init__(self, head: bytes, piece: bytes, pieces: int) -> None:
+        self._head, self._piece, self._left = head, chunk(piece), pieces
+        self.pushed = 0
+
+    def __call__(self, received: Received, sock: socket.socket) -> None:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 65_536)
+        sock.sendall(self._head)
+        for _ in range(self._left):
+            sock.sendall(self._piece)
+            self.pushed += len(self._piece)
+        sock.sendall(END)
+
+
+EVENT = event({"choices": [{"index": 0, "delta": {"content": "x" * 60_000}}]})
+
+
+@pytest.mark.parametrize(
+    ("data", "head", "piece"),
+    [
+        (OPENAI.ask("patient", stream=True), SSE, EVENT),
+        (request("/v1/audio/speech", SPEECH % b"patient", token=ALL), BINARY, bytes(60_000)),
+    ],
+    ids=["events", "binary"],
+)
+def test_slow_caller_slows_the_upstream(
+    world: World, data: bytes, head: bytes, piece: bytes
+) -> None:
+    ask(world.port, OPENAI.ask("patient"))
+    world.one.speak = pushing = Pushing(head, piece, 1000)
+    before = resident(world.gateway)
+    with Wire(world.port) as wire:
+        wire.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65_536)
+        wire.send(data)
+        wire.head()
+        stopped_at, since = -1, time.monotonic()
+        while time.monotonic() - since < 0.5:
+            if pushing.pushed != stopped_at:
+                stopped_at, since = pushing.pushed, time.monotonic()
+            time.sleep(0.02)
+        assert 0 < stopped_at < 20_000_000
+        assert resident(world.gateway) - before < 3_000_000
+        got = 0
+        for part in wire.pieces():
+            got += len(part)
+        assert got == 1000 * len(piece)
+    assert resident(world.gateway) - before < 3_000_000
+
+
+# Long and silent streams
+
+
+@every_way
+def test_silent_stream_has_a_heartbeat(world: World, way: Way) -> None:
+    world.one.speak = script(SSE, chunk(way.content), 0.45, chunk(way.content), END)
+    got, whole = consumed(world, way.ask("calm", stream=True))
+    assert whole
+    assert got.startswith(way.content)
+    assert got.endswith(way.content)
+    between = got.removeprefix(way.content).removesuffix(way.content)
+    assert between == way.heartbeat * 4 or between == way.heartbeat * 3
+
+
+@every_way
+def test_heartbeat_does_not_keep_a_dead_stream_alive(world: World, way: Way) -> None:
+    world.one.speak = script(SSE, chunk(way.content), STALL)
+    started = time.monotonic()
+    got, whole = consumed(world, way.ask("calm", stream=True))
+    assert not whole
+    assert 0.7 < time.monotonic() - started < 3
+    document = json.loads(got.rpartition(b"data: ")[2])
+    assert_error_object(way, document, 504, "upstream_timeout", "fell silent")
+
+
+def test_no_heartbeat_falls_inside_an_event(world: World) -> None:
+    half = len(OPENAI.content) // 2
+    first, second = OPENAI.content[:half], OPENAI.content[half:]
+    world.one.speak = script(SSE, chunk(OPENAI.content), chunk(first), 0.25, chunk(second), END)
+    got, _ = consumed(world, OPENAI.ask("calm", stream=True))
+    assert got.replace(OPENAI.heartbeat, b"") == OPENAI.content * 2
+    assert got.endswith(OPENAI.content)
+
+
+@every_way
+def test_long_stream_is_unbroken(world: World, way: Way) -> None:
+    """200 events in two seconds, each on its way as soon as it is there."""
+    steps = [step for _ in range(200) for step in (chunk(way.content), 0.01)]
+    world.one.speak = script(SSE, *steps, END)
+    moments: list[float] = []
+    got = b""
+    with Wire(world.port) as wire:
+        wire.send(way.ask("one", stream=True))
+        assert wire.head()[0] == 200
+        for piece in wire.pieces():
+            got += piece
+            moments.append(time.monotonic())
+    assert got == way.content * 200
+    assert len(moments) > 100
+    assert moments[-1] - moments[0] > 1.5

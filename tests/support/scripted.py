@@ -1,0 +1,126 @@
+"""Upstreams that misbehave: scripts for a Recorder's `speak`, and servers that do no HTTP."""
+
+from __future__ import annotations
+
+import contextlib
+import queue
+import socket
+import struct
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from tests.support.recording import PATIENCE, Received, Speak
+
+# A step of a script is bytes to send, seconds to pause, or one of these.
+CLOSE = "close"  # a clean end
+RESET = "reset"  # a TCP reset
+STALL = "stall"  # silence until the other side leaves
+
+Step = bytes | float | str
+
+
+def script(*steps: Step) -> Speak:
+    """Answers each request by these steps; the connection stays open behind the last."""
+
+    def speak(received: Received, sock: socket.socket) -> None:
+        for step in steps:
+            if isinstance(step, bytes):
+                sock.sendall(step)
+            elif isinstance(step, float):
+                time.sleep(step)
+            elif step == STALL:
+                until_it_leaves(sock)
+            else:
+                hang_up(sock, reset=step == RESET)
+
+    return speak
+
+
+def in_turn(*speaks: Speak) -> Speak:
+    """Answers the first request by the first, and so on; the last answers all after it."""
+    left = list(speaks)
+
+    def speak(received: Received, sock: socket.socket) -> None:
+        now = left.pop(0) if len(left) > 1 else left[0]
+        now(received, sock)
+
+    return speak
+
+
+class Leaving:
+    """Sends some bytes, falls silent, and notes when the other side hangs up."""
+
+    def __init__(self, *steps: bytes) -> None:
+        self._steps = steps
+        self._moments: queue.Queue[float] = queue.Queue()
+        self.asked = threading.Event()
+
+    def __call__(self, received: Received, sock: socket.socket) -> None:
+        self.asked.set()
+        for step in self._steps:
+            sock.sendall(step)
+        until_it_leaves(sock)
+        self._moments.put(time.monotonic())
+
+    def seconds_after(self, moment: float) -> float:
+        """How long after a moment the other side hung up."""
+        return self._moments.get(timeout=PATIENCE) - moment
+
+
+def until_it_leaves(sock: socket.socket) -> None:
+    """Wait for the end of the connection, whatever is still sent on it."""
+    sock.settimeout(PATIENCE)
+    with contextlib.suppress(ConnectionError):
+        while sock.recv(65536):
+            pass
+
+
+def hang_up(sock: socket.socket, *, reset: bool = False) -> None:
+    """End the connection at once: cleanly, or with a reset."""
+    if reset:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    else:
+        sock.shutdown(socket.SHUT_RDWR)
+    raise ConnectionError("hung up")  # the Recorder closes the socket
+
+
+@contextmanager
+def accepting(handle: Callable[[socket.socket], None]) -> Iterator[int]:
+    """A server that hands each connection, unread, to `handle` and closes it then; its port."""
+    with socket.create_server(("127.0.0.1", 0), backlog=100) as server:
+
+        def serve(sock: socket.socket) -> None:
+            with sock, contextlib.suppress(OSError):
+                handle(sock)
+
+        def accept() -> None:
+            with contextlib.suppress(OSError):
+                while True:
+                    sock, _ = server.accept()
+                    threading.Thread(target=serve, args=(sock,), daemon=True).start()
+
+        threading.Thread(target=accept, daemon=True).start()
+        yield server.getsockname()[1]
+        server.shutdown(socket.SHUT_RDWR)
+
+
+@contextmanager
+def unreachable() -> Iterator[int]:
+    """A port that takes no connection and refuses none: its backlog is full."""
+    with contextlib.ExitStack() as open_sockets:
+        server = open_sockets.enter_context(socket.create_server(("127.0.0.1", 0), backlog=0))
+        for _ in range(4):
+            sock = open_sockets.enter_context(socket.socket())
+            sock.setblocking(False)
+            sock.connect_ex(server.getsockname())
+        yield server.getsockname()[1]
+
+
+def read_head(sock: socket.socket) -> bytes:
+    """The head of a request, and whatever came with it."""
+    data = b""
+    while b"\r\n\r\n" not in data and (more := sock.recv(65536)):
+        data += more
+    return data
