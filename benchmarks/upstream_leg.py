@@ -1,0 +1,248 @@
+"""What forwarding costs: CPU per request and per SSE event, added latency, memory per open stream.
+
+One gateway worker with everything on (authentication, validation, the whole upstream leg), a raw
+socket upstream and the callers in processes of their own; and, in the same run, the floor: gunicorn
+with gevent and Falcon answering a static reply. CPU is the worker's own, from /proc. Linux only.
+
+    python -m benchmarks.upstream_leg [main OPEN_STREAMS]
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import gevent
+from gevent.server import StreamServer
+
+from benchmarks.serving import cpu_seconds, free_port, resident, start, workers
+from engine.tokens import digest
+
+ANSWER = (
+    b'{"id":"chatcmpl-1","object":"chat.completion","created":1,"model":"m","choices":[{"index":0,'
+    b'"message":{"role":"assistant","content":"Hello there, caller!"},"finish_reason":"stop"}],'
+    b'"usage":{"prompt_tokens":5,"completion_tokens":5,"total_tokens":10}}'
+)
+EVENT = (
+    b'data: {"id":"c","object":"chat.completion.chunk",'
+    b'"choices":[{"index":0,"delta":{"content":"word "}}]}\n\n'
+)
+WHOLE = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s"
+HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
+FLOOR = """
+import falcon
+class Static:
+    def on_post(self, req, resp):
+        resp.media_type = "application/json"
+        resp.data = %r
+app = falcon.App()
+app.add_route("/v1/chat/completions", Static())
+"""
+
+
+def chunk(data: bytes) -> bytes:
+    return b"%x\r\n%s\r\n" % (len(data), data)
+
+
+def serve_upstream(port: int) -> None:
+    """Answers by what is asked: a static reply, or a stream of some pace and length."""
+
+    def handle(sock: socket.socket, _: object) -> None:
+        while request := sock.recv(65536):
+            if b'"stream":true' not in request:
+                sock.sendall(WHOLE % (len(ANSWER), ANSWER))
+                continue
+            kind = request.rpartition(b'"content":"')[2].split(b'"')[0].split(b" ")
+            pause, events, at_once = float(kind[0]), int(kind[1]), int(kind[2])
+            sock.sendall(HEAD)
+            for _ in range(0, events, at_once):
+                sock.sendall(chunk(EVENT * at_once))
+                if pause:
+                    gevent.sleep(pause)
+            sock.sendall(chunk(b"data: [DONE]\n\n") + b"0\r\n\r\n")
+
+    StreamServer(("127.0.0.1", port), handle, backlog=4096).serve_forever()
+
+
+def request(content: str, stream: bool = False) -> bytes:
+    body = b'{"model":"gpt-4o",%s"messages":[{"role":"user","content":"%s"}]}'
+    body %= (b'"stream":true,' if stream else b"", content.encode())
+    return (
+        b"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer mw-bench\r\n"
+        b"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body)
+    )
+
+
+def whole_answer(sock: socket.socket) -> None:
+    data = sock.recv(65536)
+    if not data.startswith(b"HTTP/1.1 200"):
+        raise SystemExit(data[:300])
+    while ANSWER not in data:
+        data += sock.recv(65536)
+
+
+def ask(port: int, connections: int, requests: int) -> list[float]:
+    """Send requests over some connections at once; the seconds that each took."""
+    took: list[float] = []
+
+    def caller() -> None:
+        with gevent.socket.create_connection(("127.0.0.1", port)) as sock:
+            sent = request("Hello there, gateway!")
+            for _ in range(requests // connections):
+                begun = time.perf_counter()
+                sock.sendall(sent)
+                whole_answer(sock)
+                took.append(time.perf_counter() - begun)
+
+    gevent.joinall([gevent.spawn(caller) for _ in range(connections)], raise_error=True)
+    return took
+
+
+def stream(port: int, count: int, kind: str) -> float:
+    """Hold streams open at once, to their ends; the longest silence seen in any, in seconds."""
+    longest = 0.0
+
+    def caller() -> None:
+        nonlocal longest
+        with gevent.socket.create_connection(("127.0.0.1", port)) as sock:
+            sock.sendall(request(kind, stream=True))
+            sock.recv(65536)
+            tail, last = b"", time.perf_counter()
+            while b"[DONE]" not in tail:
+                data = sock.recv(262_144)
+                if not data:
+                    raise SystemExit("a stream was cut")
+                now = time.perf_counter()
+                longest = max(longest, now - last)
+                tail, last = (tail + data)[-64:], now
+
+    gevent.joinall([gevent.spawn(caller) for _ in range(count)], raise_error=True)
+    return longest
+
+
+def spent(pid: int, work: Callable[[], object], units: int) -> float:
+    """CPU microseconds of a process per unit of work."""
+    before = cpu_seconds(pid)
+    work()
+    return (cpu_seconds(pid) - before) / units * 1e6
+
+
+def elsewhere(work: str, *arguments: object) -> Any:
+    """Run `ask` or `stream` in a process of its own, so that it shares nothing with what is
+    measured."""
+    process = begin(work, *arguments)
+    said, _ = process.communicate()
+    if process.returncode:
+        raise SystemExit(f"{work} failed")
+    return json.loads(said)
+
+
+def begin(work: str, *arguments: object) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", "benchmarks.upstream_leg", work, *map(str, arguments)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE)
+
+
+@contextmanager
+def gateway(folder: str, upstream: int) -> Iterator[tuple[int, int]]:
+    """Port and worker of a gateway in front of the upstream."""
+    port = free_port()
+    init = [sys.executable, "-m", "engine", "init", f"{folder}/gw"]
+    subprocess.run(init, check=True, capture_output=True)
+    config = Path(folder, "gw", "gateway.yaml")
+    text = config.read_text().replace("127.0.0.1:8080", f"127.0.0.1:{port}")
+    text = text.replace("workers: 2", "workers: 1")
+    config.write_text(f"{text}  - {{name: bench, sha256: {digest('mw-bench')}}}\n")
+    environ = {"OPENAI_UPSTREAM": f"http://127.0.0.1:{upstream}/v1", "OPENAI_API_KEY": "x"}
+    process = start("serve", "--config", str(config), environ=environ)
+    try:
+        yield port, ready(port, process.pid)
+    finally:
+        process.terminate()
+        process.wait()
+
+
+@contextmanager
+def floor(folder: str) -> Iterator[tuple[int, int]]:
+    """Port and worker of gunicorn and Falcon with a static reply."""
+    port = free_port()
+    Path(folder, "floor.py").write_text(FLOOR % ANSWER)
+    bind = ["-b", f"127.0.0.1:{port}", "-k", "gevent", "--keep-alive", "75"]
+    command = [sys.executable, "-m", "gunicorn", *bind, "floor:app"]
+    process = subprocess.Popen(command, cwd=folder, stderr=subprocess.DEVNULL)
+    try:
+        yield port, ready(port, process.pid)
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def ready(port: int, master: int) -> int:
+    for _ in range(500):
+        try:
+            with socket.create_connection(("127.0.0.1", port)) as sock:
+                sock.sendall(request("Hello there, gateway!"))
+                whole_answer(sock)
+            return workers(master)[0]
+        except OSError:
+            time.sleep(0.02)
+    raise SystemExit("it did not start")
+
+
+def main(streams: int) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, max(soft, 4 * streams)), hard))
+    upstream = free_port()
+    process = begin("serve_upstream", upstream)
+    try:
+        with (
+            tempfile.TemporaryDirectory() as folder,
+            gateway(folder, upstream) as (port, pid),
+            floor(folder) as (floor_port, floor_pid),
+        ):
+            measure(port, pid, upstream, floor_port, floor_pid, streams)
+    finally:
+        process.kill()
+
+
+def measure(
+    port: int, pid: int, upstream: int, floor_port: int, floor_pid: int, streams: int
+) -> None:
+    for _ in range(3):
+        ours = spent(pid, lambda: elsewhere("ask", port, 16, 8000), 8000)
+        bottom = spent(floor_pid, lambda: elsewhere("ask", floor_port, 16, 8000), 8000)
+        print(
+            f"CPU per request   {ours:4.0f} us; floor {bottom:4.0f} us; {ours / bottom:.2f} times"
+        )
+    through, direct = elsewhere("ask", port, 1, 2000), elsewhere("ask", upstream, 1, 2000)
+    for name, at in (("median", 49), ("p99", 98)):
+        added = statistics.quantiles(through, n=100)[at] - statistics.quantiles(direct, n=100)[at]
+        print(f"added latency     {added * 1e6:4.0f} us at the {name}, one connection")
+    paced = spent(pid, lambda: elsewhere("stream", port, 50, "0.01 300 1"), 50 * 300)
+    burst = spent(pid, lambda: elsewhere("stream", port, 10, "0 20000 100"), 10 * 20000)
+    print(f"CPU per event     {paced:4.1f} us at 10 ms between events, {burst:.1f} us in bursts")
+    before = resident(pid)
+    waiting = begin("stream", port, streams, "1.0 12 1")
+    time.sleep(8)
+    each = (resident(pid) - before) * 1024 / streams
+    late = json.loads(waiting.communicate()[0]) - 1.0
+    print(f"open streams      {streams}: {each:.0f} KB each; at most {late * 1e3:.0f} ms late")
+
+
+if __name__ == "__main__":
+    work, *arguments = sys.argv[1:] or ["main", "2000"]
+    if work == "stream":
+        print(stream(int(arguments[0]), int(arguments[1]), arguments[2]))
+    elif work in ("ask", "serve_upstream", "main"):
+        found = globals()[work](*map(int, arguments))
+        if work == "ask":
+            print(json.dumps(found))
