@@ -40,7 +40,7 @@ EDGES = {
     ),  # the demo asks the system for free ports
     "ssl": ("upstream",),
     "select": ("upstream",),
-    "gevent.socket": ("upstream",),
+    "gevent.socket": ("upstream", "worker"),
     "gevent.ssl": ("upstream",),
     "http.client": (),
     "urllib.request": (),

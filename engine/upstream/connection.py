@@ -48,6 +48,7 @@ class Connection:
         poller = _poll()
         poller.register(sock.fileno(), _POLLIN)
         self._ready = poller.poll
+        self._arrival = getattr(sock, "_read_event", None)
 
     def readable(self) -> bool:
         """Have bytes, an end or an error arrived? Waits for nothing; any descriptor number."""
@@ -109,6 +110,9 @@ class Connection:
         seconds, failure = wait
         self.socket.settimeout(seconds)
         try:
+            if self._arrival is not None and not self.readable():
+                # gevent would first try to receive, and fail, at four times the cost of a look.
+                gevent.socket.wait(self._arrival, seconds, TimeoutError())
             data = self.socket.recv(PIECE)
         except TimeoutError:
             raise failure from None
