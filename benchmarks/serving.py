@@ -3,7 +3,7 @@
 Starts the mock upstream and the gateway with the shipped files on this machine and sends it small
 chat requests over one kept-alive connection. Linux only: it reads /proc.
 
-    python benchmarks/serving.py [requests]
+    python -m benchmarks.serving [requests]
 """
 
 from __future__ import annotations

@@ -155,7 +155,12 @@ class Forward:
             tried.failure,
             tried.error.message if tried.error else f"status {tried.status}",
         )
-        now, asked = self._clock(), self._asked(tried)
+        self._learn(course, tried, credential)
+        return retry.retries(tried.failure, target.upstream.retry.on)
+
+    def _learn(self, course: _Course, tried: Tried, credential: Credential | None) -> None:
+        """What a failure says about its target, its credential and when to ask again."""
+        target, now, asked = tried.target, self._clock(), self._asked(tried)
         course.ready.pop(target, None)
         if asked is not None:
             course.ready[target] = now + asked
@@ -163,13 +168,12 @@ class Forward:
             target.breaker.failed(now)
         else:
             target.breaker.succeeded()  # it is up, whatever it thinks of us
-        if tried.failure == "credential":
+        refused = tried.failure == "credential"
+        if refused:
             course.refused.add((target, credential))
-        if credential is not None and tried.failure in ("429", "credential"):
-            refused = tried.failure == "credential"
+        if credential is not None and (refused or tried.failure == "429"):
             rest = REFUSED_REST if refused else min(asked or 1.0, REFUSED_REST)
             target.upstream.credentials.rest(credential, now + rest)
-        return retry.retries(tried.failure, target.upstream.retry.on)
 
     def _asked(self, tried: Tried) -> float | None:
         """The seconds an upstream asks us to wait."""
