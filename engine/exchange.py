@@ -30,10 +30,9 @@ class Exchange:
     (`mount`); `variables` gives the span of each template variable in it. `query` is raw too.
     `environ` is WSGI's, for the headers. `value` is the body as parsed: a JSON value, or a form
     as a mapping; `parts` are the spans of a multipart body. `receive(max_body)` reads the body.
-    `dialect` is the caller's.
-    `model` is what the caller asks for, `model_at` its span in the body, `repeats` where else the
-    body says it; `targets` are those that can
-    serve it, in the order in which they are tried.
+    `dialect` is the caller's. `model` is what the caller asks for, `model_at` its span in the
+    body, `repeats` where else the body says it, `targets` those that can serve it, in the order in
+    which they are tried. `on_end` runs when the answer is out, or the caller has left.
     """
 
     method: str

@@ -52,7 +52,7 @@ class StrictChunkedReader(ChunkedReader):  # type: ignore[misc]
             line += self._more(unreader)
         if b"\n" in line[:end]:
             raise errors.InvalidChunkExtension("a bare line feed is not allowed")
-        self._count(end)
+        self._count()
         found = super().parse_chunk_size(unreader, data=bytes(line))
         self.size += found[0]
         return found
@@ -65,7 +65,7 @@ class StrictChunkedReader(ChunkedReader):  # type: ignore[misc]
             trailers += self._more(unreader)
         return super().parse_trailers(unreader, bytes(trailers))
 
-    def _count(self, line: int) -> None:
+    def _count(self) -> None:
         """Let others have their turn, and refuse a body that is mostly lines about chunks."""
         self.chunks += 1
         if self.chunks % _CHUNKS_IN_A_TURN == 0:

@@ -20,7 +20,7 @@ _NAMELESS = re.compile(rb"(?:data: [^\s\[][^\r\n]*+\n\n)++")
 
 
 class EventTooLarge(Exception):
-    """An event beyond MAX_EVENT bytes: the stream cannot be relayed event by event."""
+    """An event beyond all bounds: the stream cannot be relayed event by event."""
 
 
 class Cleaner:

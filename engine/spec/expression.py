@@ -25,7 +25,6 @@ _EXPRESSION = re.compile(
     rf"\$request\.(?:(?P<body>body)#(?P<pointer>(?:/[^/]*)+)|(?P<place>path|query)\.(?P<name>.+)"
     rf"|header\.(?P<header>{_TCHAR}))"
 )
-PATTERN = r"^\$request\.(body#/.+|(path|query|header)\..+)$"
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,7 +40,6 @@ class Schemas:
         self._validator: Any = (
             jsonschema_rs.Draft4Validator if self.is_30 else jsonschema_rs.Draft202012Validator
         )
-        self._library = library
         self._registry = jsonschema_rs.Registry(
             [
                 (uri.as_uri(), _Plain(Node(library, uri, (), file.value), self.is_30).value)

@@ -8,9 +8,11 @@
     5xx        500, 502, 503, 504, 529                                  yes
     error      an error event as the first event of a 200               yes
     credential 401, 402, 403: ours, not the caller's                    no; the target is set aside
+    fatal      a timeout after the request was sent, an answer that     yes, and is never asked
+               is no HTTP: the upstream may be at work on it            again
+    (none)     any other answer: the caller's to see                    no
 
-Nothing else is asked again: a request that timed out may still be at work, and other 4xx are the
-caller's own. Never after the first content event.
+Never after the first content event.
 """
 
 from __future__ import annotations

@@ -219,7 +219,8 @@ def test_a_very_deep_value_is_judged() -> None:
 # Across files.
 
 
-def write(folder: Path, version: str, api: str, **files: str) -> Schemas:
+def compiled(folder: Path, version: str, api: str, **files: str) -> Any:
+    """The validator of the schema `a` of a document with these files beside it."""
     for name, text in files.items():
         path = folder / (name.replace("__", "/") + ".yaml")
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -229,19 +230,18 @@ def write(folder: Path, version: str, api: str, **files: str) -> Schemas:
     made = load(folder / "api.yaml", "api.yaml", findings)
     assert findings.problems == []
     assert made is not None
-    return Schemas(made)
+    return Schemas(made).validator(made.document.get("a"))
 
 
 @BOTH
 def test_a_schema_may_stand_in_another_file(tmp_path: Path, version: str) -> None:
-    schemas = write(
+    made = compiled(
         tmp_path,
         version,
         "a: {properties: {x: {$ref: 'parts/one.yaml#/X'}}}\n",
         parts__one="X: {type: array, items: {$ref: '#/Y'}}\nY: {$ref: '../two.yaml'}\n",
         two="type: integer\nminimum: 3\n",
     )
-    made = schemas.validator(schemas._library.document.get("a"))
     assert made.is_valid({"x": [3]})
     assert not made.is_valid({"x": [2]})
     assert not made.is_valid({"x": ["3"]})
@@ -250,7 +250,7 @@ def test_a_schema_may_stand_in_another_file(tmp_path: Path, version: str) -> Non
 @BOTH
 def test_openapis_words_hold_in_every_file(tmp_path: Path, version: str) -> None:
     nullable = "nullable: true" if version == V30 else "minLength: 0"
-    schemas = write(
+    made = compiled(
         tmp_path,
         version,
         "a: {$ref: 'one.yaml#/A'}\n",
@@ -258,7 +258,6 @@ def test_openapis_words_hold_in_every_file(tmp_path: Path, version: str) -> None
         f"n: {{type: string, {nullable}}}}}}}\n",
         two="Id: {type: string, readOnly: true}\n",
     )
-    made = schemas.validator(schemas._library.document.get("a"))
     assert made.is_valid({"n": "x"})
     assert made.is_valid({"n": None}) is (version == V30)
     assert not made.is_valid({})
@@ -267,10 +266,9 @@ def test_openapis_words_hold_in_every_file(tmp_path: Path, version: str) -> None
 def test_a_folder_of_any_name_holds_schemas(tmp_path: Path) -> None:
     folder = tmp_path / "Ünder %20 #1 {x}"
     folder.mkdir()
-    schemas = write(
+    made = compiled(
         folder, V31, "a: {$ref: 'one.yaml#/A'}\n", one="A: {$ref: '#/B'}\nB: {type: string}\n"
     )
-    made = schemas.validator(schemas._library.document.get("a"))
     assert made.is_valid("x")
     assert not made.is_valid(5)
 
