@@ -7,7 +7,7 @@ Under WSGI a responder returns before its body is sent; what has to happen at th
 from __future__ import annotations
 
 import logging
-import uuid
+import os
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -38,9 +38,7 @@ class Door:
         def respond(req: falcon.Request, resp: falcon.Response, mount: str, variables: Any) -> None:
             environ = req.env
             path, _, query = raw_target(environ).partition("?")
-            exchange = Exchange(
-                req.method, path, query, environ, f"req_{uuid.uuid4().hex}", mount, variables
-            )
+            exchange = Exchange(req.method, path, query, environ, request_id(), mount, variables)
             incoming = Incoming(environ, self.body_timeout)
             exchange.max_body = self.max_body
             exchange.receive = incoming.receive
@@ -54,6 +52,11 @@ class Door:
             _send(resp, exchange, response)
 
         return respond
+
+
+def request_id() -> str:
+    """A new name for a request, which nobody can guess."""
+    return f"req_{os.urandom(16).hex()}"
 
 
 def raw_target(environ: dict[str, Any]) -> str:
@@ -124,7 +127,7 @@ def unexpected(req: falcon.Request, resp: falcon.Response, error: Exception, par
     if isinstance(error, CallerGone):
         raise error
     status = error.status_code if isinstance(error, falcon.HTTPError) else 500
-    exchange = Exchange(req.method, "", "", req.env, f"req_{uuid.uuid4().hex}")
+    exchange = Exchange(req.method, "", "", req.env, request_id())
     exchange.dialect = get("openai")
     code, message = "bad_request", "The request is not valid."
     if status == 500:

@@ -1,28 +1,31 @@
-"""gunicorn's gevent worker, stricter at the door and quicker to stop.
+"""gunicorn's gevent worker, stricter at the door, quicker to answer and quicker to stop.
 
-What is no valid HTTP request is answered with the error object instead of an HTML page. Folded
-headers and line ends that are not CRLF are refused: gunicorn's C parser takes them, and what two
-parsers read differently can smuggle a request. Idle connections end as soon as the worker does.
-`gunicorn -k gevent` works as well, without these.
+What is no valid HTTP request is answered with the error object instead of an HTML page. Idle
+connections end as soon as the worker does. Of gunicorn's settings it does without the access log,
+the hooks around a request, HTTP/2 and early hints. `gunicorn -k gevent` works as well, without
+what is better here.
 """
 
 from __future__ import annotations
 
 import contextlib
-import re
+import math
 import socket
-import uuid
+import time
 from typing import Any
 
 import gevent
 import gevent.socket
 import orjson
-from gunicorn.http import errors, message
-from gunicorn.http.body import Body, ChunkedReader
+from gunicorn.http import errors
 from gunicorn.http.parser import RequestParser
+from gunicorn.http.wsgi import base_environ
 from gunicorn.workers.ggevent import GeventWorker
 
+from engine.endpoint import request_id
 from engine.errors import CallerGone
+from engine.outgoing import Outgoing
+from engine.strict import StrictRequest, environ_of
 
 _STATUS = (
     (errors.LimitRequestLine, 414, "URI Too Long"),
@@ -30,79 +33,16 @@ _STATUS = (
     (errors.ExpectationFailed, 417, "Expectation Failed"),
     (errors.ParseException, 400, "Bad Request"),
 )
-_LOOSE_LINE_END = re.compile(rb"(?<!\r)\n|\r(?!\n)|\n[ \t]")
-_LONGEST_CHUNK_LINE = 4096
-_LONGEST_TRAILERS = 16_384
-_CHUNKS_IN_A_TURN = 64
-_MOST_TINY_CHUNKS = 10_000
-_TINY = 64
-
-
-class StrictChunkedReader(ChunkedReader):  # type: ignore[misc]
-    """A chunked body whose lines and trailers are bounded and end in CRLF (RFC 9112 7.1)."""
-
-    chunks = 0
-    size = 0
-
-    def parse_chunk_size(self, unreader: Any, data: bytes | None = None) -> Any:
-        line = bytearray(data or b"")
-        while (end := line.find(b"\r\n")) < 0:
-            if len(line) > _LONGEST_CHUNK_LINE:
-                raise errors.InvalidChunkSize(b"a chunk's line is too long")
-            line += self._more(unreader)
-        if b"\n" in line[:end]:
-            raise errors.InvalidChunkExtension("a bare line feed is not allowed")
-        self._count()
-        found = super().parse_chunk_size(unreader, data=bytes(line))
-        self.size += found[0]
-        return found
-
-    def parse_trailers(self, unreader: Any, data: bytes) -> Any:
-        trailers = bytearray(data)
-        while trailers[:2] != b"\r\n" and b"\r\n\r\n" not in trailers:
-            if len(trailers) > _LONGEST_TRAILERS:
-                raise errors.InvalidChunkExtension("the trailers are too long")
-            trailers += self._more(unreader)
-        return super().parse_trailers(unreader, bytes(trailers))
-
-    def _count(self) -> None:
-        """Let others have their turn, and refuse a body that is mostly lines about chunks."""
-        self.chunks += 1
-        if self.chunks % _CHUNKS_IN_A_TURN == 0:
-            gevent.sleep(0)
-        if self.chunks > _MOST_TINY_CHUNKS and self.size < self.chunks * _TINY:
-            raise errors.InvalidChunkSize(b"the chunks are too small")
-
-    def _more(self, unreader: Any) -> bytes:
-        data: bytes = unreader.read()
-        if not data:
-            raise errors.NoMoreData()
-        return data
-
-
-class StrictRequest(message.Request):  # type: ignore[misc]
-    """A request whose head has CRLF line ends only and no folded headers (RFC 9112 2.2, 5.2)."""
-
-    body: Any
-
-    def _parse_fast(self, unreader: Any, buf: bytearray) -> bytes:
-        rest: bytes = super()._parse_fast(unreader, buf)
-        if _LOOSE_LINE_END.search(buf, 0, len(buf) - len(rest)):
-            raise errors.ObsoleteFolding("folded header, or a line end that is not CRLF")
-        return rest
-
-    def set_body_reader(self) -> None:
-        super().set_body_reader()
-        if isinstance(self.body.reader, ChunkedReader):
-            self.body = Body(StrictChunkedReader(self, self.unreader))
 
 
 class Worker(GeventWorker):  # type: ignore[misc]
     """The worker that `modelway serve` runs."""
 
     def init_process(self) -> None:
+        self.cfg: Any = _Settled(self.cfg)
         self._sockets: dict[Any, Any] = {}
-        self._idle: set[Any] = set()
+        self._idle: dict[Any, float] = {}
+        self._base = base_environ(self.cfg) | {"wsgi.multithread": True, "SCRIPT_NAME": ""}
         RequestParser.mesg_class = StrictRequest
         super().init_process()
 
@@ -116,23 +56,52 @@ class Worker(GeventWorker):  # type: ignore[misc]
             self._sockets.pop(gevent.getcurrent(), None)
 
     def timeout_ctx(self) -> Any:
-        return _Idle(self.cfg.keepalive, self._idle)
+        return _Idle(self._idle)
 
     def notify(self) -> None:
         """gunicorn calls this every second, also while it waits for the last requests."""
         super().notify()
-        if self.alive:
-            return
-        for greenlet in list(self._idle):
+        since = time.monotonic() - self.cfg.keepalive if self.alive else math.inf
+        for greenlet in [g for g, begun in self._idle.items() if begun <= since]:
             # What has arrived can still be read; after that the connection is at its end.
             with contextlib.suppress(OSError):
                 self._sockets[greenlet].shutdown(socket.SHUT_RD)
 
-    def handle_request(self, listener_name: Any, req: Any, sock: Any, addr: Any) -> Any:
+    def handle_request(self, listener_name: Any, req: Any, sock: Any, addr: Any) -> None:
+        """Answer one request. Raises StopIteration when the connection is at its end."""
+        out = Outgoing(req, sock, self.cfg)
+        if req._expected_100_continue:
+            sock.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
+        self.nr += 1
+        if self.nr >= self.max_requests:
+            self.alive = False
+        if not self.alive or not self.cfg.keepalive:
+            out.force_close()
         try:
-            return super().handle_request(listener_name, req, sock, addr)
+            self._answer(environ_of(self._base, req, sock, addr, listener_name), out)
         except TimeoutError as error:
             raise CallerGone("the caller takes nothing of the answer") from error
+        except gevent.GreenletExit as stopped:
+            raise StopIteration from stopped
+        except OSError:
+            raise  # the caller left, or is to believe that the connection broke
+        except Exception as error:
+            if not out.headers_sent:
+                raise
+            self.log.error("an answer broke off", exc_info=error)
+            raise StopIteration from error
+        if out.should_close():
+            raise StopIteration
+
+    def _answer(self, environ: dict[str, Any], out: Outgoing) -> None:
+        pieces = self.wsgi(environ, out.start_response)
+        try:
+            for piece in pieces:
+                out.write(piece)
+            out.close()
+        finally:
+            if hasattr(pieces, "close"):
+                pieces.close()
 
     def handle_error(self, req: Any, client: Any, addr: Any, exc: BaseException) -> None:
         """Answer what is no valid HTTP request, or failed before an answer began.
@@ -166,21 +135,31 @@ class _Direct(gevent.socket.socket):
             super().sendall(memoryview(data)[sent:], flags)
 
 
-class _Idle(gevent.Timeout):
-    """Waiting for a request: ends silently after the time."""
+class _Idle:
+    """Waiting for a request: who does so since when, for `Worker.notify` to end it in time."""
 
-    def __init__(self, seconds: float, idle: set[Any]) -> None:
-        super().__init__(seconds, False)  # type: ignore[arg-type]
-        self._waiting = idle
+    __slots__ = ("_greenlet", "_waiting")
 
-    def __enter__(self) -> _Idle:
-        self._waiting.add(gevent.getcurrent())
-        super().__enter__()
-        return self
+    def __init__(self, waiting: dict[Any, float]) -> None:
+        self._greenlet = gevent.getcurrent()
+        self._waiting = waiting
 
-    def __exit__(self, kind: Any, value: Any, traceback: Any) -> Any:
-        self._waiting.discard(gevent.getcurrent())
-        return super().__exit__(kind, value, traceback)
+    def __enter__(self) -> None:
+        self._waiting[self._greenlet] = time.monotonic()
+
+    def __exit__(self, kind: Any, value: Any, traceback: Any) -> None:
+        self._waiting.pop(self._greenlet, None)
+
+
+class _Settled:
+    """gunicorn's settings as they are once a worker runs: each is looked up once."""
+
+    def __init__(self, cfg: Any) -> None:
+        self._cfg = cfg
+
+    def __getattr__(self, name: str) -> Any:
+        value = self.__dict__[name] = getattr(self._cfg, name)
+        return value
 
 
 def _refusal(status: int, reason: str) -> bytes:
@@ -196,6 +175,6 @@ def _refusal(status: int, reason: str) -> bytes:
     body = orjson.dumps({"error": error})
     head = (
         f"HTTP/1.1 {status} {reason}\r\nConnection: close\r\nContent-Type: application/json\r\n"
-        f"X-Request-Id: req_{uuid.uuid4().hex}\r\nContent-Length: {len(body)}\r\n\r\n"
+        f"X-Request-Id: {request_id()}\r\nContent-Length: {len(body)}\r\n\r\n"
     )
     return head.encode() + body

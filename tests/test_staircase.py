@@ -18,7 +18,7 @@ STAIRCASE = (
     ["services"],
     ["upstream", "stages", "policies", "pipeline", "endpoint", "incoming", "answer", "router"],
     ["plan", "routing", "crosscheck"],
-    ["app", "mock", "server", "worker"],
+    ["app", "mock", "server", "worker", "strict", "outgoing"],
     ["cli", "wsgi"],
     ["__main__"],
 )

@@ -129,8 +129,7 @@ class Answer:
         """After a 101: the socket, now the caller's, and the bytes that came behind the head."""
         if self.status != 101 or self._connection is None:
             raise ValueError("only an answer of status 101 has a socket to give")
-        sock, self._connection = self._connection.socket, None
-        sock.settimeout(None)
+        sock, self._connection = self._connection.detach(), None
         return sock, self._parser.leftover
 
     def _send(self, head: bytes, body: bytes | Spool | None) -> None:

@@ -64,7 +64,8 @@ def attempt(
         tried.answer = _send(target, credential, headers, expression, exchange, left)
         tried.failure = "" if dialect.transparent else retry.of_status(tried.answer.status)
         if tried.answer.status < 400:
-            tried.opening = open_answer(tried.answer, dialect)
+            beat = target.upstream.heartbeat if dialect.heartbeat else None
+            tried.opening = open_answer(tried.answer, dialect, beat)
     except ErrorFirst as error:
         tried.failure, tried.document = "error", error.document
     except EventTooLarge as error:

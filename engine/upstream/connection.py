@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import ssl
 from collections.abc import Callable, Iterable
-from typing import Protocol
+from typing import Any, Protocol
 
 import gevent.socket
 from gevent.monkey import get_original
 
+from engine.upstream.alarm import Alarm
 from engine.upstream.failures import UpstreamFailure
 from engine.upstream.http1 import AnswerParser
 
@@ -29,6 +30,8 @@ _NOT_NOW = (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
 class Socket(Protocol):
     """What is asked of a gevent socket, plain or TLS."""
 
+    @property
+    def _read_event(self) -> Any: ...
     def send(self, data: memoryview | bytes, /) -> int: ...
     def sendall(self, data: memoryview | bytes, /) -> None: ...
     def recv(self, size: int, /) -> bytes: ...
@@ -48,7 +51,9 @@ class Connection:
         poller = _poll()
         poller.register(sock.fileno(), _POLLIN)
         self._ready = poller.poll
-        self._arrival = getattr(sock, "_read_event", None)
+        self._arrival = sock._read_event
+        self._alarm = Alarm()
+        sock.settimeout(0.0)  # whoever waits, waits here
 
     def readable(self) -> bool:
         """Have bytes, an end or an error arrived? Waits for nothing; any descriptor number."""
@@ -63,7 +68,6 @@ class Connection:
         `wait` is asked each time the upstream takes nothing. Raises what it says, or the
         failures of AnswerParser for what arrives meanwhile.
         """
-        self.socket.settimeout(0.0)
         self.sent = 0
         for piece in pieces:
             view = memoryview(piece)
@@ -108,12 +112,8 @@ class Connection:
     def receive(self, parser: AnswerParser, wait: Wait) -> None:
         """Feed `parser` what arrives next, at most PIECE bytes, or the end."""
         seconds, failure = wait
-        self.socket.settimeout(seconds)
         try:
-            if self._arrival is not None and not self.readable():
-                # gevent would first try to receive, and fail, at four times the cost of a look.
-                gevent.socket.wait(self._arrival, seconds, TimeoutError())
-            data = self.socket.recv(PIECE)
+            data = self._arrived(seconds)
         except TimeoutError:
             raise failure from None
         except OSError:
@@ -124,16 +124,31 @@ class Connection:
         else:
             parser.end()
 
+    def _arrived(self, seconds: float) -> bytes:
+        """What arrives next. It waits before it tries: trying for nothing costs more than a wait
+        that is over at once, and others get their turn."""
+        self._alarm.wait(self._arrival, seconds)
+        while True:
+            try:
+                return self.socket.recv(PIECE)
+            except _NOT_NOW:  # a TLS record that is not whole
+                self._alarm.wait(self._arrival, self._alarm.left())
+
     def arrives(self, seconds: float) -> bool:
         """Whether bytes, an end or an error arrive within the time."""
-        if self.readable():
-            return True
         try:
-            gevent.socket.wait_read(self.socket.fileno(), timeout=seconds)
+            self._alarm.wait(self._arrival, seconds)
         except TimeoutError:
             return False
         return True
 
+    def detach(self) -> Socket:
+        """The socket, blocking and no longer ours."""
+        self._alarm.close()
+        self.socket.settimeout(None)
+        return self.socket
+
     def close(self) -> None:
         """Idempotent; a greenlet waiting in `receive` is woken with an error."""
+        self._alarm.close()
         self.socket.close()

@@ -19,11 +19,12 @@ REFUSED_REST = 60.0
 class Credentials:
     """The credentials of one upstream in one worker. Times are seconds of a steady clock."""
 
-    __slots__ = ("_every", "_next", "_rests")
+    __slots__ = ("_every", "_next", "_refused", "_rests")
 
     def __init__(self, every: Sequence[Credential]) -> None:
         self._every = list(every)
         self._rests = [0.0] * len(self._every)
+        self._refused = [0.0] * len(self._every)
         self._next = 0
 
     def __bool__(self) -> bool:
@@ -46,12 +47,18 @@ class Credentials:
                 return self._every[index]
         return None
 
-    def rest(self, credential: Credential, until: float) -> None:
+    def rest(self, credential: Credential, until: float, *, refused: bool = False) -> None:
         """Leave a credential out until then, if there are others."""
         if len(self._every) == 1:
             return
         index = self._every.index(credential)
         self._rests[index] = max(self._rests[index], until)
+        if refused:
+            self._refused[index] = self._rests[index]
+
+    def all_refused(self, now: float) -> bool:
+        """Whether none can be used because the upstream has refused each of them."""
+        return bool(self._every) and min(self._refused) > now
 
     def wait(self, now: float) -> float:
         """Seconds until one of them can be used."""

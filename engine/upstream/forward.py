@@ -23,7 +23,7 @@ from engine.upstream import retry
 from engine.upstream.attempt import Tried, attempt
 from engine.upstream.choose import order
 from engine.upstream.credentials import REFUSED_REST
-from engine.upstream.reply import refuse, relay, unavailable
+from engine.upstream.reply import credentials_refused, refuse, relay, unavailable
 from engine.upstream.target import Target, Upstream
 from engine.upstream.watch import Watcher
 
@@ -173,7 +173,7 @@ class Forward:
             course.refused.add((target, credential))
         if credential is not None and (refused or tried.failure == "429"):
             rest = REFUSED_REST if refused else min(asked or 1.0, REFUSED_REST)
-            target.upstream.credentials.rest(credential, now + rest)
+            target.upstream.credentials.rest(credential, now + rest, refused=refused)
 
     def _asked(self, tried: Tried) -> float | None:
         """The seconds an upstream asks us to wait."""
@@ -187,6 +187,8 @@ class Forward:
         last = course.last
         if last is None:
             now = self._clock()
+            if all(target.upstream.credentials.all_refused(now) for target in course.targets):
+                raise credentials_refused()
             raise unavailable(
                 min(
                     max(target.breaker.wait(now), target.upstream.credentials.wait(now))

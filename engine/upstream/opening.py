@@ -48,8 +48,11 @@ def is_stream(answer: Answer) -> bool:
     return media_type(answer) == "text/event-stream" and not answer.header("content-encoding")
 
 
-def open_answer(answer: Answer, dialect: Dialect) -> Opening:
-    """Wait for the first content. Raises UpstreamFailure, ErrorFirst or EventTooLarge."""
+def open_answer(answer: Answer, dialect: Dialect, beat: float | None = None) -> Opening:
+    """Wait for the first content. Raises UpstreamFailure, ErrorFirst or EventTooLarge.
+
+    A stream that falls silent for `beat` seconds is begun all the same, with a sign of life.
+    """
     if dialect.transparent:
         return Opening(answer.read())
     if answer.status < 300 and media_type(answer) == "text/html":  # a proxy's page, or a login
@@ -61,6 +64,8 @@ def open_answer(answer: Answer, dialect: Dialect) -> Opening:
     events = 0
     ended = False
     while not ended and events < HELD_EVENTS and len(held) <= HELD_BYTES:
+        if beat is not None and answer.silent(beat):
+            return Opening(held + dialect.heartbeat, cleaner)
         data = answer.read()
         ended = not data
         fresh = cleaner.feed(data) if data else cleaner.rest()

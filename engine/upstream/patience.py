@@ -36,18 +36,21 @@ class Patience:
 
     def until(self, moment: float, failure: type[UpstreamFailure]) -> Wait:
         """What is left of the time until `moment`, or of the total if that ends first."""
-        if self._end < moment:
-            moment, failure = self._end, TotalTimeout
-        left = moment - self.now()
-        if left <= 0:
-            raise failure
-        return left, failure
+        return self._at_most(moment - self.now(), failure)
 
     def connect(self) -> Wait:
-        return self.until(self.now() + self.timeouts.connect, ConnectTimeout)
+        return self._at_most(self.timeouts.connect, ConnectTimeout)
 
     def first_byte(self) -> Wait:
-        return self.until(self.now() + self.timeouts.first_byte, FirstByteTimeout)
+        return self._at_most(self.timeouts.first_byte, FirstByteTimeout)
 
     def idle(self) -> Wait:
-        return self.until(self.now() + self.timeouts.idle, IdleTimeout)
+        return self._at_most(self.timeouts.idle, IdleTimeout)
+
+    def _at_most(self, seconds: float, failure: type[UpstreamFailure]) -> Wait:
+        left = self._end - self.now()
+        if left < seconds:
+            seconds, failure = left, TotalTimeout
+        if seconds <= 0:
+            raise failure
+        return seconds, failure

@@ -58,13 +58,7 @@ def refuse(tried: Tried, exchange: Exchange, dialect: Dialect, retried: bool) ->
     answer = tried.answer
     assert answer is not None
     if tried.failure == "credential":
-        raise GatewayError(
-            502,
-            "upstream_credentials",
-            f"The upstream refused this gateway's own credential ({answer.status}). "
-            "The operator has to mend it; your token is not at fault.",
-            retry=False,
-        )
+        raise credentials_refused(f" ({answer.status})")
     headers = returned(answer.headers, dialect.hidden_headers)
     if retried:
         headers = [pair for pair in headers if pair[0] != "x-should-retry"]
@@ -79,6 +73,17 @@ def failed(failure: UpstreamFailure, again: bool | None = None) -> GatewayError:
     if failure.answered and not late:
         code = "upstream_error"
     return GatewayError(504 if late else 502, code, f"{_sentence(failure.words)}.", retry=again)
+
+
+def credentials_refused(status: str = "") -> GatewayError:
+    """No target takes any credential of ours: nothing that a caller could mend."""
+    return GatewayError(
+        502,
+        "upstream_credentials",
+        f"The upstream refused this gateway's own credential{status}. "
+        "The operator has to mend it; your token is not at fault.",
+        retry=False,
+    )
 
 
 def unavailable(wait: float) -> GatewayError:
@@ -108,8 +113,7 @@ class _Stream:
         self._cleaner = cleaner
         self._exchange = exchange
         self._dialect = dialect
-        self._watcher = watcher
-        self._caller = exchange.environ.get("gunicorn.socket")
+        self._watching = watcher.watching(exchange.environ.get("gunicorn.socket"))
         upstream = tried.target.upstream
         self._beat = upstream.heartbeat if dialect.heartbeat else None
         self._idle = upstream.timeouts.idle
@@ -121,7 +125,7 @@ class _Stream:
             while True:
                 if self._beat is not None:
                     yield from self._signs_of_life(self._beat)
-                with self._watcher.watching(self._caller):
+                with self._watching:
                     data = self._answer.read()
                 if not data:
                     break
@@ -140,7 +144,7 @@ class _Stream:
     def _signs_of_life(self, beat: float) -> Iterator[bytes]:
         left = self._idle
         while left > 0:
-            with self._watcher.watching(self._caller):
+            with self._watching:
                 if not self._answer.silent(min(beat, left)):
                     return
             left -= beat
@@ -203,13 +207,13 @@ def _words_of(document: Any) -> str:
 
 
 def _bytes(answer: Answer, first: bytes, exchange: Exchange, watcher: Watcher) -> Iterator[bytes]:
-    caller = exchange.environ.get("gunicorn.socket")
+    watching = watcher.watching(exchange.environ.get("gunicorn.socket"))
     try:
         data = first
         while True:
             if data:
                 yield data
-            with watcher.watching(caller):
+            with watching:
                 data = answer.read()
             if not data:
                 break

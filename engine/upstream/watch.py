@@ -35,7 +35,8 @@ class Watcher:
         self._looking = False
 
     def watching(self, sock: socket.socket | None) -> _Watch:
-        """A context in which the current greenlet gets CallerGone when the caller leaves."""
+        """A context in which the current greenlet gets CallerGone when the caller leaves. It may
+        be entered again and again."""
         return _Watch(self, sock)
 
     def _look(self) -> None:

@@ -382,6 +382,27 @@ def test_200_kb_of_headers() -> None:
         assert whole(answer) == b"ok"
 
 
+@pytest.mark.parametrize(
+    "endless",
+    [
+        b"HTTP/1.1 102 Processing\r\n\r\n",
+        b"HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n",
+        b"X: y\r\n",
+    ],
+    ids=["1xx", "1xx with headers", "headers"],
+)
+def test_what_never_ends_is_cut_off(endless: bytes) -> None:
+    def handle(sock: Any, peer: Peer) -> None:
+        read_request(sock)
+        if not endless.startswith(b"HTTP"):
+            sock.sendall(b"HTTP/1.1 200 OK\r\n")
+        while True:
+            sock.sendall(endless * 1000)
+
+    with talking(handle) as (client, _):
+        assert fails(client).kind == "headers_too_large"
+
+
 def test_a_slow_reader_slows_its_upstream_down() -> None:
     written = 0
 

@@ -51,6 +51,10 @@ class ListSocket:
     def settimeout(self, seconds: float | None) -> None:
         pass
 
+    @property
+    def _read_event(self) -> Any:
+        return self._near._read_event
+
     def fileno(self) -> int:
         return self._near.fileno()
 
@@ -123,7 +127,7 @@ def test_a_socket_that_takes_nothing() -> None:
 
 
 def test_receiving_bytes_an_end_and_a_reset() -> None:
-    connection = Connection(ListSocket([], [OK[:-1], b"", ConnectionResetError()]), 0.0)
+    connection = Connection(ListSocket([], [OK[:-1], b"", ConnectionResetError()], early=True), 0.0)
     parser = AnswerParser("GET")
     wait = (SHORT, IdleTimeout)
     connection.receive(parser, wait)

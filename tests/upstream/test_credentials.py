@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -43,6 +44,23 @@ def test_a_shorter_rest_does_not_end_a_longer_one() -> None:
     made.rest(A, 60)
     made.rest(A, 1)
     assert values(made, 30, 2) == "BB"
+
+
+def test_all_are_refused_only_while_each_rests_for_that() -> None:
+    made = Credentials([A, B])
+    made.rest(A, 60, refused=True)
+    made.rest(B, 60)
+    assert not made.all_refused(0)
+    made.rest(B, 60, refused=True)
+    assert (made.all_refused(59), made.all_refused(60)) == (True, False)
+
+
+@pytest.mark.parametrize("every", [[], [A]])
+def test_a_single_one_or_none_is_never_known_to_be_refused(every: list[Credential]) -> None:
+    made = Credentials(every)
+    for one in every:
+        made.rest(one, 60, refused=True)
+    assert not made.all_refused(0)
 
 
 def test_a_single_one_never_rests() -> None:

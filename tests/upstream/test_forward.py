@@ -732,6 +732,14 @@ def test_a_single_refused_credential_stays_a_502(clock: Clock) -> None:
     assert {ask.refused().code for _ in range(9)} == {"upstream_credentials"}
 
 
+def test_several_refused_credentials_stay_a_502_without_asking_again(clock: Clock) -> None:
+    client = Client(*[answer(401) for _ in range(9)])
+    ask = Ask(clock, target(client, credentials=CREDENTIALS[:2], retry=AGAIN))
+    errors = [ask.refused() for _ in range(3)]
+    assert {(error.status, error.code) for error in errors} == {(502, "upstream_credentials")}
+    assert len(client.sent) == 2
+
+
 def test_a_refused_credential_does_not_open_the_breaker(clock: Clock) -> None:
     client = Client(*[answer(401) for _ in range(50)])
     ask = Ask(clock, target(client, credentials=CREDENTIALS[:1], breaker=Breaker(failures=1)))

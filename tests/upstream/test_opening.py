@@ -261,3 +261,37 @@ def test_nothing_that_an_upstream_says_breaks_the_reading(document: Any) -> None
     is_error_event(document)
     for name in dialects.names():
         dialects.get(name).has_content(document)
+
+
+# A stream that is silent before it says anything.
+
+
+def beginning(dialect: Dialect, beat: float | None, *pieces: Any) -> tuple[bytes, list[Any]]:
+    answer = Answer(200, EVENTS, pieces)
+    given: Any = answer
+    return open_answer(given, dialect, beat).first, list(answer.pieces)
+
+
+@pytest.mark.parametrize(
+    ("dialect", "held", "sign"),
+    [
+        (OPENAI, chunk(role="assistant", content=""), b": keep-alive\n\n"),
+        (
+            ANTHROPIC,
+            event({"type": "message_start"}, "message_start"),
+            b'event: ping\ndata: {"type":"ping"}\n\n',
+        ),
+    ],
+    ids=["openai", "anthropic"],
+)
+def test_silence_before_content_begins_the_stream_with_a_sign_of_life(
+    dialect: Dialect, held: bytes, sign: bytes
+) -> None:
+    first, left = beginning(dialect, 10.0, held, 25.0, b"data: 2\n\n")
+    assert first == held + sign
+    assert left[-1] == b"data: 2\n\n"
+
+
+def test_without_a_heartbeat_silence_is_waited_out() -> None:
+    held, said = chunk(role="assistant", content=""), chunk(content="H")
+    assert beginning(OPENAI, None, held, 25.0, said) == (held + said, [])

@@ -1,0 +1,61 @@
+"""Waiting for a socket with a time limit, cheap enough to be set for every piece of a stream.
+
+gevent makes a timer for each wait and takes it down again, though hardly one ever rings. Here one
+timer serves many waits: it rings when the earliest could have ended, and is set anew if none has.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import gevent
+
+
+class Alarm:
+    """The time limit of one wait after another. To be closed, or it rings once more for nobody."""
+
+    def __init__(self) -> None:
+        self._timer: Any = None
+        self._rings = 0.0  # when, if there is a timer
+        self._deadline = 0.0  # of the wait of now
+        self._waiting: Any = None
+
+    def wait(self, watcher: Any, seconds: float) -> None:
+        """Wait until an I/O watcher of gevent is ready. Raises TimeoutError after `seconds`."""
+        self._deadline = deadline = time.monotonic() + seconds
+        if self._timer is None or deadline < self._rings:
+            self._set(seconds)
+        self._waiting = gevent.getcurrent()
+        try:
+            gevent.get_hub().wait(watcher)
+        finally:
+            self._waiting = None
+
+    def left(self) -> float:
+        """Seconds until the latest wait would have been over; at least 0."""
+        return max(0.0, self._deadline - time.monotonic())
+
+    def close(self) -> None:
+        """Take the timer down."""
+        timer, self._timer = self._timer, None
+        if timer is not None:
+            timer.stop()
+            timer.close()
+
+    def _set(self, seconds: float) -> None:
+        self.close()
+        self._rings = time.monotonic() + seconds
+        self._timer = gevent.get_hub().loop.timer(seconds)
+        self._timer.start(self._ring)
+
+    def _ring(self) -> None:
+        """From the hub, where nobody runs: whoever is woken still waits."""
+        self.close()
+        if self._waiting is None:
+            return
+        left = self._deadline - time.monotonic()
+        if left > 0:
+            self._set(left)
+        else:
+            self._waiting.throw(TimeoutError)

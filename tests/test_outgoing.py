@@ -1,0 +1,92 @@
+"""What an answer is on the wire, and in how many pieces it is sent."""
+
+from __future__ import annotations
+
+import re
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from engine.outgoing import Outgoing
+
+
+class Sock:
+    def __init__(self) -> None:
+        self.sent: list[bytes] = []
+
+    def sendall(self, data: bytes) -> None:
+        self.sent.append(data)
+
+
+def outgoing(method: str = "GET", version: tuple[int, int] = (1, 1)) -> tuple[Outgoing, Sock]:
+    sock = Sock()
+    request = SimpleNamespace(method=method, version=version, should_close=lambda: False)
+    return Outgoing(request, sock, SimpleNamespace()), sock
+
+
+def sent(
+    *pieces: bytes, status: str = "200 OK", length: int | None = None, **request: Any
+) -> list[bytes]:
+    out, sock = outgoing(**request)
+    headers = [("content-type", "text/plain")]
+    if length is not None:
+        headers.append(("content-length", str(length)))
+    out.start_response(status, headers)
+    for piece in pieces:
+        out.write(piece)
+    out.close()
+    return [re.sub(rb"Date: [^\r]+", b"Date: D", data) for data in sock.sent]
+
+
+def head(*lines: bytes, status: bytes = b"200 OK", version: bytes = b"1.1") -> bytes:
+    every = [b"HTTP/" + version + b" " + status, b"Date: D", *lines]
+    return b"\r\n".join(every) + b"\r\n\r\n"
+
+
+KEEP, CLOSE = b"Connection: keep-alive", b"Connection: close"
+TEXT, CHUNKED = b"content-type: text/plain", b"Transfer-Encoding: chunked"
+
+
+def test_a_small_answer_is_one_piece_with_its_head() -> None:
+    assert sent(b"ok", length=2) == [head(KEEP, TEXT, b"content-length: 2") + b"ok"]
+
+
+def test_a_stream_is_chunked_as_it_comes() -> None:
+    first = head(KEEP, CHUNKED, TEXT) + b"1\r\na\r\n"
+    assert sent(b"a", b"b" * 16) == [first, b"10\r\n" + b"b" * 16 + b"\r\n", b"0\r\n\r\n"]
+
+
+def test_an_empty_piece_does_not_end_a_stream() -> None:
+    assert sent(b"", b"a", b"") == [head(KEEP, CHUNKED, TEXT), b"1\r\na\r\n", b"0\r\n\r\n"]
+
+
+def test_an_answer_without_a_body_has_its_head_all_the_same() -> None:
+    assert sent() == [head(KEEP, CHUNKED, TEXT) + b"0\r\n\r\n"]
+    assert sent(length=0) == [head(KEEP, TEXT, b"content-length: 0")]
+
+
+def test_no_more_is_sent_than_was_announced() -> None:
+    assert sent(b"abc", b"d", length=2) == [head(KEEP, TEXT, b"content-length: 2") + b"ab"]
+
+
+def test_head_has_the_length_and_no_body() -> None:
+    assert sent(b"ok", length=2, method="HEAD") == [head(KEEP, TEXT, b"content-length: 2")]
+
+
+@pytest.mark.parametrize("status", ["204 No Content", "304 Not Modified"])
+def test_what_may_have_no_body_has_none(status: str) -> None:
+    assert sent(b"x", status=status) == [head(KEEP, TEXT, status=status.encode())]
+
+
+def test_http_1_0_is_ended_by_closing() -> None:
+    got = sent(b"a", b"b", version=(1, 0))
+    assert got == [head(CLOSE, TEXT, version=b"1.0") + b"a", b"b"]
+
+
+def test_the_date_is_that_of_now() -> None:
+    out, sock = outgoing()
+    out.start_response("200 OK", [])
+    out.close()
+    pattern = rb"Date: \w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT\r\n"
+    assert re.search(pattern, sock.sent[0])
