@@ -128,9 +128,10 @@ class _Direct(gevent.socket.socket):
     _sock: Any
 
     def sendall(self, data: Any, flags: int = 0) -> None:
-        sent = 0
-        with contextlib.suppress(BlockingIOError):
+        try:
             sent = self._sock.send(data, flags)
+        except BlockingIOError:
+            sent = 0
         if sent < len(data):
             super().sendall(memoryview(data)[sent:], flags)
 

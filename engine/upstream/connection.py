@@ -52,6 +52,10 @@ class Connection:
         poller.register(sock.fileno(), _POLLIN)
         self._ready = poller.poll
         self._arrival = sock._read_event
+        # gevent's own recv is a loop around this one, for those who do not wait beforehand.
+        given: Any = sock
+        plain = type(given) is gevent.socket.socket
+        self._recv: Callable[[int], bytes] = given._sock.recv if plain else sock.recv
         self._alarm = Alarm()
         sock.settimeout(0.0)  # whoever waits, waits here
 
@@ -130,7 +134,7 @@ class Connection:
         self._alarm.wait(self._arrival, seconds)
         while True:
             try:
-                return self.socket.recv(PIECE)
+                return self._recv(PIECE)
             except _NOT_NOW:  # a TLS record that is not whole
                 self._alarm.wait(self._arrival, self._alarm.left())
 
