@@ -6,6 +6,7 @@ import hashlib
 import secrets
 from dataclasses import dataclass
 
+from engine.allowance import Allowance
 from engine.wildcard import matches
 
 PREFIX = "mw-"
@@ -26,15 +27,25 @@ class Caller:
     """Who a token belongs to, and what it may be used for.
 
     `models` are names or wildcards (`gpt-4o*`); None allows every model, an empty tuple none.
-    `expires` is in Unix seconds; None means never.
+    `operations` are wildcards over `spec.operationId`, `ips` addresses or networks, None allows
+    all. `expires` is in Unix seconds; None means never. `limits` are its own, beside the policies'.
     """
 
     name: str
     models: tuple[str, ...] | None = None
     expires: float | None = None
+    operations: tuple[str, ...] | None = None
+    ips: tuple[str, ...] | None = None
+    limits: tuple[Allowance, ...] = ()
 
     def may_use(self, model: str) -> bool:
         """Whether the caller may ask for this model."""
         if self.models is None:
             return True
         return any(matches(model, pattern) for pattern in self.models)
+
+    def may_call(self, operation: str) -> bool:
+        """Whether the caller may call this operation, known as `spec.operationId`."""
+        if self.operations is None:
+            return True
+        return any(matches(operation, pattern) for pattern in self.operations)

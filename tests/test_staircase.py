@@ -10,12 +10,12 @@ ENGINE = Path(__file__).resolve().parent.parent / "engine"
 
 GROUND = [
     *("exchange", "errors", "problem", "tokens", "units", "body", "files", "wildcard"),
-    *("marked_yaml", "yaml_nodes", "json_text"),
+    *("marked_yaml", "yaml_nodes", "json_text", "usage", "allowance", "network", "ledger"),
 ]
 STAIRCASE = (
     GROUND,
-    ["config", "spec", "dialects", "relay"],
-    ["services"],
+    ["config", "spec", "dialects", "relay", "stores"],
+    ["services", "directory"],
     ["upstream", "stages", "policies", "pipeline", "endpoint", "incoming", "answer", "router"],
     ["plan", "routing", "crosscheck"],
     ["app", "mock", "server", "worker", "strict", "outgoing"],
