@@ -50,6 +50,10 @@ EDGES = {
     "jsonschema_specifications": ("spec",),
     "openapi_spec_validator": ("spec.standard",),
     "openapi_core": ("spec.standard",),
+    "sqlalchemy": ("stores.records",),
+    "alembic": ("stores.records",),
+    "sqlite3": ("stores.records",),
+    "psycopg": (),  # SQLAlchemy's business
 }
 """Outside modules, and the only parts of engine/ that may import them."""
 

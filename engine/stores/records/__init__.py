@@ -1,0 +1,1 @@
+"""Records that outlive the gateway: tokens and usage, in SQLite or PostgreSQL."""

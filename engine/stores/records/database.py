@@ -1,0 +1,168 @@
+"""The database behind the records: opening it, asking it, and saying in words why it fails.
+
+Open it where it is used: in a worker after the fork. SQLite answers a look-up in microseconds, so
+it is asked on the spot; the driver of PostgreSQL waits through `select`, which gevent makes
+cooperative.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+from gevent import monkey
+from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+
+from engine.stores.records.failures import BadUrl, DatabaseAway, RecordsError, failure
+
+T = TypeVar("T")
+
+_POSTGRES = frozenset({"postgresql+psycopg", "postgresql", "postgres"})
+_PROMPT = {
+    "connect_timeout": 3,
+    "tcp_user_timeout": 3000,  # ms: a host that is gone is noticed
+    "keepalives_idle": 30,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "application_name": "modelway",
+    "options": "-c statement_timeout=2000 -c lock_timeout=2000",  # ms
+}
+"""How long a connection to PostgreSQL may take for anything; the URL may say otherwise."""
+
+
+class Database:
+    """Runs functions on connections, whatever the database is. Made by `open_database`.
+
+    `shown` is the URL without its password; `kind` is `sqlite` or `postgresql`.
+    """
+
+    def __init__(self, engine: Engine, url: URL) -> None:
+        self.shown = url.render_as_string(hide_password=True)
+        self.kind = url.get_backend_name()
+        self.engine = engine
+        options = (
+            {"isolation_level": "AUTOCOMMIT"} if self.kind == "postgresql" else {"reads": True}
+        )
+        self._reader = engine.execution_options(**options)
+
+    def read(self, ask: Callable[[Connection], T]) -> T:
+        """What `ask` finds, outside of any transaction. Raises RecordsError.
+
+        Asks again, once, when a connection that had been idle turns out to be cut.
+        """
+        try:
+            return self._run(self._reader.connect, ask)
+        except DatabaseAway as away:
+            if not away.stale:
+                raise
+        return self._run(self._reader.connect, ask)
+
+    def write(self, do: Callable[[Connection], T]) -> T:
+        """Run `do` in one transaction: all of it is kept, or nothing. Raises RecordsError.
+
+        When the database goes away at the very end, nobody knows which: do what can be repeated.
+        """
+        return self._run(self.engine.begin, do)
+
+    def close(self) -> None:
+        """Close the connections that are idle now; the busy ones close when they come back."""
+        self.engine.dispose()
+
+    def _run(self, connect: Callable[[], Any], do: Callable[[Connection], T]) -> T:
+        try:
+            with connect() as connection:
+                return do(connection)
+        except (DBAPIError, PoolTimeout) as error:
+            raise failure(error, self.shown) from error
+
+
+def open_database(url: str, *, busy: float = 5.0, pool: int = 5) -> Database:
+    """A database by its URL; nothing is connected yet. Raises BadUrl.
+
+    `sqlite:////absolute/path.db` or `postgresql+psycopg://user:password@host/name`. `busy` is how
+    many seconds a write to SQLite waits for others that write (it stops a whole worker, so workers
+    give little), `pool` how many connections are kept.
+    """
+    try:
+        parsed = make_url(url)
+    except ArgumentError as error:
+        raise BadUrl(_unknown("what is given")) from error
+    if parsed.drivername == "sqlite":
+        return Database(_sqlite(parsed, busy, pool), parsed)
+    if parsed.drivername in _POSTGRES:
+        parsed = parsed.set(drivername="postgresql+psycopg")
+        return Database(_postgresql(parsed, pool), parsed)
+    raise BadUrl(_unknown(f"'{parsed.drivername}'"))
+
+
+def _unknown(said: str) -> str:
+    known = "sqlite:///var/modelway.db or postgresql+psycopg://user@host/name"
+    return f"{said} is no database that is known here; write {known}"
+
+
+def _sqlite(url: URL, busy: float, pool: int) -> Engine:
+    if url.database in (None, "", ":memory:") or url.query:
+        raise BadUrl(
+            "the records need a file that all workers share; write sqlite:///var/modelway.db"
+        )
+    engine = create_engine(
+        url,
+        pool_size=pool,
+        max_overflow=pool,
+        pool_timeout=2,
+        connect_args={"timeout": busy},
+    )
+
+    @event.listens_for(engine, "connect")
+    def connected(connection: sqlite3.Connection, record: object) -> None:
+        # Transactions begin where we say so, not where the driver guesses.
+        connection.isolation_level = None
+        for pragma in ("foreign_keys=ON", "synchronous=NORMAL"):
+            connection.execute(f"PRAGMA {pragma}")
+
+    @event.listens_for(engine, "begin")
+    def begins(connection: Connection) -> None:
+        # Taking the lock for writing at once: one that reads first may find no way to write.
+        if not connection.get_execution_options().get("reads"):
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+    return engine
+
+
+def _postgresql(url: URL, pool: int) -> Engine:
+    _cooperative()
+    said = {key: value for key, value in _PROMPT.items() if key not in url.query}
+    return create_engine(
+        url,
+        pool_size=pool,
+        max_overflow=pool,
+        pool_timeout=2,
+        pool_recycle=1800,
+        pool_use_lifo=True,
+        # Plans that the server keeps break behind a pooler such as pgbouncer.
+        connect_args={"prepare_threshold": None, **said},
+    )
+
+
+def _cooperative() -> None:
+    """Make the driver wait through gevent also where it was imported before gevent patched.
+
+    gunicorn's master imports it unpatched when it looks at the database before it forks.
+    """
+    waiting = importlib.import_module("psycopg.waiting")
+    if monkey.is_module_patched("select") and waiting.wait is getattr(waiting, "wait_c", None):
+        importlib.reload(waiting)
+
+
+def file_of(database: Database) -> Path | None:
+    """SQLite's file, or None for a server."""
+    return Path(str(database.engine.url.database)) if database.kind == "sqlite" else None
+
+
+__all__ = ["BadUrl", "Database", "DatabaseAway", "RecordsError", "file_of", "open_database"]

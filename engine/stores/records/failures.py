@@ -1,0 +1,98 @@
+"""What goes wrong with the database, in words that say what to do."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from sqlalchemy.exc import DBAPIError, IntegrityError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+
+
+class RecordsError(Exception):
+    """The records cannot be used. Its words name the database, never its password."""
+
+
+class BadUrl(RecordsError, ValueError):
+    """What is no URL of a database that we know."""
+
+
+class WrongVersion(RecordsError):
+    """The tables are of a version that this program cannot use."""
+
+
+class Clash(RecordsError):
+    """What is to be written is there already."""
+
+
+class DatabaseAway(RecordsError):
+    """The database does not answer, or not in time; it may come back by itself.
+
+    `stale`: a connection that had been idle was cut, so that asking again may well work.
+    """
+
+    def __init__(self, message: str, stale: bool = False) -> None:
+        super().__init__(message)
+        self.stale = stale
+
+
+class DatabaseRefuses(RecordsError):
+    """The database answers, but does not let us: somebody has to mend something."""
+
+
+_SQLITE = (
+    ("unable to open database file", "it cannot be opened: does its folder exist, and may this "
+     "user write there?"),
+    ("readonly database", "it cannot be written: this user needs to write the file and its folder"),
+    ("file is not a database", "the file is no SQLite database"),
+    ("malformed", "the file is damaged: put back a copy, or mend it with sqlite3's .recover"),
+    ("no such table", "it has no tables yet: `modelway serve` or `modelway token` make them"),
+    ("no such column", "its tables are of another version"),
+    ("database or disk is full", "its disk is full"),
+)  # fmt: skip
+_POSTGRES = {
+    "28": "it does not let this user in: check the user, the password and pg_hba.conf",
+    "3D": "there is no database of that name: make it with `createdb`",
+    "42501": "this user may not use its tables: GRANT what the owner of the tables has",
+    "42P01": "it has no tables yet: `modelway serve` or `modelway token` make them",
+    "42703": "its tables are of another version",
+    "25006": "it can only be read: is this the address of a replica?",
+    "53100": "its disk is full",
+}
+_WORDS = (
+    ("authentication failed", "28"),
+    ("no pg_hba.conf entry", "28"),
+    ("no password supplied", "28"),
+    ("role \"", "28"),
+    ("database \"", "3D"),
+)  # fmt: skip
+"""Refusals while connecting come without a code."""
+
+
+def failure(error: DBAPIError | PoolTimeout, shown: str) -> RecordsError:
+    """The exception of ours for one of the driver's; `shown` is the URL without a password."""
+    if isinstance(error, PoolTimeout):
+        return DatabaseAway(f"{shown}: all its connections are busy")
+    original = error.orig
+    if isinstance(error, IntegrityError):
+        return Clash(f"{shown}: what is to be written is there already")
+    if isinstance(original, sqlite3.Error):
+        return _sqlite(str(original), shown)
+    state = getattr(original, "sqlstate", None) or _state(str(original))
+    for code, why in _POSTGRES.items():
+        if state.startswith(code):
+            return DatabaseRefuses(f"{shown}: {why}")
+    why = " ".join(str(original).split())[:300] or type(original).__name__
+    return DatabaseAway(f"{shown} does not answer: {why}", stale=error.connection_invalidated)
+
+
+def _sqlite(message: str, shown: str) -> RecordsError:
+    for part, why in _SQLITE:
+        if part in message:
+            return DatabaseRefuses(f"{shown}: {why}")
+    return DatabaseAway(f"{shown} does not answer: {message}")
+
+
+def _state(message: str) -> str:
+    if "does not exist" not in message and '"' in message and "authentication" not in message:
+        return ""
+    return next((code for part, code in _WORDS if part in message), "")

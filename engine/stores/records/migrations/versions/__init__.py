@@ -1,0 +1,1 @@
+"""The steps, oldest first: `r0001`, `r0002`, ..."""

@@ -1,0 +1,165 @@
+"""A real PostgreSQL of one's own, on a free port in a temporary folder."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import count
+from pathlib import Path
+
+import psycopg
+import pytest
+
+_DEADLINE = 30.0
+
+
+def binaries() -> Path | None:
+    """The folder of PostgreSQL's programs, the newest of Debian's or what PATH has."""
+    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/postgres"))
+    path = str(found[-1]) if found else shutil.which("postgres")
+    return Path(path).parent if path else None
+
+
+class Postgres:
+    """A server: `url` names its database `postgres`, `fresh()` makes an empty one."""
+
+    def __init__(self, programs: Path, folder: Path) -> None:
+        self._programs = programs
+        self._data = folder / "data"
+        self._numbers = count(1)
+        self._process: subprocess.Popen[bytes] | None = None
+        self._account: dict[str, object] = {}
+        if os.geteuid() == 0:  # PostgreSQL refuses to run as root
+            account = pwd.getpwnam("postgres")
+            os.chown(folder, account.pw_uid, account.pw_gid)
+            ids = {"user": account.pw_uid, "group": account.pw_gid, "extra_groups": []}
+            self._account = {**ids, "cwd": folder}
+        with socket.socket() as sock:
+            sock.bind(("127.0.0.1", 0))
+            self.port = sock.getsockname()[1]
+        self._folder = folder
+        self._make()
+        self.start()
+
+    @property
+    def url(self) -> str:
+        return self.named("postgres")
+
+    def named(self, database: str, user: str = "modelway") -> str:
+        return f"postgresql+psycopg://{user}@127.0.0.1:{self.port}/{database}"
+
+    def fresh(self) -> str:
+        """The URL of a new, empty database."""
+        name = f"test{next(self._numbers)}"
+        self.run(f'CREATE DATABASE "{name}"')
+        return self.named(name)
+
+    def run(self, statement: str, database: str = "postgres") -> None:
+        """Run one statement, outside of any transaction."""
+        with self._connect(database) as connection:
+            connection.execute(statement)  # type: ignore[arg-type]
+
+    def start(self) -> None:
+        """Start, and wait until it answers."""
+        options = {
+            "unix_socket_directories": str(self._folder),
+            "listen_addresses": "127.0.0.1",
+            "fsync": "off",
+            "max_connections": "60",
+            "shared_buffers": "16MB",
+        }
+        settings = [part for key, value in options.items() for part in ("-c", f"{key}={value}")]
+        with (self._folder / "log").open("ab") as log:
+            self._process = subprocess.Popen(
+                [self._programs / "postgres", "-D", self._data, "-p", str(self.port), *settings],
+                stdout=log,
+                stderr=log,
+                **self._account,  # type: ignore[arg-type]
+            )
+        deadline = time.monotonic() + _DEADLINE
+        while True:
+            try:
+                self._connect("postgres").close()
+            except psycopg.OperationalError:
+                if time.monotonic() > deadline or self._process.poll() is not None:
+                    log_text = (self._folder / "log").read_text("utf-8", "replace")
+                    raise AssertionError(f"PostgreSQL does not start:\n{log_text}") from None
+                time.sleep(0.05)
+            else:
+                return
+
+    def kill(self) -> None:
+        """End it at once, as a crash would: no goodbye, connections are cut."""
+        self._signal(signal.SIGQUIT)
+
+    def stop(self) -> None:
+        """Shut it down in order; open connections are ended."""
+        self._signal(signal.SIGINT)
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """It is there, takes connections, and answers nothing."""
+        pids = self._pids()
+        for pid in pids:
+            os.kill(pid, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            for pid in pids:
+                os.kill(pid, signal.SIGCONT)
+
+    def _pids(self) -> list[int]:
+        assert self._process is not None
+        parent = self._process.pid
+        children = Path(f"/proc/{parent}/task/{parent}/children").read_text("ascii").split()
+        return [parent, *map(int, children)]
+
+    def _signal(self, number: int) -> None:
+        if self._process is not None:
+            self._process.send_signal(number)
+            self._process.wait(_DEADLINE)
+            self._process = None
+
+    def _connect(self, database: str) -> psycopg.Connection[tuple[object, ...]]:
+        return psycopg.connect(
+            host="127.0.0.1",
+            port=self.port,
+            user="modelway",
+            dbname=database,
+            autocommit=True,
+            connect_timeout=5,
+        )
+
+    def _make(self) -> None:
+        command = [self._programs / "initdb", "-D", self._data, "-U", "modelway", "-A", "trust"]
+        done = subprocess.run(
+            [*command, "--no-sync", "-E", "UTF8", "--locale=C"],
+            capture_output=True,
+            **self._account,  # type: ignore[call-overload]
+        )
+        assert done.returncode == 0, done.stderr.decode()
+
+
+@contextmanager
+def running() -> Iterator[Postgres]:
+    """A server for as long as it is needed; skips the test, saying so, where it is missing."""
+    programs = binaries()
+    if programs is None:
+        pytest.skip("PostgreSQL is not installed (Debian: postgresql)")
+    folder = Path(tempfile.mkdtemp(prefix="modelway-pg-"))
+    try:
+        server = Postgres(programs, folder)
+        try:
+            yield server
+        finally:
+            server.kill()
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
