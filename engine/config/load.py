@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from pathlib import Path as FilePath
 from typing import Any
 
 from engine import units
 from engine.config import model, shape
 from engine.config.secrets import expander
+from engine.config.stores import prices, stores
+from engine.config.tokens import Tokens
 from engine.config.upstreams import Upstreams
 from engine.marked_yaml import Marked, read
+from engine.network import Network, networks
 from engine.problem import Findings, Path
-from engine.tokens import Caller
 
 
 def load(
@@ -69,9 +70,6 @@ def _sound(value: dict[str, Any], breaches: list[Path]) -> tuple[dict[str, Any],
     return said, model.Broken({section: frozenset(names) for section, names in broken.items()})
 
 
-_DAY = 86_400.0
-
-
 class _Builder:
     """A value of the right shape -> Config."""
 
@@ -82,10 +80,12 @@ class _Builder:
 
     def config(self, said: dict[str, Any], broken: model.Broken) -> model.Config:
         upstreams = Upstreams(self.marked, self.folder, self.findings)
+        currency = said.get("currency", "USD")
+        tokens = Tokens(self.marked, self.findings, currency)
         return model.Config(
             source=self.marked,
             folder=self.folder,
-            server=_server(said.get("server", {})),
+            server=self._server(said.get("server", {})),
             specs={n: _spec(n, v) for n, v in said.get("specs", {}).items()},
             upstreams={n: upstreams.build(n, v) for n, v in said.get("upstreams", {}).items()},
             models={n: _model(n, v) for n, v in said.get("models", {}).items()},
@@ -93,46 +93,28 @@ class _Builder:
             routes=tuple(
                 _route(v, ("routes", i)) for i, v in enumerate(said.get("routes", [])) if v
             ),
-            tokens=self._tokens(said.get("tokens", [])),
+            tokens=tokens.callers(said.get("tokens", [])),
             broken=broken,
+            stores=stores(said.get("stores", {}), self.folder, self.marked, self.findings),
+            prices=prices(said.get("prices", {})),
+            currency=currency,
         )
 
-    def _tokens(self, said: list[dict[str, Any] | None]) -> dict[str, Caller]:
-        tokens: dict[str, Caller] = {}
-        names: set[str] = set()
-        for index, token in enumerate(said):
-            if token is None:
-                continue
-            at: Path = ("tokens", index)
-            if token["sha256"] in tokens or token["name"] in names:
-                key = "sha256" if token["sha256"] in tokens else "name"
-                message = f"two tokens with one {key}"
-                self.findings.error(self.marked, (*at, key), "MW107", message)
-            names.add(token["name"])
-            models = tuple(token["models"]) if "models" in token else None
-            expires = self._moment(token.get("expires"), (*at, "expires"))
-            tokens[token["sha256"]] = Caller(token["name"], models, expires)
-        return tokens
+    def _server(self, said: dict[str, Any]) -> model.Server:
+        convert: dict[str, Any] = {"max_body": units.size, "trusted_proxies": self._proxies}
+        convert |= dict.fromkeys(("body_timeout", "keepalive", "grace"), units.seconds)
+        values: dict[str, Any] = {k: convert[k](v) if k in convert else v for k, v in said.items()}
+        return model.Server(**values)
 
-    def _moment(self, text: str | None, at: Path) -> float | None:
-        if text is None:
-            return None
-        try:
-            moment = datetime.fromisoformat(text)
-        except ValueError:
-            message = f"'{text}' is no date that exists"
-            self.findings.error(self.marked, at, "MW104", message, "write 2027-01-31")
-            return None
-        seconds = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
-        return seconds + _DAY if len(text) == len("2027-01-31") else seconds
-
-
-def _server(said: dict[str, Any]) -> model.Server:
-    convert = {"max_body": units.size} | dict.fromkeys(
-        ("body_timeout", "keepalive", "grace"), units.seconds
-    )
-    values: dict[str, Any] = {k: convert[k](v) if k in convert else v for k, v in said.items()}
-    return model.Server(**values)
+    def _proxies(self, said: list[str]) -> tuple[Network, ...]:
+        found: list[Network] = []
+        for index, text in enumerate(said):
+            try:
+                found += networks([text])
+            except ValueError as error:
+                at = ("server", "trusted_proxies", index)
+                self.findings.error(self.marked, at, "MW104", str(error))
+        return tuple(found)
 
 
 def _spec(name: str, said: dict[str, Any]) -> model.Spec:
@@ -172,9 +154,9 @@ def _model(name: str, said: dict[str, Any]) -> model.Model:
     )
 
 
-def _policies(said: list[dict[str, Any]], at: Path) -> tuple[model.Policy, ...]:
+def _policies(said: list[dict[str, Any]], at: Path, group: str = "") -> tuple[model.Policy, ...]:
     return tuple(
-        model.Policy(name, options, (*at, index, name))
+        model.Policy(name, options, (*at, index, name), group)
         for index, entry in enumerate(said)
         if entry
         for name, options in entry.items()
@@ -200,6 +182,8 @@ def _route(said: dict[str, Any], at: Path) -> model.Route:
         answer=said.get("answer", ""),
         public=said.get("auth") == "none",
         validate=said.get("validate", "strict"),
-        policies=_policies(said.get("policies", []), (*at, "policies")),
+        policies=_policies(
+            said.get("policies", []), (*at, "policies"), " ".join(name for name, _ in operations)
+        ),
         at=at,
     )

@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from typing import Any
 
+from engine.network import Network
 from engine.problem import Path, Source
 from engine.tokens import Caller
+from engine.usage import Price
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +25,22 @@ class Server:
     keepalive: float = 75.0
     grace: float = 30.0
     debug_headers: bool = False
+    trusted_proxies: tuple[Network, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Stores:
+    """Where things are kept: URLs as SQLAlchemy and Redis take them, `counters` may be `memory`.
+
+    `allow_on_failure`: requests pass while the counters are away. `retention` None: for ever.
+    """
+
+    records: str | None = None
+    counters: str = "memory"
+    allow_on_failure: bool = True
+    token_ttl: float = 10.0
+    journal: FilePath = FilePath("var/journal")
+    retention: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,11 +147,13 @@ class Model:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """A policy by name, with its options as written."""
+    """A policy by name, with its options as written; `group` names the operations it is for, ""
+    all of them."""
 
     name: str
     options: Any
     at: Path
+    group: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,3 +200,6 @@ class Config:
     routes: tuple[Route, ...]
     tokens: Mapping[str, Caller]
     broken: Broken = field(default_factory=Broken)
+    stores: Stores = field(default_factory=Stores)
+    prices: Mapping[str, Price] = field(default_factory=dict)
+    currency: str = "USD"

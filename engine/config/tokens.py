@@ -1,0 +1,88 @@
+"""The tokens that stand in gateway.yaml itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from engine import allowance
+from engine.allowance import Allowance
+from engine.network import networks
+from engine.problem import Findings, Path, Source
+from engine.tokens import Caller
+
+_DAY = 86_400.0
+
+
+class Tokens:
+    """Reads the entries of `tokens:`; `currency` is the one that budgets must be in."""
+
+    def __init__(self, source: Source, findings: Findings, currency: str) -> None:
+        self._source = source
+        self._findings = findings
+        self._currency = currency
+
+    def callers(self, said: list[dict[str, Any] | None]) -> dict[str, Caller]:
+        """The callers by the digest of their secret."""
+        tokens: dict[str, Caller] = {}
+        names: set[str] = set()
+        for index, token in enumerate(said):
+            if token is None:
+                continue
+            at: Path = ("tokens", index)
+            if token["sha256"] in tokens or token["name"] in names:
+                key = "sha256" if token["sha256"] in tokens else "name"
+                self._error((*at, key), "MW107", f"two tokens with one {key}")
+            names.add(token["name"])
+            tokens[token["sha256"]] = self._caller(token, at)
+        return tokens
+
+    def _caller(self, token: Mapping[str, Any], at: Path) -> Caller:
+        return Caller(
+            token["name"],
+            models=tuple(token["models"]) if "models" in token else None,
+            expires=self._moment(token.get("expires"), (*at, "expires")),
+            operations=tuple(token["operations"]) if "operations" in token else None,
+            ips=self._ips(token["ips"], (*at, "ips")) if "ips" in token else None,
+            limits=self._limits(token, at),
+        )
+
+    def _ips(self, said: list[str], at: Path) -> tuple[str, ...]:
+        for index, text in enumerate(said):
+            try:
+                networks([text])
+            except ValueError as error:
+                self._error((*at, index), "MW104", str(error))
+        return tuple(said)
+
+    def _limits(self, token: Mapping[str, Any], at: Path) -> tuple[Allowance, ...]:
+        found = []
+        for key, kind in (("rate", "requests"), ("token_budget", "tokens"), ("budget", "spend")):
+            if key not in token:
+                continue
+            try:
+                if kind == "spend":
+                    found.append(allowance.money(token[key], self._currency))
+                else:
+                    found.append(allowance.count(kind, token[key]))
+            except ValueError as error:
+                self._error((*at, key), "MW104", str(error))
+        if "concurrency" in token:
+            found.append(Allowance("concurrency", token["concurrency"]))
+        return tuple(found)
+
+    def _moment(self, text: str | None, at: Path) -> float | None:
+        if text is None:
+            return None
+        try:
+            moment = datetime.fromisoformat(text)
+        except ValueError:
+            message = f"'{text}' is no date that exists"
+            self._error(at, "MW104", message, "write 2027-01-31")
+            return None
+        seconds = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+        return seconds + _DAY if len(text) == len("2027-01-31") else seconds
+
+    def _error(self, at: Path, code: str, message: str, hint: str = "") -> None:
+        self._findings.error(self._source, at, code, message, hint)
