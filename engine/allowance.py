@@ -12,6 +12,13 @@ from engine.usage import NANO
 COUNT = r"^[1-9][0-9]{0,14}/[0-9]{1,9}(\.[0-9]{1,9})?(s|m|h|d)$"
 MONEY = r"^[0-9]{1,9}(\.[0-9]{1,9})? [A-Z]{3}/[0-9]{1,9}(\.[0-9]{1,9})?(s|m|h|d)$"
 
+BY = {
+    "description": "Who shares it: each token (default), route, model or upstream, or all.",
+    "enum": ["token", "route", "model", "upstream", "all"],
+    "default": "token",
+}
+"""The schema of who shares an allowance. On a route without tokens, `token` means an address."""
+
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
@@ -24,6 +31,15 @@ class Allowance:
     kind: str
     amount: int
     window: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """An allowance, who shares it (see BY), and the name it is counted under."""
+
+    allowance: Allowance
+    by: str
+    name: str
 
 
 def count(kind: str, text: str) -> Allowance:

@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from engine import answer, policies
+from engine import answer
 from engine.dialects import ModelCard
 from engine.endpoint import Door
 from engine.exchange import Handler
 from engine.pipeline import compose
 from engine.plan import Plan, Route
+from engine.policies import stages_of
 from engine.router import Application, Resource, application
 from engine.services import Services
+from engine.services import connect as connect_services
+from engine.stages.account import account
 from engine.stages.authenticate import authenticate
+from engine.stages.limit import limit
 from engine.stages.validate import validate
 from engine.upstream.catalog import Catalog, catalog
 from engine.upstream.forward import Forward
@@ -35,7 +39,7 @@ class _Parts:
 
 def build(plan: Plan, services: Services | None = None) -> Application:
     """The application that serves a plan: one Falcon route for each path, one handler each."""
-    services = services or Services(tokens=plan.config.tokens)
+    services = services or connect_services(plan.config)
     upstreams = {name: connect(said) for name, said in plan.config.upstreams.items()}
     models = catalog(plan.config.models, upstreams)
     parts = _Parts(plan, services, upstreams, models, Watcher())
@@ -53,6 +57,7 @@ def build(plan: Plan, services: Services | None = None) -> Application:
 def _handler(route: Route, parts: _Parts) -> Handler:
     """The whole stack of a route."""
     services, dialect = parts.services, route.dialects[-1]
+    guards, late, rules = stages_of(route.policies, services)
     steps = []
     if route.model is not None:
         steps.append(
@@ -67,10 +72,13 @@ def _handler(route: Route, parts: _Parts) -> Handler:
         )
     return compose(
         [
+            account(route.operation.id, services),
             authenticate(route.carriers, route.public, services),
-            *(policies.get(p.name).build(p.options, services) for p in route.policies),
+            *guards,
             validate(route.operation, route.validate, _in_body(route)),
             *steps,
+            *late,
+            limit(rules, services, route.to[0].upstream if route.to else ""),
         ],
         last=_last(route, parts),
     )

@@ -114,8 +114,14 @@ class _Checker:
                 hint = did_you_mean(policy.name, policies.names())
                 self.error(policy.at, "MW316", f"unknown policy '{policy.name}'", hint, key=True)
                 continue
-            schema = policies.get(policy.name).SCHEMA
-            shape.check(policy.options, schema, self.config.source, policy.at, self.findings)
+            module = policies.get(policy.name)
+            source = self.config.source
+            if shape.check(policy.options, module.SCHEMA, source, policy.at, self.findings):
+                continue
+            try:
+                getattr(module, "check", _anything)(policy.options)
+            except ValueError as error:
+                self.error(policy.at, "MW104", str(error))
 
     def route(self, route: model.Route) -> None:
         self.targets(route.to)
@@ -163,3 +169,7 @@ class _Checker:
                     f"upstream '{name}' is used by nothing",
                     key=True,
                 )
+
+
+def _anything(options: object) -> None:
+    """A policy without a check of its own."""

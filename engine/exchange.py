@@ -8,6 +8,7 @@ from typing import Any
 
 from engine.body import Body
 from engine.tokens import Caller
+from engine.usage import NOTHING, Usage
 
 MISSING: Any = object()
 """Stands for a value that the request does not have (None is a value of JSON)."""
@@ -23,6 +24,34 @@ class Response:
 
 
 @dataclass(slots=True)
+class Account:
+    """What is known of an exchange for the ledger.
+
+    `time` in Unix seconds, `began` on the steady clock. `outcome` is complete, caller_left,
+    upstream_cut, refused or failed. `model` and `upstream` are those that served; `reached` tells
+    whether an upstream was sent anything. `cost` in nano-units; `first_byte` in seconds.
+    """
+
+    time: float = 0.0
+    began: float = 0.0
+    status: int = 0
+    outcome: str = ""
+    model: str = ""
+    upstream: str = ""
+    attempts: int = 0
+    reached: bool = False
+    stream: bool = False
+    first_byte: float | None = None
+    bytes_out: int = 0
+    usage: Usage = NOTHING
+    cost: int = 0
+
+    def end(self, status: int, outcome: str) -> None:
+        """It is over, and how."""
+        self.status, self.outcome = status, outcome
+
+
+@dataclass(slots=True)
 class Exchange:
     """A request on its way.
 
@@ -32,7 +61,8 @@ class Exchange:
     as a mapping; `parts` are the spans of a multipart body. `receive(max_body)` reads the body.
     `dialect` is the caller's. `model` is what the caller asks for, `model_at` its span in the
     body, `repeats` where else the body says it, `targets` those that can serve it, in the order in
-    which they are tried. `on_end` runs when the answer is out, or the caller has left.
+    which they are tried. `operation` is known as `spec.operationId`. `on_end` runs when the answer
+    is out, or the caller has left.
     """
 
     method: str
@@ -55,6 +85,8 @@ class Exchange:
     repeats: Sequence[tuple[int, int, str]] = ()
     targets: Sequence[Any] = ()
     on_end: list[Callable[[], None]] = field(default_factory=list)
+    operation: str = ""
+    account: Account = field(default_factory=Account)
 
     def header(self, key: str) -> str | None:
         """A request header by its WSGI name (see `environ_key`)."""

@@ -1,19 +1,54 @@
-"""What stages share, passed in once when the application is built: clock, dice, tokens."""
+"""What stages share, passed in once when the application is built."""
 
 from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Protocol
 
+from engine.config.model import Config
+from engine.ledger import Entry
+from engine.network import Network
+from engine.stores.counters import Counters
 from engine.tokens import Caller
+from engine.usage import Price
+from engine.wildcard import ByName
+
+
+class Lookup(Protocol):
+    """Where callers are found."""
+
+    def get(self, digest: str, /) -> Caller | None: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """`clock` gives Unix seconds, `dice` a number from 0 up to 1, `tokens` callers by digest."""
+    """`clock` gives Unix seconds, `dice` a number from 0 up to 1, `tokens` callers by digest.
 
-    tokens: Mapping[str, Caller] = field(default_factory=dict)
+    `counters` count what is limited; `allow_uncounted` lets requests pass while they are away.
+    `prices` are per model, in `currency`. `ledger` takes a row for each request. `proxies` are the
+    networks whose X-Forwarded-For is believed.
+    """
+
+    tokens: Lookup = field(default_factory=dict[str, Caller])
     clock: Callable[[], float] = time.time
     dice: Callable[[], float] = random.random
+    counters: Counters | None = None
+    allow_uncounted: bool = True
+    prices: ByName[Price] = field(default_factory=lambda: ByName({}))
+    currency: str = "USD"
+    ledger: Callable[[Entry], None] | None = None
+    proxies: tuple[Network, ...] = ()
+
+
+def connect(config: Config) -> Services:
+    """What a config asks for, made in a worker, after the fork: stores open at their first use."""
+    return Services(
+        tokens=config.tokens,
+        prices=ByName(config.prices),
+        currency=config.currency,
+        allow_uncounted=config.stores.allow_on_failure,
+        proxies=config.server.trusted_proxies,
+    )

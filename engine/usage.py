@@ -46,6 +46,9 @@ class Usage:
         return Usage(**sums, source=source)
 
 
+NOTHING = Usage()
+
+
 @dataclass(frozen=True, slots=True)
 class Price:
     """What one unit of each kind costs, in currency units. `cached` None means as `input`."""

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
 
 def matches(name: str, pattern: str) -> bool:
     """Whether the name is one the pattern takes in; `*` stands for any text, also for none.
@@ -23,3 +28,23 @@ def matches(name: str, pattern: str) -> bool:
             return False
         at = found + len(piece)
     return True
+
+
+class ByName(Generic[T]):
+    """Things by name or wildcard: an exact name first, then the wildcard that says most."""
+
+    def __init__(self, things: Mapping[str, T]) -> None:
+        self._exact = {name: thing for name, thing in things.items() if "*" not in name}
+        wild = [(name, thing) for name, thing in things.items() if "*" in name]
+        self._wild = sorted(wild, key=lambda pair: -len(pair[0].replace("*", "")))
+
+    def find(self, name: str) -> T | None:
+        """What goes by this name."""
+        found = self._exact.get(name)
+        if found is not None:
+            return found
+        return next((thing for pattern, thing in self._wild if matches(name, pattern)), None)
+
+    def names(self) -> list[str]:
+        """The exact names."""
+        return list(self._exact)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from engine.errors import GatewayError, Malformed
 from engine.exchange import Exchange, Handler, Response, Stage, environ_key
+from engine.network import caller_address, networks, within
 from engine.services import Services
 from engine.spec.parameters import cookies
 from engine.spec.query import Query
@@ -16,7 +17,8 @@ _LONGEST = 4096
 
 
 def authenticate(carriers: Sequence[Carrier], public: bool, services: Services) -> Stage:
-    """A stage that sets `exchange.caller`, or raises GatewayError 401.
+    """A stage that sets `exchange.caller`, or raises GatewayError 401, or 403 for a token that is
+    not for this operation or this address.
 
     Whatever stands in any of `carriers` is taken out of the request, also on a public route, so
     that it can be neither forwarded nor logged.
@@ -35,6 +37,7 @@ def authenticate(carriers: Sequence[Carrier], public: bool, services: Services) 
             exchange.environ = {k: v for k, v in exchange.environ.items() if k not in headers}
         if not public:
             exchange.caller = _caller(secrets, wanted, services)
+            _permit(exchange.caller, exchange, services)
         return following(exchange)
 
     return stage
@@ -84,6 +87,19 @@ def _caller(secrets: Sequence[str], wanted: str, services: Services) -> Caller:
     if secrets:
         raise _refused("The token is not known here. Check that it is this platform's own.")
     raise _refused(f"The request has no token. Send it as {wanted}.")
+
+
+def _permit(caller: Caller, exchange: Exchange, services: Services) -> None:
+    """Raises GatewayError 403 for an operation or an address that the token is not for."""
+    if not caller.may_call(exchange.operation):
+        message = f"This token may not call '{exchange.operation}'."
+        raise GatewayError(403, "operation_not_allowed", message)
+    if caller.ips is None:
+        return
+    address = caller_address(exchange.environ, services.proxies)
+    if not within(address, networks(caller.ips)):
+        message = f"This token may not be used from {address or 'here'}."
+        raise GatewayError(403, "address_not_allowed", message)
 
 
 def _refused(message: str) -> GatewayError:

@@ -43,6 +43,11 @@ class Tried:
         """The status of the upstream's answer, 0 when there is none."""
         return self.answer.status if self.answer is not None else 0
 
+    @property
+    def reached(self) -> bool:
+        """Whether the upstream was sent anything of the request."""
+        return self.answer is not None or (self.error is not None and self.error.sent)
+
     def close(self) -> None:
         """Let go of the upstream's connection."""
         if self.answer is not None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from engine.config import model
 from engine.upstream.choose import order
 from engine.upstream.target import Target, Upstream
-from engine.wildcard import matches
+from engine.wildcard import ByName
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,28 +24,11 @@ class Served:
         return [*order(self.targets, dice), *self.fallbacks]
 
 
-class Catalog:
+class Catalog(ByName[Served]):
     """Models by name. A wildcard with more literal characters comes before one with fewer."""
 
     def __init__(self, models: Iterable[Served]) -> None:
-        every = list(models)
-        self._exact = {served.name: served for served in every if "*" not in served.name}
-        wild = [served for served in every if "*" in served.name]
-        self._wild = sorted(wild, key=lambda served: -len(served.name.replace("*", "")))
-
-    def find(self, name: str) -> Served | None:
-        """The model that serves this name."""
-        found = self._exact.get(name)
-        if found is not None:
-            return found
-        for served in self._wild:
-            if matches(name, served.name):
-                return served
-        return None
-
-    def names(self) -> list[str]:
-        """The exact names, as they are listed."""
-        return list(self._exact)
+        super().__init__({served.name: served for served in models})
 
 
 def catalog(models: Mapping[str, model.Model], upstreams: Mapping[str, Upstream]) -> Catalog:
@@ -54,7 +37,10 @@ def catalog(models: Mapping[str, model.Model], upstreams: Mapping[str, Upstream]
     def targets(name: str, asked: str = "") -> tuple[Target, ...]:
         return tuple(
             upstreams[target.upstream].target(
-                target.model or asked, target.weight, f"{name} {target.model}"
+                target.model or asked,
+                target.weight,
+                f"{name} {target.model}",
+                "" if "*" in name else name,
             )
             for target in models[name].to
         )

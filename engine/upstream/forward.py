@@ -133,6 +133,9 @@ class Forward:
     ) -> bool:
         """Ask a target and note what came of it; whether another try may follow."""
         course.tries[target] = course.tries.get(target, 0) + 1
+        account = exchange.account
+        account.attempts += 1
+        account.upstream, account.model = target.upstream.name, target.served or exchange.model
         if course.last is not None:
             course.last.close()
         tried = course.last = attempt(
@@ -145,8 +148,10 @@ class Forward:
             course.end - self._clock(),
         )
         exchange.on_end.append(tried.close)
+        account.reached |= tried.reached
         if not tried.failure:
             target.breaker.succeeded()
+            account.first_byte = time.monotonic() - account.began
             return False
         log.warning(
             "request %s: %s failed (%s): %s",

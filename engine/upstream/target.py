@@ -35,20 +35,24 @@ class Upstream:
         """The request headers that pass to it from a route of a dialect; `needed` ones always."""
         return Forwarded((*dialect_headers, *self.forward_headers), needed)
 
-    def target(self, model: str, weight: float, entry: str = "") -> Target:
+    def target(self, model: str, weight: float, entry: str = "", served: str = "") -> Target:
         """A target here; those made of one `entry` of the config share their breaker."""
         made = Breaker(self.breaker.failures, self.breaker.window, self.breaker.cooldown)
-        return Target(self, model, weight, self.breakers.setdefault(entry, made))
+        return Target(self, model, weight, self.breakers.setdefault(entry, made), served)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Target:
-    """An upstream, the model's name there ("" means: as asked for), its share, its breaker."""
+    """An upstream, the model's name there ("" means: as asked for), its share, its breaker.
+
+    `served` is the name of the model it serves as callers know it, "" for a wildcard's.
+    """
 
     upstream: Upstream
     model: str
     weight: float
     breaker: Breaker
+    served: str = ""
 
     @property
     def name(self) -> str:

@@ -1,0 +1,38 @@
+"""`allow_ips: [10.0.0.0/8]`: where requests may come from; others are 403.
+
+Behind a proxy, `server.trusted_proxies` says whose X-Forwarded-For is believed.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from engine.errors import GatewayError
+from engine.exchange import Exchange, Handler, Response, Stage
+from engine.network import caller_address, networks, within
+from engine.services import Services
+
+SCHEMA: dict[str, Any] = {
+    "description": "Addresses or networks that requests may come from: 10.0.0.0/8.",
+    "type": "array",
+    "minItems": 1,
+    "items": {"type": "string", "minLength": 1},
+}
+
+
+def check(options: list[str]) -> None:
+    """Raises ValueError for what is no network."""
+    networks(options)
+
+
+def build(options: list[str], services: Services) -> Stage:
+    allowed = networks(options)
+
+    def allow_ips(exchange: Exchange, following: Handler) -> Response:
+        address = caller_address(exchange.environ, services.proxies)
+        if not within(address, allowed):
+            message = f"Requests from {address or 'here'} are not allowed."
+            raise GatewayError(403, "address_not_allowed", message)
+        return following(exchange)
+
+    return allow_ips

@@ -1,0 +1,30 @@
+"""`allow_models: [gpt-4o*]`: the models that may be asked for on these routes; others are 403."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from engine.errors import GatewayError
+from engine.exchange import Exchange, Handler, Response, Stage
+from engine.services import Services
+from engine.wildcard import matches
+
+SCHEMA: dict[str, Any] = {
+    "description": "Models that may be asked for, with wildcards.",
+    "type": "array",
+    "minItems": 1,
+    "items": {"type": "string", "minLength": 1},
+}
+
+NEEDS_MODEL = True
+
+
+def build(options: list[str], services: Services) -> Stage:
+    def allow_models(exchange: Exchange, following: Handler) -> Response:
+        model = exchange.model
+        if model and not any(matches(model, pattern) for pattern in options):
+            message = f"The model '{model[:200]}' may not be used here."
+            raise GatewayError(403, "model_not_allowed", message, param="model")
+        return following(exchange)
+
+    return allow_models

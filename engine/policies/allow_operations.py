@@ -1,0 +1,27 @@
+"""`allow_operations: [openai.*]`: the operations that are served at all; others are 403."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from engine.errors import GatewayError
+from engine.exchange import Exchange, Handler, Response, Stage
+from engine.services import Services
+from engine.wildcard import matches
+
+SCHEMA: dict[str, Any] = {
+    "description": "Operations that are served, with wildcards: openai.*.",
+    "type": "array",
+    "minItems": 1,
+    "items": {"type": "string", "minLength": 1},
+}
+
+
+def build(options: list[str], services: Services) -> Stage:
+    def allow_operations(exchange: Exchange, following: Handler) -> Response:
+        if not any(matches(exchange.operation, pattern) for pattern in options):
+            message = f"The operation '{exchange.operation}' may not be called here."
+            raise GatewayError(403, "operation_not_allowed", message)
+        return following(exchange)
+
+    return allow_operations

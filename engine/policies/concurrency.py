@@ -1,0 +1,22 @@
+"""`concurrency: {requests: 10}`: requests under way at one time; one more is answered 429."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from engine.allowance import BY, Allowance
+
+SCHEMA: dict[str, Any] = {
+    "description": "Requests under way at one time.",
+    "type": "object",
+    "additionalProperties": False,
+    "required": ["requests"],
+    "properties": {
+        "requests": {"description": "How many may be under way.", "type": "integer", "minimum": 1},
+        "by": BY,
+    },
+}
+
+
+def allowance(options: Any, currency: str) -> Allowance:
+    return Allowance("concurrency", options["requests"])

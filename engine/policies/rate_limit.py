@@ -1,0 +1,24 @@
+"""`rate_limit: {requests: 600, per: 1m}`: requests in any such time; the next one is 429."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from engine import units
+from engine.allowance import BY, Allowance
+
+SCHEMA: dict[str, Any] = {
+    "description": "Requests in any such time.",
+    "type": "object",
+    "additionalProperties": False,
+    "required": ["requests", "per"],
+    "properties": {
+        "requests": {"description": "How many may pass.", "type": "integer", "minimum": 1},
+        "per": {"description": "In what time: 1s, 1m, 1h.", "pattern": units.TIME},
+        "by": BY,
+    },
+}
+
+
+def allowance(options: Any, currency: str) -> Allowance:
+    return Allowance("requests", options["requests"], units.seconds(options["per"]))

@@ -1,0 +1,27 @@
+"""`spend_limit: {amount: 20, per: 30d}`: money in any such time, at `prices`; then 402."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+from engine import units
+from engine.allowance import BY, Allowance
+from engine.usage import NANO
+
+SCHEMA: dict[str, Any] = {
+    "description": "Money in any such time, at what `prices` say.",
+    "type": "object",
+    "additionalProperties": False,
+    "required": ["amount", "per"],
+    "properties": {
+        "amount": {"description": "How much, in `currency`.", "type": "number", "minimum": 0.01},
+        "per": {"description": "In what time: 1h, 1d, 30d.", "pattern": units.TIME},
+        "by": BY,
+    },
+}
+
+
+def allowance(options: Any, currency: str) -> Allowance:
+    nanos = int(Decimal(str(options["amount"])) * NANO)
+    return Allowance("spend", nanos, units.seconds(options["per"]))

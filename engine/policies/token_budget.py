@@ -1,0 +1,27 @@
+"""`token_budget: {tokens: 1000000, per: 1d}`: model tokens, in and out, in any such time.
+
+An estimate is reserved before a request is sent and corrected to what the upstream counted.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from engine import units
+from engine.allowance import BY, Allowance
+
+SCHEMA: dict[str, Any] = {
+    "description": "Model tokens, in and out, in any such time.",
+    "type": "object",
+    "additionalProperties": False,
+    "required": ["tokens", "per"],
+    "properties": {
+        "tokens": {"description": "How many may be used.", "type": "integer", "minimum": 1},
+        "per": {"description": "In what time: 1h, 1d, 30d.", "pattern": units.TIME},
+        "by": BY,
+    },
+}
+
+
+def allowance(options: Any, currency: str) -> Allowance:
+    return Allowance("tokens", options["tokens"], units.seconds(options["per"]))
