@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
+
+HELD_AGAIN = 1.0
+"""Seconds after which to ask again for a slot: nobody knows when one is given back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,7 +15,8 @@ class Limit:
     """What one request takes of one allowance.
 
     `key` names who shares it, `amount` is what may be taken within any `window` seconds (0: at one
-    time, until it is given back), `cost` what this request takes.
+    time, until it is given back), `cost` what this request takes, at least 0. A cost of 0 passes
+    as long as less than `amount` is taken. Limits of the same key and window share their count.
     """
 
     key: str
@@ -21,20 +25,20 @@ class Limit:
     cost: int = 1
 
 
-@dataclass(frozen=True, slots=True)
-class State:
+class State(NamedTuple):
     """How a limit stands after a request: what is left (at least 0), and the seconds until all of
-    it is there again (`reset`) or, when it was denied, until a request may pass (`wait`)."""
+    it is there again (`reset`, 0 for what is held at a time) or, when this limit denies, until the
+    request may pass (`wait`; the whole window when its cost is more than the amount)."""
 
     remaining: int
     reset: float
     wait: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Taken:
+class Taken(NamedTuple):
     """What `take` says: `denied` is the index of the first limit that refuses, or None when all
-    pass; `states` has one for each limit asked about, in order; `receipt` goes back to `settle`."""
+    pass; `states` has one for each limit asked about, in order; `receipt` goes back to `settle`
+    once (a second time does nothing), in the worker that took."""
 
     denied: int | None
     states: Sequence[State]
@@ -54,8 +58,10 @@ class Counters(Protocol):
 
     def settle(self, receipt: object, costs: Sequence[int]) -> None:
         """The request is over: correct what was taken to what it really cost, one number for each
-        limit (0 refunds it; may be more than was taken), and give back what was held at a time.
-        Raises nothing when the store is away; what a dead store lost cannot be corrected."""
+        limit (0 refunds it; may be more than was taken), and give back what was held at a time,
+        whatever its number says. A correction counts when the request was let in, or now when that
+        is longer ago than the window. Raises nothing when the store is away; what a dead store lost
+        cannot be corrected. The receipt of a denied request (None) does nothing."""
         ...
 
     def close(self) -> None: ...

@@ -1,0 +1,90 @@
+"""What limits cost: CPU of this process per request, take and settle, with three limits.
+
+A rate (nothing to correct), a token budget (corrected by `settle`) and slots (given back), over one
+hot caller and over many; every request in a bucket of its own is the dearest case of a window. For
+Redis the worker's own CPU under gevent, with real round trips to a server of its own; the settling
+in the background is included.
+
+    python -m benchmarks.counters [memory|redis]
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from gevent import monkey
+
+monkey.patch_all()
+
+from engine.stores.counters import Counters, Limit  # noqa: E402
+from engine.stores.counters.memory import Memory, clock, default_path  # noqa: E402
+
+HUGE = 10**15
+
+
+def limits_of(caller: int, window: float) -> Sequence[Limit]:
+    return [
+        Limit(f"rate:token-{caller}", HUGE, window),
+        Limit(f"budget:token-{caller}", HUGE, window * 60, 1000),
+        Limit(f"slots:token-{caller}", 1000, 0),
+    ]
+
+
+def measure(store: Counters, name: str, callers: int, window: float, rounds: int = 20_000) -> None:
+    """Prints microseconds of CPU for a take and for a settle."""
+    asked = [limits_of(caller, window) for caller in range(callers)]
+    for limits in asked:
+        store.settle(store.take(limits).receipt, (1, 1000, 1))
+    spent = {"take": 0.0, "settle": 0.0}
+    for at in range(0, rounds, 1000):
+        begun = time.process_time()
+        taken = [store.take(asked[i % callers]) for i in range(at, at + 500)]
+        between = time.process_time()
+        for one in taken:
+            store.settle(one.receipt, (1, 700, 1))
+        time.sleep(0)  # whoever settles in the background does so now
+        spent["take"] += between - begun
+        spent["settle"] += time.process_time() - between
+    take, settle = (1e6 * seconds / (rounds / 2) for seconds in spent.values())
+    print(f"{name:<34} take {take:6.1f} us   settle {settle:6.1f} us")
+
+
+@contextmanager
+def memory(**options: object) -> Iterator[Memory]:
+    path = default_path(Path(tempfile.mkdtemp(prefix="counters-benchmark-")))
+    store = Memory(path, **options)  # type: ignore[arg-type]
+    try:
+        yield store
+    finally:
+        store.close()
+        for file in path.iterdir():
+            file.unlink()
+        path.rmdir()
+
+
+def measure_memory() -> None:
+    with memory() as store:
+        measure(store, "memory, one caller", 1, 60)
+        measure(store, "memory, 10,000 callers", 10_000, 60)
+    late = iter(range(clock(), clock() + 10**13, 2_000_000))
+    with memory(clock=lambda: next(late)) as store:
+        measure(store, "memory, a bucket for each request", 1, 60)
+    with memory() as store:
+        limits = [Limit("rate:token", 1, 60), *limits_of(1, 60)[1:]]
+        store.take(limits)
+        begun = time.process_time()
+        for _ in range(10_000):
+            store.take(limits)
+        print(f"memory, denied {(time.process_time() - begun) * 100:25.1f} us")
+
+
+if __name__ == "__main__":
+    which = sys.argv[1:] or ["memory", "redis"]
+    if "memory" in which:
+        measure_memory()

@@ -1,0 +1,227 @@
+"""Counters of one machine, without a server: exact across all its workers.
+
+Every take is one transaction of the database in shared memory (`shared`). What is over is swept by
+those who make new records, a few at a time. Where there is no room for one more record, its limit
+passes uncounted, and the log says so once a minute.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import time
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from itertools import islice
+from pathlib import Path
+
+import lmdb
+
+from engine.stores.counters import CountersAway, Limit, State, Taken, slots, windows
+from engine.stores.counters.shared import (
+    NUMBERS,
+    Shared,
+    Transaction,
+    attach,
+    default_path,
+    detach,
+    prepare,
+)
+
+__all__ = ["Memory", "default_path"]
+
+log = logging.getLogger("modelway")
+
+SIZE = 256 << 20
+_SWEPT, _SWEPT_WHEN_FULL = 4, 500
+_LOOK_EVERY, _SAY_EVERY = 1.0, 60.0
+_LONGEST_NAME = 400
+
+_UNCOUNTED = -1
+
+_Entry = tuple[bytes, int, int, int]
+"""What was taken: the record's key, its tick (0 for slots), the bucket, how much."""
+
+
+def clock() -> int:
+    """Microseconds that all processes of a machine agree on; not set back, where the system has
+    such a clock."""
+    if hasattr(time, "CLOCK_BOOTTIME"):
+        return time.clock_gettime_ns(time.CLOCK_BOOTTIME) // 1000
+    return time.time_ns() // 1000
+
+
+class Memory:
+    """Counters in the folder `path`, opened in a worker when it first takes something.
+
+    Raises PermissionError when the folder is not ours alone. `clock` gives microseconds, `size`
+    bounds the memory, in bytes.
+    """
+
+    def __init__(self, path: Path, *, clock: Callable[[], int] = clock, size: int = SIZE) -> None:
+        self._path, self._clock, self._size = path, clock, size
+        self._shared: Shared | None = None
+        self._look_at = self._say_at = 0.0
+        self._hand = b""
+        self._full = False
+        prepare(path)
+
+    def take(self, limits: Sequence[Limit]) -> Taken:
+        shared = self._opened()
+        try:
+            with shared.begin() as txn:
+                taken = self._take(shared, txn, limits)
+        except lmdb.MapFullError:
+            self._full = True
+            taken = Taken(None, [State(limit.amount, 0.0) for limit in limits])
+        except lmdb.Error as error:
+            raise CountersAway(f"{self._path}: {error}") from error
+        if self._full:  # no line is written as long as others wait for this transaction
+            self._full = False
+            self._say(f"counters are full ({self._size} bytes), some requests pass uncounted")
+        return taken
+
+    def settle(self, receipt: object, costs: Sequence[int]) -> None:
+        if not receipt or not isinstance(receipt, list):
+            return
+        entries: list[tuple[_Entry, int]] = [
+            (entry, cost)
+            for entry, cost in zip(receipt, costs, strict=True)
+            if entry[1] != _UNCOUNTED and (not entry[1] or cost != entry[3])
+        ]
+        receipt.clear()
+        if not entries:
+            return
+        try:
+            shared = self._opened()
+            with shared.begin() as txn:
+                self._settle(shared, txn, entries)
+        except (lmdb.Error, CountersAway) as error:
+            self._say(f"what a request really cost is not counted: {error}")
+
+    def close(self) -> None:
+        if self._shared is not None:
+            detach(self._shared)
+            self._shared = None
+
+    def _take(self, shared: Shared, txn: Transaction, limits: Sequence[Limit]) -> Taken:
+        # Read while nobody else writes, so that no record sees time run backwards.
+        now = self._clock()
+        new: dict[bytes, bytes] = {}
+        states: list[State] = []
+        receipt: list[_Entry] = []
+        for limit in limits:
+            key, tick = _place(limit.key, limit.window)
+            record = new.get(key) or txn.get(key)
+            if record is None and not self._room(shared, txn, now):
+                states.append(State(limit.amount, 0.0))
+                receipt.append((key, _UNCOUNTED, 0, 0))
+                continue
+            cost = limit.cost
+            if tick:
+                record, state = windows.take(record, limit.amount, cost, tick, now)
+                receipt.append((key, tick, now // tick, cost))
+            else:
+                record, state = slots.take(record, limit.amount, cost, shared.worker, shared.alive)
+                receipt.append((key, 0, shared.worker, cost))
+            if record is None:
+                return Taken(len(states), _look(shared, txn, limits, now))
+            new[key] = record
+            states.append(state)
+        for key, record in new.items():
+            txn.put(key, record)
+        return Taken(None, states, receipt)
+
+    def _settle(
+        self, shared: Shared, txn: Transaction, entries: Sequence[tuple[_Entry, int]]
+    ) -> None:
+        now = self._clock()
+        for (key, tick, taken, was), cost in entries:
+            record = txn.get(key)
+            if record is None and (not tick or cost < was or not self._room(shared, txn, now)):
+                continue
+            if tick:
+                new = windows.correct(record, now // tick, taken, cost - was)
+            else:
+                new = slots.give_back(record, taken, was)
+            if new is not None:
+                txn.put(key, new)
+            elif record is not None:
+                txn.delete(key)
+
+    def _room(self, shared: Shared, txn: Transaction, now: int) -> bool:
+        """Whether there is room for a new record, after sweeping some of what is over."""
+        self._sweep(shared, txn, now, _SWEPT)
+        if not shared.has_room(txn):
+            self._sweep(shared, txn, now, _SWEPT_WHEN_FULL)
+            self._full = not shared.has_room(txn)
+        return not self._full
+
+    def _sweep(self, shared: Shared, txn: Transaction, now: int, count: int) -> None:
+        cursor = txn.cursor()
+        if not cursor.set_range(self._hand) and not cursor.first():
+            return
+        found = list(islice(cursor.iternext(), count))
+        self._hand = found[-1][0] + b"\0" if len(found) == count else b""
+        for key, record in found:
+            tick = int.from_bytes(key[:8], "big")
+            if key == NUMBERS:
+                continue
+            if tick:
+                over = not windows.read(record, now // tick)[0]
+            else:
+                over = not slots.living(slots.read(record), shared.alive)
+            if over:
+                txn.delete(key)
+
+    def _opened(self) -> Shared:
+        shared, now = self._shared, time.monotonic()
+        if (
+            shared is None
+            or shared.closed
+            or shared.pid != os.getpid()
+            or (now >= self._look_at and not shared.is_there())
+        ):
+            self._look_at = now + _LOOK_EVERY
+            try:
+                shared = self._shared = attach(self._path, self._size)
+            except (OSError, lmdb.Error) as error:
+                self._shared = None
+                raise CountersAway(str(error)) from error
+        elif now >= self._look_at:
+            self._look_at = now + _LOOK_EVERY
+        return shared
+
+    def _say(self, what: str) -> None:
+        now = time.monotonic()
+        if now >= self._say_at:
+            self._say_at = now + _SAY_EVERY
+            log.warning("counters in %s: %s", self._path, what)
+
+
+def _look(shared: Shared, txn: Transaction, limits: Sequence[Limit], now: int) -> list[State]:
+    states = []
+    for limit in limits:
+        key, tick = _place(limit.key, limit.window)
+        record = txn.get(key)
+        if tick:
+            states.append(windows.look(record, limit.amount, limit.cost, tick, now))
+        else:
+            states.append(slots.look(record, limit.amount, limit.cost, shared.alive))
+    return states
+
+
+def _place(key: str, window: float) -> tuple[bytes, int]:
+    """The key of a record, and its tick: 0 for slots held at a time."""
+    tick, prefix = _tick(window)
+    name = key.encode()
+    if len(name) > _LONGEST_NAME:  # LMDB takes 511 bytes
+        name = hashlib.blake2b(name, digest_size=32).digest()
+    return prefix + name, tick
+
+
+@lru_cache(maxsize=1000)
+def _tick(window: float) -> tuple[int, bytes]:
+    tick = windows.tick_of(window) if window else 0
+    return tick, tick.to_bytes(8, "big")

@@ -1,0 +1,159 @@
+"""A small database in shared memory that all workers of one machine have open: LMDB in a folder.
+
+Its transactions copy what they change and its lock outlives whoever held it, so a worker killed in
+the middle of one changes nothing and stops nobody. Memory is reserved before pages are written,
+because a page that the file system has no room for would end the process.
+
+A worker is known by a number that is never given twice, and alive as long as it holds the lock on
+that byte of the file `workers`; the system lets go of it however the process ends.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import stat
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import lmdb
+
+Transaction = Any
+"""lmdb.Transaction; its stubs allow for buffers, which we do not ask for."""
+
+LAYOUT = b"1"
+"""To be changed with the layout of anything kept: workers of two versions then do not meet."""
+
+NUMBERS = b"\xff" * 8 + b"workers"
+_STEP = 4 << 20
+_AHEAD = 1 << 20
+
+
+def default_path(config_file: Path) -> Path:
+    """Where the workers of a deployment meet: the same folder for the same user and file until the
+    machine starts anew, in /dev/shm where there is one, else in the folder for temporary files."""
+    root = Path("/dev/shm")  # noqa: S108 - the folder is checked: ours, and closed to others
+    if not (root.is_dir() and os.access(root, os.W_OK)):
+        root = Path(tempfile.gettempdir())
+    boot = Path("/proc/sys/kernel/random/boot_id")
+    said = [LAYOUT, os.fsencode(os.path.abspath(config_file))]
+    said.append(boot.read_bytes() if boot.exists() else b"")
+    digest = hashlib.sha256(b"\0".join(said)).hexdigest()[:16]
+    return root / f"modelway-{os.getuid()}-{digest}"
+
+
+def prepare(path: Path) -> None:
+    """Make the folder, closed to others. PermissionError when one is there that is not ours."""
+    try:
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        found = os.lstat(path)
+    except FileExistsError:
+        found = os.lstat(path)
+    ours = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid()
+    if not ours or stat.S_IMODE(found.st_mode) & 0o077:
+        raise PermissionError(
+            f"{path}: expected a folder of user {os.getuid()} that is closed to others (0700), "
+            f"found one of user {found.st_uid} with mode {stat.S_IMODE(found.st_mode):o}; "
+            "remove it, the counters in it start anew"
+        )
+
+
+class Shared:
+    """The database as one process has it open. `size` bounds it, in bytes."""
+
+    def __init__(self, path: Path, size: int) -> None:
+        prepare(path)
+        self.path, self.size = path, size
+        self.pid, self.users, self.closed = os.getpid(), 0, False
+        self._reserved = 0
+        self._env = lmdb.open(
+            str(path), map_size=size, sync=False, writemap=True, map_async=True, mode=0o600
+        )
+        self._data = os.open(path / "data.mdb", os.O_RDWR | os.O_CLOEXEC)
+        self._locks = os.open(path / "workers", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        if not self._reserve(min(_STEP, size)):
+            self.close()
+            raise OSError(f"{path}: no room for {_STEP} bytes of counters; make some")
+        self.worker = self._number()
+
+    def begin(self) -> Transaction:
+        """A transaction, once no other worker has one open: a matter of microseconds."""
+        return self._env.begin(write=True)
+
+    def alive(self, worker: int) -> bool:
+        """Whether a worker's process is there. Only within a transaction."""
+        if worker == self.worker:
+            return True
+        try:
+            fcntl.lockf(self._locks, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, worker)
+        except (BlockingIOError, PermissionError):  # POSIX leaves it open which of the two
+            return True
+        fcntl.lockf(self._locks, fcntl.LOCK_UN, 1, worker)
+        return False
+
+    def has_room(self, txn: Transaction) -> bool:
+        """Whether one more record fits: to be asked before it is made."""
+        now = txn.stat()
+        used = (now["leaf_pages"] + now["branch_pages"]) * now["psize"]
+        if used > self.size * 3 // 4:  # copying needs some, and what was freed comes back late
+            return False
+        end = self._env.info()["last_pgno"] * now["psize"] + _AHEAD
+        return end <= self._reserved or self._reserve(min(end + _STEP, self.size))
+
+    def is_there(self) -> bool:
+        """Whether this is still what others find at the path."""
+        try:
+            return os.path.samestat(os.stat(self.path / "data.mdb"), os.fstat(self._data))
+        except FileNotFoundError:
+            return False
+
+    def close(self) -> None:
+        self.closed = True
+        self._env.close()
+        os.close(self._data)
+        os.close(self._locks)
+
+    def _reserve(self, end: int) -> bool:
+        if hasattr(os, "posix_fallocate"):
+            try:
+                os.posix_fallocate(self._data, 0, end)
+            except OSError:  # ENOSPC, or the time was up: no room, and the caller says so
+                return False
+        self._reserved = end
+        return True
+
+    def _number(self) -> int:
+        with self._env.begin(write=True) as txn:
+            number = int.from_bytes(txn.get(NUMBERS, b""), "big") + 1
+            fcntl.lockf(self._locks, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, number)
+            txn.put(NUMBERS, number.to_bytes(8, "big"))
+        return number
+
+
+_open: dict[Path, Shared] = {}
+
+
+def attach(path: Path, size: int) -> Shared:
+    """The database at a path, opened once in a process however many ask for it, never carried from
+    a process into its children, and opened anew where it was removed. OSError, lmdb.Error."""
+    shared = _open.get(path)
+    if shared is not None and (shared.pid != os.getpid() or not shared.is_there()):
+        del _open[path]
+        shared.close()
+        shared = None
+    if shared is None:
+        shared = _open[path] = Shared(path, size)
+    shared.users += 1
+    return shared
+
+
+def detach(shared: Shared) -> None:
+    """The other half of `attach`."""
+    if shared.closed or shared.pid != os.getpid():
+        return
+    shared.users -= 1
+    if not shared.users:
+        del _open[shared.path]
+        shared.close()

@@ -1,0 +1,58 @@
+"""How many slots are held at a time, and by which workers: a small record, as bytes.
+
+A record is a pair of uint64 for each worker that holds something: its number, how many it holds.
+A worker that is gone holds nothing: whoever finds a record full, or comes to it for the first time,
+asks who still lives. All functions take and return values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from struct import Struct
+
+from engine.stores.counters import HELD_AGAIN, State
+
+PAIR = Struct("<QQ")
+
+
+def read(record: bytes | None) -> dict[int, int]:
+    """Slots held, by the number of the worker."""
+    return dict(PAIR.iter_unpack(record)) if record else {}
+
+
+def write(held: Mapping[int, int]) -> bytes:
+    """The record of what is held."""
+    return b"".join([PAIR.pack(worker, count) for worker, count in held.items()])
+
+
+def living(held: Mapping[int, int], alive: Callable[[int], bool]) -> dict[int, int]:
+    """Those that hold something and are alive."""
+    return {worker: count for worker, count in held.items() if count and alive(worker)}
+
+
+def take(
+    record: bytes | None, amount: int, cost: int, worker: int, alive: Callable[[int], bool]
+) -> tuple[bytes | None, State]:
+    """The record after a worker took some slots, or None when that is denied."""
+    held = read(record)
+    need = cost or 1
+    if worker not in held or sum(held.values()) + need > amount:
+        held = living(held, alive)
+    left = amount - sum(held.values())
+    if left < need:
+        return None, State(max(left, 0), 0.0, HELD_AGAIN)
+    held[worker] = held.get(worker, 0) + cost
+    return write(held), State(left - cost, 0.0)
+
+
+def look(record: bytes | None, amount: int, cost: int, alive: Callable[[int], bool]) -> State:
+    """How a limit stands when nothing is taken of it: `wait` says whether `cost` would pass."""
+    left = amount - sum(living(read(record), alive).values())
+    return State(max(left, 0), 0.0, 0.0 if left >= (cost or 1) else HELD_AGAIN)
+
+
+def give_back(record: bytes, worker: int, count: int) -> bytes:
+    """The record without `count` slots of a worker. Kept when empty: the next take is near."""
+    held = read(record)
+    held[worker] = max(held.get(worker, 0) - count, 0)
+    return write(held)
