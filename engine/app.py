@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from engine import answer
 from engine.dialects import ModelCard
 from engine.endpoint import Door
-from engine.exchange import Handler
+from engine.exchange import Handler, Stage
 from engine.pipeline import compose
 from engine.plan import Plan, Route
 from engine.policies import stages_of
@@ -20,10 +20,19 @@ from engine.stages.authenticate import authenticate
 from engine.stages.limit import limit
 from engine.stages.validate import validate
 from engine.upstream.catalog import Catalog, catalog
+from engine.upstream.client import Client
 from engine.upstream.forward import Forward
 from engine.upstream.select import select
 from engine.upstream.target import Upstream, connect
 from engine.upstream.watch import Watcher
+
+Around = Callable[[Route, Sequence[Stage]], Sequence[Stage]]
+"""What may stand around a route's stages: it is given them all, and gives those to be used."""
+
+
+def as_they_are(route: Route, stages: Sequence[Stage]) -> Sequence[Stage]:
+    """Nothing around the stages."""
+    return stages
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +44,25 @@ class _Parts:
     upstreams: Mapping[str, Upstream]
     catalog: Catalog
     watcher: Watcher
+    around: Around
 
 
-def build(plan: Plan, services: Services | None = None) -> Application:
-    """The application that serves a plan: one Falcon route for each path, one handler each."""
+def build(
+    plan: Plan,
+    services: Services | None = None,
+    *,
+    client: Callable[..., Client] = Client,
+    around: Around = as_they_are,
+) -> Application:
+    """The application that serves a plan: one Falcon route for each path, one handler each.
+
+    `client` makes what asks upstreams, `around` sees the stages of each route: a rehearsal gives
+    its own, so that what it shows is what is served.
+    """
     services = services or connect_services(plan.config)
-    upstreams = {name: connect(said) for name, said in plan.config.upstreams.items()}
+    upstreams = {name: connect(said, client) for name, said in plan.config.upstreams.items()}
     models = catalog(plan.config.models, upstreams)
-    parts = _Parts(plan, services, upstreams, models, Watcher())
+    parts = _Parts(plan, services, upstreams, models, Watcher(), around)
     server = plan.config.server
     door = Door(server.max_body, server.body_timeout)
     app = application(door)
@@ -70,18 +90,16 @@ def _handler(route: Route, parts: _Parts) -> Handler:
                 services=services,
             )
         )
-    return compose(
-        [
-            account(route.operation.id, services),
-            authenticate(route.carriers, route.public, services),
-            *guards,
-            validate(route.operation, route.validate, _in_body(route)),
-            *steps,
-            *late,
-            limit(rules, services, route.to[0].upstream if route.to else ""),
-        ],
-        last=_last(route, parts),
-    )
+    stages = [
+        account(route.operation.id, services),
+        authenticate(route.carriers, route.public, services),
+        *guards,
+        validate(route.operation, route.validate, _in_body(route)),
+        *steps,
+        *late,
+        limit(rules, services, route.to[0].upstream if route.to else ""),
+    ]
+    return compose(parts.around(route, stages), last=_last(route, parts))
 
 
 def _last(route: Route, parts: _Parts) -> Handler:

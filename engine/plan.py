@@ -29,7 +29,8 @@ class Route:
     """An operation, where it goes and what guards it; every name is known to exist.
 
     `dialects` are those whose callers the path belongs to, the operation's own last. `wide` are
-    the path's variables that may hold slashes, because they name a model.
+    the path's variables that may hold slashes, because they name a model. `at` is where the config
+    names the operation.
     """
 
     operation: Operation
@@ -44,6 +45,7 @@ class Route:
     validate: str
     policies: tuple[Policy, ...]
     wide: tuple[str, ...]
+    at: Path = ()
 
     @property
     def templates(self) -> list[tuple[str, str]]:
@@ -156,6 +158,7 @@ def _route(
         validate=said.validate,
         policies=(*config.policies, *said.policies),
         wide=tuple(names if said.answer == "models" else wide),
+        at=claim.at,
     )
 
 

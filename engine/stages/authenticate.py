@@ -47,13 +47,14 @@ def _secrets(exchange: Exchange, carriers: Sequence[Carrier]) -> list[str]:
     """Every token the request carries, in the order of the carriers."""
     found = []
     for carrier in carriers:
-        value = _value(exchange, carrier)
+        value = carried(exchange, carrier)
         if value:
             found.append(value)
     return found
 
 
-def _value(exchange: Exchange, carrier: Carrier) -> str | None:
+def carried(exchange: Exchange, carrier: Carrier) -> str | None:
+    """The token that stands in this carrier; None or "" when there is none."""
     if carrier.kind == "bearer":
         scheme, _, secret = (exchange.header("HTTP_AUTHORIZATION") or "").partition(" ")
         return secret.strip() if scheme.lower() == "bearer" else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from urllib.parse import quote
 
@@ -86,11 +87,11 @@ def changed(headers: list[tuple[str, str]], changes: model.HeaderChanges) -> lis
     return kept + [pair for pair in changes.add.items() if pair[0] not in names]
 
 
-def connect(config: model.Upstream) -> Upstream:
-    """Make an upstream's client. Its sockets open on first use."""
+def connect(config: model.Upstream, client: Callable[..., Client] = Client) -> Upstream:
+    """Make an upstream's client, a `client`. Its sockets open on first use."""
     tls = config.tls
     timeouts = Timeouts(**config.timeouts)
-    client = Client(
+    made = client(
         config.url,
         timeouts=timeouts,
         pool_size=config.pool,
@@ -102,7 +103,7 @@ def connect(config: model.Upstream) -> Upstream:
     return Upstream(
         name=config.name,
         dialect=config.dialect,
-        client=client,
+        client=made,
         timeouts=timeouts,
         credentials=Credentials(config.credentials),
         retry=config.retry,

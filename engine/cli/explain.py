@@ -1,0 +1,146 @@
+"""`modelway explain`: what would become of one request, said offline."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+import orjson
+
+from engine import plan
+from engine.cli.show import config_option, show, tally
+from engine.config.model import Config
+from engine.explain.rehearsal import rehearse
+from engine.explain.report import report
+from engine.explain.seen import FAILURES, Answers, Request
+from engine.explain.words import text
+from engine.problem import did_you_mean
+from engine.tokens import Caller
+
+
+@click.command()
+@config_option
+@click.argument("method")
+@click.argument("path")
+@click.option("-H", "--header", "headers", multiple=True, help="A header: 'name: value'.")
+@click.option("-d", "--data", default="", help="The body, @FILE to read it, @- for standard input.")
+@click.option("--token", default="", help="A token of the config, by name: no secret is needed.")
+@click.option("--from", "address", default="127.0.0.1", show_default=True, help="Whence it comes.")
+@click.option(
+    "--answers",
+    multiple=True,
+    help=f"What upstreams answer: a status, {', '.join(FAILURES)}; NAME=... for one upstream.",
+)
+@click.option(
+    "--format", "shape", type=click.Choice(["text", "json"]), default="text", show_default=True
+)
+def command(
+    config: Path,
+    method: str,
+    path: str,
+    headers: Sequence[str],
+    data: str,
+    token: str,
+    address: str,
+    answers: Sequence[str],
+    shape: str,
+) -> None:
+    """Say what would become of a request; open no port, send nothing.
+
+    The request goes through the routes and steps that `modelway serve` runs. Upstreams are not
+    asked (they answer 200, or what --answers says), limits stand at zero, nothing is counted or
+    written. PATH may have a query. A body that is JSON gets its Content-Type by itself.
+
+    \b
+      modelway explain POST /v1/chat/completions --token alice -d @body.json
+      modelway explain POST /v1/chat/completions --token alice -d @body.json --answers openai=503
+
+    \b
+    Exit status: 0 served, 1 refused (or the config has errors), 2 wrong usage.
+    """
+    planned = plan.make(config, os.environ)
+    if planned.plan is None:
+        show(planned.findings.errors, planned)
+        click.echo(f"{tally(planned.findings.errors)}; nothing is explained.", err=True)
+        sys.exit(1)
+    settings = planned.plan.config
+    body = _body(data)
+    request = Request(method, path, _headers(headers, body), body, address)
+    caller = _caller(settings, token) if token else None
+    try:
+        seen = rehearse(planned.plan, request, caller, _answers(answers, settings))
+    except ValueError as error:
+        raise click.UsageError(str(error)) from error
+    _print(report(planned, seen), shape)
+    sys.exit(0 if seen.status < 400 else 1)
+
+
+def _print(said: dict[str, object], shape: str) -> None:
+    if shape == "json":
+        click.echo(json.dumps(said, indent=2, ensure_ascii=False))
+    else:
+        click.echo(text(said))
+
+
+def _body(data: str) -> bytes:
+    if data == "@-":
+        return sys.stdin.buffer.read()
+    if not data.startswith("@"):
+        return data.encode()
+    try:
+        return Path(data[1:]).read_bytes()
+    except OSError as error:
+        raise click.UsageError(f"{data[1:]} cannot be read: {error.strerror}") from error
+
+
+def _headers(said: Sequence[str], body: bytes) -> list[tuple[str, str]]:
+    pairs = [header.partition(":") for header in said]
+    if any(not name or not colon for name, colon, _ in pairs):
+        raise click.UsageError("a header is written 'name: value'")
+    headers = [(name.strip(), value.strip()) for name, _, value in pairs]
+    if body and not any(name.lower() == "content-type" for name, _ in headers) and _is_json(body):
+        headers.append(("content-type", "application/json"))
+    return headers
+
+
+def _is_json(body: bytes) -> bool:
+    try:
+        orjson.loads(body)
+    except orjson.JSONDecodeError:
+        return False
+    return True
+
+
+def _caller(config: Config, name: str) -> Caller:
+    callers = {caller.name: caller for caller in config.tokens.values()}
+    if name not in callers:
+        hint = did_you_mean(name, callers, "the config has no tokens; put one under tokens:")
+        raise click.UsageError(f"there is no token '{name}' in the config; {hint}")
+    return callers[name]
+
+
+def _answers(said: Sequence[str], config: Config) -> Answers:
+    every: int | str = 200
+    each: dict[str, int | str] = {}
+    for one in said:
+        name, equals, answer = one.rpartition("=")
+        if equals and name not in config.upstreams:
+            hint = did_you_mean(name, config.upstreams)
+            raise click.UsageError(f"unknown upstream '{name}'; {hint}")
+        if equals:
+            each[name] = _answer(answer)
+        else:
+            every = _answer(answer)
+    return Answers(every, each)
+
+
+def _answer(said: str) -> int | str:
+    if said in FAILURES:
+        return said
+    if not (said.isascii() and said.isdigit() and 200 <= int(said) <= 599):
+        raise click.UsageError(f"'{said}' is no status from 200 to 599, {' or '.join(FAILURES)}")
+    return int(said)

@@ -1,0 +1,74 @@
+"""What each policy says of a request, in words, and what the limits would take."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from engine import policies
+from engine.explain.seen import Seen
+from engine.plan import Route
+from engine.stores.counters import Limit
+from engine.usage import NANO
+
+_UNITS = {"requests": "requests", "tokens": "tokens", "concurrency": "requests at one time"}
+_SPANS = (("d", 86_400), ("h", 3600), ("m", 60), ("s", 1))
+
+
+def verdicts(route: Route, seen: Seen, currency: str) -> list[dict[str, Any]]:
+    """`{policy, verdict, says}` of each policy in its order, then of the token's own limits."""
+    asked = list(seen.limits)
+    found = []
+    for policy in route.policies:
+        module = policies.get(policy.name)
+        if hasattr(module, "allowance"):
+            kind = module.allowance(policy.options, currency).kind
+            limit = _taken(asked, policy.name)
+            words = _would_take(limit, kind, currency) if limit is not None else ""
+            found.append({"policy": policy.name, **_held(seen, limit, words)})
+        else:
+            found.append({"policy": policy.name, **_passed(seen, policy.name)})
+    for limit in asked:
+        kind = limit.key.split("/")[1]
+        words = _would_take(limit, kind, currency)
+        found.append({"policy": f"the token's own {kind}", **_held(seen, limit, words)})
+    return found
+
+
+def _taken(asked: list[Limit], name: str) -> Limit | None:
+    """The next limit of this policy, taken out of those asked."""
+    for index, limit in enumerate(asked):
+        if limit.key.startswith(f"{name}/"):
+            return asked.pop(index)
+    return None
+
+
+def _held(seen: Seen, limit: Limit | None, words: str) -> dict[str, str]:
+    if limit is None:
+        return {"verdict": "not reached", "says": ""}
+    over = seen.refused_by == "limit" and limit.cost > limit.amount
+    return {"verdict": "refused" if over else "passed", "says": words}
+
+
+def _passed(seen: Seen, name: str) -> dict[str, str]:
+    step = seen.step(name)
+    if step is None:
+        return {"verdict": "not reached", "says": ""}
+    if step.passed or seen.error is None:
+        return {"verdict": "passed", "says": ""}
+    return {"verdict": "refused", "says": seen.error.message}
+
+
+def _would_take(limit: Limit, kind: str, currency: str) -> str:
+    who = limit.key.partition("|")[2]
+    amount, cost, unit = str(limit.amount), str(limit.cost), _UNITS.get(kind, kind)
+    if kind == "spend":
+        amount, cost, unit = f"{limit.amount / NANO:g}", f"{limit.cost / NANO:g}", currency
+    per = f" per {_span(limit.window)}" if limit.window else ""
+    return f"would take {cost} of {amount} {unit}{per}{f' of {who}' if who else ''}"
+
+
+def _span(seconds: float) -> str:
+    for unit, size in _SPANS:
+        if seconds >= size and seconds % size == 0:
+            return f"{seconds / size:g}{unit}"
+    return f"{seconds:g}s"

@@ -1,0 +1,103 @@
+"""What stands in for the world outside: upstreams that are never asked, counters at zero."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from engine.explain.seen import Answers, Sent
+from engine.stores.counters import Limit, State, Taken
+from engine.upstream.address import origin_of
+from engine.upstream.answer import Answer, Spool
+from engine.upstream.client import Client
+from engine.upstream.failures import ConnectFailed, FirstByteTimeout, Reset, UpstreamFailure
+from engine.upstream.http1 import asks_upgrade, request_head
+
+_FAILURES: dict[str, type[UpstreamFailure]] = {
+    "connect": ConnectFailed,
+    "timeout": FirstByteTimeout,
+    "reset": Reset,
+}
+
+
+class Canned(Answer):
+    """An answer that was never sent: a status, and a little JSON."""
+
+    def __init__(self, status: int) -> None:
+        self.status = status
+        self.headers = [("content-type", "application/json")]
+        self._body = b"{}"
+        self.length = len(self._body)
+
+    def read(self) -> bytes:
+        data, self._body = self._body, b""
+        return data
+
+    def silent(self, seconds: float) -> bool:
+        return False
+
+    def close(self) -> None:
+        """There is no connection."""
+
+
+class Recorder(Client):
+    """A client that writes down what it would send, and answers by itself."""
+
+    def __init__(self, url: str, *, sent: list[Sent], answers: Answers, **settings: Any) -> None:
+        origin = origin_of(url)
+        self.base_path, self.host = origin.base_path, origin.host_header
+        # Upstreams are known to the plan by name, to their clients by URL alone.
+        self.name = ""
+        self._base = url.removesuffix(origin.base_path) if origin.base_path else url
+        self._sent = sent
+        self._answers = answers
+
+    def send(
+        self,
+        method: str,
+        target: str,
+        headers: Sequence[tuple[str, str]],
+        body: bytes | Spool | None,
+        total: float | None = None,
+    ) -> Answer:
+        """Write it down. Raises the UpstreamFailure that was asked for; ValueError as a Client."""
+        whole = body if isinstance(body, bytes) else b"".join(body.chunks()) if body else b""
+        request_head(method, target, self.host, headers, len(whole), asks_upgrade(headers))
+        said = self._answers.of(self.name)
+        url = f"{self._base}{target}"
+        self._sent.append(Sent(self.name, method, url, tuple(headers), whole, said))
+        if isinstance(said, str):
+            failure = _FAILURES[said]("rehearsed")
+            failure.sent = said != "connect"
+            raise failure
+        return Canned(said)
+
+    def close(self) -> None:
+        """There is no pool."""
+
+
+def recorder(sent: list[Sent], answers: Answers) -> Any:
+    """What makes such clients, in place of Client."""
+    return partial(Recorder, sent=sent, answers=answers)
+
+
+class Counters:
+    """Counters that nobody has taken from: they write down what would be taken."""
+
+    def __init__(self, asked: list[Limit]) -> None:
+        self._asked = asked
+
+    def take(self, limits: Sequence[Limit]) -> Taken:
+        self._asked.extend(limits)
+        states = [State(max(0, limit.amount - limit.cost), limit.window) for limit in limits]
+        over = [index for index, limit in enumerate(limits) if limit.cost > limit.amount]
+        if over:
+            states[over[0]] = State(0, limits[over[0]].window, limits[over[0]].window)
+        return Taken(over[0] if over else None, states)
+
+    def settle(self, receipt: object, costs: Sequence[int]) -> None:
+        """Nothing was taken."""
+
+    def close(self) -> None:
+        """Nothing is open."""
