@@ -9,14 +9,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import click
-import orjson
 
 from engine import plan
 from engine.cli.show import config_option, show, tally
 from engine.config.model import Config
+from engine.explain import asked
 from engine.explain.rehearsal import rehearse
 from engine.explain.report import report
-from engine.explain.seen import FAILURES, Answers, Request
+from engine.explain.seen import FAILURES, Answers
 from engine.explain.words import text
 from engine.problem import did_you_mean
 from engine.tokens import Caller
@@ -69,7 +69,7 @@ def command(
         sys.exit(1)
     settings = planned.plan.config
     body = _body(data)
-    request = Request(method, path, _headers(headers, body), body, address)
+    request = asked.request(method, path, _headers(headers), body, address)
     caller = _caller(settings, token) if token else None
     try:
         seen = rehearse(planned.plan, request, caller, _answers(answers, settings))
@@ -97,22 +97,11 @@ def _body(data: str) -> bytes:
         raise click.UsageError(f"{data[1:]} cannot be read: {error.strerror}") from error
 
 
-def _headers(said: Sequence[str], body: bytes) -> list[tuple[str, str]]:
+def _headers(said: Sequence[str]) -> list[tuple[str, str]]:
     pairs = [header.partition(":") for header in said]
     if any(not name or not colon for name, colon, _ in pairs):
         raise click.UsageError("a header is written 'name: value'")
-    headers = [(name.strip(), value.strip()) for name, _, value in pairs]
-    if body and not any(name.lower() == "content-type" for name, _ in headers) and _is_json(body):
-        headers.append(("content-type", "application/json"))
-    return headers
-
-
-def _is_json(body: bytes) -> bool:
-    try:
-        orjson.loads(body)
-    except orjson.JSONDecodeError:
-        return False
-    return True
+    return [(name.strip(), value.strip()) for name, _, value in pairs]
 
 
 def _caller(config: Config, name: str) -> Caller:

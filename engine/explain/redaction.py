@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from urllib.parse import quote
 
 from engine.config.model import Config, Upstream
+from engine.explain.places import part_of
 from engine.explain.seen import Pairs
 from engine.problem import Source
 
@@ -65,8 +66,9 @@ def _hidden(pair: str, ours: set[str]) -> str:
 def _variable(source: Source, upstream: Upstream) -> str:
     """The variable that an upstream's one credential is read from, as the file has it."""
     for key in ("bearer", "value"):
-        line, column = source.place((*upstream.at, "credential", key))
-        lines = source.text.splitlines()[line - 1 : line]
+        part, at = part_of(source, (*upstream.at, "credential", key))
+        line, column = part.place(at)
+        lines = part.text.splitlines()[line - 1 : line]
         found = _VARIABLE.match(lines[0], column - 1) if lines else None
         if found is not None:
             return f"${{{found[1]}}}"

@@ -11,10 +11,11 @@ from engine.exchange import MISSING
 from engine.explain.changes import changes
 from engine.explain.limits import verdicts
 from engine.explain.nearest import Near, nearest
+from engine.explain.outgoing import model_sent
+from engine.explain.places import place_of
 from engine.explain.redaction import Redaction
 from engine.explain.seen import Seen, Sent
 from engine.plan import Planned, Route
-from engine.problem import Path, Source
 from engine.upstream.client import Timeouts
 from engine.wildcard import ByName
 
@@ -37,14 +38,17 @@ def report(planned: Planned, seen: Seen) -> Said:
         return said | {"nearest": [_near(near) for near in nearest(planned, seen.request)]}
     return said | {
         "operation": _operation(route),
-        "route": {"place": _place(config.source, route.at), "goes": _goes(route)},
+        "route": {"place": str(place_of(config.source, route.at)), "goes": _goes(route)},
         "authentication": _authentication(route, seen),
         "policies": verdicts(route, seen, config.currency),
         "validation": _validation(route, seen),
         "model": _model(route, seen, config),
         "targets": _targets(seen, route),
         "patience": _patience(seen, route, config),
-        "outgoing": [_outgoing(sent, seen, redaction) for sent in seen.sent],
+        "outgoing": [
+            _outgoing(sent, seen, redaction) | {"model": model_sent(route, sent, config)}
+            for sent in seen.sent
+        ],
         "log": [redaction.text(line) for line in seen.log],
     }
 
@@ -69,11 +73,6 @@ def code_of(seen: Seen) -> str:
 
 def _path(seen: Seen) -> str:
     return seen.request.target.partition("?")[0]  # the query may hold the caller's token
-
-
-def _place(source: Source, at: Path) -> str:
-    line, column = source.place(at)
-    return f"{source.file}:{line}:{column}"
 
 
 def _error(seen: Seen) -> Said | None:
@@ -102,7 +101,7 @@ def _near(near: Near) -> Said:
         "path": near.template,
         "differs": near.kind,
         "why": near.why,
-        "place": _place(operation.source, operation.at),
+        "place": str(place_of(operation.source, operation.at)),
     }
 
 
@@ -112,7 +111,7 @@ def _operation(route: Route) -> Said:
         "id": operation.id,
         "method": operation.method,
         "path": operation.path,
-        "place": _place(operation.source, operation.at),
+        "place": str(place_of(operation.source, operation.at)),
     }
 
 
@@ -165,7 +164,7 @@ def _model(route: Route, seen: Seen, config: Config) -> Said | None:
         "asked": name,
         "why": why,
         "entry": entry.name,
-        "place": _place(config.source, entry.at),
+        "place": str(place_of(config.source, entry.at)),
     }
 
 

@@ -1,0 +1,83 @@
+"""`modelway test`: cases that a config must meet, played offline."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from engine import plan
+from engine.cases import formats, read
+from engine.cases.case import Case
+from engine.cases.run import Result, run
+from engine.cli.show import config_option, show, tally
+from engine.plan import Planned
+from engine.problem import Findings
+
+
+@click.command()
+@config_option
+@click.argument("files", nargs=-1, type=click.Path(path_type=Path))
+@click.option(
+    "--format",
+    "shape",
+    type=click.Choice(["text", "json", "junit"]),
+    default="text",
+    show_default=True,
+)
+def command(config: Path, files: Sequence[Path], shape: str) -> None:
+    """Play the cases of the config; open no port, send nothing.
+
+    Cases stand under `tests:` in the config and in *.test.yaml beside it, or in FILES. Each is a
+    request and what is expected: operation, status, upstream, the model and headers that are sent
+    on. They go through the routes and steps that `modelway serve` runs; upstreams answer 200, or
+    what the case says.
+
+    \b
+      tests:
+        - name: chat goes to openai
+          request: {method: POST, path: /v1/chat/completions, token: alice,
+                    body: {model: gpt-4o, messages: [{role: user, content: Hello}]}}
+          expect: {operation: openai.createChatCompletion, status: 200, upstream: openai}
+
+    \b
+    Exit status: 0 all passed, 1 some failed (or files have errors), 2 wrong usage or no cases.
+    """
+    planned = plan.make(config, os.environ)
+    if planned.plan is None:
+        show(planned.findings.errors, planned)
+        click.echo(f"{tally(planned.findings.errors)}; nothing is tested.", err=True)
+        sys.exit(1)
+    findings = Findings()
+    cases = _cases(config, files, planned, findings)
+    if findings.errors:
+        show(findings.errors, Planned(findings=findings))
+        click.echo(f"{tally(findings.errors)}; nothing is tested.", err=True)
+        sys.exit(1)
+    if not cases:
+        raise click.UsageError(f"no cases: put some under tests:, or in {read.PATTERN} beside it")
+    results: list[Result] = []
+    for result in run(cases, planned.plan):
+        results.append(result)
+        if shape == "text":
+            click.echo(formats.line(result))
+    click.echo(_whole(results, shape))
+    sys.exit(0 if all(result.passed for result in results) else 1)
+
+
+def _cases(config: Path, files: Sequence[Path], planned: Planned, findings: Findings) -> list[Case]:
+    if files:
+        return [c for f in files for c in read.of_file(f, str(f), planned, findings)]
+    cases = read.of_config(planned, config, findings)
+    for file in read.beside(config):
+        cases += read.of_file(file, str(config.parent / file.name), planned, findings)
+    return cases
+
+
+def _whole(results: Sequence[Result], shape: str) -> str:
+    if shape == "json":
+        return formats.as_json(results)
+    return formats.as_junit(results) if shape == "junit" else formats.summary(results)

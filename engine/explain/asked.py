@@ -1,0 +1,25 @@
+"""A request as people write it down: a header may be left out where it goes without saying."""
+
+from __future__ import annotations
+
+import orjson
+
+from engine.explain.seen import Pairs, Request
+
+
+def request(
+    method: str, target: str, headers: Pairs, body: bytes, address: str = "127.0.0.1"
+) -> Request:
+    """The request; a body that is JSON gets its Content-Type when it has none."""
+    told = any(name.lower() == "content-type" for name, _ in headers)
+    if body and not told and _is_json(body):
+        headers = [*headers, ("content-type", "application/json")]
+    return Request(method, target, tuple(headers), body, address)
+
+
+def _is_json(body: bytes) -> bool:
+    try:
+        orjson.loads(body)
+    except orjson.JSONDecodeError:
+        return False
+    return True
