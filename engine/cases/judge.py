@@ -21,7 +21,7 @@ def judge(case: Case, seen: Seen, config: Config) -> list[Failure]:
     """Every expectation that was not met. Credentials are not shown."""
     redaction = Redaction(config)
     judged = _Judged(case, seen, config, redaction)
-    failures = []
+    failures: list[Failure] = []
     for name, expected in case.expect.items():
         if name == "headers":
             failures += judged.headers(expected)

@@ -133,7 +133,8 @@ class _Reader:
         body = request.get("body", b"")
         if isinstance(body, bytes):
             return body
-        return body.encode() if isinstance(body, str) else orjson.dumps(body)
+        text: bytes = body.encode() if isinstance(body, str) else orjson.dumps(body)
+        return text
 
     def _known(self, said: dict[str, Any], at: Path) -> None:
         """Whether the names in a case exist."""
