@@ -26,7 +26,7 @@ from engine.exchange import Exchange
 from engine.files import DOCUMENTS
 from engine.problem import Findings
 from engine.spec.bodies import check
-from engine.spec.operation import read
+from engine.spec.document import read
 
 CHAT = {
     "model": "gpt-4o",

@@ -67,9 +67,10 @@ def build(
     door = Door(server.max_body, server.body_timeout)
     app = application(door)
     for route in plan.routes:
+        operation = route.operation
         responder = door.endpoint(_handler(route, parts), route.dialects)
         for template, mount in route.templates:
-            resource = Resource(route.operation.method, mount, route.wide, responder)
+            resource = Resource(operation.method, mount, route.wide, responder, operation.query)
             app.add_route(template, resource)
     return app
 

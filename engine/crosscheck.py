@@ -8,7 +8,7 @@ from engine import dialects, policies
 from engine.config import model, shape
 from engine.problem import Findings, Level, Path, did_you_mean
 from engine.relay.headers import NEVER_SENT
-from engine.spec.operation import Specification
+from engine.spec.document import Specification
 from engine.upstream.address import origin_of, proxy_of
 from engine.wildcard import matches
 

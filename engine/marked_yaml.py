@@ -39,6 +39,7 @@ class Marked:
     """What a file says, and where. `problems` are what is wrong with it as YAML.
 
     `expanded` holds the values that `${...}` was filled into, with what the file says instead.
+    `known` holds the places that were asked for.
     """
 
     file: str
@@ -46,6 +47,7 @@ class Marked:
     value: Any = None
     problems: list[Problem] = field(default_factory=list)
     expanded: dict[str, str] = field(default_factory=dict)
+    known: dict[tuple[Path, bool], tuple[int, int]] = field(default_factory=dict)
     _root: yaml.Node | None = None
 
     def place(self, path: Path, *, key: bool = False) -> tuple[int, int]:
@@ -53,6 +55,16 @@ class Marked:
 
         A path that leads nowhere gives the place of the nearest value above it.
         """
+        found = self.known.get((path, key))
+        if found is None:
+            found = self.known[path, key] = self._place(path, key)
+        return found
+
+    def forget(self) -> None:
+        """Give back the node tree, which is many times the file; a place may cost it anew."""
+        self._root = None
+
+    def _place(self, path: Path, key: bool) -> tuple[int, int]:
         if self._root is None:
             try:
                 self._root = compose(self.text)
@@ -103,7 +115,7 @@ def read(text: str, file: str, expand: Expand | None = None) -> Marked:
         root = compose(text)
         reader = _Reader(marked, expand)
         marked.value = reader.value_of(root) if root is not None else None
-        marked._root = root if expand is not None else None
+        marked._root = root
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)

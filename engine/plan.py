@@ -11,7 +11,7 @@ from pathlib import Path as FilePath
 
 from engine import dialects
 from engine.config.load import load
-from engine.config.model import Config, Policy, Target
+from engine.config.model import Config, Policy, Spec, Target
 from engine.crosscheck import check_names
 from engine.dialects import Dialect
 from engine.marked_yaml import read_file
@@ -19,8 +19,9 @@ from engine.problem import Findings, Level, Path, Problem, did_you_mean
 from engine.relay.headers import NEVER_SENT
 from engine.routing import Claim, assign
 from engine.spec import expression, paths, security
+from engine.spec.document import Specification, read
 from engine.spec.expression import Expression
-from engine.spec.operation import Operation, Specification, read
+from engine.spec.operation import Operation
 from engine.spec.security import Carrier
 
 
@@ -45,6 +46,8 @@ class Route:
     validate: str
     policies: tuple[Policy, ...]
     wide: tuple[str, ...]
+    unknown_fields: str = "pass"
+    report_responses: bool = False
     at: Path = ()
 
     @property
@@ -117,10 +120,25 @@ def _read_documents(config: Config, planned: Planned) -> dict[str, Specification
             planned.findings.error(config.source, at, "MW106", message, _near_file(file))
             continue
         shown = str(FilePath(config.source.file).parent / spec.document)
-        made = read(name, file, shown, spec.mount, planned.findings)
+        overlays = _overlays(spec, config, planned.findings)
+        made = read(name, file, shown, spec.mount, planned.findings, overlays)
         if made is not None:
             read_ones[name] = made
     return read_ones
+
+
+def _overlays(spec: Spec, config: Config, findings: Findings) -> list[tuple[FilePath, str]]:
+    """The overlays on a document that exist, with the names to show for them."""
+    found = []
+    for index, said in enumerate(spec.overlays):
+        file = config.folder / said
+        if file.is_file():
+            found.append((file, str(FilePath(config.source.file).parent / said)))
+        else:
+            at = (*spec.at, "overlays", index)
+            message = f"there is no file '{said}'"
+            findings.error(config.source, at, "MW106", message, _near_file(file))
+    return found
 
 
 def _near_file(file: FilePath) -> str:
@@ -157,7 +175,9 @@ def _route(
         public=said.public,
         validate=said.validate,
         policies=(*config.policies, *said.policies),
-        wide=tuple(names if said.answer == "models" else wide),
+        wide=tuple(names if said.answer == "models" else {*wide, *operation.wide}),
+        unknown_fields=said.unknown_fields,
+        report_responses=said.validate_responses == "report",
         at=claim.at,
     )
 
@@ -220,11 +240,11 @@ def _repeating(
 
 def _check_paths(routes: tuple[Route, ...], findings: Findings) -> None:
     """Two routes on one method and path, unless the gateway answers both from `models`."""
-    taken: dict[tuple[str, str], Route] = {}
+    taken: dict[tuple[object, ...], Route] = {}
     for route in routes:
         operation = route.operation
         for template, _ in route.templates:
-            key = (operation.method, paths.shape(template))
+            key = (operation.method, paths.shape(template), operation.query)
             other = taken.setdefault(key, route)
             if other is route or (other.answer == route.answer == "models"):
                 continue

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
+from urllib.parse import parse_qsl
 
 import falcon
 
@@ -14,7 +15,7 @@ from engine.errors import GatewayError
 from engine.exchange import Exchange, Response
 from engine.incoming import START_RESPONSE
 from engine.problem import near
-from engine.spec.paths import Found, Missed, PathTree, unsafe
+from engine.spec.paths import Found, Missed, PathTree, Spans, shape, unsafe, variables
 from engine.spec.query import wrong
 
 
@@ -26,6 +27,32 @@ class Resource:
     mount: str
     wide: tuple[str, ...]
     responder: Responder
+    query: tuple[tuple[str, str], ...] = ()
+
+
+class _Variants:
+    """The operations of one method and path, told apart by what the query says."""
+
+    __slots__ = ("_all", "only")
+
+    def __init__(self) -> None:
+        self._all: list[tuple[Resource, list[str]]] = []
+        self.only: Resource | None = None
+
+    def add(self, resource: Resource, names: list[str]) -> None:
+        """Add one, unless the query it asks for is taken; `names` are its own variables."""
+        if all(known.query != resource.query for known, _ in self._all):
+            self._all.append((resource, names))
+            self._all.sort(key=lambda entry: -len(entry[0].query))
+        self.only = resource if len(self._all) == 1 and not resource.query else None
+
+    def choose(self, query: str, variables: Spans) -> tuple[Resource, Spans] | None:
+        """The one that asks for most of what the query says, and its variables."""
+        said = set(parse_qsl(query, keep_blank_values=True))
+        for resource, names in self._all:
+            if said.issuperset(resource.query):
+                return resource, dict(zip(names, variables.values(), strict=True))
+        return None
 
 
 class Router:
@@ -33,13 +60,18 @@ class Router:
 
     def __init__(self, door: Door) -> None:
         self._tree = PathTree()
+        self._variants: dict[tuple[str, str, tuple[str, ...]], _Variants] = {}
         self._door = door
         others = [dialects.get(name) for name in dialects.names() if name != "openai"]
         self._speaking = [*others, dialects.get("openai")]
 
     def add_route(self, uri_template: str, resource: Resource, **_: Any) -> None:
         """Add one method of a path; the variables named in `wide` may hold slashes."""
-        self._tree.add(uri_template, resource.method, resource, resource.wide)
+        key = (shape(uri_template), resource.method, resource.wide)
+        if key not in self._variants:
+            self._variants[key] = _Variants()
+            self._tree.add(uri_template, resource.method, self._variants[key], resource.wide)
+        self._variants[key].add(resource, variables(uri_template))
 
     def find(self, uri: str, req: falcon.Request) -> tuple[Any, Any, dict[str, Any], str]:
         """The responder for a request: there always is one, if only to say what is missing."""
@@ -50,9 +82,17 @@ class Router:
             return self, {req.method: responder}, {"mount": "", "variables": {}}, uri
         found = self._tree.find(path, req.method)
         if isinstance(found, Found):
-            resource: Resource = found.value
-            params = {"mount": resource.mount, "variables": found.variables}
-            return resource, {req.method: resource.responder}, params, uri
+            variants: _Variants = found.value
+            chosen: tuple[Resource, Spans] | None
+            if variants.only is not None:
+                chosen = variants.only, found.variables
+            else:
+                chosen = variants.choose(query, found.variables)
+            if chosen is not None:
+                resource, spans = chosen
+                params = {"mount": resource.mount, "variables": spans}
+                return resource, {req.method: resource.responder}, params, uri
+            found = Missed((), ())
         responder = self._door.endpoint(partial(_miss, found), self._speaking)
         return self, {req.method: responder}, {"mount": "", "variables": {}}, uri
 

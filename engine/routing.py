@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from engine.config import model
-from engine.problem import Findings, Level, Path, did_you_mean
-from engine.spec.operation import Operation, Specification
+from engine.problem import Findings, Level, Path, Problem, did_you_mean
+from engine.spec.document import Specification
+from engine.spec.operation import Operation
 from engine.wildcard import matches
 
 
@@ -25,6 +26,11 @@ def assign(
 ) -> list[Claim]:
     """A claim for every operation that is served, in the order of the routes."""
     known = {op.id: op for spec in specifications.values() for op in spec.operations.values()}
+    refused = {
+        f"{spec.name}.{name}": problem
+        for spec in specifications.values()
+        for name, problem in spec.refused.items()
+    }
     unread = (set(config.specs) - set(specifications)) | set(config.broken.names.get("specs", ()))
     claims: dict[str, Claim] = {}
     named = [(r, name, at) for r in config.routes for name, at in r.operations if "*" not in name]
@@ -32,6 +38,8 @@ def assign(
     for route, name, at in named:
         if name in known:
             _claim(Claim(route, known[name], at), claims, config, findings)
+        elif name in refused:
+            _refuse(name, refused[name], config, at, findings)
         elif not unread & {name.partition(".")[0], "*"}:
             hint = _hint(name, known, config)
             findings.error(config.source, at, "MW301", f"unknown operation '{name}'", hint)
@@ -39,7 +47,10 @@ def assign(
     for route, pattern, at in wild:
         matched = [op for id_, op in known.items() if matches(id_, pattern)]
         spec = pattern.partition(".")[0]
-        if not matched and not (unread if "*" in spec else unread & {spec, "*"}):
+        left = sorted(name for name in refused if matches(name, pattern))
+        if left:
+            _leave_out(pattern, left, config, at, findings)
+        elif not matched and not (unread if "*" in spec else unread & {spec, "*"}):
             hint = _hint(pattern.rstrip(".*"), known, config)
             findings.error(config.source, at, "MW302", f"'{pattern}' names no operation", hint)
         elif matched and all(op.id in explicit for op in matched):
@@ -52,6 +63,24 @@ def assign(
         _note_unserved(known, claims, findings)
     places = {route.at: index for index, route in enumerate(config.routes)}
     return sorted(claims.values(), key=lambda claim: places[claim.route.at])
+
+
+def _refuse(
+    name: str, problem: Problem, config: model.Config, at: Path, findings: Findings
+) -> None:
+    """An operation that a route names, and that cannot be served."""
+    place = f"{problem.file}:{problem.line}:{problem.column}"
+    hint = f"see {place}: {problem.message}"
+    findings.error(config.source, at, "MW307", f"{name} cannot be served", hint)
+
+
+def _leave_out(
+    pattern: str, names: list[str], config: model.Config, at: Path, findings: Findings
+) -> None:
+    """Operations that a wildcard names, and that cannot be served."""
+    shown = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
+    message = f"'{pattern}' leaves out {len(names)} that cannot be served: {shown}"
+    findings.note(config.source, at, Level.WARNING, "MW308", message)
 
 
 def _claim(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import yaml
 
@@ -17,6 +18,16 @@ class Loader(yaml.CSafeLoader):
     """libyaml's parser with the implicit types of YAML 1.2's core schema (and the merge key)."""
 
     yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}
+
+    def resolve(self, kind: type[yaml.Node], value: str | None, implicit: Any) -> str:
+        """The tag of a node without one: PyYAML's own rules, without the paths nobody uses."""
+        if kind is yaml.ScalarNode:
+            if implicit[0] and value is not None:
+                for tag, pattern in self.yaml_implicit_resolvers.get(value[:1], ()):
+                    if pattern.match(value):
+                        return tag
+            return TAG + "str"
+        return TAG + ("seq" if kind is yaml.SequenceNode else "map")
 
 
 for _name, _pattern, _first in (

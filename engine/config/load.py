@@ -126,6 +126,7 @@ def _spec(name: str, said: dict[str, Any]) -> model.Spec:
         mount=(mount,) if isinstance(mount, str) else tuple(mount),
         token=tuple(said.get("token", ())),
         at=("specs", name),
+        overlays=tuple(said.get("overlays", ())),
     )
 
 
@@ -186,4 +187,6 @@ def _route(said: dict[str, Any], at: Path) -> model.Route:
             said.get("policies", []), (*at, "policies"), " ".join(name for name, _ in operations)
         ),
         at=at,
+        unknown_fields=said.get("unknown_fields", "pass"),
+        validate_responses=said.get("validate_responses", "off"),
     )

@@ -53,6 +53,7 @@ class Spec:
     mount: tuple[str, ...]
     token: tuple[Any, ...]
     at: Path
+    overlays: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +171,8 @@ class Route:
     validate: str
     policies: tuple[Policy, ...]
     at: Path
+    unknown_fields: str = "pass"
+    validate_responses: str = "off"
 
 
 @dataclass(frozen=True, slots=True)

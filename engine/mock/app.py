@@ -25,7 +25,8 @@ from engine.mock.examples import Example, choose, elements, events, examples, fi
 from engine.pipeline import compose
 from engine.router import Application, Resource, application
 from engine.services import Services
-from engine.spec.operation import Operation, Specification
+from engine.spec.document import Specification
+from engine.spec.operation import Operation
 from engine.spec.paths import variables
 from engine.stages.authenticate import authenticate
 from engine.stages.validate import validate
@@ -65,9 +66,10 @@ def build(
                 last=_speak(operation, found, voice),
             )
             responder = door.endpoint(handler, [dialect])
-            names = tuple(name for name in variables(operation.path) if name == "model")
+            names = {name for name in variables(operation.path) if name == "model"}
+            wide = tuple(names.union(operation.wide))
             for mount in operation.mounts:
-                resource = Resource(operation.method, mount, names, responder)
+                resource = Resource(operation.method, mount, wide, responder, operation.query)
                 app.add_route(mount + operation.path, resource)
     return app
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import orjson
 
-from engine.spec.load import Node
+from engine.spec.library import Node
 
 _PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
 _WORD = re.compile(r"\s*\S+\s*")

@@ -18,7 +18,7 @@ from engine.exchange import Exchange
 from engine.json_text import Buffer
 from engine.spec import multipart
 from engine.spec.forms import compile_form, compile_multipart
-from engine.spec.load import Node
+from engine.spec.library import Node
 from engine.spec.schemas import Schemas
 from engine.spec.words import explain
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path as FilePath
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import jsonschema_rs
@@ -13,11 +12,13 @@ import jsonschema_rs
 from engine.errors import GatewayError, Malformed
 from engine.exchange import MISSING, Exchange, environ_key
 from engine.problem import Findings, Path, Source
-from engine.spec import paths, structure
+from engine.spec import paths
 from engine.spec.bodies import Bodies, compile_bodies
-from engine.spec.load import Library, Node, load
+from engine.spec.library import Node
 from engine.spec.parameters import compile_reader
 from engine.spec.query import Query
+from engine.spec.repairs import repeated
+from engine.spec.repairs.addresses import Address
 from engine.spec.schemas import Schemas
 from engine.spec.security import Carrier, carriers
 from engine.spec.words import explain
@@ -59,7 +60,8 @@ class Operation:
     """One method and path of a document, known as `spec.name`.
 
     `path` is the template under the document's server URL, `mounts` are the prefixes it is served
-    under. `websocket`: the document answers it with 101. `source` and `at` are its place.
+    under. `websocket`: the document answers it with 101. `source` and `at` are its place. `query`
+    is what the query has to say for this operation, `wide` names variables that may hold slashes.
     """
 
     spec: str
@@ -73,6 +75,8 @@ class Operation:
     websocket: bool
     source: Source
     at: Path
+    query: tuple[tuple[str, str], ...] = ()
+    wide: tuple[str, ...] = ()
 
     @property
     def id(self) -> str:
@@ -93,92 +97,40 @@ class Operation:
                 parameter.check(exchange.header("HTTP_COOKIE"))
 
 
-@dataclass(frozen=True, slots=True)
-class Specification:
-    """A document as read: its operations, and its files for those who show or mock it."""
+class Served(NamedTuple):
+    """An operation that is to be compiled: its names, its place below `paths`, its address."""
 
+    spec: str
     name: str
-    operations: Mapping[str, Operation]
-    library: Library
-
-    def node(self, operation: Operation) -> Node:
-        """The operation's own part of the document."""
-        node = self.library.document
-        for step in operation.at:
-            node = node.get(str(step))
-        return node
+    at: tuple[str, str]
+    address: Address
+    mounts: tuple[str, ...]
 
 
-def read(
-    name: str, file: FilePath, shown: str, mounts: Sequence[str], findings: Findings
-) -> Specification | None:
-    """Read a document into operations; None when it has errors. All problems go to findings.
-
-    `mounts` are prefixes to serve it under, in place of its server URL's path.
-    """
-    before = len(findings.errors)
-    library = load(file, shown, findings)
-    if library is None:
-        return None
-    document = library.document
-    structure.check(document, str(document.value["openapi"]).startswith("3.0"), findings)
-    if len(findings.errors) > before:
-        return None
-    try:
-        schemas = Schemas(library)
-    except (ValueError, jsonschema_rs.ReferencingError) as error:
-        findings.error(document.source, (), "MW204", f"schemas cannot be read: {error}")
-        return None
-    operations: dict[str, Operation] = {}
-    for template, item in document.get("paths").items():
-        at: Path = ("paths", template)
-        if (wrong := paths.check(template)) is not None:
-            findings.error(document.source, at, "MW205", f"path '{template}': {wrong}", key=True)
-            continue
-        for method in METHODS:
-            if item.get(method).value is None:
-                continue
-            made = _operation(name, method, template, item, document, schemas, mounts, findings)
-            if made.name in operations:
-                other = operations[made.name]
-                findings.error(
-                    document.source,
-                    (*made.at, "operationId"),
-                    "MW206",
-                    f"operationId '{made.name}' is used twice",
-                    f"it is also {other.method} {other.path}",
-                )
-            else:
-                operations[made.name] = made
-    if len(findings.errors) > before:
-        return None
-    return Specification(name, operations, library)
-
-
-def _operation(
-    spec: str,
-    method: str,
-    template: str,
-    item: Node,
-    document: Node,
-    schemas: Schemas,
-    mounts: Sequence[str],
-    findings: Findings,
+def compile_operation(
+    served: Served, item: Node, schemas: Schemas, findings: Findings
 ) -> Operation:
-    node = item.get(method)
+    """An operation with everything it needs; with errors in findings it is not to be served."""
+    library, (key, method) = item.library, served.at
+    node, document = item.get(method), library.document
+    template = served.address.template
+    repeated.mend(node, paths.variables(template), findings)
     statuses = [status for status, _ in node.get("responses").items()]
+    at = ("paths", key, method)
     return Operation(
-        spec=spec,
-        name=node.text("operationId") or f"{method.upper()} {template}",
+        spec=served.spec,
+        name=served.name,
         method=method.upper(),
         path=template,
-        mounts=tuple(mounts) or (_server_path(node, item, document, findings),),
+        mounts=served.mounts or (_server_path(node, item, document, findings),),
         carriers=carriers(node, document, findings),
         parameters=_parameters(node, item, template, schemas, findings),
         bodies=_bodies(node.get("requestBody"), schemas, findings),
         websocket=method == "get" and "101" in statuses,
-        source=document.source,
-        at=("paths", template, method),
+        source=library.source(library.root, at),
+        at=at,
+        query=served.address.query,
+        wide=served.address.wide,
     )
 
 

@@ -16,14 +16,14 @@ from typing import Any
 
 import jsonschema_rs
 
-from engine.spec.load import Library, Node
+from engine.spec.library import Library, Node
 
 CHECKED_FORMATS = frozenset({"byte", "date", "date-time", "uuid", "email", "ipv4", "ipv6"})
 """String formats that are enforced; every other one passes."""
 
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
-_LITERAL = frozenset({"enum", "const", "default", "example", "examples"})
-_NAMING = frozenset(
+LITERAL = frozenset({"enum", "const", "default", "example", "examples"})
+NAMING = frozenset(
     {"properties", "patternProperties", "dependentSchemas", "$defs", "definitions", "schemas"}
     | {"parameters", "requestBodies", "responses", "paths", "content", "headers"}
 )
@@ -90,7 +90,7 @@ class _Plain:
         if names:
             return {key: self._copy(below) for key, below in value.items()}
         made = {
-            key: below if key in _LITERAL else self._copy(below, key in _NAMING)
+            key: below if key in LITERAL else self._copy(below, key in NAMING)
             for key, below in value.items()
         }
         self._format(made)

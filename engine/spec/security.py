@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from engine.problem import Findings, Level, did_you_mean
-from engine.spec.load import Node
+from engine.spec.library import Node
 
 
 class Carrier(NamedTuple):

@@ -13,7 +13,7 @@ from typing import Any
 from openapi_spec_validator import OpenAPIV30SpecValidator, OpenAPIV31SpecValidator
 
 from engine.problem import Findings, Level
-from engine.spec.load import Library
+from engine.spec.library import Library
 
 _MOST = 50
 

@@ -12,21 +12,73 @@ from typing import Any
 import jsonschema_rs
 import jsonschema_specifications
 
-from engine.problem import Findings
-from engine.spec.load import Node
+from engine.problem import Findings, Level, Path
+from engine.spec.library import Breach, Library
 
 _META_30 = "http://json-schema.org/draft-04/schema"
 _TEXT = {"type": "string"}
 _MAPPING = {"type": "object"}
+_NAMING = frozenset({"properties", "schemas", "parameters", "requestBodies", "securitySchemes"})
+_ROUNDS = 20
 
 
-def check(document: Node, is_30: bool, findings: Findings) -> None:
-    """Note where a document is not of the shape."""
-    validator = _validator(is_30)
-    if validator.is_valid(document.value):
-        return
-    for error in validator.iter_errors(document.value):
-        findings.error(document.source, tuple(error.instance_path), "MW204", _words(error))
+def check(library: Library, findings: Findings) -> None:
+    """Take out what is not of the shape: a warning and a breach of the library for each.
+
+    Where the document as a whole is meant, it is an error.
+    """
+    validator = _validator(library.is_30)
+    document = library.document
+    seen: set[Path] = set()
+    empty = {breach.path for breach in library.breaches if breach.uri == library.root}
+    for _ in range(_ROUNDS):
+        if validator.is_valid(document.value):
+            return
+        errors = list(validator.iter_errors(document.value))
+        paths = [_path(error.instance_path, document.value) for error in errors]
+        for path, error in zip(paths, errors, strict=True):
+            if path in seen or path in empty:
+                continue
+            empty.add(path[:-1])
+            source = library.source(library.root, path)
+            whole = len(path) < (2 if path[:1] == ("paths",) else 3)
+            level = Level.ERROR if whole else Level.WARNING
+            findings.note(source, path, level, "MW204", _words(error))
+            library.breaches.append(Breach(library.root, path, findings.found[-1]))
+        if any(problem.level is Level.ERROR for problem in findings.found):
+            return
+        for path in sorted(set(paths), key=_last_first, reverse=True):
+            _take_out(document.value, path, again=path in seen)
+        seen.update(paths)
+    findings.error(document.source, (), "MW204", "too little of this document can be read")
+
+
+def _path(steps: Any, value: Any) -> Path:
+    """The steps with keys that look like indexes as the keys they are."""
+    path: list[str | int] = []
+    for step in steps:
+        path.append(str(step) if isinstance(value, dict) else step)
+        value = value[path[-1]]
+    return tuple(path)
+
+
+def _last_first(path: Path) -> list[tuple[bool, int, str]]:
+    return [(isinstance(s, str), s if isinstance(s, int) else 0, str(s)) for s in path]
+
+
+def _take_out(value: Any, path: Path, again: bool) -> None:
+    """Remove a value; what has a name of its own stays under it as the empty one, at first."""
+    for step in path[:-1]:
+        try:
+            value = value[step]
+        except (KeyError, IndexError):
+            return
+    if isinstance(value, list):
+        del value[path[-1] : path[-1] + 1]
+    elif not again and len(path) > 1 and path[-2] in _NAMING:
+        value[path[-1]] = {}
+    else:
+        value.pop(path[-1], None)
 
 
 def _words(error: Any) -> str:

@@ -17,7 +17,7 @@ from engine.mock.examples import (
     words,
 )
 from engine.problem import Findings
-from engine.spec.operation import read
+from engine.spec.document import read
 
 FACTS = {
     "text": "Hi there, you",

@@ -15,7 +15,7 @@ from engine.errors import GatewayError
 from engine.exchange import MISSING
 from engine.spec.bodies import Bodies, check
 from engine.spec.operation import Operation
-from tests.support.documents import ask, document, exchange, form_data, operations, read
+from tests.support.documents import causes, ask, document, exchange, form_data, operations, read
 
 JSON = "application/json"
 FORM = "application/x-www-form-urlencoded"
@@ -266,7 +266,7 @@ def test_a_broken_schema_of_a_body_is_placed(tmp_path: Path) -> None:
         "          application/json:\n            schema: {type: strin}\n"
     )
     _, problems = read(tmp_path, text)
-    (problem,) = problems
+    (problem,) = causes(problems)
     assert problem.code == "MW204"
     assert problem.line >= 8
 

@@ -18,7 +18,7 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 from engine.errors import GatewayError
 from engine.mock import examples
 from engine.problem import Findings
-from engine.spec.load import Node
+from engine.spec.library import Node
 from engine.spec.operation import METHODS, Operation
 from engine.spec.schemas import Schemas
 from engine.spec.standard import breaches

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from engine.problem import Findings, Problem
-from engine.spec.load import Library, Node, load
+from engine.spec.library import Library, Node
+from engine.spec.load import load
 
 HEAD = "openapi: 3.1.0\ninfo: {title: T, version: '1'}\n"
 

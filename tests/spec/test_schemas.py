@@ -276,7 +276,7 @@ def test_a_folder_of_any_name_holds_schemas(tmp_path: Path) -> None:
 @pytest.mark.parametrize("key", ["a/b", "a~b", "{id}", "a b", "é", "%41", "200", "a#b", "a?b"])
 def test_a_schema_may_stand_under_any_key(key: str) -> None:
     made = library(document(components={"schemas": {key: {"type": "string"}}}))
-    node = made.document.get("components").get("schemas")._step(key)
+    node = made.document.get("components").get("schemas").step(key)
     compiled = Schemas(made).validator(node)
     assert compiled.is_valid("x")
     assert not compiled.is_valid(5)

@@ -9,7 +9,7 @@ import pytest
 
 from engine.spec.operation import Operation
 from engine.spec.security import BEARER, Carrier, configured
-from tests.support.documents import document, read
+from tests.support.documents import causes, document, read
 
 SCHEMES = {
     "bearer": {"type": "http", "scheme": "bearer"},
@@ -106,7 +106,7 @@ def test_an_unknown_scheme_is_placed_with_the_name_meant(tmp_path: Path) -> None
         "components: {securitySchemes: {header: {type: apiKey, in: header, name: k}}}\n"
     )
     _, problems = read(tmp_path, text)
-    (problem,) = problems
+    (problem,) = causes(problems)
     assert (problem.code, problem.line, problem.column) == ("MW211", 3, 63)
     assert problem.hint == "did you mean 'header'?"
 

@@ -8,7 +8,7 @@ from engine.body import Body
 from engine.errors import GatewayError
 from engine.exchange import MISSING, Exchange, Response
 from engine.problem import Findings
-from engine.spec.operation import read
+from engine.spec.document import read
 from engine.stages.validate import validate
 
 DOCUMENT = """

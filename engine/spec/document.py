@@ -1,0 +1,185 @@
+"""A document as read: its operations, and those that cannot be served."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path as FilePath
+
+import jsonschema_rs
+
+from engine.problem import Findings, Level, Problem
+from engine.spec import structure
+from engine.spec.library import Breach, Library, Node
+from engine.spec.load import load
+from engine.spec.operation import METHODS, Operation, Served, compile_operation
+from engine.spec.paths import shape
+from engine.spec.repair import mend
+from engine.spec.repairs import addresses
+from engine.spec.schemas import Schemas
+from engine.spec.taint import breach_of, tainted
+
+
+@dataclass(frozen=True, slots=True)
+class Specification:
+    """A document as read: its operations, and its files for those who show or mock it.
+
+    `refused` are operations that cannot be served, each with the problem that says why.
+    """
+
+    name: str
+    operations: Mapping[str, Operation]
+    library: Library
+    refused: Mapping[str, Problem] = field(default_factory=dict)
+
+    def node(self, operation: Operation) -> Node:
+        """The operation's own part of the document."""
+        node = self.library.document
+        for step in operation.at:
+            node = node.get(str(step))
+        return node
+
+
+def read(
+    name: str,
+    file: FilePath,
+    shown: str,
+    mounts: Sequence[str],
+    findings: Findings,
+    overlays: Sequence[tuple[FilePath, str]] = (),
+) -> Specification | None:
+    """Read a document into operations; None when it has errors. All problems go to findings.
+
+    `mounts` are prefixes to serve it under, in place of its server URL's path. What breaks the
+    standard and has a clear meaning is mended; what has none takes its operation out.
+    """
+    before = len(findings.errors)
+    library = load(file, shown, findings, overlays)
+    if library is None:
+        return None
+    mend(library, findings)
+    structure.check(library, findings)
+    if len(findings.errors) > before:
+        return None
+    try:
+        schemas = Schemas(library)
+    except (ValueError, jsonschema_rs.ReferencingError) as error:
+        message = f"schemas cannot be read: {error}"
+        findings.error(library.document.source, (), "MW204", message)
+        return None
+    return _Reader(name, library, schemas, tuple(mounts), findings).read()
+
+
+class _Reader:
+    """The operations of a library, one by one."""
+
+    def __init__(
+        self,
+        name: str,
+        library: Library,
+        schemas: Schemas,
+        mounts: tuple[str, ...],
+        findings: Findings,
+    ) -> None:
+        self._name = name
+        self._library = library
+        self._schemas = schemas
+        self._mounts = mounts
+        self._findings = findings
+        self._operations: dict[str, Operation] = {}
+        self._refused: dict[str, Problem] = {}
+        self._taken: dict[tuple[object, ...], str] = {}
+
+    def read(self) -> Specification:
+        found = tainted(self._library)
+        for key, item in self._library.document.get("paths").items():
+            if key.startswith("x-"):
+                continue
+            address = addresses.read(key)
+            wrong = addresses.problem(address)
+            if wrong is not None:
+                self._note((key,), "MW205", f"path '{key}': {wrong}")
+            for method in METHODS:
+                if not isinstance(item.value, dict) or method not in item.value:
+                    continue
+                name = self._unique(item, key, method)
+                breach = breach_of(found, key, method)
+                if wrong is not None:
+                    self._refused[name] = self._findings.found[-1]
+                elif breach is not None:
+                    self._refuse(name, (key, method), breach)
+                else:
+                    self._read_one(name, (key, method), item, address)
+            if wrong is None:
+                for words in address.mends:
+                    self._note((key,), "MW228", f"path '{key}': {words}")
+        return Specification(self._name, self._operations, self._library, self._refused)
+
+    def _read_one(
+        self, name: str, at: tuple[str, str], item: Node, address: addresses.Address
+    ) -> None:
+        node = item.get(at[1])
+        wider = addresses.widened(address, node, item)
+        for words in wider.mends[len(address.mends) :]:
+            self._note((at[0],), "MW228", f"path '{at[0]}': {words}")
+        place = (at[1], wider.query, shape(wider.template))
+        other = self._taken.setdefault(place, name)
+        findings = Findings()
+        served = Served(self._name, name, at, wider, self._mounts)
+        made = compile_operation(served, item, self._schemas, findings)
+        if other != name:
+            path = ("paths", *at)
+            message = f"'{name}' and '{other}' are both {at[1].upper()} {wider.template}"
+            findings.error(self._library.source(self._library.root, path), path, "MW230", message)
+        for problem in findings.found:
+            if problem.level is Level.ERROR:
+                problem = Problem(
+                    problem.file,
+                    problem.line,
+                    problem.column,
+                    Level.WARNING,
+                    problem.code,
+                    problem.message,
+                    problem.hint,
+                )
+                self._refused.setdefault(name, problem)
+            self._findings.found.append(problem)
+        self._findings.texts.update(findings.texts)
+        if name in self._refused:
+            self._say_refused(name, at, self._refused[name])
+        else:
+            self._operations[name] = made
+
+    def _unique(self, item: Node, key: str, method: str) -> str:
+        """The operation's name: its own, or method and path where another one has that name."""
+        name, plain = item.get(method).text("operationId"), f"{method.upper()} {key}"
+        if name and (name in self._operations or name in self._refused):
+            message = f"operationId '{name}' is used twice"
+            first = self._operations.get(name)
+            hint = f"it is also {first.method} {first.path}; " if first is not None else ""
+            self._note(
+                (key, method, "operationId"),
+                "MW206",
+                message,
+                f"{hint}this one is known as '{plain}'",
+                key=False,
+            )
+            return plain
+        return name or plain
+
+    def _refuse(self, name: str, at: tuple[str, str], breach: Breach) -> None:
+        self._refused[name] = breach.problem
+        self._say_refused(name, at, breach.problem)
+
+    def _say_refused(self, name: str, at: tuple[str, str], problem: Problem) -> None:
+        place = f"{problem.file}:{problem.line}:{problem.column}"
+        hint = f"see {place}: {problem.message}"
+        self._note(at, "MW209", f"{self._name}.{name} is not served", hint)
+
+    def _note(
+        self, at: tuple[str, ...], code: str, message: str, hint: str = "", *, key: bool = True
+    ) -> None:
+        """Note a warning at a place below `paths`."""
+        path = ("paths", *at)
+        source = self._library.source(self._library.root, path)
+        self._findings.note(source, path, Level.WARNING, code, message, hint, key=key)
