@@ -124,15 +124,15 @@ class _Reader:
             message = "'body' and 'body_file' together"
             self._error((*at, "body_file"), "MW105", message, "keep one")
         if "body_file" in request:
-            file = self.folder / request["body_file"]
+            file: FilePath = self.folder / request["body_file"]
             if not file.is_file():
                 message = f"there is no file '{request['body_file']}'"
                 self._error((*at, "body_file"), "MW106", message, "it starts at this file's folder")
                 return b""
             return file.read_bytes()
-        body = request.get("body", b"")
-        if isinstance(body, bytes):
-            return body
+        if "body" not in request:
+            return b""
+        body = request["body"]
         text: bytes = body.encode() if isinstance(body, str) else orjson.dumps(body)
         return text
 

@@ -1,0 +1,88 @@
+"""`modelway diff`: what changes in effect between two configs."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from pathlib import Path
+
+import click
+
+from engine import plan
+from engine.cli.show import show, tally
+from engine.diff.between import between
+from engine.diff.difference import Level
+from engine.diff.formats import as_github, as_json, as_text
+from engine.plan import Planned
+
+_FORMATS = {"text": as_text, "json": as_json, "github": as_github}
+
+
+@click.command()
+@click.argument("old", type=click.Path(path_type=Path))
+@click.argument("new", type=click.Path(path_type=Path))
+@click.option(
+    "--format", "shape", type=click.Choice(list(_FORMATS)), default="text", show_default=True
+)
+@click.option("--strict", is_flag=True, help="Exit with 3 also for what breaks callers.")
+def command(old: Path, new: Path, shape: str, strict: bool) -> None:
+    """Say what changes in effect from OLD to NEW: each a gateway.yaml, or a folder with one.
+
+    Routes, authentication, tokens, limits, validation, targets, timeouts, and what the documents
+    let callers send and promise them. Comments, order and spelling are no difference.
+
+    OLD may be `-` or a pipe, for a config without its files: documents and includes are then read
+    from NEW's folder. To compare with the documents of that time as well, take a whole tree.
+
+    \b
+      git show main:gateway.yaml | modelway diff - gateway.yaml
+      git worktree add /tmp/main main && modelway diff /tmp/main .
+
+    \b
+    Levels: weaker (guards less), breaking (callers may fail), removed, changed, added.
+    Exit status: 0 nothing weaker, 3 something is weaker, 1 errors in a config, 2 wrong usage.
+    """
+    if _is_pipe(new):
+        raise click.UsageError("NEW is a file or a folder; only OLD may be a pipe")
+    after = _planned(_file(new))
+    before = _piped(old, _file(new)) if _is_pipe(old) else _planned(_file(old))
+    found = between(before, after)
+    click.echo(_FORMATS[shape](found))
+    grave = {Level.WEAKER, Level.BREAKING} if strict else {Level.WEAKER}
+    sys.exit(3 if any(one.level in grave for one in found) else 0)
+
+
+def _is_pipe(path: Path) -> bool:
+    if str(path) == "-":
+        return True
+    try:
+        return stat.S_ISFIFO(path.stat().st_mode)
+    except OSError:
+        return False  # reading it will say why
+
+
+def _file(path: Path) -> Path:
+    return path / "gateway.yaml" if path.is_dir() else path
+
+
+def _piped(old: Path, beside: Path) -> Planned:
+    """A config without its files, as if it stood beside another."""
+    data = sys.stdin.buffer.read() if str(old) == "-" else old.read_bytes()
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise click.UsageError(f"OLD is not UTF-8 text (byte {error.start})") from error
+    return _sound(plan.make(beside.parent / "(old)", os.environ, text))
+
+
+def _planned(file: Path) -> Planned:
+    return _sound(plan.make(file, os.environ))
+
+
+def _sound(planned: Planned) -> Planned:
+    if planned.plan is None:
+        show(planned.findings.errors, planned)
+        click.echo(f"{tally(planned.findings.errors)}; nothing is compared.", err=True)
+        sys.exit(1)
+    return planned

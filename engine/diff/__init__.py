@@ -1,0 +1,1 @@
+"""What changes between two configs in effect, whatever changed in their text."""

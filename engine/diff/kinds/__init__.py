@@ -1,0 +1,1 @@
+"""ONE FILE = ONE KIND OF DIFFERENCE: a module with `differences(old, new)`, which no list names."""

@@ -1,0 +1,38 @@
+"""Whether a token is asked for, and where it may stand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from engine.diff.difference import Difference, Level, Side
+from engine.spec.security import Carrier
+
+_SEEN_BY_OTHERS = ("query", "cookie")
+
+
+def differences(old: Side, new: Side) -> Iterator[Difference]:
+    for name, route in new.routes.items():
+        before = old.routes.get(name)
+        place = new.place(route.at)
+        if route.public and (before is None or not before.public):
+            words = "asks for no token (auth: none)"
+            yield Difference(Level.WEAKER, "auth-none", place, (name,), words)
+        elif before is not None and before.public and not route.public:
+            words = "asks for a token now"
+            yield Difference(Level.BREAKING, "auth-required", place, (name,), words)
+        if before is None or route.public:
+            continue
+        for carrier in route.carriers:
+            if carrier not in before.carriers:
+                words = f"takes a token from {_said(carrier)} as well"
+                open_ = carrier.kind in _SEEN_BY_OTHERS
+                level = Level.WEAKER if open_ else Level.CHANGED
+                yield Difference(level, "carrier-added", place, (name,), words)
+        for carrier in before.carriers:
+            if carrier not in route.carriers:
+                words = f"takes no token from {_said(carrier)} any more"
+                yield Difference(Level.BREAKING, "carrier-removed", place, (name,), words)
+
+
+def _said(carrier: Carrier) -> str:
+    return "Authorization: Bearer" if carrier.kind == "bearer" else f"{carrier.kind} {carrier.name}"

@@ -1,0 +1,41 @@
+"""Models that callers may ask for: which there are, and who serves them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from engine.diff.difference import Difference, Level, Side
+from engine.diff.kinds.targets import shares
+from engine.wildcard import ByName
+
+
+def differences(old: Side, new: Side) -> Iterator[Difference]:
+    before, after = old.config.models, new.config.models
+    served = ByName(after)
+    for name, entry in before.items():
+        subject = (f"model {name}",)
+        if name in after:
+            continue
+        instead = served.find(name) if "*" not in name else None
+        if instead is None:
+            words = "cannot be asked for any more"
+            place = old.place(entry.at, key=True)
+            yield Difference(Level.REMOVED, "model-removed", place, subject, words)
+        elif shares(instead.to) != shares(entry.to):
+            words = f"goes to {shares(instead.to)} by '{instead.name}', was {shares(entry.to)}"
+            place = new.place(instead.at, key=True)
+            yield Difference(Level.CHANGED, "model-targets", place, subject, words)
+    for name, entry in after.items():
+        subject, place = (f"model {name}",), new.place(entry.at, key=True)
+        was = before.get(name)
+        if was is None:
+            words = f"can be asked for: {shares(entry.to)}"
+            yield Difference(Level.ADDED, "model-added", place, subject, words)
+            continue
+        if shares(entry.to) != shares(was.to):
+            words = f"goes to {shares(entry.to)}, was {shares(was.to)}"
+            yield Difference(Level.CHANGED, "model-targets", place, subject, words)
+        if entry.fallback != was.fallback:
+            now, past = (", ".join(one.fallback) or "none" for one in (entry, was))
+            words = f"falls back to {now}, was {past}"
+            yield Difference(Level.CHANGED, "model-fallback", place, subject, words)
