@@ -10,10 +10,10 @@ from pathlib import Path
 import click
 
 from engine import plan
-from engine.cases import formats, read
-from engine.cases.case import Case
-from engine.cases.run import Result, run
 from engine.cli.show import config_option, show, tally
+from engine.expect import formats, read
+from engine.expect.case import Case
+from engine.expect.run import Result, run
 from engine.plan import Planned
 from engine.problem import Findings
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import orjson
 
-from engine.cases.case import Case, Failure
 from engine.config.model import Config
+from engine.expect.case import Case, Failure
 from engine.explain.changes import ABSENT
 from engine.explain.outgoing import model_sent
 from engine.explain.redaction import Redaction

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from xml.sax.saxutils import escape, quoteattr
 
-from engine.cases.run import Result
+from engine.expect.run import Result
 
 
 def line(result: Result) -> str:

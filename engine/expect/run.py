@@ -6,8 +6,8 @@ import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from engine.cases.case import Case, Failure
-from engine.cases.judge import judge
+from engine.expect.case import Case, Failure
+from engine.expect.judge import judge
 from engine.explain.rehearsal import rehearse
 from engine.explain.report import code_of
 from engine.explain.seen import Seen

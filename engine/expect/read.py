@@ -8,9 +8,9 @@ from typing import Any
 
 import orjson
 
-from engine.cases.case import Case
 from engine.config import shape
 from engine.config.model import Config
+from engine.expect.case import Case
 from engine.explain import asked
 from engine.explain.places import place_of
 from engine.explain.seen import Answers
