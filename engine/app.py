@@ -18,6 +18,7 @@ from engine.services import connect as connect_services
 from engine.stages.account import account
 from engine.stages.authenticate import authenticate
 from engine.stages.limit import limit
+from engine.stages.report_answers import report_answers
 from engine.stages.validate import validate
 from engine.upstream.catalog import Catalog, catalog
 from engine.upstream.client import Client
@@ -95,12 +96,18 @@ def _handler(route: Route, parts: _Parts) -> Handler:
         account(route.operation.id, services),
         authenticate(route.carriers, route.public, services),
         *guards,
-        validate(route.operation, route.validate, _in_body(route)),
+        *_reporting(route),
+        validate(route.operation, route.validate, _in_body(route), route.unknown_fields),
         *steps,
         *late,
         limit(rules, services, route.to[0].upstream if route.to else ""),
     ]
     return compose(parts.around(route, stages), last=_last(route, parts))
+
+
+def _reporting(route: Route) -> list[Stage]:
+    """The stage that looks at answers, on the routes that ask for it."""
+    return [] if route.answers is None else [report_answers(route.operation.id, route.answers)]
 
 
 def _last(route: Route, parts: _Parts) -> Handler:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Collection, Iterator
 from mmap import mmap
+from typing import Any
 
 Buffer = bytes | mmap
 
@@ -43,6 +45,66 @@ def spans(text: Buffer, pointer: tuple[str, ...]) -> list[tuple[int, int]]:
         return [(start, _end(text, start))]
     _descend(text, start, pointer, found)
     return found
+
+
+def without_members(text: Buffer, paths: Collection[tuple[str | int, ...]]) -> bytes:
+    """Valid JSON without the members at these paths, all other bytes unchanged.
+
+    No path lies below another one. A key that stands several times is taken out every time.
+    """
+    tree: dict[str | int, Any] = {}
+    for path in paths:
+        at = tree
+        for step in path[:-1]:
+            at = at.setdefault(step, {})
+        at[path[-1]] = None
+    cuts: list[tuple[int, int]] = []
+    _cut(text, _after_space(text, 0), tree, cuts)
+    kept, at_byte = [], 0
+    for start, end in sorted(cuts):
+        kept.append(text[at_byte:start])
+        at_byte = end
+    return b"".join([*kept, text[at_byte:]])
+
+
+def _cut(text: Buffer, start: int, tree: dict[str | int, Any], cuts: list[tuple[int, int]]) -> None:
+    """Note the spans to cut from the object or array at `start`, commas included."""
+    kept_end: int | None = None
+    cut_from: int | None = None
+    end = start + 1
+    for step, begin, value, end in _entries(text, start):
+        if step in tree and tree[step] is None:
+            cut_from = begin if cut_from is None else cut_from
+            continue
+        if step in tree:
+            _cut(text, value, tree[step], cuts)
+        if cut_from is not None:
+            cuts.append((cut_from, begin))
+            cut_from = None
+        kept_end = end
+    if cut_from is not None:
+        cuts.append((cut_from if kept_end is None else kept_end, end))
+
+
+def _entries(text: Buffer, start: int) -> Iterator[tuple[str | int, int, int, int]]:
+    """Key or index, start of the entry, start and end of its value, of what opens at `start`."""
+    opener = text[start : start + 1]
+    if opener not in (b"{", b"["):
+        return
+    at, index = _after_space(text, start + 1), 0
+    while text[at : at + 1] not in (b"}", b"]"):
+        begin = at
+        step: str | int = index
+        if opener == b"{":
+            key_end = _end(text, at)
+            step = _key(text[at:key_end])
+            at = _after_space(text, _after_space(text, key_end) + 1)
+        end = _end(text, at)
+        yield step, begin, at, end
+        index += 1
+        at = _after_space(text, end)
+        if text[at : at + 1] == b",":
+            at = _after_space(text, at + 1)
 
 
 def _only_mention(text: Buffer, key: str) -> tuple[int, int] | None:

@@ -244,9 +244,7 @@ class _Reader:
                 return node.value
             self.marked.expanded[text] = node.value
             if not node.style and text != node.value:
-                tag = self.resolver.resolve(  # type: ignore[no-untyped-call]
-                    yaml.ScalarNode, text, (True, False)
-                )
+                tag = self.resolver.resolve(yaml.ScalarNode, text, (True, False))
         if tag == TAG + "str":
             return text
         if tag == TAG + "null":

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 
-from engine import dialects
+from engine import dialects, documents
 from engine.config.load import load
-from engine.config.model import Config, Policy, Spec, Target
+from engine.config.model import Config, Policy, Target
 from engine.crosscheck import check_names
 from engine.dialects import Dialect
 from engine.marked_yaml import read_file
@@ -19,7 +19,9 @@ from engine.problem import Findings, Level, Path, Problem, did_you_mean
 from engine.relay.headers import NEVER_SENT
 from engine.routing import Claim, assign
 from engine.spec import expression, paths, security
-from engine.spec.document import Specification, read
+from engine.spec.answers import Answers
+from engine.spec.cache import folder_of
+from engine.spec.document import Specification
 from engine.spec.expression import Expression
 from engine.spec.operation import Operation
 from engine.spec.security import Carrier
@@ -47,7 +49,7 @@ class Route:
     policies: tuple[Policy, ...]
     wide: tuple[str, ...]
     unknown_fields: str = "pass"
-    report_responses: bool = False
+    answers: Answers | None = None
     at: Path = ()
 
     @property
@@ -97,7 +99,7 @@ def make(file: FilePath, environ: Mapping[str, str], text: str | None = None) ->
     config, _ = load(text, shown, file.absolute().parent, environ, findings)
     if config is None:
         return planned
-    planned.specifications = _read_documents(config, planned)
+    planned.specifications = documents.read_all(config, findings, folder_of(environ))
     check_names(config, planned.specifications, findings)
     routes = [
         _route(claim, config, planned.specifications, findings)
@@ -105,45 +107,11 @@ def make(file: FilePath, environ: Mapping[str, str], text: str | None = None) ->
     ]
     made = tuple(route for route in routes if route is not None)
     _check_paths(made, findings)
+    for specification in planned.specifications.values():
+        specification.settle()
     if not findings.errors:
         planned.plan = Plan(config, made)
     return planned
-
-
-def _read_documents(config: Config, planned: Planned) -> dict[str, Specification]:
-    read_ones: dict[str, Specification] = {}
-    for name, spec in config.specs.items():
-        file = config.folder / spec.document
-        if not file.is_file():
-            at = (*spec.at, "document")
-            message = f"there is no file '{spec.document}'"
-            planned.findings.error(config.source, at, "MW106", message, _near_file(file))
-            continue
-        shown = str(FilePath(config.source.file).parent / spec.document)
-        overlays = _overlays(spec, config, planned.findings)
-        made = read(name, file, shown, spec.mount, planned.findings, overlays)
-        if made is not None:
-            read_ones[name] = made
-    return read_ones
-
-
-def _overlays(spec: Spec, config: Config, findings: Findings) -> list[tuple[FilePath, str]]:
-    """The overlays on a document that exist, with the names to show for them."""
-    found = []
-    for index, said in enumerate(spec.overlays):
-        file = config.folder / said
-        if file.is_file():
-            found.append((file, str(FilePath(config.source.file).parent / said)))
-        else:
-            at = (*spec.at, "overlays", index)
-            message = f"there is no file '{said}'"
-            findings.error(config.source, at, "MW106", message, _near_file(file))
-    return found
-
-
-def _near_file(file: FilePath) -> str:
-    siblings = [p.name for p in file.parent.iterdir()] if file.parent.is_dir() else []
-    return did_you_mean(file.name, siblings, "the path starts at this file's folder")
 
 
 def _route(
@@ -164,7 +132,7 @@ def _route(
     names = paths.variables(operation.path)
     wide = [found.steps[0]] if found is not None and found.place == "path" else []
     return Route(
-        operation=operation,
+        operation=documents.as_asked(claim, config, specifications, findings),
         dialects=(*shared, own),
         carriers=security.configured(list(spec.token)) or operation.carriers,
         model=found,
@@ -177,7 +145,7 @@ def _route(
         policies=(*config.policies, *said.policies),
         wide=tuple(names if said.answer == "models" else {*wide, *operation.wide}),
         unknown_fields=said.unknown_fields,
-        report_responses=said.validate_responses == "report",
+        answers=documents.answers(claim, specifications, findings),
         at=claim.at,
     )
 

@@ -17,8 +17,8 @@ STAIRCASE = (
     ["config", "spec", "dialects", "relay", "stores"],
     ["services", "directory"],
     ["upstream", "stages", "policies", "pipeline", "endpoint", "incoming", "answer", "router"],
-    ["plan", "routing", "crosscheck"],
-    ["app", "mock", "server", "worker", "strict", "outgoing"],
+    ["plan", "routing", "crosscheck", "documents"],
+    ["app", "audit", "mock", "server", "worker", "strict", "outgoing"],
     ["cli", "wsgi"],
     ["__main__"],
 )

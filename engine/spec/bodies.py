@@ -20,6 +20,7 @@ from engine.spec import multipart
 from engine.spec.forms import compile_form, compile_multipart
 from engine.spec.library import Node
 from engine.spec.schemas import Schemas
+from engine.spec.unknown import Names, compile_names
 from engine.spec.words import explain
 
 _CHARSET = re.compile(r';\s*charset="?([^";\s]*)', re.IGNORECASE)
@@ -28,10 +29,14 @@ Parse = Callable[[Exchange], Any]
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One media type: how a body of it is parsed (None: not at all) and what it must be."""
+    """One media type: how a body of it is parsed (None: not at all) and what it must be.
+
+    `names` are the members its document names, where somebody wants to know.
+    """
 
     parse: Parse | None
     validator: jsonschema_rs.Validator | None
+    names: Names | None = None
 
 
 @dataclass(slots=True)
@@ -94,15 +99,21 @@ def check(rule: Rule, value: Any) -> None:
     raise GatewayError(400, refusal.code, refusal.message, param=refusal.param)
 
 
-def compile_bodies(request_body: Node, schemas: Schemas) -> Bodies:
-    """The bodies of an operation's `requestBody`. Raises ValueError for a broken schema."""
+def compile_bodies(request_body: Node, schemas: Schemas, *, named: bool = False) -> Bodies:
+    """The bodies of an operation's `requestBody`. Raises ValueError for a broken schema.
+
+    `named`: with the names of all members of JSON bodies.
+    """
     bodies = Bodies(required=request_body.value.get("required") is True)
     for name, media in request_body.get("content").items():
         media_type = name.partition(";")[0].strip().lower()
         schema = media.get("schema")
         parse = _parser(media_type, media, schema, schemas)
         compiled = schemas.validator(schema) if parse and schema.value is not None else None
-        bodies.rules[media_type] = Rule(parse, compiled)
+        names = None
+        if named and parse is _json and schema.value is not None:
+            names = compile_names(schema.value, schemas.resolve(schema))
+        bodies.rules[media_type] = Rule(parse, compiled, names)
     return bodies
 
 

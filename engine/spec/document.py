@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path as FilePath
 
 import jsonschema_rs
 
 from engine.problem import Findings, Level, Problem
 from engine.spec import structure
+from engine.spec.answers import Answers, compile_answers
+from engine.spec.cache import SMALLEST, Entry
 from engine.spec.library import Breach, Library, Node
 from engine.spec.load import load
-from engine.spec.operation import METHODS, Operation, Served, compile_operation
+from engine.spec.operation import METHODS, Operation, Served, compile_operation, recompile
 from engine.spec.paths import shape
 from engine.spec.repair import mend
 from engine.spec.repairs import addresses
-from engine.spec.schemas import Schemas
+from engine.spec.schemas import Purpose, Schemas
 from engine.spec.taint import breach_of, tainted
 
 
@@ -31,6 +33,8 @@ class Specification:
     operations: Mapping[str, Operation]
     library: Library
     refused: Mapping[str, Problem] = field(default_factory=dict)
+    _schemas: dict[Purpose, Schemas] = field(default_factory=dict)
+    _kept: tuple[Entry, Sequence[Problem]] | None = None
 
     def node(self, operation: Operation) -> Node:
         """The operation's own part of the document."""
@@ -38,6 +42,32 @@ class Specification:
         for step in operation.at:
             node = node.get(str(step))
         return node
+
+    def reread(self, operation: Operation, *, lenient: bool, named: bool) -> Operation:
+        """The operation as a route asks for it: `lenient`, or with the `named` members of bodies.
+
+        Raises ValueError for a schema that cannot be read so.
+        """
+        schemas = self._read_for(Purpose.LENIENT if lenient else Purpose.REQUEST)
+        item = self.library.document.get("paths").get(str(operation.at[1]))
+        return recompile(operation, self.node(operation), item, schemas, named=named)
+
+    def answers(self, operation: Operation) -> Answers:
+        """What the operation answers. Raises ValueError for a broken schema."""
+        return compile_answers(self.node(operation), self._read_for(Purpose.RESPONSE))
+
+    def settle(self) -> None:
+        """All places were asked for: keep the document for the next start, give memory back."""
+        if self._kept is not None:
+            entry, problems = self._kept
+            entry.keep(self.library, problems)
+        for marked in (*self.library.files.values(), *self.library.overlays.values()):
+            marked.forget()
+
+    def _read_for(self, purpose: Purpose) -> Schemas:
+        if purpose not in self._schemas:
+            self._schemas[purpose] = Schemas(self.library, purpose)
+        return self._schemas[purpose]
 
 
 def read(
@@ -47,19 +77,25 @@ def read(
     mounts: Sequence[str],
     findings: Findings,
     overlays: Sequence[tuple[FilePath, str]] = (),
+    cache: FilePath | None = None,
 ) -> Specification | None:
     """Read a document into operations; None when it has errors. All problems go to findings.
 
     `mounts` are prefixes to serve it under, in place of its server URL's path. What breaks the
-    standard and has a clear meaning is mended; what has none takes its operation out.
+    standard and has a clear meaning is mended; what has none takes its operation out. `cache` is a
+    folder for what was read of large documents.
     """
-    before = len(findings.errors)
-    library = load(file, shown, findings, overlays)
+    entry = None
+    if cache is not None and file.stat().st_size >= SMALLEST:
+        entry = Entry(cache, file, shown, overlays)
+    own = Findings()
+    library = entry.load(own) if entry is not None else None
     if library is None:
-        return None
-    mend(library, findings)
-    structure.check(library, findings)
-    if len(findings.errors) > before:
+        own = Findings()
+        library = _mended(file, shown, own, overlays)
+    findings.found += own.found
+    findings.texts.update(own.texts)
+    if library is None:
         return None
     try:
         schemas = Schemas(library)
@@ -67,7 +103,20 @@ def read(
         message = f"schemas cannot be read: {error}"
         findings.error(library.document.source, (), "MW204", message)
         return None
-    return _Reader(name, library, schemas, tuple(mounts), findings).read()
+    made = _Reader(name, library, schemas, tuple(mounts), findings).read()
+    return replace(made, _kept=(entry, own.found)) if entry is not None else made
+
+
+def _mended(
+    file: FilePath, shown: str, findings: Findings, overlays: Sequence[tuple[FilePath, str]]
+) -> Library | None:
+    """The files of a document, mended; None when it has errors."""
+    library = load(file, shown, findings, overlays)
+    if library is None:
+        return None
+    mend(library, findings)
+    structure.check(library, findings)
+    return None if findings.errors else library
 
 
 class _Reader:
@@ -113,7 +162,8 @@ class _Reader:
             if wrong is None:
                 for words in address.mends:
                     self._note((key,), "MW228", f"path '{key}': {words}")
-        return Specification(self._name, self._operations, self._library, self._refused)
+        known = {Purpose.REQUEST: self._schemas}
+        return Specification(self._name, self._operations, self._library, self._refused, known)
 
     def _read_one(
         self, name: str, at: tuple[str, str], item: Node, address: addresses.Address
@@ -133,15 +183,7 @@ class _Reader:
             findings.error(self._library.source(self._library.root, path), path, "MW230", message)
         for problem in findings.found:
             if problem.level is Level.ERROR:
-                problem = Problem(
-                    problem.file,
-                    problem.line,
-                    problem.column,
-                    Level.WARNING,
-                    problem.code,
-                    problem.message,
-                    problem.hint,
-                )
+                problem = replace(problem, level=Level.WARNING)
                 self._refused.setdefault(name, problem)
             self._findings.found.append(problem)
         self._findings.texts.update(findings.texts)

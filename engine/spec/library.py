@@ -61,14 +61,15 @@ class Grafted:
 class Library:
     """The files of one document by absolute path, the document itself first.
 
-    `breaches` are what was taken out of them. `grafts` tell, for paths of the document, which
-    file brought what stands there, and where in it.
+    `overlays` are the files that were laid on it. `breaches` are what was taken out. `grafts` tell,
+    for paths of the document, which file brought what stands there, and where in it.
     """
 
     root: FilePath
     files: dict[FilePath, Marked] = field(default_factory=dict)
     breaches: list[Breach] = field(default_factory=list)
     grafts: dict[Path, tuple[Marked, Path]] = field(default_factory=dict)
+    overlays: dict[FilePath, Marked] = field(default_factory=dict)
 
     def open(self, path: FilePath, shown: str) -> Marked:
         """The file, read once."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
@@ -107,6 +107,24 @@ class Served(NamedTuple):
     mounts: tuple[str, ...]
 
 
+def recompile(
+    operation: Operation, node: Node, item: Node, schemas: Schemas, *, named: bool
+) -> Operation:
+    """The operation with its requests read by other schemas, `named` with its members' names.
+
+    Raises ValueError for a schema that cannot be read so.
+    """
+    findings = Findings()
+    made = replace(
+        operation,
+        parameters=_parameters(node, item, operation.path, schemas, findings),
+        bodies=_bodies(node.get("requestBody"), schemas, findings, named=named),
+    )
+    if findings.errors:
+        raise ValueError(findings.errors[0].message)
+    return made
+
+
 def compile_operation(
     served: Served, item: Node, schemas: Schemas, findings: Findings
 ) -> Operation:
@@ -151,11 +169,11 @@ def _server_path(node: Node, item: Node, document: Node, findings: Findings) -> 
     return ""
 
 
-def _bodies(node: Node, schemas: Schemas, findings: Findings) -> Bodies:
+def _bodies(node: Node, schemas: Schemas, findings: Findings, *, named: bool = False) -> Bodies:
     if not isinstance(node.value, dict):
         return Bodies()
     try:
-        return compile_bodies(node, schemas)
+        return compile_bodies(node, schemas, named=named)
     except ValueError as error:
         findings.error(node.source, node.path, "MW204", f"schema cannot be compiled: {error}")
         return Bodies()

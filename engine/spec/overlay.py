@@ -20,6 +20,7 @@ from engine.spec.library import Grafted, Library
 def apply(library: Library, file: FilePath, shown: str, findings: Findings) -> None:
     """Do an overlay's actions on the library's document. What is wrong goes to findings."""
     marked = read_file(file, shown)
+    library.overlays[file.resolve()] = marked
     findings.take(marked)
     if marked.problems:
         return

@@ -12,10 +12,12 @@ import base64
 import binascii
 import re
 from datetime import date
+from enum import Enum
 from typing import Any
 
 import jsonschema_rs
 
+from engine.spec.lenient import relax
 from engine.spec.library import Library, Node
 
 CHECKED_FORMATS = frozenset({"byte", "date", "date-time", "uuid", "email", "ipv4", "ipv6"})
@@ -30,19 +32,26 @@ NAMING = frozenset(
 _BOUNDS = {"int32": (-(2**31), 2**31 - 1), "int64": (-(2**63), 2**63 - 1)}
 
 
-class Schemas:
-    """The compiled side of a library of OpenAPI files."""
+class Purpose(Enum):
+    """What a schema is read for; `readOnly` and `writeOnly` depend on it."""
 
-    def __init__(self, library: Library) -> None:
-        version = str(library.document.value["openapi"])
-        self.is_30 = version.startswith("3.0")
+    REQUEST = "request"
+    LENIENT = "lenient request"
+    RESPONSE = "response"
+
+
+class Schemas:
+    """The compiled side of a library of OpenAPI files, read for one purpose."""
+
+    def __init__(self, library: Library, purpose: Purpose = Purpose.REQUEST) -> None:
+        self.is_30 = library.is_30
         draft = jsonschema_rs.Draft4 if self.is_30 else jsonschema_rs.Draft202012
         self._validator: Any = (
             jsonschema_rs.Draft4Validator if self.is_30 else jsonschema_rs.Draft202012Validator
         )
         self._registry = jsonschema_rs.Registry(
             [
-                (uri.as_uri(), _Plain(Node(library, uri, (), file.value), self.is_30).value)
+                (uri.as_uri(), _Plain(Node(library, uri, (), file.value), purpose).value)
                 for uri, file in library.files.items()
             ],
             draft=draft,
@@ -74,11 +83,13 @@ class Schemas:
 
 
 class _Plain:
-    """A copy of a file in which every schema is plain JSON Schema, for requests."""
+    """A copy of a file in which every schema is plain JSON Schema, for one purpose."""
 
-    def __init__(self, root: Node, is_30: bool) -> None:
+    def __init__(self, root: Node, purpose: Purpose) -> None:
         self._root = root
-        self._is_30 = is_30
+        self._is_30 = root.library.is_30
+        self._purpose = purpose
+        self._hidden = "writeOnly" if purpose is Purpose.RESPONSE else "readOnly"
         self.value = self._copy(root.value)
 
     def _copy(self, value: Any, names: bool = False) -> Any:
@@ -98,6 +109,8 @@ class _Plain:
             made["type"] = [made["type"], "null"]
         if isinstance(made.get("properties"), dict):
             self._read_only(value, made)
+        if self._purpose is Purpose.LENIENT:
+            relax(made)
         return made
 
     def _format(self, schema: dict[str, Any]) -> None:
@@ -112,7 +125,10 @@ class _Plain:
             del schema["format"]
 
     def _read_only(self, value: dict[str, Any], made: dict[str, Any]) -> None:
-        """A read-only property is never required of a request; 3.0 also refuses it there."""
+        """A read-only property is never required of a request; 3.0 also refuses it there.
+
+        The same holds of a write-only one in an answer, where nothing is refused for it.
+        """
         read_only = [
             name for name, schema in value["properties"].items() if self._is_read_only(schema)
         ]
@@ -122,16 +138,16 @@ class _Plain:
             made["required"] = [name for name in made["required"] if name not in read_only]
             if not made["required"]:
                 del made["required"]
-        if self._is_30:
+        if self._is_30 and self._purpose is Purpose.REQUEST:
             made["properties"].update({name: {"not": {}} for name in read_only})
 
     def _is_read_only(self, schema: Any) -> bool:
         if isinstance(schema, dict) and "$ref" in schema and not self._is_30:
             node = Node(self._root.library, self._root.uri, (), schema).resolved()
-            return node.value.get("readOnly") is True or schema.get("readOnly") is True
+            return node.value.get(self._hidden) is True or schema.get(self._hidden) is True
         if isinstance(schema, dict) and "$ref" in schema:
             schema = Node(self._root.library, self._root.uri, (), schema).resolved().value
-        return isinstance(schema, dict) and schema.get("readOnly") is True
+        return isinstance(schema, dict) and schema.get(self._hidden) is True
 
 
 def _is_date(text: str) -> bool:

@@ -73,8 +73,9 @@ def _take_out(value: Any, path: Path, again: bool) -> None:
             value = value[step]
         except (KeyError, IndexError):
             return
-    if isinstance(value, list):
-        del value[path[-1] : path[-1] + 1]
+    last = path[-1]
+    if isinstance(value, list) and isinstance(last, int):
+        del value[last : last + 1]
     elif not again and len(path) > 1 and path[-2] in _NAMING:
         value[path[-1]] = {}
     else:

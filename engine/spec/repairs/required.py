@@ -24,4 +24,4 @@ def mend(schema: Schema) -> None:
             schema.parent["required"] = [*above, schema.name]
         meaning = "is required" if said else "is optional"
         message = f"'required: {str(said).lower()}' on a property; '{schema.name}' {meaning}"
-        schema.warn("required", "MW222", message, "list the name in 'required' of the schema around")
+        schema.warn("required", "MW222", message, "list it in the schema around")
