@@ -101,7 +101,7 @@ def _near(near: Near) -> Said:
         "path": near.template,
         "differs": near.kind,
         "why": near.why,
-        "place": str(place_of(operation.source, operation.at)),
+        "place": str(place_of(operation.source, operation.at, key=True)),
     }
 
 
@@ -111,7 +111,7 @@ def _operation(route: Route) -> Said:
         "id": operation.id,
         "method": operation.method,
         "path": operation.path,
-        "place": str(place_of(operation.source, operation.at)),
+        "place": str(place_of(operation.source, operation.at, key=True)),
     }
 
 
@@ -164,7 +164,7 @@ def _model(route: Route, seen: Seen, config: Config) -> Said | None:
         "asked": name,
         "why": why,
         "entry": entry.name,
-        "place": str(place_of(config.source, entry.at)),
+        "place": str(place_of(config.source, entry.at, key=True)),
     }
 
 

@@ -1,0 +1,87 @@
+"""`modelway explain`: what it takes, and how it exits."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from engine import cli
+from tests.support.rehearsing import CONFIG, ENVIRON, SECRET, write
+
+BODY = '{"model": "big", "messages": [{}]}'
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, value in ENVIRON.items():
+        monkeypatch.setenv(name, value)
+    write(tmp_path)
+    return tmp_path
+
+
+def run(*args, **more):
+    return CliRunner().invoke(cli.main, ["explain", *args], **more)
+
+
+def test_what_is_served_exits_with_zero():
+    result = run("POST", "/v1/chat", "--token", "alice", "-d", BODY)
+    assert result.exit_code == 0
+    assert result.output.startswith("POST /v1/chat: served (200)\n")
+    lines = CONFIG.splitlines()
+    at = next(n for n, line in enumerate(lines, 1) if line.startswith("  - operation: shop.chat"))
+    assert f"[gateway.yaml:{at}:16]" in result.output
+
+
+def test_what_is_refused_exits_with_one():
+    result = run("POST", "/v1/chat", "-d", BODY)
+    assert (result.exit_code, "invalid_api_key" in result.output) == (1, True)
+
+
+def test_a_header_may_carry_the_token_itself():
+    result = run("POST", "/v1/chat", "-H", f"Authorization: Bearer {SECRET}", "-d", BODY)
+    assert (result.exit_code, SECRET in result.output) == (0, False)
+
+
+@pytest.mark.parametrize("data", ["@body.json", "@-"])
+def test_the_body_may_come_from_a_file_or_standard_input(folder, data):
+    (folder / "body.json").write_text(BODY)
+    result = run("POST", "/v1/chat", "--token", "alice", "-d", data, input=BODY)
+    assert (result.exit_code, "main as real-big" in result.output) == (0, True)
+
+
+def test_json_is_one_document():
+    result = run("POST", "/v1/chat", "--token", "alice", "-d", BODY, "--format", "json")
+    said = json.loads(result.output)
+    assert (said["served"], said["model"]["asked"]) == (True, "big")
+
+
+def test_upstreams_answer_what_is_said():
+    args = ("POST", "/v1/chat", "--token", "alice", "-d", BODY)
+    assert "it answers      503" in run(*args, "--answers", "main=503").output
+    assert run(*args, "--answers", "main=503").exit_code == 0
+    assert run(*args, "--answers", "connect").exit_code == 1
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (["GET"], "Missing argument"),
+        (["GET", "v1/items/7"], "does not begin with"),
+        (["GET", "/v1/items/7", "-H", "nonsense"], "name: value"),
+        (["GET", "/v1/items/7", "--token", "alicia"], "did you mean 'alice'?"),
+        (["GET", "/v1/items/7", "--answers", "mian=503"], "did you mean 'main'?"),
+        (["GET", "/v1/items/7", "--answers", "oops"], "no status"),
+        (["GET", "/v1/items/7", "--answers", "999"], "no status"),
+        (["GET", "/v1/items/7", "-d", "@no.json"], "cannot be read"),
+    ],
+)
+def test_wrong_usage_exits_with_two_and_says_why(args, words):
+    result = run(*args)
+    assert (result.exit_code, words in result.output) == (2, True)
+
+
+def test_a_config_with_errors_explains_nothing(folder):
+    (folder / "gateway.yaml").write_text(CONFIG.replace("upstream: main", "upstream: mian"))
+    result = run("GET", "/v1/items/7")
+    assert (result.exit_code, "unknown upstream 'mian'" in result.output) == (1, True)

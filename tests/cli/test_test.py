@@ -1,0 +1,97 @@
+"""`modelway test`: what it finds, what it prints, how it exits."""
+
+import json
+import xml.etree.ElementTree as ET
+
+import pytest
+from click.testing import CliRunner
+
+from engine import cli
+from tests.support.rehearsing import CONFIG, ENVIRON, write
+
+GOOD = """tests:
+  - name: an item
+    request: {method: GET, path: /v1/items/7}
+    expect: {operation: shop.show, status: 200}
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, value in ENVIRON.items():
+        monkeypatch.setenv(name, value)
+    write(tmp_path)
+    return tmp_path
+
+
+def run(*args):
+    return CliRunner().invoke(cli.main, ["test", *args])
+
+
+def test_cases_beside_the_config_are_found_and_pass(folder):
+    (folder / "items.test.yaml").write_text(GOOD)
+    result = run()
+    assert (result.exit_code, result.output) == (0, "ok    an item\n1 passed\n")
+
+
+def test_cases_in_the_config_are_found_as_well(folder):
+    (folder / "gateway.yaml").write_text(CONFIG + GOOD)
+    (folder / "items.test.yaml").write_text(GOOD.replace("an item", "another"))
+    assert run().output == "ok    an item\nok    another\n2 passed\n"
+
+
+def test_only_the_named_files_are_played(folder):
+    (folder / "a.test.yaml").write_text(GOOD)
+    (folder / "b.yaml").write_text(GOOD.replace("an item", "another"))
+    assert run("b.yaml").output == "ok    another\n1 passed\n"
+
+
+def test_a_failure_tells_its_place_and_exits_with_one(folder):
+    (folder / "a.test.yaml").write_text(GOOD.replace("status: 200", "status: 404"))
+    result = run()
+    assert result.exit_code == 1
+    assert result.output.splitlines() == [
+        "FAIL  an item",
+        "      a.test.yaml:4:44: status: expected 404, found 200",
+        "0 passed, 1 failed",
+    ]
+
+
+def test_json_and_junit_are_whole_documents(folder):
+    (folder / "a.test.yaml").write_text(GOOD)
+    assert json.loads(run("--format", "json").output)["passed"] == 1
+    assert ET.fromstring(run("--format", "junit").output).find("testsuite").get("tests") == "1"
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        (GOOD.replace("status", "statsu"), "a.test.yaml:4:36: error: unknown key 'statsu' [MW101]"),
+        (GOOD.replace("shop.show", "shop.shwo"), "a.test.yaml:4:25: error: unknown operation"),
+        ("tests: [", "a.test.yaml:2:1: error: not YAML"),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_shown_as_check_shows_it(folder, text, place):
+    (folder / "a.test.yaml").write_text(text)
+    result = run()
+    assert result.exit_code == 1
+    assert place in result.output
+    assert "nothing is tested" in result.output
+
+
+def test_a_config_with_errors_tests_nothing(folder):
+    (folder / "gateway.yaml").write_text(CONFIG.replace("upstream: main", "upstream: mian"))
+    (folder / "a.test.yaml").write_text(GOOD)
+    result = run()
+    assert (result.exit_code, "unknown upstream 'mian'" in result.output) == (1, True)
+
+
+def test_without_any_case_nothing_passes(folder):
+    result = run()
+    assert (result.exit_code, "no cases" in result.output) == (2, True)
+
+
+def test_a_file_that_is_not_there_is_a_problem(folder):
+    result = run("no.test.yaml")
+    assert (result.exit_code, "MW002" in result.output) == (1, True)

@@ -1,0 +1,116 @@
+"""A small project in a folder, planned: what explain, test and diff are tried on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from engine import plan
+from engine.plan import Planned
+from engine.tokens import digest
+
+SECRET = "mw-alice-secret"
+DOCUMENT = """openapi: 3.1.0
+info: {title: Shop, version: "1"}
+servers: [{url: /v1}]
+security: [{bearer: []}, {key: []}]
+paths:
+  /chat:
+    post:
+      operationId: chat
+      parameters:
+        - {name: x-note, in: header, schema: {type: string}}
+        - {name: page, in: query, schema: {type: integer}}
+      requestBody:
+        required: true
+        content:
+          application/json: {schema: {$ref: "#/components/schemas/Chat"}}
+      responses: {"200": {description: ok}}
+  /models/{model}:say:
+    post:
+      operationId: say
+      parameters: [{name: model, in: path, required: true, schema: {type: string}}]
+      requestBody: {content: {application/json: {schema: {type: object}}}}
+      responses: {"200": {description: ok}}
+  /items/{id}:
+    get:
+      operationId: show
+      parameters: [{name: id, in: path, required: true, schema: {type: integer}}]
+      responses: {"200": {description: ok}}
+  /hidden: {get: {operationId: hidden, responses: {"200": {description: ok}}}}
+components:
+  securitySchemes:
+    bearer: {type: http, scheme: bearer}
+    key: {type: apiKey, in: query, name: key}
+  schemas:
+    Chat:
+      type: object
+      required: [messages]
+      properties:
+        model: {type: string}
+        messages: {type: array, minItems: 1, items: {type: object}}
+"""
+CONFIG = f"""version: 1
+specs: {{shop: {{document: shop.yaml, dialect: openai}}}}
+upstreams:
+  main:
+    url: http://main.test/base/v1
+    credential: {{bearer: "${{MAIN_KEY}}"}}
+    timeouts: {{connect: 2s}}
+    headers: {{set: {{x-secret-tag: "hush-hush"}}}}
+  spare: {{url: "http://spare.test/v1", credential: {{query: key, value: literal-credential}}}}
+models:
+  big:
+    to: [{{upstream: main, model: real-big, weight: 3}}, {{upstream: spare}}]
+    fallback: [small]
+  small: {{to: [{{upstream: spare, model: real-small}}]}}
+  "wild-*": {{to: [{{upstream: main}}]}}
+policies:
+  - rate_limit: {{requests: 60, per: 1m}}
+routes:
+  - operation: shop.chat
+    model: {{from: $request.body#/model, default: small}}
+    policies: [{{allow_models: [big, small, "wild-*"]}}, {{max_body: 1KB}}]
+  - {{operation: shop.say, model: $request.path.model}}
+  - {{operation: shop.show, to: [{{upstream: main}}], auth: none}}
+tokens:
+  - {{name: alice, sha256: {digest(SECRET)}, rate: 5/1h}}
+  - {{name: limited, sha256: {digest("x")}, models: [small], ips: [10.0.0.0/8]}}
+"""
+ENVIRON = {"MAIN_KEY": "sk-main-credential"}
+
+
+def write(folder: Path, config: str = CONFIG, document: str = DOCUMENT) -> Path:
+    """Write the project; the path of its config."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "shop.yaml").write_text(document)
+    file = folder / "gateway.yaml"
+    file.write_text(config)
+    return file
+
+
+def planned(folder: Path, config: str = CONFIG, document: str = DOCUMENT) -> Planned:
+    """Its plan; AssertionError with the problems when there is none."""
+    made = plan.make(write(folder, config, document), ENVIRON)
+    assert made.plan is not None, [str(problem) for problem in made.findings.errors]
+    return made
+
+
+def merged(value: Any, patch: Any) -> Any:
+    """A JSON merge patch (RFC 7386), applied."""
+    if not isinstance(patch, dict):
+        return patch
+    made = dict(value) if isinstance(value, dict) else {}
+    for key, below in patch.items():
+        if below is None:
+            made.pop(key, None)
+        else:
+            made[key] = merged(made.get(key), below)
+    return made
+
+
+def patched(text: str, patch: Any) -> str:
+    """YAML text with a merge patch applied."""
+    return yaml.safe_dump(merged(yaml.safe_load(text), patch), sort_keys=False)
