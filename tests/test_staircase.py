@@ -19,6 +19,8 @@ STAIRCASE = (
     ["upstream", "stages", "policies", "pipeline", "endpoint", "incoming", "answer", "router"],
     ["plan", "routing", "crosscheck", "documents"],
     ["app", "audit", "mock", "server", "worker", "strict", "outgoing"],
+    ["explain"],
+    ["expect", "diff"],
     ["cli", "wsgi"],
     ["__main__"],
 )
