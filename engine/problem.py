@@ -7,13 +7,19 @@ values: they sort by place and are all shown at once.
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Protocol
+from typing import Protocol, runtime_checkable
+
+from engine.excerpt import excerpt
 
 Path = tuple[str | int, ...]
 """Where a value stands in a YAML or JSON file: the keys and indexes that lead to it."""
+
+
+_NOT_BLANK = re.compile(r"\S")
 
 
 class Level(StrEnum):
@@ -58,6 +64,15 @@ class Source(Protocol):
     def redact(self, words: str) -> str: ...
 
 
+@runtime_checkable
+class Divided(Protocol):
+    """A source whose values stand in several files."""
+
+    def part(self, path: Path) -> tuple[Source, Path]:
+        """The file that holds a value, and where in that file it is."""
+        ...
+
+
 @dataclass(slots=True)
 class Findings:
     """Problems as they are found, in any order; sorted by place when read.
@@ -72,6 +87,13 @@ class Findings:
         """Note what is wrong with a file as YAML, and keep its text for showing lines of it."""
         self.found.extend(source.problems)
         self.texts[source.file] = source.text
+
+    def conceal(self, file: str, spans: Iterable[tuple[int, int]]) -> None:
+        """Never show these characters (from, to) of a file's text: stars stand in their place."""
+        text = self.texts[file]
+        for start, end in spans:
+            text = text[:start] + _NOT_BLANK.sub("*", text[start:end]) + text[end:]
+        self.texts[file] = text
 
     def error(
         self,
@@ -98,9 +120,11 @@ class Findings:
         key: bool = False,
     ) -> None:
         """Note a finding of any level at `path`."""
+        message, hint = source.redact(message), source.redact(hint)
+        if isinstance(source, Divided):
+            source, path = source.part(path)
         self.texts.setdefault(source.file, source.text)
         line, column = source.place(path, key=key)
-        message, hint = source.redact(message), source.redact(hint)
         self.found.append(Problem(source.file, line, column, level, code, message, hint))
 
     @property
@@ -142,12 +166,11 @@ def render(problem: Problem, texts: Mapping[str, str]) -> str:
     `texts` holds the text of each file by name; a file that is missing there has no excerpt.
     """
     shown = [str(problem)]
-    lines = texts.get(problem.file, "").splitlines()
-    if 0 < problem.line <= len(lines):
-        number = str(problem.line)
-        line = lines[problem.line - 1]
-        pad = "".join("\t" if c == "\t" else " " for c in line[: problem.column - 1])
-        shown += [f"  {number} | {line[:160]}", f"  {' ' * len(number)} | {pad[:160]}^"]
+    found = excerpt(texts.get(problem.file, ""), problem.line, problem.column)
+    if found is not None:
+        number, line = found.lines[0]
+        caret = found.marks.rstrip("~")
+        shown += [f"  {number} | {line}", f"  {' ' * len(str(number))} | {caret}"]
     if problem.hint:
         shown.append(f"  hint: {problem.hint}")
     return "\n".join(shown)

@@ -8,7 +8,7 @@ from importlib import metadata
 
 import click
 
-_GROUND = frozenset({"show"})
+_GROUND = frozenset({"show", "formats"})
 
 
 class _Commands(click.Group):

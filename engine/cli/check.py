@@ -4,35 +4,129 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
+from click.core import ParameterSource
 from rich.console import Console
 
 from engine import plan
-from engine.cli.show import config_option, show, tally
-from engine.problem import Level
+from engine.audit import audit
+from engine.audit.ignores import Ignores
+from engine.cli import formats
+from engine.cli.formats import Report
+from engine.cli.show import config_option
+from engine.explanations import codes, explanation
+from engine.plan import Planned
+from engine.problem import Findings, Level, Problem, did_you_mean
 from engine.spec.standard import breaches
+
+_STDIN = "<stdin>"
 
 
 @click.command()
+@click.argument("files", nargs=-1, type=click.Path(exists=True, dir_okay=False, allow_dash=True))
 @config_option
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(formats.names()),
+    default="text",
+    show_default=True,
+    help="text for people, json for programs, github for annotations, sarif for code scanning.",
+)
+@click.option("--strict", is_flag=True, help="Warnings fail as errors do.")
 @click.option("-q", "--quiet", is_flag=True, help="Show errors and warnings only, no notes.")
-def command(config: Path, quiet: bool) -> None:
+@click.option("--explain", metavar="CODE", help="Print the manual of a code like MW101.")
+@click.pass_context
+def command(
+    context: click.Context,
+    files: tuple[str, ...],
+    config: Path,
+    form: str,
+    strict: bool,
+    quiet: bool,
+    explain: str | None,
+) -> None:
     """Look for mistakes in the config and its documents; open no port, send nothing.
 
-    Every problem is shown with file:line:column, the line, and a hint. What this command lets
-    pass is what `modelway serve` runs.
+    FILES are configs, in place of --config; `-` is standard input, and paths in it start at the
+    working directory. Every problem is shown with file:line:column, the line, and a hint. What
+    this command lets pass is what `modelway serve` runs. Beyond mistakes it warns of what is
+    unwise; `# modelway: ignore MW401 why` on a line silences warnings there.
 
     \b
-    Exit status: 0 no errors (there may be warnings), 1 errors, 2 wrong usage.
+    Exit status: 0 no errors (there may be warnings), 1 errors (with --strict also warnings),
+    2 wrong usage.
     """
-    with Console(stderr=True).status(f"reading {config}") as status:  # seen on a terminal only
-        planned = plan.make(config, os.environ)
-        for name, specification in planned.specifications.items():
-            status.update(f"holding {name} against the OpenAPI standard")
+    if explain is not None:
+        click.echo(_explained(explain), nl=False)
+        return
+    named = list(dict.fromkeys(files))
+    if not named or context.get_parameter_source("config") is ParameterSource.COMMANDLINE:
+        named.insert(0, str(config))
+    report = _checked(named, quiet, strict)
+    click.echo(formats.render(form, report), nl=False, color=report.colour)
+    sys.exit(1 if report.failed else 0)
+
+
+def _explained(code: str) -> str:
+    found = explanation(code.upper())
+    if found is None:
+        hint = did_you_mean(code.upper(), codes())
+        raise click.BadParameter(f"there is no code '{code}'; {hint}", param_hint="--explain")
+    return found.text
+
+
+def _checked(named: Sequence[str], quiet: bool, strict: bool) -> Report:
+    """Check every config; what several of them say of one file is told once."""
+    ignores, whole = Ignores(), True
+    texts: dict[str, str] = {}
+    kept: dict[str, list[Problem]] = {}
+    for name in named:
+        planned = _planned(name)
+        texts |= planned.texts
+        shown = _STDIN if name == "-" else name
+        kept[shown] = ignores.silence(planned.problems, planned.texts)
+        whole = whole and planned.plan is not None
+    if whole:  # else it is not known what there would have been to ignore
+        for problem in ignores.unused():
+            owner = problem.file if problem.file in kept else next(iter(kept))
+            kept[owner] = sorted([*kept[owner], problem])
+    if quiet:
+        kept = {name: [p for p in one if p.level is not Level.INFO] for name, one in kept.items()}
+    every = sorted({problem for found in kept.values() for problem in found})
+    worst = {Level.ERROR, Level.WARNING} if strict else {Level.ERROR}
+    failed = any(problem.level in worst for problem in every)
+    return Report(kept, every, texts, failed, _colour())
+
+
+def _planned(name: str) -> Planned:
+    with Console(stderr=True).status(f"reading {name}") as status:  # seen on a terminal only
+        if name == "-":
+            planned = _planned_from(sys.stdin.buffer.read())
+        else:
+            planned = plan.make(Path(name), os.environ)
+        for spec, specification in planned.specifications.items():
+            status.update(f"holding {spec} against the OpenAPI standard")
             breaches(specification.library, planned.findings)
-    problems = [p for p in planned.problems if not quiet or p.level is not Level.INFO]
-    show(problems, planned)
-    click.echo(f"{config}: {tally(problems)}")
-    sys.exit(1 if planned.findings.errors else 0)
+        audit(planned, os.environ)
+    return planned
+
+
+def _planned_from(data: bytes) -> Planned:
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        message = f"not UTF-8 text (byte {error.start})"
+        unreadable = Problem(_STDIN, 0, 0, Level.ERROR, "MW002", message)
+        return Planned(findings=Findings([unreadable]))
+    return plan.make(Path(_STDIN), os.environ, text)
+
+
+def _colour() -> bool:
+    """Whether the terminal is one, and nobody asked for none (https://no-color.org)."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    return sys.stdout.isatty() and os.environ.get("TERM") != "dumb"

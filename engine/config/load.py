@@ -8,6 +8,8 @@ from typing import Any
 
 from engine import units
 from engine.config import model, shape
+from engine.config.include import assemble
+from engine.config.literals import literals
 from engine.config.secrets import expander
 from engine.config.stores import prices, stores
 from engine.config.tokens import Tokens
@@ -16,11 +18,13 @@ from engine.marked_yaml import Marked, read
 from engine.network import Network, networks
 from engine.problem import Findings, Path
 
+_NAMED = ("specs", "upstreams", "models")
+
 
 def load(
     text: str, shown: str, folder: FilePath, environ: Mapping[str, str], findings: Findings
 ) -> tuple[model.Config | None, Marked]:
-    """Read a config. None for the Config when its text cannot be read at all.
+    """Read a config and what it includes. None for the Config when its text cannot be read at all.
 
     Entries with a breach of the shape are left out, so that the rest can be checked as well;
     `findings` then has errors, and nothing may be served.
@@ -29,12 +33,18 @@ def load(
     findings.take(marked)
     if marked.value is None and not marked.problems:
         findings.error(marked, (), "MW102", "the file is empty", "start with `modelway init DIR`")
+    findings.conceal(shown, [(one.start, one.end) for one in literals(marked)])
     if marked.value is None:
         return None, marked
+    whole = True
+    if isinstance(marked.value, dict) and "include" in marked.value:
+        marked, whole = assemble(marked, folder, environ, findings)
     breaches = _check_shape(marked, findings)
     if not isinstance(marked.value, dict):
         return None, marked
     said, broken = _sound(marked.value, breaches)
+    if not whole:
+        broken = model.Broken({**broken.names, **dict.fromkeys(_NAMED, frozenset("*"))})
     return _Builder(marked, folder, findings).config(said, broken), marked
 
 
@@ -45,8 +55,8 @@ def _check_shape(marked: Marked, findings: Findings) -> list[Path]:
     """
     shaped = Findings()
     breaches = shape.check(marked.value, shape.schema(), marked, (), shaped)
-    failed = {(problem.line, problem.column) for problem in marked.problems}
-    findings.found.extend(p for p in shaped.found if (p.line, p.column) not in failed)
+    failed = {(problem.file, problem.line, problem.column) for problem in marked.problems}
+    findings.found.extend(p for p in shaped.found if (p.file, p.line, p.column) not in failed)
     return breaches
 
 

@@ -1,0 +1,1 @@
+"""The rules of the audit. One file, one rule, one code."""

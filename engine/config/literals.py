@@ -1,0 +1,106 @@
+"""Secrets that stand in a config as they are, where `${VAR}` or `${file:...}` belongs.
+
+They are found to be hidden in what is shown of the file, and to be told of by the audit.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from engine.marked_yaml import Marked
+from engine.problem import Path
+
+_LINE = re.compile(r"\r\n|[\r\n\x85\u2028\u2029]")
+_QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^']|'')*'", re.DOTALL)
+_REST = re.compile(r"(?:[^\n]|\n[ \t]+(?=[^\s#-][^:\n]*(?:\n|$)))*")
+_BLOCK = re.compile(r"[|>][^\n]*\n(?:[ \t]+[^\n]*(?:\n|$)|\n)*")
+_USER = re.compile(r"://[^/@\s:]*:(?P<secret>(?:\$\{[^}]*\}|[^/@\s])+)@")
+_DEFAULT = re.compile(r"\$\{[^}]*?:-(?P<secret>[^}]{16,})\}")
+_BEARER = re.compile(r"\bbearer[\"']?[ \t]*:[ \t]*(?P<secret>(?!\$\{)[^\s,}]+)")
+_HEADER = re.compile(r"authorization|cookie|api-?key|token|secret|password", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A secret: where its value stands, and from which to which character of the text it goes."""
+
+    path: Path
+    start: int
+    end: int
+
+
+def literals(marked: Marked) -> list[Literal]:
+    """Every secret written out in a config, or in a file that it includes."""
+    if not isinstance(marked.value, dict):
+        found = [*_USER.finditer(marked.text), *_BEARER.finditer(marked.text)]
+        return [Literal((), *match.span("secret")) for match in found]
+    starts = [0, *(match.end() for match in _LINE.finditer(marked.text))]
+    return [
+        literal
+        for path, value, is_url in _candidates(marked.value)
+        for literal in _written(marked, path, value, is_url, starts)
+    ]
+
+
+def _written(
+    marked: Marked, path: Path, value: str, is_url: bool, starts: list[int]
+) -> Iterator[Literal]:
+    line, column = marked.place(path)
+    at = starts[line - 1] + column - 1
+    said = _raw(marked, value, at)
+    inside = _USER.search(said) if is_url else None
+    if inside is None and is_url:
+        return
+    start, end = inside.span("secret") if inside else (0, len(said))
+    if "${" in said[start:end]:
+        default = _DEFAULT.search(said, start, end)
+        if default is None:
+            return
+        start, end = default.span("secret")
+    elif not inside and said[:1] in "\"'":
+        start, end = start + 1, end - 1
+    yield Literal(path, at + start, at + end)
+
+
+def _raw(marked: Marked, value: str, at: int) -> str:
+    """How a value is written: its text from `at` on, with quotes, before `${...}` is filled in."""
+    plain = marked.expanded.get(value, value)
+    if marked.text.startswith(plain, at):
+        return plain
+    match = _BLOCK.match(marked.text, at) or _QUOTED.match(marked.text, at)
+    return match[0] if match else _REST.match(marked.text, at)[0]  # type: ignore[index]
+
+
+def _candidates(value: dict[str, Any]) -> Iterator[tuple[Path, str, bool]]:
+    """Strings that are secrets, or URLs (True) that may hold one, with their paths."""
+    for name, upstream in _mapping(value.get("upstreams")).items():
+        at: Path = ("upstreams", name)
+        said = _mapping(upstream)
+        ways: list[tuple[Path, Any]] = [(("credential",), said.get("credential"))]
+        listed = said.get("credentials")
+        ways += [
+            (("credentials", index), one)
+            for index, one in enumerate(listed if isinstance(listed, list) else ())
+        ]
+        for below, credential in ways:
+            for key in ("bearer", "value"):
+                if isinstance(secret := _mapping(credential).get(key), str):
+                    yield (*at, *below, key), secret, False
+        for kind in ("set", "add"):
+            for header, text in _mapping(_mapping(said.get("headers")).get(kind)).items():
+                if _HEADER.search(header) and isinstance(text, str):
+                    yield (*at, "headers", kind, header), text, False
+        for key in ("url", "proxy"):
+            if isinstance(url := said.get(key), str):
+                yield (*at, key), url, True
+    stores = _mapping(value.get("stores"))
+    for key in ("records", "counters"):
+        if isinstance(url := stores.get(key), str):
+            yield ("stores", key), url, True
+
+
+def _mapping(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
