@@ -12,9 +12,9 @@ from engine.problem import Findings, Level, Problem
 from engine.spec import structure
 from engine.spec.answers import Answers, compile_answers
 from engine.spec.cache import SMALLEST, Entry
-from engine.spec.library import Breach, Library, Node
+from engine.spec.library import METHODS, Breach, Library, Node
 from engine.spec.load import load
-from engine.spec.operation import METHODS, Operation, Served, compile_operation, recompile
+from engine.spec.operation import Operation, Served, compile_operation, recompile
 from engine.spec.paths import shape
 from engine.spec.repair import mend
 from engine.spec.repairs import addresses

@@ -11,6 +11,9 @@ from urllib.parse import unquote
 from engine.marked_yaml import Marked, read_file
 from engine.problem import Path, Problem, Source
 
+METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
+"""The keys of a path that are operations."""
+
 _MAX_REFS = 64
 
 

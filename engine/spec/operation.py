@@ -17,13 +17,10 @@ from engine.spec.bodies import Bodies, compile_bodies
 from engine.spec.library import Node
 from engine.spec.parameters import compile_reader
 from engine.spec.query import Query
-from engine.spec.repairs import repeated
 from engine.spec.repairs.addresses import Address
 from engine.spec.schemas import Schemas
 from engine.spec.security import Carrier, carriers
 from engine.spec.words import explain
-
-METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +129,6 @@ def compile_operation(
     library, (key, method) = item.library, served.at
     node, document = item.get(method), library.document
     template = served.address.template
-    repeated.mend(node, paths.variables(template), findings)
     statuses = [status for status, _ in node.get("responses").items()]
     at = ("paths", key, method)
     return Operation(

@@ -10,6 +10,7 @@ from urllib.parse import unquote
 
 from engine.problem import Findings, Level, Path, did_you_mean
 from engine.spec.library import Breach, Library, Node, file_of
+from engine.spec.schemas import NAMING
 
 _NOT_SCHEMA = frozenset({"example", "default", "const", "enum"})
 
@@ -44,7 +45,7 @@ def references(node: Node) -> Iterator[Node]:
         elif isinstance(value, dict):
             if isinstance(value.get("$ref"), str):
                 yield Node(node.library, node.uri, path, value)
-            named = path and path[-1] == "properties"
+            named = bool(path) and path[-1] in NAMING
             literal = frozenset() if named else _NOT_SCHEMA
             stack.extend(
                 ((*path, key), below)

@@ -1,15 +1,18 @@
-"""All repairs of a document's schemas, in their order."""
+"""All repairs of a document, in their order."""
 
 from __future__ import annotations
 
 from engine.problem import Findings
-from engine.spec.library import Library
+from engine.spec.library import METHODS, Library
+from engine.spec.paths import variables
 from engine.spec.repairs import (
+    addresses,
     binary,
     bounds,
     discriminator,
     nullable,
     recursion,
+    repeated,
     required,
     schemas,
 )
@@ -27,3 +30,7 @@ def mend(library: Library, findings: Findings) -> None:
                 kind.mend(schema)
     for schema in found:
         recursion.forget(schema)
+    for key, item in library.document.get("paths").items():
+        names = variables(addresses.read(key).template)
+        for method in METHODS if names else ():
+            repeated.mend(item.get(method), names, findings)

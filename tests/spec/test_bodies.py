@@ -15,7 +15,7 @@ from engine.errors import GatewayError
 from engine.exchange import MISSING
 from engine.spec.bodies import Bodies, check
 from engine.spec.operation import Operation
-from tests.support.documents import causes, ask, document, exchange, form_data, operations, read
+from tests.support.documents import ask, causes, document, exchange, form_data, operations, read
 
 JSON = "application/json"
 FORM = "application/x-www-form-urlencoded"

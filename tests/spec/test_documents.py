@@ -18,8 +18,8 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 from engine.errors import GatewayError
 from engine.mock import examples
 from engine.problem import Findings
-from engine.spec.library import Node
-from engine.spec.operation import METHODS, Operation
+from engine.spec.library import METHODS, Node
+from engine.spec.operation import Operation
 from engine.spec.schemas import Schemas
 from engine.spec.standard import breaches
 from tests.support.documents import ask, form_data, raw_document, shipped

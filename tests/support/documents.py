@@ -15,8 +15,8 @@ from engine.marked_yaml import Marked
 from engine.problem import Findings, Problem
 from engine.spec import document as documents
 from engine.spec.bodies import check
-from engine.spec.library import Library, Node
 from engine.spec.document import Specification
+from engine.spec.library import Library, Node
 from engine.spec.operation import Operation
 from engine.spec.schemas import Schemas
 
