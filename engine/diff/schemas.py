@@ -33,8 +33,13 @@ class Walk:
     answers: bool
     seen: set[tuple[Any, ...]] = field(default_factory=set)
 
-    def compare(self, old: Node, new: Node, where: str, depth: int = 0) -> Iterator[Found]:
-        """What got narrower from one schema to another, known as `where`."""
+    def compare(
+        self, old: Node, new: Node, where: str, depth: int = 0, *, types: bool = True
+    ) -> Iterator[Found]:
+        """What got narrower from one schema to another, known as `where`.
+
+        Without `types` these have been compared: one side is a branch of a union.
+        """
         old, new = old.resolved(), new.resolved()
         key = (old.uri, old.path, new.uri, new.path)
         if depth > _DEEPEST or key in self.seen or len(self.seen) > _MOST:
@@ -42,6 +47,8 @@ class Walk:
         self.seen.add(key)
         where = _name(new) or where
         before, after = shape_of(old), shape_of(new)
+        if not types:
+            before.types = after.types = None
         if self.answers:
             yield from _answers(before, after, where)
         else:
@@ -67,7 +74,8 @@ class Walk:
             if partner is None and len(before) == len(after) and left:
                 partner = left.pop(next(iter(left)))
             if partner is not None:
-                yield from self.compare(node, partner, where, depth + 1)
+                both = bool(old.unions) == bool(new.unions)
+                yield from self.compare(node, partner, where, depth + 1, types=both)
             elif not self.answers and old.unions:
                 words = f"'{where}' can no longer be {_named(key)}"
                 yield Found("union-branch-removed", new.node, words)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from engine.diff.difference import Difference, Level, Side
+from engine.diff.difference import Difference, Level, Side, of_operation
+from engine.explain.places import Place
+from engine.plan import Route
 from engine.spec.security import Carrier
 
 _SEEN_BY_OTHERS = ("query", "cookie")
@@ -22,6 +24,7 @@ def differences(old: Side, new: Side) -> Iterator[Difference]:
             yield Difference(Level.BREAKING, "auth-required", place, (name,), words)
         if before is None or route.public:
             continue
+        place = _place(new, route)
         for carrier in route.carriers:
             if carrier not in before.carriers:
                 words = f"takes a token from {_said(carrier)} as well"
@@ -32,6 +35,12 @@ def differences(old: Side, new: Side) -> Iterator[Difference]:
             if carrier not in route.carriers:
                 words = f"takes no token from {_said(carrier)} any more"
                 yield Difference(Level.BREAKING, "carrier-removed", place, (name,), words)
+
+
+def _place(side: Side, route: Route) -> Place:
+    """Where it is said how a token is carried: in the config, else in the document."""
+    spec = side.config.specs[route.operation.spec]
+    return side.place((*spec.at, "token")) if spec.token else of_operation(route.operation)
 
 
 def _said(carrier: Carrier) -> str:

@@ -1,0 +1,92 @@
+"""`modelway diff`: what it takes, and how it exits."""
+
+import json
+import os
+import threading
+
+import pytest
+from click.testing import CliRunner
+
+from engine import cli
+from tests.support.rehearsing import CONFIG, ENVIRON, write
+
+WEAKER = CONFIG.replace("requests: 60, per: 1m", "requests: 90, per: 1m")
+STRONGER_DOCUMENT = CONFIG.replace("auth: none", "validate: strict")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, value in ENVIRON.items():
+        monkeypatch.setenv(name, value)
+    write(tmp_path / "old")
+    write(tmp_path / "new", WEAKER)
+    return tmp_path
+
+
+def run(*args, **more):
+    return CliRunner().invoke(cli.main, ["diff", *map(str, args)], **more)
+
+
+def test_no_difference_exits_with_zero():
+    result = run("old", "old/gateway.yaml")
+    assert (result.exit_code, result.output) == (0, "no difference\n")
+
+
+def test_what_is_weaker_exits_with_three():
+    result = run("old", "new")
+    assert result.exit_code == 3
+    assert "new/gateway.yaml" in result.output
+    assert "weaker: shop.chat, shop.say, shop.show: rate_limit is 90 requests" in result.output
+
+
+def test_what_is_stronger_exits_with_zero():
+    assert run("new", "old").exit_code == 0
+
+
+def test_what_breaks_callers_exits_with_three_when_that_is_asked_for(folder):
+    write(folder / "new", STRONGER_DOCUMENT)
+    assert run("old", "new").exit_code == 0
+    assert run("old", "new", "--strict").exit_code == 3
+
+
+@pytest.mark.parametrize("side", ["old", "new"])
+def test_errors_in_a_config_exit_with_one(folder, side):
+    write(folder / side, CONFIG.replace("upstream: main", "upstream: mian"))
+    result = run("old", "new")
+    assert result.exit_code == 1
+    assert f"{side}/gateway.yaml" in result.output
+    assert "nothing is compared" in result.output
+
+
+def test_the_old_config_may_come_from_standard_input():
+    result = run("-", "new", input=CONFIG)
+    assert (result.exit_code, "was 60 requests per 1m" in result.output) == (3, True)
+
+
+def test_the_old_config_may_come_from_a_pipe(folder):
+    os.mkfifo(folder / "pipe")
+    writer = threading.Thread(target=lambda: (folder / "pipe").write_text(CONFIG))
+    writer.start()
+    result = run("pipe", "new")
+    writer.join(10)
+    assert result.exit_code == 3
+
+
+@pytest.mark.parametrize("args", [[], ["old"], ["old", "-"], ["old", "new", "--format", "xml"]])
+def test_wrong_usage_exits_with_two(args):
+    assert run(*args).exit_code == 2
+
+
+def test_a_file_that_is_not_there_is_a_problem():
+    assert run("old", "nowhere.yaml").exit_code == 1
+
+
+def test_json_is_one_document():
+    said = json.loads(run("old", "new", "--format", "json").output)
+    assert said["counts"]["weaker"] == 1
+
+
+def test_github_gets_annotations():
+    said = run("old", "new", "--format", "github").output
+    assert said.startswith("::error file=new/gateway.yaml,")
