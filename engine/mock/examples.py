@@ -16,7 +16,9 @@ from typing import Any
 
 import orjson
 
+from engine.mock.invent import invent
 from engine.spec.library import Node
+from engine.spec.styles import is_json
 
 _PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
 _WORD = re.compile(r"\s*\S+\s*")
@@ -42,9 +44,11 @@ def examples(operation: Node) -> list[Example]:
         code = int(status) if status.isdigit() else 200
         for media_type, media in response.get("content").items():
             named = [(n, e.value.get("value")) for n, e in media.get("examples").items()]
-            schema = media.get("schema").value
-            inner = schema.get("example") if isinstance(schema, dict) else None
+            schema = media.get("schema")
+            inner = schema.value.get("example") if isinstance(schema.value, dict) else None
             value = media.value.get("example", inner)
+            if value is None and not named and is_json(media_type):
+                value = invent(schema)
             found += [Example(code, media_type, n, v) for n, v in named or [("", value)]]
         if not response.get("content").value:
             found.append(Example(code, "", "", None))

@@ -1,0 +1,97 @@
+"""A value of a schema, for answers whose document has no example: the least that is right.
+
+Examples, defaults and constants come first. An object has what it must have, a list one item, a
+union its first branch; what leads into itself ends where it may.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from engine.spec.library import Node
+
+_DEEPEST = 12
+_TEXTS = {
+    "date": "2027-01-31",
+    "date-time": "2027-01-31T12:00:00Z",
+    "uuid": "00000000-0000-4000-8000-000000000000",
+    "uri": "https://example.com/",
+    "email": "someone@example.com",
+    "byte": "AAAA",
+    "ipv4": "192.0.2.1",
+    "ipv6": "2001:db8::1",
+}
+
+
+def invent(schema: Node, depth: int = 0) -> Any:
+    """A value of the schema; None where it names no type."""
+    schema = schema.resolved()
+    said = schema.value
+    if not isinstance(said, dict):
+        return None
+    for key in ("example", "const", "default"):
+        if said.get(key) is not None:
+            return said[key]
+    if isinstance(said.get("examples"), list) and said["examples"]:
+        return said["examples"][0]
+    if isinstance(said.get("enum"), list) and said["enum"]:
+        return said["enum"][0]
+    merged = _merged(schema, depth)
+    if merged is not None:
+        return merged
+    kind = said.get("type", "object" if "properties" in said else None)
+    if isinstance(kind, list):
+        kind = next((name for name in kind if name != "null"), "null")
+    return _of_type(kind, schema, depth)
+
+
+def _merged(schema: Node, depth: int) -> Any:
+    """What the branches come to: all of `allOf`, the first of a union; None without branches."""
+    parts = [invent(part, depth) for part in schema.get("allOf").elements()]
+    for word in ("oneOf", "anyOf"):
+        branches = list(schema.get(word).elements())
+        if branches:
+            chosen = next((b for b in branches if not _is_null(b.value)), branches[0])
+            parts.append(invent(chosen, depth))
+    if not parts:
+        return None
+    if all(isinstance(part, dict) for part in parts):
+        own = _object(schema, depth) if "properties" in schema.value else {}
+        return {name: value for part in (*parts, own) for name, value in part.items()}
+    return parts[-1]
+
+
+def _is_null(schema: Any) -> bool:
+    return isinstance(schema, dict) and schema.get("type") == "null"
+
+
+def _of_type(kind: Any, schema: Node, depth: int) -> Any:
+    if kind == "object":
+        return _object(schema, depth)
+    if kind == "array":
+        fewest = schema.value.get("minItems", 0)
+        if depth >= _DEEPEST and not fewest:
+            return []
+        return [invent(schema.get("items"), depth + 1)] * max(fewest, 1)
+    if kind in ("integer", "number"):
+        return _number(schema.value)
+    if kind == "string":
+        text = _TEXTS.get(schema.value.get("format", ""), "text")
+        return text.ljust(schema.value.get("minLength", 0), "x")
+    return False if kind == "boolean" else None
+
+
+def _object(schema: Node, depth: int) -> dict[str, Any]:
+    if depth >= _DEEPEST:
+        return {}
+    required = schema.value.get("required")
+    names = required if isinstance(required, list) else []
+    properties = schema.get("properties")
+    return {name: invent(properties.get(name), depth + 1) for name in names}
+
+
+def _number(said: dict[str, Any]) -> Any:
+    low = said.get("minimum", said.get("exclusiveMinimum", 0))
+    number = low + 1 if "exclusiveMinimum" in said else low
+    high = said.get("maximum", number)
+    return min(number, high) if number or "minimum" in said else min(1, high) if high else 0
