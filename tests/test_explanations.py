@@ -33,10 +33,11 @@ _EXPORT = re.compile(r'^export (\w+)="(.*)"$', re.MULTILINE)
 
 
 class Example(NamedTuple):
-    """Files by name, as bytes, and the environment they are checked in."""
+    """Files by name, as bytes, the environment they are checked in, and the command that does."""
 
     files: dict[str, bytes]
     environ: dict[str, str]
+    command: str = "check"
 
 
 def sections(text: str) -> dict[str, str]:
@@ -58,16 +59,17 @@ def over(base: str, fragment: str) -> str:
 
 
 def example(text: str) -> Example:
-    files, environ = {}, {}
+    files, environ, command = {}, {}, "check"
     for language, name, encoding, body in _FENCE.findall(text):
         if language == "sh":
             environ |= dict(_EXPORT.findall(body))
+            command = "test" if "modelway test" in body else command
         else:
             files[name] = body.encode(encoding or "utf-8")
     base = GATEWAY if "gateway.yaml" in files else BY_WILDCARD
     for name, below in (("gateway.yaml", base), ("shop.yaml", SHOP)):
         files[name] = over(below, files.get(name, b"").decode()).encode()
-    return Example(files, environ)
+    return Example(files, environ, command)
 
 
 def examples(code: str) -> tuple[Example, Example]:
@@ -81,6 +83,10 @@ def found(made: Example, folder: Path) -> list[dict]:
     for name, data in made.files.items():
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_bytes(data)
+    if made.command != "check":
+        ran = CliRunner().invoke(cli.main, [made.command])
+        told = re.findall(r": (error|warning): .*\[(MW[0-9]{3})\]$", ran.output, re.MULTILINE)
+        return [{"level": level, "code": code} for level, code in told]
     ran = CliRunner().invoke(cli.main, ["check", "--format", "json"], env=made.environ)
     assert ran.exit_code in (0, 1), ran.output
     return json.loads(ran.stdout)["problems"]
