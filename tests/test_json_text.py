@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from engine.json_text import Ambiguous, span, spans
+from engine.json_text import Ambiguous, span, spans, without_members
 
 KEYS = st.one_of(
     st.sampled_from(["model", "a", "", "0", "a/b", '"', "\\", "mödel"]), st.text(max_size=4)
@@ -200,3 +200,44 @@ def test_a_star_stands_for_every_item_of_an_array(text, pointer, found):
 def test_a_repeated_key_is_ambiguous_below_a_star_too(text):
     with pytest.raises(Ambiguous):
         spans(text.encode(), ("r", "*", "m"))
+
+
+# Members taken out.
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=4),
+    lambda below: (
+        st.lists(below, max_size=3) | st.dictionaries(st.text('ab"\\{}', max_size=2), below)
+    ),
+    max_leaves=12,
+)
+
+
+def _members(value, path=()):
+    """The paths of all members of objects in a value."""
+    if isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _members(item, (*path, index))
+    elif isinstance(value, dict):
+        for key, below in value.items():
+            yield (*path, key)
+            yield from _members(below, (*path, key))
+
+
+@given(value=JSON, data=st.data(), indent=st.sampled_from([None, 0, 1]))
+def test_members_are_taken_out_and_nothing_else(value, data, indent):
+    every = list(_members(value))
+    chosen = data.draw(st.lists(st.sampled_from(every), unique=True)) if every else []
+    paths = [p for p in chosen if not any(p[: len(q)] == q and p != q for q in chosen)]
+    text = json.dumps(value, indent=indent).encode()
+    for path in paths:
+        holder = value
+        for step in path[:-1]:
+            holder = holder[step]
+        del holder[path[-1]]
+    assert json.loads(without_members(text, paths)) == value
+
+
+def test_a_repeated_member_is_taken_out_every_time():
+    text = b'{"a": 1, "b": 2, "\\u0061": 3}'
+    assert without_members(text, [("a",)]) == b'{"b": 2}'

@@ -11,6 +11,7 @@ from typing import Any
 from engine.spec.library import Node
 
 _DEEPEST = 12
+_SHALLOW = 6
 _TEXTS = {
     "date": "2027-01-31",
     "date-time": "2027-01-31T12:00:00Z",
@@ -70,7 +71,7 @@ def _of_type(kind: Any, schema: Node, depth: int) -> Any:
         return _object(schema, depth)
     if kind == "array":
         fewest = schema.value.get("minItems", 0)
-        if depth >= _DEEPEST and not fewest:
+        if depth >= _SHALLOW and not fewest:
             return []
         return [invent(schema.get("items"), depth + 1)] * max(fewest, 1)
     if kind in ("integer", "number"):

@@ -45,7 +45,8 @@ upstreams:
     retry: {{attempts: 1}}
 models: {{"*": {{to: [{{upstream: openai}}]}}}}
 routes:
-  - {{operations: [openai.createChatCompletion, openai.createEmbedding], model: $request.body#/model}}
+  - operations: [openai.createChatCompletion, openai.createEmbedding]
+    model: $request.body#/model
   - {{operations: openai.*, to: [{{upstream: openai}}]}}
 tokens: [{{name: one, sha256: {digest(ALL)}}}]
 """
