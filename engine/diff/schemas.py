@@ -65,6 +65,8 @@ class Walk:
 
     def _unions(self, old: Shape, new: Shape, where: str, depth: int) -> Iterator[Found]:
         """The branches of two unions that correspond; one that is gone, where callers send it."""
+        if not old.unions and not new.unions:
+            return
         before, after = _branches(old), _branches(new)
         if not before or not after:
             return
@@ -79,6 +81,9 @@ class Walk:
             elif not self.answers and old.unions:
                 words = f"'{where}' can no longer be {_named(key)}"
                 yield Found("union-branch-removed", new.node, words)
+            elif not self.answers and (new.types is None or key in new.types):
+                words = f"'{where}' must have one of several forms now"
+                yield Found("constraint-changed", new.node, words)
 
 
 def _takes(old: Shape, new: Shape, where: str) -> Iterator[Found]:
@@ -127,6 +132,14 @@ def _bounds(old: Shape, new: Shape, shown: str) -> Iterator[Found]:
         if now is not None and (was is None or (now - was) * sign > 0):
             before = "was unbounded" if was is None else f"was {was}"
             yield Found("bound-narrowed", new.node, f"{shown}: {key} is {now}, {before}")
+    for key, value in new.rest.items():
+        if key not in old.rest or old.rest[key] != value:
+            how = "is new" if key not in old.rest else "is another"
+            yield Found("constraint-changed", new.node, f"{shown}: {key} {how}")
+    for key, was, now in (("items", old.items, new.items), ("*", old.further, new.further)):
+        if was is None and now is not None and now.value:
+            words = f"{shown}: what it holds ({key}) must be of a form now"
+            yield Found("constraint-changed", new.node, words)
     if new.pattern and new.pattern != old.pattern:
         yield Found("pattern-changed", new.node, f"{shown} must match {new.pattern} now")
 
@@ -147,9 +160,13 @@ def _answers(old: Shape, new: Shape, where: str) -> Iterator[Found]:
 
 
 def _branches(shape: Shape) -> dict[str, Node]:
-    """The branches of a union by a name that outlives their order; a plain schema is its own."""
+    """The branches of a union by a name that outlives their order; a plain schema by its types."""
+    if not shape.unions:
+        kinds = (shape.types or frozenset({"anything"})) - {"null"}
+        kinds -= {"integer"} if "number" in kinds else frozenset()
+        return dict.fromkeys(sorted(kinds), shape.node)
     made: dict[str, Node] = {}
-    for index, branch in enumerate(shape.unions or [shape.node]):
+    for index, branch in enumerate(shape.unions):
         value = branch.value if isinstance(branch.value, dict) else {}
         key = _name(branch) or _tag(value) or str(value.get("title") or value.get("type") or index)
         if key in ("null", "['null']"):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from engine.spec.library import Node
+from engine.spec.schemas import CHECKED_FORMATS
 
 _DEEPEST = 12
 _UNIONS = ("oneOf", "anyOf")
@@ -24,6 +25,13 @@ BOUNDS = {
 }
 """Keywords that are narrower when they grow (1) or shrink (-1)."""
 
+OTHERS = (
+    *("multipleOf", "uniqueItems", "not", "if", "then", "else", "prefixItems", "contains"),
+    *("minContains", "maxContains", "propertyNames", "patternProperties", "dependentRequired"),
+    "dependentSchemas",
+)
+"""Keywords that narrow a schema in a way that is not looked into: new or other is told."""
+
 
 @dataclass(slots=True)
 class Shape:
@@ -40,6 +48,7 @@ class Shape:
     unions: list[Node] = field(default_factory=list)
     bounds: dict[str, Any] = field(default_factory=dict)
     pattern: str = ""
+    rest: dict[str, Any] = field(default_factory=dict)
 
 
 def shape_of(node: Node, depth: int = 0) -> Shape:
@@ -60,6 +69,9 @@ def shape_of(node: Node, depth: int = 0) -> Shape:
     made.unions = [one for key in _UNIONS for one in node.get(key).elements()]
     made.bounds = {key: said[key] for key in BOUNDS if _is_number(said.get(key))}
     made.pattern = node.text("pattern")
+    made.rest = {key: said[key] for key in OTHERS if said.get(key) not in (None, False)}
+    if said.get("format") in CHECKED_FORMATS or said.get("format") in ("int32", "int64"):
+        made.rest["format"] = said["format"]
     for branch in node.get("allOf").elements():
         _join(made, shape_of(branch, depth + 1))
     return made
@@ -77,21 +89,37 @@ def _join(made: Shape, more: Shape) -> None:
     made.unions += more.unions
     made.bounds = {**more.bounds, **made.bounds}
     made.pattern = made.pattern or more.pattern
+    made.rest = {**more.rest, **made.rest}
 
 
 def _types(node: Node, depth: int) -> frozenset[str] | None:
-    """The types a schema takes: its own, else those of the branches of its union together."""
+    """The types that a schema takes by its `type`, its values and its unions together."""
+    made: frozenset[str] | None = None
+    for found in (_said(node), _of_values(node), *(_of_union(node, key, depth) for key in _UNIONS)):
+        if found is not None:
+            made = found if made is None else made & found
+    return made
+
+
+def _said(node: Node) -> frozenset[str] | None:
     said = node.value.get("type")
-    if isinstance(said, str | list):
-        found = {said} if isinstance(said, str) else {str(one) for one in said}
-        if node.value.get("nullable") is True:
-            found.add("null")
-        return frozenset(found | {"integer"} if "number" in found else found)
+    if not isinstance(said, str | list):
+        return None
+    found = {said} if isinstance(said, str) else {str(one) for one in said}
+    if node.value.get("nullable") is True:
+        found.add("null")
+    return frozenset(found | {"integer"} if "number" in found else found)
+
+
+def _of_values(node: Node) -> frozenset[str] | None:
     values = [node.value["const"]] if "const" in node.value else node.value.get("enum")
-    if isinstance(values, list) and values:
-        return frozenset(kind for value in values for kind in _kinds(value))
-    branches = [one for key in _UNIONS for one in node.get(key).elements()]
-    each = [shape_of(branch, depth + 1).types for branch in branches]
+    if not isinstance(values, list):
+        return None
+    return frozenset(kind for value in values for kind in _kinds(value))
+
+
+def _of_union(node: Node, key: str, depth: int) -> frozenset[str] | None:
+    each = [shape_of(branch, depth + 1).types for branch in node.get(key).elements()]
     if not each or any(types is None for types in each):
         return None
     return frozenset(kind for types in each for kind in types or ())

@@ -21,6 +21,7 @@ from engine.explain.standins import Counters, Recorder, recorder
 from engine.plan import Plan, Route
 from engine.services import Services
 from engine.spec.security import Carrier
+from engine.stages import would_reject
 from engine.stages.authenticate import carried
 from engine.tokens import Caller, digest, new_secret
 from engine.wildcard import ByName
@@ -61,7 +62,7 @@ def rehearse(
         seen.status, seen.headers = int(status.split(" ", 1)[0]), headers
         return lambda data: None
 
-    with _heard(seen.log):
+    with _heard(seen.log), _counted(seen.reported):
         body = app(environ, start_response)
         try:
             seen.body = b"".join(body)
@@ -166,6 +167,18 @@ def _environ(request: Request) -> Environ:
     if request.body:
         told.setdefault("CONTENT_LENGTH", str(len(request.body)))
     return {**environ, **told}
+
+
+@contextmanager
+def _counted(places: list[str]) -> Iterator[None]:
+    """The places that would have been refused go to `places`, and are counted nowhere."""
+    before = would_reject.counted.copy()
+    try:
+        yield
+    finally:
+        places += [place for _, place in (would_reject.counted - before).elements()]
+        would_reject.counted.clear()
+        would_reject.counted.update(before)
 
 
 class _Ear(logging.Handler):

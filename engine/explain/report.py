@@ -136,6 +136,8 @@ def _validation(route: Route, seen: Seen) -> Said:
     step, error = seen.step("validate"), seen.error
     if step is None:
         return {"mode": route.validate, "verdict": "not reached"}
+    if seen.reported:
+        return {"mode": route.validate, "verdict": "would refuse", "places": seen.reported}
     if step.passed or error is None:
         return {"mode": route.validate, "verdict": "passed"}
     return {

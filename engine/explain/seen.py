@@ -66,7 +66,8 @@ class Seen:
     """All that was seen of a request. `route` and `exchange` are None when nothing serves it.
 
     `carried` are the carriers that held something; `error` is what refused it, once a route had
-    it; `log` holds the lines the gateway would have logged.
+    it; `log` holds the lines the gateway would have logged, `reported` the places that a stricter
+    validation would refuse.
     """
 
     request: Request
@@ -81,6 +82,7 @@ class Seen:
     headers: list[tuple[str, str]] = field(default_factory=list)
     body: bytes = b""
     log: list[str] = field(default_factory=list)
+    reported: list[str] = field(default_factory=list)
 
     @property
     def refused_by(self) -> str:

@@ -76,6 +76,8 @@ def _authentication(said: Said) -> Iterator[str]:
 
 def _validation(said: Said) -> Iterator[str]:
     words = f"{said['verdict']} ({said['mode']})"
+    if said["verdict"] == "would refuse":
+        words += f" at {', '.join(said['places'])}"
     if said["verdict"] == "refused":
         place = said["place"] or "the request"
         words += f": {said['code']} at {place}"

@@ -9,6 +9,7 @@ from engine.explain.rehearsal import rehearse
 from engine.explain.report import report
 from engine.explain.seen import Answers
 from engine.explain.words import text
+from engine.stages.would_reject import counted
 from engine.tokens import Caller
 from tests.support.rehearsing import CONFIG, DOCUMENT, planned
 
@@ -186,3 +187,17 @@ def test_the_text_holds_every_decision(made):
     assert "target 3        spare as real-small, fallback small" in said
     assert '- model: "big"' in said
     assert '+ model: "real-big"' in said
+
+
+def test_what_a_reporting_route_would_refuse_is_told_and_counted_nowhere(tmp_path):
+    reporting = "  - operation: shop.chat\n    validate: report\n"
+    config = CONFIG.replace("  - operation: shop.chat\n", reporting)
+    said = explained(planned(tmp_path, config), body={"model": "big", "messages": []})
+    assert said["served"]
+    assert said["validation"] == {
+        "mode": "report",
+        "verdict": "would refuse",
+        "places": ["messages"],
+    }
+    assert "would refuse (report) at messages" in text(said)
+    assert not counted
