@@ -59,7 +59,7 @@ def shape_of(node: Node, depth: int = 0) -> Shape:
     if not isinstance(said, dict) or depth > _DEEPEST:
         return made
     made.types = _types(node, depth)
-    made.enum = [said["const"]] if "const" in said else said.get("enum")
+    made.enum = _values(said)
     made.required = {name for name in _list(said.get("required")) if isinstance(name, str)}
     made.properties = dict(node.get("properties").items())
     made.closed = said.get("additionalProperties") is False
@@ -78,18 +78,35 @@ def shape_of(node: Node, depth: int = 0) -> Shape:
 
 
 def _join(made: Shape, more: Shape) -> None:
+    """Take in a branch of `allOf`; what two of them say of one thing is compared as a whole."""
     if more.types is not None:
         made.types = more.types if made.types is None else made.types & more.types
-    made.enum = more.enum if made.enum is None else made.enum
+    made.enum = _both(made.enum, more.enum)
     made.required |= more.required
-    made.properties = {**more.properties, **made.properties}
     made.closed |= more.closed
+    for key, bound in more.bounds.items():
+        known = made.bounds.get(key, bound)
+        made.bounds[key] = max(known, bound) if BOUNDS[key] > 0 else min(known, bound)
+    said = {**_parts(made), **made.rest}
+    twice = {key: value for key, value in {**_parts(more), **more.rest}.items() if key in said}
+    made.properties = {**more.properties, **made.properties}
     made.items = made.items or more.items
     made.further = made.further or more.further
-    made.unions += more.unions
-    made.bounds = {**more.bounds, **made.bounds}
+    made.unions = made.unions or more.unions
     made.pattern = made.pattern or more.pattern
     made.rest = {**more.rest, **made.rest}
+    for key, value in twice.items():
+        if value != said[key]:
+            made.rest[f"{key} (allOf)"] = [*made.rest.get(f"{key} (allOf)", ()), value]
+
+
+def _parts(shape: Shape) -> dict[str, Any]:
+    """What a schema says of its parts, by the words for it."""
+    found: dict[str, Any] = {f"'{name}'": node.value for name, node in shape.properties.items()}
+    found |= {"items": shape.items.value} if shape.items is not None else {}
+    found |= {"additionalProperties": shape.further.value} if shape.further is not None else {}
+    found |= {"union": [node.value for node in shape.unions]} if shape.unions else {}
+    return found | ({"pattern": shape.pattern} if shape.pattern else {})
 
 
 def _types(node: Node, depth: int) -> frozenset[str] | None:
@@ -112,8 +129,8 @@ def _said(node: Node) -> frozenset[str] | None:
 
 
 def _of_values(node: Node) -> frozenset[str] | None:
-    values = [node.value["const"]] if "const" in node.value else node.value.get("enum")
-    if not isinstance(values, list):
+    values = _values(node.value)
+    if values is None:
         return None
     return frozenset(kind for value in values for kind in _kinds(value))
 
@@ -123,6 +140,19 @@ def _of_union(node: Node, key: str, depth: int) -> frozenset[str] | None:
     if not each or any(types is None for types in each):
         return None
     return frozenset(kind for types in each for kind in types or ())
+
+
+def _values(said: dict[str, Any]) -> list[Any] | None:
+    """The values that `const` and `enum` leave; None for any."""
+    const = [said["const"]] if "const" in said else None
+    listed = said.get("enum")
+    return _both(const, listed if isinstance(listed, list) else None)
+
+
+def _both(some: list[Any] | None, more: list[Any] | None) -> list[Any] | None:
+    if some is None or more is None:
+        return more if some is None else some
+    return [value for value in some if value in more]
 
 
 def _kinds(value: Any) -> Iterator[str]:
