@@ -130,3 +130,14 @@ def test_an_ignore_is_found_on_its_line(before):
 def test_in_what_is_no_yaml_ignores_are_read_all_the_same():
     ignores = Ignores()
     assert ignores.silence([problem()], {"f": "a: [ # modelway: ignore MW401\n"}) == []
+
+
+def test_of_very_many_models_without_a_price_the_first_are_named_and_the_rest_counted():
+    text = (CASES / "spending-without-prices.yaml").read_text("utf-8")
+    models = ", ".join(f"m{number}: {{to: [{{upstream: main}}]}}" for number in range(99))
+    text = text.replace("models: {", f"models: {{{models}, ", 1)
+    planned = plan.make(Path("gateway.yaml"), {}, text)
+    audit.audit(planned, {})
+    found = [problem.message for problem in planned.problems if problem.code == "MW409"]
+    assert len(found) == 20
+    assert found[-1].endswith("so do 80 more")

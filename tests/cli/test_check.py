@@ -2,8 +2,11 @@
 
 import json
 import re
+import shlex
+from pathlib import Path
 
 import pytest
+import yaml
 from click.testing import CliRunner
 
 from engine import cli
@@ -11,6 +14,7 @@ from engine.cli import formats
 from engine.cli.formats import Report
 from engine.problem import Level, Problem
 
+ROOT = Path(__file__).resolve().parent.parent.parent
 DOCUMENT = """
 openapi: 3.1.0
 info: {title: Shop, version: "1"}
@@ -298,3 +302,30 @@ def test_a_secret_beside_a_problem_is_not_shown(folder):
     (folder / "bad.yaml").write_text(text)
     for form in formats.names():
         assert "sk-written" not in run("bad.yaml", "--format", form).output
+
+
+def hooks():
+    return yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text("utf-8"))
+
+
+def commands():
+    """What the hook and the workflow run."""
+    workflow = (ROOT / "deploy/github-actions.yml").read_text("utf-8")
+    said = re.findall(r"run: modelway (check[^>|\n]*)", workflow)
+    return said + [hook["entry"].removeprefix("modelway ") for hook in hooks()]
+
+
+@pytest.mark.parametrize("command", commands())
+def test_what_the_hook_and_the_workflow_run_is_a_command_that_passes_and_fails(folder, command):
+    _, *args = shlex.split(command)
+    assert run(*args).exit_code == 0
+    (folder / "gateway.yaml").write_text(BAD)
+    assert run(*args).exit_code == 1
+
+
+def test_the_hook_has_what_pre_commit_asks_for():
+    (hook,) = hooks()
+    assert {"id", "name", "entry", "language"} <= set(hook)
+    assert re.search(hook["files"], "deploy/gateway.yaml")
+    assert re.search(hook["files"], "openapi/shop.json")
+    assert not re.search(hook["files"], "src/main.yaml")

@@ -41,6 +41,8 @@ def groups() -> dict[str, list[str]]:
                 walk(below, f"{at}/{index}")
 
     walk(shape.schema(), "")
+    for name in policies.names():
+        walk(policies.get(name).SCHEMA, f"policy {name}")
     planned = plan.make(ROOT / "gateway.yaml", {})
     assert planned.plan is not None
     found["dialects"] = dialects.names()
@@ -95,7 +97,24 @@ CONFIG = {
         }
     },
     "models": {"small": {"to": [{"upstream": "main", "model": "s", "weight": 1}], "title": "S"}},
-    "policies": [{"max_body": "1MB"}],
+    "include": ["parts/*.yaml"],
+    "stores": {
+        "records": "sqlite:///x.db",
+        "counters": "memory",
+        "on_store_failure": "deny",
+        "token_ttl": "1s",
+        "journal": "var/journal",
+        "retention": "9d",
+    },
+    "prices": {"small": {"input": 1, "output": 1, "cached_input": 1, "image": 1, "second": 1}},
+    "currency": "USD",
+    "policies": [
+        {"max_body": "1MB"},
+        {"rate_limit": {"requests": 5, "per": "1m", "by": "route"}},
+        {"concurrency": {"requests": 5, "by": "all"}},
+        {"token_budget": {"tokens": 5, "per": "1d"}},
+        {"spend_limit": {"amount": 5, "per": "1d"}},
+    ],
     "routes": [
         {
             "operations": ["shop.chat"],
@@ -106,7 +125,7 @@ CONFIG = {
     ],
     "tokens": [{"name": "a", "sha256": "ab" * 32, "expires": "2030-01-01", "models": ["small"]}],
 }
-NAMED = {("specs",), ("upstreams",), ("models",)}
+NAMED = {("specs",), ("upstreams",), ("models",), ("prices",)}
 
 
 def keys(value, at=()):
