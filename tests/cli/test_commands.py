@@ -92,7 +92,7 @@ def test_check_shows_every_problem_with_its_line_and_exits_with_one(folder):
 
 def test_check_of_warnings_and_notes_exits_with_zero_and_quiet_hides_notes(folder):
     text = GOOD.replace("shop.*", "shop.list").replace(
-        "main: {", 'spare: {url: "http://x"}, main: {'
+        "main: {", 'spare: {url: "https://x"}, main: {'
     )
     (folder / "gateway.yaml").write_text(text)
     result = run("check")
