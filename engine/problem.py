@@ -73,6 +73,13 @@ class Divided(Protocol):
         ...
 
 
+def place_of(source: Source, path: Path, *, key: bool = False) -> tuple[str, int, int]:
+    """File, line and column of a value, or of its key, in whichever file it stands."""
+    if isinstance(source, Divided):
+        source, path = source.part(path)
+    return (source.file, *source.place(path, key=key))
+
+
 @dataclass(slots=True)
 class Findings:
     """Problems as they are found, in any order; sorted by place when read.
@@ -121,11 +128,11 @@ class Findings:
     ) -> None:
         """Note a finding of any level at `path`."""
         message, hint = source.redact(message), source.redact(hint)
+        file, line, column = place_of(source, path, key=key)
         if isinstance(source, Divided):
-            source, path = source.part(path)
+            source, _ = source.part(path)
         self.texts.setdefault(source.file, source.text)
-        line, column = source.place(path, key=key)
-        self.found.append(Problem(source.file, line, column, level, code, message, hint))
+        self.found.append(Problem(file, line, column, level, code, message, hint))
 
     @property
     def problems(self) -> list[Problem]:

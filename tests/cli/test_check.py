@@ -1,5 +1,6 @@
 """`modelway check`: files, standard input, formats, strictness, manuals, and how it exits."""
 
+import io
 import json
 import re
 import shlex
@@ -10,7 +11,7 @@ import yaml
 from click.testing import CliRunner
 
 from engine import cli
-from engine.cli import formats
+from engine.cli import check, formats
 from engine.cli.formats import Report
 from engine.problem import Level, Problem
 
@@ -276,6 +277,29 @@ def test_colours_are_for_terminals_only(folder):
     assert "\x1b" not in run("bad.yaml").output
     plain = re.sub(r"\x1b\[[0-9;]*m", "", formats.render("text", report(problem, colour=True)))
     assert plain == formats.render("text", report(problem))
+
+
+@pytest.mark.parametrize(
+    ("terminal", "environ", "coloured"),
+    [
+        (True, {"TERM": "xterm"}, True),
+        (True, {"TERM": "xterm", "NO_COLOR": ""}, True),
+        (True, {"TERM": "xterm", "NO_COLOR": "1"}, False),
+        (True, {"TERM": "dumb"}, False),
+        (False, {"TERM": "xterm"}, False),
+    ],
+)
+def test_a_terminal_gets_colours_unless_somebody_wants_none(
+    folder, monkeypatch, terminal, environ, coloured
+):
+    output = io.StringIO()
+    monkeypatch.setattr(output, "isatty", lambda: terminal, raising=False)
+    monkeypatch.setattr("sys.stdout", output)
+    for name in ("TERM", "NO_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environ.items():
+        monkeypatch.setenv(name, value)
+    assert check._colour() is coloured
 
 
 def test_what_steers_a_terminal_never_gets_there(folder):

@@ -8,7 +8,7 @@ from engine import plan
 from engine.audit import audit
 from engine.config.include import Assembled
 from engine.config.rebase import rebase
-from engine.problem import Level
+from engine.problem import Level, place_of
 
 SHOP = (Path(__file__).parent.parent / "cases/configs/openapi/shop.yaml").read_text("utf-8")
 MAIN = """\
@@ -215,6 +215,8 @@ def test_files_and_the_part_of_a_value_can_be_asked_for(folder):
     assert (marked.file, at) == ("parts/a.yaml", ("models", "m", "to", 0))
     assert source.part(("routes", 0))[0].file == "gateway.yaml"
     assert source.place(("server", "workers")) == (1, 19)
+    assert place_of(source, ("server", "workers")) == ("parts/a.yaml", 1, 19)
+    assert place_of(source, ("routes", 0, "to"), key=True) == ("gateway.yaml", 6, 28)
 
 
 def test_the_audit_finds_and_places_what_is_unwise_in_an_included_file(folder):
