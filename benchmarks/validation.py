@@ -21,6 +21,7 @@ from jsonschema_path import SchemaPath
 from openapi_core import V31RequestValidator
 from openapi_core.testing import MockRequest
 
+from benchmarks.chat import BODY
 from engine.body import Body
 from engine.exchange import Exchange
 from engine.files import DOCUMENTS
@@ -28,45 +29,6 @@ from engine.problem import Findings
 from engine.spec.bodies import check
 from engine.spec.document import read
 
-CHAT = {
-    "model": "gpt-4o",
-    "messages": [
-        {"role": "system", "content": "You are a helpful assistant. Answer briefly. " * 4},
-        {"role": "user", "content": "What is the weather like in Oslo this afternoon?"},
-        {
-            "role": "assistant",
-            "content": None,
-            "tool_calls": [
-                {
-                    "id": "call_1",
-                    "type": "function",
-                    "function": {"name": "get_weather", "arguments": '{"city":"Oslo"}'},
-                }
-            ],
-        },
-        {"role": "tool", "tool_call_id": "call_1", "content": '{"sky":"snow","celsius":-4}'},
-        {"role": "user", "content": [{"type": "text", "text": "And tomorrow? Say it in verse."}]},
-    ],
-    "tools": [
-        {
-            "type": "function",
-            "function": {
-                "name": "get_weather",
-                "description": "The weather of a city",
-                "parameters": {
-                    "type": "object",
-                    "properties": {"city": {"type": "string"}},
-                    "required": ["city"],
-                },
-            },
-        }
-    ],
-    "temperature": 0.7,
-    "max_tokens": 500,
-    "stream": True,
-    "stream_options": {"include_usage": True},
-}
-BODY = orjson.dumps(CHAT)
 MEDIA_TYPE = "application/json"
 
 

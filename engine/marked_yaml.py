@@ -16,8 +16,9 @@ from typing import Any
 import yaml
 
 from engine.json_text import spans
+from engine.places import Places
 from engine.problem import Level, Path, Problem
-from engine.yaml_nodes import TAG, Loader, child, compose
+from engine.yaml_nodes import TAG, Loader, compose
 
 Expand = Callable[[str], str]
 
@@ -48,7 +49,7 @@ class Marked:
     problems: list[Problem] = field(default_factory=list)
     expanded: dict[str, str] = field(default_factory=dict)
     known: dict[tuple[Path, bool], tuple[int, int]] = field(default_factory=dict)
-    _root: yaml.Node | None = None
+    _places: Places | None = None
 
     def place(self, path: Path, *, key: bool = False) -> tuple[int, int]:
         """Line and column, from 1, of the value at `path`, or of its key when `key` is true.
@@ -60,27 +61,16 @@ class Marked:
             found = self.known[path, key] = self._place(path, key)
         return found
 
-    def forget(self) -> None:
-        """Give back the node tree, which is many times the file; a place may cost it anew."""
-        self._root = None
-
     def _place(self, path: Path, key: bool) -> tuple[int, int]:
-        if self._root is None:
+        if self._places is None:
             try:
-                self._root = compose(self.text)
+                root = compose(self.text)
             except yaml.YAMLError:  # JSON that is no YAML: 1.1 refuses surrogates, long keys
                 return self._place_in_json(path, key)
-        node = self._root
-        if node is None:
-            return 1, 1
-        mark = node.start_mark
-        for step in path:
-            found = child(node, step)
-            if found is None:
-                break
-            name, node = found
-            mark = (name if key and step == path[-1] else node).start_mark
-        return mark.line + 1, mark.column + 1
+            if root is None:
+                return 1, 1
+            self._places = Places(root)
+        return self._places.find(path, key=key)
 
     def _place_in_json(self, path: Path, key: bool) -> tuple[int, int]:
         text = self.text.encode()
@@ -115,7 +105,7 @@ def read(text: str, file: str, expand: Expand | None = None) -> Marked:
         root = compose(text)
         reader = _Reader(marked, expand)
         marked.value = reader.value_of(root) if root is not None else None
-        marked._root = root
+        marked._places = Places(root) if root is not None else None
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)

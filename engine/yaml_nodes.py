@@ -78,23 +78,3 @@ def _depth(text: str) -> int:
         elif isinstance(event, yaml.CollectionEndEvent):
             depth -= 1
     return deepest
-
-
-def child(node: yaml.Node, step: str | int) -> tuple[yaml.Node, yaml.Node] | None:
-    """The key node and value node of one step down, or None."""
-    if isinstance(node, yaml.SequenceNode):
-        if isinstance(step, int) and step < len(node.value):
-            return node.value[step], node.value[step]
-        return None
-    if not isinstance(node, yaml.MappingNode):
-        return None
-    for name, value in node.value:
-        if isinstance(name, yaml.ScalarNode) and name.value == str(step):
-            return name, value
-    for name, value in node.value:
-        if name.tag == TAG + "merge":
-            merged = value.value if isinstance(value, yaml.SequenceNode) else [value]
-            for source in merged:
-                if (found := child(source, step)) is not None:
-                    return found
-    return None

@@ -11,7 +11,7 @@ ENGINE = Path(__file__).resolve().parent.parent / "engine"
 GROUND = [
     *("exchange", "errors", "problem", "tokens", "units", "body", "files", "wildcard"),
     *("excerpt", "explanations"),
-    *("marked_yaml", "yaml_nodes", "json_text", "usage", "allowance", "network", "ledger"),
+    *("marked_yaml", "yaml_nodes", "places", "json_text", "usage", "allowance", "network", "ledger"),
 ]
 STAIRCASE = (
     GROUND,

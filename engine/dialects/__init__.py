@@ -9,6 +9,7 @@ import importlib
 import pkgutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from engine.errors import GatewayError
@@ -56,6 +57,7 @@ class Dialect:
     comments: bool = True
 
 
+@cache
 def names() -> list[str]:
     """The dialects there are."""
     return sorted(module.name for module in pkgutil.iter_modules(__path__))

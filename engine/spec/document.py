@@ -57,12 +57,10 @@ class Specification:
         return compile_answers(self.node(operation), self._read_for(Purpose.RESPONSE))
 
     def settle(self) -> None:
-        """All places were asked for: keep the document for the next start, give memory back."""
+        """All places were asked for: keep the document for the next start."""
         if self._kept is not None:
             entry, problems = self._kept
             entry.keep(self.library, problems)
-        for marked in (*self.library.files.values(), *self.library.overlays.values()):
-            marked.forget()
 
     def _read_for(self, purpose: Purpose) -> Schemas:
         if purpose not in self._schemas:

@@ -1,0 +1,184 @@
+"""What documents and large configs cost: `python benchmarks/documents.py [vendor's openapi.yaml]`.
+
+Each reading is a process of its own, in CPU seconds: the vendor's document ready to serve (plan and
+build), with an empty cache and a full one, and what the process holds then; what a chat body costs
+to validate; a config of 10,000 routes and 10,000 models, and a request's way through it against
+one of ten.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+import falcon.testing
+import orjson
+
+from benchmarks.chat import BODY, CHAT
+from engine import plan
+from engine.app import build
+from engine.explain.seen import Answers, Sent
+from engine.explain.standins import recorder
+from engine.plan import Planned
+from engine.spec.bodies import check
+from engine.tokens import digest
+
+VENDOR = Path("/work/shared/documents/openai/openapi.yaml")
+_TOKEN = "mw-" + "a" * 64
+_VENDOR_CONFIG = """version: 1
+specs: {{openai: {{document: "{document}", dialect: openai}}}}
+upstreams: {{up: {{url: "http://127.0.0.1:9/v1", dialect: openai}}}}
+models: {{"*": {{to: [{{upstream: up}}]}}}}
+routes:
+  - {{operation: openai.createChatCompletion, model: $request.body#/model}}
+  - {{operations: openai.*, to: [{{upstream: up}}]}}
+"""
+
+
+def ready(folder: Path) -> None:
+    """Plan and build, and say what it took: in a process of its own."""
+    began = time.process_time()
+    planned = plan.make(folder / "gateway.yaml", os.environ)
+    assert planned.plan is not None, planned.findings.errors[:5]
+    middle = time.process_time()
+    build(planned.plan)
+    seconds = time.process_time() - began
+    routes = len(planned.plan.routes)
+    resident = int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE")
+    said = f"plan {middle - began:.2f} s, with build {seconds:.2f} s"
+    print(f"{said}, whole process {time.process_time():.2f} s; {routes} routes, ", end="")
+    print(f"{resident // 1_000_000} MB")
+
+
+def measured(name: str, folder: Path) -> None:
+    environ = {**os.environ, "XDG_CACHE_HOME": str(folder / "cache")}
+    command = [sys.executable, __file__, "--ready", str(folder)]
+    done = subprocess.run(command, env=environ, capture_output=True, text=True, check=True)
+    print(f"{name:28}{done.stdout.strip()}")
+
+
+def checked(folder: Path) -> None:
+    """`modelway check`, as its user waits for it."""
+    began = time.perf_counter()
+    command = [sys.executable, "-m", "engine", "check", "-c", str(folder / "gateway.yaml"), "-q"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    print(f"{'':28}checked in {time.perf_counter() - began:.1f} s: {done.stdout.strip()[-60:]}")
+
+
+def per_call(call: Callable[[], object], rounds: int = 7, calls: int = 2000) -> float:
+    """Microseconds of CPU for one call, the best of some rounds."""
+    best = float("inf")
+    for _ in range(rounds):
+        began = time.process_time()
+        for _ in range(calls):
+            call()
+        best = min(best, time.process_time() - began)
+    return best / calls * 1e6
+
+
+def chat(folder: Path) -> None:
+    planned = plan.make(folder / "gateway.yaml", {"XDG_CACHE_HOME": str(folder / "cache")})
+    rule = planned.specifications["openai"].operations["createChatCompletion"].bodies.rules
+    rule_of = rule["application/json"]
+    both = per_call(lambda: check(rule_of, orjson.loads(BODY)))
+    print(f"{'a chat body of ' + str(len(BODY)) + ' bytes':28}", end="")
+    print(f"{per_call(lambda: check(rule_of, CHAT)):.1f} us, parsed as well {both:.1f} us")
+
+
+def large(folder: Path, count: int) -> None:
+    """A config of `count` routes and models, with a document of as many operations."""
+    folder.mkdir()
+    schema = {"type": "object", "properties": {"model": {"type": "string"}}}
+    body = {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/S"}}}}
+    paths = {
+        f"/things{n}/x/go": {
+            "post": {
+                "operationId": f"op{n}",
+                "requestBody": body,
+                "responses": {"200": {"description": "d"}},
+            }
+        }
+        for n in range(count)
+    }
+    document = {"openapi": "3.1.0", "info": {"title": "T", "version": "1"}, "paths": paths}
+    document["components"] = {"schemas": {"S": schema}}
+    (folder / "api.json").write_text(json.dumps(document))
+    lines = ["version: 1", "specs: {api: {document: api.json}}"]
+    lines += ["upstreams: {up: {url: 'http://127.0.0.1:9', proxy: '', retry: {attempts: 1}}}"]
+    lines += ["models:"]
+    lines += [f"  model-{n}: {{to: [{{upstream: up}}]}}" for n in range(count)]
+    lines += ["routes:"]
+    model = "model: $request.body#/model"
+    lines += [f"  - {{operation: api.op{n}, {model}}}" for n in range(count)]
+    lines += [f"tokens: [{{name: one, sha256: {digest(_TOKEN)}}}]"]
+    (folder / "gateway.yaml").write_text("\n".join(lines) + "\n")
+
+
+def requests(folders: dict[int, Path]) -> None:
+    """A request from the application's door to the upstream's client, which answers by itself."""
+    calls = {}
+    for count, folder in folders.items():
+        planned = plan.make(folder / "gateway.yaml", {"XDG_CACHE_HOME": str(folder / "cache")})
+        calls[count] = _call(planned, count // 2)
+    found = {count: float("inf") for count in calls}
+    for _ in range(15):  # in turns, so that whatever else the machine does falls on both
+        for count, call in calls.items():
+            found[count] = min(found[count], per_call(call, rounds=1, calls=400))
+    for count, best in found.items():
+        print(f"{f'a request among {count:,} routes':28}{best:.1f} us")
+
+
+def _call(planned: Planned, number: int) -> Callable[[], object]:
+    sent: list[Sent] = []
+    assert planned.plan is not None
+    app = build(planned.plan, client=recorder(sent, Answers()))
+    path = f"/things{number}/x/go"
+    body = orjson.dumps({"model": f"model-{number}"})
+    headers = {"content-type": "application/json", "authorization": f"Bearer {_TOKEN}"}
+    environ = falcon.testing.create_environ(path, method="POST", headers=headers)
+    environ["RAW_URI"] = path
+    environ["CONTENT_LENGTH"] = str(len(body))
+
+    def call() -> object:
+        sent.clear()
+        answer = app({**environ, "wsgi.input": io.BytesIO(body)}, lambda *_: None)
+        said = b"".join(answer)
+        answer.close()
+        assert len(sent) == 1, said
+        return said
+
+    return call
+
+
+def main() -> None:
+    if sys.argv[1:2] == ["--ready"]:
+        ready(Path(sys.argv[2]))
+        return
+    vendor = Path(sys.argv[1]) if sys.argv[1:] else VENDOR
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        if vendor.is_file():
+            (folder / "gateway.yaml").write_text(_VENDOR_CONFIG.format(document=vendor))
+            measured("the vendor's, cold", folder)
+            measured("the vendor's, cached", folder)
+            checked(folder)
+            chat(folder)
+        folders = {count: folder / str(count) for count in (10, 10_000)}
+        for count, path in folders.items():
+            large(path, count)
+            measured(f"{count:,} routes and models", path)
+            checked(path)
+        requests(folders)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,99 @@
+"""Where every value of a YAML or JSON file stands: lines and columns, a few bytes for each.
+
+The parser's own nodes are many times the size of the file; this is what is kept of them. Entries
+are in the file's order, each followed by those below it, up to its end.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator
+
+import yaml
+
+Path = tuple[str | int, ...]
+
+
+class Places:
+    """The places of a node tree's values. An alias stands for its anchor's entry."""
+
+    __slots__ = ("_aliases", "_ends", "_keys", "_lists", "_marks", "_merges")
+
+    def __init__(self, root: yaml.Node) -> None:
+        self._marks = array("I")  # line and column of the key, line and column of the value
+        self._ends = array("I")
+        self._keys: list[str | None] = []
+        self._lists: set[int] = set()
+        self._merges: set[int] = set()
+        self._aliases: dict[int, int] = {}
+        self._add(root, root, {})
+
+    def find(self, path: Path, *, key: bool) -> tuple[int, int]:
+        """Line and column, from 1, of the value at a path, or of its key.
+
+        A path that leads nowhere gives the place of the nearest value above it.
+        """
+        at, of_key = 0, False
+        for number, step in enumerate(path, 1):
+            found = self._child(at, step)
+            if found is None:
+                break
+            # A step that equals the last one asks for its key as well, as it always did.
+            at, of_key = found, key and (number == len(path) or step == path[-1])
+        start = 4 * at + (0 if of_key else 2)
+        return self._marks[start] + 1, self._marks[start + 1] + 1
+
+    def _add(self, name: yaml.Node, node: yaml.Node, seen: dict[int, int]) -> None:
+        index = len(self._ends)
+        key, value = name.start_mark, node.start_mark
+        self._marks.extend((key.line, key.column, value.line, value.column))
+        self._ends.append(index + 1)
+        self._keys.append(name.value if isinstance(name, yaml.ScalarNode) else None)
+        if isinstance(node, yaml.ScalarNode):
+            return
+        if id(node) in seen:
+            self._aliases[index] = seen[id(node)]
+            return
+        seen[id(node)] = index
+        if isinstance(node, yaml.SequenceNode):
+            self._lists.add(index)
+            for below in node.value:
+                self._add(below, below, seen)
+        else:
+            for named, below in node.value:
+                if named.tag == "tag:yaml.org,2002:merge":
+                    self._merges.add(len(self._ends))
+                self._add(named, below, seen)
+        self._ends[index] = len(self._ends)
+
+    def _below(self, at: int) -> Iterator[int]:
+        """The entries right below one."""
+        child, end = at + 1, self._ends[at]
+        while child < end:
+            yield child
+            child = self._ends[child]
+
+    def _child(self, at: int, step: str | int) -> int | None:
+        at = self._aliases.get(at, at)
+        if at in self._lists:
+            if isinstance(step, int):
+                return next((c for n, c in enumerate(self._below(at)) if n == step), None)
+            return None
+        text = str(step)
+        for child in self._below(at):
+            if self._keys[child] == text:
+                return child
+        return self._merged(at, step)
+
+    def _merged(self, at: int, step: str | int) -> int | None:
+        """An entry that `<<` brings into a mapping."""
+        if not self._merges:
+            return None
+        for child in self._below(at):
+            if child in self._merges:
+                source = self._aliases.get(child, child)
+                sources = self._below(source) if source in self._lists else [source]
+                for one in sources:
+                    if (found := self._child(one, step)) is not None:
+                        return found
+        return None
