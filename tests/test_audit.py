@@ -4,6 +4,7 @@ The cases are written like those of tests/config/test_cases.py; here nothing but
 found, the shipped files have none, and what is ignored with a comment is not told of.
 """
 
+import json
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from engine import audit, cli, files, plan
 from engine.audit.ignores import Ignores
 from engine.problem import Level, Problem, render
 from tests.config.test_cases import case
+from tests.config.test_robustness import CONFIG, DOCUMENT, changed, paths
 
 CASES = Path(__file__).parent / "cases" / "audit"
 FILES = sorted(CASES.glob("*.yaml"))
@@ -141,3 +143,20 @@ def test_of_very_many_models_without_a_price_the_first_are_named_and_the_rest_co
     found = [problem.message for problem in planned.problems if problem.code == "MW409"]
     assert len(found) == 20
     assert found[-1].endswith("so do 80 more")
+
+
+SOUND = changed(CONFIG, ("routes", 2), ...)
+
+
+@pytest.mark.parametrize("section", SOUND)
+def test_whatever_a_config_says_the_audit_comes_to_an_end(section, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "shop.json").write_text(json.dumps(DOCUMENT), "utf-8")
+    audited = 0
+    for at in paths(SOUND):
+        for new in (..., "", "http://x", [], "9d") if at[:1] == (section,) else ():
+            text = json.dumps(changed(SOUND, at, new), indent=1)
+            planned = plan.make(Path("gateway.yaml"), {}, text)
+            audit.audit(planned, {"GUNICORN_CMD_ARGS": "--access-logfile -"})
+            audited += planned.plan is not None
+    assert audited or section in ("version", "specs")

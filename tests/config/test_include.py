@@ -1,11 +1,13 @@
 """gateway.yaml in several files: what it comes to, and where its values stand."""
 
+import json
 from pathlib import Path
 
 import pytest
 
 from engine import plan
 from engine.audit import audit
+from engine.config import shape
 from engine.config.include import Assembled
 from engine.config.rebase import rebase
 from engine.problem import Level, place_of
@@ -247,3 +249,22 @@ def test_what_is_no_relative_path_stays(path, tmp_path):
     value = {"stores": {"records": path}}
     rebase(value, "parts", tmp_path)
     assert value["stores"]["records"] == path
+
+
+ODD = [None, 1, -1, 1.5, True, "", "x", "*", [], [None], [[]], {}, {"x": None}, {"x": {}}, [{}]]
+
+
+@pytest.mark.parametrize("section", [*shape.schema()["properties"], "zebra"])
+def test_whatever_an_included_file_says_is_planned_or_refused_at_a_place_that_there_is(
+    folder, section
+):
+    for odd in ODD:
+        write(folder, "parts/a.yaml", json.dumps({section: odd}))
+        write(folder, "parts/b.yaml", json.dumps({section: [odd], "models": odd}))
+        planned = made()
+        assert (planned.plan is None) == bool(planned.findings.errors)
+        for problem in planned.problems:
+            assert (
+                problem.line <= len(planned.texts[problem.file].splitlines()) or problem.line == 1
+            )
+        audit(planned, {})
