@@ -16,6 +16,7 @@ from urllib.parse import quote, unquote_to_bytes
 from engine.app import build
 from engine.errors import GatewayError, Malformed
 from engine.exchange import Exchange, Handler, Response, Stage, environ_key
+from engine.explain.candidates import narrowed
 from engine.explain.seen import Answers, Request, Seen, Step
 from engine.explain.standins import Counters, Recorder, recorder
 from engine.plan import Plan, Route
@@ -50,7 +51,7 @@ def rehearse(
         proxies=plan.config.server.trusted_proxies,
     )
     app = build(
-        plan,
+        narrowed(plan, request.target.partition("?")[0]),
         services,
         client=_clients(plan, seen, answers or Answers()),
         around=lambda route, stages: _watched(route, stages, seen, secret),

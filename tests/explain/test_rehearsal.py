@@ -185,3 +185,11 @@ def test_a_fault_of_ours_is_told_and_not_hidden(made, monkeypatch):
     seen = rehearse(made, chat(), ALICE)
     assert seen.status == 500
     assert "oh no" in "".join(seen.log)
+
+
+def test_upstreams_at_one_address_are_told_apart(tmp_path):
+    config = CONFIG.replace("http://spare.test/v1", "http://main.test/base/v1")
+    plan = planned(tmp_path, config).plan
+    seen = rehearse(plan, chat(), ALICE, Answers(each={"main": "connect"}))
+    assert [sent.upstream for sent in seen.sent] == ["main", "spare"]
+    assert "key=literal-credential" in seen.sent[1].url

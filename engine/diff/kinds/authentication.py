@@ -15,14 +15,13 @@ _SEEN_BY_OTHERS = ("query", "cookie")
 def differences(old: Side, new: Side) -> Iterator[Difference]:
     for name, route in new.routes.items():
         before = old.routes.get(name)
-        place = new.place(route.at)
         if route.public and (before is None or not before.public):
             words = "asks for no token (auth: none)"
-            yield Difference(Level.WEAKER, "auth-none", place, (name,), words)
+            yield Difference(Level.WEAKER, "auth-none", new.place(route.at), (name,), words)
         elif before is not None and before.public and not route.public:
             words = "asks for a token now"
-            yield Difference(Level.BREAKING, "auth-required", place, (name,), words)
-        if before is None or route.public:
+            yield Difference(Level.BREAKING, "auth-required", new.place(route.at), (name,), words)
+        if before is None or route.public or before.carriers == route.carriers:
             continue
         place = _place(new, route)
         for carrier in route.carriers:

@@ -20,8 +20,10 @@ _LISTS = {"allow_models": matches, "allow_operations": matches, "allow_ips": net
 def differences(old: Side, new: Side) -> Iterator[Difference]:
     for name, route in new.routes.items():
         before = old.routes.get(name)
-        if before is not None:
-            for was, now in _pairs(before.policies, route.policies):
+        if before is None:
+            continue
+        for was, now in _pairs(before.policies, route.policies):
+            if was is None or now is None or was.options != now.options:
                 yield from _one(name, was, now, _place(old, was, new, now), new.config.currency)
 
 

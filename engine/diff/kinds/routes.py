@@ -26,6 +26,8 @@ def differences(old: Side, new: Side) -> Iterator[Difference]:
 
 def _paths(name: str, old: Side, new: Side) -> Iterator[Difference]:
     before, after = _served(old, name), _served(new, name)
+    if before == after:
+        return
     place = of_operation(new.routes[name].operation)
     for path in before:
         if path not in after:
