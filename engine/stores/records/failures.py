@@ -12,7 +12,7 @@ class RecordsError(Exception):
     """The records cannot be used. Its words name the database, never its password."""
 
 
-class BadUrl(RecordsError, ValueError):
+class BadUrl(RecordsError):
     """What is no URL of a database that we know."""
 
 
