@@ -196,3 +196,43 @@ def test_the_next_stages_answer_comes_back():
     answer = Response(204, [])
     exchange = Exchange("GET", "/", "", {"HTTP_X_API_KEY": SECRET})
     assert authenticate([HEADER], False, SERVICES)(exchange, lambda given: answer) is answer
+
+
+# What a token is not for.
+
+
+def permitted(caller, operation="openai.chat", address="10.1.1.1"):
+    services = Services(tokens={digest(SECRET): caller})
+    environ = {"HTTP_AUTHORIZATION": f"Bearer {SECRET}", "REMOTE_ADDR": address}
+    exchange = Exchange("GET", "/", "", environ, operation=operation)
+    try:
+        authenticate([BEARER], False, services)(exchange, lambda given: Response(200, []))
+    except GatewayError as error:
+        return error.status, error.code
+    return 200, ""
+
+
+@pytest.mark.parametrize(
+    ("operations", "said"),
+    [
+        (None, (200, "")),
+        (("openai.*",), (200, "")),
+        (("other.*",), (403, "operation_not_allowed")),
+        ((), (403, "operation_not_allowed")),
+    ],
+)
+def test_a_token_for_some_operations(operations, said):
+    assert permitted(Caller("alice", operations=operations)) == said
+
+
+@pytest.mark.parametrize(
+    ("ips", "said"),
+    [
+        (None, (200, "")),
+        (("10.0.0.0/8",), (200, "")),
+        (("11.0.0.0/8",), (403, "address_not_allowed")),
+        ((), (403, "address_not_allowed")),
+    ],
+)
+def test_a_token_for_some_addresses(ips, said):
+    assert permitted(Caller("alice", ips=ips)) == said
