@@ -11,6 +11,7 @@ ENGINE = Path(__file__).resolve().parent.parent / "engine"
 GROUND = [
     *("exchange", "errors", "problem", "tokens", "units", "body", "files", "wildcard"),
     *("marked_yaml", "yaml_nodes", "json_text", "usage", "allowance", "network", "ledger"),
+    *("metering", "estimate"),
 ]
 STAIRCASE = (
     GROUND,

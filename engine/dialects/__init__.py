@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine.errors import GatewayError
+from engine.metering import Meter
 
 Document = dict[str, Any]
 
@@ -36,7 +37,8 @@ class Dialect:
     something of from those that only begin it. `heartbeat` is a sign of life in a stream.
     `models` and `model` answer the list of models; `models` gets the query's parameters. A
     `transparent` dialect's answers pass whatever their status. `request_headers` pass to an
-    upstream beside those that always do, `hidden_headers` of its answer stay here.
+    upstream beside those that always do, `hidden_headers` of its answer stay here. `meter` reads
+    what a request used; None where nobody can tell.
     """
 
     name: str
@@ -50,6 +52,7 @@ class Dialect:
     request_headers: tuple[str, ...] = ()
     hidden_headers: frozenset[str] = frozenset()
     request_id_headers: tuple[str, ...] = ("x-request-id",)
+    meter: Meter | None = None
     transparent: bool = False
     heartbeat: bytes = b""
     event_names: bool = True
