@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
 import operator
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields
+from math import isfinite
 from typing import Any
 
 import orjson
@@ -93,10 +93,9 @@ def _mend(name: str, kind: Any, value: Any) -> Any:
         return text[:_TEXT].encode("utf-8", "replace").decode().replace("\0", "\ufffd")
     if kind == "bool":
         return bool(value)
-    number = value if isinstance(value, int | float) else None
-    if number is None or not math.isfinite(number):
-        return None if kind == "float | None" else 0
+    if not isinstance(value, int | float) or (isinstance(value, float) and not isfinite(value)):
+        return None if kind == "float | None" else 0 if kind == "int" else 0.0
     if kind == "int":
         bound = 2**31 - 1 if name in _SMALL else 2**63 - 1
-        return max(-bound, min(int(number), bound))
-    return float(max(-1e300, min(number, 1e300)))
+        return max(-bound, min(int(value), bound))
+    return float(max(-1e300, min(value, 1e300)))
