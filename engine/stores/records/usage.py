@@ -1,4 +1,4 @@
-"""The ledger's rows in the database: entering them once, adding them up, letting old ones go."""
+"""The ledger's rows in the database: entering each once, and letting old ones go."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import orjson
-from sqlalchemy import Connection, event, select, text
+from sqlalchemy import Connection, event, text
 from sqlalchemy.exc import DataError, IntegrityError
 
 from engine.ledger import NAMES, mended
@@ -66,6 +66,8 @@ class Books:
 
         All of them, or none. Raises RowsRefused when one of them is at fault, else RecordsError.
         """
+        if not rows:
+            return
         try:
             parameters = self._parameters(rows)
             self.database.write(lambda c: c.exec_driver_sql(self._insert, parameters))
@@ -88,11 +90,6 @@ class Books:
             return connection.execute(_FORGET, {"before": before, "most": most}).rowcount
 
         return self.database.write(delete)
-
-    def known(self, ids: Sequence[str]) -> set[str]:
-        """Those of the ids that have been entered."""
-        ask = select(usage.c.id).where(usage.c.id.in_(ids))
-        return self.database.read(lambda connection: set(connection.execute(ask).scalars()))
 
     def _parameters(self, rows: Sequence[Mapping[str, Any]]) -> Any:
         if self.database.kind == "postgresql":
