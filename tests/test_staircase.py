@@ -54,6 +54,9 @@ EDGES = {
     "sqlalchemy": ("stores.records",),
     "alembic": ("stores.records",),
     "sqlite3": ("stores.records",),
+    "lmdb": ("stores.counters.memory", "stores.counters.shared"),
+    "redis": ("stores.counters.redis_link",),
+    "hiredis": ("stores.counters.redis_link",),
     "psycopg": (),  # SQLAlchemy's business
 }
 """Outside modules, and the only parts of engine/ that may import them."""
