@@ -25,6 +25,8 @@ _SIZE = 10_000
 _GUESSES = 200.0
 """Look-ups of tokens that turn out unknown, per second and at once, of one worker."""
 _LIMIT = 2.5
+"""Seconds until the records have to answer."""
+_LONGEST_PAUSE = 4.0
 _SAID_EVERY = 60.0
 
 
@@ -221,7 +223,7 @@ class _Absence:
     def begins(self, why: RecordsError) -> None:
         now = self._clock()
         self.away = True
-        self._pause = min(4.0, self._pause * 2 or 1.0)
+        self._pause = min(_LONGEST_PAUSE, self._pause * 2 or 1.0)
         self._again = now + self._pause
         if now - self._said >= _SAID_EVERY:
             self._said = now
