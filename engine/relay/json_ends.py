@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import cache
-from itertools import islice
+from itertools import accumulate, islice
 from typing import Any
 
 from engine.json_text import spans
@@ -18,15 +19,15 @@ _KIND = re.compile(rb'"type"\s*+:\s*+"([a-z_.]++)"')
 
 
 def near_end(tail: bytes, key: str, deepest: int) -> Any:
-    """The object or number that is the member `key` of a value that is open at most `deepest`
-    brackets deep where it stands, 1 being the text's own; the outermost, else the last one."""
+    """The object or number that is the member `key` of an object that stands at most `deepest`
+    brackets deep, 1 being the text's own; the outermost, of several the last one."""
     if key.encode() not in tail:
         return None
     found = None
     for match in reversed(list(_valued(key).finditer(tail))[-_MENTIONS:]):
         text = tail[match.end() :]
         start, end = spans(text, ())[0]
-        closed = -_depth(text[end:])
+        closed = _closed(text[end:])
         if 1 <= closed <= deepest:
             found, deepest = parsed(text[start:end]), closed - 1
     return found
@@ -56,7 +57,16 @@ def _valued(key: str) -> re.Pattern[bytes]:
 
 
 def _depth(text: bytes) -> int:
-    """How many more brackets are opened than closed, outside strings."""
-    marks: list[bytes] = [token for token in _NESTING.findall(text) if len(token) == 1]
-    opened = sum(token in b"{[" for token in marks)
-    return 2 * opened - len(marks)
+    """How many brackets are open at the end."""
+    return sum(_steps(text))
+
+
+def _closed(text: bytes) -> int:
+    """How many of the brackets that were open before are closed in it; it may open others."""
+    return -min(accumulate(_steps(text)), default=0)
+
+
+def _steps(text: bytes) -> Iterator[int]:
+    """1 for each bracket that opens, -1 for each that closes, outside strings."""
+    tokens: list[bytes] = _NESTING.findall(text)
+    return (1 if token in b"{[" else -1 for token in tokens if len(token) == 1)
