@@ -169,6 +169,9 @@ class Memory:
             if key == NUMBERS:
                 continue
             if tick:
+                mended = windows.set_back(record, now // tick)
+                if mended is not None:
+                    txn.put(key, mended)
                 over = not windows.read(record, now // tick)[0]
             else:
                 over = not slots.living(slots.read(record), shared.alive)
@@ -206,6 +209,9 @@ def _look(shared: Shared, txn: Transaction, limits: Sequence[Limit], now: int) -
         key, tick = _place(limit.key, limit.window)
         record = txn.get(key)
         if tick:
+            mended = windows.set_back(record, now // tick)
+            if mended is not None:
+                txn.put(key, mended)
             states.append(windows.look(record, limit.amount, limit.cost, tick, now))
         else:
             states.append(slots.look(record, limit.amount, limit.cost, shared.alive))
