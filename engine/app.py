@@ -18,6 +18,7 @@ from engine.services import connect as connect_services
 from engine.stages.account import account
 from engine.stages.authenticate import authenticate
 from engine.stages.limit import limit
+from engine.stages.meter import meter
 from engine.stages.validate import validate
 from engine.upstream.catalog import Catalog, catalog
 from engine.upstream.forward import Forward
@@ -78,6 +79,7 @@ def _handler(route: Route, parts: _Parts) -> Handler:
             validate(route.operation, route.validate, _in_body(route)),
             *steps,
             *late,
+            meter(dialect, route.takes, services),
             limit(rules, services, route.to[0].upstream if route.to else ""),
         ],
         last=_last(route, parts),

@@ -29,7 +29,8 @@ class Account:
 
     `time` in Unix seconds, `began` on the steady clock. `outcome` is complete, caller_left,
     upstream_cut, refused or failed. `model` and `upstream` are those that served; `reached` tells
-    whether an upstream was sent anything. `cost` in nano-units; `first_byte` in seconds.
+    whether an upstream was sent anything. `expected` is what it was estimated to use beforehand.
+    `cost` in nano-units; `first_byte` in seconds.
     """
 
     time: float = 0.0
@@ -43,6 +44,7 @@ class Account:
     stream: bool = False
     first_byte: float | None = None
     bytes_out: int = 0
+    expected: Usage = NOTHING
     usage: Usage = NOTHING
     cost: int = 0
 
@@ -61,8 +63,9 @@ class Exchange:
     as a mapping; `parts` are the spans of a multipart body. `receive(max_body)` reads the body.
     `dialect` is the caller's. `model` is what the caller asks for, `model_at` its span in the
     body, `repeats` where else the body says it, `targets` those that can serve it, in the order in
-    which they are tried. `operation` is known as `spec.operationId`. `on_end` runs when the answer
-    is out, or the caller has left.
+    which they are tried. `edits` are what the gateway changes in the body on its own account.
+    `operation` is known as `spec.operationId`. `on_end` runs when the answer is out, or the caller
+    has left.
     """
 
     method: str
@@ -86,6 +89,7 @@ class Exchange:
     targets: Sequence[Any] = ()
     on_end: list[Callable[[], None]] = field(default_factory=list)
     operation: str = ""
+    edits: Sequence[tuple[int, int, bytes]] = ()
     account: Account = field(default_factory=Account)
 
     def header(self, key: str) -> str | None:

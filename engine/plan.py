@@ -14,6 +14,7 @@ from engine.config.load import load
 from engine.config.model import Config, Policy, Target
 from engine.crosscheck import check_names
 from engine.dialects import Dialect
+from engine.estimate import Takes
 from engine.marked_yaml import read_file
 from engine.problem import Findings, Level, Path, Problem, did_you_mean
 from engine.relay.headers import NEVER_SENT
@@ -22,11 +23,14 @@ from engine.spec import expression, paths, security
 from engine.spec.expression import Expression
 from engine.spec.operation import Operation, Specification, read
 from engine.spec.security import Carrier
+from engine.spec.takes import takes
 
 
 @dataclass(frozen=True, slots=True)
 class Route:
     """An operation, where it goes and what guards it; every name is known to exist.
+
+    `takes` is what its requests can say that matters for counting.
 
     `dialects` are those whose callers the path belongs to, the operation's own last. `wide` are
     the path's variables that may hold slashes, because they name a model.
@@ -44,6 +48,7 @@ class Route:
     validate: str
     policies: tuple[Policy, ...]
     wide: tuple[str, ...]
+    takes: Takes
 
     @property
     def templates(self) -> list[tuple[str, str]]:
@@ -156,6 +161,7 @@ def _route(
         validate=said.validate,
         policies=(*config.policies, *said.policies),
         wide=tuple(names if said.answer == "models" else wide),
+        takes=takes(specifications[operation.spec].node(operation)),
     )
 
 

@@ -104,7 +104,8 @@ class HeaderChanges:
 
 @dataclass(frozen=True, slots=True)
 class Upstream:
-    """A server that requests can go to. `dialect` "" means: as what is routed to it."""
+    """A server that requests can go to. `dialect` "" means: as what is routed to it. `ask_usage`:
+    its streams are asked to tell what they used."""
 
     name: str
     url: str
@@ -120,6 +121,7 @@ class Upstream:
     breaker: Breaker = field(default_factory=Breaker)
     heartbeat: float | None = None
     headers: HeaderChanges = field(default_factory=HeaderChanges)
+    ask_usage: bool = True
 
 
 @dataclass(frozen=True, slots=True)

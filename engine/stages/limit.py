@@ -30,9 +30,7 @@ class _Course:
         self.upstream = exchange.targets[0].upstream.name if exchange.targets else upstream
         self.rules = rules
         self.services = services
-        needs = {rule.allowance.kind for rule in rules}
-        guess = _guess(exchange, services) if needs & {"tokens", "spend"} else Usage()
-        self.limits = [self._limit(rule, guess) for rule in rules]
+        self.limits = [self._limit(rule, exchange.account.expected) for rule in rules]
 
     def _limit(self, rule: Rule, guess: Usage) -> Limit:
         allowance = rule.allowance
@@ -114,11 +112,6 @@ def _own(made: dict[tuple[str, Allowance], Rule], name: str, allowance: Allowanc
         own = f"token/{allowance.kind}/{allowance.window:g}"
         rule = made[name, allowance] = Rule(allowance, "token", own)
     return rule
-
-
-def _guess(exchange: Exchange, services: Services) -> Usage:
-    """What a request may come to, for holding that much back until it is known."""
-    return Usage()
 
 
 def _refused(

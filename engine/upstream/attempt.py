@@ -95,8 +95,10 @@ def _send(
     exchange: Exchange,
     left: float,
 ) -> Answer:
-    sent = exchange if expression is None else _renamed(exchange, expression, target.model)
     upstream = target.upstream
+    sent = exchange
+    if expression is not None:
+        sent = _renamed(exchange, expression, target.model, upstream.ask_usage)
     fields = [
         *headers.pick(sent.environ),
         ("accept-encoding", "identity"),
@@ -117,14 +119,20 @@ def _send(
     )
 
 
-def _renamed(exchange: Exchange, expression: Expression, model: str) -> Exchange:
-    """The exchange with the target's own name for the model, or with the default written in."""
+def _renamed(exchange: Exchange, expression: Expression, model: str, edited: bool) -> Exchange:
+    """The exchange with the target's own name for the model, or with the default written in, and
+    with our own changes to its body."""
     name = model or exchange.model
-    if expression.says(exchange, name):
+    named = expression.says(exchange, name)
+    if named and not exchange.edits:
         return exchange
     renamed = copy.copy(exchange)
-    expression.replace(renamed, exchange.model_at, name)
-    if exchange.repeats:
-        written = [(s, e, orjson.dumps(before + name)) for s, e, before in exchange.repeats]
-        renamed.body = exchange.body.with_replaced(*written)
+    renamed.edits = exchange.edits if edited else ()
+    if not named:
+        expression.replace(renamed, exchange.model_at, name)
+    if named or expression.place != "body":
+        repeats = () if named else exchange.repeats
+        written = [(s, e, orjson.dumps(before + name)) for s, e, before in repeats]
+        if written or renamed.edits:
+            renamed.body = exchange.body.with_replaced(*written, *renamed.edits)
     return renamed

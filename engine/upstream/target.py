@@ -29,6 +29,7 @@ class Upstream:
     heartbeat: float | None
     changes: model.HeaderChanges
     forward_headers: tuple[str, ...]
+    ask_usage: bool = True
     breakers: dict[str, Breaker] = field(default_factory=dict)
 
     def headers(self, dialect_headers: tuple[str, ...], needed: tuple[str, ...] = ()) -> Forwarded:
@@ -111,4 +112,5 @@ def connect(config: model.Upstream) -> Upstream:
         heartbeat=config.heartbeat,
         changes=config.headers,
         forward_headers=config.forward_headers,
+        ask_usage=config.ask_usage,
     )

@@ -149,9 +149,10 @@ def test_a_budget_of_tokens_is_429():
 
 def test_a_request_that_can_never_fit_is_told_so():
     rule = Rule(Allowance("tokens", 1, 60.0), "token", "tokens")
-    body = exchange(value={"messages": [], "max_tokens": 500}, model="gpt")
-    error = refused([rule], Counters(denied=0), made=body)
-    assert "may use" in error.message
+    greedy = exchange()
+    greedy.account.expected = Usage(input=3, output=500)
+    error = refused([rule], Counters(denied=0), made=greedy)
+    assert "may use 503 tokens" in error.message
     assert ("x-should-retry", "false") in error.headers
 
 

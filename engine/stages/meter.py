@@ -1,0 +1,62 @@
+"""What a request uses: estimated before it is sent, read from its answer as that passes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from engine.dialects import Dialect
+from engine.estimate import Takes, estimate
+from engine.exchange import Exchange, Handler, Response, Stage
+from engine.relay.metering import Reader, reader
+from engine.relay.usage_option import edit, without_usage_event
+from engine.services import Services
+
+
+def meter(dialect: Dialect, takes: Takes, services: Services) -> Stage:
+    """A stage that estimates `exchange.account.expected`, and fills in `usage`, `cost` and
+    `bytes_out` when the answer is over. Only requests for a model use anything."""
+
+    def stage(exchange: Exchange, following: Handler) -> Response:
+        account = exchange.account
+        metered = bool(exchange.model) and dialect.meter is not None
+        if metered:
+            account.expected = estimate(exchange, takes)
+            if takes.usage_option and exchange.media_type == "application/json":
+                change = edit(exchange.body.buffer, exchange.value)
+                exchange.edits = () if change is None else (change,)
+        response = following(exchange)
+        if isinstance(response.body, bytes):
+            return response
+        passing = reader(dialect.meter if metered else None, _media_type(response))
+        account.stream = response.status < 400 and _media_type(response) == "text/event-stream"
+
+        def conclude() -> None:
+            account.bytes_out = passing.size
+            if metered and response.status < 400:
+                account.usage = passing.complete(account.expected)
+                price = services.prices.find(account.model or exchange.model)
+                account.cost = price.cost(account.usage) if price is not None else 0
+
+        exchange.on_end.append(conclude)
+        hidden = bool(exchange.edits) and account.stream
+        response.body = _passing(response.body, passing, hidden)
+        return response
+
+    return stage
+
+
+def _passing(body: Iterable[bytes], passing: Reader, hidden: bool) -> Iterator[bytes]:
+    """An answer's body on its way; `hidden`: without the event that only tells the usage."""
+    feed = passing.feed
+    for data in body:
+        feed(data)
+        if hidden and not (data := without_usage_event(data)):
+            continue
+        yield data
+
+
+def _media_type(response: Response) -> str:
+    for name, value in response.headers:
+        if name == "content-type":
+            return value.partition(";")[0].strip().lower()
+    return ""
