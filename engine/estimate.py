@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from engine.exchange import Exchange
+from engine.exchange import MISSING, Exchange
 from engine.json_text import Buffer
 from engine.metering import MOST, count, first
 from engine.usage import Usage
@@ -49,10 +49,13 @@ def estimate(exchange: Exchange, takes: Takes) -> Usage:
     """The usage to expect of a request whose body has been received and parsed."""
     value = exchange.value
     fields: dict[str, Any] = value if isinstance(value, dict) else {}
+    buffer = exchange.body.buffer
     if exchange.parts:
         taken = _form_tokens(exchange, fields)
+    elif value is MISSING and buffer[:1] not in (b"", b"{", b"["):  # not JSON, nor any form
+        taken = _file_tokens(len(buffer))
     else:
-        taken = input_tokens(exchange.body.buffer)
+        taken = input_tokens(buffer)
     said = fields.get("input") if takes.speech else None
     return Usage(
         input=min(taken, MOST),

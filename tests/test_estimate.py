@@ -117,6 +117,13 @@ def test_a_form_counts_its_texts_and_its_files():
     assert (made.input, made.images) == (150 + 500_000 // 256, 2)
 
 
+@pytest.mark.parametrize(
+    ("body", "tokens"), [(b"\xff\xfb" * 50_000, 390), (b'{"a":"%s"}' % (b"b c " * 1000), 1002)]
+)
+def test_a_body_that_was_not_parsed(body, tokens):
+    assert estimate(exchange(body, "audio/mpeg"), CHAT).input == tokens
+
+
 def test_no_body_at_all():
     request = exchange(b"")
     assert estimate(request, CHAT) == Usage(output=DEFAULT_OUTPUT, source="estimated")

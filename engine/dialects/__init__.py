@@ -1,6 +1,6 @@
-"""How an API speaks: its errors, its stream events, its list of models. One file, one dialect.
+"""How an API speaks: its errors, its stream events, its usage, its list of models.
 
-A dialect is a module here that defines `DIALECT`; nothing else names it.
+One file, one dialect. A dialect is a module here that defines `DIALECT`; nothing else names it.
 """
 
 from __future__ import annotations

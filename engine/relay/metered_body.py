@@ -29,27 +29,25 @@ class BodyReader:
         self._image = b'"' + meter.image.encode() + b'"' if meter.image else b""
         self._images = 0
         self._head = b""
-        self._pieces: list[bytes] = []
-        self._kept = 0
+        self._kept = bytearray()
 
     def feed(self, data: bytes) -> None:
         self.size += len(data)
-        self._pieces.append(data)
-        self._kept += len(data)
-        if self._kept > KEPT_BODY:
+        self._kept += data
+        if len(self._kept) > KEPT_BODY:
             self._shorten()
 
     def _shorten(self) -> None:
-        kept = b"".join(self._pieces)
-        if not self._head:
-            self._head = kept[:PARSED_BODY]
-        tail = kept[-PARSED_BODY:]
-        if self._image:  # a key that stands across the cut is counted with what remains
-            self._images += kept.count(self._image, 0, len(kept) - len(tail) + len(self._image) - 1)
-        self._pieces, self._kept = [tail], len(tail)
+        """Keep the end only; the beginning has been put aside."""
+        kept = self._kept
+        self._head = self._head or bytes(kept[:PARSED_BODY])
+        dropped = len(kept) - PARSED_BODY
+        if self._image:  # a key that stands across the cut is counted here, and not again
+            self._images += kept.count(self._image, 0, dropped + len(self._image) - 1)
+        del kept[:dropped]
 
     def usage(self) -> Usage | None:
-        kept = b"".join(self._pieces)
+        kept = bytes(self._kept)
         if self.size <= PARSED_BODY:
             document = parsed(kept)
             if document is not None:
@@ -77,6 +75,6 @@ class BodyReader:
         said = self.usage()
         if said is not None:
             return with_known(said, estimate)
-        kept = self._head or b"".join(self._pieces)[:PARSED_BODY]
-        output = tokens(kept, self.size)
+        sample = self._head or bytes(self._kept[:PARSED_BODY])
+        output = tokens(sample, min(self.size, KEPT_BODY))  # what is longer is no text
         return without_counts(estimate, output)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -29,14 +30,25 @@ class EventReader:
         self._repeats = meter.repeats
         self._tally = meter.tally()
         self._last = b""
-        self._sample: list[bytes] = []
+        self._sample = bytearray()
+        self._long = 0
         self._room = SAMPLE
 
     def feed(self, data: bytes) -> None:
         self.size += len(data)
-        if self._room > 0:
-            self._sample.append(data[: self._room])
+        if len(data) <= KEPT_EVENT:
+            self._take(data)
+        else:
+            for event in _apart(data):
+                self._take(event)
+
+    def _take(self, data: bytes) -> None:
+        """Events that are short, or one that is long."""
+        if self._room > 0 and len(data) <= KEPT_EVENT:
+            self._sample += data[: self._room]
             self._room -= len(data)
+        elif len(data) > KEPT_EVENT:
+            self._long += len(data)
         at = data.find(self._key)
         if at >= 0:
             self._look(data, at)
@@ -72,7 +84,7 @@ class EventReader:
         said = self.usage()
         if said is not None and self._tally.ended:
             return with_known(said, estimate)
-        output = tokens(b"".join(self._sample), self.size)
+        output = tokens(bytes(self._sample), self.size - self._long)  # a long one is an image
         if said is not None:
             said = replace(said, output=max(output, said.output), source="estimated")
             return with_known(said, estimate)
@@ -83,6 +95,16 @@ def document_of(event: bytes) -> Any:
     """The JSON of a clean event's data; None for what is not JSON, like `[DONE]`."""
     lines = [line[6:] for line in event.split(b"\n") if line.startswith(b"data: ")]
     return parsed(b"\n".join(lines))
+
+
+def _apart(data: bytes) -> Iterator[bytes]:
+    """Each event by itself."""
+    at = 0
+    while at < len(data):
+        end = data.find(b"\n\n", at)
+        end = len(data) if end < 0 else end + 2
+        yield data[at:end]
+        at = end
 
 
 def _event_at(data: bytes, at: int) -> tuple[int, bytes]:

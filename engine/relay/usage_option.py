@@ -43,11 +43,9 @@ def _within(buffer: Buffer, options: dict[str, Any] | None) -> Edit | None:
         asked = span(buffer, ("stream_options", "include_usage")) if options else None
     except Ambiguous:
         return None
-    if found is None:
-        return None
-    if not options:
+    if found is not None and not options:
         return *found, _ASKED
-    if "include_usage" not in options:
+    if found is not None and options and "include_usage" not in options:
         return found[0] + 1, found[0] + 1, b'"include_usage":true,'
     return None if asked is None else (*asked, b"true")
 

@@ -84,6 +84,14 @@ def test_a_stream_that_broke_before_any_text_has_no_output():
     assert read("openai", []).complete(EXPECTED).output == 0
 
 
+def test_images_are_not_counted_as_text():
+    image = b'data: {"image":"%s"}\n\n' % (b"A" * 3_000_000)
+    words = [chunk("four") for _ in range(1000)]
+    for events in ([image, *words], [*words, image], [b"".join([*words, image])]):
+        output = read("openai", events).complete(EXPECTED).output
+        assert output == pytest.approx(1000, rel=0.02)
+
+
 def test_a_cut_message_keeps_the_input_that_was_said():
     _, events = case(CASES[0].with_name("messages.sse"))
     words = (
@@ -232,6 +240,22 @@ def test_a_body_without_usage_is_counted_by_its_text():
     data = orjson.dumps({"choices": [{"message": {"content": "word" * 1000}}]})
     assert 990 <= read("openai", [data], JSON).complete(EXPECTED).output <= 1010
     assert read("openai", [data], "application/vnd.x+json").complete(EXPECTED).output > 0
+
+
+def test_an_image_in_a_body_without_usage_is_not_counted_as_text():
+    message = {"content": "word" * 1000, "images": [{"data": "A" * 3_000_000}]}
+    data = orjson.dumps({"choices": [{"message": message}]})
+    assert read("openai", [data], JSON).complete(EXPECTED).output <= KEPT_BODY // 4
+
+
+def test_a_body_in_single_bytes_is_kept_within_bounds():
+    made = reader(dialects.get("openai").meter, JSON)
+    tracemalloc.start()
+    for at in range(2 * KEPT_BODY):
+        made.feed(at.to_bytes(4)[-1:])
+    kept, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert kept < 2 * KEPT_BODY
 
 
 def test_a_body_with_usage_is_believed():
