@@ -27,7 +27,7 @@ def records_url(request, tmp_path):
     """The URL of a database without tables, of each kind."""
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path}/records.db"
-    return request.getfixturevalue("postgres").fresh()
+    return request.getfixturevalue("postgres").emptied()
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sized
 from dataclasses import fields
 from functools import partial
 from pathlib import Path
@@ -37,7 +37,7 @@ def command(config: Path, database: str | None, file: IO[bytes]) -> None:
     {"name": "ci", "sha256": "9f86...", "models": ["gpt-4o*"], "expires": "2027-01-31"}
     """
     place = place_of(config, database)
-    reader = _Reader(place, file.name if isinstance(file.name, str) else "stdin")
+    reader = _Reader(place, str(getattr(file, "name", "<stdin>")))
     reader.read(file)
     with records(place, make=True) as opened:
         reader.hold_against(opened)
@@ -46,9 +46,9 @@ def command(config: Path, database: str | None, file: IO[bytes]) -> None:
     if reader.bad:
         for number, why in sorted(reader.bad)[:_SHOWN]:
             click.echo(f"{reader.file}:{number}: {why}", err=True)
-        more = f" ({len(reader.bad) - _SHOWN} more)" if len(reader.bad) > _SHOWN else ""
-        raise click.ClickException(f"nothing was taken in: {len(reader.bad)} problems{more}")
-    click.echo(f"{len(reader.tokens)} tokens taken in.", err=True)
+        more = f", {_SHOWN} of them shown" if len(reader.bad) > _SHOWN else ""
+        raise click.ClickException(f"nothing was taken in: {_many(reader.bad, 'problem')}{more}")
+    click.echo(f"{_many(reader.tokens, 'token')} taken in.", err=True)
 
 
 class _Reader:
@@ -119,6 +119,10 @@ class _Reader:
 
     def _bad(self, number: int, why: str) -> None:
         self.bad.append((number, why))
+
+
+def _many(things: Sized, name: str) -> str:
+    return f"{len(things)} {name}{'' if len(things) == 1 else 's'}"
 
 
 def _checks(currency: str) -> dict[str, Callable[[Any], Any]]:
