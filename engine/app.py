@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from engine import answer
+from engine.connect import services_of
 from engine.dialects import ModelCard
 from engine.endpoint import Door
 from engine.exchange import Handler
@@ -14,7 +15,6 @@ from engine.plan import Plan, Route
 from engine.policies import stages_of
 from engine.router import Application, Resource, application
 from engine.services import Services
-from engine.services import connect as connect_services
 from engine.stages.account import account
 from engine.stages.authenticate import authenticate
 from engine.stages.limit import limit
@@ -40,13 +40,13 @@ class _Parts:
 
 def build(plan: Plan, services: Services | None = None) -> Application:
     """The application that serves a plan: one Falcon route for each path, one handler each."""
-    services = services or connect_services(plan.config)
+    services = services or services_of(plan.config)
     upstreams = {name: connect(said) for name, said in plan.config.upstreams.items()}
     models = catalog(plan.config.models, upstreams)
     parts = _Parts(plan, services, upstreams, models, Watcher())
     server = plan.config.server
     door = Door(server.max_body, server.body_timeout)
-    app = application(door)
+    app = application(door, services.close)
     for route in plan.routes:
         responder = door.endpoint(_handler(route, parts), route.dialects)
         for template, mount in route.templates:

@@ -46,6 +46,12 @@ class Worker(GeventWorker):  # type: ignore[misc]
         RequestParser.mesg_class = StrictRequest
         super().init_process()
 
+    def run(self) -> None:
+        try:
+            super().run()
+        finally:
+            getattr(self.wsgi, "close", _nothing)()
+
     def handle(self, listener: Any, client: Any, addr: Any) -> None:
         if type(client) is gevent.socket.socket:
             client.__class__ = _Direct
@@ -118,6 +124,10 @@ class Worker(GeventWorker):  # type: ignore[misc]
             client.sendall(_refusal(status, reason))
         except OSError as error:
             self.log.debug("the caller had left: %s", error)
+
+
+def _nothing() -> None:
+    """An application that has nothing to close."""
 
 
 class _Direct(gevent.socket.socket):
