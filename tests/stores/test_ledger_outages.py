@@ -99,11 +99,11 @@ def check(url, made):
 
 
 @pytest.fixture
-def url(url):
-    database = open_database(url)
+def url(records_url):
+    database = open_database(records_url)
     upgrade(database)
     database.close()
-    return url
+    return records_url
 
 
 def test_workers_that_are_killed_lose_nothing(url, tmp_path):
@@ -119,18 +119,18 @@ def test_workers_that_are_killed_lose_nothing(url, tmp_path):
     check(url, made)
 
 
-def test_a_server_that_is_stopped_or_crashes_loses_nothing(server, tmp_path):
-    url = server.fresh()
+def test_a_server_that_is_stopped_or_crashes_loses_nothing(postgres, tmp_path):
+    url = postgres.fresh()
     database = open_database(url)
     upgrade(database)
     database.close()
     with workers(tmp_path, url, ["a", "b"]) as made:
-        for end in (server.stop, server.kill):
+        for end in (postgres.stop, postgres.kill):
             end()
             for worker in made:  # requests go on
                 worker.says(300)
-            server.start()
-        with server.paused():
+            postgres.start()
+        with postgres.paused():
             for worker in made:
                 worker.says(300)
         said = {one for worker in made for one in worker.said}

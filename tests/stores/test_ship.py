@@ -338,24 +338,24 @@ def count(database):
     return database.read(lambda c: c.execute(select(func.count()).select_from(usage)).scalar())
 
 
-def test_two_that_ship_at_once_share_the_work(database, tmp_path):
+def test_two_that_ship_at_once_share_the_work(records, tmp_path):
     """Both see the same files; the lock gives each to one of them, the key takes the rest."""
     for number in range(8):
         left_behind(tmp_path, 50, name=f"worker{number}")
-    shippers = [Shipper(Journal(tmp_path), Books(database), batch=7) for _ in range(2)]
+    shippers = [Shipper(Journal(tmp_path), Books(records), batch=7) for _ in range(2)]
     for shipper in shippers:
         fill(shipper.journal, 20)  # the same ids in both
     greenlets = [gevent.spawn(shipper.round) for shipper in shippers]
     gevent.joinall(greenlets, timeout=30, raise_error=True)
-    assert count(database) == 8 * 50 + 20
+    assert count(records) == 8 * 50 + 20
     assert sum(shipper.shipped for shipper in shippers) == 8 * 50 + 40
     for shipper in shippers:
         shipper.close()
     assert list(files(tmp_path)) == []
 
 
-def test_a_commit_whose_answer_was_lost_counts_once(database, tmp_path):
-    books = Books(database)
+def test_a_commit_whose_answer_was_lost_counts_once(records, tmp_path):
+    books = Books(records)
     insert = books.insert
 
     def unheard(rows):
@@ -369,7 +369,7 @@ def test_a_commit_whose_answer_was_lost_counts_once(database, tmp_path):
     with pytest.raises(DatabaseAway):
         shipper.round()
     shipper.round()
-    assert count(database) == 20
+    assert count(records) == 20
 
 
 def test_a_locked_sqlite_stops_nothing_else(tmp_path):

@@ -23,9 +23,9 @@ ENTRIES = [
 
 
 @pytest.fixture
-def books(database):
-    Books(database).insert([decode(encode(entry)) for entry in ENTRIES])
-    return database
+def books(records):
+    Books(records).insert([decode(encode(entry)) for entry in ENTRIES])
+    return records
 
 
 def counted(database, by, which=ALL):
@@ -87,5 +87,5 @@ def test_rows_that_have_been_entered(books):
     assert known(books, []) == set()
 
 
-def test_an_empty_ledger_has_no_totals(database):
-    assert totals(database, "token", ALL) == []
+def test_an_empty_ledger_has_no_totals(records):
+    assert totals(records, "token", ALL) == []

@@ -48,18 +48,18 @@ def entered(database):
     return [dict(row) for row in database.read(lambda c: c.execute(ask).mappings().all())]
 
 
-def test_a_row_comes_out_as_it_went_in(database):
+def test_a_row_comes_out_as_it_went_in(records):
     none = Entry(id="req_2", time=5.0)
-    Books(database).insert(rows(ENTRY, none))
-    assert entered(database) == [asdict(ENTRY), asdict(none)]
+    Books(records).insert(rows(ENTRY, none))
+    assert entered(records) == [asdict(ENTRY), asdict(none)]
 
 
-def test_a_row_counts_once_however_often_it_is_entered(database):
-    books = Books(database)
+def test_a_row_counts_once_however_often_it_is_entered(records):
+    books = Books(records)
     books.insert(rows(ENTRY, ENTRY))
     books.insert(rows(replace(ENTRY, cost=1), replace(ENTRY, id="req_2")))
     books.insert([])
-    assert [(r["id"], r["cost"]) for r in entered(database)] == [("req_1", 2**62), ("req_2", 2**62)]
+    assert [(r["id"], r["cost"]) for r in entered(records)] == [("req_1", 2**62), ("req_2", 2**62)]
 
 
 REFUSED = [
@@ -69,24 +69,24 @@ REFUSED = [
 
 
 @pytest.mark.parametrize("wrong", REFUSED)
-def test_a_row_at_fault_is_told_from_a_database_that_is_away(database, wrong):
-    books = Books(database)
+def test_a_row_at_fault_is_told_from_a_database_that_is_away(records, wrong):
+    books = Books(records)
     sound, bad = rows(ENTRY, replace(ENTRY, id="req_2"))
     with pytest.raises(RowsRefused):
         books.insert([sound, bad | wrong])
-    assert entered(database) == []
+    assert entered(records) == []
     books.insert([sound, mended(bad | wrong)])
-    assert len(entered(database)) == 2
+    assert len(entered(records)) == 2
 
 
-def test_a_row_of_an_older_program_enters_once_it_is_mended(database):
-    books = Books(database)
+def test_a_row_of_an_older_program_enters_once_it_is_mended(records):
+    books = Books(records)
     old = {"id": "req_1", "time": 5.0}
     try:
         books.insert([old])
     except RowsRefused:
         books.insert([mended(old)])
-    assert entered(database) == [asdict(Entry("req_1", 5.0))]
+    assert entered(records) == [asdict(Entry("req_1", 5.0))]
 
 
 ODD = [
@@ -98,23 +98,23 @@ ODD = [
 
 
 @pytest.mark.parametrize("odd", ODD)
-def test_every_line_of_the_journal_enters(database, odd):
-    Books(database).insert(rows(replace(ENTRY, **odd)))
-    assert len(entered(database)) == 1
+def test_every_line_of_the_journal_enters(records, odd):
+    Books(records).insert(rows(replace(ENTRY, **odd)))
+    assert len(entered(records)) == 1
 
 
-def test_old_rows_go_a_few_at_a_time(database):
-    books = Books(database)
+def test_old_rows_go_a_few_at_a_time(records):
+    books = Books(records)
     books.insert(rows(*(Entry(id=f"req_{n}", time=float(n)) for n in range(10))))
     assert books.forget(before=7.0, most=5) == 5
-    assert [r["time"] for r in entered(database)] == [5.0, 6.0, 7.0, 8.0, 9.0]
+    assert [r["time"] for r in entered(records)] == [5.0, 6.0, 7.0, 8.0, 9.0]
     assert books.forget(before=7.0, most=5) == 2
     assert books.forget(before=7.0, most=5) == 0
 
 
-def test_only_one_process_lets_old_rows_go(server):
+def test_only_one_process_lets_old_rows_go(postgres):
     """The lock lasts as long as the transaction that deletes."""
-    database = open_database(server.fresh())
+    database = open_database(postgres.fresh())
     other = open_database(str(database.engine.url.render_as_string(hide_password=False)))
     usage.metadata.create_all(database.engine)
     Books(database).insert(rows(ENTRY))
@@ -129,9 +129,9 @@ def test_only_one_process_lets_old_rows_go(server):
     database.close()
 
 
-def test_a_database_without_tables_is_no_fault_of_the_rows(url):
+def test_a_database_without_tables_is_no_fault_of_the_rows(records_url):
     with pytest.raises(DatabaseRefuses, match="no tables"):
-        Books(open_database(url)).insert(rows(ENTRY))
+        Books(open_database(records_url)).insert(rows(ENTRY))
 
 
 def test_a_server_that_is_not_there_is_away():
