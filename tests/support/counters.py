@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
+import os
 import shutil
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import gevent
 
@@ -16,6 +21,7 @@ from engine.stores.counters import Counters, Limit, Taken
 from engine.stores.counters.memory import Memory
 from engine.stores.counters.redis import Redis
 
+ROOT = Path(__file__).resolve().parents[2]
 SECOND = 1_000_000
 PATIENT = 5.0
 """Seconds for a round trip where a busy machine must not be taken for a server that is away."""
@@ -85,3 +91,48 @@ def left(store: Counters, limits: Sequence[Limit]) -> list[int]:
     """What remains of each limit, taking nothing."""
     asked = [Limit(limit.key, limit.amount, limit.window, 0) for limit in limits]
     return [state.remaining for state in store.take(asked).states]
+
+
+class Worker:
+    """A process of `tests.support.counting`, ready to begin."""
+
+    def __init__(self, place: Path | str, *asked: str | int) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "tests.support.counting", str(place), *map(str, asked)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            cwd=ROOT,
+            env=os.environ | {"PYTHONPATH": str(ROOT)},
+        )
+
+    def go(self) -> None:
+        """Begin. Returns once the worker has been ready to."""
+        assert self._process.stdout is not None
+        assert self._process.stdin is not None
+        assert self._process.stdout.readline() == "ready\n"
+        self._process.stdin.write("go\n")
+        self._process.stdin.flush()
+
+    def says(self) -> Any:
+        """The next value it says; the test's own time limit ends the wait."""
+        assert self._process.stdout is not None
+        return json.loads(self._process.stdout.readline())
+
+    def kill(self) -> None:
+        """End it at once, wherever it is."""
+        self._process.kill()
+        self._process.communicate()
+
+
+@contextmanager
+def workers(count: int, place: Path | str, *asked: str | int) -> Iterator[list[Worker]]:
+    """Workers that begin together, as nearly as can be."""
+    made = [Worker(place, *asked) for _ in range(count)]
+    try:
+        for worker in made:
+            worker.go()
+        yield made
+    finally:
+        for worker in made:
+            worker.kill()
