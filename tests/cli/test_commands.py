@@ -42,10 +42,12 @@ def commands():
 
 
 def test_every_command_has_its_file_and_its_name():
-    assert commands() == ["check", "demo", "init", "mock", "routes", "serve", "token"]
+    assert commands() == ["check", "demo", "init", "mock", "routes", "serve", "token", "usage"]
 
 
-@pytest.mark.parametrize("name", ["check", "demo", "init", "mock", "routes", "serve", "token"])
+@pytest.mark.parametrize(
+    "name", ["check", "demo", "init", "mock", "routes", "serve", "token", "usage"]
+)
 def test_every_command_has_help_that_reads_like_a_manual(name):
     result = run(name, "--help")
     assert result.exit_code == 0

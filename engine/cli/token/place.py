@@ -26,12 +26,14 @@ from engine.tokens import Caller
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The database's URL, the currency of budgets, and the tokens that gateway.yaml has itself."""
+    """The database's URL, the currency of budgets, and the tokens that gateway.yaml has itself;
+    `journal` is the folder of the ledger's journal, where gateway.yaml says it."""
 
     url: str
     currency: str = "USD"
     configured: Mapping[str, Caller] = field(default_factory=dict)
     ttl: float = 10.0
+    journal: Path | None = None
 
 
 def place_options(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -58,7 +60,7 @@ def place_of(config: Path, database: str | None) -> Place:
             f"no database is configured: write `stores: {{records: sqlite:///var/modelway.db}}` in "
             f"{config}, or give --database. (`modelway token new` makes a token without one.)"
         )
-    return Place(url, read.currency, read.tokens, read.stores.token_ttl)
+    return Place(url, read.currency, read.tokens, read.stores.token_ttl, read.stores.journal)
 
 
 @contextmanager
