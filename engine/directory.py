@@ -105,19 +105,18 @@ class Directory:
 
     def _ask_once(self, digest: str) -> _Kept:
         """Ask the records, or wait for the greenlet that asks about the same token."""
+        if self.away and digest in self._known:
+            # Nobody who can be answered waits to find out whether the records are back.
+            if digest not in self._asking and self._absence.may_ask():
+                self._asking[digest] = Event()
+                gevent.spawn(self._ask_quietly, digest)
+            return self._from_memory(digest)
         while (asking := self._asking.get(digest)) is not None:
             asking.wait()
             kept = self._fresh(digest)
             if kept is not None:
                 return kept
-            if self.away:
-                return self._from_memory(digest)
         if not self._absence.may_ask():
-            return self._from_memory(digest)
-        if digest in self._known and self.away:
-            # Nobody who can be answered waits to find out whether the database is back.
-            self._asking[digest] = Event()
-            gevent.spawn(self._ask_quietly, digest)
             return self._from_memory(digest)
         self._asking[digest] = Event()
         return self._ask(digest)

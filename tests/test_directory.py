@@ -268,8 +268,9 @@ def test_a_known_caller_does_not_wait_for_records_that_are_away(directory, asked
     clock.now += 1
     asked.before = Event().wait
     with gevent.Timeout(5):
-        assert directory.get("a") is ANNA
-    gevent.idle()
+        for _ in range(3):
+            assert directory.get("a") is ANNA
+            gevent.idle()
     assert asked.seen == ["a", "a", "a"]
 
 

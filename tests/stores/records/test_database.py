@@ -42,6 +42,13 @@ def test_a_password_is_never_shown():
     assert "127.0.0.1" in str(raised.value)
 
 
+def test_a_password_in_the_query_is_never_shown():
+    database = open_database("postgresql+psycopg://me@127.0.0.1:1/x?password=geheim")
+    with pytest.raises(DatabaseAway) as raised:
+        database.read(one)
+    assert "geheim" not in f"{database.shown} {raised.value}"
+
+
 def test_a_password_in_what_is_no_url_is_never_shown():
     with pytest.raises(BadUrl) as raised:
         open_database("postgresql me:geheim@host")
@@ -99,14 +106,44 @@ def test_who_is_not_let_in_reads_why(postgres, user, name, words):
 
 
 def test_a_user_without_rights_reads_what_to_grant(postgres):
+    """As every user but the owner since PostgreSQL 15, who may make no tables either."""
     url = postgres.fresh()
-    upgrade(open_database(url))
     postgres.run("DROP ROLE IF EXISTS guest")
     postgres.run("CREATE ROLE guest LOGIN")
     guest = open_database(url.replace("modelway@", "guest@"))
-    with pytest.raises(DatabaseRefuses, match="GRANT"):
+    with pytest.raises(DatabaseRefuses, match="let it own the database, or GRANT"):
+        upgrade(guest)
+    upgrade(open_database(url))
+    with pytest.raises(DatabaseRefuses, match="let it own the database, or GRANT"):
         guest.read(lambda c: c.exec_driver_sql("SELECT * FROM tokens"))
     guest.close()
+
+
+def test_a_file_that_cannot_be_written_is_said(tmp_path):
+    database = open_database(f"sqlite:///{tmp_path}/x.db")
+    upgrade(database)
+
+    def insert(connection):
+        connection.exec_driver_sql("PRAGMA query_only = ON")
+        connection.exec_driver_sql("DELETE FROM tokens")
+
+    with pytest.raises(DatabaseRefuses, match="this user needs to write the file and its folder"):
+        database.write(insert)
+
+
+def test_a_full_disk_is_said(tmp_path):
+    database = open_database(f"sqlite:///{tmp_path}/x.db")
+    upgrade(database)
+
+    def fill(connection):
+        connection.exec_driver_sql("PRAGMA max_page_count = 1")
+        connection.exec_driver_sql(
+            "INSERT INTO tokens (name, sha256, created, note) VALUES ('a', 'b', 1, ?)",
+            ("x" * 1_000_000,),
+        )
+
+    with pytest.raises(DatabaseRefuses, match="disk is full"):
+        database.write(fill)
 
 
 def test_a_file_that_is_no_database_is_said(tmp_path):
