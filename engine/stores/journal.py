@@ -40,7 +40,7 @@ class Journal:
         folder: Path,
         *,
         max_bytes: int = 8_000_000,
-        max_age: float = 60.0,
+        max_age: float = 600.0,
         clock: Callable[[], float] = time.time,
     ) -> None:
         """Raises JournalError when the folder cannot be made, or not be written."""
