@@ -109,7 +109,9 @@ def known(database: Database, ids: Sequence[str]) -> set[str]:
 
 def _query(key: ColumnElement[Any], which: Which) -> Select[Any]:
     column = usage.c
-    lacks = column.outcome.not_in(("complete", "caller_left")) | (column.status >= 400)
+    lacks = (column.outcome != "caller_left") & (
+        (column.outcome != "complete") | (column.status >= 400)
+    )
     return (
         select(
             key,

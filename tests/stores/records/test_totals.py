@@ -18,7 +18,7 @@ ENTRIES = [
     Entry("4", DAY + 1, "b", "embed", currency="USD", status=429, outcome="refused"),
     Entry("5", DAY + 2, "b", "chat", **GPT, currency="EUR", cost=7, outcome="upstream_cut"),
     Entry("6", 2 * DAY, "a", "chat", **GPT, currency="USD", status=404),
-    Entry("7", 2 * DAY, "a", "chat", **GPT, currency="USD", outcome="caller_left"),
+    Entry("7", 2 * DAY, "a", "chat", **GPT, currency="USD", status=499, outcome="caller_left"),
 ]
 
 
@@ -38,7 +38,13 @@ def test_every_kind_of_total(books):
     assert counted(books, "served") == {"gpt-4o-2024": (5, 2), "claude": (1, 0), "": (1, 1)}
     assert counted(books, "upstream") == {"openai": (5, 2), "anthropic": (1, 0), "": (1, 1)}
     assert counted(books, "operation") == {"chat": (6, 2), "embed": (1, 1)}
-    assert counted(books, "status") == {"200": (3, 0), "0": (2, 1), "404": (1, 1), "429": (1, 1)}
+    assert counted(books, "status") == {
+        "200": (3, 0),
+        "0": (1, 1),
+        "404": (1, 1),
+        "429": (1, 1),
+        "499": (1, 0),
+    }
     assert counted(books, "outcome")["caller_left"] == (1, 0)
 
 
