@@ -1,7 +1,7 @@
 """Rows of the ledger as lines: what goes in comes out, whatever it is."""
 
 import math
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from typing import get_args
 
 import pytest
@@ -72,6 +72,11 @@ ODD = [
 @pytest.mark.parametrize(("name", "value", "kept"), ODD)
 def test_a_row_is_mended_to_what_every_database_takes(name, value, kept):
     assert mended({**asdict(ENTRY), name: value})[name] == kept
+
+
+@pytest.mark.parametrize(("name", "value", "kept"), [ODD[0], ODD[1], ODD[2], ODD[4]])
+def test_what_no_database_takes_does_not_reach_a_line(name, value, kept):
+    assert decode(encode(replace(ENTRY, **{name: value})))[name] == kept
 
 
 def test_fields_that_an_older_program_did_not_write_get_their_default():

@@ -190,6 +190,38 @@ def test_after_a_failure_a_file_goes_on_where_it_was(shipper, journal, books):
     assert (len(books.rows), books.asked) == (30, 4)
 
 
+def test_a_file_of_ones_own_that_was_given_back_goes_on_where_it_was(
+    shipper, journal, books, clock
+):
+    fill(journal, 20)
+    shipper.round()
+    fill(journal, 10, start=20)
+    clock.now += 601
+    books.away = 1
+    shipper._attempt(shipper.round, 2.0)
+    assert journal.rotated == []
+    shipper.round()
+    assert (len(books.rows), books.asked) == (30, 4)
+    assert shipper.shipped == 30
+
+
+def test_what_dead_workers_left_does_not_hold_up_the_living(shipper, journal, books, clock):
+    for number in range(5):
+        left_behind(journal.folder, 10, name=f"worker{number}")
+    insert = books.insert
+
+    def slow(rows):
+        clock.now += 3
+        insert(rows)
+
+    books.insert = slow
+    for rounds in range(1, 6):
+        fill(journal, 1, start=rounds)
+        shipper.round()
+        assert len(books.rows) == rounds * 11
+    assert there(journal) == 1
+
+
 def test_while_the_database_is_away_no_file_is_held_open(shipper, journal, books, clock):
     for _ in range(5):
         books.away = 1
@@ -246,6 +278,21 @@ def test_the_lag_tells_how_far_the_database_is_behind(shipper, journal, books, c
     assert shipper.lag() == Lag(10, 7.0)
     shipper.round()
     assert shipper.lag() == Lag(0, 0.0)
+
+
+def test_rows_that_come_while_others_are_entered_wait(shipper, journal, books, clock):
+    fill(journal, 5)
+    insert = books.insert
+
+    def meanwhile(rows):
+        insert(rows)
+        clock.now += 1
+        fill(journal, 2, start=5)
+        clock.now += 3
+
+    books.insert = meanwhile
+    shipper.round()
+    assert shipper.lag() == Lag(2, 4.0)
 
 
 def test_the_lag_knows_of_files_without_an_owner(shipper, journal, books, clock):
@@ -352,6 +399,13 @@ def test_two_that_ship_at_once_share_the_work(records, tmp_path):
     for shipper in shippers:
         shipper.close()
     assert list(files(tmp_path)) == []
+
+
+def test_rows_of_an_older_program_are_entered_all_the_same(records, tmp_path):
+    (tmp_path / "1-1-a.journal").write_bytes(b'{"id":"old","time":5.0}\n{"id":"odd","cost":null}\n')
+    shipper = Shipper(Journal(tmp_path), Books(records))
+    shipper.round()
+    assert (count(records), shipper.refused) == (2, 0)
 
 
 def test_a_commit_whose_answer_was_lost_counts_once(records, tmp_path):
