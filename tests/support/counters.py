@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -104,6 +105,7 @@ class Worker:
             text=True,
             cwd=ROOT,
             env=os.environ | {"PYTHONPATH": str(ROOT)},
+            start_new_session=True,
         )
 
     def go(self) -> None:
@@ -120,9 +122,10 @@ class Worker:
         return json.loads(self._process.stdout.readline())
 
     def kill(self) -> None:
-        """End it at once, wherever it is."""
-        self._process.kill()
-        self._process.communicate()
+        """End it at once, wherever it is, and those that it forked."""
+        if self._process.returncode is None:
+            os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.communicate()
 
 
 @contextmanager

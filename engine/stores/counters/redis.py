@@ -48,6 +48,7 @@ class Redis:
 
     def take(self, limits: Sequence[Limit]) -> Taken:
         if self._pid != os.getpid():
+            self._later.abandon()
             self._begin()
         self._count += 1
         lease = f"{self._name}:{self._count}"

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 
 import gevent
 from gevent.event import Event
+from gevent.lock import BoundedSemaphore
 
 from engine.stores.counters import CountersAway
 from engine.stores.counters.redis_link import REST, Command, Link, Unsent
@@ -33,6 +34,7 @@ class Later:
         self._link, self._renewals, self._every = link, renewals, every
         self._queue: deque[Command] = deque()
         self._wake = Event()
+        self._sending = BoundedSemaphore(1)
         self._greenlet: gevent.Greenlet[[], None] | None = None
         self._say_at = 0.0
 
@@ -54,10 +56,17 @@ class Later:
         """How many commands wait."""
         return len(self._queue)
 
+    def abandon(self) -> None:
+        """Leave all to the process that this one was forked from: it has the same connections."""
+        self._queue.clear()
+        if self._greenlet is not None:
+            self._greenlet.kill(block=False)
+
     def close(self) -> None:
         """Send what waits, in one try."""
-        if self._greenlet is not None:
-            self._greenlet.kill()
+        with self._sending:  # what is under way ends within the link's time limit
+            if self._greenlet is not None:
+                self._greenlet.kill()
         try:
             while self._queue:
                 self._send()
@@ -81,9 +90,10 @@ class Later:
                     log.debug("counters: %s", error)
 
     def _send(self) -> None:
-        together = [self._queue.popleft() for _ in range(min(_TOGETHER, len(self._queue)))]
         try:
-            self._link.many(together)
+            with self._sending:
+                together = [self._queue.popleft() for _ in range(min(_TOGETHER, len(self._queue)))]
+                self._link.many(together)
         except Unsent:
             self._queue.extendleft(reversed(together))
             raise

@@ -2,7 +2,8 @@
 
 Its transactions copy what they change and its lock outlives whoever held it, so a worker killed in
 the middle of one changes nothing and stops nobody. Memory is reserved before pages are written,
-because a page that the file system has no room for would end the process.
+because a page that the file system has no room for would end the process. (A worker that is only
+stopped, by a debugger or SIGSTOP, within the few microseconds of a transaction does stop the rest.)
 
 A worker is known by a number that is never given twice, and alive as long as it holds the lock on
 that byte of the file `workers`; the system lets go of it however the process ends.

@@ -18,14 +18,15 @@ def test_of_ten_thousand_requests_through_four_workers_exactly_a_thousand_pass(p
 
 def test_workers_killed_in_mid_update_leave_all_counts_whole_and_nobody_stuck(place):
     """Each killed worker has taken one more of all limits, or of none."""
-    with workers(1, place, "killing", 25) as (nursery,):
+    with workers(1, place, "killing", 15) as (nursery,):
         before = 0
-        for _ in range(25):
+        for _ in range(15):
             seconds, rate, budget, slots = nursery.says()
             assert rate == budget > before
             assert seconds < 2
             before = rate
-            assert slots <= 75
+            if not isinstance(place, str):  # leases of those just killed have not ended yet
+                assert slots <= 4
 
 
 def test_slots_of_a_killed_worker_come_back_and_those_of_a_living_one_do_not(place):
@@ -53,7 +54,7 @@ def test_slots_of_a_killed_worker_on_the_same_machine_come_back_at_once(path):
 def test_a_worker_that_lives_holds_its_slots_longer_than_a_lease(redis_url):
     with opened(redis_url) as store, workers(1, redis_url, "holding", 3, 3) as (holder,):
         assert holder.says() == 3
-        until = time.monotonic() + 2.5
+        until = time.monotonic() + 1.5
         while time.monotonic() < until:
             assert store.take(HELD).denied == 0
             time.sleep(0.05)
