@@ -83,7 +83,7 @@ def _caller(secrets: Sequence[str], wanted: str, services: Services) -> Caller:
             continue
         return caller
     if expired:
-        raise _refused("The token has expired. Ask the platform's operator for a new one.")
+        raise _refused("The token has expired or was revoked. Ask the platform's operator for one.")
     if secrets:
         raise _refused("The token is not known here. Check that it is this platform's own.")
     raise _refused(f"The request has no token. Send it as {wanted}.")
