@@ -36,34 +36,35 @@ class EventReader:
 
     def feed(self, data: bytes) -> None:
         self.size += len(data)
-        if len(data) <= KEPT_EVENT:
-            self._take(data)
-        else:
+        if len(data) > KEPT_EVENT:
             for event in _apart(data):
-                self._take(event)
+                if len(event) > KEPT_EVENT:
+                    self._take_long(event)
+                else:
+                    self._take(event)
+        else:
+            self._take(data)
 
     def _take(self, data: bytes) -> None:
-        """Events that are short, or one that is long."""
-        if self._room > 0 and len(data) <= KEPT_EVENT:
+        if self._room > 0:
             self._sample += data[: self._room]
             self._room -= len(data)
-        elif len(data) > KEPT_EVENT:
-            self._long += len(data)
         at = data.find(self._key)
-        if at >= 0:
-            self._look(data, at)
-
-    def _look(self, data: bytes, at: int) -> None:
+        if at < 0:
+            return
         if self._repeats:
-            event = _event_at(data, data.rfind(self._key))[1]
-            self._last = event if len(event) <= KEPT_EVENT else b""
-            if not self._last:
-                self._tally.take(self._reduced(event))
+            self._last = _event_at(data, data.rfind(self._key))[1]
             return
         while (match := self._filled.search(data, at)) is not None:
             at, event = _event_at(data, match.start())
-            long = len(event) > KEPT_EVENT
-            self._tally.take(self._reduced(event) if long else document_of(event))
+            self._tally.take(document_of(event))
+
+    def _take_long(self, event: bytes) -> None:
+        self._long += len(event)
+        at = event.find(self._key)
+        if at >= 0 and self._filled.search(event, at) is not None:
+            self._last = b""
+            self._tally.take(self._reduced(event.removesuffix(b"\n\n")))
 
     def _reduced(self, event: bytes) -> Any:
         """The kind and the usage of an event that costs too much to parse, where they stand near
@@ -98,13 +99,14 @@ def document_of(event: bytes) -> Any:
 
 
 def _apart(data: bytes) -> Iterator[bytes]:
-    """Each event by itself."""
-    at = 0
-    while at < len(data):
-        end = data.find(b"\n\n", at)
-        end = len(data) if end < 0 else end + 2
-        yield data[at:end]
-        at = end
+    """Each event by itself. A search for one byte is far quicker than for two."""
+    start = at = 0
+    while (at := data.find(b"\n", at) + 1) > 0:
+        if data[at : at + 1] == b"\n":
+            yield data[start : at + 1]
+            start = at = at + 1
+    if start < len(data):
+        yield data[start:]
 
 
 def _event_at(data: bytes, at: int) -> tuple[int, bytes]:
