@@ -103,6 +103,17 @@ def test_a_child_gives_no_slot_of_its_parent_back_by_ending(store):
     assert store.take(held).denied == 0
 
 
+def test_slots_of_a_child_come_back_when_it_ends_though_its_parent_lives(store):
+    held = [Limit("slots:a", 2, 0)]
+    store.take(held)
+    child = os.fork()
+    if not child:
+        os._exit(0 if store.take(held).denied is None else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert store.take(held).denied is None
+    assert store.take(held).denied == 0
+
+
 def test_a_folder_removed_is_made_again_within_a_second(path, store, monkeypatch):
     now = 100.0
     monkeypatch.setattr("time.monotonic", lambda: now)
