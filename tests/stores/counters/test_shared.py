@@ -178,6 +178,25 @@ def test_full_counters_let_requests_pass_say_so_once_a_minute_and_recover(path, 
     store.close()
 
 
+def test_memory_is_had_before_it_is_written_to(path, store, monkeypatch):
+    had, reserve = [0], os.posix_fallocate
+
+    def reserving(file: int, at: int, size: int) -> None:
+        assert at == had[-1]
+        reserve(file, at, size)
+        had.append(at + size)
+
+    monkeypatch.setattr(os, "posix_fallocate", reserving)
+    for part in range(20):
+        for caller in range(1000):
+            store.take(rate(f"caller-{part}-{caller}"))
+        shared = attach(path, 1 << 28)
+        written = (shared._env.info()["last_pgno"] + 1) * 4096
+        detach(shared)
+        assert written < had[-1] < written + (4 << 20)
+    assert written > 2 << 20
+
+
 def test_memory_that_cannot_be_had_is_not_written_to(path, monkeypatch):
     def full(*_: int) -> None:
         raise OSError(28, "No space left on device")
