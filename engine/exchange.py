@@ -23,6 +23,28 @@ class Response:
 
 
 @dataclass(slots=True)
+class Passed:
+    """Messages that passed one way, and the bytes that were said in them."""
+
+    messages: int = 0
+    bytes: int = 0
+
+
+@dataclass(slots=True)
+class Traffic:
+    """What passed in a session: `sent` to the upstream, `received` from it, in `seconds`.
+
+    `usage` holds the upstream's own counts, added up; `code` is the close code for the caller.
+    """
+
+    sent: Passed = field(default_factory=Passed)
+    received: Passed = field(default_factory=Passed)
+    usage: dict[str, Any] = field(default_factory=dict)
+    seconds: float = 0.0
+    code: int = 0
+
+
+@dataclass(slots=True)
 class Exchange:
     """A request on its way.
 
@@ -32,7 +54,8 @@ class Exchange:
     as a mapping; `parts` are the spans of a multipart body. `receive(max_body)` reads the body.
     `dialect` is the caller's. `model` is what the caller asks for, `model_at` its span in the
     body, `repeats` where else the body says it, `targets` those that can serve it, in the order in
-    which they are tried. `on_end` runs when the answer is out, or the caller has left.
+    which they are tried. `upgrade` is there when the request is to become a WebSocket, `traffic`
+    when it has. `on_end` runs when the answer is out, or the caller has left.
     """
 
     method: str
@@ -54,6 +77,8 @@ class Exchange:
     model_at: tuple[int, int] | None = None
     repeats: Sequence[tuple[int, int, str]] = ()
     targets: Sequence[Any] = ()
+    upgrade: Any = None
+    traffic: Traffic | None = None
     on_end: list[Callable[[], None]] = field(default_factory=list)
 
     def header(self, key: str) -> str | None:

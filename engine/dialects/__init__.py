@@ -37,6 +37,9 @@ class Dialect:
     `models` and `model` answer the list of models; `models` gets the query's parameters. A
     `transparent` dialect's answers pass whatever their status. `request_headers` pass to an
     upstream beside those that always do, `hidden_headers` of its answer stay here.
+
+    Over a WebSocket: those of `subprotocols` (wildcards) pass to an upstream, `socket_error` makes
+    the message that tells of an error, `socket_usage` reads the usage that a message tells of.
     """
 
     name: str
@@ -54,6 +57,9 @@ class Dialect:
     heartbeat: bytes = b""
     event_names: bool = True
     comments: bool = True
+    subprotocols: tuple[str, ...] = ("*",)
+    socket_error: Callable[[GatewayError, str], bytes] | None = None
+    socket_usage: Callable[[bytes], Mapping[str, Any] | None] | None = None
 
 
 def names() -> list[str]:

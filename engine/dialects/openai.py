@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import orjson
+
 from engine.dialects import Dialect, Document, ModelCard
 from engine.errors import GatewayError
 
@@ -13,6 +15,7 @@ _BEGINNING = frozenset(
     {"response.created", "response.in_progress", "response.queued"}
     | {"response.output_item.added", "response.content_part.added"}
 )
+_LONGEST_WITH_USAGE = 1_000_000
 _TYPES = {403: "permission_error", 429: "requests"}
 
 
@@ -70,6 +73,27 @@ def _says_something(choice: dict[str, Any]) -> bool:
     return isinstance(delta, dict) and any(v for key, v in delta.items() if key != "role")
 
 
+def socket_error(error: GatewayError, request_id: str) -> bytes:
+    """The `error` event of a session."""
+    document = error_object(error, request_id)["error"] | {"event_id": None}
+    return orjson.dumps({"type": "error", "event_id": f"event_{request_id}", "error": document})
+
+
+def socket_usage(message: bytes) -> Mapping[str, Any] | None:
+    """What a `response.done` event says of tokens."""
+    if b'"response.done"' not in message or len(message) > _LONGEST_WITH_USAGE:
+        return None
+    try:
+        event = orjson.loads(message)
+    except orjson.JSONDecodeError:
+        return None
+    if not isinstance(event, dict) or event.get("type") != "response.done":
+        return None
+    response = event.get("response")
+    usage = response.get("usage") if isinstance(response, dict) else None
+    return usage if isinstance(usage, dict) else None
+
+
 def _claims(environ: Mapping[str, Any], query: str) -> bool:
     return True
 
@@ -86,4 +110,8 @@ DIALECT = Dialect(
     heartbeat=b": keep-alive\n\n",
     request_headers=("openai-beta", "idempotency-key"),
     hidden_headers=frozenset({"set-cookie", "openai-organization", "openai-project"}),
+    # Those that name an organization or a project belong to the caller's own account.
+    subprotocols=("realtime", "openai-beta.*"),
+    socket_error=socket_error,
+    socket_usage=socket_usage,
 )

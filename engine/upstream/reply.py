@@ -31,6 +31,8 @@ def relay(tried: Tried, exchange: Exchange, dialect: Dialect, watcher: Watcher) 
         message = f"The upstream answered with a redirect ({answer.status}), which is not followed."
         raise GatewayError(502, "upstream_error", message, retry=False)
     headers = returned(answer.headers, dialect.hidden_headers)
+    if answer.status == 101:
+        return Response(101, headers)
     if opening is None:
         if not dialect.transparent:
             return _refused(answer, exchange, dialect, headers)

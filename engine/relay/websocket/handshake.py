@@ -14,16 +14,17 @@ from websockets.extensions.permessage_deflate import (
     ServerPerMessageDeflateFactory,
 )
 from websockets.headers import build_extension, parse_extension, parse_subprotocol
-from websockets.utils import accept_key
+from websockets.utils import accept_key, generate_key
 
 from engine.errors import GatewayError
 
+Extensions = tuple[Extension, ...]
 _VERSION = "13"
 # A window of 4 KB and little memory: a worker holds thousands of these.
 _SERVER_DEFLATE = ServerPerMessageDeflateFactory(
     server_max_window_bits=12, client_max_window_bits=12, compress_settings={"memLevel": 5}
 )
-CLIENT_DEFLATE = ClientPerMessageDeflateFactory(
+_CLIENT_DEFLATE = ClientPerMessageDeflateFactory(
     server_max_window_bits=12, client_max_window_bits=12, compress_settings={"memLevel": 5}
 )
 
@@ -63,6 +64,16 @@ def asked(environ: Mapping[str, Any]) -> Asked:
     return Asked(key, offered(environ), extensions)
 
 
+def new_key() -> str:
+    """What a client asks with: 16 random bytes in base64."""
+    return generate_key()
+
+
+def answer_to(key: str) -> str:
+    """What only a server that speaks WebSocket answers to a key (RFC 6455 4.2.2)."""
+    return accept_key(key)
+
+
 def offered(environ: Mapping[str, Any]) -> tuple[str, ...]:
     """The subprotocols a request offers. Raises GatewayError 400 for a list that is none."""
     said = environ.get("HTTP_SEC_WEBSOCKET_PROTOCOL", "")
@@ -83,7 +94,7 @@ def switching(
 ) -> bytes:
     """The head of the answer that makes a connection a WebSocket (RFC 6455 4.2.2)."""
     lines = ["HTTP/1.1 101 Switching Protocols", "Upgrade: websocket", "Connection: Upgrade"]
-    lines.append(f"Sec-WebSocket-Accept: {accept_key(key)}")
+    lines.append(f"Sec-WebSocket-Accept: {answer_to(key)}")
     if protocol:
         lines.append(f"Sec-WebSocket-Protocol: {protocol}")
     if extensions:
@@ -92,7 +103,7 @@ def switching(
     return "\r\n".join([*lines, "", ""]).encode("latin-1")
 
 
-def deflating(extensions: str) -> tuple[str, tuple[Extension, ...]]:
+def deflating(extensions: str) -> tuple[str, Extensions]:
     """Agree on permessage-deflate with a client that offers it (RFC 7692 section 7): what the
     answer says, and the extension, or nothing of both. Raises GatewayError 400."""
     try:
@@ -112,17 +123,17 @@ def deflating(extensions: str) -> tuple[str, tuple[Extension, ...]]:
 
 def deflate_offer() -> str:
     """permessage-deflate as a client offers it."""
-    return build_extension([(CLIENT_DEFLATE.name, CLIENT_DEFLATE.get_request_params())])
+    return build_extension([(_CLIENT_DEFLATE.name, _CLIENT_DEFLATE.get_request_params())])
 
 
-def deflate_taken(extensions: Sequence[str], was_offered: bool) -> tuple[Extension, ...]:
+def deflate_taken(extensions: Sequence[str], was_offered: bool) -> Extensions:
     """The extension that a server took from `deflate_offer`. Raises ValueError for any other."""
     if not extensions:
         return ()
     try:
         taken = parse_extension(", ".join(extensions))
-        if was_offered and [name for name, _ in taken] == [CLIENT_DEFLATE.name]:
-            return (CLIENT_DEFLATE.process_response_params(taken[0][1], []),)
+        if was_offered and [name for name, _ in taken] == [_CLIENT_DEFLATE.name]:
+            return (_CLIENT_DEFLATE.process_response_params(taken[0][1], []),)
     except (InvalidHeader, NegotiationError) as error:
         raise ValueError("it took an extension in a way that was not offered") from error
     raise ValueError("it took an extension that was not offered")
