@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections import deque
 from collections.abc import Iterator
 
@@ -15,6 +16,8 @@ from engine.mock.talk import Said, Talk, talk
 from engine.relay.websocket.handshake import offered
 from engine.relay.websocket.messages import Closed, Message, Messages, accept
 from engine.spec.query import Query
+
+log = logging.getLogger("modelway")
 
 
 class Farewell(Exception):
@@ -38,7 +41,13 @@ def session(dialect: str, delay: float) -> Handler:
         partner = talk(dialect, model, offered(environ), environ)
         said = [(name, exchange.request_id) for name in exchange.dialect.request_id_headers]
         messages = accept(environ, protocol=partner.protocol, headers=said)
-        converse(messages, partner, fault, delay)
+        try:
+            converse(messages, partner, fault, delay)
+        except CallerGone:
+            raise
+        except Exception as error:
+            log.exception("request %s failed in its session", exchange.request_id)
+            raise CallerGone("the session failed") from error
         raise CallerGone("the session is over")
 
     return handle

@@ -72,29 +72,22 @@ class Conversation:
             event = read(message)
             yield from self._answers[checked(event)](event)
         except Wrong as wrong:
-            yield self._error(wrong, event.get("event_id"))
+            yield self._error(wrong, event_id=event.get("event_id"))
 
     def fail(self) -> Iterator[Event]:
         """An error of the mock's own; a reply on its way ends as failed."""
-        yield self._event(
-            "error",
-            error={
-                "type": "server_error",
-                "code": "mock_fault",
-                "message": "The mock was asked for an error.",
-                "param": None,
-                "event_id": None,
-            },
-        )
+        yield self._error(Wrong("mock_fault", "The mock was asked for an error."), "server_error")
         if self._reply is not None:
             self._reply.stop("failed")
 
     def _event(self, kind: str, **fields: object) -> Event:
         return {"type": self._version.named(kind), "event_id": self._new_id("event"), **fields}
 
-    def _error(self, wrong: Wrong, event_id: object) -> Event:
+    def _error(
+        self, wrong: Wrong, kind: str = "invalid_request_error", event_id: object = None
+    ) -> Event:
         error = {
-            "type": "invalid_request_error",
+            "type": kind,
             "code": wrong.code,
             "message": wrong.message,
             "param": wrong.param,
