@@ -19,7 +19,7 @@ import gevent.socket
 from gevent.event import Event
 from gevent.monkey import get_original
 from websockets.extensions import Extension
-from websockets.frames import CLOSE, PING, PONG, Close, Frame, Opcode
+from websockets.frames import CLOSE, CTRL_OPCODES, PING, PONG, Close, Frame, Opcode
 
 from engine.relay.websocket.frames import (
     FrameReader,
@@ -63,7 +63,8 @@ class Channel:
     """One side. `client`: it is the client, and we the server. `first`: bytes already read of it.
 
     `heard` and `moved` are moments of `time.monotonic`: the last bytes from it, the last bytes it
-    took off what waited. `closed` is the close it sent, `broken` says that its socket is dead.
+    took off what waited. `closed` is the close it sent, `broken` says that its socket is dead,
+    `amid` that it has been sent the beginning of a message and not its end.
     """
 
     def __init__(
@@ -90,6 +91,7 @@ class Channel:
         self.backlog = 0
         self.broken = False
         self.violated = False
+        self.amid = False
         self.closed: Close | None = None
         self.heard = self.moved = time.monotonic()
 
@@ -130,8 +132,8 @@ class Channel:
             try:
                 gevent.socket.wait(self._sock._read_event)
                 data: bytes = self._sock.recv(PIECE)
-            except _NOT_NOW:
-                continue
+            except (Stopped, *_NOT_NOW):
+                continue  # a Stopped of before may come late, when frames are waited for anew
             except OSError as error:
                 self._lost()
                 raise Gone from error
@@ -161,14 +163,11 @@ class Channel:
         """Whether so much waits for it that nothing more should be sent."""
         return self.backlog > FULL
 
-    @property
-    def amid(self) -> bool:
-        """Whether this side is in the middle of a message of its own."""
-        return self._reader.amid
-
     def send(self, opcode: Opcode, data: Any, fin: bool = True) -> None:
         """Send a frame, now or when the socket takes it; nothing after a close frame."""
         if not (self._closing or self.broken):
+            if opcode not in CTRL_OPCODES:
+                self.amid = not fin
             self._put(self._writer.encode(opcode, data, fin))
 
     def ping(self, data: bytes) -> None:

@@ -58,11 +58,6 @@ class FrameReader:
         self._text: codecs.IncrementalDecoder | None = None
         self._parsing = self._parse()
 
-    @property
-    def amid(self) -> bool:
-        """Whether a message has begun and not ended."""
-        return self._size is not None
-
     def feed(self, data: bytes) -> Iterator[Frame]:
         """The frames that these bytes complete, each checked when it is asked for.
 

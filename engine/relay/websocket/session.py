@@ -81,7 +81,7 @@ class Session:
         self._error = error
         self._usage = usage
         self._end: End | None = None
-        self._pinged: set[Channel] = set()
+        self._asked: dict[Channel, float] = {}  # when a side was sent a ping of ours
         self._paused: set[Channel] = set()
         self._begun = self._spoken = time.monotonic()
 
@@ -124,14 +124,19 @@ class Session:
         elif now - self._spoken > limits.idle:
             self._over(f"nothing was said for {_spoken(limits.idle)}")
         for channel in (self._caller, self._upstream):
-            silent = now - max(channel.heard, channel.moved)
-            if channel in self._paused or silent < limits.ping:
-                self._pinged.discard(channel)
-            elif channel not in self._pinged:
-                self._pinged.add(channel)
-                channel.ping(b"")
-            elif silent > 2 * limits.ping:
+            self._ask(channel, now)
+
+    def _ask(self, channel: Channel, now: float) -> None:
+        """Send a ping to a side that has been silent; give it up if it had one and still is."""
+        alive, asked = max(channel.heard, channel.moved), self._asked.get(channel)
+        if channel in self._paused or (asked is not None and alive > asked):
+            self._asked.pop(channel, None)
+        elif asked is not None:
+            if now - asked >= self._limits.ping:
                 self.end(self._gone(channel))
+        elif now - alive >= self._limits.ping:
+            self._asked[channel] = now
+            channel.ping(b"")
 
     def _over(self, words: str) -> None:
         self.end(End(Close(1001, words), Close(1001, words)))
@@ -200,7 +205,7 @@ class Session:
         """Say goodbye to both at the same time."""
         end, caller, upstream = self._end, self._caller, self._upstream
         assert end is not None
-        if end.failure and self._error is not None and not upstream.amid:
+        if end.failure and self._error is not None and not caller.amid:
             caller.send(TEXT, self._error(end.failure))
         caller.close(end.caller)
         upstream.close(end.upstream)
