@@ -59,7 +59,7 @@ class Dialect:
     comments: bool = True
     subprotocols: tuple[str, ...] = ("*",)
     socket_error: Callable[[GatewayError, str], bytes] | None = None
-    socket_usage: Callable[[bytes], Mapping[str, Any] | None] | None = None
+    socket_usage: Callable[[bytes | bytearray], Mapping[str, Any] | None] | None = None
 
 
 def names() -> list[str]:

@@ -79,7 +79,7 @@ def socket_error(error: GatewayError, request_id: str) -> bytes:
     return orjson.dumps({"type": "error", "event_id": f"event_{request_id}", "error": document})
 
 
-def socket_usage(message: bytes) -> Mapping[str, Any] | None:
+def socket_usage(message: bytes | bytearray) -> Mapping[str, Any] | None:
     """What a `response.done` event says of tokens."""
     if b'"response.done"' not in message or len(message) > _LONGEST_WITH_USAGE:
         return None

@@ -37,6 +37,7 @@ _NOT_NOW = (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
 _WR = 1  # socket.SHUT_WR
 _LEFT = 0x2000 | 0x0008 | 0x0010  # POLLRDHUP, POLLERR, POLLHUP
 _poll = get_original("select", "poll")
+_IN_A_TURN = 256
 _PINGS = 32  # passed on and not answered yet; of more, the oldest are forgotten
 
 
@@ -105,12 +106,13 @@ class Channel:
         data, self._first = self._first, b""
         try:
             while True:
-                if data:
-                    for frame in self._reader.feed(data):
-                        self._note(frame)
-                        yield frame
-                        if frame.opcode is CLOSE:
-                            return
+                for number, frame in enumerate(self._reader.feed(data), 1):
+                    self._note(frame)
+                    yield frame
+                    if frame.opcode is CLOSE:
+                        return
+                    if number % _IN_A_TURN == 0:
+                        gevent.sleep(0)  # thousands of tiny ones fit into one read
                 data = self._receive()
         except Violation:
             self.violated = True

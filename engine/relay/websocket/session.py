@@ -96,6 +96,7 @@ class Session:
             self._finish()
         except BaseException:
             # Killed, or a fault of ours: there is no time to wait for anybody.
+            traffic.code = traffic.code or 1012
             for channel in (caller, upstream):
                 channel.close(Close(1012, "the gateway ends this session"))
             raise
@@ -215,4 +216,4 @@ class Session:
 
 
 def _spoken(seconds: float) -> str:
-    return f"{seconds / 60:g} minutes" if seconds >= 120 else f"{seconds:g} seconds"
+    return f"{seconds / 60:g} min" if seconds >= 120 else f"{seconds:g} s"

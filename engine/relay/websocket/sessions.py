@@ -18,6 +18,7 @@ class Sessions:
     def __init__(self) -> None:
         self._open: set[Session] = set()
         self._looking = False
+        self._ending = False
 
     def __len__(self) -> int:
         return len(self._open)
@@ -28,13 +29,16 @@ class Sessions:
         if not self._looking:
             self._looking = True
             gevent.spawn(self._look)
+        if self._ending:
+            session.restart()
         try:
             session.run()
         finally:
             self._open.discard(session)
 
     def restart(self) -> None:
-        """The worker ends: so does every session, each with close code 1012."""
+        """The worker ends: so does every session, each with close code 1012, and a new one too."""
+        self._ending = True
         for session in list(self._open):
             session.restart()
 

@@ -9,7 +9,7 @@ from websockets.frames import CONT, TEXT, Frame
 
 from engine.exchange import Passed
 
-Usage = Callable[[bytes], Mapping[str, Any] | None]
+Usage = Callable[[bytes | bytearray], Mapping[str, Any] | None]
 """The usage that a text message tells of, or None; called for every one, so it looks first."""
 
 LONGEST_PUT_TOGETHER = 256 * 1024
@@ -41,7 +41,8 @@ class Tally:
     def _read(self, frame: Frame, usage: Usage) -> None:
         if frame.opcode is TEXT:
             if frame.fin:
-                self._add(usage(bytes(frame.data)))
+                data = frame.data
+                self._add(usage(bytes(data) if isinstance(data, memoryview) else data))
                 return
             self._parts = bytearray()
         if self._parts is None:
@@ -51,7 +52,7 @@ class Tally:
             return
         self._parts += frame.data
         if frame.fin:
-            self._add(usage(bytes(self._parts)))
+            self._add(usage(self._parts))
             self._parts = None
 
     def _add(self, found: Mapping[str, Any] | None) -> None:

@@ -386,7 +386,7 @@ def test_an_idle_session_is_closed_with_words():
         between.caller.text("hello")
         assert between.upstream.next().data == b"hello"
         for peer in (between.caller, between.upstream):
-            assert peer.closed() == (1001, "nothing was said for 0.3 seconds")
+            assert peer.closed() == (1001, "nothing was said for 0.3 s")
         assert 0.3 <= time.monotonic() - begun < 2
 
 
@@ -395,7 +395,7 @@ def test_a_session_ends_when_it_is_too_long_whatever_is_said():
         talking = gevent.spawn(chatter, between.caller)
         while (got := between.upstream.next()).opcode != CLOSE:
             assert got.data == b"and"
-        assert got.data == close(1001, b"the session reached its limit of 0.6 seconds")
+        assert got.data == close(1001, b"the session reached its limit of 0.6 s")
         talking.kill()
 
 
