@@ -33,7 +33,7 @@ def converse(forward: Handler, dialect: Dialect, limits: Limits, sessions: Sessi
 
     def handle(exchange: Exchange) -> Response:
         wanted = asked(exchange.environ)
-        agreed, extensions = deflating(wanted.extensions) if limits.compression else ("", ())
+        agreed, ours = deflating(wanted.extensions) if limits.compression else ("", ())
         sock = exchange.environ.get("gunicorn.socket")
         if sock is None:
             message = "The server that runs this gateway does not let go of a connection."
@@ -46,32 +46,34 @@ def converse(forward: Handler, dialect: Dialect, limits: Limits, sessions: Sessi
         headers += [(name, exchange.request_id) for name in exchange.dialect.request_id_headers]
         head = switching(wanted.key, upgrade.answered, agreed, headers)
         upstream, first = upgrade.answer.detach()
+        theirs = upgrade.extensions
         try:
             _send(sock, head)
-            limit = limits.max_message
-            early = _read_ahead(exchange.environ)
+            limit, early = limits.max_message, _read_ahead(exchange.environ)
+            exchange.traffic = Traffic()
             session = Session(
-                Channel(sock, client=True, limit=limit, extensions=extensions, first=early),
-                Channel(
-                    upstream, client=False, limit=limit, extensions=upgrade.extensions, first=first
-                ),
+                Channel(sock, client=True, limit=limit, extensions=ours, first=early),
+                Channel(upstream, client=False, limit=limit, extensions=theirs, first=first),
                 limits,
-                traffic := Traffic(),
+                exchange.traffic,
                 error=_teller(exchange, dialect),
                 usage=dialect.socket_usage,
             )
-            exchange.traffic = traffic
-            sessions.run(session)
-        except Exception as error:
-            if isinstance(error, CallerGone):
-                raise
-            log.exception("request %s failed in its session", exchange.request_id)
-            raise CallerGone("the session failed") from error
+            _run(session, sessions, exchange)
         finally:
             upstream.close()
         raise CallerGone("the session is over")
 
     return handle
+
+
+def _run(session: Session, sessions: Sessions, exchange: Exchange) -> None:
+    """Run a session. What fails in it is logged here: there is nobody left to tell it to."""
+    try:
+        sessions.run(session)
+    except Exception as error:
+        log.exception("request %s failed in its session", exchange.request_id)
+        raise CallerGone("the session failed") from error
 
 
 def _teller(exchange: Exchange, dialect: Dialect) -> Any:

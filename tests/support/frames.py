@@ -98,13 +98,15 @@ class Peer:
         return struct.unpack("!H", got.data[:2])[0], got.data[2:].decode()
 
     def ended(self) -> bytes:
-        """What else comes before the end of the connection. TimeoutError when it does not end."""
+        """What else comes before the end of the connection, which is then closed from here too.
+        TimeoutError when it does not end."""
         rest, self._buffer = self._buffer, b""
         try:
             while data := self.sock.recv(65_536):
                 rest += data
         except ConnectionError:
             pass
+        self.sock.close()
         return rest
 
     def _read(self, size: int) -> bytes:

@@ -81,11 +81,11 @@ class Messages:
 
     def _send(self, opcode: Any, data: bytes) -> None:
         channel = self._channel
-        if channel.closed is not None or channel.broken:
+        if channel.closed is not None or channel.outbox.broken:
             said = channel.closed or Close(1006, "")
             raise Closed(said.code, said.reason)
         channel.send(opcode, data)
-        if not channel.room(_PATIENCE):
+        if not channel.outbox.room(_PATIENCE):
             raise Closed(1006, "")
 
 

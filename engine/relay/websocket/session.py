@@ -94,11 +94,11 @@ class Session:
             self._relay(caller, upstream, Tally(traffic.sent, None, {}))
             other.get()
             self._finish()
-        except BaseException:
-            # Killed, or a fault of ours: there is no time to wait for anybody.
-            traffic.code = traffic.code or 1012
+        except BaseException as error:
+            # A fault of ours, or killed: there is no time to wait for anybody.
+            traffic.code = 1011 if isinstance(error, Exception) else 1012
             for channel in (caller, upstream):
-                channel.close(Close(1012, "the gateway ends this session"))
+                channel.close(Close(traffic.code, "the gateway ends this session"))
             raise
         finally:
             other.kill(block=False)
@@ -129,7 +129,7 @@ class Session:
 
     def _ask(self, channel: Channel, now: float) -> None:
         """Send a ping to a side that has been silent; give it up if it had one and still is."""
-        alive, asked = max(channel.heard, channel.moved), self._asked.get(channel)
+        alive, asked = channel.alive, self._asked.get(channel)
         if channel in self._paused or (asked is not None and alive > asked):
             self._asked.pop(channel, None)
         elif asked is not None:
@@ -158,7 +158,7 @@ class Session:
                     sink.send(opcode, frame.data, frame.fin)
                     tally.note(frame)
                     self._spoken = source.heard
-                if sink.full:
+                if sink.outbox.full:
                     self._pause(source, sink)
                 if self._end is not None:
                     return
@@ -168,15 +168,16 @@ class Session:
             self.end(self._gone(source))
         except Violation as violation:
             self.end(self._broken(source, violation))
-        except BaseException:
-            self.end(End(Close(1011, "the gateway failed"), Close(1011, "the gateway failed")))
+        except Exception:
+            failed = Close(1011, "the gateway failed")
+            self.end(End(failed, failed))
             raise
 
     def _pause(self, source: Channel, sink: Channel) -> None:
         """Read nothing more of one side until the other has taken what waits for it."""
         self._paused.add(source)
         try:
-            while self._end is None and not sink.room(_LOOK):
+            while self._end is None and not sink.outbox.room(_LOOK):
                 if source.left():
                     raise Gone
         finally:

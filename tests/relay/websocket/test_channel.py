@@ -12,8 +12,9 @@ import gevent.ssl
 import pytest
 from websockets.frames import BINARY, TEXT, Close
 
-from engine.relay.websocket.channel import FULL, Channel, Gone, Stopped
+from engine.relay.websocket.channel import Channel, Gone, Stopped
 from engine.relay.websocket.frames import Violation
+from engine.relay.websocket.outbox import FULL
 from tests.support.frames import CLOSE, PING, PONG, Got, Peer
 from tests.support.peer import Authority, server_context
 from tests.support.session import PATIENCE, pair
@@ -58,21 +59,21 @@ def test_what_the_socket_does_not_take_waits_in_order(sides: Any) -> None:
     channel, peer = sides
     for number in range(20):
         channel.send(BINARY, bytes([number]) * 20_000)
-    assert channel.backlog > 0
+    assert channel.outbox.backlog > 0
     for number in range(20):
         assert peer.next().data == bytes([number]) * 20_000
-    assert channel.room(PATIENCE)
+    assert channel.outbox.room(PATIENCE)
     gevent.sleep(0)
-    assert channel.backlog == 0
+    assert channel.outbox.backlog == 0
 
 
 def test_there_is_room_again_once_half_was_taken(sides: Any) -> None:
     channel, peer = sides
     channel.send(BINARY, b"x" * 2 * FULL)
     channel.send(TEXT, b"behind it")
-    assert channel.full
-    assert not channel.room(0.05)
-    waiting = gevent.spawn(channel.room, PATIENCE)
+    assert channel.outbox.full
+    assert not channel.outbox.room(0.05)
+    waiting = gevent.spawn(channel.outbox.room, PATIENCE)
     assert len(peer.next().data) == 2 * FULL
     assert waiting.get(timeout=PATIENCE)
     assert peer.next().data == b"behind it"
@@ -83,11 +84,11 @@ def test_a_pong_waits_for_the_end_of_a_frame_and_only_the_last_one_does(sides: A
     running, _ = begin(channel)
     channel.send(BINARY, b"x" * 200_000)
     channel.send(TEXT, b"after")
-    assert channel.backlog
+    assert channel.outbox.backlog
     for number in range(50):
         peer.send(PING, b"%d" % number)
     deadline = time.monotonic() + PATIENCE
-    while channel._pong is None or b"49" not in unmasked(channel):
+    while b"49" not in unmasked(channel):
         assert time.monotonic() < deadline
         gevent.sleep(0.005)
     assert len(peer.next().data) == 200_000
@@ -97,7 +98,7 @@ def test_a_pong_waits_for_the_end_of_a_frame_and_only_the_last_one_does(sides: A
 
 
 def unmasked(channel: Channel) -> bytes:
-    pong = channel._pong
+    pong = channel.outbox._pong
     return bytes(a ^ b for a, b in zip(pong[6:], pong[2:6], strict=False)) if pong else b""
 
 
@@ -140,7 +141,7 @@ def test_one_who_says_nothing_is_not_waited_for_long(sides: Any) -> None:
     begun = time.monotonic()
     channel.finish(0.3)
     assert 0.2 < time.monotonic() - begun < 1
-    assert channel.broken
+    assert channel.outbox.broken
 
 
 def test_one_who_leaves_is_gone(sides: Any) -> None:
@@ -166,12 +167,26 @@ def test_who_waits_for_frames_can_be_stopped(sides: Any) -> None:
         next(channel.frames())
 
 
+def test_a_large_message_comes_in(sides: Any) -> None:
+    channel, peer = sides
+    running, taken = begin(channel)
+    for size in (300_000, 16_384, 65_536, 1):
+        peer.send(2, b"x" * size)
+    peer.close()
+    running.get(timeout=PATIENCE)
+    assert [len(got.data) for got in taken[:-1]] == [300_000, 16_384, 65_536, 1]
+
+
 def test_a_breach_is_raised(sides: Any) -> None:
     channel, peer = sides
     peer.sock.sendall(b"\xff\xff")
     with pytest.raises(Violation):
         next(channel.frames())
-    assert channel.violated
+    begun = time.monotonic()
+    channel.close(Close(1002, ""))
+    peer.sock.close()
+    channel.finish(PATIENCE)
+    assert time.monotonic() - begun < 1
 
 
 def test_a_pong_is_known_by_what_the_ping_said(sides: Any) -> None:
@@ -190,10 +205,10 @@ def test_nothing_is_sent_to_one_who_has_left(sides: Any) -> None:
     channel, peer = sides
     peer.sock.close()
     deadline = time.monotonic() + PATIENCE
-    while not channel.broken:
+    while not channel.outbox.broken:
         assert time.monotonic() < deadline
         channel.send(BINARY, b"x" * 10_000)
         gevent.sleep(0.001)
-    assert (channel.backlog, channel.full) == (0, False)
-    assert channel.room(0)
+    assert (channel.outbox.backlog, channel.outbox.full) == (0, False)
+    assert channel.outbox.room(0)
     assert channel.left()

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from websockets.frames import Opcode
 
-from engine.relay.websocket.channel import FULL
 from engine.relay.websocket.frames import FrameWriter
 from engine.relay.websocket.handshake import deflate_offer, deflate_taken, deflating
+from engine.relay.websocket.outbox import FULL
 from engine.relay.websocket.session import Limits
 from tests.support.frames import (
     BINARY,
@@ -135,7 +135,7 @@ def test_pings_are_answered_while_the_one_who_pings_is_being_sent_much(way):
     with session(small=True) as between:
         here, there = ends(between, way)
         there.send(BINARY, b"x" * (FULL - 70_000))
-        until(lambda: between.channels[0 if way == "caller" else 1].backlog)
+        until(lambda: between.channels[0 if way == "caller" else 1].outbox.backlog)
         for number in range(1000):
             here.send(PING, b"%d" % number)
         assert here.next() == Got(BINARY, True, b"x" * (FULL - 70_000))
@@ -159,7 +159,7 @@ def test_a_slow_reader_stops_the_reading_of_the_other_side(way):
                 sent += 10_000
 
         sending = gevent.spawn(send)
-        sink = between.channels[1 if way == "caller" else 0]
+        sink = between.channels[1 if way == "caller" else 0].outbox
         until(lambda: sink.full)
         gevent.sleep(0.2)
         held = sent
@@ -288,7 +288,7 @@ def test_a_caller_who_leaves_ends_the_upstream_within_a_second(how):
 def test_a_caller_who_leaves_while_the_upstream_takes_nothing_is_noticed():
     with session(small=True) as between:
         sending = gevent.spawn(between.caller.send, BINARY, b"x" * 3 * FULL)
-        until(lambda: between.channels[1].full)
+        until(lambda: between.channels[1].outbox.full)
         sending.kill()
         begun = time.monotonic()
         between.caller.sock.close()
@@ -453,6 +453,17 @@ def test_a_session_that_is_killed_says_1012_to_both():
         between.running.kill()
         assert between.caller.closed()[0] == 1012
         assert between.upstream.closed()[0] == 1012
+
+
+def test_a_fault_of_ours_closes_both_sides_and_is_raised():
+    def fail(_message):
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError), session(usage=fail) as between:  # noqa: PT012
+        between.upstream.text("{}")
+        assert between.caller.next().data == b"{}"
+        assert between.caller.closed()[0] == 1011
+        assert between.upstream.closed()[0] == 1011
 
 
 def test_what_passed_is_counted():
