@@ -48,9 +48,10 @@ class Upgrade:
 
     @property
     def answered(self) -> str:
-        """The subprotocol for the caller: the upstream's choice, else the first that passes; ""
-        where none was offered. A browser gives up if it offered some and got none."""
-        return self.protocol or next(iter((*self._offered, *self.asked.protocols)), "")
+        """The subprotocol for the caller: the upstream's choice, else the first that passes, for a
+        browser gives up if it offered some and got none. "" where none passes: what stays here
+        may be somebody's secret."""
+        return self.protocol or next(iter(self._offered), "")
 
     def check(self, answer: Answer) -> None:
         """Hold an upstream's answer against RFC 6455 4.1. Raises ProtocolFailure."""

@@ -47,7 +47,7 @@ def test_subprotocols_that_pass_are_offered_in_order():
         (("realtime",), "", "realtime"),
         (("org.1", "beta.x", "realtime"), "", "beta.x"),
         (("beta.x", "realtime"), "realtime", "realtime"),
-        (("org.1", "org.2"), "", "org.1"),
+        (("org.1", "org.2"), "", ""),
     ],
 )
 def test_the_subprotocol_for_the_caller(offered, chosen, answered):

@@ -102,6 +102,8 @@ class Session:
             raise
         finally:
             other.kill(block=False)
+            for channel in (caller, upstream):
+                channel.outbox.drop()  # its owner closes the socket now
             traffic.seconds = time.monotonic() - self._begun
 
     def end(self, end: End) -> None:

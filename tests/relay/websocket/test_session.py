@@ -483,6 +483,17 @@ def test_what_passed_is_counted():
     assert 0 < traffic.seconds < PATIENCE
 
 
+def test_a_session_that_is_killed_while_a_side_takes_nothing_leaves_nobody_behind(capfd):
+    with session(small=True) as between:
+        between.upstream.send(BINARY, b"x" * (FULL - 70_000))
+        outbox = between.channels[0].outbox
+        until(lambda: outbox.backlog)
+        between.running.kill()
+        assert (outbox.backlog, outbox.broken) == (0, True)
+        gevent.sleep(0.05)
+    assert capfd.readouterr().err == ""
+
+
 # Whatever comes.
 
 NOISE = st.lists(
