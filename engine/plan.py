@@ -11,7 +11,7 @@ from pathlib import Path as FilePath
 
 from engine import dialects
 from engine.config.load import load
-from engine.config.model import Config, Policy, Target
+from engine.config.model import Config, Policy, Target, WebSocket
 from engine.crosscheck import check_names
 from engine.dialects import Dialect
 from engine.estimate import Takes
@@ -33,7 +33,8 @@ class Route:
     `takes` is what its requests can say that matters for counting.
 
     `dialects` are those whose callers the path belongs to, the operation's own last. `wide` are
-    the path's variables that may hold slashes, because they name a model.
+    the path's variables that may hold slashes, because they name a model. `websocket` holds the
+    limits of its sessions, where the operation is a WebSocket.
     """
 
     operation: Operation
@@ -49,6 +50,7 @@ class Route:
     policies: tuple[Policy, ...]
     wide: tuple[str, ...]
     takes: Takes
+    websocket: WebSocket | None
 
     @property
     def templates(self) -> list[tuple[str, str]]:
@@ -156,12 +158,13 @@ def _route(
         default_model=said.default_model,
         also=_repeating(claim, found, config, findings),
         to=said.to,
-        answer="websocket" if operation.websocket else said.answer,
+        answer=said.answer,
         public=said.public,
         validate=said.validate,
         policies=(*config.policies, *said.policies),
         wide=tuple(names if said.answer == "models" else wide),
         takes=takes(specifications[operation.spec].node(operation)),
+        websocket=(said.websocket or WebSocket()) if operation.websocket else None,
     )
 
 

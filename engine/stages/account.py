@@ -25,7 +25,11 @@ def account(operation: str, services: Services) -> Stage:
             kept.end(error.status, "failed" if error.status >= 500 else "refused")
             raise
         except CallerGone:
-            kept.end(499, "caller_left")
+            session = exchange.traffic
+            if session is not None:  # a session always ends like this
+                kept.end(101, session.outcome)
+            elif not kept.outcome:
+                kept.end(499, "caller_left")
             raise
         except BaseException:
             kept.end(500, "failed")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from engine.dialects import Dialect
+from engine.errors import CallerGone
 from engine.estimate import Takes, estimate
 from engine.exchange import Exchange, Handler, Response, Stage
 from engine.relay.metering import Reader, reader
@@ -24,7 +25,14 @@ def meter(dialect: Dialect, takes: Takes, services: Services) -> Stage:
             if takes.usage_option and exchange.media_type == "application/json":
                 change = edit(exchange.body.buffer, exchange.value)
                 exchange.edits = () if change is None else (change,)
-        response = following(exchange)
+        try:
+            response = following(exchange)
+        except CallerGone:
+            if exchange.traffic is not None:
+                account.stream, account.bytes_out = True, exchange.traffic.received.bytes
+                account.usage = exchange.traffic.usage
+                _charge(exchange, services)
+            raise
         if isinstance(response.body, bytes):
             return response
         passing = reader(dialect.meter if metered else None, _media_type(response))
@@ -34,8 +42,7 @@ def meter(dialect: Dialect, takes: Takes, services: Services) -> Stage:
             account.bytes_out = passing.size
             if metered and response.status < 400:
                 account.usage = passing.complete(account.expected)
-                price = services.prices.find(account.model or exchange.model)
-                account.cost = price.cost(account.usage) if price is not None else 0
+                _charge(exchange, services)
 
         exchange.on_end.append(conclude)
         hidden = bool(exchange.edits) and account.stream
@@ -43,6 +50,12 @@ def meter(dialect: Dialect, takes: Takes, services: Services) -> Stage:
         return response
 
     return stage
+
+
+def _charge(exchange: Exchange, services: Services) -> None:
+    account = exchange.account
+    price = services.prices.find(account.model or exchange.model)
+    account.cost = price.cost(account.usage) if price is not None else 0
 
 
 def _passing(body: Iterable[bytes], passing: Reader, hidden: bool) -> Iterator[bytes]:

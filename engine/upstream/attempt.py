@@ -68,7 +68,9 @@ def attempt(
     try:
         tried.answer = _send(target, credential, headers, expression, exchange, left)
         tried.failure = "" if dialect.transparent else retry.of_status(tried.answer.status)
-        if tried.answer.status < 400:
+        if exchange.upgrade is not None and tried.answer.status < 300:
+            exchange.upgrade.check(tried.answer)
+        elif tried.answer.status < 400:
             beat = target.upstream.heartbeat if dialect.heartbeat else None
             tried.opening = open_answer(tried.answer, dialect, beat)
     except ErrorFirst as error:
@@ -106,6 +108,8 @@ def _send(
         ("x-request-id", exchange.request_id),
     ]
     fields = changed(fields, upstream.changes)
+    if exchange.upgrade is not None:
+        fields += exchange.upgrade.headers
     query = with_credential(credential, sent.query, fields)
     path = upstream.client.base_path + sent.path[len(sent.mount) :]
     body = sent.body if sent.body.size or sent.method != "GET" else None
