@@ -102,6 +102,7 @@ def _send(resp: falcon.Response, exchange: Exchange, response: Response) -> None
     body = response.body
     if isinstance(body, bytes):
         resp.set_header("content-length", str(len(body)))
+        exchange.account.bytes_out = len(body)
         body = (body,)
     resp.stream = sending = _Sending(iter(body), exchange)
     if exchange.method == "HEAD" or response.status in (204, 304):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from engine.errors import CallerGone, GatewayError
+from engine.errors import CallerGone, GatewayError, Malformed
 from engine.exchange import Exchange, Handler, Response, Stage
 from engine.ledger import Entry
 from engine.services import Services
@@ -23,6 +23,9 @@ def account(operation: str, services: Services) -> Stage:
             response = following(exchange)
         except GatewayError as error:
             kept.end(error.status, "failed" if error.status >= 500 else "refused")
+            raise
+        except Malformed:
+            kept.end(400, "refused")
             raise
         except CallerGone:
             session = exchange.traffic

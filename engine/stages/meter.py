@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from engine.dialects import Dialect
 from engine.errors import CallerGone
@@ -11,11 +12,18 @@ from engine.exchange import Exchange, Handler, Response, Stage
 from engine.relay.metering import Reader, reader
 from engine.relay.usage_option import edit, without_usage_event
 from engine.services import Services
+from engine.usage import Usage
 
 
 def meter(dialect: Dialect, takes: Takes, services: Services) -> Stage:
     """A stage that estimates `exchange.account.expected`, and fills in `usage`, `cost` and
     `bytes_out` when the answer is over. Only requests for a model use anything."""
+
+    def charge(exchange: Exchange, usage: Usage) -> None:
+        account = exchange.account
+        account.usage = usage
+        price = services.prices.find(account.model or exchange.model)
+        account.cost = price.cost(usage) if price is not None else 0
 
     def stage(exchange: Exchange, following: Handler) -> Response:
         account = exchange.account
@@ -28,10 +36,12 @@ def meter(dialect: Dialect, takes: Takes, services: Services) -> Stage:
         try:
             response = following(exchange)
         except CallerGone:
-            if exchange.traffic is not None:
-                account.stream, account.bytes_out = True, exchange.traffic.received.bytes
-                account.usage = exchange.traffic.usage
-                _charge(exchange, services)
+            session = exchange.traffic
+            if session is not None:
+                account.stream, account.bytes_out = True, session.received.bytes
+                charge(exchange, session.usage)
+            elif metered and account.reached:  # an upstream has read it, and had begun to answer
+                charge(exchange, replace(account.expected, output=0))
             raise
         if isinstance(response.body, bytes):
             return response
@@ -41,8 +51,7 @@ def meter(dialect: Dialect, takes: Takes, services: Services) -> Stage:
         def conclude() -> None:
             account.bytes_out = passing.size
             if metered and response.status < 400:
-                account.usage = passing.complete(account.expected)
-                _charge(exchange, services)
+                charge(exchange, passing.complete(account.expected))
 
         exchange.on_end.append(conclude)
         hidden = bool(exchange.edits) and account.stream
@@ -50,12 +59,6 @@ def meter(dialect: Dialect, takes: Takes, services: Services) -> Stage:
         return response
 
     return stage
-
-
-def _charge(exchange: Exchange, services: Services) -> None:
-    account = exchange.account
-    price = services.prices.find(account.model or exchange.model)
-    account.cost = price.cost(account.usage) if price is not None else 0
 
 
 def _passing(body: Iterable[bytes], passing: Reader, hidden: bool) -> Iterator[bytes]:

@@ -81,8 +81,10 @@ def attempt(
         stream = tried.answer is not None and is_stream(tried.answer) and not dialect.transparent
         tried.failure = retry.of_failure(failure.kind, stream=stream) or "fatal"
         tried.error = failure
-    except BaseException:
+    except BaseException as raised:
         tried.close()
+        # Whoever leaves is given nothing back: the upstream may be at work on it.
+        exchange.account.reached |= not isinstance(raised, Exception)
         raise
     if tried.failure and tried.error is not None:
         tried.close()
