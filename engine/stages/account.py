@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from engine.errors import CallerGone, GatewayError, Malformed
-from engine.exchange import Exchange, Handler, Response, Stage
+from engine.exchange import Account, Exchange, Handler, Response, Stage
 from engine.ledger import Entry
 from engine.services import Services
 
@@ -53,6 +53,13 @@ def _outcome(status: int) -> str:
     return "refused" if status < 500 else "failed"
 
 
+def _end(kept: Account) -> str:
+    """How it ended; an error that an upstream said to its end is no less an error."""
+    if kept.outcome == "complete":
+        return _outcome(kept.status)
+    return kept.outcome or "caller_left"
+
+
 def _write(exchange: Exchange, services: Services) -> None:
     kept, usage = exchange.account, exchange.account.usage
     assert services.ledger is not None
@@ -66,7 +73,7 @@ def _write(exchange: Exchange, services: Services) -> None:
             model_served=kept.model,
             upstream=kept.upstream,
             status=kept.status,
-            outcome=kept.outcome or "caller_left",
+            outcome=_end(kept),
             input=usage.input,
             output=usage.output,
             cached=usage.cached,

@@ -27,7 +27,7 @@ def meter(dialect: Dialect, takes: Takes, services: Services) -> Stage:
 
     def stage(exchange: Exchange, following: Handler) -> Response:
         account = exchange.account
-        metered = bool(exchange.model) and dialect.meter is not None
+        metered = bool(exchange.model) and dialect.meter is not None and not takes.free
         if metered:
             account.expected = estimate(exchange, takes)
             if takes.usage_option and exchange.media_type == "application/json":
