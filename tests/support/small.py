@@ -1,7 +1,6 @@
-"""A gateway with a small document of its own, quick to start: chat at as many paths as a test needs.
+"""A gateway with a small document, quick to start: chat at as many paths as a test needs.
 
-`project(names, ...)` is the text of its gateway.yaml; the OpenAI SDK finds the chat called `n` under
-`<gateway>/v1/n`.
+`project(...)` is the text of its gateway.yaml; the OpenAI SDK finds the chat `n` at `/v1/n`.
 """
 
 from __future__ import annotations
