@@ -47,6 +47,10 @@ class _Course:
             return price.cost(usage) if price is not None else 0
         return 1
 
+    def _came_to(self, rule: Rule) -> int:
+        account = self.exchange.account
+        return account.cost if rule.allowance.kind == "spend" else self._cost(rule, account.usage)
+
     def _who(self, by: str) -> str:
         """Who shares an allowance with this request."""
         exchange = self.exchange
@@ -60,7 +64,7 @@ class _Course:
     def settle(self, taken: Taken) -> None:
         account = self.exchange.account
         refund = account.status >= 400 and not account.reached
-        costs = [0 if refund else self._cost(rule, account.usage) for rule in self.rules]
+        costs = [0 if refund else self._came_to(rule) for rule in self.rules]
         assert self.services.counters is not None
         self.services.counters.settle(taken.receipt, costs)
 
