@@ -15,7 +15,7 @@ _ATTOS_IN_A_NANO = 10**9
 _HALF = _ATTOS_IN_A_NANO // 2
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Usage:
     """What a request used: `input` includes `cached`, `output` includes `reasoning` (tokens all).
 
