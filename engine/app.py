@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from engine import answer
+from engine.connect import services_of
 from engine.dialects import ModelCard
 from engine.endpoint import Door
 from engine.exchange import Handler, Stage
 from engine.pipeline import compose
 from engine.plan import Plan, Route
 from engine.policies import stages_of
+from engine.relay.websocket.session import Limits
+from engine.relay.websocket.sessions import Sessions
 from engine.router import Application, Resource, application
 from engine.services import Services
-from engine.services import connect as connect_services
 from engine.stages.account import account
 from engine.stages.authenticate import authenticate
 from engine.stages.limit import limit
+from engine.stages.meter import meter
 from engine.stages.report_answers import report_answers
 from engine.stages.validate import validate
 from engine.upstream.catalog import Catalog, catalog
 from engine.upstream.client import Client
+from engine.upstream.converse import converse
 from engine.upstream.forward import Forward
 from engine.upstream.select import select
 from engine.upstream.target import Upstream, connect
@@ -46,6 +50,7 @@ class _Parts:
     catalog: Catalog
     watcher: Watcher
     around: Around
+    sessions: Sessions
 
 
 def build(
@@ -60,13 +65,15 @@ def build(
     `client` makes what asks upstreams, `around` sees the stages of each route: a rehearsal gives
     its own, so that what it shows is what is served.
     """
-    services = services or connect_services(plan.config)
+    services = services or services_of(plan.config)
     upstreams = {name: connect(said, client) for name, said in plan.config.upstreams.items()}
     models = catalog(plan.config.models, upstreams)
-    parts = _Parts(plan, services, upstreams, models, Watcher(), around)
+    parts = _Parts(plan, services, upstreams, models, Watcher(), around, Sessions())
     server = plan.config.server
     door = Door(server.max_body, server.body_timeout)
     app = application(door)
+    app.close = services.close
+    app.last_moment = parts.sessions.restart
     for route in plan.routes:
         operation = route.operation
         responder = door.endpoint(_handler(route, parts), route.dialects)
@@ -100,6 +107,7 @@ def _handler(route: Route, parts: _Parts) -> Handler:
         validate(route.operation, route.validate, _in_body(route), route.unknown_fields),
         *steps,
         *late,
+        meter(dialect, route.takes, services),
         limit(rules, services, route.to[0].upstream if route.to else ""),
     ]
     return compose(parts.around(route, stages), last=_last(route, parts))
@@ -111,7 +119,7 @@ def _reporting(route: Route) -> list[Stage]:
 
 
 def _last(route: Route, parts: _Parts) -> Handler:
-    """What answers in the end: the list of models, or an upstream."""
+    """What answers in the end: the list of models, or an upstream, at once or in a session."""
     config = parts.plan.config
     if route.answer == "models":
         cards = [
@@ -120,9 +128,7 @@ def _last(route: Route, parts: _Parts) -> Handler:
             if "*" not in m.name
         ]
         return answer.models(cards, route.wide[0] if route.wide else "")
-    if route.answer == "websocket":
-        return answer.not_implemented
-    return Forward(
+    forward = Forward(
         route.model,
         fixed=[parts.upstreams[t.upstream].target(t.model, t.weight) for t in route.to],
         dialect=route.dialects[-1],
@@ -132,6 +138,10 @@ def _last(route: Route, parts: _Parts) -> Handler:
         declared=[p.name for p in route.operation.parameters if p.place == "header"],
         debug=config.server.debug_headers,
     )
+    if route.websocket is None:
+        return forward
+    limits = Limits(**asdict(route.websocket))
+    return converse(forward, route.dialects[-1], limits, parts.sessions)
 
 
 def _in_body(route: Route) -> bool:

@@ -29,7 +29,8 @@ class Account:
 
     `time` in Unix seconds, `began` on the steady clock. `outcome` is complete, caller_left,
     upstream_cut, refused or failed. `model` and `upstream` are those that served; `reached` tells
-    whether an upstream was sent anything. `cost` in nano-units; `first_byte` in seconds.
+    whether an upstream was sent anything. `expected` is what it was estimated to use beforehand.
+    `cost` in nano-units; `first_byte` in seconds.
     """
 
     time: float = 0.0
@@ -43,12 +44,37 @@ class Account:
     stream: bool = False
     first_byte: float | None = None
     bytes_out: int = 0
+    expected: Usage = NOTHING
     usage: Usage = NOTHING
     cost: int = 0
 
     def end(self, status: int, outcome: str) -> None:
         """It is over, and how."""
         self.status, self.outcome = status, outcome
+
+
+@dataclass(slots=True)
+class Passed:
+    """Messages that passed one way, and the bytes that were said in them."""
+
+    messages: int = 0
+    bytes: int = 0
+
+
+@dataclass(slots=True)
+class Traffic:
+    """What passed in a session: `sent` to the upstream, `received` from it, in `seconds`.
+
+    `usage` is what the upstream told of, added up; `code` is the close code for the caller,
+    `outcome` as an Account's.
+    """
+
+    sent: Passed = field(default_factory=Passed)
+    received: Passed = field(default_factory=Passed)
+    usage: Usage = NOTHING
+    outcome: str = "complete"
+    seconds: float = 0.0
+    code: int = 0
 
 
 @dataclass(slots=True)
@@ -61,8 +87,9 @@ class Exchange:
     as a mapping; `parts` are the spans of a multipart body. `receive(max_body)` reads the body.
     `dialect` is the caller's. `model` is what the caller asks for, `model_at` its span in the
     body, `repeats` where else the body says it, `targets` those that can serve it, in the order in
-    which they are tried. `operation` is known as `spec.operationId`. `on_end` runs when the answer
-    is out, or the caller has left.
+    which they are tried. `edits` are what the gateway changes in the body on its own account.
+    `operation` is known as `spec.operationId`. `upgrade` is there when the request is to become a
+    WebSocket, `traffic` when it has. `on_end` runs when the answer is out, or the caller has left.
     """
 
     method: str
@@ -84,8 +111,11 @@ class Exchange:
     model_at: tuple[int, int] | None = None
     repeats: Sequence[tuple[int, int, str]] = ()
     targets: Sequence[Any] = ()
+    upgrade: Any = None
+    traffic: Traffic | None = None
     on_end: list[Callable[[], None]] = field(default_factory=list)
     operation: str = ""
+    edits: Sequence[tuple[int, int, bytes]] = ()
     account: Account = field(default_factory=Account)
 
     def header(self, key: str) -> str | None:

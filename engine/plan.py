@@ -12,9 +12,10 @@ from pathlib import Path as FilePath
 
 from engine import dialects, documents
 from engine.config.load import load
-from engine.config.model import Config, Policy, Target
+from engine.config.model import Config, Policy, Target, WebSocket
 from engine.crosscheck import check_names
 from engine.dialects import Dialect
+from engine.estimate import Takes
 from engine.marked_yaml import read_file
 from engine.problem import Findings, Level, Path, Problem, did_you_mean
 from engine.relay.headers import NEVER_SENT
@@ -26,15 +27,19 @@ from engine.spec.document import Specification
 from engine.spec.expression import Expression
 from engine.spec.operation import Operation
 from engine.spec.security import Carrier
+from engine.spec.takes import takes
 
 
 @dataclass(frozen=True, slots=True)
 class Route:
     """An operation, where it goes and what guards it; every name is known to exist.
 
+    `takes` is what its requests can say that matters for counting.
+
     `dialects` are those whose callers the path belongs to, the operation's own last. `wide` are
-    the path's variables that may hold slashes, because they name a model. `at` is where the config
-    names the operation.
+    the path's variables that may hold slashes, because they name a model. `websocket` holds the
+    limits of its sessions, where the operation is a WebSocket. `at` is where the config names the
+    operation.
     """
 
     operation: Operation
@@ -49,6 +54,8 @@ class Route:
     validate: str
     policies: tuple[Policy, ...]
     wide: tuple[str, ...]
+    takes: Takes
+    websocket: WebSocket | None
     unknown_fields: str = "pass"
     answers: Answers | None = None
     at: Path = ()
@@ -151,11 +158,13 @@ def _route(
         default_model=said.default_model,
         also=_repeating(claim, found, config, findings),
         to=said.to,
-        answer="websocket" if operation.websocket else said.answer,
+        answer=said.answer,
         public=said.public,
         validate=said.validate,
         policies=(*config.policies, *said.policies),
         wide=tuple(names if said.answer == "models" else {*wide, *operation.wide}),
+        takes=takes(specifications[operation.spec].node(operation)),
+        websocket=(said.websocket or WebSocket()) if operation.websocket else None,
         unknown_fields=said.unknown_fields,
         answers=documents.answers(claim, specifications, findings),
         at=claim.at,

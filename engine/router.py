@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -98,7 +99,14 @@ class Router:
 
 
 class Application(falcon.App):  # type: ignore[type-arg]
-    """Falcon's application; it lets an endpoint reach the server's side of the answer."""
+    """Falcon's application; it lets an endpoint reach the server's side of the answer.
+
+    `last_moment` is for the server to call shortly before it ends requests that are still open,
+    `close` for when its worker ends.
+    """
+
+    last_moment: Callable[[], None] = staticmethod(lambda: None)
+    close: Callable[[], None] = staticmethod(lambda: None)
 
     def __call__(self, env: dict[str, Any], start_response: Any) -> Any:
         env[START_RESPONSE] = start_response

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from engine.config.model import Config
 from engine.ledger import Entry
 from engine.network import Network
 from engine.stores.counters import Counters
@@ -41,14 +40,9 @@ class Services:
     currency: str = "USD"
     ledger: Callable[[Entry], None] | None = None
     proxies: tuple[Network, ...] = ()
+    closing: Sequence[Callable[[], None]] = ()
 
-
-def connect(config: Config) -> Services:
-    """What a config asks for, made in a worker, after the fork: stores open at their first use."""
-    return Services(
-        tokens=config.tokens,
-        prices=ByName(config.prices),
-        currency=config.currency,
-        allow_uncounted=config.stores.allow_on_failure,
-        proxies=config.server.trusted_proxies,
-    )
+    def close(self) -> None:
+        """The worker ends: close what was opened, last in first out."""
+        for close in reversed(self.closing):
+            close()

@@ -11,6 +11,7 @@ from gunicorn.errors import AppImportError
 
 from engine import plan
 from engine.app import build
+from engine.connect import CannotConnect, prepare
 from engine.problem import render
 
 
@@ -24,7 +25,12 @@ def load() -> Any:
         errors = planned.findings.errors
         sys.stderr.write("\n".join(render(error, planned.texts) for error in errors) + "\n")
         raise AppImportError(f"{len(errors)} problems in the config; nothing is served")
-    return build(planned.plan)
+    try:
+        if warning := prepare(planned.plan.config):
+            sys.stderr.write(f"modelway: {warning}\n")
+        return build(planned.plan)
+    except CannotConnect as error:
+        raise AppImportError(str(error)) from error
 
 
 app = load()

@@ -2,9 +2,38 @@
 
 import os
 
+import pytest
 from hypothesis import settings
+
+from engine.stores.records.database import open_database
+from engine.stores.records.migrate import upgrade
+from tests.support.postgres import running
 
 # The machines are shared: how long one example takes says nothing about the code. In CI the same
 # examples come each time, so that a change is judged by what it changes; at a desk they are new.
 settings.register_profile("shared", deadline=None, derandomize="CI" in os.environ)
 settings.load_profile("shared")
+
+
+@pytest.fixture(scope="session")
+def postgres():
+    """A real PostgreSQL, one for all tests of a process."""
+    with running() as server:
+        yield server
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def records_url(request, tmp_path):
+    """The URL of a database without tables, of each kind."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path}/records.db"
+    return request.getfixturevalue("postgres").emptied()
+
+
+@pytest.fixture
+def records(records_url):
+    """An open database with its tables, of each kind."""
+    database = open_database(records_url)
+    upgrade(database)
+    yield database
+    database.close()

@@ -8,6 +8,7 @@ import click
 
 from engine.app import build
 from engine.cli.show import config_option, planned_or_exit
+from engine.connect import CannotConnect, prepare
 from engine.server import Gunicorn
 
 
@@ -24,6 +25,11 @@ def command(config: Path) -> None:
     """
     plan = planned_or_exit(config)
     server = plan.config.server
+    try:
+        if warning := prepare(plan.config):
+            click.echo(f"modelway: {warning}", err=True)
+    except CannotConnect as error:
+        raise click.ClickException(str(error)) from error
 
     def ready() -> None:
         click.echo(f"modelway: {len(plan.routes)} operations on {server.listen}", err=True)

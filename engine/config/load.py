@@ -199,4 +199,13 @@ def _route(said: dict[str, Any], at: Path) -> model.Route:
         at=at,
         unknown_fields=said.get("unknown_fields", "pass"),
         validate_responses=said.get("validate_responses", "off"),
+        websocket=_websocket(said["websocket"]) if "websocket" in said else None,
     )
+
+
+def _websocket(said: dict[str, Any]) -> model.WebSocket:
+    convert = {"max_message": units.size} | dict.fromkeys(
+        ("idle", "session", "ping"), units.seconds
+    )
+    values: dict[str, Any] = {k: convert[k](v) if k in convert else v for k, v in said.items()}
+    return model.WebSocket(**values)

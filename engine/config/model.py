@@ -105,7 +105,8 @@ class HeaderChanges:
 
 @dataclass(frozen=True, slots=True)
 class Upstream:
-    """A server that requests can go to. `dialect` "" means: as what is routed to it."""
+    """A server that requests can go to. `dialect` "" means: as what is routed to it. `ask_usage`:
+    its streams are asked to tell what they used."""
 
     name: str
     url: str
@@ -121,6 +122,7 @@ class Upstream:
     breaker: Breaker = field(default_factory=Breaker)
     heartbeat: float | None = None
     headers: HeaderChanges = field(default_factory=HeaderChanges)
+    ask_usage: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +160,17 @@ class Policy:
 
 
 @dataclass(frozen=True, slots=True)
+class WebSocket:
+    """The limits of a session; `ping` is how long a side may be silent before it is asked."""
+
+    max_message: int = 16 * 1024 * 1024
+    idle: float = 600.0
+    session: float = 7200.0
+    ping: float = 20.0
+    compression: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Route:
     """Operations as written, and where they go: by model, to fixed targets, or answered here."""
 
@@ -173,6 +186,7 @@ class Route:
     at: Path
     unknown_fields: str = "pass"
     validate_responses: str = "off"
+    websocket: WebSocket | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,6 +33,7 @@ class Upstreams:
             credentials=self._credentials(said, at),
             timeouts={k: units.seconds(v) for k, v in said.get("timeouts", {}).items()},
             forward_headers=tuple(said.get("forward_headers", ())),
+            ask_usage=said.get("ask_usage", True),
             pool=said.get("pool", 100),
             proxy=said.get("proxy"),
             tls=self._tls(said.get("tls", {}), (*at, "tls")),

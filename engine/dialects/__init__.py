@@ -1,6 +1,6 @@
-"""How an API speaks: its errors, its stream events, its list of models. One file, one dialect.
+"""How an API speaks: its errors, its stream events, its usage, its list of models.
 
-A dialect is a module here that defines `DIALECT`; nothing else names it.
+One file, one dialect. A dialect is a module here that defines `DIALECT`; nothing else names it.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from functools import cache
 from typing import Any
 
 from engine.errors import GatewayError
+from engine.metering import Meter
+from engine.usage import Usage
 
 Document = dict[str, Any]
 
@@ -37,7 +39,11 @@ class Dialect:
     something of from those that only begin it. `heartbeat` is a sign of life in a stream.
     `models` and `model` answer the list of models; `models` gets the query's parameters. A
     `transparent` dialect's answers pass whatever their status. `request_headers` pass to an
-    upstream beside those that always do, `hidden_headers` of its answer stay here.
+    upstream beside those that always do, `hidden_headers` of its answer stay here. `meter` reads
+    what a request used; None where nobody can tell.
+
+    Over a WebSocket: those of `subprotocols` (wildcards) pass to an upstream, `socket_error` makes
+    the message that tells of an error, `socket_usage` reads the usage that a message tells of.
     """
 
     name: str
@@ -51,10 +57,14 @@ class Dialect:
     request_headers: tuple[str, ...] = ()
     hidden_headers: frozenset[str] = frozenset()
     request_id_headers: tuple[str, ...] = ("x-request-id",)
+    meter: Meter | None = None
     transparent: bool = False
     heartbeat: bytes = b""
     event_names: bool = True
     comments: bool = True
+    subprotocols: tuple[str, ...] = ("*",)
+    socket_error: Callable[[GatewayError, str], bytes] | None = None
+    socket_usage: Callable[[bytes | bytearray], Usage | None] | None = None
 
 
 @cache

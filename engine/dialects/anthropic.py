@@ -8,8 +8,15 @@ from typing import Any
 
 from engine.dialects import Dialect, Document, ModelCard, limit_of
 from engine.errors import GatewayError
+from engine.metering import Meter, count, first
+from engine.usage import Usage
 
 _BEGINNING = frozenset({"message_start", "content_block_start", "ping"})
+_FIELDS = (
+    *("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "cache_creation"),
+    *("output_tokens", "output_tokens_details", "iterations"),
+)
+_MOST_RUNS = 100
 _TYPES = {
     401: "authentication_error",
     402: "billing_error",
@@ -51,6 +58,76 @@ def _has_content(document: Any) -> bool:
     return not isinstance(kind, str) or kind not in _BEGINNING
 
 
+def _usage_of(document: Any) -> Usage | None:
+    """What a message, or an event of one, says was used.
+
+    `input_tokens` are only those that the prompt cache had no part in. The counts at the top leave
+    out what compaction took, which `iterations` lists (vendor's "Compaction", usage).
+    """
+    said = _said(document)
+    total = _counted(said)
+    runs = said.get("iterations")
+    for run in runs[:_MOST_RUNS] if isinstance(runs, list) else ():
+        if isinstance(run, dict) and run.get("type") == "compaction":
+            more = _counted(run)
+            total = total + more if total and more else total or more
+    return total
+
+
+def _said(document: Any) -> dict[str, Any]:
+    if not isinstance(document, dict):
+        return {}
+    message = document.get("message")  # message_start
+    said = (message if isinstance(message, dict) else document).get("usage")
+    return said if isinstance(said, dict) else {}
+
+
+def _counted(said: dict[str, Any]) -> Usage | None:
+    plain, output = first(said, "input_tokens"), first(said, "output_tokens")
+    read, written = first(said, "cache_read_input_tokens"), _written(said)
+    if plain is None and output is None and read is None and written is None:
+        return None
+    thinking = first(said.get("output_tokens_details"), "thinking_tokens") or 0
+    return Usage(
+        input=(plain or 0) + (read or 0) + (written or 0),
+        output=output or 0,
+        cached=read or 0,
+        reasoning=min(thinking, output or 0),
+        source="upstream",
+    )
+
+
+def _written(said: dict[str, Any]) -> int | None:
+    """Tokens put into the cache: their sum, or else its two kinds."""
+    written = first(said, "cache_creation_input_tokens")
+    if written is not None:
+        return written
+    kinds = [first(said.get("cache_creation"), f"ephemeral_{n}_input_tokens") for n in ("5m", "1h")]
+    return None if kinds == [None, None] else sum(kind or 0 for kind in kinds)
+
+
+class _Tally:
+    """message_start tells the input, each message_delta the sums so far: the last of each field
+    holds. A null or a zero takes nothing back, as some upstreams repeat fields they do not know.
+    """
+
+    def __init__(self) -> None:
+        self.ended = False
+        self._said: dict[str, Any] = {}
+
+    def take(self, document: Any) -> None:
+        said = _said(document)
+        for key in _FIELDS:
+            value = said.get(key)
+            if count(value) or isinstance(value, dict | list):
+                self._said[key] = value
+        kind = document.get("type") if isinstance(document, dict) else None
+        self.ended = self.ended or (kind == "message_delta" and _counted(said) is not None)
+
+    def usage(self) -> Usage | None:
+        return _usage_of({"usage": self._said})
+
+
 def _models(cards: Sequence[ModelCard], parameters: Mapping[str, str]) -> Document:
     limit = limit_of(parameters, "limit", 20)
     names = [card.name for card in cards]
@@ -83,6 +160,7 @@ DIALECT = Dialect(
     models=_models,
     model=_model,
     has_content=_has_content,
+    meter=Meter(usage_of=_usage_of, tally=_Tally),
     heartbeat=b'event: ping\ndata: {"type":"ping"}\n\n',
     request_headers=("anthropic-version", "anthropic-beta", "idempotency-key"),
     hidden_headers=frozenset({"set-cookie", "anthropic-organization-id"}),

@@ -9,6 +9,8 @@ from typing import Any
 
 from engine.dialects import Dialect, Document, ModelCard, limit_of
 from engine.errors import GatewayError
+from engine.metering import Meter, first
+from engine.usage import Usage
 
 _STATUS = {
     400: "INVALID_ARGUMENT",
@@ -75,6 +77,50 @@ def _says_something(candidate: dict[str, Any]) -> bool:
     return bool(candidate.get("finishReason") or parts)
 
 
+def _usage_of(document: Any) -> Usage | None:
+    """What an answer, an event, or the array of a stream says was used.
+
+    `candidatesTokenCount` leaves thoughts out, unless the total shows that it has them already.
+    """
+    if isinstance(document, list):
+        found = (_usage_of(one) for one in reversed(document) if isinstance(one, dict))
+        return next((usage for usage in found if usage is not None), None)
+    said = document.get("usageMetadata") if isinstance(document, dict) else None
+    prompt, tools = first(said, "promptTokenCount"), first(said, "toolUsePromptTokenCount")
+    answer = first(said, "candidatesTokenCount", "responseTokenCount")
+    thoughts, total = first(said, "thoughtsTokenCount"), first(said, "totalTokenCount")
+    if prompt is None and tools is None and answer is None and thoughts is None and total is None:
+        return None
+    taken = (prompt or 0) + (tools or 0)
+    given = answer or 0
+    if thoughts and (total is None or total > taken + given):
+        given += thoughts
+    if prompt is None and total is not None:
+        taken = max(taken, total - given)
+    return Usage(
+        input=taken,
+        output=given,
+        cached=min(first(said, "cachedContentTokenCount") or 0, taken),
+        reasoning=min(thoughts or 0, given),
+        source="upstream",
+    )
+
+
+class _Tally:
+    """Every event tells all that was used so far."""
+
+    def __init__(self) -> None:
+        self.ended = False
+        self._usage: Usage | None = None
+
+    def take(self, document: Any) -> None:
+        self._usage = _usage_of(document) or self._usage
+        self.ended = self._usage is not None
+
+    def usage(self) -> Usage | None:
+        return self._usage
+
+
 def _models(cards: Sequence[ModelCard], parameters: Mapping[str, str]) -> Document:
     limit = limit_of(parameters, "pageSize", 50)
     names = [card.name for card in cards]
@@ -110,6 +156,13 @@ DIALECT = Dialect(
     models=_models,
     model=_model,
     has_content=_has_content,
+    meter=Meter(
+        usage_of=_usage_of,
+        tally=_Tally,
+        key="usageMetadata",
+        repeats=True,
+        members=("usageMetadata",),
+    ),
     request_headers=("x-goog-api-client",),
     hidden_headers=frozenset({"set-cookie"}),
     event_names=False,

@@ -3,17 +3,27 @@ nothing tells its dialect."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import orjson
+
 from engine.dialects import Dialect, Document, ModelCard
 from engine.errors import GatewayError
+from engine.metering import Meter, first, seconds
+from engine.usage import Usage
 
 _BEGINNING = frozenset(
     {"response.created", "response.in_progress", "response.queued"}
     | {"response.output_item.added", "response.content_part.added"}
 )
+_WITH_USAGE = ("response.done", "conversation.item.input_audio_transcription.completed")
+_TELLS_USAGE = re.compile(rb'"(?:response\.done|[a-z._]+transcription\.completed)"')
+_LONGEST_WITH_USAGE = 1_000_000
 _TYPES = {403: "permission_error", 429: "requests"}
+_IMAGE_MADE = frozenset({"image_generation.completed", "image_edit.completed"})
+_MOST_IMAGES = 1_000
 
 
 def error_object(error: GatewayError, request_id: str) -> Document:
@@ -70,6 +80,118 @@ def _says_something(choice: dict[str, Any]) -> bool:
     return isinstance(delta, dict) and any(v for key, v in delta.items() if key != "role")
 
 
+def usage_of(document: Any) -> Usage | None:
+    """What any answer or event of this dialect says was used (tokens, images, seconds).
+
+    `prompt_tokens` and `input_tokens` include what came from a cache. Whoever counts reasoning
+    outside `completion_tokens` (xAI, Gemini's compatible API) gives it away by `total_tokens`.
+    """
+    if not isinstance(document, dict):
+        return None
+    inner = document.get("response")
+    if isinstance(inner, dict):  # an event of the Responses or Realtime API
+        document = inner
+    said = _said(document)
+    tokens = _tokens(said)
+    images = _images(document)
+    listened = 0.0
+    if tokens is None:  # where tokens of sound are counted, those are what is paid
+        listened = seconds(said.get("seconds")) or seconds(document.get("duration")) or 0.0
+    if tokens is None and not images and not listened:
+        return None
+    return Usage(**(tokens or {}), images=images, seconds=listened, source="upstream")
+
+
+def _said(document: dict[str, Any]) -> dict[str, Any]:
+    """The object with the counts, wherever the vendor puts it; an empty one for none."""
+    places = [document.get("usage")]
+    groq, meta, choices = (document.get(key) for key in ("x_groq", "meta", "choices"))
+    if isinstance(groq, dict):
+        places.append(groq.get("usage"))
+    if isinstance(choices, list) and choices and isinstance(choices[0], dict):
+        places.append(choices[0].get("usage"))  # Moonshot
+    if isinstance(meta, dict):  # Cohere
+        places += [meta.get("billed_units"), meta.get("tokens")]
+    return next((place for place in places if isinstance(place, dict) and place), {})
+
+
+def _tokens(said: dict[str, Any]) -> dict[str, int] | None:
+    taken = first(said, "prompt_tokens", "input_tokens")
+    given = first(said, "completion_tokens", "output_tokens")
+    total = first(said, "total_tokens")
+    if taken is None and given is None and total is None:
+        return None
+    if taken is None:
+        taken = max((total or 0) - (given or 0), 0)
+    cached = _detail(said, "cached_tokens", "prompt_tokens", "input_tokens", "input_token")
+    if cached is None:
+        cached = first(said, "cached_tokens", "prompt_cache_hit_tokens") or 0
+    reasoning = _detail(said, "reasoning_tokens", "completion_tokens", "output_tokens") or 0
+    beyond = max(total - taken - given, 0) if total is not None and given is not None else 0
+    output = (given or 0) + beyond
+    return {
+        "input": taken,
+        "output": output,
+        "cached": min(cached, taken),
+        "reasoning": min(max(reasoning, beyond), output),
+    }
+
+
+def _detail(said: dict[str, Any], name: str, *kinds: str) -> int | None:
+    found = (first(said.get(f"{kind}_details"), name) for kind in kinds)
+    return next((value for value in found if value is not None), None)
+
+
+def _images(document: dict[str, Any]) -> int:
+    kind = document.get("type")
+    if isinstance(kind, str) and kind in _IMAGE_MADE:
+        return 1
+    data = document.get("data")
+    if not isinstance(data, list) or len(data) > _MOST_IMAGES:
+        return 0
+    return sum(
+        isinstance(one, dict)
+        and (isinstance(one.get("b64_json"), str) or isinstance(one.get("url"), str))
+        for one in data
+    )
+
+
+class _Tally:
+    """The last event with usage holds, except that each finished image counts for itself."""
+
+    def __init__(self) -> None:
+        self.ended = False
+        self._usage: Usage | None = None
+
+    def take(self, document: Any) -> None:
+        usage = usage_of(document)
+        if usage is None:
+            return
+        self.ended = True
+        self._usage = self._usage + usage if self._usage and usage.images else usage
+
+    def usage(self) -> Usage | None:
+        return self._usage
+
+
+def socket_error(error: GatewayError, request_id: str) -> bytes:
+    """The `error` event of a session."""
+    document = error_object(error, request_id)["error"] | {"event_id": None}
+    return orjson.dumps({"type": "error", "event_id": f"event_{request_id}", "error": document})
+
+
+def socket_usage(message: bytes | bytearray) -> Usage | None:
+    """What a session's event says was used: by a response, or by writing down what was heard."""
+    if _TELLS_USAGE.search(message) is None or len(message) > _LONGEST_WITH_USAGE:
+        return None
+    try:
+        event = orjson.loads(message)
+    except orjson.JSONDecodeError:
+        return None
+    kind = event.get("type") if isinstance(event, dict) else None
+    return usage_of(event) if kind in _WITH_USAGE else None
+
+
 def _claims(environ: Mapping[str, Any], query: str) -> bool:
     return True
 
@@ -83,7 +205,17 @@ DIALECT = Dialect(
     models=list_models,
     model=show_model,
     has_content=has_content,
+    meter=Meter(
+        usage_of=usage_of,
+        tally=_Tally,
+        members=("usage", "x_groq", "meta", "duration"),
+        image="b64_json",
+    ),
     heartbeat=b": keep-alive\n\n",
     request_headers=("openai-beta", "idempotency-key"),
     hidden_headers=frozenset({"set-cookie", "openai-organization", "openai-project"}),
+    # Those that name an organization or a project belong to the caller's own account.
+    subprotocols=("realtime", "openai-beta.*"),
+    socket_error=socket_error,
+    socket_usage=socket_usage,
 )

@@ -190,7 +190,7 @@ def _write_in_body(exchange: Exchange, name: str, at: tuple[int, int] | None, ne
             start = buffer.find(b"{") + 1
             more = b"," if exchange.value else b""
             at, written = (start, start), orjson.dumps(name) + b":" + written + more
-    exchange.body = exchange.body.with_replaced((*at, written))
+    exchange.body = exchange.body.with_replaced((*at, written), *exchange.edits)
 
 
 def parse(text: str) -> Expression:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from engine.errors import GatewayError, Malformed
 from engine.exchange import Exchange, Handler, Response, Stage, environ_key
@@ -14,6 +15,7 @@ from engine.spec.security import Carrier
 from engine.tokens import Caller, digest
 
 _LONGEST = 4096
+_SUBPROTOCOLS = "HTTP_SEC_WEBSOCKET_PROTOCOL"
 
 
 def authenticate(carriers: Sequence[Carrier], public: bool, services: Services) -> Stage:
@@ -25,6 +27,7 @@ def authenticate(carriers: Sequence[Carrier], public: bool, services: Services) 
     """
     headers = [environ_key(c.name) for c in carriers if c.kind in ("bearer", "header")]
     headers += ["HTTP_COOKIE"] if any(c.kind == "cookie" for c in carriers) else []
+    prefixes = tuple(c.name.lower() for c in carriers if c.kind == "subprotocol")
     in_query = frozenset(c.name for c in carriers if c.kind == "query")
     wanted = _wanted(carriers)
 
@@ -35,6 +38,8 @@ def authenticate(carriers: Sequence[Carrier], public: bool, services: Services) 
             exchange.conceal()
         if any(key in exchange.environ for key in headers):
             exchange.environ = {k: v for k, v in exchange.environ.items() if k not in headers}
+        if prefixes and _SUBPROTOCOLS in exchange.environ:
+            exchange.environ = _without_subprotocols(exchange.environ, prefixes)
         if not public:
             exchange.caller = _caller(secrets, wanted, services)
             _permit(exchange.caller, exchange, services)
@@ -65,8 +70,26 @@ def carried(exchange: Exchange, carrier: Carrier) -> str | None:
             return Query.parse(exchange.query).get(carrier.name)
         except Malformed:
             return None
+    if carrier.kind == "subprotocol":
+        prefix = carrier.name.lower()
+        said = [p for p in _subprotocols(exchange.environ) if p.lower().startswith(prefix)]
+        return said[0][len(prefix) :] if said else None
     value = dict(cookies(exchange.header("HTTP_COOKIE"))).get(carrier.name, "")
     return value[1:-1] if value[:1] == value[-1:] == '"' else value  # RFC 6265 4.1.1
+
+
+def _subprotocols(environ: Mapping[str, Any]) -> list[str]:
+    return [said.strip() for said in str(environ.get(_SUBPROTOCOLS, "")).split(",")]
+
+
+def _without_subprotocols(environ: Mapping[str, Any], prefixes: tuple[str, ...]) -> dict[str, Any]:
+    """The environ without the subprotocols that carry a token; without any, if none is left."""
+    said = [name for name in _subprotocols(environ) if name]
+    left = [name for name in said if not name.lower().startswith(prefixes)]
+    changed = {**environ, _SUBPROTOCOLS: ", ".join(left)}
+    if not left:
+        del changed[_SUBPROTOCOLS]
+    return changed
 
 
 def _caller(secrets: Sequence[str], wanted: str, services: Services) -> Caller:
@@ -84,7 +107,7 @@ def _caller(secrets: Sequence[str], wanted: str, services: Services) -> Caller:
             continue
         return caller
     if expired:
-        raise _refused("The token has expired. Ask the platform's operator for a new one.")
+        raise _refused("The token has expired or was revoked. Ask the platform's operator for one.")
     if secrets:
         raise _refused("The token is not known here. Check that it is this platform's own.")
     raise _refused(f"The request has no token. Send it as {wanted}.")
@@ -114,5 +137,6 @@ def _wanted(carriers: Sequence[Carrier]) -> str:
         "header": "header '{}'",
         "query": "query parameter '{}'",
         "cookie": "cookie '{}'",
+        "subprotocol": "subprotocol '{}<token>'",
     }
     return " or ".join(said[carrier.kind].format(carrier.name) for carrier in carriers)

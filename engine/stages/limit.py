@@ -30,9 +30,7 @@ class _Course:
         self.upstream = exchange.targets[0].upstream.name if exchange.targets else upstream
         self.rules = rules
         self.services = services
-        needs = {rule.allowance.kind for rule in rules}
-        guess = _guess(exchange, services) if needs & {"tokens", "spend"} else Usage()
-        self.limits = [self._limit(rule, guess) for rule in rules]
+        self.limits = [self._limit(rule, exchange.account.expected) for rule in rules]
 
     def _limit(self, rule: Rule, guess: Usage) -> Limit:
         allowance = rule.allowance
@@ -49,6 +47,10 @@ class _Course:
             return price.cost(usage) if price is not None else 0
         return 1
 
+    def _came_to(self, rule: Rule) -> int:
+        account = self.exchange.account
+        return account.cost if rule.allowance.kind == "spend" else self._cost(rule, account.usage)
+
     def _who(self, by: str) -> str:
         """Who shares an allowance with this request."""
         exchange = self.exchange
@@ -62,7 +64,7 @@ class _Course:
     def settle(self, taken: Taken) -> None:
         account = self.exchange.account
         refund = account.status >= 400 and not account.reached
-        costs = [0 if refund else self._cost(rule, account.usage) for rule in self.rules]
+        costs = [0 if refund else self._came_to(rule) for rule in self.rules]
         assert self.services.counters is not None
         self.services.counters.settle(taken.receipt, costs)
 
@@ -114,11 +116,6 @@ def _own(made: dict[tuple[str, Allowance], Rule], name: str, allowance: Allowanc
         own = f"token/{allowance.kind}/{allowance.window:g}"
         rule = made[name, allowance] = Rule(allowance, "token", own)
     return rule
-
-
-def _guess(exchange: Exchange, services: Services) -> Usage:
-    """What a request may come to, for holding that much back until it is known."""
-    return Usage()
 
 
 def _refused(

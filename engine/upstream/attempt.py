@@ -68,7 +68,9 @@ def attempt(
     try:
         tried.answer = _send(target, credential, headers, expression, exchange, left)
         tried.failure = "" if dialect.transparent else retry.of_status(tried.answer.status)
-        if tried.answer.status < 400:
+        if exchange.upgrade is not None and tried.answer.status < 300:
+            exchange.upgrade.check(tried.answer)
+        elif tried.answer.status < 400:
             beat = target.upstream.heartbeat if dialect.heartbeat else None
             tried.opening = open_answer(tried.answer, dialect, beat)
     except ErrorFirst as error:
@@ -79,8 +81,10 @@ def attempt(
         stream = tried.answer is not None and is_stream(tried.answer) and not dialect.transparent
         tried.failure = retry.of_failure(failure.kind, stream=stream) or "fatal"
         tried.error = failure
-    except BaseException:
+    except BaseException as raised:
         tried.close()
+        # Whoever leaves is given nothing back: the upstream may be at work on it.
+        exchange.account.reached |= not isinstance(raised, Exception)
         raise
     if tried.failure and tried.error is not None:
         tried.close()
@@ -95,8 +99,10 @@ def _send(
     exchange: Exchange,
     left: float,
 ) -> Answer:
-    sent = exchange if expression is None else _renamed(exchange, expression, target.model)
     upstream = target.upstream
+    sent = exchange
+    if expression is not None:
+        sent = _renamed(exchange, expression, target.model, upstream.ask_usage)
     fields = [
         *headers.pick(sent.environ),
         ("accept-encoding", "identity"),
@@ -104,6 +110,8 @@ def _send(
         ("x-request-id", exchange.request_id),
     ]
     fields = changed(fields, upstream.changes)
+    if exchange.upgrade is not None:
+        fields += exchange.upgrade.headers
     query = with_credential(credential, sent.query, fields)
     path = upstream.client.base_path + sent.path[len(sent.mount) :]
     body = sent.body if sent.body.size or sent.method != "GET" else None
@@ -117,14 +125,20 @@ def _send(
     )
 
 
-def _renamed(exchange: Exchange, expression: Expression, model: str) -> Exchange:
-    """The exchange with the target's own name for the model, or with the default written in."""
+def _renamed(exchange: Exchange, expression: Expression, model: str, edited: bool) -> Exchange:
+    """The exchange with the target's own name for the model, or with the default written in, and
+    with our own changes to its body."""
     name = model or exchange.model
-    if expression.says(exchange, name):
+    named = expression.says(exchange, name)
+    if named and not exchange.edits:
         return exchange
     renamed = copy.copy(exchange)
-    expression.replace(renamed, exchange.model_at, name)
-    if exchange.repeats:
-        written = [(s, e, orjson.dumps(before + name)) for s, e, before in exchange.repeats]
-        renamed.body = exchange.body.with_replaced(*written)
+    renamed.edits = exchange.edits if edited else ()
+    if not named:
+        expression.replace(renamed, exchange.model_at, name)
+    if named or expression.place != "body":
+        repeats = () if named else exchange.repeats
+        written = [(s, e, orjson.dumps(before + name)) for s, e, before in repeats]
+        if written or renamed.edits:
+            renamed.body = exchange.body.with_replaced(*written, *renamed.edits)
     return renamed

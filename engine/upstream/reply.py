@@ -31,6 +31,10 @@ def relay(tried: Tried, exchange: Exchange, dialect: Dialect, watcher: Watcher) 
         message = f"The upstream answered with a redirect ({answer.status}), which is not followed."
         raise GatewayError(502, "upstream_error", message, retry=False)
     headers = returned(answer.headers, dialect.hidden_headers)
+    if exchange.method == "HEAD" or answer.status in (204, 304):
+        exchange.account.outcome = "complete"  # there is no body to be complete
+    if answer.status == 101:
+        return Response(101, headers)
     if opening is None:
         if not dialect.transparent:
             return _refused(answer, exchange, dialect, headers)
@@ -133,7 +137,9 @@ class _Stream:
                     yield events
             if rest := self._cleaner.rest():
                 yield rest
+            self._exchange.account.outcome = "complete"
         except (UpstreamFailure, EventTooLarge) as failure:
+            self._exchange.account.outcome = "upstream_cut"
             error = GatewayError(502, "upstream_error", f"{_sentence(str(failure))}.")
             if isinstance(failure, UpstreamFailure):
                 error = failed(failure)
@@ -217,7 +223,9 @@ def _bytes(answer: Answer, first: bytes, exchange: Exchange, watcher: Watcher) -
                 data = answer.read()
             if not data:
                 break
+        exchange.account.outcome = "complete"
     except UpstreamFailure as failure:
+        exchange.account.outcome = "upstream_cut"
         raise CallerGone(failure.words) from failure
 
 

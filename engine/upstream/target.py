@@ -30,6 +30,7 @@ class Upstream:
     heartbeat: float | None
     changes: model.HeaderChanges
     forward_headers: tuple[str, ...]
+    ask_usage: bool = True
     breakers: dict[str, Breaker] = field(default_factory=dict)
 
     def headers(self, dialect_headers: tuple[str, ...], needed: tuple[str, ...] = ()) -> Forwarded:
@@ -112,4 +113,5 @@ def connect(config: model.Upstream, client: Callable[..., Client] = Client) -> U
         heartbeat=config.heartbeat,
         changes=config.headers,
         forward_headers=config.forward_headers,
+        ask_usage=config.ask_usage,
     )

@@ -196,3 +196,80 @@ def test_the_next_stages_answer_comes_back():
     answer = Response(204, [])
     exchange = Exchange("GET", "/", "", {"HTTP_X_API_KEY": SECRET})
     assert authenticate([HEADER], False, SERVICES)(exchange, lambda given: answer) is answer
+
+
+# What a token is not for.
+
+
+def permitted(caller, operation="openai.chat", address="10.1.1.1"):
+    services = Services(tokens={digest(SECRET): caller})
+    environ = {"HTTP_AUTHORIZATION": f"Bearer {SECRET}", "REMOTE_ADDR": address}
+    exchange = Exchange("GET", "/", "", environ, operation=operation)
+    try:
+        authenticate([BEARER], False, services)(exchange, lambda given: Response(200, []))
+    except GatewayError as error:
+        return error.status, error.code
+    return 200, ""
+
+
+@pytest.mark.parametrize(
+    ("operations", "said"),
+    [
+        (None, (200, "")),
+        (("openai.*",), (200, "")),
+        (("other.*",), (403, "operation_not_allowed")),
+        ((), (403, "operation_not_allowed")),
+    ],
+)
+def test_a_token_for_some_operations(operations, said):
+    assert permitted(Caller("alice", operations=operations)) == said
+
+
+@pytest.mark.parametrize(
+    ("ips", "said"),
+    [
+        (None, (200, "")),
+        (("10.0.0.0/8",), (200, "")),
+        (("11.0.0.0/8",), (403, "address_not_allowed")),
+        ((), (403, "address_not_allowed")),
+    ],
+)
+def test_a_token_for_some_addresses(ips, said):
+    assert permitted(Caller("alice", ips=ips)) == said
+
+
+KEYED = Carrier("subprotocol", "openai-insecure-api-key.")
+OFFERED = "HTTP_SEC_WEBSOCKET_PROTOCOL"
+
+
+@pytest.mark.parametrize(
+    ("said", "left"),
+    [
+        (f"openai-insecure-api-key.{SECRET}", None),
+        (f"realtime, openai-insecure-api-key.{SECRET}", "realtime"),
+        (f"openai-insecure-api-key.{SECRET},realtime,,b", "realtime, b"),
+        (f"OpenAI-Insecure-API-Key.{SECRET}, realtime", "realtime"),
+        (f"openai-insecure-api-key.{SECRET}, openai-insecure-api-key.other, c", "c"),
+    ],
+)
+def test_a_token_in_a_subprotocol_is_taken_out(said, left):
+    exchange = call((BEARER, KEYED), **{OFFERED: said})
+    assert exchange.caller.name == "alice"
+    assert exchange.header(OFFERED) == left
+    assert SECRET not in str(exchange.environ)
+
+
+def test_a_subprotocol_is_taken_out_of_a_public_route_too():
+    exchange = call((KEYED,), public=True, **{OFFERED: f"openai-insecure-api-key.{SECRET}, a"})
+    assert (exchange.caller, exchange.header(OFFERED)) == (None, "a")
+
+
+@pytest.mark.parametrize("said", ["realtime", "", "openai-insecure-api-key.", "openai-insecure"])
+def test_subprotocols_without_a_token(said):
+    message = refused((BEARER, KEYED), **{OFFERED: said})
+    assert "subprotocol 'openai-insecure-api-key.<token>'" in message
+
+
+def test_subprotocols_stay_where_they_carry_no_token():
+    exchange = call((HEADER,), HTTP_X_API_KEY=SECRET, **{OFFERED: "a, b"})
+    assert exchange.header(OFFERED) == "a, b"

@@ -62,8 +62,13 @@ class Postgres:
         self.run(f'CREATE DATABASE "{name}"')
         return self.named(name)
 
+    def emptied(self) -> str:
+        """The URL of the database `postgres` with nothing in it: sooner there than a fresh one."""
+        self.run("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
+        return self.url
+
     def run(self, statement: str, database: str = "postgres") -> None:
-        """Run one statement, outside of any transaction."""
+        """Run one statement outside of any transaction, or some in one."""
         with self._connect(database) as connection:
             connection.execute(statement)  # type: ignore[arg-type]
 

@@ -1,4 +1,4 @@
-"""`modelway token`: tokens for callers."""
+"""`modelway token new`: a token for gateway.yaml, without any database."""
 
 from __future__ import annotations
 
@@ -10,18 +10,13 @@ import click
 from engine.tokens import digest, new_secret
 
 
-@click.group()
-def command() -> None:
-    """Tokens that callers use: only their SHA-256 is ever kept."""
-
-
-@command.command("new")
+@click.command("new")
 @click.argument("name")
 @click.option(
     "--models", multiple=True, help="A model or wildcard it may ask for; may be repeated."
 )
 @click.option("--expires", help="Last day it is accepted, like 2027-01-31.")
-def new(name: str, models: tuple[str, ...], expires: str | None) -> None:
+def command(name: str, models: tuple[str, ...], expires: str | None) -> None:
     """Make a token for NAME: print its secret once, and the entry for gateway.yaml.
 
     The secret goes to the caller, the entry under `tokens:`. Lost secrets cannot be shown again.

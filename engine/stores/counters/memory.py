@@ -34,7 +34,7 @@ __all__ = ["Memory", "default_path"]
 log = logging.getLogger("modelway")
 
 SIZE = 256 << 20
-_SWEPT, _SWEPT_WHEN_FULL = 4, 500
+_SWEPT, _SWEPT_WHEN_FULL = 4, 100
 _LOOK_EVERY, _SAY_EVERY = 1.0, 60.0
 _LONGEST_NAME = 400
 
@@ -152,11 +152,12 @@ class Memory:
 
     def _room(self, shared: Shared, txn: Transaction, now: int) -> bool:
         """Whether there is room for a new record, after sweeping some of what is over."""
-        self._sweep(shared, txn, now, _SWEPT)
-        if not shared.has_room(txn):
-            self._sweep(shared, txn, now, _SWEPT_WHEN_FULL)
-            self._full = not shared.has_room(txn)
-        return not self._full
+        for count in (_SWEPT, _SWEPT_WHEN_FULL):
+            self._sweep(shared, txn, now, count)
+            if shared.has_room(txn):
+                return True
+        self._full = True
+        return False
 
     def _sweep(self, shared: Shared, txn: Transaction, now: int, count: int) -> None:
         cursor = txn.cursor()
@@ -169,6 +170,9 @@ class Memory:
             if key == NUMBERS:
                 continue
             if tick:
+                mended = windows.set_back(record, now // tick)
+                if mended is not None:
+                    txn.put(key, mended)
                 over = not windows.read(record, now // tick)[0]
             else:
                 over = not slots.living(slots.read(record), shared.alive)
@@ -177,21 +181,18 @@ class Memory:
 
     def _opened(self) -> Shared:
         shared, now = self._shared, time.monotonic()
-        if (
-            shared is None
-            or shared.closed
-            or shared.pid != os.getpid()
-            or (now >= self._look_at and not shared.is_there())
-        ):
+        if shared is not None and not shared.closed and shared.pid == os.getpid():
+            if now < self._look_at:
+                return shared
             self._look_at = now + _LOOK_EVERY
-            try:
-                shared = self._shared = attach(self._path, self._size)
-            except (OSError, lmdb.Error) as error:
-                self._shared = None
-                raise CountersAway(str(error)) from error
-        elif now >= self._look_at:
-            self._look_at = now + _LOOK_EVERY
-        return shared
+            if shared.is_there():
+                return shared
+        self._shared = None
+        try:
+            self._shared = attach(self._path, self._size)
+        except (OSError, lmdb.Error) as error:
+            raise CountersAway(str(error)) from error
+        return self._shared
 
     def _say(self, what: str) -> None:
         now = time.monotonic()
@@ -206,6 +207,9 @@ def _look(shared: Shared, txn: Transaction, limits: Sequence[Limit], now: int) -
         key, tick = _place(limit.key, limit.window)
         record = txn.get(key)
         if tick:
+            mended = windows.set_back(record, now // tick)
+            if mended is not None:
+                txn.put(key, mended)
             states.append(windows.look(record, limit.amount, limit.cost, tick, now))
         else:
             states.append(slots.look(record, limit.amount, limit.cost, shared.alive))

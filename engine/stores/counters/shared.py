@@ -2,7 +2,8 @@
 
 Its transactions copy what they change and its lock outlives whoever held it, so a worker killed in
 the middle of one changes nothing and stops nobody. Memory is reserved before pages are written,
-because a page that the file system has no room for would end the process.
+because a page that the file system has no room for would end the process. (A worker that is only
+stopped, by a debugger or SIGSTOP, within the few microseconds of a transaction does stop the rest.)
 
 A worker is known by a number that is never given twice, and alive as long as it holds the lock on
 that byte of the file `workers`; the system lets go of it however the process ends.
@@ -27,7 +28,7 @@ LAYOUT = b"1"
 """To be changed with the layout of anything kept: workers of two versions then do not meet."""
 
 NUMBERS = b"\xff" * 8 + b"workers"
-_STEP = 4 << 20
+_STEP = 1 << 20
 _AHEAD = 1 << 20
 
 
@@ -99,7 +100,7 @@ class Shared:
         used = (now["leaf_pages"] + now["branch_pages"]) * now["psize"]
         if used > self.size * 3 // 4:  # copying needs some, and what was freed comes back late
             return False
-        end = self._env.info()["last_pgno"] * now["psize"] + _AHEAD
+        end = min(self._env.info()["last_pgno"] * now["psize"] + _AHEAD, self.size)
         return end <= self._reserved or self._reserve(min(end + _STEP, self.size))
 
     def is_there(self) -> bool:
@@ -118,7 +119,7 @@ class Shared:
     def _reserve(self, end: int) -> bool:
         if hasattr(os, "posix_fallocate"):
             try:
-                os.posix_fallocate(self._data, 0, end)
+                os.posix_fallocate(self._data, self._reserved, end - self._reserved)
             except OSError:  # ENOSPC, or the time was up: no room, and the caller says so
                 return False
         self._reserved = end

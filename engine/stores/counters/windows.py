@@ -63,6 +63,15 @@ def read(record: bytes | None, bucket: int) -> tuple[int, int, bytes]:
     return total, 0, older[gone:]
 
 
+def set_back(record: bytes | None, bucket: int) -> bytes | None:
+    """What to keep instead of a record that is ahead of the clock; None for any other. Whoever
+    takes nothing keeps this, so that the window begins to end."""
+    if record is None or _head_of(record)[1] <= bucket:
+        return None
+    total, count, older = read(record, bucket)
+    return HEAD.pack(total, bucket, count) + older
+
+
 def take(
     record: bytes | None, amount: int, cost: int, tick: int, now: int
 ) -> tuple[bytes | None, State]:

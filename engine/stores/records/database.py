@@ -43,7 +43,8 @@ class Database:
     """
 
     def __init__(self, engine: Engine, url: URL) -> None:
-        self.shown = url.render_as_string(hide_password=True)
+        # Without its query, where a password may stand as well.
+        self.shown = url.set(query={}).render_as_string(hide_password=True)
         self.kind = url.get_backend_name()
         self.engine = engine
         options = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 
 from sqlalchemy.exc import DBAPIError, IntegrityError
@@ -12,7 +13,7 @@ class RecordsError(Exception):
     """The records cannot be used. Its words name the database, never its password."""
 
 
-class BadUrl(RecordsError, ValueError):
+class BadUrl(RecordsError):
     """What is no URL of a database that we know."""
 
 
@@ -52,20 +53,20 @@ _SQLITE = (
 _POSTGRES = {
     "28": "it does not let this user in: check the user, the password and pg_hba.conf",
     "3D": "there is no database of that name: make it with `createdb`",
-    "42501": "this user may not use its tables: GRANT what the owner of the tables has",
+    "42501": "this user may not do that there: let it own the database, or GRANT it what it needs",
     "42P01": "it has no tables yet: `modelway serve` or `modelway token` make them",
     "42703": "its tables are of another version",
     "25006": "it can only be read: is this the address of a replica?",
     "53100": "its disk is full",
 }
-_WORDS = (
+_CONNECTING = (
     ("authentication failed", "28"),
     ("no pg_hba.conf entry", "28"),
     ("no password supplied", "28"),
-    ("role \"", "28"),
-    ("database \"", "3D"),
-)  # fmt: skip
-"""Refusals while connecting come without a code."""
+    (r'role "[^"]*" does not exist', "28"),
+    (r'database "[^"]*" does not exist', "3D"),
+)
+"""Refusals while connecting come without a code, in words."""
 
 
 def failure(error: DBAPIError | PoolTimeout, shown: str) -> RecordsError:
@@ -93,6 +94,4 @@ def _sqlite(message: str, shown: str) -> RecordsError:
 
 
 def _state(message: str) -> str:
-    if "does not exist" not in message and '"' in message and "authentication" not in message:
-        return ""
-    return next((code for part, code in _WORDS if part in message), "")
+    return next((code for part, code in _CONNECTING if re.search(part, message)), "")

@@ -1,0 +1,112 @@
+"""What a row of the ledger costs: `python -m benchmarks.ledger [rows] [postgresql+psycopg://...]`.
+
+CPU of this process, as a worker would spend it: writing the row to the journal while a request
+ends, and entering it into the database beside the requests. Then how long the whole takes.
+"""
+
+# ruff: noqa: E402 - gevent patches first, as in a worker
+from __future__ import annotations
+
+from gevent import monkey
+
+monkey.patch_all()
+
+import os
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import gevent
+from sqlalchemy import text
+
+from engine.ledger import Entry
+from engine.stores.journal import Journal
+from engine.stores.records.database import open_database
+from engine.stores.records.migrate import upgrade
+from engine.stores.records.usage import Books
+from engine.stores.ship import Shipper
+
+ROWS = int(sys.argv[1]) if len(sys.argv) > 1 else 100_000
+BURST = 500
+
+
+def entry() -> Entry:
+    return Entry(
+        id=f"req_{os.urandom(16).hex()}",
+        time=time.time(),
+        token="team-a",
+        operation="openai.createChatCompletion",
+        model_asked="gpt-4o",
+        model_served="gpt-4o-2024-11-20",
+        upstream="openai",
+        status=200,
+        input=1200,
+        output=340,
+        cached=100,
+        source="upstream",
+        cost=12_345_678,
+        currency="USD",
+        first_byte=0.4312,
+        duration=2.123,
+        bytes_in=4300,
+        bytes_out=15200,
+        stream=True,
+        attempts=1,
+    )
+
+
+def appending(journal: Journal) -> float:
+    """CPU seconds for writing all rows; in bursts, as the entries themselves take memory."""
+    spent = 0.0
+    for _ in range(ROWS // BURST):
+        entries = [entry() for _ in range(BURST)]
+        began = time.process_time()
+        for made in entries:
+            journal.append(made)
+        spent += time.process_time() - began
+    return spent
+
+
+def longest_pause(stop: list[bool]) -> float:
+    """Seconds for which the hub did not come round, at worst."""
+    worst, last = 0.0, time.perf_counter()
+    while not stop:
+        gevent.sleep(0.001)
+        now = time.perf_counter()
+        worst, last = max(worst, now - last - 0.001), now
+    return worst
+
+
+def run(url: str, folder: Path) -> None:
+    database = open_database(url)
+    upgrade(database)
+    database.write(lambda c: c.execute(text("DELETE FROM usage")))
+    journal = Journal(folder)
+    shipper = Shipper(journal, Books(database))
+    began = time.perf_counter()
+    append = appending(journal)
+    appended = time.perf_counter() - began
+    stop: list[bool] = []
+    pause = gevent.spawn(longest_pause, stop)
+    cpu, wall = time.process_time(), time.perf_counter()
+    shipper.round()
+    cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
+    stop.append(True)
+    entered = database.read(lambda c: c.execute(text("SELECT count(*) FROM usage")).scalar())
+    print(f"{database.kind}: {entered} of {ROWS} rows, {journal.lost} lost")
+    print(f"  append   {append / ROWS * 1e6:6.1f} us CPU a row ({appended:.1f} s with making them)")
+    print(f"  enter    {cpu / ROWS * 1e6:6.1f} us CPU a row, {ROWS / wall:,.0f} rows/s")
+    print(f"  longest pause of the hub {pause.get() * 1000:.1f} ms; lag {shipper.lag()}")
+    shipper.close()
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        urls = sys.argv[2:] or [f"sqlite:///{folder}/modelway.db"]
+        for number, url in enumerate(urls):
+            run(url, Path(folder) / f"journal{number}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,121 @@
+"""What a look-up of a token costs, with a thousand and with a million of them in the database.
+
+python -m benchmarks.records [COUNT]        1,000,000 unless said; takes some minutes
+"""
+
+from __future__ import annotations
+
+import hashlib
+import random
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from itertools import islice
+
+from sqlalchemy import Connection, text
+
+from engine.directory import Directory
+from engine.stores.records import tokens
+from engine.stores.records.database import Database, open_database
+from engine.stores.records.migrate import upgrade
+from engine.stores.records.tokens import Token
+from tests.support.postgres import binaries, running
+
+LOOKUPS = 5_000
+FEW = 1_000
+
+
+def sha256(number: int) -> str:
+    return hashlib.sha256(str(number).encode()).hexdigest()
+
+
+_SERIES = """
+INSERT INTO tokens (name, sha256, models, rate, created, note)
+SELECT 'token ' || n, encode(sha256(n::text::bytea), 'hex'), '["gpt-4o*"]', '60/1m', 1.0, ''
+FROM generate_series(:start, :end - 1) AS n
+"""
+
+
+def fill(database: Database, start: int, end: int) -> None:
+    if database.kind == "postgresql":  # much sooner there than from here
+
+        def insert(connection: Connection) -> None:
+            connection.execute(text("SET LOCAL statement_timeout = 0"))
+            connection.execute(text(_SERIES), {"start": start, "end": end})
+            connection.execute(text("ANALYZE tokens"))
+
+        database.write(insert)
+        return
+    made = (
+        Token(f"token {n}", sha256(n), 1.0, models=("gpt-4o*",), rate="60/1m")
+        for n in range(start, end)
+    )
+    while batch := list(islice(made, 20_000)):
+        tokens.add(database, batch)
+
+
+def time_of(look_up: Callable[[str], object], digests: list[str]) -> tuple[float, float, float]:
+    """Microseconds of a look-up: the median, the 99th percentile, and of CPU in the mean."""
+    took = []
+    cpu = time.process_time()
+    for digest in digests:
+        begun = time.perf_counter()
+        look_up(digest)
+        took.append(time.perf_counter() - begun)
+    cpu = time.process_time() - cpu
+    return (
+        statistics.median(took) * 1e6,
+        statistics.quantiles(took, n=100)[98] * 1e6,
+        cpu / len(digests) * 1e6,
+    )
+
+
+def measure(database: Database, count: int) -> None:
+    dice = random.Random(1)
+    find = tokens.callers(database, "USD")
+    known = [sha256(dice.randrange(count)) for _ in range(LOOKUPS)]
+    strange = [sha256(-1 - n) for n in range(LOOKUPS)]
+    time_of(find, known[:200])
+    directory = Directory({}, find, ttl=600.0)
+    for digest in known[:1000]:
+        directory.get(digest)
+    for name, look_up, digests in (
+        ("known", find, known),
+        ("unknown", find, strange),
+        ("kept by the worker", directory.get, known[:1000] * 5),
+    ):
+        median, slow, cpu = time_of(look_up, digests)
+        print(
+            f"  {count:>9,} tokens, {name:18} {median:8.1f} us median {slow:8.1f} us p99"
+            f" {cpu:8.1f} us CPU"
+        )
+
+
+def compare(url: str, count: int) -> None:
+    database = open_database(url)
+    upgrade(database)
+    print(database.kind)
+    fill(database, 0, FEW)
+    measure(database, FEW)
+    begun = time.monotonic()
+    fill(database, FEW, count)
+    print(f"  ({count - FEW:,} more made in {time.monotonic() - begun:.0f} s)")
+    measure(database, count)
+    database.close()
+
+
+def main() -> None:
+    count = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
+    with tempfile.TemporaryDirectory() as folder:
+        compare(f"sqlite:///{folder}/records.db", count)
+    if binaries() is None:
+        print("postgresql: not installed, not measured")
+        return
+    with running() as server:
+        compare(server.fresh(), count)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,123 @@
+"""The stores that a config asks for: prepared once before anything is served, opened in workers.
+
+What a deployment does not use is not imported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import partial
+
+from engine import policies
+from engine.config.model import Config, Policy
+from engine.ledger import Entry
+from engine.services import Lookup, Services
+from engine.stores.counters import Counters
+from engine.wildcard import ByName
+
+
+class CannotConnect(Exception):
+    """A store cannot be used as it is, and nothing may be served without it; `str` says why and
+    what to do."""
+
+
+def prepare(config: Config) -> str:
+    """Make the database's tables, or bring them up to date. Returns a warning, or "".
+
+    Raises CannotConnect. A database that is away for now is only warned of: tokens that stand in
+    the config work without it.
+    """
+    if config.stores.records is None:
+        return ""
+    from engine.stores.records.database import open_database
+    from engine.stores.records.failures import DatabaseAway, RecordsError
+    from engine.stores.records.migrate import upgrade
+
+    try:
+        database = open_database(config.stores.records)
+        try:
+            upgrade(database)
+        finally:
+            database.close()
+    except DatabaseAway as away:
+        return f"the database is away: {away}"
+    except RecordsError as error:
+        raise CannotConnect(str(error)) from error
+    return ""
+
+
+def services_of(config: Config) -> Services:
+    """The services of one worker: to be made in it, after the fork. Raises CannotConnect."""
+    tokens: Lookup = config.tokens
+    ledger: Callable[[Entry], None] | None = None
+    closing: list[Callable[[], None]] = []
+    if config.stores.records is not None:
+        tokens = _directory(config, config.stores.records, closing)
+        ledger = _ledger(config, config.stores.records, closing)
+    return Services(
+        tokens=tokens,
+        counters=_counters(config, closing) if _is_limited(config) else None,
+        allow_uncounted=config.stores.allow_on_failure,
+        prices=ByName(config.prices),
+        currency=config.currency,
+        ledger=ledger,
+        proxies=config.server.trusted_proxies,
+        closing=closing,
+    )
+
+
+def _directory(config: Config, url: str, closing: list[Callable[[], None]]) -> Lookup:
+    from engine.directory import Directory
+    from engine.stores.records.database import open_database
+    from engine.stores.records.tokens import callers
+
+    database = open_database(url, busy=0.05)
+    closing.append(database.close)
+    find = callers(database, config.currency)
+    return Directory(config.tokens, find, ttl=config.stores.token_ttl)
+
+
+def _ledger(config: Config, url: str, closing: list[Callable[[], None]]) -> Callable[[Entry], None]:
+    from engine.stores.journal import Journal, JournalError
+    from engine.stores.records.database import open_database
+    from engine.stores.records.migrate import upgrade
+    from engine.stores.records.usage import Books
+    from engine.stores.ship import Shipper
+
+    try:
+        journal = Journal(config.stores.journal)
+    except JournalError as error:
+        raise CannotConnect(str(error)) from error
+    database = open_database(url)
+    books = Books(database, partial(upgrade, database))
+    shipper = Shipper(journal, books, retention=config.stores.retention)
+    shipper.start()
+    closing += [database.close, shipper.close]
+    return journal.append
+
+
+def _counters(config: Config, closing: list[Callable[[], None]]) -> Counters:
+    counters: Counters
+    if config.stores.counters == "memory":
+        from engine.stores.counters.memory import Memory, default_path
+
+        try:
+            counters = Memory(default_path(config.folder / config.source.file))
+        except OSError as error:
+            raise CannotConnect(f"limits cannot be counted: {error}") from error
+    else:
+        from engine.stores.counters.redis import Redis
+
+        counters = Redis(config.stores.counters)
+    closing.append(counters.close)
+    return counters
+
+
+def _is_limited(config: Config) -> bool:
+    """Whether anything may have to be counted; tokens in a database may have limits at any time."""
+    listed: Iterable[Policy] = [*config.policies, *(p for r in config.routes for p in r.policies)]
+    return (
+        config.stores.records is not None
+        or any(caller.limits for caller in config.tokens.values())
+        or any(hasattr(policies.get(policy.name), "allowance") for policy in listed)
+    )

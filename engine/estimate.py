@@ -1,0 +1,113 @@
+"""What a request will use, estimated before it is sent: to reserve, and where no upstream says.
+
+The rule is cheap and plain: four bytes of text are a token; the answer is as long as the caller
+lets it be, or else DEFAULT_OUTPUT. Files and base64 count by pieces, not by their megabytes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from engine.exchange import MISSING, Exchange
+from engine.json_text import Buffer
+from engine.metering import MOST, count, first
+from engine.usage import Usage
+
+BYTES_PER_TOKEN = 4
+
+DEFAULT_OUTPUT = 1_024
+"""Tokens of an answer whose length the caller does not bound."""
+
+LEAST_FILE, MOST_FILE, BYTES_PER_FILE_TOKEN = 256, 4_096, 256
+"""A file in the request counts one token for so many bytes, within these bounds."""
+
+OUTPUT_LIMITS = ("max_completion_tokens", "max_tokens", "max_output_tokens")
+GENERATION = ("generationConfig", "generation_config")
+_CONFIG_LIMITS = ("maxOutputTokens", "max_output_tokens")
+_CONFIG_ANSWERS = ("candidateCount", "candidate_count")
+_MOST_ANSWERS = 128
+_BLOCK = 4_096
+_SCANNED = 16_384
+
+
+@dataclass(frozen=True, slots=True)
+class Takes:
+    """What the requests of an operation can say, read from its document at start-up.
+
+    `usage_option`: `stream_options.include_usage`. `output`: the answer is counted in tokens.
+    `speech`: `input` is read aloud. `images`: `n` images are drawn. `free`: nothing is used.
+    """
+
+    usage_option: bool = False
+    output: bool = False
+    speech: bool = False
+    images: bool = False
+    free: bool = False
+
+
+def estimate(exchange: Exchange, takes: Takes) -> Usage:
+    """The usage to expect of a request whose body has been received and parsed."""
+    value = exchange.value
+    fields: dict[str, Any] = value if isinstance(value, dict) else {}
+    buffer = exchange.body.buffer
+    if exchange.parts:
+        taken = _form_tokens(exchange, fields)
+    elif value is MISSING and buffer[:1] not in (b"", b"{", b"["):  # not JSON, nor any form
+        taken = _file_tokens(len(buffer))
+    else:
+        taken = input_tokens(buffer)
+    said = fields.get("input") if takes.speech else None
+    return Usage(
+        input=min(taken, MOST),
+        output=_output(fields) if takes.output else 0,
+        images=min(count(_number(fields.get("n"))) or 1, _MOST_ANSWERS) if takes.images else 0,
+        characters=len(said) if isinstance(said, str) else 0,
+        source="estimated",
+    )
+
+
+def input_tokens(buffer: Buffer) -> int:
+    """Tokens in a body by its size. In a longer one, what is no text counts as files do: long
+    runs of ASCII without a space, as base64 is."""
+    size = len(buffer)
+    if size <= _SCANNED:
+        return size // BYTES_PER_TOKEN
+    tokens = text = run = 0
+    for at in range(0, size, _BLOCK):
+        end = min(at + _BLOCK, size)
+        if buffer.find(b" ", at, end) < 0 and end - at == _BLOCK and buffer[at:end].isascii():
+            run += end - at
+            continue
+        text += end - at
+        if run:
+            tokens, run = tokens + _file_tokens(run), 0
+    return tokens + (_file_tokens(run) if run else 0) + text // BYTES_PER_TOKEN
+
+
+def _file_tokens(size: int) -> int:
+    return min(max(size // BYTES_PER_FILE_TOKEN, LEAST_FILE), MOST_FILE)
+
+
+def _form_tokens(exchange: Exchange, fields: dict[str, Any]) -> int:
+    """Tokens in a form: its texts, and its files as files."""
+    text = sum(len(value) for value in fields.values() if isinstance(value, str))
+    files = (part.end - part.start for part in exchange.parts if part.filename is not None)
+    return text // BYTES_PER_TOKEN + sum(_file_tokens(size) for size in files)
+
+
+def _output(fields: dict[str, Any]) -> int:
+    """Tokens that the answers may have: the first limit that is said, for each answer."""
+    limit, answers = first(fields, *OUTPUT_LIMITS), count(fields.get("n"))
+    for key in GENERATION:
+        config = fields.get(key)
+        if isinstance(config, dict):
+            limit = first(config, *_CONFIG_LIMITS) if limit is None else limit
+            answers = answers or first(config, *_CONFIG_ANSWERS)
+    limit = DEFAULT_OUTPUT if limit is None else limit
+    return min(limit * min(answers or 1, _MOST_ANSWERS), MOST)
+
+
+def _number(value: Any) -> Any:
+    """A form says its numbers as text."""
+    return int(value) if isinstance(value, str) and value.isdecimal() and len(value) < 4 else value

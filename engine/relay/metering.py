@@ -1,0 +1,59 @@
+"""Reading what a request used from its answer as it passes, at constant memory.
+
+`reader(meter, media_type)` is fed what comes from the upstream; at the end `usage()` tells what it
+said, `complete(estimate)` fills in what it did not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Protocol
+
+from engine.metering import Meter
+from engine.relay.answer_text import BYTES_PER_TOKEN
+from engine.relay.metered_body import BodyReader
+from engine.relay.metered_events import EventReader
+from engine.usage import Usage
+
+
+class Reader(Protocol):
+    """Fed an answer's bytes in order; never raises. `size` is how many they were."""
+
+    size: int
+
+    def feed(self, data: bytes) -> None:
+        """The next bytes: of a stream of events, one or more whole ones."""
+
+    def usage(self) -> Usage | None:
+        """What the upstream said, None when it said nothing."""
+
+    def complete(self, estimate: Usage) -> Usage:
+        """What the upstream said, or `estimate` (made before the request was sent) with the
+        output counted by the text that came."""
+
+
+def reader(meter: Meter | None, media_type: str) -> Reader:
+    """The reader for an answer of that media type (lower case, without parameters)."""
+    if meter is not None and media_type == "text/event-stream":
+        return EventReader(meter)
+    if meter is not None and (media_type == "application/json" or media_type.endswith("+json")):
+        return BodyReader(meter)
+    return SizeReader(media_type.startswith("text/"))
+
+
+class SizeReader:
+    """Of an answer that says no counts, like sound: only its size. `text`: it is plain text."""
+
+    def __init__(self, text: bool = False) -> None:
+        self.size = 0
+        self._text = text
+
+    def feed(self, data: bytes) -> None:
+        self.size += len(data)
+
+    def usage(self) -> Usage | None:
+        return None
+
+    def complete(self, estimate: Usage) -> Usage:
+        output = self.size // BYTES_PER_TOKEN if self._text else 0
+        return replace(estimate, output=output, reasoning=0, source="estimated")

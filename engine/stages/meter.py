@@ -1,0 +1,78 @@
+"""What a request uses: estimated before it is sent, read from its answer as that passes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from engine.dialects import Dialect
+from engine.errors import CallerGone
+from engine.estimate import Takes, estimate
+from engine.exchange import Exchange, Handler, Response, Stage
+from engine.relay.metering import Reader, reader
+from engine.relay.usage_option import edit, without_usage_event
+from engine.services import Services
+from engine.usage import Usage
+
+
+def meter(dialect: Dialect, takes: Takes, services: Services) -> Stage:
+    """A stage that estimates `exchange.account.expected`, and fills in `usage`, `cost` and
+    `bytes_out` when the answer is over. Only requests for a model use anything."""
+
+    def charge(exchange: Exchange, usage: Usage) -> None:
+        account = exchange.account
+        account.usage = usage
+        price = services.prices.find(account.model or exchange.model)
+        account.cost = price.cost(usage) if price is not None else 0
+
+    def stage(exchange: Exchange, following: Handler) -> Response:
+        account = exchange.account
+        metered = bool(exchange.model) and dialect.meter is not None and not takes.free
+        if metered:
+            account.expected = estimate(exchange, takes)
+            if takes.usage_option and exchange.media_type == "application/json":
+                change = edit(exchange.body.buffer, exchange.value)
+                exchange.edits = () if change is None else (change,)
+        try:
+            response = following(exchange)
+        except CallerGone:
+            session = exchange.traffic
+            if session is not None:
+                account.stream, account.bytes_out = True, session.received.bytes
+                charge(exchange, session.usage)
+            elif metered and account.reached:  # an upstream has read it, and had begun to answer
+                charge(exchange, replace(account.expected, output=0))
+            raise
+        if isinstance(response.body, bytes):
+            return response
+        passing = reader(dialect.meter if metered else None, _media_type(response))
+        account.stream = response.status < 400 and _media_type(response) == "text/event-stream"
+
+        def conclude() -> None:
+            account.bytes_out = passing.size
+            if metered and response.status < 400:
+                charge(exchange, passing.complete(account.expected))
+
+        exchange.on_end.append(conclude)
+        hidden = bool(exchange.edits) and account.stream
+        response.body = _passing(response.body, passing, hidden)
+        return response
+
+    return stage
+
+
+def _passing(body: Iterable[bytes], passing: Reader, hidden: bool) -> Iterator[bytes]:
+    """An answer's body on its way; `hidden`: without the event that only tells the usage."""
+    feed = passing.feed
+    for data in body:
+        feed(data)
+        if hidden and not (data := without_usage_event(data)):
+            continue
+        yield data
+
+
+def _media_type(response: Response) -> str:
+    for name, value in response.headers:
+        if name == "content-type":
+            return value.partition(";")[0].strip().lower()
+    return ""

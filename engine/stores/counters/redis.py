@@ -1,0 +1,137 @@
+"""Counters of many machines, in a Redis server: exact across all of them.
+
+A take is one round trip for all limits of a request. All keys have the same hash tag, because one
+script changes them together: a cluster keeps them on one of its shards, which this needs the
+address of (it does not follow a cluster's redirections). Slots are leases that a worker renews as
+long as it lives, so those of a killed one are free again within `LEASE` seconds.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+
+from engine.stores.counters import HELD_AGAIN, Limit, State, Taken
+from engine.stores.counters.redis_later import Later
+from engine.stores.counters.redis_link import Command, Link
+from engine.stores.counters.redis_scripts import CORRECT, RENEW, TAKE
+from engine.stores.counters.windows import tick_of
+
+LEASE = 30.0
+LIMIT = 0.05
+_TAG = "{modelway}"
+_TOGETHER = 500
+
+_Entry = tuple[str, int, int, int, str]
+"""What was taken: the key, its tick (0 for slots), the bucket, how much, the name of the lease."""
+
+
+class Redis:
+    """Counters in the server at `url`: `redis://`, `rediss://` or `unix://`.
+
+    ValueError for another URL. `limit` is the time for one round trip, in seconds, whatever it
+    takes; `lease` the seconds after which slots of a dead worker are free; `clock` gives
+    microseconds in place of the server's own clock, for tests.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        limit: float = LIMIT,
+        lease: float = LEASE,
+        clock: Callable[[], int] | None = None,
+    ) -> None:
+        self._url, self._limit, self._clock = url, limit, clock
+        self._lease, self._ends = lease, int(lease * 1_000_000)
+        self._begin()
+
+    def take(self, limits: Sequence[Limit]) -> Taken:
+        if self._pid != os.getpid():
+            self._later.abandon()
+            self._begin()
+        self._count += 1
+        lease = f"{self._name}:{self._count}"
+        keys: list[str] = []
+        ticks: list[int] = []
+        args: list[str | int] = []
+        for limit in limits:
+            tick = tick_of(limit.window) if limit.window else 0
+            keys.append(f"{_TAG}:{tick}:{limit.key}")
+            ticks.append(tick)
+            args += (limit.amount, tick, limit.cost)
+        denied, *said = self._link.call(
+            ("EVALSHA", TAKE.sha, len(keys), *keys, self._now(), lease, self._ends, *args)
+        )
+        states = [_state(*said[i + 1 : i + 4]) for i in range(0, len(said), 4)]
+        if denied:
+            return Taken(denied - 1, states)
+        receipt: list[_Entry] = []
+        for i, limit in enumerate(limits):
+            name = f"{lease}:{i + 1}"
+            if not ticks[i]:
+                self._hold(keys[i], name, limit.cost)
+            receipt.append((keys[i], ticks[i], said[i * 4], limit.cost, name))
+        return Taken(None, states, receipt)
+
+    def settle(self, receipt: object, costs: Sequence[int]) -> None:
+        if not receipt or not isinstance(receipt, list):
+            return
+        entries: list[tuple[_Entry, int]] = list(zip(receipt, costs, strict=True))
+        receipt.clear()
+        for (key, tick, taken, was, lease), cost in entries:
+            if not tick:
+                self._give_back(key, lease, was)
+            elif cost != was:
+                self._later.add(
+                    ("EVALSHA", CORRECT.sha, 1, key, self._now(), tick, taken, cost - was)
+                )
+
+    def close(self) -> None:
+        """Send what is to be sent, and close the connections."""
+        if self._pid == os.getpid():
+            self._later.close()
+            self._link.close()
+
+    def waiting(self) -> int:
+        """How many corrections are not sent yet."""
+        return len(self._later)
+
+    def _begin(self) -> None:
+        self._pid = os.getpid()
+        self._name, self._count = os.urandom(8).hex(), 0
+        self._held: dict[str, set[str]] = {}
+        self._link = Link(self._url, self._limit)
+        self._later = Later(self._link, self._renewals, self._lease / 3)
+
+    def _now(self) -> int | str:
+        return "" if self._clock is None else self._clock()
+
+    def _hold(self, key: str, lease: str, count: int) -> None:
+        self._held.setdefault(key, set()).update(_members(lease, count))
+        self._later.run()
+
+    def _give_back(self, key: str, lease: str, count: int) -> None:
+        members = _members(lease, count)
+        held = self._held.get(key)
+        if held is not None:
+            held.difference_update(members)
+            if not held:
+                del self._held[key]
+        if members:
+            self._later.add(("ZREM", key, *members))
+
+    def _renewals(self) -> Iterator[Command]:
+        for key, held in list(self._held.items()):
+            members = list(held)
+            for at in range(0, len(members), _TOGETHER):
+                some = members[at : at + _TOGETHER]
+                yield ("EVALSHA", RENEW.sha, 1, key, self._now(), self._ends, *some)
+
+
+def _state(remaining: int, reset: int, wait: int) -> State:
+    return State(remaining, reset / 1e6, wait / 1e6 if wait >= 0 else HELD_AGAIN)
+
+
+def _members(lease: str, count: int) -> list[str]:
+    return [f"{lease}:{number}" for number in range(1, count + 1)]

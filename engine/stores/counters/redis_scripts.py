@@ -1,0 +1,191 @@
+"""What Redis does in one step, in Lua, for version 5 and later.
+
+A window is a hash as `windows` has its record: what was taken in each bucket, under its number;
+`t` the total of all, `o` the oldest and `n` the newest bucket. Slots are a sorted set of leases by
+the time at which each ends. Everything has a time to live. The clock is the server's own, so that
+machines need not agree on the time; a test may say another (`ARGV[1]`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from hashlib import sha1
+
+_COMMON = """
+local BUCKETS, MOST = 32, 9007199254740992
+
+local function text(number) return string.format('%.0f', number) end
+
+local function clock(said)
+  if said ~= '' then return tonumber(said) end
+  local time = redis.call('TIME')
+  return tonumber(time[1]) * 1000000 + tonumber(time[2])
+end
+
+local function keep(key, tick)
+  redis.call('PEXPIRE', key, text(math.ceil((BUCKETS + 2) * tick / 1000)))
+end
+
+-- The total as of a bucket; what counts no longer is taken out.
+local function total_of(key, bucket, tick)
+  local head = redis.call('HMGET', key, 't', 'o', 'n')
+  if not head[1] then return 0 end
+  local total, oldest, newest = tonumber(head[1]), tonumber(head[2]), tonumber(head[3])
+  if newest > bucket then  -- the clock was set back: all counts as if it were taken now
+    local at = text(bucket)
+    redis.call('DEL', key)
+    redis.call('HSET', key, at, head[1], 't', head[1], 'o', at, 'n', at)
+    keep(key, tick)
+    return total
+  end
+  if bucket - oldest <= BUCKETS then return total end
+  local all, gone = redis.call('HGETALL', key), {}
+  oldest = bucket
+  for i = 1, #all, 2 do
+    local at = tonumber(all[i])
+    if at and bucket - at > BUCKETS then
+      total = total - tonumber(all[i + 1])
+      gone[#gone + 1] = all[i]
+    elseif at and at < oldest then
+      oldest = at
+    end
+  end
+  if total <= 0 then
+    redis.call('DEL', key)
+    return 0
+  end
+  if #gone > 0 then redis.call('HDEL', key, unpack(gone)) end
+  redis.call('HSET', key, 't', text(total), 'o', text(oldest))
+  return total
+end
+
+local function add(key, at, bucket, by, tick)
+  if redis.call('HINCRBY', key, text(at), text(by)) == 0 then
+    redis.call('HDEL', key, text(at))
+  end
+  if redis.call('HINCRBY', key, 't', text(by)) == 0 then
+    redis.call('DEL', key)
+    return
+  end
+  redis.call('HSETNX', key, 'o', text(at))
+  if at == bucket then redis.call('HSET', key, 'n', text(bucket)) end
+  redis.call('HSETNX', key, 'n', text(at))
+  keep(key, tick)
+end
+"""
+
+_TAKE = """
+local now, lease, ends = clock(ARGV[1]), ARGV[2], tonumber(ARGV[3])
+
+local function asked(i)
+  return KEYS[i], tonumber(ARGV[3 * i + 1]), tonumber(ARGV[3 * i + 2]), tonumber(ARGV[3 * i + 3])
+end
+
+local function taken(key, tick)
+  if tick > 0 then return total_of(key, math.floor(now / tick), tick) end
+  redis.call('ZREMRANGEBYSCORE', key, '-inf', text(now))
+  return redis.call('ZCARD', key)
+end
+
+-- Microseconds until all is free again, and until `over` is.
+local function look(key, tick, over)
+  local found, all, newest, frees = {}, redis.call('HGETALL', key), nil, nil
+  for i = 1, #all, 2 do
+    local at = tonumber(all[i])
+    if at then found[#found + 1] = {at, tonumber(all[i + 1])} end
+  end
+  table.sort(found, function(a, b) return a[1] < b[1] end)
+  for _, pair in ipairs(found) do
+    newest, over = pair[1], over - pair[2]
+    if over <= 0 and not frees then frees = pair[1] end
+  end
+  local function free(at) return at and (at + BUCKETS + 1) * tick - now or 0 end
+  return free(newest), free(frees)
+end
+
+local totals, also, denied = {}, {}, 0
+for i = 1, #KEYS do
+  local key, amount, tick, cost = asked(i)
+  totals[i] = taken(key, tick)
+  if denied == 0 and totals[i] + (also[key] or 0) + math.max(cost, 1) > amount then denied = i end
+  also[key] = (also[key] or 0) + cost
+end
+
+local answer = {denied}
+for i = 1, #KEYS do
+  local key, amount, tick, cost = asked(i)
+  local bucket, total, reset, wait = 0, totals[i], 0, 0
+  if tick > 0 then
+    bucket = math.floor(now / tick)
+    if denied == 0 and cost > 0 then
+      add(key, bucket, bucket, cost, tick)
+      reset = (bucket + BUCKETS + 1) * tick - now
+    elseif total > 0 then
+      local over = total + math.max(cost, 1) - amount
+      reset, wait = look(key, tick, over)
+      if over <= 0 then wait = 0 end
+    end
+    if denied > 0 and math.max(cost, 1) > amount then wait = tick * BUCKETS end
+  elseif denied == 0 then
+    for j = 1, cost do
+      redis.call('ZADD', key, text(now + ends), lease .. ':' .. i .. ':' .. j)
+    end
+    redis.call('PEXPIRE', key, text(math.ceil(ends / 1000)))
+  elseif total + math.max(cost, 1) > amount then
+    wait = -1
+  end
+  if denied == 0 then total = totals[i] + also[key] end
+  answer[#answer + 1] = bucket
+  answer[#answer + 1] = math.max(amount - total, 0)
+  answer[#answer + 1] = reset
+  answer[#answer + 1] = wait
+end
+return answer
+"""
+
+_CORRECT = """
+local key, tick, at, by = KEYS[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
+local bucket = math.floor(clock(ARGV[1]) / tick)
+local total = total_of(key, bucket, tick)
+at = math.min(at, bucket)
+local there = tonumber(redis.call('HGET', key, text(at)) or 0)
+if there == 0 and by > 0 then at = bucket end
+by = math.max(math.min(by, MOST - total), -there)
+if by ~= 0 then add(key, at, bucket, by, tick) end
+return by
+"""
+
+_RENEW = """
+local now, ends = clock(ARGV[1]), tonumber(ARGV[2])
+for i = 3, #ARGV do redis.call('ZADD', KEYS[1], text(now + ends), ARGV[i]) end
+redis.call('PEXPIRE', KEYS[1], text(math.ceil(ends / 1000)))
+return #ARGV - 2
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """A script, and the name by which a server knows it once it has seen it."""
+
+    source: str
+    sha: str
+
+
+def _script(source: str) -> Script:
+    whole = _COMMON + source
+    return Script(whole, sha1(whole.encode(), usedforsecurity=False).hexdigest())
+
+
+TAKE = _script(_TAKE)
+"""KEYS: one for each limit. ARGV: clock, name of the lease, its microseconds, then amount, tick (0:
+slots) and cost of each. Answers the number of the first that denies (0: none), then for each its
+bucket, what remains, and microseconds to `reset` and `wait` (-1: nobody knows)."""
+
+CORRECT = _script(_CORRECT)
+"""KEYS: a window. ARGV: clock, tick, the bucket in which it was taken, by how much. As
+`windows.correct`."""
+
+RENEW = _script(_RENEW)
+"""KEYS: slots. ARGV: clock, microseconds, the leases that go on so long from now."""
+
+SCRIPTS = {script.sha: script for script in (TAKE, CORRECT, RENEW)}

@@ -1,0 +1,118 @@
+"""The ledger's rows in the database: entering each once, and letting old ones go."""
+
+from __future__ import annotations
+
+import operator
+import sqlite3
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import orjson
+from sqlalchemy import Connection, event, text
+from sqlalchemy.exc import DataError, IntegrityError
+
+from engine.ledger import NAMES, mended
+from engine.stores.records.database import Database
+from engine.stores.records.failures import RecordsError
+from engine.stores.records.schema import usage
+
+_TYPES = {
+    "TEXT": "text",
+    "DOUBLE": "float8",
+    "BIGINT": "int8",
+    "INTEGER": "int4",
+    "BOOLEAN": "bool",
+}
+_NAMES = ", ".join(NAMES)
+_TYPED = ", ".join(f"{name} {_TYPES[str(usage.c[name].type)]}" for name in NAMES)
+_INSERT = {
+    kind: f"INSERT INTO usage ({_NAMES}) {rows} ON CONFLICT (id) DO NOTHING"
+    for kind, rows in (
+        ("sqlite", f"VALUES ({', '.join('?' * len(NAMES))})"),
+        # One parameter for all rows costs the worker a tenth of what one for each value does.
+        ("postgresql", f"SELECT {_NAMES} FROM json_to_recordset(%s::json) AS row({_TYPED})"),  # noqa: S608
+    )
+}
+_FORGET = text(
+    "DELETE FROM usage WHERE id IN "
+    "(SELECT id FROM usage WHERE time < :before ORDER BY time LIMIT :most)"
+)
+_ALONE = 0x6D77_6F6C_64  # the lock of those who let old rows go
+_OF_THE_ROW = ("22", "23", "54")
+"""Classes of PostgreSQL's errors that are about what is written: data, constraints, size."""
+_read = operator.itemgetter(*NAMES)
+
+
+class RowsRefused(RecordsError):
+    """The database is there, but does not take these rows."""
+
+
+class Books:
+    """The table `usage` of a database.
+
+    `blocks` tells that asking the database stops the thread: give it a thread and a `Database` of
+    its own then. What was entered is on the disk when `insert` is back. `prepare` makes the tables,
+    before the first rows are entered: the database may have been away when the program began.
+    """
+
+    def __init__(self, database: Database, prepare: Callable[[], None] | None = None) -> None:
+        self.database = database
+        self._prepare = prepare
+        self.blocks = database.kind == "sqlite"
+        self._insert = _INSERT[database.kind]
+        if self.blocks:
+            event.listen(database.engine, "connect", _durable)
+
+    def insert(self, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Enter rows; those whose id is there already change nothing.
+
+        All of them, or none. Raises RowsRefused when one of them is at fault, else RecordsError.
+        """
+        if not rows:
+            return
+        if self._prepare is not None:
+            self._prepare()
+            self._prepare = None
+        try:
+            parameters = self._parameters(rows)
+            self.database.write(lambda c: c.exec_driver_sql(self._insert, parameters))
+        except (RecordsError, OverflowError) as error:
+            if not _blames_a_row(error):
+                raise
+            raise RowsRefused(f"{self.database.shown} refuses a row of the ledger") from error
+
+    def forget(self, before: float, most: int) -> int:
+        """Delete at most so many rows from before a time (Unix seconds); how many those were.
+
+        With PostgreSQL only one process at a time does so, and the others delete nothing.
+        """
+
+        def delete(connection: Connection) -> int:
+            if self.database.kind == "postgresql":
+                lock = text(f"SELECT pg_try_advisory_xact_lock({_ALONE})")
+                if not connection.execute(lock).scalar():
+                    return 0
+            return connection.execute(_FORGET, {"before": before, "most": most}).rowcount
+
+        return self.database.write(delete)
+
+    def _parameters(self, rows: Sequence[Mapping[str, Any]]) -> Any:
+        if self.database.kind == "postgresql":
+            return (orjson.dumps(rows).decode(),)
+        try:
+            return [_read(row) for row in rows]
+        except KeyError:
+            return [_read(mended(row)) for row in rows]
+
+
+def _durable(connection: sqlite3.Connection, record: object) -> None:
+    """A file of the journal goes once its rows are entered: then a power cut must not undo them."""
+    connection.execute("PRAGMA synchronous=FULL")
+
+
+def _blames_a_row(error: Exception) -> bool:
+    if isinstance(error, OverflowError):
+        return True
+    cause = error.__cause__
+    state = getattr(getattr(cause, "orig", None), "sqlstate", None) or ""
+    return isinstance(cause, DataError | IntegrityError) or state.startswith(_OF_THE_ROW)

@@ -1,0 +1,386 @@
+"""`modelway token`, in this process: what it prints where, what it keeps, what it refuses."""
+
+import csv
+import io
+import json
+import re
+import time
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from engine import cli
+from engine.stores.records import tokens
+from engine.stores.records.database import open_database
+from engine.stores.records.migrate import upgrade
+from engine.tokens import digest
+
+SECRET = re.compile(r"mw-[0-9a-f]{64}\n")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("MODELWAY_CONFIG", "MODELWAY_DATABASE"):
+        monkeypatch.delenv(name, raising=False)
+    return tmp_path
+
+
+def token(*args, **more):
+    return CliRunner().invoke(cli.main, ["token", *args], **more)
+
+
+@pytest.fixture
+def on(records_url):
+    """The commands on a database of each kind."""
+
+    def run(*args, **more):
+        return token(*args, "--database", records_url, **more)
+
+    return run
+
+
+@pytest.fixture
+def local(tmp_path):
+    """The commands on a SQLite file."""
+
+    def run(*args, **more):
+        return token(*args, "--database", f"sqlite:///{tmp_path}/x.db", **more)
+
+    return run
+
+
+def refused(result, *words, status=1):
+    assert result.exit_code == status, result.output
+    assert result.stdout == ""
+    assert isinstance(result.exception, SystemExit)
+    for said in words:
+        assert said in result.stderr
+
+
+def test_create_prints_the_secret_alone_and_keeps_its_digest(on, records_url):
+    made = on(
+        *("create", "--name", "shop", "--models", "gpt-4o*, o1", "--models", "x"),
+        *("--operations", "openai.*", "--ips", "10.0.0.0/8,::1", "--expires", "90d"),
+        *("--rate", "60/1m", "--token-budget", "1000000/1d", "--budget", "20 USD/30d"),
+        *("--concurrency", "10", "--note", "for the shop"),
+    )
+    assert made.exit_code == 0, made.output
+    assert SECRET.fullmatch(made.stdout)
+    secret = made.stdout.strip()
+    assert secret not in made.stderr
+    database = open_database(records_url)
+    kept = tokens.find(database, digest(secret))
+    database.close()
+    assert kept.models == ("gpt-4o*", "o1", "x")
+    assert kept.operations == ("openai.*",)
+    assert kept.ips == ("10.0.0.0/8", "::1")
+    assert (kept.rate, kept.token_budget, kept.budget) == ("60/1m", "1000000/1d", "20 USD/30d")
+    assert (kept.concurrency, kept.note) == (10, "for the shop")
+    assert abs(kept.expires - time.time() - 90 * 86_400) < 60
+    assert abs(kept.created - time.time()) < 60
+
+
+def test_a_token_without_options_has_no_bounds(on, records_url):
+    secret = on("create", "--name", "free").stdout.strip()
+    database = open_database(records_url)
+    caller = tokens.callers(database, "USD")(digest(secret))
+    database.close()
+    assert (caller.models, caller.operations, caller.ips) == (None, None, None)
+    assert (caller.expires, caller.limits) == (None, ())
+
+
+def test_a_day_counts_to_its_end(local, tmp_path):
+    local("create", "--name", "a", "--expires", "2999-12-31")
+    assert "2999-12-31" not in local("show", "a").stdout
+    assert "expires           3000-01-01T00:00:00Z" in local("show", "a").stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--name", ""], "a token needs a name"),
+        (["--name", " a"], "without space around it"),
+        (["--name", "a\nb"], "visible characters"),
+        (["--name", "a" * 201], "at most 200"),
+        (["--name", "a\udcff"], "visible characters"),
+        (["--models", ""], "is not a model or wildcard"),
+        (["--models", "a,,b"], "is not a model or wildcard"),
+        (["--operations", "chat"], "is no operation like openai.createChatCompletion"),
+        (["--ips", "10.0.0.1/8"], "host bits must be 0"),
+        (["--ips", "10.0.0.0/8,localhost"], "'localhost' is no address or network"),
+        (["--expires", "90"], "'90' is no time like 90d or 2027-01-31"),
+        (["--expires", "soon"], "'soon' is no time"),
+        (["--expires", "0s"], "still to come"),
+        (["--expires", "2020-01-31"], "still to come"),
+        (["--expires", "2027-02-30"], "is no time"),
+        (["--expires", "999999999d"], "still to come"),
+        (["--rate", "60"], "is not an amount per time like 60/1m"),
+        (["--rate", "0/1m"], "is not an amount per time"),
+        (["--rate", "60/0s"], "no time in which it counts"),
+        (["--token-budget", "1MB/1d"], "is not an amount per time"),
+        (["--budget", "20/30d"], "is not money per time like 20 USD/30d"),
+        (["--budget", "20 EUR/30d"], "is in EUR, but prices are in USD"),
+        (["--concurrency", "0"], "is no number of requests from 1"),
+        (["--concurrency", "1.5"], "is no number of requests from 1"),
+        (["--note", "two\nlines"], "one line"),
+    ],
+)
+def test_what_is_not_understood_is_refused_and_nothing_made(local, tmp_path, options, words):
+    named = [] if "--name" in options else ["--name", "a"]
+    refused(local("create", *named, *options), words, options[0], status=2)
+    assert not (tmp_path / "x.db").exists()
+
+
+def test_a_name_is_taken_once(on):
+    on("create", "--name", "shop")
+    refused(on("create", "--name", "shop"), "already", "modelway token rotate shop")
+
+
+def test_list_for_people_and_for_programs(on):
+    on("create", "--name", "b", "--models", "x,y", "--rate", "60/1m", "--concurrency", "3")
+    on("create", "--name", "a", "--expires", "2999-12-30", "--note", "old, with a comma")
+    on("revoke", "a")
+    table = on("list").stdout
+    assert re.search(r"^a +revoked .*2999-12-31 +old, with a comma", table, re.MULTILINE)
+    assert re.search(r"^b +active +x,y +60/1m, 3 at a time", table, re.MULTILINE)
+    found = json.loads(on("list", "--format", "json").stdout)
+    assert [(one["name"], one["state"]) for one in found] == [("a", "revoked"), ("b", "active")]
+    assert found[1]["models"] == ["x", "y"]
+    assert found[0]["models"] is None
+    rows = list(csv.DictReader(io.StringIO(on("list", "--format", "csv").stdout)))
+    assert [row["name"] for row in rows] == ["a", "b"]
+    assert rows[1]["models"] == "x,y"
+    assert rows[0]["note"] == "old, with a comma"
+
+
+def test_a_list_of_none(on, records_url):
+    database = open_database(records_url)
+    upgrade(database)
+    database.close()
+    assert on("list").stdout == ""
+    assert "no tokens yet" in on("list").stderr
+    assert json.loads(on("list", "--format", "json").stdout) == []
+    assert on("list", "--format", "csv").stdout == ""
+
+
+def test_show_tells_all_but_the_secret(local):
+    secret = local("create", "--name", "shop", "--models", "gpt-4o*").stdout.strip()
+    shown = local("show", "shop").stdout
+    assert re.search(r"^state +active$", shown, re.MULTILINE)
+    assert re.search(r"^models +gpt-4o\*$", shown, re.MULTILINE)
+    assert re.search(r"^operations +all$", shown, re.MULTILINE)
+    assert re.search(r"^expires +never$", shown, re.MULTILINE)
+    assert secret not in shown
+
+
+def test_an_expired_token_is_shown_as_such(local):
+    line = {"name": "old", "sha256": digest("s"), "expires": 5}
+    local("import", "-", input=json.dumps(line))
+    assert re.search(r"^state +expired$", local("show", "old").stdout, re.MULTILINE)
+
+
+@pytest.mark.parametrize("command", ["show", "revoke", "rotate"])
+def test_an_unknown_name_has_a_suggestion(on, command):
+    on("create", "--name", "shop-eu")
+    refused(on(command, "shop-ue"), "there is no token 'shop-ue'", "did you mean 'shop-eu'?")
+
+
+def test_rotate_prints_another_secret_and_keeps_the_old_one_for_its_grace(on, records_url):
+    old = on("create", "--name", "shop").stdout.strip()
+    rotated = on("rotate", "shop", "--grace", "1h")
+    assert SECRET.fullmatch(rotated.stdout)
+    assert "the old one works until" in rotated.stderr
+    database = open_database(records_url)
+    find = tokens.callers(database, "USD")
+    assert find(digest(rotated.stdout.strip())).expires is None
+    assert abs(find(digest(old)).expires - time.time() - 3600) < 60
+    again = on("rotate", "shop", "--grace", "0s")
+    assert "the one before that" in again.stderr
+    assert find(digest(old)) is None
+    assert find(digest(rotated.stdout.strip())) is None
+    database.close()
+
+
+def test_a_bad_grace_is_refused(local):
+    local("create", "--name", "a")
+    refused(local("rotate", "a", "--grace", "1 day"), "is not a duration", status=2)
+
+
+def test_a_revoked_token_stays_revoked(on):
+    on("create", "--name", "shop")
+    assert "refuse it within 10 s" in on("revoke", "shop").stderr
+    again = on("revoke", "shop")
+    assert again.exit_code == 0
+    assert "was revoked already" in again.stderr
+    refused(on("rotate", "shop"), "is revoked", "create another")
+
+
+def test_what_is_exported_can_be_imported_elsewhere(on, tmp_path):
+    secret = on("create", "--name", "a", "--models", "x", "--budget", "20 USD/30d").stdout.strip()
+    on("rotate", "a")
+    on("create", "--name", "b", "--note", "b's")
+    on("revoke", "b")
+    lines = on("export").stdout
+    assert secret not in lines
+    (tmp_path / "all.jsonl").write_text(lines)
+    other = ["--database", f"sqlite:///{tmp_path}/other.db"]
+    taken_in = token("import", "all.jsonl", *other)
+    assert (taken_in.exit_code, taken_in.stderr) == (0, "2 tokens taken in.\n")
+    assert token("export", *other).stdout == lines
+    assert [json.loads(line)["name"] for line in lines.splitlines()] == ["a", "b"]
+
+
+GOOD = {"name": "good", "sha256": digest("good")}
+BAD = [
+    ("{", "not JSON"),
+    ("[1]", "not a JSON object"),
+    ({"name": "x"}, "sha256: missing"),
+    ({"sha256": digest("x")}, "name: missing"),
+    ({"name": None, "sha256": digest("x")}, "name: missing"),
+    ({"name": "x", "sha256": "mw-geheim"}, "sha256: is no SHA-256"),
+    ({"name": "x", "sha256": digest("x").upper()}, "sha256: is no SHA-256"),
+    (
+        {"name": "x", "sha256": digest("x"), "secret": "mw-geheim"},
+        "secrets are not taken in, give the sha256",
+    ),
+    ({"name": "x", "sha256": digest("x"), "modells": []}, "did you mean 'models'?"),
+    ({"name": "x", "sha256": digest("x"), "models": "gpt"}, "models: is no list of texts"),
+    ({"name": "x", "sha256": digest("x"), "models": [1]}, "models: is no list of texts"),
+    ({"name": 5, "sha256": digest("x")}, "name: is no text"),
+    ({"name": "x", "sha256": digest("x"), "ips": ["10.0.0.1/8"]}, "ips: '10.0.0.1/8' is no"),
+    ({"name": "x", "sha256": digest("x"), "rate": "60"}, "rate: '60' is not"),
+    ({"name": "x", "sha256": digest("x"), "budget": "1 EUR/1d"}, "budget: '1 EUR/1d' is in EUR"),
+    ({"name": "x", "sha256": digest("x"), "concurrency": True}, "concurrency: 'True' is no"),
+    ({"name": "x", "sha256": digest("x"), "concurrency": 0}, "concurrency: '0' is no"),
+    ({"name": "x", "sha256": digest("x"), "expires": True}, "expires: 'True' is no time"),
+    ({"name": "x", "sha256": digest("x"), "expires": -1}, "expires: '-1' is no time"),
+    ({"name": "x", "sha256": digest("x"), "expires": "soon"}, "expires: 'soon' is no time"),
+    ({"name": "x", "sha256": digest("x"), "previous_until": 5}, "belong together"),
+    ({"name": "good", "sha256": digest("x")}, "'good' stands in line 1 already"),
+    ({"name": "x", "sha256": digest("good")}, "the same secret stands in line 1"),
+    ({"name": "taken", "sha256": digest("x")}, "'taken' is taken in the database"),
+    ({"name": "x", "sha256": digest("taken")}, "in the database has this secret"),
+]
+
+
+def test_a_bad_line_is_named_and_nothing_taken_in(local, tmp_path):
+    local("import", "-", input=json.dumps({"name": "taken", "sha256": digest("taken")}))
+    for line, words in BAD:
+        text = line if isinstance(line, str) else json.dumps(line)
+        (tmp_path / "all.jsonl").write_text(f"{json.dumps(GOOD)}\n\n{text}\n")
+        result = local("import", "all.jsonl")
+        refused(result, "all.jsonl:3: ", words, "nothing was taken in: 1 problem\n")
+        assert "geheim" not in result.output
+    kept = json.loads(local("list", "--format", "json").stdout)
+    assert [one["name"] for one in kept] == ["taken"]
+
+
+def test_every_bad_line_is_named_at_once_and_in_order(local, tmp_path):
+    local("create", "--name", "taken")
+    lines = [json.dumps({"name": "taken", "sha256": digest("1")}), "{", "[]", json.dumps(GOOD)]
+    result = local("import", "-", input="\n".join(lines))
+    refused(result, "nothing was taken in: 3 problems")
+    assert re.findall(r"stdin>?:(\d+):", result.stderr) == ["1", "2", "3"]
+
+
+def test_a_line_may_say_a_day_and_leave_the_rest_out(local):
+    line = {"name": "a", "sha256": digest("a"), "expires": "2998-12-31", "models": None}
+    assert local("import", "-", input=json.dumps(line)).exit_code == 0
+    assert "2999-01-01T00:00:00Z" in local("show", "a").stdout
+
+
+def test_a_file_that_is_not_there(local):
+    refused(local("import", "nowhere.jsonl"), "nowhere.jsonl", status=2)
+
+
+CONFIG = """version: 1
+stores: {records: sqlite:///var/modelway.db, token_ttl: 3s}
+currency: EUR
+upstreams: {main: {url: "${NOT_SET_HERE}"}}
+tokens: [{name: fixed, sha256: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"}]
+"""
+
+
+def test_the_config_says_where_the_tokens_are_and_what_counts(tmp_path):
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "gateway.yaml").write_text(CONFIG)
+    where = ["--config", "home/gateway.yaml"]
+    assert token("create", "--name", "a", "--budget", "5 EUR/1d", *where).exit_code == 0
+    assert (tmp_path / "home" / "var" / "modelway.db").exists()
+    refused(token("create", "--name", "b", "--budget", "5 USD/1d", *where), "in EUR", status=2)
+    assert "within 3 s" in token("revoke", "a", *where).stderr
+
+
+def test_tokens_of_the_config_are_told_apart(tmp_path):
+    (tmp_path / "gateway.yaml").write_text(CONFIG)
+    refused(token("create", "--name", "fixed"), "stands in gateway.yaml already")
+    token("create", "--name", "a")
+    refused(token("revoke", "fixed"), "stands in gateway.yaml: change it there")
+    for line in ({"name": "fixed", "sha256": digest("x")}, {"name": "x", "sha256": digest("test")}):
+        refused(token("import", "-", input=json.dumps(line)), "stands in gateway.yaml")
+
+
+@pytest.mark.parametrize(
+    ("config", "words"),
+    [
+        (None, ["cannot read gateway.yaml", "--database"]),
+        ("version: 1\n", ["no database is configured", "sqlite:///var/modelway.db"]),
+        ("version: [\n", ["cannot be used", "gateway.yaml:"]),
+        ("version: 1\nstores: {records: 5}\n", ["gateway.yaml:2:"]),
+        ("version: 1\nstores: {records: '${NOT_SET_HERE}'}\n", ["NOT_SET_HERE", "gateway.yaml:2:"]),
+        ("version: 1\nstores: {record: x}\n", ["gateway.yaml:2:", "record"]),
+        ("version: 1\nstores: {records: mysql://x/y}\n", ["gateway.yaml:2:"]),
+    ],
+)
+def test_a_config_that_does_not_say_where(tmp_path, config, words):
+    if config is not None:
+        (tmp_path / "gateway.yaml").write_text(config)
+    refused(token("create", "--name", "a"), *words)
+
+
+@pytest.mark.parametrize(
+    ("url", "words"),
+    [
+        ("mysql://me:geheim@host/x", "is no database that is known here"),
+        ("postgresql+psycopg://me:geheim@127.0.0.1:1/x", "does not answer"),
+        ("sqlite:////proc/nowhere/x.db", "cannot make"),
+    ],
+)
+def test_a_database_that_cannot_be_used_is_said_in_one_line(url, words):
+    result = token("create", "--name", "a", "--database", url)
+    refused(result, words)
+    assert "geheim" not in result.output
+    assert len(result.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("command", [["list"], ["show", "a"], ["export"], ["revoke", "a"]])
+def test_reading_makes_no_database(local, tmp_path, command):
+    refused(local(*command), "there is no database", "modelway token create")
+    assert list(Path(tmp_path).iterdir()) == []
+
+
+def test_a_newer_database_is_refused(on, records_url):
+    on("create", "--name", "a")
+    database = open_database(records_url)
+    database.write(lambda c: c.exec_driver_sql("UPDATE alembic_version SET version_num = 'r9'"))
+    database.close()
+    refused(on("create", "--name", "b"), "made by a newer Modelway", "run that version")
+
+
+def test_a_file_that_may_not_be_written_is_said(local, tmp_path, monkeypatch):
+    local("create", "--name", "a")
+    for file in tmp_path.glob("x.db*"):
+        file.write_bytes(b"not a database at all" * 100)
+    refused(local("revoke", "a"), "the file is no SQLite database")
+
+
+@pytest.mark.parametrize(
+    "command", ["new", "create", "list", "show", "rotate", "revoke", "import", "export"]
+)
+def test_every_command_has_help(command):
+    result = token(command, "--help")
+    assert result.exit_code == 0
+    assert len(result.output.splitlines()) > 6
+    assert re.search(rf"^  {command} +[A-Z]", token("--help").output, re.MULTILINE)

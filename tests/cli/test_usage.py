@@ -1,0 +1,191 @@
+"""`modelway usage`: what it adds up, for people and programs, and what it says to bad input."""
+
+import csv
+import io
+import json
+import time
+
+import pytest
+from click.testing import CliRunner
+
+from engine import cli
+from engine.cli.usage import _decimal
+from engine.ledger import Entry, decode, encode
+from engine.stores.journal import Journal
+from engine.stores.records.database import open_database
+from engine.stores.records.migrate import upgrade
+from engine.stores.records.usage import Books
+
+CONFIG = "version: 1\nstores: {records: sqlite:///usage.db}\n"
+HOUR, DAY = 3600.0, 86_400.0
+
+
+def run(*args):
+    return CliRunner().invoke(cli.main, ("usage", *args))
+
+
+def insert(folder, *entries):
+    database = open_database(f"sqlite:///{folder}/usage.db")
+    upgrade(database)
+    Books(database).insert([decode(encode(entry)) for entry in entries])
+    database.close()
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A gateway of two tokens, three models and two currencies, in the last ten days."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("MODELWAY_CONFIG", "MODELWAY_DATABASE"):
+        monkeypatch.delenv(name, raising=False)
+    (tmp_path / "gateway.yaml").write_text(CONFIG)
+    now = time.time()
+    gpt = {"operation": "openai.createChatCompletion", "model_asked": "gpt-4o", "status": 200}
+    insert(
+        tmp_path,
+        Entry("1", now - HOUR, "shop", **gpt, input=1200, output=3, cost=1_500_000_001,
+              currency="USD", first_byte=0.5, cached=100),
+        Entry("2", now - HOUR, "shop", **gpt, input=34, cost=2_000_000_000, currency="USD",
+              first_byte=1.0),
+        Entry("3", now - 2 * HOUR, "lab", status=429, outcome="refused", currency="USD"),
+        Entry("4", now - 2 * HOUR, "lab", **gpt, cost=7, currency="EUR"),
+        Entry("5", now - 2 * HOUR, "lab", **gpt, cost=10**9, currency="USD"),
+        Entry("6", now - 9 * DAY, "old", model_asked="gpt-3", status=200),
+    )  # fmt: skip
+    return tmp_path
+
+
+def lines(result):
+    """The lines of a table, its columns one space apart."""
+    assert result.exit_code == 0, result.output
+    return [" ".join(line.split()) for line in result.stdout.splitlines()]
+
+
+def test_a_table_for_people_with_a_total(folder):
+    assert lines(run()) == [
+        "TOKEN REQUESTS FAILED INPUT OUTPUT CACHED COST FIRST BYTE",
+        "lab 3 1 0 0 0 0.000000007 EUR + 1.00 USD",
+        "shop 2 0 1,234 3 100 3.500000001 USD 0.750 s",
+        "total 5 1 1,234 3 100 0.000000007 EUR + 4.500000001 USD 0.750 s",
+    ]
+
+
+def test_one_row_needs_no_total(folder):
+    assert [row.split()[0] for row in lines(run("--token", "shop"))] == ["TOKEN", "shop"]
+
+
+def test_json_for_programs_is_exact(folder):
+    said = json.loads(run("--format", "json").stdout)
+    assert said["totals"][1] == {
+        "token": "shop",
+        "requests": 2,
+        "failed": 0,
+        "input": 1234,
+        "output": 3,
+        "cached": 100,
+        "cost": {"USD": "3.500000001"},
+        "first_byte": 0.75,
+    }
+    assert said["total"]["cost"] == {"EUR": "0.000000007", "USD": "4.500000001"}
+    assert said["total"]["requests"] == 5
+    assert said["not_yet_in_the_database"] == 0
+    assert said["until"] - said["since"] == pytest.approx(7 * DAY)
+
+
+def test_csv_sums_up_to_the_total(folder):
+    rows = list(csv.DictReader(io.StringIO(run("--format", "csv").stdout)))
+    assert [(r["token"], r["requests"], r["cost"], r["currency"]) for r in rows] == [
+        ("lab", "3", "0.000000007", "EUR"),
+        ("lab", "0", "1.00", "USD"),
+        ("shop", "2", "3.500000001", "USD"),
+    ]
+    assert [r["first_byte"] for r in rows] == ["", "", "0.750000"]
+
+
+def test_by_what_it_adds_up(folder):
+    def keys(by, *more):
+        said = json.loads(run("--format", "json", "--by", by, *more).stdout)
+        return [total[by] for total in said["totals"]]
+
+    assert keys("model") == ["gpt-4o", ""]
+    assert keys("operation") == ["openai.createChatCompletion", ""]
+    assert keys("status") == ["200", "429"]
+    assert keys("model", "--since", "30d") == ["gpt-4o", "", "gpt-3"]
+    assert keys("token", "--since", "30d", "--until", "8d") == ["old"]
+    assert keys("token", "--model", "gpt-3", "--since", "2000-01-01") == ["old"]
+    today = time.strftime("%Y-%m-%d", time.gmtime(time.time() - HOUR))
+    assert today in keys("day", "--since", today, "--until", today)
+    assert keys("day", "--since", "2001-01-01T10:00", "--until", "2001-01-01T10:00:01+00:00") == []
+
+
+def test_nothing_is_said_in_words(folder):
+    assert run("--since", "1m").stderr == "no requests in this time\n"
+    said = run("--token", "shpo")
+    assert said.stderr == "no request of token 'shpo' in this time: did you mean 'shop'?\n"
+    assert (said.exit_code, said.stdout) == (0, "")
+    assert "did you mean 'gpt-4o'?" in run("--model", "gpt4o").stderr
+    assert run("--model", "gpt-4o", "--since", "1m").stderr.startswith("no request of model")
+
+
+def test_rows_that_are_still_in_a_journal_are_mentioned(folder):
+    journal = Journal(folder / "var" / "journal")
+    for number in ("1", "2", "new", "newer"):  # the first two are in the database already
+        journal.append(Entry(number, time.time(), "shop"))
+    said = run()
+    assert said.stderr == f"2 rows in {folder}/var/journal not yet in the database\n"
+    assert json.loads(run("--format", "json").stdout)["not_yet_in_the_database"] == 2
+    insert(folder, Entry("new", 1.0))
+    assert run().stderr.startswith("1 row in ")
+    insert(folder, Entry("newer", 1.0))
+    assert run().stderr == ""
+
+
+BAD = [
+    (["--since", "soon"], "'soon' is no duration like 24h or 7d, and no day or time"),
+    (["--since", "7"], "'7' is no duration"),
+    (["--since", "2027-02-30"], "'2027-02-30' is no duration"),
+    (["--until", ""], "'' is no duration"),
+    (["--since", "1d", "--until", "2d"], "'1d' is not before 2d"),
+    (["--since", "9999-01-01"], "'9999-01-01' is not before now"),
+    (["--by", "week"], "'week' is not one of"),
+    (["--format", "xml"], "'xml' is not one of"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "words"), BAD)
+def test_bad_input_is_told_in_words(folder, arguments, words):
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert words in result.stderr
+
+
+def test_without_a_database_it_says_how_to_have_one(folder):
+    (folder / "gateway.yaml").write_text("version: 1\n")
+    result = run()
+    assert result.exit_code == 1
+    assert "stores: {records: sqlite:///var/modelway.db}" in result.stderr
+
+
+def test_a_database_that_is_away_is_told_in_words(folder):
+    result = run("--database", "postgresql+psycopg://me:geheim@127.0.0.1:1/none")
+    assert result.exit_code == 1
+    assert result.stderr.startswith("Error: postgresql+psycopg://me:***@127.0.0.1:1/none")
+    assert "geheim" not in result.output
+
+
+def test_a_database_alone_needs_no_config(folder):
+    (folder / "gateway.yaml").unlink()
+    result = run("--database", f"sqlite:///{folder}/usage.db", "--by", "token", "--format", "json")
+    assert [total["token"] for total in json.loads(result.stdout)["totals"]] == ["lab", "shop"]
+
+
+@pytest.mark.parametrize(
+    ("nanos", "text"),
+    [
+        (0, "0.00"),
+        (1, "0.000000001"),
+        (1_500_000_000, "1.50"),
+        (123_456_789_012_345_678_901, "123456789012.345678901"),
+    ],
+)
+def test_money_is_shown_exactly(nanos, text):
+    assert _decimal(nanos) == text

@@ -1,0 +1,110 @@
+"""What answers say was used, in each dialect's words: cases in tests/cases/usage/<dialect>.yaml."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine import dialects
+from engine.metering import MOST, Meter
+from engine.mock.examples import examples, fill
+from engine.usage import Usage
+from tests.support.documents import shipped
+
+CASES = Path(__file__).parent.parent / "cases" / "usage"
+SPEAKING = ("openai", "anthropic", "gemini")
+FACTS = {"text": "a b", "model": "m", "now": 5, "id": "x", "n": 0, "word": "w"}
+COUNTS = {"input_tokens": 11, "output_tokens": 7, "total_tokens": 18}
+
+
+def cases():
+    for name in SPEAKING:
+        for title, case in yaml.safe_load((CASES / f"{name}.yaml").read_text()).items():
+            yield pytest.param(name, case["answer"], case["usage"], id=f"{name}: {title}")
+
+
+def meter(name) -> Meter:
+    found = dialects.get(name).meter
+    assert found is not None
+    return found
+
+
+def expected(said):
+    return None if said is None else Usage(**said, source="upstream")
+
+
+@pytest.mark.parametrize(("name", "answer", "usage"), list(cases()))
+def test_an_answer_says(name, answer, usage):
+    assert meter(name).usage_of(answer) == expected(usage)
+
+
+@pytest.mark.parametrize(("name", "answer", "usage"), list(cases()))
+def test_a_tally_of_one_document_says_the_same(name, answer, usage):
+    tally = meter(name).tally()
+    tally.take(answer)
+    assert tally.usage() == expected(usage)
+
+
+def told():
+    """Every JSON example of the shipped documents that has a count in it."""
+    for name in SPEAKING:
+        specification, _ = shipped(name)
+        for operation in specification.operations.values():
+            for example in examples(specification.node(operation)):
+                if "json" in example.media_type and "{{input_tokens}}" in str(example.value):
+                    filled = fill(example.value, FACTS | COUNTS)
+                    yield pytest.param(name, filled, id=f"{operation.id} {example.name}")
+
+
+@pytest.mark.parametrize(("name", "answer"), list(told()))
+def test_the_documents_own_examples_are_read(name, answer):
+    usage = meter(name).usage_of(answer)
+    if "totalTokens" in answer or list(answer) == ["input_tokens"]:
+        assert usage is None  # counting tokens uses none
+        return
+    assert usage is not None
+    assert usage.input == 11
+    assert usage.output in (0, 7)
+
+
+def test_a_dialect_of_any_other_api_tells_nothing():
+    assert dialects.get("plain").meter is None
+
+
+KEYS = st.sampled_from(
+    [
+        *("usage", "usageMetadata", "response", "message", "type", "data", "duration", "choices"),
+        *("meta", "billed_units", "x_groq", "iterations", "cache_creation", "seconds", "b64_json"),
+        *("prompt_tokens", "completion_tokens", "total_tokens", "input_tokens", "output_tokens"),
+        *("prompt_tokens_details", "output_tokens_details", "cached_tokens", "thinking_tokens"),
+        *("promptTokenCount", "candidatesTokenCount", "thoughtsTokenCount", "totalTokenCount"),
+        *("cache_read_input_tokens", "cachedContentTokenCount"),
+    ]
+)
+SCALARS = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.sampled_from(["message_start", "message_delta", "compaction", "image_edit.completed", ""])
+)
+DOCUMENTS = st.recursive(
+    SCALARS, lambda below: st.lists(below, max_size=3) | st.dictionaries(KEYS, below), max_leaves=25
+)
+
+
+@pytest.mark.parametrize("name", SPEAKING)
+@given(documents=st.lists(DOCUMENTS, max_size=4))
+def test_whatever_comes_is_read_without_failing_and_within_bounds(name, documents):
+    tally = meter(name).tally()
+    for document in documents:
+        meter(name).usage_of(document)
+        tally.take(document)
+    usage = tally.usage()
+    if usage is not None:
+        assert 0 <= usage.cached <= usage.input <= 400 * MOST
+        assert 0 <= usage.reasoning <= usage.output <= 400 * MOST
+        assert usage.seconds >= 0
+        assert usage.source == "upstream"

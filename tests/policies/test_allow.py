@@ -1,0 +1,52 @@
+"""The allow lists: who is not on them is 403."""
+
+import pytest
+
+from engine.errors import GatewayError
+from engine.exchange import Exchange, Response
+from engine.network import networks
+from engine.policies import allow_ips, allow_models, allow_operations
+from engine.services import Services
+
+
+def passes(module, options, services=None, **known):
+    exchange = Exchange("GET", "/", "", known.pop("environ", {}))
+    for name, value in known.items():
+        setattr(exchange, name, value)
+    stage = module.build(options, services or Services())
+    try:
+        stage(exchange, lambda given: Response(200, []))
+    except GatewayError as error:
+        return error.status != 403
+    return True
+
+
+@pytest.mark.parametrize(
+    ("model", "may"), [("gpt-4o", True), ("claude", True), ("claude-2", False), ("", True)]
+)
+def test_models(model, may):
+    assert passes(allow_models, ["gpt*", "claude"], model=model) is may
+
+
+@pytest.mark.parametrize(("operation", "may"), [("openai.chat", True), ("other.chat", False)])
+def test_operations(operation, may):
+    assert passes(allow_operations, ["openai.*"], operation=operation) is may
+
+
+@pytest.mark.parametrize(
+    ("address", "may"), [("10.1.1.1", True), ("11.1.1.1", False), ("", False), ("junk", False)]
+)
+def test_addresses(address, may):
+    assert passes(allow_ips, ["10.0.0.0/8"], environ={"REMOTE_ADDR": address}) is may
+
+
+def test_addresses_behind_a_trusted_proxy():
+    services = Services(proxies=networks(["127.0.0.1"]))
+    environ = {"REMOTE_ADDR": "127.0.0.1", "HTTP_X_FORWARDED_FOR": "10.1.1.1"}
+    assert passes(allow_ips, ["10.0.0.0/8"], services, environ=environ)
+    assert not passes(allow_ips, ["127.0.0.0/8"], services, environ=environ)
+
+
+def test_what_is_no_network_is_told_before_it_runs():
+    with pytest.raises(ValueError, match="no address or network"):
+        allow_ips.check(["10.0.0.1/8"])

@@ -1,0 +1,68 @@
+"""Policies as a config lists them: guards before and behind the model, and limits."""
+
+import pytest
+
+from engine import policies
+from engine.allowance import Allowance
+from engine.config.model import Policy
+from engine.policies import stages_of
+from engine.services import Services
+
+
+def listed(*pairs, group=""):
+    return [Policy(name, options, (), group) for name, options in pairs]
+
+
+def test_each_goes_to_its_place():
+    early, late, rules = stages_of(
+        listed(
+            ("allow_models", ["a"]),
+            ("max_body", "1KB"),
+            ("rate_limit", {"requests": 6, "per": "1m"}),
+            ("allow_operations", ["a.*"]),
+        ),
+        Services(),
+    )
+    assert [len(early), len(late), len(rules)] == [2, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "allowance"),
+    [
+        ("rate_limit", {"requests": 6, "per": "1m"}, Allowance("requests", 6, 60.0)),
+        ("token_budget", {"tokens": 9, "per": "1d"}, Allowance("tokens", 9, 86_400.0)),
+        ("spend_limit", {"amount": 0.1, "per": "1h"}, Allowance("spend", 10**8, 3600.0)),
+        ("concurrency", {"requests": 3}, Allowance("concurrency", 3)),
+    ],
+)
+def test_limits(name, options, allowance):
+    for by in ("token", "all"):
+        (rule,) = stages_of(listed((name, options | {"by": by})), Services())[2]
+        assert (rule.allowance, rule.by) == (allowance, by)
+
+
+def test_a_limit_keeps_its_name_wherever_it_stands():
+    one, two = ("rate_limit", {"requests": 6, "per": "1m"}), ("concurrency", {"requests": 3})
+    first, second = (
+        stages_of(given, Services())[2] for given in (listed(one, two), listed(two, one))
+    )
+    assert {rule.name for rule in first} == {rule.name for rule in second}
+
+
+def test_limits_that_differ_in_anything_count_apart():
+    rate = ("rate_limit", {"requests": 6, "per": "1m"})
+    every = [
+        *listed(rate, rate, ("rate_limit", {"requests": 6, "per": "1h"})),
+        *listed(("rate_limit", {"requests": 6, "per": "1m", "by": "all"})),
+        *listed(rate, group="a.b"),
+        *listed(rate, group="a.c"),
+    ]
+    assert len({rule.name for rule in stages_of(every, Services())[2]}) == 6
+
+
+def test_every_policy_says_what_it_is():
+    for name in policies.names():
+        module = policies.get(name)
+        assert module.SCHEMA["description"].endswith(".")
+        assert hasattr(module, "build") != hasattr(module, "allowance")
+        assert f"`{name}: " in module.__doc__

@@ -1,0 +1,231 @@
+"""Limits of a request: asked at once, told in headers, corrected when it is over."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+
+from engine.allowance import Allowance, Rule
+from engine.errors import GatewayError
+from engine.exchange import Exchange, Response
+from engine.services import Services
+from engine.stages import limit as module
+from engine.stages.limit import limit
+from engine.stores.counters import CountersAway, State, Taken
+from engine.tokens import Caller
+from engine.usage import Price, Usage, price_of
+from engine.wildcard import ByName
+
+RATE = Rule(Allowance("requests", 60, 60.0), "token", "rate")
+SLOTS = Rule(Allowance("concurrency", 2), "token", "slots")
+TOKENS = Rule(Allowance("tokens", 1000, 86_400.0), "token", "tokens")
+SPEND = Rule(Allowance("spend", 10**9, 30 * 86_400.0), "token", "spend")
+
+
+class Counters:
+    """Says what it is told, and keeps what it was asked."""
+
+    def __init__(self, denied: int | None = None, wait: float = 2.5, away: bool = False) -> None:
+        self.denied, self.wait, self.away = denied, wait, away
+        self.asked: list = []
+        self.settled: list = []
+
+    def take(self, limits):
+        if self.away:
+            raise CountersAway("it is away")
+        self.asked.append(list(limits))
+        return Taken(self.denied, [State(7, 30.0, self.wait) for _ in limits], "receipt")
+
+    def settle(self, receipt, costs):
+        assert receipt == "receipt"
+        self.settled.append(list(costs))
+
+    def close(self):
+        raise AssertionError("not by a stage")
+
+
+def exchange(**known):
+    made = Exchange("POST", "/", "", {"REMOTE_ADDR": "9.9.9.9"}, caller=Caller("alice"))
+    made.operation = "openai.chat"
+    made.model = "gpt"
+    for name, value in known.items():
+        setattr(made, name, value)
+    return made
+
+
+def run(rules, counters, made=None, following=None, **services):
+    made = made or exchange()
+    stage = limit(rules, Services(counters=counters, **services), "fixed")
+
+    def answer(exchange):
+        exchange.account.reached = True
+        exchange.account.end(200, "complete")
+        return Response(200, [("x-ratelimit-limit-requests", "theirs"), ("x", "y")])
+
+    return stage(made, following or answer), made
+
+
+def refused(rules, counters, **more):
+    with pytest.raises(GatewayError) as raised:
+        run(rules, counters, **more)
+    return raised.value
+
+
+def test_all_limits_are_asked_about_at_once():
+    counters = Counters()
+    run([RATE, SLOTS], counters, exchange(caller=Caller("bob", limits=(RATE.allowance,))))
+    (asked,) = counters.asked
+    assert [(one.key, one.amount, one.window, one.cost) for one in asked] == [
+        ("rate|bob", 60, 60.0, 1),
+        ("slots|bob", 2, 0.0, 1),
+        ("token/requests/60|bob", 60, 60.0, 1),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("by", "who"),
+    [
+        ("token", "alice"),
+        ("route", "openai.chat"),
+        ("model", "gpt"),
+        ("upstream", "fixed"),
+        ("all", ""),
+    ],
+)
+def test_who_shares_a_limit(by, who):
+    counters = Counters()
+    run([replace(RATE, by=by)], counters)
+    assert counters.asked[0][0].key == f"rate|{who}"
+
+
+def test_the_first_target_is_the_upstream_of_a_model():
+    counters = Counters()
+    target = SimpleNamespace(upstream=SimpleNamespace(name="chosen"))
+    run([replace(RATE, by="upstream")], counters, exchange(targets=[target]))
+    assert counters.asked[0][0].key == "rate|chosen"
+
+
+def test_a_public_route_counts_by_address():
+    counters = Counters()
+    run([RATE], counters, exchange(caller=None))
+    assert counters.asked[0][0].key == "rate|@9.9.9.9"
+
+
+def test_without_limits_or_counters_nothing_is_asked():
+    counters = Counters()
+    run([], counters)
+    assert counters.asked == []
+    assert run([RATE], None)[0].headers[0] == ("x-ratelimit-limit-requests", "theirs")
+
+
+def test_the_answer_says_how_it_stands_in_place_of_what_an_upstream_said():
+    response, _ = run([RATE, TOKENS, SLOTS], Counters())
+    assert response.headers == [
+        ("x", "y"),
+        ("x-ratelimit-limit-requests", "60"),
+        ("x-ratelimit-remaining-requests", "7"),
+        ("x-ratelimit-reset-requests", "30.000s"),
+        ("x-ratelimit-limit-tokens", "1000"),
+        ("x-ratelimit-remaining-tokens", "7"),
+        ("x-ratelimit-reset-tokens", "30.000s"),
+    ]
+
+
+def test_a_limit_of_requests_is_429_and_says_when_to_come_back():
+    error = refused([RATE], Counters(denied=0))
+    assert (error.status, error.code) == (429, "rate_limit_exceeded")
+    assert error.message == "Limit reached: 60 requests per 1 minute for this token."
+    assert ("retry-after", "3") in error.headers
+    assert ("x-ratelimit-remaining-requests", "7") in error.headers
+
+
+def test_a_budget_of_tokens_is_429():
+    error = refused([RATE, TOKENS], Counters(denied=1))
+    assert (error.status, error.code) == (429, "token_budget_exceeded")
+    assert "1000 tokens per 1 day" in error.message
+
+
+def test_a_request_that_can_never_fit_is_told_so():
+    rule = Rule(Allowance("tokens", 1, 60.0), "token", "tokens")
+    greedy = exchange()
+    greedy.account.expected = Usage(input=3, output=500)
+    error = refused([rule], Counters(denied=0), made=greedy)
+    assert "may use 503 tokens" in error.message
+    assert ("x-should-retry", "false") in error.headers
+
+
+def test_slots_are_429_and_ask_for_a_second():
+    error = refused([SLOTS], Counters(denied=0))
+    assert (error.status, error.code) == (429, "concurrency_limit_exceeded")
+    assert ("retry-after", "1") in error.headers
+
+
+def test_money_is_402_and_not_worth_repeating():
+    error = refused([SPEND], Counters(denied=0, wait=100.0))
+    assert (error.status, error.code) == (402, "budget_exceeded")
+    assert ("retry-after", "100") in error.headers
+    assert ("x-should-retry", "false") in error.headers
+    assert "for 30 days" in error.message
+
+
+def test_what_was_used_is_what_counts_in_the_end():
+    prices = ByName[Price]({"gpt*": price_of({"input": 1})})
+    counters = Counters()
+    _, made = run([RATE, TOKENS, SPEND, SLOTS], counters, prices=prices)
+    made.account.usage, made.account.cost = Usage(input=5, output=6), 5000
+    made.end()
+    assert counters.settled == [[1, 11, 5000, 1]]
+
+
+def test_money_is_held_back_for_what_a_request_may_use():
+    prices = ByName[Price]({"gpt": price_of({"input": 1, "output": 2})})
+    counters, made = Counters(), exchange()
+    made.account.expected = Usage(input=10, output=100)
+    run([SPEND], counters, made, prices=prices)
+    assert counters.asked[0][0].cost == 10 * 1000 + 100 * 2000
+
+
+@pytest.mark.parametrize(("reached", "costs"), [(False, [0]), (True, [1])])
+def test_what_never_reached_an_upstream_is_given_back(reached, costs):
+    def fails(exchange):
+        exchange.account.reached = reached
+        exchange.account.end(502, "failed")
+        raise GatewayError(502, "upstream_unreachable", "away")
+
+    counters, made = Counters(), exchange()
+    with pytest.raises(GatewayError):
+        run([RATE], counters, made, fails)
+    made.end()
+    assert counters.settled == [costs]
+
+
+def test_a_denied_request_settles_nothing():
+    counters, made = Counters(denied=0), exchange()
+    refused([RATE], counters, made=made)
+    made.end()
+    assert counters.settled == []
+
+
+def test_counters_that_are_away_let_requests_pass_and_say_so_once(caplog, monkeypatch):
+    monkeypatch.setattr(module, "_said", 0.0)
+    for _ in range(3):
+        assert run([RATE], Counters(away=True))[0].status == 200
+    assert [record.levelname for record in caplog.records] == ["ERROR"]
+    assert "pass uncounted" in caplog.text
+
+
+def test_counters_that_are_away_refuse_where_the_config_says_so(monkeypatch):
+    monkeypatch.setattr(module, "_said", 0.0)
+    error = refused([RATE], Counters(away=True), allow_uncounted=False)
+    assert (error.status, error.code) == (503, "counters_unavailable")
+    assert ("retry-after", "1") in error.headers
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(1, "1 second"), (90, "90 seconds"), (3600, "1 hour"), (2_592_000, "30 days"), (0.5, "0.5 s")],
+)
+def test_spans_as_people_say_them(seconds, words):
+    assert module._span(seconds).startswith(words)

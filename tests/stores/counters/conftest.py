@@ -1,0 +1,50 @@
+"""The places and stores that tests of counters share."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.stores.counters.memory import Memory
+from engine.stores.counters.redis import Redis
+from tests.support import redis_server
+from tests.support.counters import PATIENT, Bench, Clock, folder
+
+
+@pytest.fixture(scope="session")
+def shared_redis():
+    """A Redis server that all tests of a process share; for one that is stopped, start another."""
+    if redis_server.BINARY is None:
+        pytest.skip(redis_server.WHY_NOT)
+    server = redis_server.RedisServer()
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def redis_url(shared_redis):
+    shared_redis.say("FLUSHALL")
+    return shared_redis.url
+
+
+@pytest.fixture
+def path():
+    with folder() as made:
+        yield made
+
+
+@pytest.fixture(params=["memory", "redis"])
+def place(request):
+    """Where workers meet: a path for Memory, a URL for Redis."""
+    return request.getfixturevalue("path" if request.param == "memory" else "redis_url")
+
+
+@pytest.fixture
+def bench(place):
+    """A store of each kind, on a clock that the test turns."""
+    clock = Clock()
+    if isinstance(place, str):
+        store = Redis(place, clock=clock, limit=PATIENT)
+    else:
+        store = Memory(place, clock=clock)
+    yield Bench(store, clock)
+    store.close()

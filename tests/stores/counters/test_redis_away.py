@@ -1,0 +1,272 @@
+"""A Redis server that is stopped, paused, started again, or was never there."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+
+import gevent
+import pytest
+
+from engine.stores.counters import CountersAway, Limit
+from engine.stores.counters import redis_later as later
+from engine.stores.counters.redis import Redis
+from engine.stores.counters.redis_link import REST, Link, Unsent
+from engine.stores.counters.redis_scripts import TAKE
+from tests.support import redis_server
+from tests.support.counters import PATIENT, Worker, arrived, workers
+
+RATE = [Limit("rate:a", 10, 3600.0, 2)]
+
+
+@pytest.fixture
+def server():
+    if redis_server.BINARY is None:
+        pytest.skip(redis_server.WHY_NOT)
+    made = redis_server.RedisServer()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """The clock of the rest after a failure, to be turned by hand."""
+
+    class Hand:
+        now = 1000.0
+
+        def __call__(self) -> float:
+            return self.now
+
+    hand = Hand()
+    monkeypatch.setattr("engine.stores.counters.redis_link.time.monotonic", hand)
+    return hand
+
+
+def until(worker: Worker, wanted: Callable[[object], bool]) -> list[float]:
+    """Seconds that each take needed that was not as wanted, and of the first that was."""
+    deadline, needed = time.monotonic() + 20, []
+    while time.monotonic() < deadline:
+        said, seconds = worker.says()
+        needed.append(seconds)
+        if wanted(said):
+            return needed
+    raise AssertionError("it never came")
+
+
+def passed(said: object) -> bool:
+    return said is True
+
+
+def away(said: object) -> bool:
+    return isinstance(said, str)
+
+
+@pytest.mark.parametrize(
+    ("trouble", "mend"), [("pause", "go_on"), ("kill", "start")], ids=["paused", "killed"]
+)
+def test_takes_under_load_fail_soon_and_go_on_once_the_server_is_back(server, trouble, mend):
+    with workers(1, server.url, "watching") as (worker,):
+        until(worker, passed)
+        getattr(server, trouble)()
+        needed = until(worker, away)
+        for _ in range(50):
+            said, seconds = worker.says()
+            assert away(said)
+            needed.append(seconds)
+        getattr(server, mend)()
+        needed += until(worker, passed)
+        slow = [seconds for seconds in needed if seconds > 0.1]
+        assert len(slow) <= 2  # this machine may be busy, now and then
+        assert max(needed) < 1
+
+
+def test_a_server_started_anew_is_found_at_the_next_take(server):
+    store = Redis(server.url, limit=PATIENT)
+    store.take(RATE)
+    server.kill()
+    server.start()
+    assert store.take(RATE).states[0].remaining == 8
+    store.close()
+
+
+def test_scripts_forgotten_by_the_server_are_told_again(server):
+    store = Redis(server.url, limit=PATIENT)
+    taken = store.take(RATE)
+    server.say("SCRIPT FLUSH")
+    assert store.take(RATE).states[0].remaining == 6
+    server.say("SCRIPT FLUSH")
+    store.settle(taken.receipt, [0])
+    arrived(store)
+    store.close()
+    assert store.take(RATE).states[0].remaining == 6
+
+
+def test_after_a_failure_one_call_a_second_tries_again(server, clock, monkeypatch):
+    server.kill()
+    link = Link(server.url, PATIENT)
+    tries = []
+    made = link._made
+    monkeypatch.setattr(link, "_made", lambda: tries.append(clock.now) or made())
+    for _ in range(35):
+        with pytest.raises(CountersAway):
+            link.call(("PING",))
+        clock.now += REST / 10
+    assert tries == pytest.approx([1000.0, 1001.0, 1002.0, 1003.0], abs=0.11)
+    server.start()
+    clock.now += REST
+    assert link.call(("PING",)) == b"PONG"
+    assert link.call(("PING",)) == b"PONG"
+    link.close()
+
+
+def test_going_away_and_coming_back_are_said_once_each_without_the_password(server, clock, caplog):
+    with caplog.at_level(logging.DEBUG):
+        link = Link(server.url.replace("redis://", "redis://somebody:s3cret@"), PATIENT)
+        for _ in range(20):
+            with pytest.raises(CountersAway) as refused:
+                link.call(("PING",))
+            assert "s3cret" not in str(refused.value)
+            clock.now += 0.3
+        server.say("ACL SETUSER somebody on >s3cret ~* +@all")
+        clock.now += REST
+        link.call(("PING",))
+    said = [r.getMessage() for r in caplog.records if r.name == "modelway"]
+    assert [message.split(" is ")[1].split(":")[0] for message in said] == ["away", "back"]
+    assert "s3cret" not in caplog.text
+    link.close()
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        *("redis//:s3cret@h", "http://:s3cret@h", "redis://:s3cret@h:port", ""),
+        *("redis://:s3cret@h?no=such", "redis://:s3/cret@h:1x"),
+    ],
+)
+def test_what_is_no_url_is_refused_without_the_password(url):
+    with pytest.raises(ValueError, match="expected redis://") as refused:
+        Redis(url)
+    assert "s3cret" not in str(refused.value)
+    assert refused.value.__cause__ is None
+    assert refused.value.__suppress_context__
+
+
+@pytest.mark.parametrize(
+    ("url", "place"),
+    [
+        ("redis://h", "h:6379"),
+        ("rediss://me:s3cret@h:7000/2", "h:7000"),
+        ("redis://[::1]:7", "::1:7"),
+        ("unix:///run/r.sock?password=s3cret", "/run/r.sock"),
+    ],
+)
+def test_the_place_in_messages_is_the_address_alone(url, place):
+    assert Link(url, PATIENT).place == f"redis at {place}"
+
+
+@pytest.mark.parametrize("database", ["", "/0", "/3"])
+def test_a_socket_of_the_same_machine_will_do(server, database):
+    store = Redis(server.unix_url + (f"?db={database[1:]}" if database else ""), limit=PATIENT)
+    assert store.take(RATE).states[0].remaining == 8
+    store.close()
+
+
+def test_everything_kept_has_an_end_and_the_same_hash_tag(server):
+    store = Redis(server.url, limit=PATIENT)
+    first = store.take([*RATE, Limit("budget:a", 10**15, 90 * 86400.0, 500), Limit("s", 5, 0)])
+    store.settle(first.receipt, [0, 700, 1])
+    store.take([*RATE, Limit("budget:b", 10**15, 1.0, 500), Limit("t", 5, 0)])
+    store.close()
+    keys = [line for line in server.say("KEYS *").split(b"\r\n") if b":" in line]
+    assert len(keys) == 4
+    for key in keys:
+        assert key.startswith(b"{modelway}:")
+        life = int(server.say(f"PTTL {key.decode()}")[1:])
+        assert 0 < life < 96 * 86400 * 1000, key
+
+
+def test_settling_waits_for_nothing_and_is_sent_when_the_server_is_back(server, monkeypatch):
+    monkeypatch.setattr(later, "REST", 0.01)
+    monkeypatch.setattr("engine.stores.counters.redis_link.REST", 0.01)
+    store = Redis(server.url, limit=PATIENT)
+    receipts = [store.take(RATE).receipt for _ in range(5)]
+    server.say("SAVE")
+    server.kill()
+    for receipt in receipts:
+        store.settle(receipt, [1])
+    gevent.sleep(0.05)
+    assert store.waiting() == 5
+    server.start()
+    arrived(store)
+    assert store.take(RATE).states[0].remaining == 3
+    store.close()
+
+
+def test_what_waits_for_the_server_is_bounded(server, monkeypatch, caplog):
+    monkeypatch.setattr(later, "KEPT", 3)
+    store = Redis(server.url, limit=PATIENT)
+    receipts = [store.take([Limit("rate:a", 100, 60.0)]).receipt for _ in range(10)]
+    server.kill()
+    for receipt in receipts:
+        store.settle(receipt, [0])
+    assert store.waiting() == 3
+    assert caplog.text.count("corrections are lost") == 1
+    store.close()
+
+
+def test_a_server_that_is_not_there_has_been_told_nothing(server):
+    server.kill()
+    with pytest.raises(Unsent):
+        Link(server.url, PATIENT).many([("PING",)])
+
+
+def test_a_connection_that_the_server_closed_loses_no_correction(server):
+    store = Redis(server.url, limit=PATIENT)
+    taken = store.take(RATE)
+    server.say("CLIENT KILL TYPE normal SKIPME yes")
+    store.settle(taken.receipt, [0])
+    arrived(store)
+    store.close()
+    assert store.take(RATE).states[0].remaining == 8
+
+
+def test_an_answer_that_has_arrived_is_not_late_however_busy_we_were(server, monkeypatch):
+    """gevent's timer comes before the answer when a worker was busy for longer than the limit."""
+    link = Link(server.url, PATIENT)
+    link.call(("PING",))
+    connection = link._idle[0]
+    read, timers = connection.read_response, []
+
+    def busy(*args: object, **options: object) -> object:
+        if not timers:
+            timers.append(started[-1])
+            while not connection.can_read(0.01):
+                pass
+            raise started[-1]
+        return read(*args, **options)
+
+    started = []
+    start = gevent.Timeout.start_new
+    monkeypatch.setattr(
+        gevent.Timeout, "start_new", lambda limit: started.append(start(limit)) or started[-1]
+    )
+    monkeypatch.setattr(connection, "read_response", busy)
+    assert link.call(("PING",)) == b"PONG"
+    assert timers
+    link.close()
+
+
+def test_an_answer_of_another_kind_is_a_store_that_is_away(server):
+    server.say("SET {modelway}:112500000:rate:a text")
+    store = Redis(server.url, limit=PATIENT)
+    with pytest.raises(CountersAway, match="WRONGTYPE"):
+        store.take(RATE)
+    store.close()
+
+
+def test_the_script_is_known_by_the_name_the_server_gives_it(server):
+    connection = Link(server.url, PATIENT)
+    assert connection.call(("SCRIPT", "LOAD", TAKE.source)) == TAKE.sha.encode()
+    connection.close()

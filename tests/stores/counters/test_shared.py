@@ -1,0 +1,209 @@
+"""The folder and the database that the workers of one machine share."""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from engine.stores.counters import CountersAway, Limit
+from engine.stores.counters.memory import Memory, default_path
+from engine.stores.counters.shared import Shared, attach, detach
+from tests.support.counters import Clock
+
+
+def rate(key="rate:a", amount=3, cost=1):
+    return [Limit(key, amount, 60.0, cost)]
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def store(path, clock):
+    made = Memory(path, clock=clock)
+    yield made
+    made.close()
+
+
+def test_workers_of_one_deployment_meet_whoever_starts_them(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    here = default_path(Path("gateway.yaml"))
+    assert here == default_path(tmp_path / "gateway.yaml")
+    assert here != default_path(tmp_path / "other.yaml")
+    assert f"-{os.getuid()}-" in here.name
+
+
+def test_the_folder_and_what_is_in_it_is_closed_to_others(path, store):
+    store.take(rate())
+    assert path.stat().st_mode & 0o777 == 0o700
+    assert {file.stat().st_mode & 0o077 for file in path.iterdir()} == {0}
+
+
+def open_to_others(path: Path) -> None:
+    path.mkdir()
+    path.chmod(0o755)
+
+
+def link_to_elsewhere(path: Path) -> None:
+    path.with_name("elsewhere").mkdir(mode=0o700)
+    path.symlink_to("elsewhere")
+
+
+@pytest.mark.parametrize("made", [open_to_others, link_to_elsewhere, Path.touch])
+def test_a_folder_that_is_not_ours_alone_is_refused(path, made):
+    made(path)
+    with pytest.raises(PermissionError, match=r"expected a folder of user \d+ .*remove it"):
+        Memory(path)
+
+
+def test_a_folder_of_another_user_is_refused(path, monkeypatch):
+    Memory(path).close()
+    monkeypatch.setattr(os, "getuid", lambda: 12345)
+    with pytest.raises(PermissionError, match="user 12345"):
+        Memory(path)
+
+
+def test_two_stores_of_one_process_count_together(path, store):
+    other = Memory(path, clock=Clock())
+    assert store.take(rate(cost=2)).denied is None
+    assert other.take(rate(cost=2)).denied == 0
+    other.close()
+    assert store.take(rate(cost=1)).denied is None
+
+
+def test_counters_outlive_those_who_count(path, store):
+    store.take(rate(cost=3))
+    store.close()
+    assert store.take(rate()).denied == 0
+
+
+def test_a_child_opens_the_counters_anew_and_counts_with_its_parent(store):
+    store.take(rate(amount=2))
+    child = os.fork()
+    if not child:
+        passed = store.take(rate(amount=2)).denied is None
+        os._exit(0 if passed else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert store.take(rate(amount=2)).denied == 0
+
+
+def test_a_child_gives_no_slot_of_its_parent_back_by_ending(store):
+    held = [Limit("slots:a", 1, 0)]
+    store.take(held)
+    child = os.fork()
+    if not child:
+        os._exit(0 if store.take(held).denied == 0 else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert store.take(held).denied == 0
+
+
+def test_slots_of_a_child_come_back_when_it_ends_though_its_parent_lives(store):
+    held = [Limit("slots:a", 2, 0)]
+    store.take(held)
+    child = os.fork()
+    if not child:
+        os._exit(0 if store.take(held).denied is None else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert store.take(held).denied is None
+    assert store.take(held).denied == 0
+
+
+def test_a_folder_removed_is_made_again_within_a_second(path, store, monkeypatch):
+    now = 100.0
+    monkeypatch.setattr("time.monotonic", lambda: now)
+    store.take(rate(cost=3))
+    shutil.rmtree(path)
+    now += 1.5
+    assert store.take(rate(cost=3)).denied is None
+    assert path.is_dir()
+
+
+def test_what_cannot_be_opened_is_away_and_says_why(path, store):
+    (path / "data.mdb").write_bytes(b"not a database" * 1000)
+    with pytest.raises(CountersAway, match=str(path)):
+        store.take(rate())
+
+
+def entries(path: Path) -> int:
+    shared = attach(path, 1 << 20)
+    with shared.begin() as txn:
+        count = txn.stat()["entries"]
+    detach(shared)
+    return count
+
+
+def test_what_is_over_is_swept_as_new_records_come(path, store, clock):
+    for minute in range(20):
+        for caller in range(100):
+            store.take(rate(f"caller-{minute}-{caller}"))
+        clock.turn(70)
+    assert entries(path) < 250
+
+
+def test_slots_nobody_holds_are_swept(path, store):
+    for caller in range(1000):
+        taken = store.take([Limit(f"slots:{caller}", 5, 0)])
+        store.settle(taken.receipt, [1])
+    assert entries(path) < 50
+
+
+def test_sweeping_takes_nothing_that_still_counts(store, clock):
+    for caller in range(300):
+        store.take(rate(f"caller-{caller}", 1))
+        clock.turn(0.1)
+    assert all(store.take(rate(f"caller-{caller}", 1)).denied == 0 for caller in range(300))
+
+
+def test_full_counters_let_requests_pass_say_so_once_a_minute_and_recover(path, clock, caplog):
+    store = Memory(path, clock=clock, size=1 << 18)
+    store.take(rate("first", 1))
+    with caplog.at_level(logging.WARNING, "modelway"):
+        for caller in range(3000):
+            taken = store.take(rate(f"caller-{caller}", 1))
+            assert taken.denied is None
+            store.settle(taken.receipt, [5])
+    assert [record.getMessage().count("full") for record in caplog.records] == [1]
+    assert store.take(rate("first", 1)).denied == 0
+    assert store.take(rate("caller-2999", 1)).denied is None
+    clock.turn(70)
+    for caller in range(50):
+        assert store.take(rate(f"later-{caller}", 1)).denied is None
+    assert all(store.take(rate(f"later-{caller}", 1)).denied == 0 for caller in range(40, 50))
+    store.close()
+
+
+def test_memory_is_had_before_it_is_written_to(path, store, monkeypatch):
+    had, reserve = [0], os.posix_fallocate
+
+    def reserving(file: int, at: int, size: int) -> None:
+        assert at == had[-1]
+        reserve(file, at, size)
+        had.append(at + size)
+
+    monkeypatch.setattr(os, "posix_fallocate", reserving)
+    for part in range(20):
+        for caller in range(1000):
+            store.take(rate(f"caller-{part}-{caller}"))
+        shared = attach(path, 1 << 28)
+        written = (shared._env.info()["last_pgno"] + 1) * 4096
+        detach(shared)
+        assert written < had[-1] < written + (4 << 20)
+    assert written > 2 << 20
+
+
+def test_memory_that_cannot_be_had_is_not_written_to(path, monkeypatch):
+    def full(*_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "posix_fallocate", full)
+    with pytest.raises(OSError, match="no room"):
+        Shared(path, 1 << 20)
+    store = Memory(path)
+    with pytest.raises(CountersAway, match="no room"):
+        store.take(rate())

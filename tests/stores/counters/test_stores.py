@@ -1,0 +1,253 @@
+"""What every store of counters does alike."""
+
+from __future__ import annotations
+
+import uuid
+from bisect import bisect
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from engine.stores.counters import HELD_AGAIN, Limit
+from engine.stores.counters.windows import BUCKETS, tick_of
+from tests.support.counters import SECOND
+
+
+def rate(amount=3, window=60.0, cost=1, key="rate:a"):
+    return Limit(key, amount, window, cost)
+
+
+def slots(amount=2, cost=1, key="slots:a"):
+    return Limit(key, amount, 0, cost)
+
+
+def test_exactly_the_amount_passes(bench):
+    assert [bench.passes(rate(5)) for _ in range(7)] == [True] * 5 + [False] * 2
+
+
+def test_what_passed_is_told_and_what_is_denied_is_named(bench):
+    first = bench.take(rate(2), rate(9, 3600.0, 4))
+    assert first.denied is None
+    assert [state.remaining for state in first.states] == [1, 5]
+    bench.take(rate(2), rate(9, 3600.0, 4))
+    denied = bench.take(rate(2), rate(9, 3600.0, 4))
+    assert (denied.denied, denied.receipt) == (0, None)
+    assert [state.remaining for state in denied.states] == [0, 1]
+    assert denied.states[0].wait == pytest.approx(60, rel=1 / BUCKETS)
+    assert denied.states[1].wait == pytest.approx(3600, rel=1 / BUCKETS)
+
+
+def test_either_all_limits_are_taken_or_none(bench):
+    bench.take(rate(1, key="full"))
+    held = slots(5)
+    assert bench.take(rate(9, key="first"), held, rate(1, key="full")).denied == 2
+    told = bench.take(rate(9, 60.0, 0, "first"), slots(5, 0))
+    assert [state.remaining for state in told.states] == [9, 5]
+
+
+@pytest.mark.parametrize("cost", [2, 3, 10**15])
+def test_a_cost_above_what_is_left_is_denied_and_less_passes(bench, cost):
+    bench.take(rate(cost, cost=cost - 1))
+    assert not bench.passes(rate(cost, cost=2))
+    assert bench.passes(rate(cost, cost=1))
+    assert not bench.passes(rate(cost, cost=1))
+
+
+def test_a_cost_of_nothing_passes_as_long_as_something_is_left(bench):
+    assert bench.passes(rate(1, cost=0))
+    assert bench.passes(rate(1, cost=0))
+    bench.take(rate(1))
+    assert not bench.passes(rate(1, cost=0))
+
+
+def test_a_cost_above_the_amount_waits_the_whole_window(bench):
+    told = bench.take(rate(5, 64.0, 6))
+    assert (told.denied, told.states[0].wait) == (0, 64.0)
+
+
+def test_an_empty_limit_is_all_there(bench):
+    (state,) = bench.take(rate(5, cost=0)).states
+    assert (state.remaining, state.reset, state.wait) == (5, 0.0, 0.0)
+
+
+@pytest.mark.parametrize("window", [32.0, 60.0, 90 * 86400.0])
+def test_a_window_slides(bench, window):
+    bench.take(rate(4, window, 2))
+    bench.clock.turn(window / 2)
+    bench.take(rate(4, window, 2))
+    bench.clock.turn(window / 2 - 0.001)
+    assert not bench.passes(rate(4, window))
+    bench.clock.turn(window / BUCKETS + 0.002)
+    assert bench.passes(rate(4, window, 2))
+    assert not bench.passes(rate(4, window))
+
+
+def test_limits_of_other_windows_or_keys_do_not_share(bench):
+    assert bench.passes(rate(1, 60.0))
+    assert bench.passes(rate(1, 61.0))
+    assert bench.passes(rate(1, 60.0, key="rate:b"))
+    assert not bench.passes(rate(1, 60.0))
+
+
+def test_the_same_limit_twice_in_a_request_counts_twice(bench):
+    assert bench.take(rate(3, cost=2), rate(3, cost=2)).denied == 1
+    taken = bench.take(rate(4, cost=2), rate(4, cost=2))
+    assert taken.denied is None
+    assert not bench.passes(rate(4))
+    bench.settle(taken.receipt, 0, 0)
+    assert bench.take(rate(4, cost=0)).states[0].remaining == 4
+
+
+def test_keys_may_be_long_and_of_any_language(bench):
+    for key in ("x" * 5000, "x" * 4999 + "y", "schlüssel {modelway}\n\0:*", "钥匙" * 300):
+        assert bench.passes(rate(1, key=key))
+        assert not bench.passes(rate(1, key=key))
+
+
+def test_many_keys_do_not_disturb_each_other(bench):
+    for turn in range(2):
+        for caller in range(500):
+            assert bench.passes(rate(2, key=f"caller-{caller}")), (turn, caller)
+    assert not any(bench.passes(rate(2, key=f"caller-{caller}")) for caller in range(500))
+
+
+def test_a_refund_is_there_again(bench):
+    taken = bench.take(rate(5, cost=5))
+    assert not bench.passes(rate(5))
+    bench.settle(taken.receipt, 0)
+    (state,) = bench.take(rate(5, cost=0)).states
+    assert (state.remaining, state.reset) == (5, 0.0)
+
+
+def test_a_receipt_settles_once(bench):
+    taken = bench.take(rate(10, cost=5), slots(2))
+    bench.take(rate(10, cost=5), slots(2))
+    for _ in range(3):
+        bench.settle(taken.receipt, 1, 1)
+    assert [s.remaining for s in bench.take(rate(10, cost=0), slots(2, 0)).states] == [4, 1]
+
+
+def test_the_receipt_of_a_denied_request_settles_nothing(bench):
+    bench.take(rate(1))
+    bench.settle(bench.take(rate(1)).receipt, 0)
+    assert not bench.passes(rate(1))
+
+
+def test_more_than_was_taken_can_be_charged_and_nobody_passes_then(bench):
+    taken = bench.take(rate(10, cost=1))
+    bench.settle(taken.receipt, 25)
+    told = bench.take(rate(10))
+    assert (told.denied, told.states[0].remaining) == (0, 0)
+    bench.clock.turn(62)
+    assert bench.passes(rate(10, cost=10))
+
+
+def test_a_correction_counts_from_when_it_was_taken(bench):
+    taken = bench.take(rate(10, 64.0, 5))
+    bench.clock.turn(32)
+    bench.settle(taken.receipt, 9)
+    assert not bench.passes(rate(10, 64.0, 2))
+    bench.clock.turn(34)
+    assert bench.passes(rate(10, 64.0, 10))
+
+
+@pytest.mark.parametrize(("cost", "remains"), [(2, 10), (8, 7)])
+def test_after_its_window_more_is_charged_and_less_is_no_gift(bench, cost, remains):
+    taken = bench.take(rate(10, 64.0, 5))
+    bench.clock.turn(200)
+    bench.settle(taken.receipt, cost)
+    assert bench.take(rate(10, 64.0, 0)).states[0].remaining == remains
+
+
+def test_slots_are_held_until_they_are_given_back(bench):
+    first = bench.take(slots(2))
+    second = bench.take(slots(2))
+    assert [first.states[0].remaining, second.states[0].remaining] == [1, 0]
+    denied = bench.take(slots(2))
+    assert (denied.denied, denied.states[0].wait) == (0, HELD_AGAIN)
+    bench.settle(first.receipt, 1)
+    assert bench.passes(slots(2))
+    assert not bench.passes(slots(2))
+
+
+def test_slots_of_several_at_once(bench):
+    taken = bench.take(slots(5, 3))
+    assert not bench.passes(slots(5, 3))
+    assert bench.passes(slots(5, 2))
+    bench.settle(taken.receipt, 0)
+    assert bench.passes(slots(5, 3))
+
+
+@pytest.mark.parametrize("back", [5, 3600])
+def test_a_clock_set_back_denies_for_a_window_at_most(bench, back):
+    bench.take(rate(2, cost=2))
+    bench.clock.turn(-back)
+    assert not bench.passes(rate(2))
+    bench.clock.turn(62)
+    assert bench.passes(rate(2, cost=2))
+
+
+class Model:
+    """A window as the law of `windows` says it, with everything kept."""
+
+    def __init__(self, amount: int, window: float) -> None:
+        self.amount, self.tick = amount, tick_of(window)
+        self.counts: dict[int, int] = {}
+
+    def live(self, now: int) -> dict[int, int]:
+        bucket = now // self.tick
+        return {at: n for at, n in self.counts.items() if bucket - at <= BUCKETS and n}
+
+    def take(self, now: int, cost: int) -> tuple[bool, int, int, int]:
+        """Whether it passes, what remains, microseconds to reset and wait."""
+        live, bucket = self.live(now), now // self.tick
+        total = sum(live.values())
+        need = max(cost, 1)
+        passes = total + need <= self.amount
+        if passes and cost:
+            self.counts[bucket] = self.counts.get(bucket, 0) + cost
+            live, total = self.live(now), total + cost
+        reset = (max(live) + BUCKETS + 1) * self.tick - now if live else 0
+        wait = 0
+        if not passes:
+            sums, ats = [], sorted(live)
+            for at in ats:
+                sums.append((sums[-1] if sums else 0) + live[at])
+            frees = bisect(sums, total + need - self.amount - 1)
+            never = need > self.amount
+            wait = BUCKETS * self.tick if never else (ats[frees] + BUCKETS + 1) * self.tick - now
+        return passes, max(self.amount - total, 0), reset, wait
+
+    def settle(self, now: int, taken: int, by: int) -> None:
+        live = self.live(now)
+        at = taken if taken in live or by < 0 else now // self.tick
+        if at in live or by > 0:
+            self.counts[at] = max(live.get(at, 0) + by, 0)
+
+
+OPS = st.lists(
+    st.tuples(st.integers(0, 9 * SECOND), st.integers(0, 12), st.none() | st.integers(0, 20)),
+    max_size=40,
+)
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(OPS)
+def test_any_requests_and_corrections_go_as_the_law_says(bench, asked):
+    key, window = uuid.uuid4().hex, 32.0
+    model, open_ = Model(20, window), []
+    for gap, cost, really in asked:
+        bench.clock.now += gap
+        now = bench.clock.now
+        taken = bench.take(rate(20, window, cost, key))
+        passes, remaining, reset, wait = model.take(now, cost)
+        assert (taken.denied is None) == passes
+        assert taken.states[0] == pytest.approx((remaining, reset / SECOND, wait / SECOND))
+        if passes:
+            open_.append((taken.receipt, now // model.tick, cost))
+        if really is not None and open_:
+            receipt, bucket, was = open_.pop(0)
+            bench.settle(receipt, really)
+            if really != was:
+                model.settle(now, bucket, really - was)

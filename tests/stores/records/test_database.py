@@ -1,0 +1,240 @@
+"""Opening a database, asking it, and what is said when that fails."""
+
+import subprocess
+import sys
+import threading
+
+import psycopg
+import pytest
+
+from engine.stores.records.database import open_database
+from engine.stores.records.failures import (
+    BadUrl,
+    Clash,
+    DatabaseAway,
+    DatabaseRefuses,
+)
+from engine.stores.records.migrate import upgrade
+
+
+def one(connection):
+    return connection.exec_driver_sql("SELECT 1").scalar()
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        *("", "modelway.db", "mysql://localhost/x", "postgresql+asyncpg://localhost/x"),
+        *("sqlite://", "sqlite:///:memory:", "sqlite:///x.db?mode=ro", "sqlite+aiosqlite:///x.db"),
+    ],
+)
+def test_what_is_no_database_known_here_is_refused(url):
+    with pytest.raises(BadUrl, match="write sqlite:///var"):
+        open_database(url)
+
+
+def test_a_password_is_never_shown():
+    database = open_database("postgresql+psycopg://me:geheim@127.0.0.1:1/x")
+    assert "geheim" not in database.shown
+    with pytest.raises(DatabaseAway) as raised:
+        database.read(one)
+    assert "geheim" not in str(raised.value)
+    assert "127.0.0.1" in str(raised.value)
+
+
+def test_a_password_in_the_query_is_never_shown():
+    database = open_database("postgresql+psycopg://me@127.0.0.1:1/x?password=geheim")
+    with pytest.raises(DatabaseAway) as raised:
+        database.read(one)
+    assert "geheim" not in f"{database.shown} {raised.value}"
+
+
+def test_a_password_in_what_is_no_url_is_never_shown():
+    with pytest.raises(BadUrl) as raised:
+        open_database("postgresql me:geheim@host")
+    assert "geheim" not in str(raised.value)
+
+
+@pytest.mark.parametrize("scheme", ["postgresql+psycopg", "postgresql", "postgres"])
+def test_postgresql_goes_by_all_its_names(postgres, scheme):
+    database = open_database(postgres.url.replace("postgresql+psycopg", scheme))
+    assert database.read(one) == 1
+    assert database.kind == "postgresql"
+    database.close()
+
+
+def test_a_transaction_is_kept_whole_or_not_at_all(records):
+    def half(connection):
+        connection.exec_driver_sql(
+            "INSERT INTO tokens (name, sha256, created, note) VALUES ('a', 'a', 1, '')"
+        )
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        records.write(half)
+    assert records.read(lambda c: c.exec_driver_sql("SELECT count(*) FROM tokens").scalar()) == 0
+
+
+def test_a_row_that_is_there_already_clashes(records):
+    def insert(connection):
+        connection.exec_driver_sql(
+            "INSERT INTO tokens (name, sha256, created, note) VALUES ('a', 'a', 1, '')"
+        )
+
+    records.write(insert)
+    with pytest.raises(Clash):
+        records.write(insert)
+
+
+def test_a_database_without_tables_says_what_makes_them(records_url):
+    database = open_database(records_url)
+    with pytest.raises(DatabaseRefuses, match="no tables yet"):
+        database.read(lambda c: c.exec_driver_sql("SELECT * FROM tokens"))
+    database.close()
+
+
+@pytest.mark.parametrize(
+    ("user", "name", "words"),
+    [
+        ("nobody-here", "postgres", "does not let this user in"),
+        ("modelway", "nothing-here", "no database of that name: make it with `createdb`"),
+    ],
+)
+def test_who_is_not_let_in_reads_why(postgres, user, name, words):
+    with pytest.raises(DatabaseRefuses, match=words):
+        open_database(postgres.named(name, user)).read(one)
+
+
+def test_a_user_without_rights_reads_what_to_grant(postgres):
+    """As every user but the owner since PostgreSQL 15, who may make no tables either."""
+    url = postgres.fresh()
+    postgres.run("DROP ROLE IF EXISTS guest")
+    postgres.run("CREATE ROLE guest LOGIN")
+    guest = open_database(url.replace("modelway@", "guest@"))
+    with pytest.raises(DatabaseRefuses, match="let it own the database, or GRANT"):
+        upgrade(guest)
+    upgrade(open_database(url))
+    with pytest.raises(DatabaseRefuses, match="let it own the database, or GRANT"):
+        guest.read(lambda c: c.exec_driver_sql("SELECT * FROM tokens"))
+    guest.close()
+
+
+def test_a_file_that_cannot_be_written_is_said(tmp_path):
+    database = open_database(f"sqlite:///{tmp_path}/x.db")
+    upgrade(database)
+
+    def insert(connection):
+        connection.exec_driver_sql("PRAGMA query_only = ON")
+        connection.exec_driver_sql("DELETE FROM tokens")
+
+    with pytest.raises(DatabaseRefuses, match="this user needs to write the file and its folder"):
+        database.write(insert)
+
+
+def test_a_full_disk_is_said(tmp_path):
+    database = open_database(f"sqlite:///{tmp_path}/x.db")
+    upgrade(database)
+
+    def fill(connection):
+        connection.exec_driver_sql("PRAGMA max_page_count = 1")
+        connection.exec_driver_sql(
+            "INSERT INTO tokens (name, sha256, created, note) VALUES ('a', 'b', 1, ?)",
+            ("x" * 1_000_000,),
+        )
+
+    with pytest.raises(DatabaseRefuses, match="disk is full"):
+        database.write(fill)
+
+
+def test_a_file_that_is_no_database_is_said(tmp_path):
+    (tmp_path / "x.db").write_text("These are words, and not a database. " * 100)
+    with pytest.raises(DatabaseRefuses, match="no SQLite database"):
+        upgrade(open_database(f"sqlite:///{tmp_path}/x.db"))
+
+
+def test_a_missing_folder_is_said(tmp_path):
+    with pytest.raises(DatabaseRefuses, match="does its folder exist"):
+        open_database(f"sqlite:///{tmp_path}/nowhere/x.db").read(one)
+
+
+def test_readers_of_sqlite_do_not_wait_for_a_writer(tmp_path):
+    url = f"sqlite:///{tmp_path}/x.db"
+    database, other = open_database(url), open_database(url, busy=0.0)
+    upgrade(database)
+
+    def writing(connection):
+        assert other.read(lambda c: c.exec_driver_sql("SELECT count(*) FROM tokens").scalar()) == 0
+        with pytest.raises(DatabaseAway, match="locked"):
+            other.write(one)
+
+    database.write(writing)
+
+
+def test_an_idle_connection_that_was_cut_is_not_noticed(postgres):
+    database = open_database(postgres.url)
+    assert database.read(one) == 1
+    postgres.kill()
+    postgres.start()
+    assert database.read(one) == 1
+    database.close()
+
+
+def test_a_statement_has_its_time_limit(postgres):
+    database = open_database(postgres.url)
+    shown = database.read(lambda c: c.exec_driver_sql("SHOW statement_timeout").scalar())
+    assert shown == "2s"
+    database.close()
+
+
+def test_what_takes_too_long_counts_as_away_and_spoils_nothing(postgres):
+    database = open_database(f"{postgres.url}?options=-c%20statement_timeout%3D100")
+    with pytest.raises(DatabaseAway, match="statement timeout"):
+        database.read(lambda c: c.exec_driver_sql("SELECT pg_sleep(10)"))
+    assert database.read(one) == 1
+    database.close()
+
+
+COOPERATIVE = """
+import sys
+{before}
+from gevent import monkey
+monkey.patch_all()
+import gevent, time
+from engine.stores.records.database import open_database
+database = open_database(sys.argv[1])
+database.read(lambda c: c.exec_driver_sql("SELECT 1").scalar())
+turns = []
+def count():
+    while True:
+        turns.append(time.monotonic())
+        gevent.sleep(0.01)
+counting = gevent.spawn(count)
+database.read(lambda c: c.exec_driver_sql("SELECT pg_sleep(0.5)"))
+counting.kill()
+gaps = [b - a for a, b in zip(turns, turns[1:])]
+assert len(turns) > 20, len(turns)
+assert max(gaps) < 0.25, max(gaps)
+"""
+
+
+@pytest.mark.parametrize("before", ["", "import psycopg"], ids=["patched first", "driver first"])
+def test_other_greenlets_run_while_postgresql_is_asked(postgres, before):
+    code = COOPERATIVE.format(before=before)
+    done = subprocess.run(
+        [sys.executable, "-c", code, postgres.url], capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_thread_may_use_what_another_has_opened(records):
+    found = []
+    thread = threading.Thread(target=lambda: found.append(records.read(one)))
+    thread.start()
+    thread.join(10)
+    assert found == [1]
+
+
+def test_the_server_under_test_is_the_real_one(postgres):
+    with psycopg.connect(postgres.url.replace("+psycopg", "")) as connection:
+        version = connection.execute("SELECT version()").fetchone()
+    assert version[0].startswith("PostgreSQL")

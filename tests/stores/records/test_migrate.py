@@ -1,0 +1,133 @@
+"""The tables: made from nothing, from the first version, by many at once, and never from newer."""
+
+import multiprocessing
+
+import pytest
+from alembic import command
+from alembic.autogenerate import compare_metadata
+from alembic.config import Config
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import inspect
+
+from engine.stores.records import migrate
+from engine.stores.records.database import file_of, open_database
+from engine.stores.records.failures import DatabaseRefuses, WrongVersion
+from engine.stores.records.migrate import check_version, upgrade
+from engine.stores.records.schema import metadata
+
+
+def differences(database):
+    def compare(connection):
+        options = {"compare_type": True, "compare_server_default": True}
+        return compare_metadata(MigrationContext.configure(connection, opts=options), metadata)
+
+    return database.read(compare)
+
+
+def table_names(database):
+    return set(database.read(lambda c: inspect(c).get_table_names()))
+
+
+def at_revision(database, revision):
+    """Bring the tables to an older version, as the program of that time did."""
+    config = Config()
+    config.set_main_option("script_location", str(migrate._FOLDER))
+
+    def step(connection):
+        config.attributes["connection"] = connection
+        command.upgrade(config, revision)
+
+    database.write(step)
+
+
+def test_the_tables_made_from_nothing_are_those_of_the_schema(records):
+    assert table_names(records) == {"alembic_version", "tokens", "usage"}
+    assert differences(records) == []
+    assert check_version(records)
+
+
+def test_the_comparison_sees_a_difference(records):
+    records.write(lambda c: c.exec_driver_sql("ALTER TABLE tokens ADD COLUMN odd TEXT"))
+    assert differences(records)
+
+
+def test_a_database_of_the_first_version_is_brought_up_to_date(records_url):
+    database = open_database(records_url)
+    if (file := file_of(database)) is not None:
+        file.touch()
+    at_revision(database, "r0001")
+    database.write(
+        lambda c: c.exec_driver_sql(
+            "INSERT INTO tokens (name, sha256, created, note) VALUES ('old', 'a', 1.5, '')"
+        )
+    )
+    upgrade(database)
+    assert check_version(database)
+    assert differences(database) == []
+    kept = database.read(lambda c: c.exec_driver_sql("SELECT name, created FROM tokens").all())
+    assert [tuple(row) for row in kept] == [("old", 1.5)]
+    database.close()
+
+
+def test_upgrading_twice_changes_nothing(records):
+    upgrade(records)
+    assert differences(records) == []
+
+
+def test_an_empty_database_has_work_to_do(records_url):
+    database = open_database(records_url)
+    if (file := file_of(database)) is not None:
+        file.touch()
+    assert not check_version(database)
+    database.close()
+
+
+def test_a_newer_database_is_refused_with_what_to_do(records):
+    records.write(lambda c: c.exec_driver_sql("UPDATE alembic_version SET version_num = 'r9999'"))
+    for refuse in (check_version, upgrade):
+        with pytest.raises(WrongVersion, match=r"newer Modelway .*r9999.*run that version, or put"):
+            refuse(records)
+    assert table_names(records) == {"alembic_version", "tokens", "usage"}
+
+
+def test_the_steps_are_one_row_without_branches():
+    script = ScriptDirectory(str(migrate._FOLDER))
+    steps = [step.revision for step in script.walk_revisions()]
+    assert script.get_heads() == steps[:1]
+    assert steps == [f"r{number:04}" for number in range(len(steps), 0, -1)]
+
+
+def _upgrade_here(url, barrier):
+    database = open_database(url)
+    barrier.wait(30)
+    upgrade(database)
+    assert check_version(database)
+
+
+def test_many_processes_may_upgrade_at_once(records_url):
+    context = multiprocessing.get_context("fork")
+    barrier = context.Barrier(6)
+    started = [context.Process(target=_upgrade_here, args=(records_url, barrier)) for _ in range(6)]
+    for process in started:
+        process.start()
+    for process in started:
+        process.join(60)
+    assert [process.exitcode for process in started] == [0] * 6
+    database = open_database(records_url)
+    assert differences(database) == []
+    database.close()
+
+
+def test_the_file_is_for_its_owner_alone_and_writes_ahead(tmp_path):
+    database = open_database(f"sqlite:///{tmp_path}/new/folder/records.db")
+    upgrade(database)
+    assert file_of(database).stat().st_mode & 0o777 == 0o600
+    assert database.read(lambda c: c.exec_driver_sql("PRAGMA journal_mode").scalar()) == "wal"
+    database.close()
+
+
+def test_a_file_that_cannot_be_made_is_said(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(DatabaseRefuses, match="cannot make"):
+        upgrade(open_database(f"sqlite:///{tmp_path}/file/records.db"))

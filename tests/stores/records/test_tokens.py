@@ -1,0 +1,258 @@
+"""Tokens in the database, on both kinds alike."""
+
+import multiprocessing
+from dataclasses import replace
+
+import pytest
+from sqlalchemy import text
+
+from engine.allowance import Allowance
+from engine.stores.records import tokens
+from engine.stores.records.database import open_database
+from engine.stores.records.failures import Clash
+from engine.stores.records.tokens import Token, UnknownToken
+from engine.tokens import digest, new_secret
+
+NOW = 1_800_000_000.25
+FULL = Token(
+    name="Łódź 🚀 'quoted' %s",
+    sha256=digest("a"),
+    created=NOW,
+    models=("gpt-4o*", "o1"),
+    operations=("openai.*",),
+    ips=("10.0.0.0/8", "::1"),
+    rate="60/1m",
+    token_budget="1000000/1d",
+    budget="20 USD/30d",
+    concurrency=10,
+    expires=NOW + 1000.125,
+    revoked=None,
+    previous_sha256=digest("before"),
+    previous_until=NOW + 10,
+    note="for 'us'; DROP TABLE tokens",
+)
+PLAIN = Token(name="plain", sha256=digest("b"), created=NOW)
+
+
+@pytest.mark.parametrize("token", [FULL, PLAIN, replace(PLAIN, models=(), ips=(), operations=())])
+def test_a_token_is_found_as_it_was_kept(records, token):
+    tokens.add(records, [token])
+    assert tokens.find(records, token.sha256) == token
+    assert tokens.named(records, token.name) == token
+    assert list(tokens.every(records)) == [token]
+
+
+def test_a_token_is_found_by_its_secret_before_the_rotation(records):
+    tokens.add(records, [FULL, PLAIN])
+    assert tokens.find(records, digest("before")) == FULL
+
+
+@pytest.mark.parametrize("hashed", ["", digest("c"), digest("a").upper(), digest("a")[:-1], "%"])
+def test_another_digest_finds_nothing(records, hashed):
+    tokens.add(records, [FULL, PLAIN])
+    assert tokens.find(records, hashed) is None
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        replace(PLAIN, sha256=digest("c")),
+        replace(PLAIN, name="other"),
+        replace(FULL, name="other", sha256=digest("c")),
+    ],
+    ids=["name", "secret", "previous secret"],
+)
+def test_what_is_taken_clashes_and_nothing_is_kept_of_it(records, other):
+    tokens.add(records, [FULL, PLAIN])
+    fresh = Token(name="fresh", sha256=digest("fresh"), created=NOW)
+    with pytest.raises(Clash):
+        tokens.add(records, [fresh, other])
+    assert sorted(token.name for token in tokens.every(records)) == sorted([FULL.name, "plain"])
+
+
+def test_every_token_comes_once_however_many_pages_there_are(records):
+    made = [Token(name=f"t{n}", sha256=digest(str(n)), created=NOW) for n in range(2001)]
+    tokens.add(records, made)
+    assert sorted(token.name for token in tokens.every(records)) == sorted(t.name for t in made)
+
+
+def test_rotation_keeps_the_old_secret_until_its_time_is_over(records):
+    tokens.add(records, [PLAIN])
+    before = tokens.rotate(records, "plain", digest("new"), NOW + 60, NOW)
+    assert before == PLAIN
+    after = tokens.named(records, "plain")
+    assert after == replace(
+        PLAIN, sha256=digest("new"), previous_sha256=digest("b"), previous_until=NOW + 60
+    )
+    assert after.caller(digest("new"), "USD").expires is None
+    assert after.caller(digest("b"), "USD").expires == NOW + 60
+
+
+def test_rotation_without_grace_ends_the_old_secret(records):
+    tokens.add(records, [FULL])
+    tokens.rotate(records, FULL.name, digest("new"), None, NOW)
+    assert tokens.find(records, digest("a")) is None
+    assert tokens.find(records, digest("before")) is None
+    assert tokens.find(records, digest("new")).name == FULL.name
+
+
+def test_a_second_rotation_ends_the_first_secret(records):
+    tokens.add(records, [PLAIN])
+    tokens.rotate(records, "plain", digest("second"), NOW + 60, NOW)
+    tokens.rotate(records, "plain", digest("third"), NOW + 60, NOW)
+    assert tokens.find(records, digest("b")) is None
+    assert tokens.find(records, digest("second")).name == "plain"
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [({"revoked": NOW - 1}, "is revoked"), ({"expires": NOW}, "has expired")],
+)
+def test_a_token_that_has_ended_is_not_rotated(records, change, words):
+    ended = replace(PLAIN, **change)
+    tokens.add(records, [ended])
+    with pytest.raises(Clash, match=words):
+        tokens.rotate(records, "plain", digest("new"), None, NOW)
+    assert tokens.named(records, "plain") == ended
+
+
+def test_revoking_keeps_the_first_time(records):
+    tokens.add(records, [PLAIN])
+    assert tokens.revoke(records, "plain", NOW) == PLAIN
+    assert tokens.revoke(records, "plain", NOW + 5).revoked == NOW
+    assert tokens.named(records, "plain").revoked == NOW
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        tokens.named,
+        lambda database, name: tokens.revoke(database, name, NOW),
+        lambda database, name: tokens.rotate(database, name, digest("new"), None, NOW),
+    ],
+    ids=["named", "revoke", "rotate"],
+)
+def test_an_unknown_name_is_said(records, ask):
+    with pytest.raises(UnknownToken, match="'nobody'"):
+        ask(records, "nobody")
+
+
+def test_names_near_begin_alike(records):
+    made = [Token(name=name, sha256=digest(name), created=NOW) for name in ("%a", "shop", "ship")]
+    tokens.add(records, made)
+    assert sorted(tokens.names_near(records, "shup")) == ["ship", "shop"]
+    assert tokens.names_near(records, "%") == ["%a"]
+    assert sorted(tokens.names_near(records, "x")) == ["%a", "ship", "shop"]
+
+
+def test_what_is_taken_is_known_before(records):
+    tokens.add(records, [FULL, PLAIN])
+    asked = [Token(f"n{n}", digest(f"n{n}"), NOW) for n in range(600)]
+    asked += [Token("plain", digest("y"), NOW), Token("z", digest("before"), NOW)]
+    names, digests = tokens.taken(records, asked)
+    assert names == {"plain", FULL.name}
+    assert digests == {FULL.sha256, FULL.previous_sha256, PLAIN.sha256}
+
+
+def test_a_caller_has_the_bounds_of_its_token():
+    caller = FULL.caller(FULL.sha256, "USD")
+    assert (caller.name, caller.models, caller.operations) == (
+        FULL.name,
+        FULL.models,
+        FULL.operations,
+    )
+    assert caller.ips == FULL.ips
+    assert caller.expires == FULL.expires
+    assert caller.limits == (
+        Allowance("requests", 60, 60.0),
+        Allowance("tokens", 1_000_000, 86_400.0),
+        Allowance("spend", 20 * 10**9, 30 * 86_400.0),
+        Allowance("concurrency", 10, 0.0),
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "hashed", "ends"),
+    [
+        ({}, "a", NOW + 1000.125),
+        ({}, "before", NOW + 10),
+        ({"expires": None}, "a", None),
+        ({"expires": NOW + 5}, "before", NOW + 5),
+        ({"expires": None, "previous_until": None}, "before", 0.0),
+        ({"revoked": NOW + 99}, "a", 0.0),
+        ({"revoked": NOW - 99, "expires": None}, "before", 0.0),
+    ],
+)
+def test_a_secret_ends_with_what_ends_first(change, hashed, ends):
+    assert replace(FULL, **change).caller(digest(hashed), "USD").expires == ends
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"rate": "60"},
+        {"token_budget": "many/1d"},
+        {"budget": "20 EUR/30d"},
+        {"ips": ("10.0.0.1/8",)},
+    ],
+)
+def test_a_bound_that_cannot_be_kept_is_not_left_out(change):
+    with pytest.raises(ValueError, match="is"):
+        replace(FULL, **change).caller(FULL.sha256, "USD")
+
+
+def test_a_list_that_somebody_wrote_wrongly_is_not_taken_for_letters(records):
+    tokens.add(records, [FULL])
+    records.write(lambda c: c.execute(text("UPDATE tokens SET models = '\"gpt\"'")))
+    with pytest.raises(ValueError, match="'models' is no list"):
+        tokens.callers(records, "USD")(FULL.sha256)
+
+
+def test_callers_are_found_by_digest(records):
+    tokens.add(records, [PLAIN])
+    find = tokens.callers(records, "USD")
+    assert find(PLAIN.sha256).name == "plain"
+    assert find(digest("nobody")) is None
+
+
+def _rotate_often(url, barrier, found):
+    database = open_database(url)
+    barrier.wait(30)
+    for _ in range(10):
+        found.put(tokens.rotate(database, "plain", digest(new_secret()), NOW, NOW).sha256)
+    database.close()
+
+
+def test_rotations_at_once_come_one_after_another(records, records_url):
+    """Each finds what the one before has left: no secret is replaced twice."""
+    tokens.add(records, [PLAIN])
+    records.close()
+    context = multiprocessing.get_context("fork")
+    barrier, found = context.Barrier(3), context.Queue()
+    started = [
+        context.Process(target=_rotate_often, args=(records_url, barrier, found)) for _ in range(3)
+    ]
+    for process in started:
+        process.start()
+    replaced = {found.get(timeout=60) for _ in range(30)}
+    for process in started:
+        process.join(60)
+    assert len(replaced) == 30
+
+
+def test_a_look_up_goes_by_the_indexes(records):
+    def plan(connection):
+        if records.kind == "postgresql":
+            connection.execute(text("SET enable_seqscan = off"))  # there are too few rows to see
+            asked = "EXPLAIN {}"
+        else:
+            asked = "EXPLAIN QUERY PLAN {}"
+        statement = str(tokens._BY_DIGEST.compile(compile_kwargs={"literal_binds": False}))
+        statement = statement.replace(":digest", "'x'")
+        rows = connection.exec_driver_sql(asked.format(statement)).all()
+        connection.invalidate()
+        return " ".join(map(str, rows))
+
+    shown = records.read(plan)
+    assert "SCAN tokens" not in shown
+    assert "Seq Scan" not in shown

@@ -1,0 +1,97 @@
+"""Adding the ledger up, exactly, on both kinds of database."""
+
+import pytest
+
+from engine.ledger import Entry, decode, encode
+from engine.stores.records.totals import KINDS, Total, Which, known, names, totals
+from engine.stores.records.usage import Books
+
+DAY = 86_400.0
+ALL = Which(0.0, 1e12)
+GPT = {"model_asked": "gpt-4o", "model_served": "gpt-4o-2024", "upstream": "openai"}
+CLAUDE = {"model_asked": "gpt-4o", "model_served": "claude", "upstream": "anthropic"}
+MONEY = {"currency": "USD", "cost": 1}
+ENTRIES = [
+    Entry("1", 0.0, "a", "chat", **GPT, **MONEY, status=200, input=10, output=5, first_byte=1.0),
+    Entry("2", DAY - 0.5, "a", "chat", **GPT, **MONEY, status=200, cached=3, first_byte=2.0),
+    Entry("3", DAY, "b", "chat", **CLAUDE, currency="USD", cost=2**53 + 1, status=200),
+    Entry("4", DAY + 1, "b", "embed", currency="USD", status=429, outcome="refused"),
+    Entry("5", DAY + 2, "b", "chat", **GPT, currency="EUR", cost=7, outcome="upstream_cut"),
+    Entry("6", 2 * DAY, "a", "chat", **GPT, currency="USD", status=404),
+    Entry("7", 2 * DAY, "a", "chat", **GPT, currency="USD", status=499, outcome="caller_left"),
+]
+
+
+@pytest.fixture
+def books(records):
+    Books(records).insert([decode(encode(entry)) for entry in ENTRIES])
+    return records
+
+
+def counted(database, by, which=ALL):
+    return {t.key: (t.requests, t.failed) for t in totals(database, by, which)}
+
+
+def test_every_kind_of_total(books):
+    assert counted(books, "token") == {"a": (4, 1), "b": (3, 2)}
+    assert counted(books, "model") == {"gpt-4o": (6, 2), "": (1, 1)}
+    assert counted(books, "served") == {"gpt-4o-2024": (5, 2), "claude": (1, 0), "": (1, 1)}
+    assert counted(books, "upstream") == {"openai": (5, 2), "anthropic": (1, 0), "": (1, 1)}
+    assert counted(books, "operation") == {"chat": (6, 2), "embed": (1, 1)}
+    assert counted(books, "status") == {
+        "200": (3, 0),
+        "0": (1, 1),
+        "404": (1, 1),
+        "429": (1, 1),
+        "499": (1, 0),
+    }
+    assert counted(books, "outcome")["caller_left"] == (1, 0)
+
+
+def test_days_are_in_order_and_of_utc(books):
+    assert [(t.key, t.requests) for t in totals(books, "day", ALL)] == [
+        ("1970-01-01", 2),
+        ("1970-01-02", 3),
+        ("1970-01-03", 2),
+    ]
+
+
+def test_sums_are_exact_and_currencies_apart(books):
+    a, b = totals(books, "token", ALL)
+    assert (a.input, a.output, a.cached, a.first_byte) == (10, 5, 3, 1.5)
+    assert a.cost == {"USD": 2}
+    assert b.cost == {"EUR": 7, "USD": 2**53 + 1}
+    assert b.first_byte is None
+    assert (a + b).cost == {"EUR": 7, "USD": 2**53 + 3}
+
+
+def test_what_is_asked_about(books):
+    assert counted(books, "token", Which(DAY, 2 * DAY)) == {"b": (3, 2)}
+    assert counted(books, "day", Which(0, 1e12, token="a")) == {
+        "1970-01-01": (2, 0),
+        "1970-01-03": (2, 1),
+    }
+    assert counted(books, "token", Which(0, 1e12, model="claude")) == {"b": (1, 0)}
+    assert counted(books, "token", Which(0, 1e12, model="gpt-4o")) == {"a": (4, 1), "b": (2, 1)}
+    assert totals(books, "token", Which(0, 1e12, token="nobody")) == []
+
+
+@pytest.mark.parametrize("by", KINDS)
+def test_the_sum_of_all_totals_is_always_the_same(books, by):
+    everything = sum(totals(books, by, ALL), Total())
+    assert (everything.requests, everything.failed, everything.answered) == (7, 3, 2)
+    assert everything.cost == {"EUR": 7, "USD": 2**53 + 3}
+
+
+def test_names_that_there_are(books):
+    assert names(books, "token", ALL) == ["a", "b"]
+    assert names(books, "token", Which(2 * DAY, 1e12)) == ["a"]
+
+
+def test_rows_that_have_been_entered(books):
+    assert known(books, ["1", "7", "8"]) == {"1", "7"}
+    assert known(books, []) == set()
+
+
+def test_an_empty_ledger_has_no_totals(records):
+    assert totals(records, "token", ALL) == []

@@ -1,0 +1,147 @@
+"""The ledger's rows in a database: each enters once, whatever it holds."""
+
+from dataclasses import asdict, replace
+
+import pytest
+from sqlalchemy import select
+
+from engine.ledger import Entry, decode, encode, mended
+from engine.stores.records.database import open_database
+from engine.stores.records.failures import DatabaseAway, DatabaseRefuses
+from engine.stores.records.schema import usage
+from engine.stores.records.usage import Books, RowsRefused
+
+ENTRY = Entry(
+    id="req_1",
+    time=1_700_000_000.25,
+    token="team-a",
+    operation="openai.createChatCompletion",
+    model_asked='gpt "4o" \\ %s ü 😀',
+    model_served="gpt-4o-2024-11-20",
+    upstream="openai",
+    status=200,
+    input=2**40,
+    output=340,
+    cached=100,
+    reasoning=7,
+    images=1,
+    seconds=1.5,
+    characters=9,
+    source="upstream",
+    cost=2**62,
+    currency="USD",
+    first_byte=0.4312,
+    duration=2.5,
+    bytes_in=10,
+    bytes_out=20,
+    stream=True,
+    attempts=2,
+)
+
+
+def rows(*entries):
+    return [decode(encode(entry)) for entry in entries]
+
+
+def entered(database):
+    ask = select(usage).order_by(usage.c.id)
+    return [dict(row) for row in database.read(lambda c: c.execute(ask).mappings().all())]
+
+
+def test_a_row_comes_out_as_it_went_in(records):
+    none = Entry(id="req_2", time=5.0)
+    Books(records).insert(rows(ENTRY, none))
+    assert entered(records) == [asdict(ENTRY), asdict(none)]
+
+
+def test_a_row_counts_once_however_often_it_is_entered(records):
+    books = Books(records)
+    books.insert(rows(ENTRY, ENTRY))
+    books.insert(rows(replace(ENTRY, cost=1), replace(ENTRY, id="req_2")))
+    books.insert([])
+    assert [(r["id"], r["cost"]) for r in entered(records)] == [("req_1", 2**62), ("req_2", 2**62)]
+
+
+REFUSED = [
+    {"duration": None},
+    {"cost": 2**64 - 1},
+]
+
+
+@pytest.mark.parametrize("wrong", REFUSED)
+def test_a_row_at_fault_is_told_from_a_database_that_is_away(records, wrong):
+    books = Books(records)
+    sound, bad = rows(ENTRY, replace(ENTRY, id="req_2"))
+    with pytest.raises(RowsRefused):
+        books.insert([sound, bad | wrong])
+    assert entered(records) == []
+    books.insert([sound, mended(bad | wrong)])
+    assert len(entered(records)) == 2
+
+
+def test_a_row_of_an_older_program_enters_once_it_is_mended(records):
+    books = Books(records)
+    old = {"id": "req_1", "time": 5.0}
+    try:
+        books.insert([old])
+    except RowsRefused:
+        books.insert([mended(old)])
+    assert entered(records) == [asdict(Entry("req_1", 5.0))]
+
+
+ODD = [
+    {"model_asked": "nul \0 and half \ud800"},
+    {"model_asked": "\x01" * 100_000, "token": "ü" * 100_000},
+    {"cost": 10**40, "status": 10**40, "input": -(10**40)},
+    {"upstream": "\uffff\U0010ffff"},
+]
+
+
+@pytest.mark.parametrize("odd", ODD)
+def test_every_line_of_the_journal_enters(records, odd):
+    Books(records).insert(rows(replace(ENTRY, **odd)))
+    assert len(entered(records)) == 1
+
+
+def test_old_rows_go_a_few_at_a_time(records):
+    books = Books(records)
+    books.insert(rows(*(Entry(id=f"req_{n}", time=float(n)) for n in range(10))))
+    assert books.forget(before=7.0, most=5) == 5
+    assert [r["time"] for r in entered(records)] == [5.0, 6.0, 7.0, 8.0, 9.0]
+    assert books.forget(before=7.0, most=5) == 2
+    assert books.forget(before=7.0, most=5) == 0
+
+
+def test_only_one_process_lets_old_rows_go(postgres):
+    """The lock lasts as long as the transaction that deletes."""
+    database = open_database(postgres.fresh())
+    other = open_database(str(database.engine.url.render_as_string(hide_password=False)))
+    usage.metadata.create_all(database.engine)
+    Books(database).insert(rows(ENTRY))
+
+    def meanwhile(connection):
+        connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({0x6D776F6C64})")
+        return Books(other).forget(before=2e9, most=5)
+
+    assert database.write(meanwhile) == 0
+    assert Books(other).forget(before=2e9, most=5) == 1
+    other.close()
+    database.close()
+
+
+def test_a_database_without_tables_is_no_fault_of_the_rows(records_url):
+    with pytest.raises(DatabaseRefuses, match="no tables"):
+        Books(open_database(records_url)).insert(rows(ENTRY))
+
+
+def test_a_server_that_is_not_there_is_away():
+    books = Books(open_database("postgresql+psycopg://nobody@127.0.0.1:1/none"))
+    with pytest.raises(DatabaseAway):
+        books.insert(rows(ENTRY))
+
+
+def test_what_is_entered_in_sqlite_is_on_the_disk(tmp_path):
+    database = open_database(f"sqlite:///{tmp_path}/modelway.db")
+    Books(database)
+    synchronous = database.read(lambda c: c.exec_driver_sql("PRAGMA synchronous").scalar())
+    assert synchronous == 2  # FULL

@@ -1,0 +1,141 @@
+"""Stores of counters for tests: both kinds, on a clock that a test turns."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import gevent
+
+from engine.stores.counters import Counters, Limit, Taken
+from engine.stores.counters.memory import Memory
+from engine.stores.counters.redis import Redis
+
+ROOT = Path(__file__).resolve().parents[2]
+SECOND = 1_000_000
+PATIENT = 5.0
+"""Seconds for a round trip where a busy machine must not be taken for a server that is away."""
+
+
+@dataclass
+class Clock:
+    """Microseconds, as far as a test has turned them."""
+
+    now: int = 1_700_000_000 * SECOND
+
+    def __call__(self) -> int:
+        return self.now
+
+    def turn(self, seconds: float) -> None:
+        self.now += round(seconds * SECOND)
+
+
+class Bench:
+    """A store on a test's clock, whose corrections have arrived when `settle` returns."""
+
+    def __init__(self, store: Counters, clock: Clock) -> None:
+        self.store, self.clock = store, clock
+
+    def take(self, *limits: Limit) -> Taken:
+        return self.store.take(limits)
+
+    def passes(self, *limits: Limit) -> bool:
+        return self.store.take(limits).denied is None
+
+    def settle(self, receipt: object, *costs: int) -> None:
+        self.store.settle(receipt, costs)
+        if isinstance(self.store, Redis):
+            arrived(self.store)
+
+
+def arrived(store: Redis) -> None:
+    """Wait until a store has sent what it had to send."""
+    deadline = time.monotonic() + 10
+    while store.waiting():
+        assert time.monotonic() < deadline, "corrections are not sent"
+        gevent.sleep(0)
+
+
+@contextmanager
+def folder() -> Iterator[Path]:
+    """A path for a Memory, in shared memory where there is some."""
+    shm = Path("/dev/shm")
+    root = Path(tempfile.mkdtemp(prefix="modelway-test-", dir=shm if shm.is_dir() else None))
+    try:
+        yield root / "counters"
+    finally:
+        shutil.rmtree(root, ignore_errors=True)
+
+
+@contextmanager
+def opened(place: Path | str) -> Iterator[Counters]:
+    """A store as a worker has it: Memory at a path, Redis at a URL."""
+    store = Redis(place, limit=PATIENT) if isinstance(place, str) else Memory(place)
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+def left(store: Counters, limits: Sequence[Limit]) -> list[int]:
+    """What remains of each limit, taking nothing."""
+    asked = [Limit(limit.key, limit.amount, limit.window, 0) for limit in limits]
+    return [state.remaining for state in store.take(asked).states]
+
+
+class Worker:
+    """A process of `tests.support.counting`, ready to begin."""
+
+    def __init__(self, place: Path | str, *asked: str | int) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "tests.support.counting", str(place), *map(str, asked)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            cwd=ROOT,
+            env=os.environ | {"PYTHONPATH": str(ROOT)},
+            start_new_session=True,
+        )
+
+    def go(self) -> None:
+        """Begin. Returns once the worker has been ready to."""
+        assert self._process.stdout is not None
+        assert self._process.stdin is not None
+        assert self._process.stdout.readline() == "ready\n"
+        self._process.stdin.write("go\n")
+        self._process.stdin.flush()
+
+    def says(self) -> Any:
+        """The next value it says; the test's own time limit ends the wait."""
+        assert self._process.stdout is not None
+        return json.loads(self._process.stdout.readline())
+
+    def kill(self) -> None:
+        """End it at once, wherever it is, and those that it forked."""
+        if self._process.returncode is None:
+            os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.communicate()
+
+
+@contextmanager
+def workers(count: int, place: Path | str, *asked: str | int) -> Iterator[list[Worker]]:
+    """Workers that begin together, as nearly as can be."""
+    made = [Worker(place, *asked) for _ in range(count)]
+    try:
+        for worker in made:
+            worker.go()
+        yield made
+    finally:
+        for worker in made:
+            worker.kill()

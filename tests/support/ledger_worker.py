@@ -1,0 +1,42 @@
+"""A worker that does nothing but write rows and ship them, until it is killed.
+
+`python -m tests.support.ledger_worker FOLDER URL NAME` writes the id of each row to stdout once
+`append` is back: from then on the row must never be lost.
+"""
+
+# ruff: noqa: E402 - gevent patches first, as in a worker
+from gevent import monkey
+
+monkey.patch_all()
+
+import os
+import sys
+from pathlib import Path
+
+import gevent
+
+from engine.ledger import Entry
+from engine.stores.journal import Journal
+from engine.stores.records.database import open_database
+from engine.stores.records.usage import Books
+from engine.stores.ship import Shipper
+
+
+def main() -> None:
+    folder, url, name = sys.argv[1:]
+    journal = Journal(Path(folder), max_bytes=20_000, max_age=0.5)
+    books = Books(open_database(url))
+    Shipper(
+        journal, books, batch=20, interval=0.02, scan=0.05, longest_wait=0.1, patience=1.0
+    ).start()
+    number = 0
+    while True:
+        for _ in range(3):
+            number += 1
+            journal.append(Entry(id=f"{name}-{number}", time=1.0, model_asked="x" * 200, cost=1))
+            os.write(1, b"%s-%d\n" % (name.encode(), number))
+        gevent.sleep(0.002)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,73 @@
+"""A real Redis server of a test's own, on a free port, to be stopped, paused and started again."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+BINARY = shutil.which("redis-server")
+WHY_NOT = "redis-server is not installed (apt-get install redis-server)"
+
+
+class RedisServer:
+    """A server without persistence, in a folder that `close` removes."""
+
+    def __init__(self, *options: str) -> None:
+        assert BINARY is not None, WHY_NOT
+        self._home = Path(tempfile.mkdtemp(prefix="redis-"))
+        self._options = options
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = int(probe.getsockname()[1])
+        self.url = f"redis://127.0.0.1:{self.port}/0"
+        self.unix_url = f"unix://{self._home}/socket"
+        self.start()
+
+    def start(self) -> None:
+        """Start it (again), and wait until it answers."""
+        self._process = subprocess.Popen(
+            [
+                *(str(BINARY), "--port", str(self.port), "--bind", "127.0.0.1", "--save", ""),
+                *("--dir", str(self._home), "--unixsocket", str(self._home / "socket")),
+                *self._options,
+            ],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        deadline = time.monotonic() + 10
+        while True:
+            try:
+                self.say("PING")
+                return
+            except OSError:
+                assert self._process.poll() is None, "redis-server ended at once"
+                assert time.monotonic() < deadline, "redis-server does not answer"
+                time.sleep(0.01)
+
+    def say(self, line: str) -> bytes:
+        """The first bytes of the answer to a command in one line."""
+        with socket.create_connection(("127.0.0.1", self.port), timeout=5) as sock:
+            sock.sendall(line.encode() + b"\r\n")
+            return sock.recv(65536)
+
+    def kill(self) -> None:
+        """End it in the middle of what it does."""
+        self._process.kill()
+        self._process.wait()
+
+    def pause(self) -> None:
+        """Let it hold its connections open and answer nothing, until `go_on`."""
+        os.kill(self._process.pid, signal.SIGSTOP)
+
+    def go_on(self) -> None:
+        os.kill(self._process.pid, signal.SIGCONT)
+
+    def close(self) -> None:
+        self.kill()
+        shutil.rmtree(self._home, ignore_errors=True)

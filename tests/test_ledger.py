@@ -1,0 +1,110 @@
+"""Rows of the ledger as lines: what goes in comes out, whatever it is."""
+
+import math
+from dataclasses import asdict, fields, replace
+from typing import get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.ledger import NAMES, Entry, decode, encode, mended
+
+ENTRY = Entry(
+    id="req_1",
+    time=1_700_000_000.25,
+    token="team-a",
+    operation="openai.createChatCompletion",
+    model_asked="gpt-4o",
+    model_served="gpt-4o-2024-11-20",
+    upstream="openai",
+    status=200,
+    input=1200,
+    output=340,
+    source="upstream",
+    cost=12_345_678,
+    currency="USD",
+    first_byte=0.4312,
+    duration=2.5,
+    stream=True,
+    attempts=2,
+)
+
+
+def test_a_line_holds_all_of_an_entry():
+    line = encode(ENTRY)
+    assert line.endswith(b"}\n")
+    assert decode(line) == asdict(ENTRY)
+
+
+def test_mending_leaves_a_sound_row_as_it_is():
+    assert mended(asdict(ENTRY)) == asdict(ENTRY)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *(b"", b"{", b'{"id":"x","time":1', b"\0" * 40, b"[1]", b"7", b"null", b'"text"'),
+        *(b"{}", b'{"id":""}', b'{"id":7}', b"\xff\xfe"),
+    ],
+)
+def test_what_is_no_row_is_none(line):
+    assert decode(line) is None
+
+
+ODD = [
+    ("model_asked", "gpt\0four", "gpt\ufffdfour"),
+    ("model_asked", "half \ud800", "half ?"),
+    ("model_asked", "x" * 1_000_000, "x" * 256),
+    ("token", None, ""),
+    ("cost", 10**30, 2**63 - 1),
+    ("cost", -(10**30), -(2**63 - 1)),
+    ("input", "many", 0),
+    ("cost", 10**400, 2**63 - 1),
+    ("duration", 10**400, 1e300),
+    ("duration", math.nan, 0.0),
+    ("first_byte", math.inf, None),
+    ("stream", 1, True),
+    ("status", 10**12, 2**31 - 1),
+]
+
+
+@pytest.mark.parametrize(("name", "value", "kept"), ODD)
+def test_a_row_is_mended_to_what_every_database_takes(name, value, kept):
+    assert mended({**asdict(ENTRY), name: value})[name] == kept
+
+
+@pytest.mark.parametrize(("name", "value", "kept"), [ODD[0], ODD[1], ODD[2], ODD[4]])
+def test_what_no_database_takes_does_not_reach_a_line(name, value, kept):
+    assert decode(encode(replace(ENTRY, **{name: value})))[name] == kept
+
+
+def test_fields_that_an_older_program_did_not_write_get_their_default():
+    assert mended({"id": "req_1", "time": 5.0}) == asdict(Entry("req_1", 5.0))
+
+
+ANYTHING = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.floats(),
+    st.text(st.characters()),
+    st.lists(st.integers()),
+    st.just(object()),
+)
+
+
+@given(st.fixed_dictionaries(dict.fromkeys(NAMES[1:], ANYTHING)))
+def test_whatever_an_entry_holds_is_one_line_of_every_field(values):
+    line = encode(Entry(id="req_1", **values))
+    assert line.count(b"\n") == 1
+    assert tuple(decode(line)) == NAMES
+
+
+@given(st.fixed_dictionaries(dict.fromkeys(NAMES, ANYTHING)))
+def test_a_mended_row_has_the_types_of_its_fields(values):
+    kinds = {"str": str, "int": int, "float": float, "bool": bool, "float | None": float | None}
+    for field in fields(Entry):
+        value = mended(values)[field.name]
+        kind = kinds[field.type]
+        assert type(value) in (get_args(kind) or (kind,))
