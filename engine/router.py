@@ -45,7 +45,8 @@ class _Variants:
         if all(known.query != resource.query for known, _ in self._all):
             self._all.append((resource, names))
             self._all.sort(key=lambda entry: -len(entry[0].query))
-        self.only = resource if len(self._all) == 1 and not resource.query else None
+        alone = len(self._all) == 1 and not self._all[0][0].query
+        self.only = self._all[0][0] if alone else None
 
     def choose(self, query: str, variables: Spans) -> tuple[Resource, Spans] | None:
         """The one that asks for most of what the query says, and its variables."""

@@ -26,11 +26,7 @@ def assign(
 ) -> list[Claim]:
     """A claim for every operation that is served, in the order of the routes."""
     known = {op.id: op for spec in specifications.values() for op in spec.operations.values()}
-    refused = {
-        f"{spec.name}.{name}": problem
-        for spec in specifications.values()
-        for name, problem in spec.refused.items()
-    }
+    refused = _refused(specifications)
     unread = (set(config.specs) - set(specifications)) | set(config.broken.names.get("specs", ()))
     claims: dict[str, Claim] = {}
     named = [(r, name, at) for r in config.routes for name, at in r.operations if "*" not in name]
@@ -65,6 +61,15 @@ def assign(
         _check_websockets(config, claims, findings)
     places = {route.at: index for index, route in enumerate(config.routes)}
     return sorted(claims.values(), key=lambda claim: places[claim.route.at])
+
+
+def _refused(specifications: Mapping[str, Specification]) -> dict[str, Problem]:
+    """Why an operation cannot be served, for each that cannot."""
+    return {
+        f"{spec.name}.{name}": problem
+        for spec in specifications.values()
+        for name, problem in spec.refused.items()
+    }
 
 
 def _refuse(

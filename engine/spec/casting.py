@@ -151,11 +151,17 @@ def _own_types(node: Mapping[str, Any]) -> frozenset[str]:
     types, declared = _ALL, node.get("type")
     if declared is not None:
         names = declared if isinstance(declared, list) else [declared]
-        types = frozenset(names) | (_NUMERIC if "number" in names else frozenset())
+        types = frozenset(filter(_is_text, names)) | (
+            _NUMERIC if "number" in names else frozenset()
+        )
     if "const" in node or isinstance(node.get("enum"), list):
         values = [node["const"]] if "const" in node else node["enum"]
         types &= frozenset[str]().union(*map(_types_of_value, values))
     return types
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
 
 
 def _types_of_value(value: object) -> frozenset[str]:

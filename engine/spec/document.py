@@ -174,11 +174,17 @@ class _Reader:
         other = self._taken.setdefault(place, name)
         findings = Findings()
         served = Served(self._name, name, at, wider, self._mounts)
-        made = compile_operation(served, item, self._schemas, findings)
+        made = None
+        path = ("paths", *at)
+        source = self._library.source(self._library.root, path)
+        try:
+            made = compile_operation(served, item, self._schemas, findings)
+        except KeyError as error:
+            message = f"a reference leads nowhere: there is no {error}"
+            findings.error(source, path, "MW202", message, key=True)
         if other != name:
-            path = ("paths", *at)
             message = f"'{name}' and '{other}' are both {at[1].upper()} {wider.template}"
-            findings.error(self._library.source(self._library.root, path), path, "MW230", message)
+            findings.error(source, path, "MW230", message)
         for problem in findings.found:
             if problem.level is Level.ERROR:
                 problem = replace(problem, level=Level.WARNING)
@@ -187,7 +193,7 @@ class _Reader:
         self._findings.texts.update(findings.texts)
         if name in self._refused:
             self._say_refused(name, at, self._refused[name])
-        else:
+        elif made is not None:
             self._operations[name] = made
 
     def _unique(self, item: Node, key: str, method: str) -> str:

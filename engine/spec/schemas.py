@@ -144,7 +144,8 @@ class _Plain:
     def _is_read_only(self, schema: Any) -> bool:
         if isinstance(schema, dict) and "$ref" in schema and not self._is_30:
             node = Node(self._root.library, self._root.uri, (), schema).resolved()
-            return node.value.get(self._hidden) is True or schema.get(self._hidden) is True
+            far = isinstance(node.value, dict) and node.value.get(self._hidden) is True
+            return far or schema.get(self._hidden) is True
         if isinstance(schema, dict) and "$ref" in schema:
             schema = Node(self._root.library, self._root.uri, (), schema).resolved().value
         return isinstance(schema, dict) and schema.get(self._hidden) is True

@@ -25,8 +25,10 @@ def validate(
     parsed only where the model is named in it (`names_model`). `unknown` says what becomes of
     members of a JSON body that the document does not name: pass, reject or drop.
     """
+    if mode == "report":
+        return _reporting(operation, unknown)
     bodies = operation.bodies
-    judge, report = mode != "off", mode == "report"
+    judge = mode != "off"
     checks = operation.parameters if judge else ()
     parse = judge or names_model or unknown != "pass"
 
@@ -44,6 +46,13 @@ def validate(
             if unknown == "reject":
                 _reject(exchange, rule)
         return following(exchange)
+
+    return stage
+
+
+def _reporting(operation: Operation, unknown: str) -> Stage:
+    """A stage that looks as a strict one does, and refuses nothing but unknown members."""
+    bodies = operation.bodies
 
     def reporting(exchange: Exchange, following: Handler) -> Response:
         def note(error: GatewayError) -> None:
@@ -71,7 +80,7 @@ def validate(
                 _reject(exchange, rule)
         return following(exchange)
 
-    return reporting if report else stage
+    return reporting
 
 
 def _reject(exchange: Exchange, rule: Rule) -> None:

@@ -272,10 +272,14 @@ def test_broken_document_is_not_served(copy: Path, project: Path) -> None:
         lines.append((name, (head + mark + broken).partition("integr")[0].count("\n") + 1))
     done = modelway("serve", cwd=copy)
     assert done.returncode == 1
-    for name, line in lines:
-        assert re.search(rf"openapi/{name}:{line}:\d+: ", done.stdout), (line, done.stdout)
-    assert "gateway.yaml:" not in done.stdout, "the config is not at fault"
+    said = r"gateway.yaml:\d+:\d+: error: anthropic.createMessage cannot be served"
+    assert re.search(said, done.stdout), done.stdout
+    assert f"see openapi/anthropic.yaml:{dict(lines)['anthropic.yaml']}:" in done.stdout
     assert "Traceback" not in done.stderr
+    checked = modelway("check", cwd=copy)
+    assert checked.returncode == 1
+    for name, line in lines:
+        assert re.search(rf"openapi/{name}:{line}:\d+: warning", checked.stdout), checked.stdout
 
 
 def test_port_in_use_is_told_and_ends_it(copy: Path) -> None:

@@ -55,7 +55,7 @@ def schemas(library: Library, findings: Findings) -> Iterator[Schema]:
                 continue
             if not isinstance(value, dict):
                 continue
-            if not names:
+            if not names and path:
                 node = Node(library, uri, path, value)
                 yield Schema(node, parent, name, is_30, findings)
             for key, below in value.items():

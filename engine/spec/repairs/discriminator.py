@@ -42,5 +42,5 @@ def _values(branch: Node, said: dict[str, Any]) -> set[str]:
     shape = branch.resolved().get("properties").get(said["propertyName"]).value
     if not isinstance(shape, dict):
         return set()
-    values = [shape["const"]] if "const" in shape else shape.get("enum", [])
-    return {value for value in values if isinstance(value, str)}
+    values = [shape["const"]] if "const" in shape else shape.get("enum")
+    return {v for v in values if isinstance(v, str)} if isinstance(values, list) else set()

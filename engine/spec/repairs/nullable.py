@@ -10,6 +10,7 @@ from engine.spec.repairs import Schema
 
 KEYS = frozenset({"nullable"})
 _ABOUT = frozenset({"title", "description", "default", "readOnly", "writeOnly", "deprecated"})
+_TELLING = frozenset({"allOf", "anyOf", "oneOf", "not", "$ref", "enum", "const", "type"})
 _NULL = {"type": "null"}
 
 
@@ -37,7 +38,7 @@ def _allow_null(schema: Schema) -> None:
     elif kind is None and plain and isinstance(value.get("oneOf"), list) and "enum" not in value:
         if "null" not in types_of({"oneOf": value["oneOf"]}, _resolver(schema.node)):
             value["oneOf"] = [*value["oneOf"], dict(_NULL)]
-    elif value.keys() - _ABOUT:
+    elif value.keys() & _TELLING:
         inner = {key: below for key, below in value.items() if key not in _ABOUT}
         for key in inner:
             del value[key]

@@ -34,7 +34,10 @@ def _anchor(node: Node) -> Path | None:
     value = node.library.files[node.uri].value
     found: Path | None = None
     for depth, step in enumerate(node.path):
-        value = value[step]
+        try:
+            value = value[step]
+        except (KeyError, IndexError):  # another mend has put it elsewhere
+            break
         if isinstance(value, dict) and value.get("$recursiveAnchor") is True:
             found = node.path[: depth + 1]
     return found
