@@ -13,7 +13,9 @@ import orjson
 
 @dataclass(slots=True)
 class Entry:
-    """One request (not frozen, which would cost some microseconds). `id` is made by the gateway: rows with one id count once.
+    """One request. `id` is made by the gateway: rows with one id count once.
+
+    Not frozen, which would cost some microseconds for each request.
 
     `time` is when it came (Unix seconds), `duration` and `first_byte` are seconds, `cost` is in
     nano-units of `currency`. `outcome` is `complete`, `caller_left`, `upstream_cut`, `refused` or
