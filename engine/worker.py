@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import signal
 import socket
 import time
 from typing import Any
@@ -53,6 +54,10 @@ class Worker(GeventWorker):  # type: ignore[misc]
             super().run()
         finally:
             getattr(self.wsgi, "close", _nothing)()
+
+    def init_signals(self) -> None:
+        super().init_signals()
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
 
     def handle(self, listener: Any, client: Any, addr: Any) -> None:
         if type(client) is gevent.socket.socket:

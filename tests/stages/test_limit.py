@@ -170,6 +170,16 @@ def test_money_is_402_and_not_worth_repeating():
     assert "for 30 days" in error.message
 
 
+def test_a_request_that_costs_more_than_there_ever_is_is_told_so():
+    prices = ByName[Price]({"gpt*": price_of({"output": 1_000_000})})
+    greedy = exchange()
+    greedy.account.expected = Usage(output=500)
+    error = refused([SPEND], Counters(denied=0, wait=100.0), made=greedy, prices=prices)
+    assert (error.status, error.code) == (402, "budget_exceeded")
+    assert "may cost more than the budget of this token" in error.message
+    assert "retry-after" not in dict(error.headers)
+
+
 def test_what_was_used_is_what_counts_in_the_end():
     prices = ByName[Price]({"gpt*": price_of({"input": 1})})
     counters = Counters()
