@@ -9,10 +9,10 @@ import socket
 import pytest
 
 from engine.app import build
+from engine.connect import services_of as connect
 from engine.explain.asked import request
 from engine.explain.rehearsal import rehearse
 from engine.explain.seen import Answers
-from engine.connect import services_of as connect
 from engine.tokens import Caller
 from tests.support.recording import recorder
 from tests.support.rehearsing import CONFIG, SECRET, planned
