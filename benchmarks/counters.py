@@ -21,8 +21,9 @@ from gevent import monkey
 
 monkey.patch_all()
 
+from engine.rundir import rundir  # noqa: E402
 from engine.stores.counters import Counters, Limit  # noqa: E402
-from engine.stores.counters.memory import Memory, clock, default_path  # noqa: E402
+from engine.stores.counters.memory import Memory, clock  # noqa: E402
 from engine.stores.counters.redis import Redis  # noqa: E402
 from tests.support.redis_server import RedisServer  # noqa: E402
 
@@ -59,7 +60,7 @@ def measure(store: Counters, name: str, callers: int, window: float, rounds: int
 
 @contextmanager
 def memory(**options: object) -> Iterator[Memory]:
-    path = default_path(Path(tempfile.mkdtemp(prefix="counters-benchmark-")))
+    path = rundir(Path(tempfile.mkdtemp(prefix="counters-benchmark-")))
     store = Memory(path, **options)  # type: ignore[arg-type]
     try:
         yield store

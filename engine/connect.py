@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
+from pathlib import Path as FilePath
 
 from engine import policies
 from engine.config.model import Config, Policy
 from engine.ledger import Entry
+from engine.rundir import rundir
 from engine.services import Lookup, Services
 from engine.stores.counters import Counters
 from engine.wildcard import ByName
@@ -99,10 +101,10 @@ def _ledger(config: Config, url: str, closing: list[Callable[[], None]]) -> Call
 def _counters(config: Config, closing: list[Callable[[], None]]) -> Counters:
     counters: Counters
     if config.stores.counters == "memory":
-        from engine.stores.counters.memory import Memory, default_path
+        from engine.stores.counters.memory import Memory
 
         try:
-            counters = Memory(default_path(config.folder / config.source.file))
+            counters = Memory(rundir(config.folder / FilePath(config.source.file).name))
         except OSError as error:
             raise CannotConnect(f"limits cannot be counted: {error}") from error
     else:

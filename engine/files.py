@@ -1,10 +1,15 @@
-"""The files that travel with the program: documents, schema and the shipped gateway.yaml.
+"""Files: those that travel with the program, and a note of those that a config is read from.
 
-In the repository they stand at the top level; in an installed wheel, under `engine/shipped/`.
+What travels stands at the top level of the repository; in an installed wheel, under
+`engine/shipped/`.
 """
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 
 _PACKAGE = Path(__file__).resolve().parent
@@ -15,3 +20,28 @@ HOME = _PACKAGE / "shipped" if (_PACKAGE / "shipped").is_dir() else _PACKAGE.par
 CONFIG = HOME / "gateway.yaml"
 SCHEMA = HOME / "schemas" / "gateway.schema.json"
 DOCUMENTS = HOME / "openapi"
+
+_noted: ContextVar[dict[Path, str] | None] = ContextVar("noted", default=None)
+
+
+@contextmanager
+def noting() -> Iterator[dict[Path, str]]:
+    """All files that `read_text` is asked for within: the SHA-256 of each by its path, "" for one
+    that could not be read."""
+    noted: dict[Path, str] = {}
+    before = _noted.set(noted)
+    try:
+        yield noted
+    finally:
+        _noted.reset(before)
+
+
+def read_text(path: Path, encoding: str = "utf-8") -> str:
+    """The text of a file, its line ends as LF. Raises OSError and UnicodeDecodeError."""
+    noted = _noted.get()
+    if noted is not None:
+        noted[path.absolute()] = ""
+    data = path.read_bytes()
+    if noted is not None:
+        noted[path.absolute()] = hashlib.sha256(data).hexdigest()
+    return data.decode(encoding).replace("\r\n", "\n").replace("\r", "\n")

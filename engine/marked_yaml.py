@@ -15,6 +15,7 @@ from typing import Any
 
 import yaml
 
+from engine.files import read_text
 from engine.json_text import spans
 from engine.places import Places
 from engine.problem import Level, Path, Problem
@@ -128,7 +129,7 @@ def read_file(path: FilePath, file: str, expand: Expand | None = None) -> Marked
     """Read a file as UTF-8; one that cannot be read is a problem of the file as a whole."""
     marked = Marked(file, "")
     try:
-        return read(path.read_text(encoding="utf-8-sig"), file, expand)
+        return read(read_text(path, "utf-8-sig"), file, expand)
     except UnicodeDecodeError as error:
         _note(marked, 0, 0, "MW002", f"not UTF-8 text (byte {error.start})")
     except OSError as error:

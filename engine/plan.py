@@ -8,6 +8,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path as FilePath
 
 from engine import dialects, documents
@@ -16,6 +17,7 @@ from engine.config.model import Config, Policy, Target, WebSocket
 from engine.crosscheck import check_names
 from engine.dialects import Dialect
 from engine.estimate import Takes
+from engine.files import noting
 from engine.marked_yaml import read_file
 from engine.problem import Findings, Level, Path, Problem, did_you_mean
 from engine.relay.headers import NEVER_SENT
@@ -76,11 +78,19 @@ class Plan:
 
 @dataclass(slots=True)
 class Planned:
-    """A plan with what was found on the way; `plan` is None when there are errors."""
+    """A plan with what was found on the way; `plan` is None when there are errors. `files` are
+    those it was read from, with their SHA-256 (see `engine.files.noting`)."""
 
     plan: Plan | None = None
     findings: Findings = field(default_factory=Findings)
     specifications: dict[str, Specification] = field(default_factory=dict)
+    files: dict[FilePath, str] = field(default_factory=dict)
+
+    @property
+    def hash(self) -> str:
+        """What tells this config from others: a hash over all files it was read from."""
+        said = "\n".join(f"{path} {digest}" for path, digest in sorted(self.files.items()))
+        return sha256(said.encode("utf-8", "surrogateescape")).hexdigest()[:12]
 
     @property
     def problems(self) -> list[Problem]:
@@ -98,7 +108,10 @@ def make(file: FilePath, environ: Mapping[str, str], text: str | None = None) ->
     collecting = gc.isenabled()
     gc.disable()
     try:
-        return _make(file, environ, text)
+        with noting() as noted:
+            planned = _make(file, environ, text)
+        planned.files = noted
+        return planned
     finally:
         if collecting:
             gc.enable()

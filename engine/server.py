@@ -19,8 +19,19 @@ class Master(Arbiter):  # type: ignore[misc]
 
     A worker has its master's handlers until it has set its own: a SIGTERM that came before that
     would be lost, and a reload would wait for that worker as long as the grace. So it is held back
-    over the fork; `engine.worker.Worker` lets it through when it is ready.
+    over the fork; `engine.worker.Worker` lets it through when it is ready. SIGHUP changes nothing
+    when the application does not `renew`; it may also say by itself that it has `changed`.
     """
+
+    def handle_hup(self) -> None:
+        if self.app.renew():
+            super().handle_hup()
+
+    def manage_workers(self) -> None:
+        """gunicorn calls this about once a second."""
+        super().manage_workers()
+        if self.app.changed():
+            self.handle_hup()
 
     def spawn_worker(self) -> Any:
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
@@ -36,19 +47,19 @@ class Gunicorn(BaseApplication):  # type: ignore[misc]
     def __init__(
         self, server: Server, build: Callable[[], Any], ready: Callable[[], None] | None = None
     ) -> None:
-        self._server = server
+        self.server = server
         self._build = build
         self._ready = ready
         super().__init__()
 
     def run(self) -> None:
         """Serve until a signal ends it. Exits with one line if it cannot listen."""
-        if (why := taken(self._server.listen)) is not None:
+        if (why := taken(self.server.listen)) is not None:
             sys.exit(f"modelway: {why}; choose another address, or end what listens there")
         Master(self).run()
 
     def load_config(self) -> None:
-        for name, value in settings(self._server).items():
+        for name, value in settings(self.server).items():
             self.cfg.set(name, value)
         if self._ready is not None:
             ready = self._ready
@@ -56,6 +67,14 @@ class Gunicorn(BaseApplication):  # type: ignore[misc]
 
     def load(self) -> Any:
         return self._build()
+
+    def renew(self) -> bool:
+        """Whether new workers are to take over, on a SIGHUP."""
+        return True
+
+    def changed(self) -> bool:
+        """Whether that is to happen without one."""
+        return False
 
 
 def taken(listen: str) -> str | None:

@@ -144,6 +144,6 @@ def test_a_folder_of_counters_that_is_not_ours_is_refused(config, monkeypatch, t
         made.chmod(0o777)
         return made
 
-    monkeypatch.setattr("engine.stores.counters.memory.default_path", foreign)
+    monkeypatch.setattr("engine.connect.rundir", foreign)
     with pytest.raises(CannotConnect, match="limits cannot be counted"):
         services_of(config("policies: [{concurrency: {requests: 1}}]\n"))

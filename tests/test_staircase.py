@@ -11,16 +11,8 @@ ENGINE = Path(__file__).resolve().parent.parent / "engine"
 GROUND = [
     *("exchange", "errors", "problem", "tokens", "units", "body", "files", "wildcard"),
     *("excerpt", "explanations", "metering", "estimate"),
-    *(
-        "marked_yaml",
-        "yaml_nodes",
-        "places",
-        "json_text",
-        "usage",
-        "allowance",
-        "network",
-        "ledger",
-    ),
+    *("marked_yaml", "yaml_nodes", "places", "json_text"),
+    *("usage", "allowance", "network", "ledger", "rundir"),
 ]
 STAIRCASE = (
     GROUND,
@@ -28,7 +20,7 @@ STAIRCASE = (
     ["services", "directory"],
     ["upstream", "stages", "policies", "pipeline", "endpoint", "incoming", "answer", "router"],
     ["plan", "routing", "crosscheck", "documents", "connect"],
-    ["app", "audit", "mock", "server", "worker", "strict", "outgoing"],
+    ["app", "audit", "mock", "server", "worker", "strict", "outgoing", "reload"],
     ["explain"],
     ["expect", "diff"],
     ["cli", "wsgi"],

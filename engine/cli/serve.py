@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import click
 
-from engine.app import build
-from engine.cli.show import config_option, planned_or_exit
+from engine import plan
+from engine.cli.show import config_option, good_or_exit
 from engine.connect import CannotConnect, prepare
-from engine.server import Gunicorn
+from engine.reload import Gateway, Plans
+from engine.rundir import rundir
 
 
 @click.command()
@@ -19,19 +21,21 @@ def command(config: Path) -> None:
 
     Reads everything first: with a single error anywhere, all are printed and nothing is served.
     Listens where `server.listen` says, with `server.workers` processes. SIGTERM ends it after the
-    requests under way, or after `server.grace`.
+    requests under way, or after `server.grace`. SIGHUP, `modelway reload`, or `server.watch: true`
+    take the config as it is then: planned first, and served only without an error.
 
     Under your own gunicorn: MODELWAY_CONFIG=gateway.yaml gunicorn -k gevent engine.wsgi:app
     """
-    plan = planned_or_exit(config)
-    server = plan.config.server
+    planned = good_or_exit(config)
+    plans = Plans(planned, lambda: plan.make(config, os.environ), rundir(config))
     try:
-        if warning := prepare(plan.config):
+        if warning := prepare(plans.plan.config):
             click.echo(f"modelway: {warning}", err=True)
     except CannotConnect as error:
         raise click.ClickException(str(error)) from error
 
     def ready() -> None:
-        click.echo(f"modelway: {len(plan.routes)} operations on {server.listen}", err=True)
+        count, listen = len(plans.plan.routes), plans.plan.config.server.listen
+        click.echo(f"modelway: {count} operations on {listen}", err=True)
 
-    Gunicorn(server, lambda: build(plan), ready).run()
+    Gateway(plans, ready).run()

@@ -35,12 +35,19 @@ def config_option(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def planned_or_exit(config: Path) -> Plan:
     """The plan of a config; prints every error and exits with 1 when there are any."""
+    made = good_or_exit(config).plan
+    assert made is not None
+    return made
+
+
+def good_or_exit(config: Path) -> Planned:
+    """A config that has a plan; prints every error and exits with 1 when there are any."""
     planned = plan.make(config, os.environ)
     if planned.plan is None:
         show(planned.findings.errors, planned)
         click.echo(f"{tally(planned.findings.errors)}; nothing is served.", err=True)
         sys.exit(1)
-    return planned.plan
+    return planned
 
 
 def show(problems: list[Problem], planned: Planned) -> None:

@@ -26,6 +26,7 @@ class Server:
     grace: float = 30.0
     debug_headers: bool = False
     trusted_proxies: tuple[Network, ...] = ()
+    watch: bool = False
 
 
 @dataclass(frozen=True, slots=True)

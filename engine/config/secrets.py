@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
+from engine.files import read_text
 from engine.marked_yaml import Expand, ExpandError
 from engine.problem import did_you_mean
 
@@ -54,7 +55,7 @@ def expander(environ: Mapping[str, str], folder: Path) -> Expand:
 
 def _read(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8").rstrip("\r\n")
+        return read_text(path).rstrip("\r\n")
     except OSError as error:
         raise ExpandError(
             f"file '{path}' cannot be read: {error.strerror}", "check the path and its permissions"

@@ -19,6 +19,7 @@ from functools import cache
 from pathlib import Path as FilePath
 from typing import Any
 
+from engine.files import read_text
 from engine.marked_yaml import Marked
 from engine.problem import Findings, Level, Path, Problem
 from engine.spec.library import Breach, Library
@@ -94,7 +95,7 @@ class Entry:
         marks: list[Marked] = []
         count = len(entry["values"])
         for index, (uri, shown, digest, places) in enumerate(entry["files"]):
-            text = FilePath(uri).read_text(encoding="utf-8-sig")
+            text = read_text(FilePath(uri), "utf-8-sig")
             if _digest(text) != digest:
                 return None
             marked = Marked(shown, text, entry["values"][index] if index < count else None)

@@ -1005,7 +1005,7 @@ def test_silent_stream_has_a_heartbeat(world: World, way: Way) -> None:
     assert got.startswith(way.content)
     assert got.endswith(way.content)
     between = got.removeprefix(way.content).removesuffix(way.content)
-    assert between == way.heartbeat * 4 or between == way.heartbeat * 3
+    assert between in [way.heartbeat * count for count in range(2, 7)]
 
 
 @every_way

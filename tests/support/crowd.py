@@ -44,11 +44,13 @@ def crowd(ports: Sequence[int], data: bytes, requests: int, callers: int = 16) -
 
 class Traffic:
     """What callers who never stop were answered: `ids` of all answers, by status, and `broken`
-    connections, which they open again."""
+    connections, which they open again; `lost` of them ended on their first request, or in the
+    middle of an answer, where no caller would ask again by himself."""
 
     def __init__(self) -> None:
         self.ids: dict[int, list[str]] = {}
         self.broken = 0
+        self.lost = 0
 
     def count(self, status: int) -> int:
         return len(self.ids.get(status, ()))
@@ -61,13 +63,16 @@ def traffic(port: int, data: bytes, callers: int = 4) -> Iterator[Traffic]:
 
     def call() -> None:
         while not ending.is_set():
+            answered = 0
             try:
                 with socket.create_connection(("127.0.0.1", port), 5) as sock:
                     while not ending.is_set():
                         status, name = _ask(sock, data)
                         found.ids.setdefault(status, []).append(name)
-            except (OSError, EOFError):
+                        answered += 1
+            except (OSError, EOFError) as error:
                 found.broken += 1
+                found.lost += answered == 0 or "middle" in str(error)
 
     threads = [threading.Thread(target=call) for _ in range(callers)]
     for thread in threads:
@@ -87,18 +92,18 @@ def _ask(sock: socket.socket, data: bytes) -> tuple[int, str]:
         sock.sendall(data)
     got = b""
     while (end := got.find(b"\r\n\r\n")) < 0:
-        got += _more(sock)
+        got += _more(sock, "in the middle of an answer" if got else "before it began")
     length = _LENGTH.search(got, 0, end + 2)
     assert length is not None, got
     whole = end + 4 + int(length[1])
     while len(got) < whole:
-        got += _more(sock)
+        got += _more(sock, "in the middle of an answer")
     name = _ID.search(got, 0, end + 2)
     return int(got[9:12]), name[1].decode() if name else ""
 
 
-def _more(sock: socket.socket) -> bytes:
+def _more(sock: socket.socket, where: str) -> bytes:
     data = sock.recv(65536)
     if not data:
-        raise EOFError("the answer was cut")
+        raise EOFError(f"the answer was cut {where}")
     return data

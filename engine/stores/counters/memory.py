@@ -18,18 +18,15 @@ from pathlib import Path
 
 import lmdb
 
+from engine.rundir import prepare
 from engine.stores.counters import CountersAway, Limit, State, Taken, slots, windows
 from engine.stores.counters.shared import (
     NUMBERS,
     Shared,
     Transaction,
     attach,
-    default_path,
     detach,
-    prepare,
 )
-
-__all__ = ["Memory", "default_path"]
 
 log = logging.getLogger("modelway")
 

@@ -12,53 +12,20 @@ that byte of the file `workers`; the system lets go of it however the process en
 from __future__ import annotations
 
 import fcntl
-import hashlib
 import os
-import stat
-import tempfile
 from pathlib import Path
 from typing import Any
 
 import lmdb
 
+from engine.rundir import prepare
+
 Transaction = Any
 """lmdb.Transaction; its stubs allow for buffers, which we do not ask for."""
-
-LAYOUT = b"1"
-"""To be changed with the layout of anything kept: workers of two versions then do not meet."""
 
 NUMBERS = b"\xff" * 8 + b"workers"
 _STEP = 1 << 20
 _AHEAD = 1 << 20
-
-
-def default_path(config_file: Path) -> Path:
-    """Where the workers of a deployment meet: the same folder for the same user and file until the
-    machine starts anew, in /dev/shm where there is one, else in the folder for temporary files."""
-    root = Path("/dev/shm")  # noqa: S108 - the folder is checked: ours, and closed to others
-    if not (root.is_dir() and os.access(root, os.W_OK)):
-        root = Path(tempfile.gettempdir())
-    boot = Path("/proc/sys/kernel/random/boot_id")
-    said = [LAYOUT, os.fsencode(os.path.abspath(config_file))]
-    said.append(boot.read_bytes() if boot.exists() else b"")
-    digest = hashlib.sha256(b"\0".join(said)).hexdigest()[:16]
-    return root / f"modelway-{os.getuid()}-{digest}"
-
-
-def prepare(path: Path) -> None:
-    """Make the folder, closed to others. PermissionError when one is there that is not ours."""
-    try:
-        path.mkdir(mode=0o700, parents=True, exist_ok=True)
-        found = os.lstat(path)
-    except FileExistsError:
-        found = os.lstat(path)
-    ours = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid()
-    if not ours or stat.S_IMODE(found.st_mode) & 0o077:
-        raise PermissionError(
-            f"{path}: expected a folder of user {os.getuid()} that is closed to others (0700), "
-            f"found one of user {found.st_uid} with mode {stat.S_IMODE(found.st_mode):o}; "
-            "remove it, the counters in it start anew"
-        )
 
 
 class Shared:

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from engine.rundir import rundir
 from engine.stores.counters import CountersAway, Limit
-from engine.stores.counters.memory import Memory, default_path
+from engine.stores.counters.memory import Memory
 from engine.stores.counters.shared import Shared, attach, detach
 from tests.support.counters import Clock
 
@@ -33,9 +34,9 @@ def store(path, clock):
 
 def test_workers_of_one_deployment_meet_whoever_starts_them(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    here = default_path(Path("gateway.yaml"))
-    assert here == default_path(tmp_path / "gateway.yaml")
-    assert here != default_path(tmp_path / "other.yaml")
+    here = rundir(Path("gateway.yaml"))
+    assert here == rundir(tmp_path / "gateway.yaml")
+    assert here != rundir(tmp_path / "other.yaml")
     assert f"-{os.getuid()}-" in here.name
 
 

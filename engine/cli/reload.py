@@ -1,0 +1,50 @@
+"""`modelway reload`: a running gateway takes the config as it is now."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import click
+
+from engine import reload
+from engine.cli.show import config_option, planned_or_exit
+from engine.rundir import rundir
+
+_PATIENCE = 60.0
+
+
+@click.command()
+@config_option
+def command(config: Path) -> None:
+    """Let the gateway that serves this config take it as it is now.
+
+    It is checked first: with an error anywhere nothing happens. The gateway plans it once more,
+    then new workers take over and the old ones finish their requests. The same as SIGHUP.
+    """
+    planned_or_exit(config)
+    folder = rundir(config)
+    before = reload.read(folder)
+    if before is None or not _lives(before.pid):
+        raise click.ClickException(f"no gateway of this user serves {config}")
+    os.kill(before.pid, signal.SIGHUP)
+    end = time.monotonic() + _PATIENCE
+    while time.monotonic() < end:
+        state = reload.read(folder)
+        if state is not None and state.tried > before.tried:
+            if state.error:
+                raise click.ClickException(state.error)
+            click.echo(f"config {state.hash} is served from now on")
+            return
+        time.sleep(0.1)
+    raise click.ClickException(f"the gateway (pid {before.pid}) did not answer in {_PATIENCE:g} s")
+
+
+def _lives(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except OSError:
+        return False
+    return True

@@ -1,0 +1,205 @@
+"""A running gateway takes another config: planned first, all or nothing, and nobody is lost."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from engine.reload import State, read
+from engine.rundir import rundir
+from tests.support.crowd import traffic
+from tests.support.recording import Received, Recorder, answer, ask, recorder
+from tests.support.running import Running, gateway, modelway
+from tests.support.small import WHOLE, chat, project, until
+
+EVENT = b'data: {"choices":[{"index":0,"delta":{"content":"w "}}]}\n\n'
+PACE, EVENTS = 0.1, 30
+
+
+def speak(received: Received, sock: socket.socket) -> None:
+    """A whole answer, or a stream of three seconds for who asks for one."""
+    if b'"stream": true' not in received.body:
+        answer(json.dumps(WHOLE).encode())(received, sock)
+        return
+    sock.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n")
+    for _ in range(EVENTS):
+        sock.sendall(EVENT)
+        time.sleep(PACE)
+    sock.sendall(b"data: [DONE]\n\n")
+    sock.shutdown(socket.SHUT_RDWR)
+
+
+@dataclass
+class Served:
+    running: Running
+    config: Path
+
+    def status(self, model: str) -> int:
+        return ask(self.running.port, chat("chat", model)).status
+
+    def edit(self, old: str, new: str) -> None:
+        text = self.config.read_text()
+        assert old in text
+        draft = self.config.with_suffix(".new")
+        draft.write_text(text.replace(old, new))
+        draft.replace(self.config)
+
+    def state(self) -> State:
+        found = read(rundir(self.config))
+        assert found is not None
+        return found
+
+    def hup(self, patience: float = 20.0) -> None:
+        """Send SIGHUP and wait for what comes of it."""
+        before = self.state().tried
+        self.running.process.send_signal(signal.SIGHUP)
+        until(lambda: self.state().tried > before, "an answer to SIGHUP", patience)
+
+
+@pytest.fixture
+def upstream() -> Iterator[Recorder]:
+    with recorder() as made:
+        made.speak = speak
+        yield made
+
+
+@pytest.fixture
+def served(tmp_path: Path, upstream: Recorder) -> Iterator[Served]:
+    config = project(tmp_path, upstream.url, {"chat": "[]"})
+    with gateway(tmp_path, config) as running:
+        made = Served(running, tmp_path / "gateway.yaml")
+        until(lambda: read(rundir(made.config)), "the master's word")
+        yield made
+
+
+NEW = ("  one: {to", "  new: {to: [{upstream: main}]}\n  one: {to")
+BAD = ("upstream: main}", "upstream: mian}")
+
+
+def test_a_good_config_takes_over(served: Served) -> None:
+    assert served.status("new") == 404
+    before = served.state()
+    served.edit(*NEW)
+    done = modelway("reload", "-c", served.config)
+    assert done.returncode == 0, done.stderr
+    after = served.state()
+    assert after.hash != before.hash
+    assert f"config {after.hash} is served from now on" in done.stdout
+    until(lambda: served.status("new") == 200, "the new config")
+    assert f"config {after.hash} is served" in served.running.said()
+
+
+def test_a_bad_config_changes_nothing_and_says_so(served: Served) -> None:
+    before, workers = served.state(), set(served.running.workers())
+    served.edit(*BAD)
+    done = modelway("reload", "-c", served.config)
+    assert done.returncode == 1
+    assert "unknown upstream 'mian'" in done.stdout
+    assert served.state() == before  # it was not even asked
+    served.hup()
+    state = served.state()
+    assert (state.hash, state.loaded) == (before.hash, before.loaded)
+    assert "gateway.yaml" in state.error
+    assert "unknown upstream 'mian'" in state.error
+    assert "the last good one is served on" in served.running.said()
+    assert set(served.running.workers()) == workers
+    assert served.status("one") == 200
+
+
+def test_a_worker_that_dies_after_a_bad_edit_starts_on_the_last_good_plan(served: Served) -> None:
+    served.edit(*BAD)
+    served.hup()
+    victims = set(served.running.workers())
+    for pid in victims:
+        os.kill(pid, signal.SIGKILL)
+    until(
+        lambda: len(served.running.workers()) == 2 and not victims & set(served.running.workers()),
+        "other workers",
+    )
+    assert served.status("one") == 200
+
+
+def test_after_a_bad_config_a_good_one_is_taken(served: Served) -> None:
+    served.edit(*BAD)
+    served.hup()
+    served.edit(BAD[1], BAD[0])
+    served.edit(*NEW)
+    served.hup()
+    assert served.state().error == ""
+    until(lambda: served.status("new") == 200, "the new config")
+
+
+def test_an_address_that_is_taken_is_a_bad_config(served: Served) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        served.edit(f":{served.running.port}", f":{other.getsockname()[1]}")
+        served.hup()
+        assert "cannot listen on" in served.state().error
+    assert served.status("one") == 200
+
+
+def test_nobody_to_reload_is_said(tmp_path: Path, upstream: Recorder) -> None:
+    text = project(tmp_path, upstream.url, {"chat": "[]"})
+    (tmp_path / "gateway.yaml").write_text(text.replace("{listen}", "127.0.0.1:1"))
+    done = modelway("reload", "-c", tmp_path / "gateway.yaml")
+    assert done.returncode == 1
+    assert "no gateway of this user serves" in done.stderr
+
+
+@pytest.mark.parametrize("linked", [False, True], ids=["edited", "swapped link"])
+def test_a_watched_config_is_taken_when_it_changes(
+    tmp_path: Path, upstream: Recorder, linked: bool
+) -> None:
+    """`linked`: as Kubernetes does it, a link to a folder is swapped for another."""
+    first, second = tmp_path / "..1", tmp_path / "..2"
+    first.mkdir()
+    text = project(first, upstream.url, {"chat": "[]"})
+    text = text.replace("workers: 2", "workers: 2, watch: true")
+    if not linked:
+        with gateway(first, text) as running:
+            made = Served(running, first / "gateway.yaml")
+            made.edit(*NEW)
+            until(lambda: made.status("new") == 200, "the new config")
+        return
+    (tmp_path / "data").symlink_to("..1")
+    (tmp_path / "gateway.yaml").symlink_to("data/gateway.yaml")
+    (tmp_path / "small.json").symlink_to("data/small.json")
+    with gateway(tmp_path, text) as running:  # writes through the link
+        second.mkdir()
+        (second / "small.json").write_bytes((first / "small.json").read_bytes())
+        (second / "gateway.yaml").write_text((first / "gateway.yaml").read_text().replace(*NEW))
+        (tmp_path / "data.new").symlink_to("..2")
+        (tmp_path / "data.new").replace(tmp_path / "data")
+        made = Served(running, tmp_path / "gateway.yaml")
+        until(lambda: made.status("new") == 200, "the new config")
+
+
+def test_reloads_under_load_lose_no_request_and_cut_no_stream(served: Served) -> None:
+    """Good and bad ones in turn; the full hundred are `benchmarks/reload.py`."""
+    ends: list[bytes] = []
+
+    def listen() -> None:
+        ends.append(ask(served.running.port, chat("chat", stream=True)).body[-14:])
+
+    streams = [threading.Thread(target=listen) for _ in range(6)]
+    for stream in streams:
+        stream.start()
+    with traffic(served.running.port, chat("chat")) as callers:
+        for turn in range(4):
+            old, new = BAD if turn % 2 == 0 else BAD[::-1]
+            served.edit(old, new)
+            served.hup()
+    for stream in streams:
+        stream.join(30)
+    assert ends == [b"data: [DONE]\n\n"] * 6
+    assert set(callers.ids) == {200}
+    assert callers.count(200) > 50
+    assert callers.lost == 0

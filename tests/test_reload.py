@@ -1,0 +1,104 @@
+"""The plan that is served, and how another takes its place; without a server."""
+
+import os
+
+import pytest
+
+from engine import plan
+from engine.reload import Plans, read
+from engine.rundir import prepare
+
+CONFIG = """
+version: 1
+specs: {shop: {document: shop.yaml}}
+upstreams: {shop: {url: "http://127.0.0.1:9"}}
+routes: [{operations: shop.*, to: [{upstream: shop}]}]
+"""
+DOCUMENT = """
+openapi: 3.1.0
+info: {title: Shop, version: "1"}
+paths: {/a: {get: {operationId: a, responses: {"200": {description: A}}}}}
+"""
+
+
+class Place:
+    def __init__(self, folder):
+        self.config, self.document = folder / "gateway.yaml", folder / "shop.yaml"
+        self.run = folder / "run"
+        prepare(self.run)
+        self.config.write_text(CONFIG)
+        self.document.write_text(DOCUMENT)
+        self.plans = Plans(self.make(), self.make, self.run)
+
+    def make(self):
+        return plan.make(self.config, os.environ)
+
+
+@pytest.fixture
+def place(tmp_path):
+    return Place(tmp_path)
+
+
+def test_nothing_is_said_before_it_serves(place):
+    assert read(place.run) is None
+    assert read(place.run / "nowhere") is None
+
+
+def test_a_good_plan_takes_over_and_is_said(place, caplog):
+    first = place.plans.plan
+    place.document.write_text(DOCUMENT.replace("/a", "/b"))
+    assert place.plans.renew()
+    assert place.plans.plan is not first
+    assert place.plans.plan.routes[0].operation.path == "/b"
+    assert place.plans.state.error == ""
+    assert f"config {place.plans.state.hash} is served" in caplog.text
+
+
+def test_a_bad_plan_leaves_the_last_good_one(place, caplog):
+    first, before = place.plans.plan, place.plans.state
+    place.config.write_text(CONFIG.replace("upstream: shop", "upstream: shp"))
+    assert not place.plans.renew()
+    state = place.plans.state
+    assert place.plans.plan is first
+    assert (state.hash, state.loaded) == (before.hash, before.loaded)
+    assert "unknown upstream 'shp'" in state.error
+    assert "gateway.yaml:5:" in state.error
+    assert "the last good one is served on" in caplog.text
+
+
+def test_a_file_that_is_gone_is_a_bad_plan(place):
+    place.config.unlink()
+    assert not place.plans.renew()
+    assert "cannot be read" in place.plans.state.error
+
+
+def test_another_hash_for_another_content_of_any_file(place):
+    hashes = {place.make().hash}
+    place.document.write_text(DOCUMENT + "# \n")
+    hashes.add(place.make().hash)
+    place.config.write_text(CONFIG + "# \n")
+    hashes.add(place.make().hash)
+    assert len(hashes) == 3
+
+
+def test_a_change_counts_when_it_has_held_still(place):
+    plans = place.plans
+    assert not plans.changed()
+    assert not plans.changed()
+    place.document.write_text(DOCUMENT.replace("/a", "/bb"))
+    assert not plans.changed()  # may be in the middle of being written
+    assert plans.changed()
+    assert plans.renew()
+    assert not plans.changed()
+    assert not plans.changed()
+
+
+def test_a_bad_change_is_tried_once(place):
+    plans = place.plans
+    place.config.write_text(CONFIG.replace("upstream: shop", "upstream: shp"))
+    assert [plans.changed(), plans.changed()] == [False, True]
+    assert not plans.renew()
+    assert [plans.changed(), plans.changed()] == [False, False]
+    place.config.write_text(CONFIG)
+    assert [plans.changed(), plans.changed()] == [False, True]
+    assert plans.renew()
