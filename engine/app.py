@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 from engine import answer
 from engine.connect import services_of
-from engine.dialects import ModelCard
+from engine.console.site import pages
+from engine.cors import Cors
+from engine.dialects import ModelCard, get
 from engine.endpoint import Door
 from engine.exchange import Handler
 from engine.pipeline import compose
@@ -45,13 +47,17 @@ def build(plan: Plan, services: Services | None = None) -> Application:
     models = catalog(plan.config.models, upstreams)
     parts = _Parts(plan, services, upstreams, models, Watcher())
     server = plan.config.server
-    door = Door(server.max_body, server.body_timeout)
+    door = Door(server.max_body, server.body_timeout, Cors(plan.config.origins))
     app = application(door, services.close)
     for route in plan.routes:
         responder = door.endpoint(_handler(route, parts), route.dialects)
         for template, mount in route.templates:
             resource = Resource(route.operation.method, mount, route.wide, responder)
             app.add_route(template, resource)
+    for path, handler in pages(plan, services):
+        shown = Door(server.max_body, server.body_timeout).endpoint(handler, [get("openai")])
+        for method in ("GET", "HEAD"):
+            app.add_route(path, Resource(method, "", (), shown))
     return app
 
 

@@ -11,7 +11,7 @@ from pathlib import Path as FilePath
 
 from engine import dialects
 from engine.config.load import load
-from engine.config.model import Config, Policy, Target
+from engine.config.model import Config, Console, Policy, Target
 from engine.crosscheck import check_names
 from engine.dialects import Dialect
 from engine.estimate import Takes
@@ -58,10 +58,11 @@ class Route:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What will be served."""
+    """What will be served. `specifications` are the documents, for those who show them."""
 
     config: Config
     routes: tuple[Route, ...]
+    specifications: Mapping[str, Specification] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -104,9 +105,9 @@ def make(file: FilePath, environ: Mapping[str, str], text: str | None = None) ->
         for claim in assign(config, planned.specifications, findings)
     ]
     made = tuple(route for route in routes if route is not None)
-    _check_paths(made, findings)
+    _check_paths(made, config.console, findings)
     if not findings.errors:
-        planned.plan = Plan(config, made)
+        planned.plan = Plan(config, made, planned.specifications)
     return planned
 
 
@@ -221,12 +222,18 @@ def _repeating(
     return tuple(expression.parse(text) for text in claim.route.also) if takes_json else ()
 
 
-def _check_paths(routes: tuple[Route, ...], findings: Findings) -> None:
-    """Two routes on one method and path, unless the gateway answers both from `models`."""
+def _check_paths(routes: tuple[Route, ...], console: Console, findings: Findings) -> None:
+    """Two routes on one method and path, unless the gateway answers both from `models`; a route
+    on a path of the console."""
     taken: dict[tuple[str, str], Route] = {}
     for route in routes:
         operation = route.operation
         for template, _ in route.templates:
+            if operation.method in ("GET", "HEAD") and (page := console.has(template)):
+                message = f"{operation.id} is {operation.method} {template}, the console's {page}"
+                hint = "mount the document elsewhere, or switch that off under 'console:'"
+                note = (operation.source, operation.at, Level.ERROR, "MW320", message, hint)
+                findings.note(*note, key=True)
             key = (operation.method, paths.shape(template))
             other = taken.setdefault(key, route)
             if other is route or (other.answer == route.answer == "models"):

@@ -1,0 +1,87 @@
+"""A headless Chromium with one page, driven over its DevTools protocol."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from websockets.sync.client import ClientConnection, connect
+
+from tests.support.running import PATIENCE, environment
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or ""
+"""Where it is, "" if this machine has none."""
+
+_OPTIONS = [
+    *("--headless=new", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run"),
+    *("--no-proxy-server", "--disable-background-networking", "--remote-debugging-port=0"),
+    "--no-sandbox",  # which it refuses to do without as root; it shows our own page only
+]
+
+
+class Page:
+    """A page that is open in the browser."""
+
+    def __init__(self, devtools: ClientConnection) -> None:
+        self._devtools = devtools
+        self._count = 0
+
+    def run(self, expression: str) -> Any:
+        """The value of a JavaScript expression, awaited if it is a promise.
+
+        AssertionError with what the browser says where it throws, TimeoutError after PATIENCE.
+        """
+        self._count += 1
+        parameters = {"expression": expression, "awaitPromise": True, "returnByValue": True}
+        command = {"id": self._count, "method": "Runtime.evaluate", "params": parameters}
+        self._devtools.send(json.dumps(command))
+        while (answer := json.loads(self._devtools.recv(PATIENCE))).get("id") != self._count:
+            pass
+        assert "error" not in answer, answer["error"]
+        assert "exceptionDetails" not in answer["result"], answer["result"]["exceptionDetails"]
+        return answer["result"]["result"].get("value")
+
+
+@contextmanager
+def browser(folder: Path, url: str) -> Iterator[Page]:
+    """Open `url` in a browser whose profile is in `folder`."""
+    profile = folder / "profile"
+    log = folder / "chromium.log"
+    with log.open("wb") as out:
+        process = subprocess.Popen(
+            [CHROMIUM, *_OPTIONS, f"--user-data-dir={profile}", url],
+            env=environment({"HOME": str(folder)}),
+            stdout=out,
+            stderr=subprocess.STDOUT,
+        )
+    try:
+        address = _devtools(process, profile, url, log)
+        with connect(address, max_size=None, open_timeout=PATIENCE) as devtools:
+            yield Page(devtools)
+    finally:
+        process.terminate()
+        process.wait(PATIENCE)
+
+
+def _devtools(process: subprocess.Popen[bytes], profile: Path, url: str, log: Path) -> str:
+    """The address at which the page of that URL can be driven, once it is loaded."""
+    announced = profile / "DevToolsActivePort"
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    deadline = time.monotonic() + PATIENCE
+    while process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.05)
+        lines = announced.read_text().splitlines() if announced.exists() else []
+        if not lines:
+            continue
+        with opener.open(f"http://127.0.0.1:{lines[0]}/json/list", timeout=PATIENCE) as answer:
+            for target in json.loads(answer.read()):
+                if target["type"] == "page" and target["url"].startswith(url):
+                    return str(target["webSocketDebuggerUrl"])
+    raise AssertionError(f"Chromium did not open {url}. It said:\n{log.read_text()[-3000:]}")
