@@ -136,7 +136,7 @@ def _models(plan: Plan, offered: Sequence[Format], known: list[dict[str, Any]]) 
     currency = escape(plan.config.currency)
     prices = f'<th scope="col" class="number">{currency} for a million tokens in / out</th>'
     rows = "".join(_row(model, titles, priced) for model in known)
-    return f"""<div class="scroll" tabindex="0" role="region" aria-labelledby="models"><table>
+    return f"""<div class="scroll" tabindex="0" role="region" aria-label="List of models"><table>
 <thead><tr><th scope="col">Ask for</th><th scope="col">Formats</th>
 {prices if priced else ""}</tr></thead>
 <tbody>{rows}</tbody></table></div>"""

@@ -16,6 +16,8 @@ PAGE = Path(__file__).resolve().parent / "page"
 _SHARED = ("style.css", "theme.js", "mark.svg")
 _HOME = ("home.css", "home.js")
 _DOCS = ("docs.css", "docs.js", "plainer.js")
+_TO_DOCS = b'<a href="../docs">Reference</a>'
+_TO_PLAYGROUND = b'<a href="console/playground">Playground</a>'
 
 
 def pages(plan: Plan, services: Services) -> list[tuple[str, Handler]]:
@@ -26,11 +28,14 @@ def pages(plan: Plan, services: Services) -> list[tuple[str, Handler]]:
     made: list[tuple[str, Handler]] = [("/", home(plan))]
     parts = {name: read(PAGE / name) for name in (*_SHARED, *_HOME)}
     if said.playground:
-        made.append(("/console/playground", fixed(read(PAGE / "playground.html"))))
+        missing = () if said.docs else (_TO_DOCS,)
+        page = without(read(PAGE / "playground.html"), missing)
+        made.append(("/console/playground", fixed(page)))
         made.append(("/console/models.json", listing(plan, services)))
         parts |= playground()
     if said.docs:
-        made += reference(plan, read(PAGE / "docs.html"))
+        missing = () if said.playground else (_TO_PLAYGROUND,)
+        made += reference(plan, without(read(PAGE / "docs.html"), missing))
         parts |= {name: read(PAGE / name) for name in _DOCS}
     made += [(f"/console/page/{name}", fixed(part)) for name, part in parts.items()]
     return made
@@ -40,3 +45,12 @@ def playground() -> dict[str, Asset]:
     """The playground's own files by name."""
     files = [PAGE / "playground.css", *sorted((PAGE / "playground").glob("*.js"))]
     return {file.relative_to(PAGE).as_posix(): read(file) for file in files}
+
+
+def without(page: Asset, links: tuple[bytes, ...]) -> Asset:
+    """The page without links to what is switched off."""
+    content = page.content
+    for link in links:
+        assert link in content, link
+        content = content.replace(link, b"")
+    return Asset(content, page.media_type)

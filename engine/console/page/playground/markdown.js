@@ -172,7 +172,7 @@ function below(made, lines, depth) {
 }
 
 const RENDER = {
-	heading: (block) => words(h(`h${Math.min(block.level + 2, 6)}`), block.text),
+	heading: (block) => words(h(`h${Math.min(block.level + 1, 6)}`), block.text),
 	rule: () => h("hr"),
 	text: (block) => words(h("p"), block.text),
 	quote: (block, depth) => below(h("blockquote"), block.lines, depth),

@@ -27,8 +27,8 @@ export class Problem extends Error {
 			return "Send less: fewer or smaller images, or a shorter conversation.";
 		if (this.status === 429)
 			return `Wait ${this.wait ? `${this.wait} s` : "a moment"}, then retry.`;
-		if (this.status >= 500) return "Retry; if it stays so, give the operator the request id.";
-		return this.status ? "" : "Check the connection, then retry.";
+		if (this.type === "network") return "Check the connection, then retry.";
+		return "Retry; if it stays so, give the operator the request id.";
 	}
 }
 

@@ -3,6 +3,7 @@ import { codeBlock, Markdown } from "./markdown.js";
 import { cost } from "./reply.js";
 
 const NEAR_END = 80; // pixels from the end within which the view follows the text
+const RECENT = 12; // turns that are always laid out; those before only when they are looked at
 const SAID_EVERY = 2500; // milliseconds between two words to a screen reader
 
 const scroller = at("scroller");
@@ -37,6 +38,7 @@ export function question(turn, onEdit) {
 
 function show(made) {
 	at("turns").append(made);
+	at("turns").children[at("turns").childElementCount - RECENT]?.classList.add("past");
 	at("empty").hidden = true;
 	following = true;
 	follow();
@@ -67,7 +69,7 @@ export class Answer {
 		this.keys.append(
 			button("Copy", "Copy this reply", (event) => copy(this.reply.text, event.currentTarget)),
 		);
-		this.keys.append(button("Retry", "Ask for this reply again", onRetry));
+		this.keys.append(button("Retry", "Retry this reply", onRetry));
 		this.markdown = new Markdown(this.body);
 		const who = h("p", { className: "who" }, model);
 		this.node = h("article", { className: "turn model", "aria-label": model });
@@ -136,7 +138,6 @@ export class Answer {
 					? "Stopped."
 					: "Reply complete.",
 		);
-		this.node.classList.add("ended");
 		this.keys.hidden = false;
 		if (!reply.text && !reply.calls.length && !reply.pictures.length && !reply.problem) {
 			this.body.append(
