@@ -27,12 +27,16 @@ def refuse(exchange):
 def client(*origins, handler=lambda exchange: Response(200, HEADERS, b"fine")):
     door = Door(1000, 1.0, Cors(origins))
     app = application(door)
-    app.add_route("/v1/x", Resource("POST", "/v1", (), door.endpoint(handler, [dialects.get("openai")])))
+    app.add_route(
+        "/v1/x", Resource("POST", "/v1", (), door.endpoint(handler, [dialects.get("openai")]))
+    )
     return falcon.testing.TestClient(app)
 
 
 def said(result):
-    return {k: v for k, v in result.headers.items() if k.startswith("access-control") or k == "vary"}
+    return {
+        k: v for k, v in result.headers.items() if k.startswith("access-control") or k == "vary"
+    }
 
 
 def test_it_is_off_unless_it_is_asked_for():
@@ -48,7 +52,9 @@ def test_a_known_origin_may_read_what_sdks_read():
     assert result.headers["access-control-allow-origin"] == OURS
     assert result.headers["vary"] == "origin"
     exposed = result.headers["access-control-expose-headers"]
-    assert {"x-request-id", "retry-after", "x-ratelimit-remaining-tokens"} <= set(exposed.split(", "))
+    assert {"x-request-id", "retry-after", "x-ratelimit-remaining-tokens"} <= set(
+        exposed.split(", ")
+    )
     assert "access-control-allow-credentials" not in result.headers
 
 

@@ -15,7 +15,11 @@ COLOURS = {
 COLOURS["on-fill"] = ("#ffffff", "#ffffff")
 GROUNDS = ("page", "panel", "sunken")
 TEXT = [
-    *((front, ground) for front in ("text", "muted", "accent", "bad", "good") for ground in GROUNDS),
+    *(
+        (front, ground)
+        for front in ("text", "muted", "accent", "bad", "good")
+        for ground in GROUNDS
+    ),
     *((front, "soft") for front in ("text", "accent")),
     *((front, "bad-soft") for front in ("text", "bad", "muted")),
     *(("on-fill", ground) for ground in ("fill", "fill-hover")),

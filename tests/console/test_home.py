@@ -35,7 +35,13 @@ def test_it_has_no_secret(shipped):
 def test_names_are_escaped(text):
     name = "a'b\"<script>&"
     said = '  "a\'b\\"<script>&": {title: "<b>", to: [{upstream: openai}]}\n'
-    page = shown(planned(text.replace("\nmodels:", "\nmodels:", 1).replace("  gpt-4o: {", said + "  gpt-4o: {", 1)))
+    page = shown(
+        planned(
+            text.replace("\nmodels:", "\nmodels:", 1).replace(
+                "  gpt-4o: {", said + "  gpt-4o: {", 1
+            )
+        )
+    )
     assert name not in page
     assert "<script>&" not in page
     assert "a&#x27;b&quot;&lt;script&gt;&amp;" in page
@@ -65,7 +71,7 @@ def test_nothing_is_loaded_from_elsewhere(shipped):
     assert "onclick" not in page
 
 
-@pytest.mark.parametrize("model", ["gpt-4o", "it's \"odd\" $HOME `x`"])
+@pytest.mark.parametrize("model", ["gpt-4o", 'it\'s "odd" $HOME `x`'])
 def test_snippets_are_programs(shipped, model, tmp_path):
     for offered in formats(shipped):
         curl, python, script = (said for _, said in snippets(offered, "http://h:1", model))

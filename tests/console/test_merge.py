@@ -126,7 +126,9 @@ def test_security_is_what_the_gateway_takes(shipped):
     assert {"bearer": []} in chat["security"]
     schemes = document["components"]["securitySchemes"]
     assert schemes["bearer"]["scheme"] == "bearer"
-    used = [n for p in document["paths"].values() for o in p.values() for s in o["security"] for n in s]
+    used = [
+        n for p in document["paths"].values() for o in p.values() for s in o["security"] for n in s
+    ]
     assert set(used) == set(schemes)
 
 

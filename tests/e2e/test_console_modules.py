@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from tests.support.browser import CHROMIUM
-from tests.support.driver import Driver, driver
-from tests.support.pages import console
+from tests.support.driver import Driver
+from tests.support.running import Platform
 
 pytestmark = pytest.mark.skipif(
     not CHROMIUM, reason="no Chromium here; `apt-get install chromium` brings one"
@@ -18,13 +17,10 @@ pytestmark = pytest.mark.skipif(
 
 
 @pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Driver]:
-    with (
-        console(tmp_path_factory.mktemp("console")) as platform,
-        driver(tmp_path_factory.mktemp("browser")) as opened,
-    ):
-        opened.open(platform.url + "/console/playground")
-        yield opened
+def parts(page: Driver, console: Platform) -> Driver:
+    """The browser at the playground, whose modules can be imported."""
+    page.open(console.url + "/console/playground")
+    return page
 
 
 def using(page: Driver, module: str, expression: str, *arguments: Any) -> Any:
@@ -36,7 +32,10 @@ def using(page: Driver, module: str, expression: str, *arguments: Any) -> Any:
     )
 
 
-READ = "(() => { const e = new m.Events(); return a[0].flatMap((t) => e.push(t)).map((x) => x.data) })()"
+READ = (
+    "(() => { const e = new m.Events();"
+    " return a[0].flatMap((text) => e.push(text)).map((one) => one.data) })()"
+)
 
 
 @pytest.mark.parametrize(
@@ -55,12 +54,12 @@ READ = "(() => { const e = new m.Events(); return a[0].flatMap((t) => e.push(t))
     ],
 )
 def test_events_come_out_whole_however_they_are_cut(
-    page: Driver, text: str, events: list[str]
+    parts: Driver, text: str, events: list[str]
 ) -> None:
-    assert using(page, "sse", READ, [text]) == events
-    assert using(page, "sse", READ, list(text)) == events
+    assert using(parts, "sse", READ, [text]) == events
+    assert using(parts, "sse", READ, list(text)) == events
     for cut in range(1, len(text)):
-        assert using(page, "sse", READ, [text[:cut], text[cut:]]) == events
+        assert using(parts, "sse", READ, [text[:cut], text[cut:]]) == events
 
 
 SHOW = (
@@ -68,7 +67,7 @@ SHOW = (
     " for (const text of a[0]) made.show(text); root.normalize();"
     " root.querySelectorAll('.code-head').forEach((one) => one.remove());"
     " const shape = (node) => node.nodeType === 3 ? node.data :"
-    " [node.tagName.toLowerCase() + (node.getAttribute('href') ? ' ' + node.getAttribute('href') : ''),"
+    " [[node.localName, node.getAttribute('href')].filter(Boolean).join(' '),"
     "  ...[...node.childNodes].map(shape)];"
     " return [...root.childNodes].map(shape) })()"
 )
@@ -81,7 +80,10 @@ SHOW = (
         ("a\n\nb", [["p", "a"], ["p", "b"]]),
         ("# H #1", [["h2", "H #1"]]),
         ("#no", [["p", "#no"]]),
-        ("a **b** *c* ~~d~~ `e`", [["p", "a ", ["strong", "b"], " ", ["em", "c"], " ", ["del", "d"], " ", ["code", "e"]]]),
+        (
+            "a **b** *c* ~~d~~ `e`",
+            [["p", "a ", ["strong", "b"], " ", ["em", "c"], " ", ["del", "d"], " ", ["code", "e"]]],
+        ),
         ("***x***", [["p", ["strong", ["em", "x"]]]]),
         ("snake_case_name 2 * 3 * 4", [["p", "snake_case_name 2 * 3 * 4"]]),
         ("**open", [["p", "**open"]]),
@@ -91,7 +93,10 @@ SHOW = (
         ("[a](/x)", [["p", "[a](/x)"]]),
         ("see https://a.b/c.", [["p", "see ", ["a https://a.b/c", "https://a.b/c"], "."]]),
         ("![p](https://a.b/)", [["p", ["a https://a.b/", "p"]]]),
-        ("- a\n- b\n  - c", [["ul", ["li", ["p", "a"]], ["li", ["p", "b"], ["ul", ["li", ["p", "c"]]]]]]),
+        (
+            "- a\n- b\n  - c",
+            [["ul", ["li", ["p", "a"]], ["li", ["p", "b"], ["ul", ["li", ["p", "c"]]]]]],
+        ),
         ("3. a\n4. b", [["ol", ["li", ["p", "a"]], ["li", ["p", "b"]]]]),
         ("> a\n> b", [["blockquote", ["p", "a\nb"]]]),
         ("```js\n<b>\n```\nx", [["div", ["pre", ["code", "<b>"]]], ["p", "x"]]),
@@ -100,8 +105,8 @@ SHOW = (
         ("<b>x</b> &amp;", [["p", "<b>x</b> &amp;"]]),
     ],
 )
-def test_markdown_becomes_nodes(page: Driver, text: str, nodes: list[Any]) -> None:
-    assert using(page, "markdown", SHOW, [text]) == nodes
+def test_markdown_becomes_nodes(parts: Driver, text: str, nodes: list[Any]) -> None:
+    assert using(parts, "markdown", SHOW, [text]) == nodes
 
 
 @pytest.mark.parametrize(
@@ -111,9 +116,9 @@ def test_markdown_becomes_nodes(page: Driver, text: str, nodes: list[Any]) -> No
         "| a | b |\n|---|--:|\n| 1 | 2 |\n| 3 | 4 |\n\n> quote\n\n1. x\n2. y",
     ],
 )
-def test_growing_text_ends_as_if_it_had_come_at_once(page: Driver, text: str) -> None:
+def test_growing_text_ends_as_if_it_had_come_at_once(parts: Driver, text: str) -> None:
     grown = [text[:end] for end in range(1, len(text) + 1)]
-    assert using(page, "markdown", SHOW, grown) == using(page, "markdown", SHOW, [text])
+    assert using(parts, "markdown", SHOW, grown) == using(parts, "markdown", SHOW, [text])
 
 
 @pytest.mark.parametrize(
@@ -122,9 +127,9 @@ def test_growing_text_ends_as_if_it_had_come_at_once(page: Driver, text: str) ->
      "|" * 100_000 + "\n" + "|-" * 50_000, "((" * 50_000 + "[x](" * 20_000, "https://" * 20_000],
     ids=range(9),
 )  # fmt: skip
-def test_hostile_markdown_takes_no_time(page: Driver, text: str) -> None:
+def test_hostile_markdown_takes_no_time(parts: Driver, text: str) -> None:
     timed = f"(() => {{ const t = performance.now(); {SHOW}; return performance.now() - t }})()"
-    assert using(page, "markdown", timed, [text]) < 1000
+    assert using(parts, "markdown", timed, [text]) < 1000
 
 
 READ_ALL = (
@@ -134,7 +139,7 @@ READ_ALL = (
 )
 
 
-def test_a_whole_message_is_read(page: Driver) -> None:
+def test_a_whole_message_is_read(parts: Driver) -> None:
     answer = {
         "type": "message",
         "content": [
@@ -147,13 +152,13 @@ def test_a_whole_message_is_read(page: Driver) -> None:
     }
     usage = {"input": 5, "cached": 2, "output": 5}
     expected = ["yes", "hm", [["f", '{"x":1}']], usage, "tool_use"]
-    assert using(page, "messages", READ_ALL, [answer]) == expected
+    assert using(parts, "messages", READ_ALL, [answer]) == expected
 
 
-def test_a_whole_generated_content_is_read(page: Driver) -> None:
-    parts = [{"text": "hm", "thought": True}, {"text": "yes"}, {"functionCall": {"name": "f"}}]
+def test_a_whole_generated_content_is_read(parts: Driver) -> None:
+    said = [{"text": "hm", "thought": True}, {"text": "yes"}, {"functionCall": {"name": "f"}}]
     answer = {
-        "candidates": [{"content": {"parts": parts}, "finishReason": "STOP"}],
+        "candidates": [{"content": {"parts": said}, "finishReason": "STOP"}],
         "usageMetadata": {
             "promptTokenCount": 3,
             "candidatesTokenCount": 4,
@@ -163,10 +168,10 @@ def test_a_whole_generated_content_is_read(page: Driver) -> None:
     }
     usage = {"input": 3, "output": 6, "reasoning": 2}
     expected = ["yes", "hm", [["f", "{}"]], usage, "STOP"]
-    assert using(page, "generate", READ_ALL, [answer]) == expected
+    assert using(parts, "generate", READ_ALL, [answer]) == expected
 
 
-def test_python_is_written_as_python_reads_it(page: Driver) -> None:
+def test_python_is_written_as_python_reads_it(parts: Driver) -> None:
     value = {"a": [True, None, 1.5, 'it\'s "x"\n'], "b": {}, "long": ["x" * 60, "y" * 60]}
-    text = using(page, "literal", "m.python(a[0])", value)
+    text = using(parts, "literal", "m.python(a[0])", value)
     assert eval(text) == value

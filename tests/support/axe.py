@@ -1,4 +1,4 @@
-"""axe-core, which looks for what keeps people from using a page: fetched from npm for tests only."""
+"""axe-core, which finds what keeps people from using a page; from npm, for tests only."""
 
 from __future__ import annotations
 
@@ -13,6 +13,12 @@ from tests.support.driver import Driver
 
 _PACKAGE = "axe-core@4.14"
 _RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+_FIND = """
+axe.run(%s, %s).then((done) => done.violations.map((one) => {
+  const nodes = one.nodes.map((node) => `${node.target} ${node.any.map((any) => any.message)}`);
+  return `${one.impact} ${one.id}: ${nodes.slice(0, 5).join(" | ")}`;
+}))
+"""
 
 
 def script(folder: Path) -> str:
@@ -41,9 +47,6 @@ def violations(page: Driver, axe: str, within: str = "document") -> list[str]:
     """What is wrong with the page as it stands, each with the elements it is about."""
     page.run(f"{axe}; undefined")
     options: dict[str, Any] = {"runOnly": {"type": "tag", "values": _RULES}}
-    found = page.run(
-        f"axe.run({within}, {json.dumps(options)}).then((done) => done.violations.map((one) =>"
-        "`${one.impact} ${one.id}: ${one.nodes.map((n) => n.target + ' ' + n.any.map((a) => a.message).join()).slice(0, 5).join(' | ')}`))"
-    )
+    found = page.run(_FIND % (within, json.dumps(options)))
     assert isinstance(found, list)
     return [str(one) for one in found]

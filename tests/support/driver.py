@@ -48,15 +48,19 @@ class Driver:
         return done["result"].get("value")
 
     def until(self, expression: str) -> Any:
-        """Wait until an expression is true; AssertionError with the page's text when it never is."""
+        """Wait until an expression is true; AssertionError with the page's text if it never is."""
         end = time.monotonic() + PATIENCE
         while not (value := self.run(expression)):
-            text = self.run("document.body.innerText.slice(-1500)") if time.monotonic() > end else ""
+            text = (
+                self.run("document.body.innerText.slice(-1500)") if time.monotonic() > end else ""
+            )
             assert time.monotonic() < end, f"never: {expression}\n{self.complaints}\n{text}"
             time.sleep(_STEP)
         return value
 
-    def open(self, url: str, *, theme: str = "light", width: int = 1280, script: bool = True) -> None:
+    def open(
+        self, url: str, *, theme: str = "light", width: int = 1280, script: bool = True
+    ) -> None:
         """Load a page anew, as a system with this theme, with or without JavaScript."""
         self.command("Emulation.setScriptExecutionDisabled", value=not script)
         media = [{"name": "prefers-color-scheme", "value": theme}]
@@ -99,7 +103,7 @@ class Driver:
         """That nothing was complained of since the page was opened."""
         time.sleep(_STEP)
         self.run("0")  # what was said until now comes before its answer
-        assert self.complaints == []
+        assert not self.complaints, self.complaints
 
 
 @contextmanager
