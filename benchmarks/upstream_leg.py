@@ -153,15 +153,15 @@ def begin(work: str, *arguments: object) -> subprocess.Popen[bytes]:
 
 
 @contextmanager
-def gateway(folder: str, upstream: int) -> Iterator[tuple[int, int]]:
-    """Port and worker of a gateway in front of the upstream."""
+def gateway(folder: str, upstream: int, more: str = "") -> Iterator[tuple[int, int]]:
+    """Port and worker of a gateway in front of the upstream; `more` ends its config."""
     port = free_port()
     init = [sys.executable, "-m", "engine", "init", f"{folder}/gw"]
     subprocess.run(init, check=True, capture_output=True)
     config = Path(folder, "gw", "gateway.yaml")
     text = config.read_text().replace("127.0.0.1:8080", f"127.0.0.1:{port}")
     text = text.replace("workers: 2", "workers: 1")
-    config.write_text(f"{text}  - {{name: bench, sha256: {digest('mw-bench')}}}\n")
+    config.write_text(f"{text}  - {{name: bench, sha256: {digest('mw-bench')}}}\n{more}")
     environ = {"OPENAI_UPSTREAM": f"http://127.0.0.1:{upstream}/v1", "OPENAI_API_KEY": "x"}
     process = start("serve", "--config", str(config), environ=environ)
     try:

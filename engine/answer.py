@@ -1,4 +1,4 @@
-"""The answers that the gateway gives itself: its list of models, and what it cannot do yet."""
+"""The answers that the gateway gives itself: its list of models."""
 
 from __future__ import annotations
 
@@ -46,13 +46,3 @@ def speaking(exchange: Exchange, dialects: Sequence[Dialect]) -> Dialect:
         if dialect.claims(exchange.environ, exchange.query):
             return dialect
     return dialects[-1]
-
-
-def not_implemented(exchange: Exchange) -> Response:
-    """A handler for operations this version cannot serve: WebSockets."""
-    raise GatewayError(
-        501,
-        "not_implemented",
-        "This operation is a WebSocket, which this version of the gateway does not relay yet.",
-        retry=False,
-    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from engine import answer
 from engine.connect import services_of
@@ -15,6 +15,8 @@ from engine.exchange import Handler
 from engine.pipeline import compose
 from engine.plan import Plan, Route
 from engine.policies import stages_of
+from engine.relay.websocket.session import Limits
+from engine.relay.websocket.sessions import Sessions
 from engine.router import Application, Resource, application
 from engine.services import Services
 from engine.stages.account import account
@@ -23,6 +25,7 @@ from engine.stages.limit import limit
 from engine.stages.meter import meter
 from engine.stages.validate import validate
 from engine.upstream.catalog import Catalog, catalog
+from engine.upstream.converse import converse
 from engine.upstream.forward import Forward
 from engine.upstream.select import select
 from engine.upstream.target import Upstream, connect
@@ -38,6 +41,7 @@ class _Parts:
     upstreams: Mapping[str, Upstream]
     catalog: Catalog
     watcher: Watcher
+    sessions: Sessions
 
 
 def build(plan: Plan, services: Services | None = None) -> Application:
@@ -45,10 +49,12 @@ def build(plan: Plan, services: Services | None = None) -> Application:
     services = services or services_of(plan.config)
     upstreams = {name: connect(said) for name, said in plan.config.upstreams.items()}
     models = catalog(plan.config.models, upstreams)
-    parts = _Parts(plan, services, upstreams, models, Watcher())
+    parts = _Parts(plan, services, upstreams, models, Watcher(), Sessions())
     server = plan.config.server
     door = Door(server.max_body, server.body_timeout, Cors(plan.config.origins))
-    app = application(door, services.close)
+    app = application(door)
+    app.close = services.close
+    app.last_moment = parts.sessions.restart
     for route in plan.routes:
         responder = door.endpoint(_handler(route, parts), route.dialects)
         for template, mount in route.templates:
@@ -93,7 +99,7 @@ def _handler(route: Route, parts: _Parts) -> Handler:
 
 
 def _last(route: Route, parts: _Parts) -> Handler:
-    """What answers in the end: the list of models, or an upstream."""
+    """What answers in the end: the list of models, or an upstream, at once or in a session."""
     config = parts.plan.config
     if route.answer == "models":
         cards = [
@@ -102,9 +108,7 @@ def _last(route: Route, parts: _Parts) -> Handler:
             if "*" not in m.name
         ]
         return answer.models(cards, route.wide[0] if route.wide else "")
-    if route.answer == "websocket":
-        return answer.not_implemented
-    return Forward(
+    forward = Forward(
         route.model,
         fixed=[parts.upstreams[t.upstream].target(t.model, t.weight) for t in route.to],
         dialect=route.dialects[-1],
@@ -114,6 +118,10 @@ def _last(route: Route, parts: _Parts) -> Handler:
         declared=[p.name for p in route.operation.parameters if p.place == "header"],
         debug=config.server.debug_headers,
     )
+    if route.websocket is None:
+        return forward
+    limits = Limits(**asdict(route.websocket))
+    return converse(forward, route.dialects[-1], limits, parts.sessions)
 
 
 def _in_body(route: Route) -> bool:

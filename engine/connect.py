@@ -6,6 +6,7 @@ What a deployment does not use is not imported.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 
 from engine import policies
 from engine.config.model import Config, Policy
@@ -79,6 +80,7 @@ def _directory(config: Config, url: str, closing: list[Callable[[], None]]) -> L
 def _ledger(config: Config, url: str, closing: list[Callable[[], None]]) -> Callable[[Entry], None]:
     from engine.stores.journal import Journal, JournalError
     from engine.stores.records.database import open_database
+    from engine.stores.records.migrate import upgrade
     from engine.stores.records.usage import Books
     from engine.stores.ship import Shipper
 
@@ -87,7 +89,8 @@ def _ledger(config: Config, url: str, closing: list[Callable[[], None]]) -> Call
     except JournalError as error:
         raise CannotConnect(str(error)) from error
     database = open_database(url)
-    shipper = Shipper(journal, Books(database), retention=config.stores.retention)
+    books = Books(database, partial(upgrade, database))
+    shipper = Shipper(journal, books, retention=config.stores.retention)
     shipper.start()
     closing += [database.close, shipper.close]
     return journal.append

@@ -36,13 +36,14 @@ class Takes:
     """What the requests of an operation can say, read from its document at start-up.
 
     `usage_option`: `stream_options.include_usage`. `output`: the answer is counted in tokens.
-    `speech`: `input` is read aloud. `images`: `n` images are drawn.
+    `speech`: `input` is read aloud. `images`: `n` images are drawn. `free`: nothing is used.
     """
 
     usage_option: bool = False
     output: bool = False
     speech: bool = False
     images: bool = False
+    free: bool = False
 
 
 def estimate(exchange: Exchange, takes: Takes) -> Usage:

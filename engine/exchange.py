@@ -54,6 +54,30 @@ class Account:
 
 
 @dataclass(slots=True)
+class Passed:
+    """Messages that passed one way, and the bytes that were said in them."""
+
+    messages: int = 0
+    bytes: int = 0
+
+
+@dataclass(slots=True)
+class Traffic:
+    """What passed in a session: `sent` to the upstream, `received` from it, in `seconds`.
+
+    `usage` is what the upstream told of, added up; `code` is the close code for the caller,
+    `outcome` as an Account's.
+    """
+
+    sent: Passed = field(default_factory=Passed)
+    received: Passed = field(default_factory=Passed)
+    usage: Usage = NOTHING
+    outcome: str = "complete"
+    seconds: float = 0.0
+    code: int = 0
+
+
+@dataclass(slots=True)
 class Exchange:
     """A request on its way.
 
@@ -64,8 +88,8 @@ class Exchange:
     `dialect` is the caller's. `model` is what the caller asks for, `model_at` its span in the
     body, `repeats` where else the body says it, `targets` those that can serve it, in the order in
     which they are tried. `edits` are what the gateway changes in the body on its own account.
-    `operation` is known as `spec.operationId`. `on_end` runs when the answer is out, or the caller
-    has left.
+    `operation` is known as `spec.operationId`. `upgrade` is there when the request is to become a
+    WebSocket, `traffic` when it has. `on_end` runs when the answer is out, or the caller has left.
     """
 
     method: str
@@ -87,6 +111,8 @@ class Exchange:
     model_at: tuple[int, int] | None = None
     repeats: Sequence[tuple[int, int, str]] = ()
     targets: Sequence[Any] = ()
+    upgrade: Any = None
+    traffic: Traffic | None = None
     on_end: list[Callable[[], None]] = field(default_factory=list)
     operation: str = ""
     edits: Sequence[tuple[int, int, bytes]] = ()

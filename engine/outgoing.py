@@ -40,10 +40,11 @@ class Outgoing(Response):  # type: ignore[misc]
         return "".join([*self.default_headers(), *lines, "\r\n"]).encode("latin-1")
 
     def default_headers(self) -> list[str]:
+        connection = "close" if self.should_close() else "keep-alive"
         lines = [
             f"HTTP/{self.req.version[0]}.{self.req.version[1]} {self.status}\r\n",
             f"Date: {_date(int(time.time()))}\r\n",
-            f"Connection: {'close' if self.should_close() else 'keep-alive'}\r\n",
+            f"Connection: {'upgrade' if self.upgrade else connection}\r\n",
         ]
         if self.chunked:
             lines.append("Transfer-Encoding: chunked\r\n")

@@ -11,7 +11,7 @@ from pathlib import Path as FilePath
 
 from engine import dialects
 from engine.config.load import load
-from engine.config.model import Config, Console, Policy, Target
+from engine.config.model import Config, Console, Policy, Target, WebSocket
 from engine.crosscheck import check_names
 from engine.dialects import Dialect
 from engine.estimate import Takes
@@ -33,7 +33,8 @@ class Route:
     `takes` is what its requests can say that matters for counting.
 
     `dialects` are those whose callers the path belongs to, the operation's own last. `wide` are
-    the path's variables that may hold slashes, because they name a model.
+    the path's variables that may hold slashes, because they name a model. `websocket` holds the
+    limits of its sessions, where the operation is a WebSocket.
     """
 
     operation: Operation
@@ -49,6 +50,7 @@ class Route:
     policies: tuple[Policy, ...]
     wide: tuple[str, ...]
     takes: Takes
+    websocket: WebSocket | None
 
     @property
     def templates(self) -> list[tuple[str, str]]:
@@ -157,12 +159,13 @@ def _route(
         default_model=said.default_model,
         also=_repeating(claim, found, config, findings),
         to=said.to,
-        answer="websocket" if operation.websocket else said.answer,
+        answer=said.answer,
         public=said.public,
         validate=said.validate,
         policies=(*config.policies, *said.policies),
         wide=tuple(names if said.answer == "models" else wide),
         takes=takes(specifications[operation.spec].node(operation)),
+        websocket=(said.websocket or WebSocket()) if operation.websocket else None,
     )
 
 
@@ -232,8 +235,7 @@ def _check_paths(routes: tuple[Route, ...], console: Console, findings: Findings
             if operation.method in ("GET", "HEAD") and (page := console.has(template)):
                 message = f"{operation.id} is {operation.method} {template}, the console's {page}"
                 hint = "mount the document elsewhere, or switch that off under 'console:'"
-                note = (operation.source, operation.at, Level.ERROR, "MW320", message, hint)
-                findings.note(*note, key=True)
+                findings.error(operation.source, operation.at, "MW320", message, hint, key=True)
             key = (operation.method, paths.shape(template))
             other = taken.setdefault(key, route)
             if other is route or (other.answer == route.answer == "models"):

@@ -60,21 +60,24 @@ class Router:
 
 
 class Application(falcon.App):  # type: ignore[type-arg]
-    """Falcon's application; it lets an endpoint reach the server's side of the answer. `close` is
-    for when its worker ends."""
+    """Falcon's application; it lets an endpoint reach the server's side of the answer.
 
-    close: Callable[[], None]
+    `last_moment` is for the server to call shortly before it ends requests that are still open,
+    `close` for when its worker ends.
+    """
+
+    last_moment: Callable[[], None] = staticmethod(lambda: None)
+    close: Callable[[], None] = staticmethod(lambda: None)
 
     def __call__(self, env: dict[str, Any], start_response: Any) -> Any:
         env[START_RESPONSE] = start_response
         return super().__call__(env, start_response)
 
 
-def application(door: Door, close: Callable[[], None] = lambda: None) -> Application:
+def application(door: Door) -> Application:
     """A Falcon application without routes, whose every answer is one of ours."""
     router: Any = Router(door)  # Falcon asks for its own router's type, but not for more than this
     app = Application(router=router)
-    app.close = close
     app.resp_options.default_media_type = None  # type: ignore[assignment]
     app.add_error_handler((Exception, falcon.HTTPError), unexpected)
     return app

@@ -50,6 +50,8 @@ def assign(
                 _claim(Claim(route, operation, at), claims, config, findings)
     if not config.broken.names:
         _note_unserved(known, claims, findings)
+    if len(specifications) == len(config.specs):
+        _check_websockets(config, claims, findings)
     places = {route.at: index for index, route in enumerate(config.routes)}
     return sorted(claims.values(), key=lambda claim: places[claim.route.at])
 
@@ -62,6 +64,19 @@ def _claim(
         line, _ = config.source.place(other.at)
         message = f"two routes for {claim.operation.id}"
         findings.error(config.source, claim.at, "MW303", message, f"the first is on line {line}")
+
+
+def _check_websockets(
+    config: model.Config, claims: Mapping[str, Claim], findings: Findings
+) -> None:
+    """Limits of a session on a route that has none."""
+    having = {claim.route.at for claim in claims.values() if claim.operation.websocket}
+    for route in config.routes:
+        if route.websocket is not None and route.operations and route.at not in having:
+            message = "none of this route's operations is a WebSocket"
+            hint = "a document says that one is by a GET that answers 101"
+            at = (*route.at, "websocket")
+            findings.error(config.source, at, "MW307", message, hint, key=True)
 
 
 def _hint(name: str, known: Mapping[str, Operation], config: model.Config) -> str:

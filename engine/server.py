@@ -2,14 +2,32 @@
 
 from __future__ import annotations
 
+import signal
 import socket
 import sys
 from collections.abc import Callable
 from typing import Any
 
 from gunicorn.app.base import BaseApplication
+from gunicorn.arbiter import Arbiter
 
 from engine.config.model import Server
+
+
+class Master(Arbiter):  # type: ignore[misc]
+    """gunicorn's master, which loses no signal to a worker.
+
+    A worker has its master's handlers until it has set its own: a SIGTERM that came before that
+    would be lost, and a reload would wait for that worker as long as the grace. So it is held back
+    over the fork; `engine.worker.Worker` lets it through when it is ready.
+    """
+
+    def spawn_worker(self) -> Any:
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
+        try:
+            return super().spawn_worker()
+        finally:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
 
 
 class Gunicorn(BaseApplication):  # type: ignore[misc]
@@ -27,7 +45,7 @@ class Gunicorn(BaseApplication):  # type: ignore[misc]
         """Serve until a signal ends it. Exits with one line if it cannot listen."""
         if (why := taken(self._server.listen)) is not None:
             sys.exit(f"modelway: {why}; choose another address, or end what listens there")
-        super().run()
+        Master(self).run()
 
     def load_config(self) -> None:
         for name, value in settings(self._server).items():

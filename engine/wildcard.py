@@ -7,6 +7,8 @@ from typing import Generic, TypeVar
 
 T = TypeVar("T")
 
+_MOST_MET = 1000
+
 
 def matches(name: str, pattern: str) -> bool:
     """Whether the name is one the pattern takes in; `*` stands for any text, also for none.
@@ -37,13 +39,19 @@ class ByName(Generic[T]):
         self._exact = {name: thing for name, thing in things.items() if "*" not in name}
         wild = [(name, thing) for name, thing in things.items() if "*" in name]
         self._wild = sorted(wild, key=lambda pair: -len(pair[0].replace("*", "")))
+        self._met: dict[str, T | None] = {}  # names that were looked for among the wildcards
 
     def find(self, name: str) -> T | None:
         """What goes by this name."""
         found = self._exact.get(name)
-        if found is not None:
+        if found is not None or not self._wild:
             return found
-        return next((thing for pattern, thing in self._wild if matches(name, pattern)), None)
+        if name not in self._met:
+            if len(self._met) >= _MOST_MET:
+                self._met.clear()
+            wild = (thing for pattern, thing in self._wild if matches(name, pattern))
+            self._met[name] = next(wild, None)
+        return self._met[name]
 
     def names(self) -> list[str]:
         """The exact names."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import signal
 import socket
 import time
 from typing import Any
@@ -33,6 +34,8 @@ _STATUS = (
     (errors.ExpectationFailed, 417, "Expectation Failed"),
     (errors.ParseException, 400, "Bad Request"),
 )
+_GOODBYE = 2.0
+"""Seconds before the end of the grace at which what never ends by itself is told to end."""
 
 
 class Worker(GeventWorker):  # type: ignore[misc]
@@ -52,6 +55,10 @@ class Worker(GeventWorker):  # type: ignore[misc]
         finally:
             getattr(self.wsgi, "close", _nothing)()
 
+    def init_signals(self) -> None:
+        super().init_signals()
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
+
     def handle(self, listener: Any, client: Any, addr: Any) -> None:
         if type(client) is gevent.socket.socket:
             client.__class__ = _Direct
@@ -63,6 +70,17 @@ class Worker(GeventWorker):  # type: ignore[misc]
 
     def timeout_ctx(self) -> Any:
         return _Idle(self._idle)
+
+    def handle_exit(self, sig: int, frame: Any) -> None:
+        """SIGTERM: requests may go on for the grace, after which the master kills."""
+        super().handle_exit(sig, frame)
+        grace = float(self.cfg.graceful_timeout)
+        gevent.spawn_later(max(grace - _GOODBYE, grace / 2), self._last_moment)
+
+    def _last_moment(self) -> None:
+        last_moment = getattr(self.wsgi, "last_moment", None)
+        if last_moment is not None:
+            last_moment()
 
     def notify(self) -> None:
         """gunicorn calls this every second, also while it waits for the last requests."""

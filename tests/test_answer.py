@@ -83,10 +83,3 @@ def test_a_near_name_is_suggested_when_the_caller_may_use_it():
     with pytest.raises(GatewayError) as raised:
         shown("claud", Caller("a", ("gpt*",)))
     assert "claude" not in raised.value.message
-
-
-def test_a_websocket_is_not_relayed_yet_and_no_client_tries_again():
-    with pytest.raises(GatewayError) as raised:
-        answer.not_implemented(exchange())
-    assert (raised.value.status, raised.value.code) == (501, "not_implemented")
-    assert ("x-should-retry", "false") in raised.value.headers

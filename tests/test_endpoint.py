@@ -208,7 +208,7 @@ def test_the_exchange_ends_once_when_the_body_is_closed(how):
     body = app(falcon.testing.create_environ("/v1/x/m", method="POST"), lambda *_: None)
     iterator = iter(body)
     next(iterator)
-    assert ended == []
+    assert ended == (["second", "first"] if how in ("refused", "failed") else [])
     if how == "whole":
         assert list(iterator) == [b"b"]
     elif how == "stream failed":
@@ -217,6 +217,31 @@ def test_the_exchange_ends_once_when_the_body_is_closed(how):
     body.close()
     body.close()
     assert ended == ["second", "first"]
+
+
+def test_the_exchange_ends_before_the_last_byte_leaves():
+    """Whoever has all of an answer must be in the ledger, even if the worker is killed now."""
+    ended = []
+
+    def stream():
+        yield b"a"
+        yield b"b"
+        ended.append("the stream knows that it is over")
+
+    def handler(exchange):
+        exchange.on_end.append(lambda: ended.append("the exchange"))
+        return Response(200, [("content-length", "2")], stream())
+
+    app = client(handler).app
+    body = app(falcon.testing.create_environ("/v1/x/m", method="POST"), lambda *_: None)
+    iterator = iter(body)
+    assert next(iterator) == b"a"
+    assert ended == []
+    assert next(iterator) == b"b"
+    assert ended == ["the stream knows that it is over", "the exchange"]
+    assert list(iterator) == []
+    body.close()
+    assert len(ended) == 2
 
 
 def test_the_exchange_ends_when_a_handler_cuts_the_connection():

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from engine import files, plan
+from engine.config.model import WebSocket
 from engine.problem import Level
 from engine.spec.security import Carrier
 
@@ -108,7 +109,8 @@ def test_a_list_of_models_belongs_to_all_dialects_its_own_last():
 
 def test_an_operation_answered_with_101_is_a_websocket():
     live = routes()["live"]
-    assert (live.answer, live.public, live.validate) == ("websocket", True, "off")
+    assert (live.websocket, live.public, live.validate) == (WebSocket(), True, "off")
+    assert routes()["list"].websocket is None
 
 
 def test_a_plan_opens_no_file_but_those_it_names(tmp_path):

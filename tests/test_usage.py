@@ -1,7 +1,5 @@
 """What was used, and what it costs, to the last nano-unit."""
 
-from decimal import Decimal
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -39,7 +37,7 @@ def test_other_units(said, usage, nanos):
 
 
 def test_nothing_costs_nothing():
-    assert Price(input=Decimal(9)).cost(NOTHING) == 0
+    assert Price(input=9 * 10**18).cost(NOTHING) == 0
 
 
 @pytest.mark.parametrize(

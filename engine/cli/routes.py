@@ -40,8 +40,6 @@ def _model(route: Route) -> str:
 def _goes_to(route: Route, plan: Plan) -> str:
     if route.answer == "models":
         return "the gateway itself"
-    if route.answer == "websocket":
-        return "nowhere yet (501)"
     if route.to:
         return ", ".join(target.upstream for target in route.to)
     dialect = route.dialects[-1].name
@@ -53,5 +51,6 @@ def _goes_to(route: Route, plan: Plan) -> str:
 def _guards(route: Route) -> str:
     guards = ["public" if route.public else "token"]
     guards += [policy.name for policy in route.policies]
+    guards += ["websocket"] if route.websocket is not None else []
     guards += ["not validated"] if route.validate == "off" else ["validated"]
     return ", ".join(guards)

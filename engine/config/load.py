@@ -189,4 +189,13 @@ def _route(said: dict[str, Any], at: Path) -> model.Route:
             said.get("policies", []), (*at, "policies"), " ".join(name for name, _ in operations)
         ),
         at=at,
+        websocket=_websocket(said["websocket"]) if "websocket" in said else None,
     )
+
+
+def _websocket(said: dict[str, Any]) -> model.WebSocket:
+    convert = {"max_message": units.size} | dict.fromkeys(
+        ("idle", "session", "ping"), units.seconds
+    )
+    values: dict[str, Any] = {k: convert[k](v) if k in convert else v for k, v in said.items()}
+    return model.WebSocket(**values)

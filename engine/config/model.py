@@ -181,6 +181,17 @@ class Policy:
 
 
 @dataclass(frozen=True, slots=True)
+class WebSocket:
+    """The limits of a session; `ping` is how long a side may be silent before it is asked."""
+
+    max_message: int = 16 * 1024 * 1024
+    idle: float = 600.0
+    session: float = 7200.0
+    ping: float = 20.0
+    compression: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Route:
     """Operations as written, and where they go: by model, to fixed targets, or answered here."""
 
@@ -194,6 +205,7 @@ class Route:
     validate: str
     policies: tuple[Policy, ...]
     at: Path
+    websocket: WebSocket | None = None
 
 
 @dataclass(frozen=True, slots=True)

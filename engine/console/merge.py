@@ -63,7 +63,7 @@ class _Merger:
             "operationId": operation.id,
             "tags": [self._tag(operation.spec, tag) for tag in _texts(copied.get("tags"))],
             **said,
-            "security": [] if route.public else [self._scheme(one) for one in route.carriers],
+            "security": self._security(route),
         }
 
     def _parameters(self, route: Route) -> list[Any]:
@@ -86,6 +86,12 @@ class _Merger:
             words = next((t.text("description") for t in listed if t.text("name") == tag), "")
             self.tags[name] = {"description": words} if words else {}
         return name
+
+    def _security(self, route: Route) -> list[dict[str, list[str]]]:
+        """Where the token may stand, as far as OpenAPI has words for it: none for a subprotocol."""
+        if route.public:
+            return []
+        return [self._scheme(one) for one in route.carriers if one.kind != "subprotocol"]
 
     def _scheme(self, carrier: Carrier) -> dict[str, list[str]]:
         """The security scheme for a place of the token; one for each place in all."""

@@ -10,6 +10,9 @@ from engine.config.model import Model
 from engine.plan import Plan, Route
 from engine.wildcard import ByName
 
+_ATTO_PER_MILLION = 10**12
+"""What turns a token's price in atto-units into that of a million tokens in units."""
+
 
 @dataclass(frozen=True, slots=True)
 class Format:
@@ -111,11 +114,10 @@ def models(plan: Plan, offered: Iterable[Format]) -> list[dict[str, Any]]:
         }
         price = None if "*" in model.name else prices.find(model.name)
         if price is not None:
-            cached = price.input if price.cached is None else price.cached
             entry["price"] = {
-                "input": float(price.input * 10**6),
-                "output": float(price.output * 10**6),
-                "cached": float(cached * 10**6),
+                "input": price.input / _ATTO_PER_MILLION,
+                "output": price.output / _ATTO_PER_MILLION,
+                "cached": price.cached / _ATTO_PER_MILLION,
             }
         shown.append(entry)
     return shown

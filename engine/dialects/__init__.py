@@ -13,6 +13,7 @@ from typing import Any
 
 from engine.errors import GatewayError
 from engine.metering import Meter
+from engine.usage import Usage
 
 Document = dict[str, Any]
 
@@ -39,6 +40,9 @@ class Dialect:
     `transparent` dialect's answers pass whatever their status. `request_headers` pass to an
     upstream beside those that always do, `hidden_headers` of its answer stay here. `meter` reads
     what a request used; None where nobody can tell.
+
+    Over a WebSocket: those of `subprotocols` (wildcards) pass to an upstream, `socket_error` makes
+    the message that tells of an error, `socket_usage` reads the usage that a message tells of.
     """
 
     name: str
@@ -57,6 +61,9 @@ class Dialect:
     heartbeat: bytes = b""
     event_names: bool = True
     comments: bool = True
+    subprotocols: tuple[str, ...] = ("*",)
+    socket_error: Callable[[GatewayError, str], bytes] | None = None
+    socket_usage: Callable[[bytes | bytearray], Usage | None] | None = None
 
 
 def names() -> list[str]:

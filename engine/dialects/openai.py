@@ -3,8 +3,11 @@ nothing tells its dialect."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
+
+import orjson
 
 from engine.dialects import Dialect, Document, ModelCard
 from engine.errors import GatewayError
@@ -15,6 +18,9 @@ _BEGINNING = frozenset(
     {"response.created", "response.in_progress", "response.queued"}
     | {"response.output_item.added", "response.content_part.added"}
 )
+_WITH_USAGE = ("response.done", "conversation.item.input_audio_transcription.completed")
+_TELLS_USAGE = re.compile(rb'"(?:response\.done|[a-z._]+transcription\.completed)"')
+_LONGEST_WITH_USAGE = 1_000_000
 _TYPES = {403: "permission_error", 429: "requests"}
 _IMAGE_MADE = frozenset({"image_generation.completed", "image_edit.completed"})
 _MOST_IMAGES = 1_000
@@ -168,6 +174,24 @@ class _Tally:
         return self._usage
 
 
+def socket_error(error: GatewayError, request_id: str) -> bytes:
+    """The `error` event of a session."""
+    document = error_object(error, request_id)["error"] | {"event_id": None}
+    return orjson.dumps({"type": "error", "event_id": f"event_{request_id}", "error": document})
+
+
+def socket_usage(message: bytes | bytearray) -> Usage | None:
+    """What a session's event says was used: by a response, or by writing down what was heard."""
+    if _TELLS_USAGE.search(message) is None or len(message) > _LONGEST_WITH_USAGE:
+        return None
+    try:
+        event = orjson.loads(message)
+    except orjson.JSONDecodeError:
+        return None
+    kind = event.get("type") if isinstance(event, dict) else None
+    return usage_of(event) if kind in _WITH_USAGE else None
+
+
 def _claims(environ: Mapping[str, Any], query: str) -> bool:
     return True
 
@@ -190,4 +214,8 @@ DIALECT = Dialect(
     heartbeat=b": keep-alive\n\n",
     request_headers=("openai-beta", "idempotency-key"),
     hidden_headers=frozenset({"set-cookie", "openai-organization", "openai-project"}),
+    # Those that name an organization or a project belong to the caller's own account.
+    subprotocols=("realtime", "openai-beta.*"),
+    socket_error=socket_error,
+    socket_usage=socket_usage,
 )

@@ -22,6 +22,7 @@ from engine.errors import GatewayError
 from engine.exchange import MISSING, Exchange, Handler, Response
 from engine.mock import faults
 from engine.mock.examples import Example, choose, elements, events, examples, fill, said_last
+from engine.mock.live import session
 from engine.pipeline import compose
 from engine.router import Application, Resource, application
 from engine.services import Services
@@ -56,13 +57,13 @@ def build(
     for specification, dialect in documents:
         voice = Voice(dialect, delay)
         for operation in specification.operations.values():
-            found = examples(specification.node(operation))
+            last = _last(operation, specification, voice)
             handler = compose(
                 [
                     authenticate(operation.carriers, False, services),
                     validate(operation, "strict"),
                 ],
-                last=_speak(operation, found, voice),
+                last=last,
             )
             responder = door.endpoint(handler, [dialect])
             names = tuple(name for name in variables(operation.path) if name == "model")
@@ -70,6 +71,13 @@ def build(
                 resource = Resource(operation.method, mount, names, responder)
                 app.add_route(mount + operation.path, resource)
     return app
+
+
+def _last(operation: Operation, specification: Specification, voice: Voice) -> Handler:
+    """What answers in the end: a session where the document says so, else an example."""
+    if operation.websocket:
+        return session(voice.dialect.name, voice.delay)
+    return _speak(operation, examples(specification.node(operation)), voice)
 
 
 def _speak(operation: Operation, found: list[Example], voice: Voice) -> Handler:

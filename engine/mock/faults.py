@@ -8,6 +8,11 @@ fault-close-after-3             ... after three events
 fault-stall-after-3             nothing more after three events, the connection stays open
 fault-error-after-3             an error event inside a 200, after three events
 fault-garbage                   bytes that are not HTTP
+fault-code-1011                 a WebSocket is closed with that code as soon as it is open
+fault-code-1011-after-3         ... after three messages
+
+Over a WebSocket, what happens before an answer happens before the upgrade, and each message of the
+mock's counts as an event.
 """
 
 from __future__ import annotations
@@ -22,20 +27,26 @@ _FAULT = re.compile(
     r"fault-(?P<kind>status|slow|close|stall|error|garbage)"
     r"(?:-(?:after-)?(?P<number>\d+(?:\.\d+)?))?(?:-retry-after-(?P<retry>\d+(?:\.\d+)?))?"
 )
+# RFC 6455 7.4: the codes that may stand in a close frame.
+_CODE = re.compile(r"fault-code-(?P<code>100[0-37-9]|101[0-4]|[34]\d{3})(?:-after-(?P<after>\d+))?")
 _GARBAGE = b"\x00\x01 this is not HTTP \xff\r\n\r\n"
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What to do wrong: `number` is a status, seconds, or events to send first."""
+    """What to do wrong: `number` is a status, seconds, or events to send first; `code` a
+    WebSocket's close code."""
 
     kind: str
     number: float | None
     retry: str = ""
+    code: int = 0
 
 
 def named(model: str) -> Fault | None:
     """The fault a model's name asks for."""
+    if (close := _CODE.fullmatch(model)) is not None:
+        return Fault("code", float(close["after"] or 0), code=int(close["code"]))
     match = _FAULT.fullmatch(model)
     if match is None:
         return None
@@ -67,7 +78,7 @@ def during(
     fault: Fault, events: Iterator[bytes], error_event: bytes, sleep: Callable[[float], None]
 ) -> Iterator[bytes]:
     """A stream that goes wrong after some events."""
-    if fault.kind == "slow":
+    if fault.kind in ("slow", "code"):
         yield from events
         return
     left = fault.number

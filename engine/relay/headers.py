@@ -14,6 +14,8 @@ NEVER_SENT = frozenset(
     {"authorization", "cookie", "host", "content-length", "transfer-encoding", "connection"}
     | {"proxy-authorization", "expect", "upgrade", "te", "trailer", "keep-alive", "accept-encoding"}
     | {"x-api-key", "api-key", "x-goog-api-key", "forwarded", "x-forwarded-for", "x-real-ip"}
+    | {"sec-websocket-key", "sec-websocket-version", "sec-websocket-accept"}
+    | {"sec-websocket-protocol", "sec-websocket-extensions"}
 )
 """Request headers that no configuration can let through: they carry the caller's own token or
 address, or belong to one hop (RFC 9110 section 7.6.1)."""
@@ -21,6 +23,7 @@ address, or belong to one hop (RFC 9110 section 7.6.1)."""
 _HOP_BY_HOP = frozenset(
     {"connection", "keep-alive", "proxy-authenticate", "proxy-connection", "te", "trailer"}
     | {"transfer-encoding", "upgrade"}
+    | {"sec-websocket-accept", "sec-websocket-protocol", "sec-websocket-extensions"}
 )
 _OURS = frozenset(
     {"server", "date", "content-length", "x-request-id", "request-id", "alt-svc"}

@@ -9,17 +9,23 @@ from engine.spec.load import Node
 
 
 class Carrier(NamedTuple):
-    """One place for a token: `kind` is bearer, header, query or cookie; `name` its name there."""
+    """One place for a token: `kind` is bearer, header, query or cookie; `name` its name there.
+
+    Of kind subprotocol it stands behind `name` in one of the subprotocols that a WebSocket's
+    handshake offers: browsers cannot send it elsewhere.
+    """
 
     kind: str
     name: str
 
 
 BEARER = Carrier("bearer", "authorization")
+_SUBPROTOCOLS = "sec-websocket-protocol"
 
 
 def configured(entries: list[Any]) -> tuple[Carrier, ...]:
-    """Carriers from `specs.x.token`: `bearer`, `{header: ...}`, `{query: ...}`, `{cookie: ...}`."""
+    """Carriers from `specs.x.token`: `bearer`, `{header: ...}`, `{query: ...}`, `{cookie: ...}`,
+    `{subprotocol: ...}`."""
     carriers = []
     for entry in entries:
         if isinstance(entry, dict):
@@ -64,6 +70,10 @@ def carriers(operation: Node, document: Node, findings: Findings) -> tuple[Carri
     return tuple(found) or (BEARER,)
 
 
+def _is_subprotocol(scheme: Node) -> bool:
+    return scheme.text("in") == "header" and scheme.text("name").lower() == _SUBPROTOCOLS
+
+
 def _carrier(scheme: Node, findings: Findings) -> Carrier | None:
     kind = scheme.text("type")
     if kind in ("oauth2", "openIdConnect"):
@@ -71,6 +81,8 @@ def _carrier(scheme: Node, findings: Findings) -> Carrier | None:
     if kind == "http" and scheme.text("scheme").lower() == "bearer":
         return BEARER
     if kind == "apiKey" and scheme.text("in") in ("header", "query", "cookie"):
+        if (prefix := scheme.text("x-subprotocol")) and _is_subprotocol(scheme):
+            return Carrier("subprotocol", prefix)
         return _placed(scheme.text("in"), scheme.text("name"))
     findings.note(
         scheme.source,

@@ -10,6 +10,7 @@ from engine.spec.load import Node
 _DEEPEST = 8
 _COMBINED = ("allOf", "anyOf", "oneOf")
 _OUTPUT = {*OUTPUT_LIMITS, *GENERATION}
+_TELLING = {"usage", "usageMetadata", "usage_metadata", "meta", "duration", "response"}
 
 
 def takes(operation: Node) -> Takes:
@@ -17,11 +18,15 @@ def takes(operation: Node) -> Takes:
     bodies = operation.get("requestBody").get("content")
     schemas = [bodies.get(kind).get("schema") for kind, _ in bodies.items()]
     named = [{name for name, _ in properties(schema)} for schema in schemas]
+    output = any(not names.isdisjoint(_OUTPUT) for names in named)
+    speech = any(names >= {"input", "voice"} for names in named)
+    images = any(names >= {"prompt", "n", "size"} for names in named)
     return Takes(
         usage_option=any(map(takes_usage_option, schemas)) and _has_choices(operation),
-        output=any(not names.isdisjoint(_OUTPUT) for names in named),
-        speech=any(names >= {"input", "voice"} for names in named),
-        images=any(names >= {"prompt", "n", "size"} for names in named),
+        output=output,
+        speech=speech,
+        images=images,
+        free=not (output or speech or images) and _tells_no_usage(operation),
     )
 
 
@@ -36,17 +41,29 @@ def takes_usage_option(schema: Node) -> bool:
 def _has_choices(operation: Node) -> bool:
     """Whether its streams are of chunks with `choices`, as the event that tells the usage is; a
     stream without a schema may be anything."""
-    streams = [
-        media.get("schema")
-        for status, response in operation.get("responses").items()
-        for kind, media in response.get("content").items()
-        if status.startswith("2") and kind.startswith("text/event-stream")
-    ]
+    streams = [s for kind, s in _answers(operation) if kind.startswith("text/event-stream")]
     named = [
         {name for part in (schema, schema.get("contentSchema")) for name, _ in properties(part)}
         for schema in streams
     ]
     return any(not names or "choices" in names for names in named)
+
+
+def _tells_no_usage(operation: Node) -> bool:
+    """Whether the document describes all its answers, and none of them can tell a usage: tokens
+    are counted there, or a text is judged, which costs nothing."""
+    named = [{name for name, _ in properties(schema)} for _, schema in _answers(operation)]
+    return bool(named) and all(names and names.isdisjoint(_TELLING) for names in named)
+
+
+def _answers(operation: Node) -> list[tuple[str, Node]]:
+    """Media types and schemas of what it answers when all is well."""
+    return [
+        (kind, media.get("schema"))
+        for status, response in operation.get("responses").items()
+        for kind, media in response.get("content").items()
+        if status.startswith("2")
+    ]
 
 
 def properties(schema: Node, depth: int = 0) -> Iterator[tuple[str, Node]]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 
-from engine.errors import CallerGone, GatewayError
-from engine.exchange import Exchange, Handler, Response, Stage
+from engine.errors import CallerGone, GatewayError, Malformed
+from engine.exchange import Account, Exchange, Handler, Response, Stage
 from engine.ledger import Entry
 from engine.services import Services
 
@@ -24,8 +24,15 @@ def account(operation: str, services: Services) -> Stage:
         except GatewayError as error:
             kept.end(error.status, "failed" if error.status >= 500 else "refused")
             raise
+        except Malformed:
+            kept.end(400, "refused")
+            raise
         except CallerGone:
-            kept.end(499, "caller_left")
+            session = exchange.traffic
+            if session is not None:  # a session always ends like this
+                kept.end(101, session.outcome)
+            elif not kept.outcome:
+                kept.end(499, "caller_left")
             raise
         except BaseException:
             kept.end(500, "failed")
@@ -46,6 +53,13 @@ def _outcome(status: int) -> str:
     return "refused" if status < 500 else "failed"
 
 
+def _end(kept: Account) -> str:
+    """How it ended; an error that an upstream said to its end is no less an error."""
+    if kept.outcome == "complete":
+        return _outcome(kept.status)
+    return kept.outcome or "caller_left"
+
+
 def _write(exchange: Exchange, services: Services) -> None:
     kept, usage = exchange.account, exchange.account.usage
     assert services.ledger is not None
@@ -59,7 +73,7 @@ def _write(exchange: Exchange, services: Services) -> None:
             model_served=kept.model,
             upstream=kept.upstream,
             status=kept.status,
-            outcome=kept.outcome or "caller_left",
+            outcome=_end(kept),
             input=usage.input,
             output=usage.output,
             cached=usage.cached,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from engine.errors import GatewayError, Malformed
 from engine.exchange import Exchange, Handler, Response, Stage, environ_key
@@ -14,6 +15,7 @@ from engine.spec.security import Carrier
 from engine.tokens import Caller, digest
 
 _LONGEST = 4096
+_SUBPROTOCOLS = "HTTP_SEC_WEBSOCKET_PROTOCOL"
 
 
 def authenticate(
@@ -27,6 +29,7 @@ def authenticate(
     """
     headers = [environ_key(c.name) for c in carriers if c.kind in ("bearer", "header")]
     headers += ["HTTP_COOKIE"] if any(c.kind == "cookie" for c in carriers) else []
+    prefixes = tuple(c.name.lower() for c in carriers if c.kind == "subprotocol")
     in_query = frozenset(c.name for c in carriers if c.kind == "query")
     wanted = _wanted(carriers)
 
@@ -37,6 +40,8 @@ def authenticate(
             exchange.conceal()
         if any(key in exchange.environ for key in headers):
             exchange.environ = {k: v for k, v in exchange.environ.items() if k not in headers}
+        if prefixes and _SUBPROTOCOLS in exchange.environ:
+            exchange.environ = _without_subprotocols(exchange.environ, prefixes)
         if not public:
             exchange.caller = _caller(secrets, wanted, services)
             if not any_operation:
@@ -68,8 +73,26 @@ def _value(exchange: Exchange, carrier: Carrier) -> str | None:
             return Query.parse(exchange.query).get(carrier.name)
         except Malformed:
             return None
+    if carrier.kind == "subprotocol":
+        prefix = carrier.name.lower()
+        said = [p for p in _subprotocols(exchange.environ) if p.lower().startswith(prefix)]
+        return said[0][len(prefix) :] if said else None
     value = dict(cookies(exchange.header("HTTP_COOKIE"))).get(carrier.name, "")
     return value[1:-1] if value[:1] == value[-1:] == '"' else value  # RFC 6265 4.1.1
+
+
+def _subprotocols(environ: Mapping[str, Any]) -> list[str]:
+    return [said.strip() for said in str(environ.get(_SUBPROTOCOLS, "")).split(",")]
+
+
+def _without_subprotocols(environ: Mapping[str, Any], prefixes: tuple[str, ...]) -> dict[str, Any]:
+    """The environ without the subprotocols that carry a token; without any, if none is left."""
+    said = [name for name in _subprotocols(environ) if name]
+    left = [name for name in said if not name.lower().startswith(prefixes)]
+    changed = {**environ, _SUBPROTOCOLS: ", ".join(left)}
+    if not left:
+        del changed[_SUBPROTOCOLS]
+    return changed
 
 
 def _caller(secrets: Sequence[str], wanted: str, services: Services) -> Caller:
@@ -121,5 +144,6 @@ def _wanted(carriers: Sequence[Carrier]) -> str:
         "header": "header '{}'",
         "query": "query parameter '{}'",
         "cookie": "cookie '{}'",
+        "subprotocol": "subprotocol '{}<token>'",
     }
     return " or ".join(said[carrier.kind].format(carrier.name) for carrier in carriers)

@@ -17,7 +17,10 @@ from engine.usage import Usage
 
 log = logging.getLogger("modelway")
 _ASKS_TO_WAIT = {"requests": "rate_limit_exceeded", "tokens": "token_budget_exceeded"}
-_SHOWN = ("requests", "tokens")
+_SHOWN = {
+    kind: tuple(f"x-ratelimit-{what}-{kind}" for what in ("limit", "remaining", "reset"))
+    for kind in ("requests", "tokens")
+}
 
 
 class _Course:
@@ -47,6 +50,10 @@ class _Course:
             return price.cost(usage) if price is not None else 0
         return 1
 
+    def _came_to(self, rule: Rule) -> int:
+        account = self.exchange.account
+        return account.cost if rule.allowance.kind == "spend" else self._cost(rule, account.usage)
+
     def _who(self, by: str) -> str:
         """Who shares an allowance with this request."""
         exchange = self.exchange
@@ -60,7 +67,7 @@ class _Course:
     def settle(self, taken: Taken) -> None:
         account = self.exchange.account
         refund = account.status >= 400 and not account.reached
-        costs = [0 if refund else self._cost(rule, account.usage) for rule in self.rules]
+        costs = [0 if refund else self._came_to(rule) for rule in self.rules]
         assert self.services.counters is not None
         self.services.counters.settle(taken.receipt, costs)
 
@@ -125,9 +132,11 @@ def _refused(
         return GatewayError(429, "concurrency_limit_exceeded", message, headers=_after(1.0))
     if allowance.kind == "spend":
         message = f"The budget of {whose} for {span} is used up. It frees up as time passes."
-        return GatewayError(
-            402, "budget_exceeded", message, headers=_after(state.wait), retry=False
-        )
+        after = _after(state.wait)
+        if asked.cost > allowance.amount:
+            message = f"This request may cost more than the budget of {whose} for {span}. "
+            message, after = message + "Ask for fewer tokens.", []
+        return GatewayError(402, "budget_exceeded", message, headers=after, retry=False)
     kind, code = allowance.kind, _ASKS_TO_WAIT[allowance.kind]
     if asked.cost > allowance.amount:
         message = (
@@ -145,16 +154,19 @@ def _after(seconds: float) -> list[tuple[str, str]]:
 
 def _headers(rules: Sequence[Rule], states: Sequence[State]) -> list[tuple[str, str]]:
     """`x-ratelimit-*` as OpenAI names them: of each kind, the limit that is nearest."""
+    nearest: dict[str, tuple[float, State, int]] = {}
+    for rule, state in zip(rules, states, strict=True):
+        kind, amount = rule.allowance.kind, rule.allowance.amount
+        if kind in _SHOWN:
+            left = state.remaining / amount
+            if kind not in nearest or left < nearest[kind][0]:
+                nearest[kind] = left, state, amount
     found: list[tuple[str, str]] = []
-    for kind in _SHOWN:
-        every = [(s, r) for r, s in zip(rules, states, strict=True) if r.allowance.kind == kind]
-        if every:
-            state, rule = min(every, key=lambda pair: pair[0].remaining / pair[1].allowance.amount)
-            found += [
-                (f"x-ratelimit-limit-{kind}", str(rule.allowance.amount)),
-                (f"x-ratelimit-remaining-{kind}", str(state.remaining)),
-                (f"x-ratelimit-reset-{kind}", f"{state.reset:.3f}s"),
-            ]
+    for kind, (_, state, amount) in nearest.items():
+        limit, remaining, reset = _SHOWN[kind]
+        found.append((limit, str(amount)))
+        found.append((remaining, str(state.remaining)))
+        found.append((reset, f"{state.reset:.3f}s"))
     return found
 
 

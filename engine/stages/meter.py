@@ -3,28 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from engine.dialects import Dialect
+from engine.errors import CallerGone
 from engine.estimate import Takes, estimate
 from engine.exchange import Exchange, Handler, Response, Stage
 from engine.relay.metering import Reader, reader
 from engine.relay.usage_option import edit, without_usage_event
 from engine.services import Services
+from engine.usage import Usage
 
 
 def meter(dialect: Dialect, takes: Takes, services: Services) -> Stage:
     """A stage that estimates `exchange.account.expected`, and fills in `usage`, `cost` and
     `bytes_out` when the answer is over. Only requests for a model use anything."""
 
+    def charge(exchange: Exchange, usage: Usage) -> None:
+        account = exchange.account
+        account.usage = usage
+        price = services.prices.find(account.model or exchange.model)
+        account.cost = price.cost(usage) if price is not None else 0
+
     def stage(exchange: Exchange, following: Handler) -> Response:
         account = exchange.account
-        metered = bool(exchange.model) and dialect.meter is not None
+        metered = bool(exchange.model) and dialect.meter is not None and not takes.free
         if metered:
             account.expected = estimate(exchange, takes)
             if takes.usage_option and exchange.media_type == "application/json":
                 change = edit(exchange.body.buffer, exchange.value)
                 exchange.edits = () if change is None else (change,)
-        response = following(exchange)
+        try:
+            response = following(exchange)
+        except CallerGone:
+            session = exchange.traffic
+            if session is not None:
+                account.stream, account.bytes_out = True, session.received.bytes
+                charge(exchange, session.usage)
+            elif metered and account.reached:  # an upstream has read it, and had begun to answer
+                charge(exchange, replace(account.expected, output=0))
+            raise
         if isinstance(response.body, bytes):
             return response
         passing = reader(dialect.meter if metered else None, _media_type(response))
@@ -33,9 +51,7 @@ def meter(dialect: Dialect, takes: Takes, services: Services) -> Stage:
         def conclude() -> None:
             account.bytes_out = passing.size
             if metered and response.status < 400:
-                account.usage = passing.complete(account.expected)
-                price = services.prices.find(account.model or exchange.model)
-                account.cost = price.cost(account.usage) if price is not None else 0
+                charge(exchange, passing.complete(account.expected))
 
         exchange.on_end.append(conclude)
         hidden = bool(exchange.edits) and account.stream

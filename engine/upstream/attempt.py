@@ -68,7 +68,9 @@ def attempt(
     try:
         tried.answer = _send(target, credential, headers, expression, exchange, left)
         tried.failure = "" if dialect.transparent else retry.of_status(tried.answer.status)
-        if tried.answer.status < 400:
+        if exchange.upgrade is not None and tried.answer.status < 300:
+            exchange.upgrade.check(tried.answer)
+        elif tried.answer.status < 400:
             beat = target.upstream.heartbeat if dialect.heartbeat else None
             tried.opening = open_answer(tried.answer, dialect, beat)
     except ErrorFirst as error:
@@ -79,8 +81,10 @@ def attempt(
         stream = tried.answer is not None and is_stream(tried.answer) and not dialect.transparent
         tried.failure = retry.of_failure(failure.kind, stream=stream) or "fatal"
         tried.error = failure
-    except BaseException:
+    except BaseException as raised:
         tried.close()
+        # Whoever leaves is given nothing back: the upstream may be at work on it.
+        exchange.account.reached |= not isinstance(raised, Exception)
         raise
     if tried.failure and tried.error is not None:
         tried.close()
@@ -106,6 +110,8 @@ def _send(
         ("x-request-id", exchange.request_id),
     ]
     fields = changed(fields, upstream.changes)
+    if exchange.upgrade is not None:
+        fields += exchange.upgrade.headers
     query = with_credential(credential, sent.query, fields)
     path = upstream.client.base_path + sent.path[len(sent.mount) :]
     body = sent.body if sent.body.size or sent.method != "GET" else None

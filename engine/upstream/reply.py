@@ -33,6 +33,8 @@ def relay(tried: Tried, exchange: Exchange, dialect: Dialect, watcher: Watcher) 
     headers = returned(answer.headers, dialect.hidden_headers)
     if exchange.method == "HEAD" or answer.status in (204, 304):
         exchange.account.outcome = "complete"  # there is no body to be complete
+    if answer.status == 101:
+        return Response(101, headers)
     if opening is None:
         if not dialect.transparent:
             return _refused(answer, exchange, dialect, headers)

@@ -165,7 +165,7 @@ def test_routes_of_the_shipped_config_has_a_line_for_each_path():
     for path in paths:
         assert path in result.output
     assert "gpt-image-1" in result.output
-    assert "nowhere yet (501)" in result.output
+    assert "websocket" in result.output
 
 
 def test_init_writes_a_project_that_checks_clean(folder):

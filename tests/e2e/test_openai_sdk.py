@@ -395,28 +395,12 @@ def test_one_model_is_shown(client: OpenAI, name: str) -> None:
     assert (model.id, model.object) == (name, "model")
 
 
-def test_realtime_says_clearly_that_it_is_not_there_yet(client: OpenAI) -> None:
-    with pytest.raises(openai.InternalServerError, match="WebSocket") as raised:
+def test_realtime_over_plain_http_is_told_that_it_is_a_websocket(client: OpenAI) -> None:
+    with pytest.raises(openai.APIStatusError, match="WebSocket") as raised:
         client.get("/realtime", cast_to=object, options={"params": {"model": "gpt-realtime"}})
-    assert raised.value.status_code == 501
-    assert raised.value.code == "not_implemented"
-    assert raised.value.response.headers["x-should-retry"] == "false"
-
-
-def test_realtime_refuses_an_upgrade_as_plain_http(platform: Platform) -> None:
-    response = openai.DefaultHttpxClient().get(
-        f"{platform.url}/v1/realtime?model=gpt-realtime",
-        headers={
-            "authorization": f"Bearer {ALL}",
-            "connection": "Upgrade",
-            "upgrade": "websocket",
-            "sec-websocket-version": "13",
-            "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==",
-            "content-type": "application/json",
-        },
-    )
-    assert response.status_code == 501
-    assert response.json()["error"]["code"] == "not_implemented"
+    assert raised.value.status_code == 426
+    assert raised.value.code == "upgrade_required"
+    assert raised.value.response.headers["upgrade"] == "websocket"
 
 
 def test_every_answer_has_a_request_id_for_the_sdk(client: OpenAI) -> None:

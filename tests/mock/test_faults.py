@@ -21,6 +21,8 @@ EVENTS = [b"1", b"2", b"3", b"4"]
         ("fault-error-after-3", Fault("error", 3)),
         ("fault-error-after-0", Fault("error", 0)),
         ("fault-garbage", Fault("garbage", None)),
+        ("fault-code-1011", Fault("code", 0, code=1011)),
+        ("fault-code-4000-after-3", Fault("code", 3, code=4000)),
     ],
 )
 def test_a_name_asks_for_a_fault(model, fault):
@@ -28,7 +30,11 @@ def test_a_name_asks_for_a_fault(model, fault):
 
 
 @pytest.mark.parametrize(
-    "model", ["", "gpt-4o", "fault", "fault-", "fault-x", "my-fault-close", "fault-close-after-x"]
+    "model",
+    [
+        *("", "gpt-4o", "fault", "fault-", "fault-x", "my-fault-close", "fault-close-after-x"),
+        *("fault-code", "fault-code-999", "fault-code-1005", "fault-code-1006", "fault-code-1015"),
+    ],
 )
 def test_any_other_name_asks_for_none(model):
     assert named(model) is None
@@ -98,6 +104,7 @@ def run(model, slept=None):
         ("fault-error-after-2", [b"1", b"2", b"error"]),
         ("fault-error-after-0", [b"error"]),
         ("fault-slow-1", EVENTS),
+        ("fault-code-1011", EVENTS),
     ],
 )
 def test_a_stream_goes_wrong_after_so_many_events(model, sent):

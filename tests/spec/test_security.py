@@ -21,6 +21,13 @@ SCHEMES = {
     "query": {"type": "apiKey", "in": "query", "name": "Key"},
     "cookie": {"type": "apiKey", "in": "cookie", "name": "Session"},
     "authorization": {"type": "apiKey", "in": "header", "name": "Authorization"},
+    "protocol": {
+        "type": "apiKey",
+        "in": "header",
+        "name": "Sec-WebSocket-Protocol",
+        "x-subprotocol": "key.",
+    },
+    "elsewhere": {"type": "apiKey", "in": "header", "name": "X-Other", "x-subprotocol": "key."},
     "mutual": {"type": "mutualTLS"},
     "odd": {"type": "apiKey", "in": "body", "name": "x"},
     "linked": {"$ref": "#/components/securitySchemes/header"},
@@ -58,6 +65,8 @@ def made(folder: Path, own: Any = None, every: Any = None) -> tuple[Operation, l
         ([{"linked": []}], [HEADER]),
         ([{"query": []}], [QUERY]),
         ([{"cookie": []}], [COOKIE]),
+        ([{"protocol": []}], [Carrier("subprotocol", "key.")]),
+        ([{"elsewhere": []}], [Carrier("header", "x-other")]),
         ([{"header": []}, {"query": []}, {"bearer": []}], [HEADER, QUERY, BEARER]),
         ([{"header": [], "query": []}], [HEADER, QUERY]),
         ([{"header": []}, {"header": []}], [HEADER]),
@@ -116,6 +125,7 @@ def test_an_unknown_scheme_is_placed_with_the_name_meant(tmp_path: Path) -> None
     [
         ([], ()),
         (["bearer"], (BEARER,)),
+        ([{"subprotocol": "key."}], (Carrier("subprotocol", "key."),)),
         (
             [{"header": "x-key"}, {"query": "key"}, {"cookie": "session"}, "bearer"],
             (

@@ -26,7 +26,22 @@ TAKEN = {
 def test_the_shipped_documents(name):
     specification, _ = shipped(name)
     found = {o.name: takes(specification.node(o)) for o in specification.operations.values()}
-    assert {key: value for key, value in found.items() if value != Takes()} == TAKEN[name]
+    taken = {key: value for key, value in found.items() if value != Takes() and not value.free}
+    assert taken == TAKEN[name]
+
+
+@pytest.mark.parametrize(
+    ("name", "free"),
+    [
+        ("openai", {"createModeration", "listModels", "retrieveModel"}),
+        ("anthropic", {"countTokens"}),
+        ("gemini", {"countTokens", "listModels", "getModel"}),
+    ],
+)
+def test_what_costs_nothing(name, free):
+    specification, _ = shipped(name)
+    operations = specification.operations.values()
+    assert {o.name for o in operations if takes(specification.node(o)).free} == free
 
 
 OPTIONS = {"type": "object", "properties": {"include_usage": {"type": "boolean"}}}

@@ -6,7 +6,7 @@ import contextlib
 
 import pytest
 
-from engine.errors import CallerGone, GatewayError
+from engine.errors import CallerGone, GatewayError, Malformed
 from engine.exchange import Exchange, Response
 from engine.services import Services
 from engine.stages.account import account
@@ -21,7 +21,7 @@ def rows(following, **known):
     for name, value in known.items():
         setattr(exchange, name, value)
     stage = account("openai.chat", services)
-    with contextlib.suppress(GatewayError, CallerGone, ZeroDivisionError):
+    with contextlib.suppress(GatewayError, CallerGone, Malformed, ZeroDivisionError):
         stage(exchange, following)
     assert written == []  # not before it is over
     exchange.end()
@@ -79,3 +79,8 @@ def test_without_a_ledger_nothing_waits_for_the_end():
     account("openai.chat", Services())(exchange, lambda given: Response(200, [], b""))
     assert exchange.on_end == []
     assert exchange.operation == "openai.chat"
+
+
+def test_a_request_that_cannot_be_decoded_is_refused():
+    (row,) = rows(raises(Malformed("no UTF-8")))
+    assert (row.status, row.outcome) == (400, "refused")

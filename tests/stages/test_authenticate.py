@@ -236,3 +236,40 @@ def test_a_token_for_some_operations(operations, said):
 )
 def test_a_token_for_some_addresses(ips, said):
     assert permitted(Caller("alice", ips=ips)) == said
+
+
+KEYED = Carrier("subprotocol", "openai-insecure-api-key.")
+OFFERED = "HTTP_SEC_WEBSOCKET_PROTOCOL"
+
+
+@pytest.mark.parametrize(
+    ("said", "left"),
+    [
+        (f"openai-insecure-api-key.{SECRET}", None),
+        (f"realtime, openai-insecure-api-key.{SECRET}", "realtime"),
+        (f"openai-insecure-api-key.{SECRET},realtime,,b", "realtime, b"),
+        (f"OpenAI-Insecure-API-Key.{SECRET}, realtime", "realtime"),
+        (f"openai-insecure-api-key.{SECRET}, openai-insecure-api-key.other, c", "c"),
+    ],
+)
+def test_a_token_in_a_subprotocol_is_taken_out(said, left):
+    exchange = call((BEARER, KEYED), **{OFFERED: said})
+    assert exchange.caller.name == "alice"
+    assert exchange.header(OFFERED) == left
+    assert SECRET not in str(exchange.environ)
+
+
+def test_a_subprotocol_is_taken_out_of_a_public_route_too():
+    exchange = call((KEYED,), public=True, **{OFFERED: f"openai-insecure-api-key.{SECRET}, a"})
+    assert (exchange.caller, exchange.header(OFFERED)) == (None, "a")
+
+
+@pytest.mark.parametrize("said", ["realtime", "", "openai-insecure-api-key.", "openai-insecure"])
+def test_subprotocols_without_a_token(said):
+    message = refused((BEARER, KEYED), **{OFFERED: said})
+    assert "subprotocol 'openai-insecure-api-key.<token>'" in message
+
+
+def test_subprotocols_stay_where_they_carry_no_token():
+    exchange = call((HEADER,), HTTP_X_API_KEY=SECRET, **{OFFERED: "a, b"})
+    assert exchange.header(OFFERED) == "a, b"

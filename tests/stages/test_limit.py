@@ -170,22 +170,31 @@ def test_money_is_402_and_not_worth_repeating():
     assert "for 30 days" in error.message
 
 
+def test_a_request_that_costs_more_than_there_ever_is_is_told_so():
+    prices = ByName[Price]({"gpt*": price_of({"output": 1_000_000})})
+    greedy = exchange()
+    greedy.account.expected = Usage(output=500)
+    error = refused([SPEND], Counters(denied=0, wait=100.0), made=greedy, prices=prices)
+    assert (error.status, error.code) == (402, "budget_exceeded")
+    assert "may cost more than the budget of this token" in error.message
+    assert "retry-after" not in dict(error.headers)
+
+
 def test_what_was_used_is_what_counts_in_the_end():
     prices = ByName[Price]({"gpt*": price_of({"input": 1})})
     counters = Counters()
     _, made = run([RATE, TOKENS, SPEND, SLOTS], counters, prices=prices)
-    made.account.usage = Usage(input=5, output=6)
+    made.account.usage, made.account.cost = Usage(input=5, output=6), 5000
     made.end()
     assert counters.settled == [[1, 11, 5000, 1]]
 
 
-def test_the_price_is_that_of_the_model_which_served():
-    prices = ByName[Price]({"gpt": price_of({"input": 1}), "other": price_of({"input": 3})})
-    counters = Counters()
-    _, made = run([SPEND], counters, prices=prices)
-    made.account.model, made.account.usage = "other", Usage(input=1)
-    made.end()
-    assert counters.settled == [[3000]]
+def test_money_is_held_back_for_what_a_request_may_use():
+    prices = ByName[Price]({"gpt": price_of({"input": 1, "output": 2})})
+    counters, made = Counters(), exchange()
+    made.account.expected = Usage(input=10, output=100)
+    run([SPEND], counters, made, prices=prices)
+    assert counters.asked[0][0].cost == 10 * 1000 + 100 * 2000
 
 
 @pytest.mark.parametrize(("reached", "costs"), [(False, [0]), (True, [1])])

@@ -1,8 +1,8 @@
 """What a Redis server is told when there is time: corrections, slots given back, leases renewed.
 
 One greenlet of each worker sends it, many at a time, so that the end of a request waits for
-nothing. What was not sent because the server is away is kept and sent later, up to `KEPT`; what may
-have been sent is not sent twice.
+nothing. What was not sent because the server is away is kept and sent later, up to `KEPT`; of what
+may have been sent only slots are given back again, which does no harm.
 """
 
 from __future__ import annotations
@@ -98,7 +98,10 @@ class Later:
             self._queue.extendleft(reversed(together))
             raise
         except CountersAway as error:
-            self._lost(len(together), str(error))
+            # Giving a slot back twice does no harm; not giving it back does.
+            again = [command for command in together if command[0] == "ZREM"]
+            self._queue.extendleft(reversed(again))
+            self._lost(len(together) - len(again), str(error))
             raise
 
     def _lost(self, count: int, why: str) -> None:

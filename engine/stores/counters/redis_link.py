@@ -27,6 +27,9 @@ from engine.stores.counters.redis_scripts import SCRIPTS
 log = logging.getLogger("modelway")
 
 REST = 1.0
+UNHURRIED = 1.0
+"""Seconds for what no request waits for: a busy worker need not be in time with that."""
+
 CONNECTIONS = 50
 _SCHEMES = ("redis://", "rediss://", "unix://")
 
@@ -78,11 +81,11 @@ class Link:
             _send(connection, command)
             return _answer(connection, timer, command)
 
-        return self._guarded(ask, again=True)
+        return self._guarded(ask, again=True, limit=self._limit)
 
     def many(self, commands: Sequence[Command]) -> None:
-        """Send commands together, at most once. Raises Unsent when nothing was sent, CountersAway
-        when some may have been."""
+        """Send commands together, at most once; nobody waits for them. Raises Unsent when nothing
+        was sent, CountersAway when some may have been."""
 
         def ask(connection: Any, timer: gevent.Timeout) -> None:
             _send(connection, *commands)
@@ -96,28 +99,28 @@ class Link:
                 _send(connection, _whole(command))
                 _read(connection, timer)
 
-        self._guarded(ask, again=False)
+        self._guarded(ask, again=False, limit=max(self._limit, UNHURRIED))
 
     def close(self) -> None:
         """Let go of the connections; a later call makes new ones."""
         while self._idle:
             self._idle.pop().disconnect()
 
-    def _guarded(self, ask: Ask, again: bool) -> Any:
+    def _guarded(self, ask: Ask, again: bool, limit: float) -> Any:
         if self._away:
             now = time.monotonic()
             if now < self._try_at:
                 raise Unsent(f"{self.place} is away")
             self._try_at = now + REST
         sent: list[bool] = []
-        timer = gevent.Timeout.start_new(self._limit)
+        timer = gevent.Timeout.start_new(limit)
         try:
             with self._free:
                 answer = self._asked(ask, timer, again, sent)
         except gevent.Timeout as late:
             if late is not timer:
                 raise
-            raise self._failed(f"no answer within {self._limit:g} s", sent) from late
+            raise self._failed(f"no answer within {limit:g} s", sent) from late
         except (RedisError, OSError) as error:
             raise self._failed(str(error) or type(error).__name__, sent) from error
         finally:

@@ -28,7 +28,7 @@ LAYOUT = b"1"
 """To be changed with the layout of anything kept: workers of two versions then do not meet."""
 
 NUMBERS = b"\xff" * 8 + b"workers"
-_STEP = 4 << 20
+_STEP = 1 << 20
 _AHEAD = 1 << 20
 
 
@@ -100,7 +100,7 @@ class Shared:
         used = (now["leaf_pages"] + now["branch_pages"]) * now["psize"]
         if used > self.size * 3 // 4:  # copying needs some, and what was freed comes back late
             return False
-        end = self._env.info()["last_pgno"] * now["psize"] + _AHEAD
+        end = min(self._env.info()["last_pgno"] * now["psize"] + _AHEAD, self.size)
         return end <= self._reserved or self._reserve(min(end + _STEP, self.size))
 
     def is_there(self) -> bool:
@@ -119,7 +119,7 @@ class Shared:
     def _reserve(self, end: int) -> bool:
         if hasattr(os, "posix_fallocate"):
             try:
-                os.posix_fallocate(self._data, 0, end)
+                os.posix_fallocate(self._data, self._reserved, end - self._reserved)
             except OSError:  # ENOSPC, or the time was up: no room, and the caller says so
                 return False
         self._reserved = end

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import orjson
@@ -51,11 +51,13 @@ class Books:
     """The table `usage` of a database.
 
     `blocks` tells that asking the database stops the thread: give it a thread and a `Database` of
-    its own then. What was entered is on the disk when `insert` is back.
+    its own then. What was entered is on the disk when `insert` is back. `prepare` makes the tables,
+    before the first rows are entered: the database may have been away when the program began.
     """
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, prepare: Callable[[], None] | None = None) -> None:
         self.database = database
+        self._prepare = prepare
         self.blocks = database.kind == "sqlite"
         self._insert = _INSERT[database.kind]
         if self.blocks:
@@ -68,6 +70,9 @@ class Books:
         """
         if not rows:
             return
+        if self._prepare is not None:
+            self._prepare()
+            self._prepare = None
         try:
             parameters = self._parameters(rows)
             self.database.write(lambda c: c.exec_driver_sql(self._insert, parameters))

@@ -103,6 +103,17 @@ def test_a_child_gives_no_slot_of_its_parent_back_by_ending(store):
     assert store.take(held).denied == 0
 
 
+def test_slots_of_a_child_come_back_when_it_ends_though_its_parent_lives(store):
+    held = [Limit("slots:a", 2, 0)]
+    store.take(held)
+    child = os.fork()
+    if not child:
+        os._exit(0 if store.take(held).denied is None else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert store.take(held).denied is None
+    assert store.take(held).denied == 0
+
+
 def test_a_folder_removed_is_made_again_within_a_second(path, store, monkeypatch):
     now = 100.0
     monkeypatch.setattr("time.monotonic", lambda: now)
@@ -165,6 +176,25 @@ def test_full_counters_let_requests_pass_say_so_once_a_minute_and_recover(path, 
         assert store.take(rate(f"later-{caller}", 1)).denied is None
     assert all(store.take(rate(f"later-{caller}", 1)).denied == 0 for caller in range(40, 50))
     store.close()
+
+
+def test_memory_is_had_before_it_is_written_to(path, store, monkeypatch):
+    had, reserve = [0], os.posix_fallocate
+
+    def reserving(file: int, at: int, size: int) -> None:
+        assert at == had[-1]
+        reserve(file, at, size)
+        had.append(at + size)
+
+    monkeypatch.setattr(os, "posix_fallocate", reserving)
+    for part in range(20):
+        for caller in range(1000):
+            store.take(rate(f"caller-{part}-{caller}"))
+        shared = attach(path, 1 << 28)
+        written = (shared._env.info()["last_pgno"] + 1) * 4096
+        detach(shared)
+        assert written < had[-1] < written + (4 << 20)
+    assert written > 2 << 20
 
 
 def test_memory_that_cannot_be_had_is_not_written_to(path, monkeypatch):

@@ -106,6 +106,16 @@ def test_a_clock_set_back_denies_for_one_window_and_not_for_ever(back):
     assert take(record, 5, 5, 60.0, then + 62 * SECOND)[0] is not None
 
 
+@given(st.integers(1, 5000))
+def test_after_a_clock_set_back_all_counts_as_if_taken_then(back):
+    record, _ = take(None, 9, 3, 32.0, NOW)
+    record, _ = take(record, 9, 2, 32.0, NOW + 10 * SECOND)
+    bucket = NOW // SECOND + 10 - back
+    record = windows.set_back(record, bucket)
+    assert [windows.read(record, bucket + age)[0] for age in (0, 1, 32, 33)] == [5, 5, 5, 0]
+    assert windows.set_back(record, bucket) is None
+
+
 @pytest.mark.parametrize(
     ("age", "by", "total"),
     [(0, -3, 2), (0, 4, 9), (10, -3, 2), (10, 4, 9), (10, -9, 0), (40, -3, 0), (40, 4, 4)],

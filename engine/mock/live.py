@@ -1,0 +1,139 @@
+"""The mock at the end of a WebSocket: it listens while it speaks, and fails on request."""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from collections.abc import Iterator
+
+import gevent
+from gevent.queue import Empty, Queue
+
+from engine.errors import CallerGone
+from engine.exchange import Exchange, Handler, Response
+from engine.mock import faults
+from engine.mock.talk import Said, Talk, talk
+from engine.relay.websocket.handshake import offered
+from engine.relay.websocket.messages import Closed, Message, Messages, accept
+from engine.spec.query import Query
+
+log = logging.getLogger("modelway")
+
+
+class Farewell(Exception):
+    """The mock was asked to close with this code."""
+
+    def __init__(self, code: int) -> None:
+        super().__init__(f"The mock was asked for {code}.")
+        self.code = code
+
+
+def session(dialect: str, delay: float) -> Handler:
+    """What answers an operation that becomes a WebSocket. `delay`: seconds between two pieces."""
+
+    def handle(exchange: Exchange) -> Response:
+        model = Query.parse(exchange.query).get("model") or ""
+        environ = exchange.environ
+        fault = faults.named(model)
+        if fault is not None:
+            sock = environ.get("gunicorn.socket")
+            faults.before(fault, sock.sendall if sock is not None else None, gevent.sleep)
+        partner = talk(dialect, model, offered(environ), environ)
+        said = [(name, exchange.request_id) for name in exchange.dialect.request_id_headers]
+        messages = accept(environ, protocol=partner.protocol, headers=said)
+        try:
+            converse(messages, partner, fault, delay)
+        except CallerGone:
+            raise
+        except Exception as error:
+            log.exception("request %s failed in its session", exchange.request_id)
+            raise CallerGone("the session failed") from error
+        raise CallerGone("the session is over")
+
+    return handle
+
+
+def converse(messages: Messages, partner: Talk, fault: faults.Fault | None, delay: float) -> None:
+    """One whole session. Raises CallerGone where the connection is to be cut."""
+    inbox: Queue[Message | None] = Queue(1)
+    listener = gevent.spawn(_listen, messages, inbox)
+    code, reason = 1000, ""
+    try:
+        _Speaker(messages, partner, fault).speak(inbox, delay)
+    except Farewell as farewell:
+        code, reason = farewell.code, str(farewell)
+    except Closed:
+        pass  # it left while something was being sent
+    finally:
+        listener.kill()
+    messages.close(code, reason)
+
+
+def _listen(messages: Messages, inbox: Queue[Message | None]) -> None:
+    """Put what arrives where the speaker looks for it, None at the end."""
+    try:
+        while True:
+            inbox.put(messages.receive())
+    except Closed:
+        inbox.put(None)
+
+
+class _Speaker:
+    """Says what there is to say, and goes wrong after as many messages as the fault asks for."""
+
+    def __init__(self, messages: Messages, partner: Talk, fault: faults.Fault | None) -> None:
+        self._messages = messages
+        self._partner = partner
+        self._fault = fault
+        self._left = fault.number if fault is not None else None
+        self._silent = False
+
+    def speak(self, inbox: Queue[Message | None], delay: float) -> None:
+        """Answer until the other side has closed. Raises Farewell, Closed and CallerGone."""
+        self._strike()
+        self._go_on(iter(self._partner.opening()))
+        begun: deque[Iterator[Said]] = deque()
+        while True:
+            try:
+                message = inbox.get(timeout=delay if begun else None)
+            except Empty:
+                if not self._go_on(begun[0]):
+                    begun.popleft()
+                continue
+            if message is None:
+                return
+            answer = self._partner.receive(message)
+            if self._go_on(answer):
+                begun.append(answer)
+
+    def _go_on(self, answer: Iterator[Said]) -> bool:
+        """Say an answer to the end of its next piece; False if there is no more of it."""
+        for said in answer:
+            self._say(said)
+            if said.piece:
+                return True
+        return False
+
+    def _say(self, said: Said) -> None:
+        if self._silent:
+            return
+        send = self._messages.send_text if said.message.text else self._messages.send_binary
+        send(said.message.data)
+        if self._left is not None:
+            self._left -= 1
+            self._strike()
+
+    def _strike(self) -> None:
+        """Do what is wrong, if now is the time for it."""
+        if self._fault is None or self._left != 0:
+            return
+        self._left = None
+        if self._fault.kind == "close":
+            raise CallerGone("the mock was asked to close")
+        if self._fault.kind == "code":
+            raise Farewell(self._fault.code)
+        if self._fault.kind == "stall":
+            self._silent = True
+        elif self._fault.kind == "error":
+            for said in self._partner.fail():
+                self._say(said)

@@ -1,0 +1,201 @@
+"""One side of a WebSocket on its socket: its frames come in, frames for it go out.
+
+A ping is answered as soon as it is read, and so is a close; what is sent waits in an `Outbox`
+where the socket does not take it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Iterator, Sequence
+from typing import Any, Protocol
+
+import gevent
+import gevent.socket
+from gevent.monkey import get_original
+from websockets.extensions import Extension
+from websockets.frames import CLOSE, CTRL_OPCODES, PING, PONG, Close, Frame, Opcode
+
+from engine.relay.websocket.frames import (
+    FrameReader,
+    FrameWriter,
+    Violation,
+    sendable,
+    shortened,
+)
+from engine.relay.websocket.outbox import NOT_NOW, Outbox
+
+PIECE = 64 * 1024
+_WR = 1  # socket.SHUT_WR
+_LEFT = 0x2000 | 0x0008 | 0x0010  # POLLRDHUP, POLLERR, POLLHUP
+_poll = get_original("select", "poll")
+_IN_A_TURN = 256
+_PINGS = 32  # passed on and not answered yet; of more, the oldest are forgotten
+
+
+class Stream(Protocol):
+    """What is asked of a gevent socket, plain or TLS."""
+
+    def send(self, data: memoryview | bytes, /) -> int: ...
+    def recv(self, size: int, /) -> bytes: ...
+    def settimeout(self, seconds: float | None, /) -> None: ...
+    def shutdown(self, how: int, /) -> None: ...
+    def fileno(self) -> int: ...
+    def close(self) -> None: ...
+
+
+class Gone(Exception):
+    """The other side left without a close frame: RFC 6455 7.1.5 calls that 1006."""
+
+
+class Stopped(Exception):
+    """Somebody said `stop` while this greenlet waited for frames."""
+
+
+class Channel:
+    """One side. `client`: it is the client, and we the server. `first`: bytes already read of it.
+
+    `closed` is the close it sent, `heard` the moment (`time.monotonic`) of the last bytes from it,
+    `amid` says that it has been sent the beginning of a message and not its end.
+    """
+
+    def __init__(
+        self,
+        sock: Stream,
+        *,
+        client: bool,
+        limit: int,
+        extensions: Sequence[Extension] = (),
+        first: bytes = b"",
+    ) -> None:
+        sock.settimeout(0.0)
+        self._sock: Any = sock
+        self._reader = FrameReader(masked=client, limit=limit, extensions=extensions)
+        self._writer = FrameWriter(mask=not client, extensions=extensions)
+        self._first = first
+        self._pings: deque[bytes] = deque(maxlen=_PINGS)
+        self._stopped = False
+        self._violated = False
+        self._closing = False
+        self.outbox = Outbox(sock)
+        self.amid = False
+        self.closed: Close | None = None
+        self.heard = time.monotonic()
+
+    @property
+    def alive(self) -> float:
+        """The moment of its last sign of life: bytes from it, or bytes that it took."""
+        return max(self.heard, self.outbox.moved)
+
+    # In.
+
+    def frames(self) -> Iterator[Frame]:
+        """Its frames, to the close frame and including it.
+
+        Raises Gone when it leaves without one, Violation for what it must not send, Stopped.
+        """
+        data, self._first = self._first, b""
+        try:
+            while True:
+                for number, frame in enumerate(self._reader.feed(data), 1):
+                    self._note(frame)
+                    yield frame
+                    if frame.opcode is CLOSE:
+                        return
+                    if number % _IN_A_TURN == 0:
+                        gevent.sleep(0)  # thousands of tiny ones fit into one read
+                data = self._receive()
+        except Violation:
+            self._violated = True
+            raise
+
+    def _note(self, frame: Frame) -> None:
+        if frame.opcode is PING and not self._closing:
+            self.outbox.put_pong(self._writer.encode(PONG, frame.data))
+        elif frame.opcode is CLOSE:
+            self.closed = Close.parse(frame.data)
+            self._say_close(bytes(frame.data))
+
+    def _receive(self) -> bytes:
+        """What arrives next, not empty."""
+        while True:
+            if self._stopped:
+                raise Stopped
+            try:
+                gevent.socket.wait(self._sock._read_event)
+                data: bytes = self._sock.recv(PIECE)
+            except (Stopped, *NOT_NOW):
+                continue  # a Stopped of before may come late, when frames are waited for anew
+            except OSError as error:
+                self.outbox.drop()
+                raise Gone from error
+            if not data:
+                raise Gone
+            self.heard = time.monotonic()
+            return data
+
+    def stop(self) -> None:
+        """End the wait of whoever iterates over `frames`, with Stopped, and any wait for room."""
+        self._stopped = True
+        self.outbox.wake()
+        gevent.get_hub().cancel_wait(self._sock._read_event, Stopped)
+
+    def answers(self, pong: bytes) -> bool:
+        """Whether a pong of this side answers a ping that we sent it, and nobody else."""
+        if pong not in self._pings:
+            return False
+        while self._pings.popleft() != pong:
+            pass  # RFC 6455 5.5.3: one pong may stand for the pings before it as well
+        return True
+
+    def left(self) -> bool:
+        """Whether its connection has ended, for one who does not read what comes before that."""
+        poller = _poll()
+        poller.register(self._sock.fileno(), _LEFT)
+        return bool(poller.poll(0))
+
+    # Out.
+
+    def send(self, opcode: Opcode, data: Any, fin: bool = True) -> None:
+        """Send a frame, now or when the socket takes it; nothing after a close frame."""
+        if self._closing or self.outbox.broken:
+            return
+        if opcode not in CTRL_OPCODES:
+            self.amid = not fin
+        self.outbox.put(self._writer.encode(opcode, data, fin))
+
+    def ping(self, data: bytes) -> None:
+        """Send a ping; `answers` will know its pong."""
+        self._pings.append(data)
+        self.send(PING, data)
+
+    def close(self, close: Close) -> None:
+        """Send a close frame, unless one was sent."""
+        close = sendable(close)
+        self._say_close(Close(close.code, shortened(close.reason)).serialize())
+
+    def _say_close(self, payload: bytes) -> None:
+        if not self._closing:
+            self._closing = True
+            self.outbox.drop_pong()
+            self.outbox.put(self._writer.encode(CLOSE, payload))
+
+    def finish(self, seconds: float) -> None:
+        """See a close through: what waits is sent, its close frame and its end are waited for.
+
+        At the latest after so many seconds the socket is left to be closed, by its owner.
+        """
+        self._stopped = False
+        with gevent.Timeout(seconds, False):  # type: ignore[arg-type]
+            self.outbox.flush()
+            try:
+                if self.closed is None and not self._violated:
+                    for _ in self.frames():
+                        pass
+                self._sock.shutdown(_WR)
+                while True:
+                    self._receive()  # closing with unread bytes would destroy our close frame
+            except (Gone, Violation, OSError):
+                pass
+        self.outbox.drop()

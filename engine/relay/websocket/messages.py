@@ -1,0 +1,113 @@
+"""One side of a WebSocket for whoever speaks himself: whole messages instead of frames."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from websockets.frames import BINARY, CLOSE, CONT, CTRL_OPCODES, TEXT, Close, Frame
+
+from engine.errors import CallerGone
+from engine.relay.websocket.channel import Channel, Gone
+from engine.relay.websocket.frames import Violation
+from engine.relay.websocket.handshake import asked, deflating, switching
+
+_LINGER = 2.0
+_PATIENCE = 60.0
+
+
+class Message(NamedTuple):
+    """A whole message; text is UTF-8, and has been checked to be."""
+
+    text: bool
+    data: bytes
+
+
+class Closed(Exception):
+    """The conversation is over: what the other side said last (1006 if it just left), or what
+    was said to it because it broke the rules."""
+
+    def __init__(self, code: int, reason: str) -> None:
+        super().__init__(f"{code} {reason}")
+        self.code = code
+        self.reason = reason
+
+
+class Messages:
+    """The server's side of a WebSocket, message by message."""
+
+    def __init__(self, channel: Channel) -> None:
+        self._channel = channel
+        self._frames = self._frames_of(channel)
+
+    def receive(self) -> Message:
+        """The next message, waiting for it. Raises Closed; pings are answered meanwhile."""
+        parts: list[bytes] = []
+        text = False
+        for frame in self._frames:
+            if frame.opcode is CLOSE:
+                break
+            if frame.opcode in CTRL_OPCODES:
+                continue
+            if frame.opcode is not CONT:
+                text = frame.opcode is TEXT
+            parts.append(bytes(frame.data))
+            if frame.fin:
+                return Message(text, b"".join(parts))
+        said = self._channel.closed or Close(1006, "")
+        raise Closed(said.code, said.reason)
+
+    def _frames_of(self, channel: Channel) -> Iterator[Frame]:
+        try:
+            yield from channel.frames()
+        except Gone as error:
+            raise Closed(1006, "") from error
+        except Violation as error:
+            channel.close(Close(error.code, error.words))
+            raise Closed(error.code, error.words) from error
+
+    def send_text(self, text: str | bytes) -> None:
+        """Send a text message, waiting while the other side takes nothing. Raises Closed."""
+        self._send(TEXT, text.encode() if isinstance(text, str) else text)
+
+    def send_binary(self, data: bytes) -> None:
+        """Send a binary message, likewise."""
+        self._send(BINARY, data)
+
+    def close(self, code: int = 1000, reason: str = "") -> None:
+        """Say goodbye and wait, for two seconds at most, until the other side has."""
+        self._channel.close(Close(code, reason))
+        self._channel.finish(_LINGER)
+
+    def _send(self, opcode: Any, data: bytes) -> None:
+        channel = self._channel
+        if channel.closed is not None or channel.outbox.broken:
+            said = channel.closed or Close(1006, "")
+            raise Closed(said.code, said.reason)
+        channel.send(opcode, data)
+        if not channel.outbox.room(_PATIENCE):
+            raise Closed(1006, "")
+
+
+def accept(
+    environ: Mapping[str, Any],
+    *,
+    protocol: str = "",
+    headers: Iterable[tuple[str, str]] = (),
+    limit: int = 16_000_000,
+    compression: bool = False,
+) -> Messages:
+    """Make a request under gunicorn a WebSocket, and give its server's side.
+
+    Raises GatewayError 400 or 426 for a request that does not ask for one (`handshake.asked`), and
+    CallerGone. What runs afterwards must end by raising CallerGone, so that nobody writes an
+    answer of HTTP behind it.
+    """
+    wanted = asked(environ)
+    agreed, extensions = deflating(wanted.extensions) if compression else ("", ())
+    sock = environ["gunicorn.socket"]
+    try:
+        sock.sendall(switching(wanted.key, protocol, agreed, headers))
+    except OSError as error:
+        raise CallerGone("the caller left before the upgrade") from error
+    return Messages(Channel(sock, client=True, limit=limit, extensions=extensions))

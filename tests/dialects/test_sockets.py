@@ -1,0 +1,70 @@
+"""What a dialect says and reads in a session."""
+
+from __future__ import annotations
+
+import orjson
+import pytest
+
+from engine import dialects
+from engine.errors import GatewayError
+
+OPENAI = dialects.get("openai")
+USAGE = {"total_tokens": 5, "input_token_details": {"text_tokens": 3}}
+
+
+def test_the_error_event_of_a_session():
+    event = orjson.loads(OPENAI.socket_error(GatewayError(502, "upstream_error", "Gone."), "req_1"))
+    assert event == {
+        "type": "error",
+        "event_id": "event_req_1",
+        "error": {
+            "type": "server_error",
+            "code": "upstream_error",
+            "message": "Gone.",
+            "param": "",
+            "event_id": None,
+        },
+    }
+
+
+@pytest.mark.parametrize("name", [n for n in dialects.names() if n != "openai"])
+def test_other_dialects_have_no_words_for_sessions(name):
+    dialect = dialects.get(name)
+    assert (dialect.socket_error, dialect.socket_usage) == (None, None)
+    assert dialect.subprotocols == ("*",)
+
+
+def done(**response):
+    return {"type": "response.done", "response": response}
+
+
+@pytest.mark.parametrize(
+    ("message", "usage"),
+    [
+        (done(usage=USAGE), USAGE),
+        (done(usage=None), None),
+        (done(), None),
+        ({"type": "response.done"}, None),
+        ({"type": "response.done", "response": "x"}, None),
+        ({"type": "response.created", "response": {"usage": USAGE}}, None),
+        ({"type": "note", "text": '"response.done"', "response": {"usage": USAGE}}, None),
+        ([{"type": "response.done"}], None),
+    ],
+)
+def test_usage_is_what_the_end_of_a_response_says(message, usage):
+    text = orjson.dumps(message)
+    said = OPENAI.meter.usage_of({"usage": usage}) if usage else None
+    assert OPENAI.socket_usage(text) == OPENAI.socket_usage(bytearray(text)) == said
+
+
+@pytest.mark.parametrize(
+    "message",
+    [b"", b'{"type": "response.done"', b'"response.done" no json', b"\xff"],
+)
+def test_what_is_no_event_has_no_usage(message):
+    assert OPENAI.socket_usage(message) is None
+
+
+def test_a_huge_message_is_not_parsed():
+    huge = orjson.dumps(done(usage=USAGE, output="x" * 1_000_000))
+    assert OPENAI.socket_usage(huge) is None

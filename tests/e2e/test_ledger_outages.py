@@ -1,0 +1,112 @@
+"""The ledger when workers are killed and the database goes away, under load."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.books import Books
+from tests.support.crowd import traffic
+from tests.support.postgres import Postgres, running
+from tests.support.recording import Recorder, answer, ask, recorder
+from tests.support.running import gateway, modelway
+from tests.support.small import WHOLE, chat, project, until
+
+
+@pytest.fixture(scope="module")
+def upstream() -> Iterator[Recorder]:
+    with recorder() as made:
+        made.speak = answer(json.dumps(WHOLE).encode())
+        yield made
+
+
+@pytest.fixture
+def database() -> Iterator[Postgres]:
+    """One that may be stopped: no other test's."""
+    with running() as server:
+        yield server
+
+
+def stores(url: str) -> str:
+    return f'stores: {{records: "{url}"}}\n'
+
+
+def test_no_answered_request_is_lost_with_a_killed_worker(
+    tmp_path: Path, upstream: Recorder
+) -> None:
+    config = project(
+        tmp_path, upstream.url, {"chat": "[]"}, more=stores("sqlite:///records.db"), workers=2
+    )
+    callers, kills = 4, 4
+    with gateway(tmp_path, config) as front:
+        with traffic(front.port, chat(), callers) as found:
+            for number in range(1, kills + 1):
+                until(lambda enough=number * 100: found.count(200) >= enough, "answers")
+                os.kill(until(front.workers, "a worker")[0], signal.SIGKILL)
+            until(lambda: found.count(200) >= (kills + 1) * 100, "answers after the last kill")
+        books = Books(tmp_path)
+        answered = found.ids[200]
+        assert set(found.ids) == {200}, {k: len(v) for k, v in found.ids.items()}
+        until(lambda: set(answered) <= set(books.entered()), "the rows of killed workers")
+        entered = books.entered()
+    assert len(set(entered)) == len(entered)
+    unheard = len(set(entered) - set(answered))
+    assert unheard <= callers * (kills + 1), "only those under way at a kill, or at the end"
+
+
+def test_rows_wait_for_a_database_that_is_away(
+    tmp_path: Path, upstream: Recorder, database: Postgres
+) -> None:
+    more = stores(database.url)
+    config = project(tmp_path, upstream.url, {"chat": "[]"}, more=more)
+    with gateway(tmp_path, config) as front:
+        made = modelway("token", "create", "--name", "kept", cwd=tmp_path)
+        assert made.returncode == 0, made.stderr
+        secret = made.stdout.strip()
+        with traffic(front.port, chat(token=secret), 4) as found:
+            until(lambda: found.count(200) > 100, "answers")
+            database.kill()
+            before = found.count(200)
+            until(lambda: found.count(200) > before + 300, "answers without a database")
+            database.start()
+            until(lambda: found.count(200) > before + 600, "answers with the database")
+        assert set(found.ids) == {200}, {k: len(v) for k, v in found.ids.items()}
+        assert not found.broken
+        books = Books(tmp_path, database.url)
+        until(lambda: len(books.entered()) == len(found.ids[200]), "all rows", 40)
+        assert set(books.entered()) == set(found.ids[200])
+        assert front.said().count("the ledger's rows wait in") <= 2, "once a minute, each worker"
+
+
+def test_a_gateway_begins_without_its_database(
+    tmp_path: Path, upstream: Recorder, database: Postgres
+) -> None:
+    """Tokens of the config work at once, the others and the rows when the database is there."""
+    database.stop()
+    config = project(tmp_path, upstream.url, {"chat": "[]"}, more=stores(database.url))
+    with gateway(tmp_path, config) as front:
+        assert "the database is away" in front.said()
+        assert [ask(front.port, chat()).status for _ in range(5)] == [200] * 5
+        unknown = ask(front.port, chat(token="mw-nobody"))
+        assert unknown.status == 503
+        assert unknown.json()["error"]["code"] == "store_unavailable"
+        assert unknown.value("retry-after") == "1"
+        database.start()
+        books = Books(tmp_path, database.url)
+        until(lambda: len(entered(books)) == 6, "the rows of before", 40)
+        until(lambda: ask(front.port, chat(token="mw-nobody")).status == 401, "a look-up")
+
+
+def entered(books: Books) -> list[str]:
+    """The rows; none as long as there are no tables."""
+    try:
+        return books.entered()
+    except Exception as error:
+        if "no tables" in str(error):
+            return []
+        raise

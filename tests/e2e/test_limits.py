@@ -1,0 +1,386 @@
+"""Limits as callers meet them: real workers, real SDKs, exact counts."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import anthropic
+import openai
+import pytest
+from google import genai
+
+from tests.support.crowd import crowd
+from tests.support.recording import Answered, Recorder, Wire, answer, ask, recorder
+from tests.support.running import (
+    ALL,
+    Platform,
+    Running,
+    gateway,
+    mock,
+    modelway,
+    patient,
+    pointed_at,
+    replaced,
+    shipped,
+)
+from tests.support.small import WHOLE, chat, project, until
+
+PRICES = """
+prices:
+  one: {input: 1000, output: 2000}
+"""
+ROUTES = {
+    "plain": "[rate_limit: {requests: 3, per: 1h}]",
+    "per-model": "[rate_limit: {requests: 2, per: 1h, by: model}]",
+    "per-upstream": "[rate_limit: {requests: 2, per: 1h, by: upstream}]",
+    "per-route": "[rate_limit: {requests: 2, per: 1h, by: route}]",
+    "all": "[rate_limit: {requests: 2, per: 1h, by: all}]",
+    "refunded": "[rate_limit: {requests: 2, per: 1h}]",
+    "left": "[rate_limit: {requests: 2, per: 1h}]",
+    "slots": "[concurrency: {requests: 2, by: all}]",
+    "killed": "[concurrency: {requests: 2, by: all}]",
+    "money": "[spend_limit: {amount: 1.1, per: 30d}]",
+    "budget": "[token_budget: {tokens: 200, per: 1d}]",
+    "several": "[rate_limit: {requests: 9, per: 1h}, rate_limit: {requests: 5, per: 1m, by: all}]",
+    "kept": "[rate_limit: {requests: 4, per: 1h}]",
+    "own": "[]",
+}
+
+
+@pytest.fixture(scope="module")
+def upstream() -> Iterator[Recorder]:
+    with recorder() as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def front(tmp_path_factory: pytest.TempPathFactory, upstream: Recorder) -> Iterator[Running]:
+    folder = tmp_path_factory.mktemp("limits")
+    more = PRICES + 'stores: {records: "sqlite:///records.db"}\n'
+    with gateway(folder, project(folder, upstream.url, ROUTES, more=more)) as running:
+        yield running
+
+
+@pytest.fixture(autouse=True)
+def _fresh(upstream: Recorder) -> None:
+    upstream.reset()
+    upstream.speak = answer(json.dumps(WHOLE).encode())
+
+
+def statuses(port: int, *requests: bytes) -> list[int]:
+    return [ask(port, data).status for data in requests]
+
+
+def error(answered: Answered) -> dict[str, str]:
+    return dict(answered.json()["error"])
+
+
+# Exactly as many as the limit says
+
+
+def cpu(pid: int) -> int:
+    """What a process has used, in ticks."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return int(fields[11]) + int(fields[12])
+
+
+def test_of_ten_thousand_requests_through_four_workers_a_thousand_pass(
+    tmp_path: Path, upstream: Recorder
+) -> None:
+    routes = {"chat": "[rate_limit: {requests: 1000, per: 1h}]"}
+    config = project(tmp_path, upstream.url, routes, workers=4)
+    with gateway(tmp_path, config) as running:
+        before = {pid: cpu(pid) for pid in running.workers()}
+        found = crowd([running.port], chat(), 10_000, callers=32)
+        busy = [pid for pid, ticks in before.items() if cpu(pid) > ticks + 5]
+    assert found == {200: 1000, 429: 9000}
+    assert len(upstream.requests) == 1000
+    assert len(busy) > 1, "one worker answered all: this tells nothing of counting together"
+
+
+# What an answer says
+
+
+def test_answers_say_how_a_limit_stands(front: Running) -> None:
+    every = [ask(front.port, chat("plain")) for _ in range(4)]
+    assert [each.status for each in every] == [200, 200, 200, 429]
+    assert [each.value("x-ratelimit-limit-requests") for each in every] == ["3"] * 4
+    assert [each.value("x-ratelimit-remaining-requests") for each in every] == ["2", "1", "0", "0"]
+    for each in every:
+        reset = each.value("x-ratelimit-reset-requests")
+        assert 3400 < float(reset.removesuffix("s")) <= 3600 * 33 / 32, reset
+    assert all(not each.values("retry-after") for each in every[:3])
+    assert 3400 < int(every[3].value("retry-after")) <= 3600 * 33 / 32
+    assert error(every[3])["code"] == "rate_limit_exceeded"
+    assert error(every[3])["message"] == "Limit reached: 3 requests per 1 hour for this token."
+
+
+def test_what_is_nearest_is_told_when_there_are_several(front: Running) -> None:
+    answered = ask(front.port, chat("several"))
+    assert answered.value("x-ratelimit-limit-requests") == "5"
+
+
+def test_an_unknown_token_takes_nothing_of_a_limit(front: Running) -> None:
+    data = chat("several", token="mw-nobody")
+    refused = [ask(front.port, data) for _ in range(12)]
+    assert {each.status for each in refused} == {401}
+    assert not any(each.values("x-ratelimit-limit-requests") for each in refused)
+    assert ask(front.port, chat("several")).status == 200
+
+
+# Who shares it
+
+
+@pytest.mark.parametrize(
+    ("name", "requests", "expected"),
+    [
+        (
+            "per-model",
+            [("one", ALL), ("one", ALL), ("one", ALL), ("two", ALL)],
+            [200, 200, 429, 200],
+        ),
+        (
+            "per-upstream",
+            [("two", ALL), ("two", ALL), ("two", ALL), ("one", ALL)],
+            [200, 200, 429, 200],
+        ),
+        ("per-route", [("one", ALL), ("two", ALL), ("one", ALL)], [200, 200, 429]),
+        ("all", [("one", ALL), ("two", ALL), ("one", ALL)], [200, 200, 429]),
+    ],
+)
+def test_who_shares_a_limit(
+    front: Running, name: str, requests: list[tuple[str, str]], expected: list[int]
+) -> None:
+    sent = [chat(name, model=model, token=token) for model, token in requests]
+    assert statuses(front.port, *sent) == expected
+
+
+def test_a_token_of_the_database_has_limits_of_its_own(front: Running) -> None:
+    folder = front.log.parent
+    made = modelway("token", "create", "--name", "two-only", "--rate", "2/1h", cwd=folder)
+    assert made.returncode == 0, made.stderr
+    data = chat("own", token=made.stdout.strip())
+    assert statuses(front.port, *[data] * 4) == [200, 200, 429, 429]
+    assert "for this token" in error(ask(front.port, data))["message"]
+    assert ask(front.port, chat("own")).status == 200
+
+
+# What is given back, and what is not
+
+
+def test_what_never_reached_an_upstream_is_given_back(front: Running) -> None:
+    assert statuses(front.port, *[chat("refunded", model="gone")] * 5) == [502] * 5
+    assert statuses(front.port, *[chat("refunded")] * 3) == [200, 200, 429]
+
+
+def test_a_caller_who_leaves_has_used_what_reached_an_upstream(
+    front: Running, upstream: Recorder
+) -> None:
+    asked, leave = threading.Event(), threading.Event()
+
+    def hold(received: object, sock: object) -> None:
+        asked.set()
+        leave.wait(20)
+
+    upstream.speak = hold
+    for _ in range(2):
+        asked.clear()
+        with Wire(front.port) as wire:
+            wire.send(chat("left"))
+            assert asked.wait(10)
+    leave.set()
+    upstream.speak = answer(json.dumps(WHOLE).encode())
+    # It is over when the gateway has seen the caller leave; until then it holds what it took.
+    assert ask(front.port, chat("left")).status == 429
+
+    def gone() -> list[dict[str, object]]:
+        return [r for r in journal(front) if (r["operation"], r["status"]) == ("small.left", 499)]
+
+    until(lambda: len(gone()) == 2, "rows of those who left")
+    rows = gone()
+    assert ask(front.port, chat("left")).status == 429
+    assert {row["outcome"] for row in rows} == {"caller_left"}
+    assert {row["upstream"] for row in rows} == {"main"}
+    assert all(row["input"] > 0 and row["source"] == "estimated" for row in rows)
+
+
+def journal(front: Running) -> list[dict[str, object]]:
+    """The rows that the gateway has written, whoever has shipped them."""
+    files = (front.log.parent / "var" / "journal").glob("*")
+    lines = [line for path in files if path.is_file() for line in path.read_bytes().splitlines()]
+    return [json.loads(line) for line in lines if line.startswith(b"{") and line.endswith(b"}")]
+
+
+# At one time
+
+
+@contextmanager
+def held(front: Running, upstream: Recorder, name: str, count: int) -> Iterator[list[Wire]]:
+    """So many requests under way, each on a connection of its own."""
+    arrived, go_on = threading.Semaphore(0), threading.Event()
+    done = answer(json.dumps(WHOLE).encode())
+
+    def hold(received: object, sock: object) -> None:
+        arrived.release()
+        go_on.wait(20)
+        done(received, sock)  # type: ignore[arg-type]
+
+    upstream.speak = hold
+    wires = [Wire(front.port) for _ in range(count)]
+    try:
+        for wire in wires:
+            wire.send(chat(name))
+            assert arrived.acquire(timeout=10)
+        upstream.speak = done
+        yield wires
+    finally:
+        go_on.set()
+        for wire in wires:
+            wire.__exit__()
+
+
+def test_so_many_at_one_time(front: Running, upstream: Recorder) -> None:
+    with held(front, upstream, "slots", 2) as wires:
+        refused = [ask(front.port, chat("slots")) for _ in range(4)]
+        assert {each.status for each in refused} == {429}
+        assert error(refused[0])["code"] == "concurrency_limit_exceeded"
+        assert "2 for everybody together" in error(refused[0])["message"]
+        assert refused[0].value("retry-after") == "1"
+        wires[0].__exit__()  # one leaves
+        until(lambda: ask(front.port, chat("slots")).status == 200, "the slot of one who left")
+        assert len(upstream.requests) == 3
+    until(lambda: statuses(front.port, *[chat("slots")] * 3) == [200] * 3, "all slots")
+
+
+def test_slots_of_a_killed_worker_come_back(front: Running, upstream: Recorder) -> None:
+    with held(front, upstream, "killed", 2):
+        assert ask(front.port, chat("killed")).status == 429
+        for pid in front.workers():
+            os.kill(pid, signal.SIGKILL)
+        until(lambda: passes(front.port, chat("killed")), "a slot")
+        with held(front, upstream, "killed", 2):
+            assert ask(front.port, chat("killed")).status == 429
+
+
+def passes(port: int, data: bytes) -> bool:
+    """Whether a request passes, also while no worker is there to answer."""
+    try:
+        return ask(port, data).status == 200
+    except (OSError, AssertionError):
+        return False
+
+
+# Money and tokens
+
+
+def test_money_is_402(front: Running) -> None:
+    """7 tokens at 1000 and 3 at 2000 for a million are 0.013; an estimate of 16 bytes and one token
+    at 2000 is less."""
+    data = chat("money", max_tokens=500)
+    first = ask(front.port, data)
+    assert first.status == 200
+    every = statuses(front.port, *[data] * 12)
+    assert set(every) <= {200, 402}
+    assert every[-1] == 402
+    assert every == sorted(every), "once it is used up it stays so"
+    refused = ask(front.port, data)
+    assert error(refused)["code"] == "budget_exceeded"
+    assert "The budget of this token for 30 days is used up" in error(refused)["message"]
+    assert int(refused.value("retry-after")) > 86_400
+    assert refused.value("x-should-retry") == "false"
+
+
+def test_a_budget_reserves_an_estimate_and_charges_what_was_used(front: Running) -> None:
+    data = chat("budget", max_tokens=100)
+    first = ask(front.port, data)
+    left = int(first.value("x-ratelimit-remaining-tokens"))
+    assert first.value("x-ratelimit-limit-tokens") == "200"
+    assert 60 < left < 100, "100 of output and the body are held back"
+    second = ask(front.port, data)
+    assert int(second.value("x-ratelimit-remaining-tokens")) == left - 10, "10 were used"
+
+
+def test_a_request_that_may_use_more_than_there_ever_is(front: Running) -> None:
+    with (
+        openai.OpenAI(base_url=f"{front.url}/v1/budget", api_key=ALL) as client,
+        pytest.raises(openai.RateLimitError, match="Ask for fewer") as raised,
+    ):
+        client.chat.completions.create(
+            model="one", messages=[{"role": "user", "content": "x"}], max_tokens=100_000
+        )
+    assert raised.value.code == "token_budget_exceeded"
+    assert "the limit of this token is 200 per 1 day" in str(raised.value)
+    assert raised.value.response.headers["x-should-retry"] == "false"
+    assert "retry-after" not in raised.value.response.headers
+
+
+# Over a restart
+
+
+def test_a_limit_counts_on_over_sighup_and_a_restart(tmp_path: Path, upstream: Recorder) -> None:
+    config = project(tmp_path, upstream.url, {"kept": ROUTES["kept"]})
+    with gateway(tmp_path, config) as running:
+        assert statuses(running.port, chat("kept")) == [200]
+        before = set(running.workers())
+        running.process.send_signal(signal.SIGHUP)
+        until(
+            lambda: len(running.workers()) == 2 and not before & set(running.workers()),
+            "new workers",
+        )
+        until(lambda: passes(running.port, chat("kept")), "an answer of a new worker")
+    with gateway(tmp_path, config) as running:
+        assert statuses(running.port, *[chat("kept")] * 3) == [200, 200, 429]
+
+
+# The official SDKs
+
+
+@pytest.fixture(scope="module")
+def limited(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Platform]:
+    """The shipped gateway with a limit of three requests, and the mock."""
+    folder = tmp_path_factory.mktemp("sdks")
+    config = shipped(folder / "project")
+    rule = "\npolicies: [{rate_limit: {requests: 1, per: 1h, by: route}}]\n"
+    config = replaced(config, r"\nroutes:\n", f"{rule}\nroutes:\n")
+    with (
+        mock(folder) as behind,
+        gateway(folder / "project", patient(config), pointed_at(behind.url)) as front,
+    ):
+        yield Platform(front, behind, folder)
+
+
+def test_openai_raises_its_rate_limit_error(limited: Platform) -> None:
+    with openai.OpenAI(base_url=f"{limited.url}/v1", api_key=ALL, max_retries=0) as client:
+        turn = {"role": "user", "content": "hello"}
+        made = client.chat.completions.with_raw_response.create(model="gpt-4o", messages=[turn])
+        assert made.headers["x-ratelimit-remaining-requests"] == "0"
+        with pytest.raises(openai.RateLimitError, match="1 requests per 1 hour") as raised:
+            client.chat.completions.create(model="gpt-4o", messages=[turn])
+        assert raised.value.code == "rate_limit_exceeded"
+        with pytest.raises(openai.RateLimitError, match="1 requests per 1 hour"):
+            client.chat.completions.create(model="gpt-4o", messages=[turn], stream=True)
+
+
+def test_anthropic_raises_its_rate_limit_error(limited: Platform) -> None:
+    with anthropic.Anthropic(base_url=limited.url, api_key=ALL, max_retries=0) as client:
+        turn = {"role": "user", "content": "hello"}
+        client.messages.create(model="claude-sonnet", max_tokens=9, messages=[turn])
+        with pytest.raises(anthropic.RateLimitError, match="1 requests per 1 hour") as raised:
+            client.messages.create(model="claude-sonnet", max_tokens=9, messages=[turn])
+        assert raised.value.body["error"]["type"] == "rate_limit_error"  # type: ignore[index]
+
+
+def test_gemini_raises_429(limited: Platform) -> None:
+    options = genai.types.HttpOptions(base_url=limited.url)
+    client = genai.Client(api_key=ALL, http_options=options)
+    client.models.generate_content(model="gemini-2.5-flash", contents="hello")
+    with pytest.raises(genai.errors.ClientError, match="1 requests per 1 hour") as raised:
+        client.models.generate_content(model="gemini-2.5-flash", contents="hello")
+    assert raised.value.code == 429
+    assert raised.value.status == "RESOURCE_EXHAUSTED"

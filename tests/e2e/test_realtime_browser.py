@@ -1,0 +1,166 @@
+"""A browser holds a live session: its token stands in a subprotocol, since it can set no header."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import pytest
+
+from tests.support.browser import CHROMIUM, Page, browser
+from tests.support.live import live
+from tests.support.realtime import valid
+from tests.support.running import ALL, LIMITED, Platform
+
+pytestmark = pytest.mark.skipif(
+    not CHROMIUM, reason="no Chromium here; `apt-get install chromium` brings one"
+)
+
+SAID = 'hello brave "new" world: \u00e9\u4e16\U0001f600'
+
+SESSION = """
+new Promise((resolve) => {
+  const [url, protocols, messages, last] = %s;
+  const socket = new WebSocket(url, protocols);
+  const events = [];
+  let protocol = null;
+  socket.onopen = () => {
+    protocol = socket.protocol;
+    messages.forEach((message) => socket.send(JSON.stringify(message)));
+  };
+  socket.onmessage = (message) => {
+    events.push(JSON.parse(message.data));
+    if (events.at(-1).type === last) socket.close(1000, "enough");
+  };
+  socket.onclose = ({code, reason, wasClean}) => {
+    resolve({protocol, events, code, reason, wasClean});
+  };
+})
+"""
+
+
+class _Page(BaseHTTPRequestHandler):
+    """An empty page of another origin than the gateway's."""
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.send_header("content-type", "text/html")
+        self.end_headers()
+        self.wfile.write(b"<!doctype html><title>live</title>")
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
+        """Nothing: the test's output is its own."""
+
+
+@pytest.fixture(scope="module")
+def platform(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Platform]:
+    with live(tmp_path_factory.mktemp("live")) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), _Page) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_port}/"
+        with browser(tmp_path_factory.mktemp("browser"), url) as opened:
+            yield opened
+        server.shutdown()
+
+
+def session(
+    page: Page,
+    platform: Platform,
+    protocols: list[str],
+    messages: list[dict[str, Any]],
+    last: str,
+    model: str = "gpt-realtime",
+) -> dict[str, Any]:
+    """Open a socket from the page, send the messages, close it after the last event."""
+    url = f"ws://127.0.0.1:{platform.port}/v1/realtime?model={model}"
+    done: dict[str, Any] = page.run(SESSION % json.dumps([url, protocols, messages, last]))
+    return done
+
+
+def turn(text: str, response: dict[str, Any]) -> list[dict[str, Any]]:
+    item = {
+        "type": "message",
+        "role": "user",
+        "content": [{"type": "input_text", "text": text}],
+    }
+    return [
+        {"type": "conversation.item.create", "item": item},
+        {"type": "response.create", "response": response},
+    ]
+
+
+TEXT = turn(SAID, {"output_modalities": ["text"]})
+
+
+def test_a_text_turn(page: Page, platform: Platform) -> None:
+    protocols = ["realtime", f"openai-insecure-api-key.{ALL}"]
+    done = session(page, platform, protocols, TEXT, "response.done")
+    assert done["protocol"] == "realtime"
+    assert (done["code"], done["wasClean"]) == (1000, True)
+    kinds = [valid(event) for event in done["events"]]
+    assert (kinds[0], kinds[-1]) == ("session.created", "response.done")
+    words = [e["delta"] for e in done["events"] if e["type"] == "response.output_text.delta"]
+    assert "".join(words) == SAID
+    assert len(words) == len(SAID.split())
+
+
+def test_the_key_may_come_first_and_others_may_come_along(page: Page, platform: Platform) -> None:
+    protocols = [
+        *(f"openai-insecure-api-key.{ALL}", "realtime"),
+        *("openai-organization.org_1", "openai-project.proj_1"),
+    ]
+    done = session(page, platform, protocols, TEXT, "response.done")
+    assert (done["protocol"], done["code"]) == ("realtime", 1000)
+
+
+def test_the_older_events_for_those_who_ask_for_them(page: Page, platform: Platform) -> None:
+    protocols = ["realtime", f"openai-insecure-api-key.{ALL}", "openai-beta.realtime-v1"]
+    messages = turn(SAID, {"modalities": ["text"]})
+    done = session(page, platform, protocols, messages, "response.done")
+    assert (done["protocol"], done["code"]) == ("realtime", 1000)
+    assert "response.text.delta" in [valid(event, beta=True) for event in done["events"]]
+
+
+def test_an_interruption_in_the_middle(page: Page, platform: Platform) -> None:
+    protocols = ["realtime", f"openai-insecure-api-key.{ALL}"]
+    long = turn(" ".join(f"word{n}" for n in range(400)), {"output_modalities": ["text"]})
+    messages = [*long, {"type": "response.cancel"}]
+    done = session(page, platform, protocols, messages, "response.done")
+    assert done["events"][-1]["response"]["status"] == "cancelled"
+
+
+def test_the_upstreams_close_arrives_as_it_was(page: Page, platform: Platform) -> None:
+    protocols = ["realtime", f"openai-insecure-api-key.{ALL}"]
+    done = session(page, platform, protocols, [], "", "fault-code-4001-after-1")
+    assert [event["type"] for event in done["events"]] == ["session.created"]
+    assert (done["code"], done["reason"]) == (4001, "The mock was asked for 4001.")
+
+
+@pytest.mark.parametrize(
+    "protocols",
+    [
+        pytest.param(["realtime"], id="none"),
+        pytest.param(["realtime", "openai-insecure-api-key.mw-nobody"], id="unknown"),
+        pytest.param(["realtime", f"openai-insecure-api-key.{LIMITED}"], id="another-model"),
+    ],
+)
+def test_without_a_token_for_the_model_no_socket_opens(
+    page: Page, platform: Platform, protocols: list[str]
+) -> None:
+    done = session(page, platform, protocols, TEXT, "response.done")
+    assert (done["protocol"], done["events"], done["code"]) == (None, [], 1006)
+
+
+def test_no_token_is_in_a_log(page: Page, platform: Platform) -> None:
+    protocols = ["realtime", f"openai-insecure-api-key.{ALL}"]
+    session(page, platform, protocols, TEXT, "response.done")
+    session(page, platform, protocols, [], "", "fault-close-after-1")
+    assert ALL not in platform.gateway.said() + platform.mock.said()

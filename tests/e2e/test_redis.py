@@ -1,0 +1,140 @@
+"""Limits counted in Redis: exact through two gateways, and what happens while it is away."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from tests.support import redis_server
+from tests.support.crowd import crowd
+from tests.support.recording import Recorder, Wire, answer, assert_refused, recorder
+from tests.support.redis_server import RedisServer
+from tests.support.running import Running, gateway
+from tests.support.small import WHOLE, chat, project, until
+
+pytestmark = pytest.mark.skipif(redis_server.BINARY is None, reason=redis_server.WHY_NOT)
+
+ROUTES = {"chat": "[rate_limit: {requests: 1000, per: 1h}]"}
+
+
+@pytest.fixture(scope="module")
+def upstream() -> Iterator[Recorder]:
+    with recorder() as made:
+        made.speak = answer(json.dumps(WHOLE).encode())
+        yield made
+
+
+@pytest.fixture
+def redis() -> Iterator[RedisServer]:
+    server = RedisServer()
+    yield server
+    server.close()
+
+
+def serve(
+    stack: ExitStack,
+    folder: Path,
+    upstream: Recorder,
+    redis: RedisServer,
+    more: str = "",
+    workers: int = 2,
+) -> Running:
+    folder.mkdir()
+    stores = f'stores: {{counters: "{redis.url}"{more}}}\n'
+    config = project(folder, upstream.url, ROUTES, more=stores, workers=workers)
+    front = stack.enter_context(gateway(folder, config))
+    os.setpriority(os.PRIO_PGRP, front.process.pid, 10)  # Redis goes first: 50 ms are not long
+    return front
+
+
+def test_of_ten_thousand_requests_through_two_gateways_a_thousand_pass(
+    tmp_path: Path, upstream: Recorder, redis: RedisServer
+) -> None:
+    """Where Redis gets no turn for 50 ms on a busy machine, requests pass uncounted, as they
+    should, and the log says so: then once more."""
+    with ExitStack() as stack:
+        gateways = [
+            serve(stack, tmp_path / name, upstream, redis, workers=1) for name in ("one", "two")
+        ]
+        for _ in range(3):
+            redis.say("FLUSHALL")
+            upstream.requests.clear()
+            said = sum("is away" in line for each in gateways for line in each.said().splitlines())
+            found = crowd([each.port for each in gateways], chat(), 10_000, callers=4)
+            lines = [line for each in gateways for line in each.said().splitlines()]
+            if sum("is away" in line for line in lines) == said:
+                break
+    assert found == {200: 1000, 429: 9000}
+    assert len(upstream.requests) == 1000
+
+
+@pytest.mark.parametrize("how", ["allow", "deny"])
+def test_redis_goes_away_and_comes_back(
+    tmp_path: Path, upstream: Recorder, redis: RedisServer, how: str
+) -> None:
+    wanted = 200 if how == "allow" else 503
+    with ExitStack() as stack:
+        more = f", on_store_failure: {how}"
+        front = serve(stack, tmp_path / "one", upstream, redis, more)
+        # Each connection stays with one worker: so many that both are asked.
+        wires = [stack.enter_context(Wire(front.port)) for _ in range(6)]
+        until(lambda: counted(wires) == {True}, "limits")
+        redis.pause()
+        times = [away(wire, wanted) for _ in range(10) for wire in wires]
+        assert max(times) < 0.2 + SLACK, sorted(times)[-5:]
+        redis.go_on()
+        until(lambda: counted(wires) == {True}, "limits again, after a pause")
+        redis.kill()
+        times = [away(wire, wanted) for _ in range(10) for wire in wires]
+        assert max(times) < 0.2 + SLACK, sorted(times)[-5:]
+        redis.start()
+        until(lambda: counted(wires) == {True}, "limits again, after a restart")
+        assert 1 <= front.said().count("the counters are away") <= 2, "once a minute, each worker"
+        does = "pass uncounted" if how == "allow" else "are refused"
+        assert f"requests with limits {does}" in front.said()
+        assert "Traceback" not in front.said()
+
+
+SLACK = 0.3
+"""Seconds that a busy machine may take to answer anything at all."""
+
+
+def counted(wires: list[Wire]) -> set[bool]:
+    """Whether answers tell how a limit stands: they do when it has been counted."""
+    found = set()
+    for wire in wires:
+        wire.send(chat())
+        found.add(bool(wire.answer("POST").values("x-ratelimit-limit-requests")))
+    return found
+
+
+def away(wire: Wire, wanted: int) -> float:
+    """Seconds that a request took while the counters are away."""
+    begun = time.monotonic()
+    wire.send(chat())
+    answered = wire.answer("POST")
+    took = time.monotonic() - begun
+    assert answered.status == wanted
+    assert not answered.values("x-ratelimit-limit-requests")
+    if wanted == 503:
+        assert_refused(answered, 503, "counters_unavailable")
+        assert answered.value("retry-after") == "1"
+    return took
+
+
+def test_a_gateway_begins_without_redis(
+    tmp_path: Path, upstream: Recorder, redis: RedisServer
+) -> None:
+    redis.kill()
+    with ExitStack() as stack:
+        front = serve(stack, tmp_path / "one", upstream, redis)
+        wires = [stack.enter_context(Wire(front.port)) for _ in range(4)]
+        assert [away(wire, 200) < 0.2 + SLACK for wire in wires] == [True] * 4
+        redis.start()
+        until(lambda: counted(wires) == {True}, "limits, once Redis is there")

@@ -1,0 +1,240 @@
+"""Tokens in a database, made and ended while a gateway runs; bad ones, and where secrets go."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from engine.cli import main
+from engine.tokens import digest, new_secret
+from tests.support.crowd import traffic
+from tests.support.postgres import Postgres
+from tests.support.postgres import running as postgres_running
+from tests.support.recording import (
+    Recorder,
+    answer,
+    ask,
+    assert_refused,
+    recorder,
+    request,
+)
+from tests.support.running import ALL, Running, gateway, modelway
+from tests.support.small import WHOLE, chat, project, until
+
+TTL = 1.0
+ROUTES = {"chat": "[]", "other": "[]"}
+BODY = b'{"model": "one"}'
+
+
+@pytest.fixture(scope="module")
+def upstream() -> Iterator[Recorder]:
+    with recorder() as made:
+        made.speak = answer(json.dumps(WHOLE).encode())
+        yield made
+
+
+@pytest.fixture(scope="module")
+def front(tmp_path_factory: pytest.TempPathFactory, upstream: Recorder) -> Iterator[Running]:
+    folder = tmp_path_factory.mktemp("tokens")
+    more = f'stores: {{records: "sqlite:///records.db", token_ttl: {TTL:g}s}}\n'
+    config = project(folder, upstream.url, ROUTES, more=more)
+    with gateway(folder, config) as running:
+        yield running
+
+
+def cli(folder: Path, *words: str) -> Result:
+    """A command that works, in this process: beginning another takes most of a second."""
+    done = CliRunner().invoke(main, ["token", *words, "--config", str(folder / "gateway.yaml")])
+    assert done.exit_code == 0, done.output
+    return done
+
+
+def create(front: Running, name: str, *options: str) -> str:
+    return cli(front.log.parent, "create", "--name", name, *options).stdout.strip()
+
+
+def status(front: Running, secret: str, name: str = "chat", **more: str) -> int:
+    return ask(front.port, chat(name, token=secret, **more)).status
+
+
+def test_a_token_works_as_soon_as_it_is_made_and_not_longer_than_it_should(
+    front: Running,
+) -> None:
+    secret = create(front, "short-lived")
+    assert status(front, secret) == 200
+    cli(front.log.parent, "revoke", "short-lived")
+    revoked = time.monotonic()
+    until(lambda: time.monotonic() > revoked + TTL + 0.1, "the time it is remembered")
+    for _ in range(12):  # whichever worker answers
+        assert_refused(ask(front.port, chat(token=secret)), 401, "invalid_api_key")
+
+
+def test_a_token_tried_before_it_was_made_works_within_the_time_it_is_remembered(
+    front: Running,
+) -> None:
+    secret = new_secret()
+    assert [status(front, secret) for _ in range(8)] == [401] * 8
+    record = {"name": "early", "sha256": digest(secret)}
+    file = front.log.parent / "early.jsonl"
+    file.write_text(json.dumps(record))
+    cli(front.log.parent, "import", str(file))
+    made = time.monotonic()
+    until(lambda: time.monotonic() > made + TTL + 0.1, "the time it is remembered as unknown")
+    assert [status(front, secret) for _ in range(12)] == [200] * 12
+
+
+def test_a_rotated_secret_is_good_for_its_grace_only(front: Running) -> None:
+    old = create(front, "turning")
+    new = cli(front.log.parent, "rotate", "turning", "--grace", "2s").stdout.strip()
+    rotated = time.monotonic()
+    assert [status(front, new), status(front, old)] == [200, 200]
+    until(lambda: time.monotonic() > rotated + 2 + TTL + 0.1, "the end of the grace")
+    assert [status(front, old) for _ in range(12)] == [401] * 12
+    assert status(front, new) == 200
+    newest = cli(front.log.parent, "rotate", "turning", "--grace", "0s").stdout.strip()
+    assert status(front, newest) == 200
+    until(lambda: status(front, new) == 401, "no grace at all")
+
+
+def test_a_token_ends_when_it_expires(front: Running) -> None:
+    secret = create(front, "mayfly", "--expires", "2s")
+    assert status(front, secret) == 200
+    until(lambda: status(front, secret) == 401, "its end", 5)
+
+
+def test_what_a_token_is_for(front: Running) -> None:
+    options = ("--models", "o*", "--operations", "small.chat")
+    narrow = create(front, "narrow", *options)
+    assert status(front, narrow) == 200
+    refused = [
+        (ask(front.port, chat(token=narrow, model="two")), "model_not_allowed"),
+        (ask(front.port, chat("other", token=narrow)), "operation_not_allowed"),
+        (
+            ask(front.port, chat(token=create(front, "far", "--ips", "192.0.2.0/24"))),
+            "address_not_allowed",
+        ),
+    ]
+    for answered, code in refused:
+        assert_refused(answered, 403, code)
+    assert status(front, create(front, "near", "--ips", "127.0.0.0/8,::1")) == 200
+
+
+BAD = {
+    "empty": b"Bearer ",
+    "no scheme": b"mw-abc",
+    "basic": b"Basic bXc6bXc=",
+    "unknown": b"Bearer mw-" + b"0" * 64,
+    "short": b"Bearer x",
+    "latin-1": b"Bearer mw-\xe9\xff\x80",
+    "utf-8": "Bearer mw-éè😀".encode(),
+    "two words": b"Bearer mw-a mw-b",
+    "4 KB": b"Bearer " + b"x" * 4096,
+    "16 KB": b"Bearer " + b"x" * 16_000,
+    "quotes": b"Bearer ' OR 1=1 --",
+    "percent": b"Bearer %00%s{}",
+}
+
+
+@pytest.mark.parametrize("header", BAD.values(), ids=BAD)
+def test_what_is_no_token(front: Running, header: bytes) -> None:
+    data = request("/v1/chat/chat/completions", BODY, headers=[b"Authorization: " + header])
+    assert_refused(ask(front.port, data), 401, "invalid_api_key")
+
+
+@pytest.mark.parametrize(
+    "header", [b"Bearer " + b"x" * 1_000_000, b"Bearer mw-\x00", b"Bearer a\x01b"]
+)
+def test_what_is_no_header(front: Running, header: bytes) -> None:
+    data = request("/v1/chat/chat/completions", BODY, headers=[b"Authorization: " + header])
+    assert_refused(ask(front.port, data), (400, 431))
+    assert status(front, ALL) == 200
+
+
+def test_many_strangers_do_not_keep_a_caller_from_being_known(front: Running) -> None:
+    secret = create(front, "patient")
+    for number in range(300):
+        assert status(front, f"mw-{number}") in (401, 503)
+    assert status(front, secret) == 200
+
+
+def test_no_secret_is_left_anywhere(front: Running) -> None:
+    """Not in what it says, its database, its journal, or any process's command line."""
+    secret = create(front, "hushed")
+    rotated = cli(front.log.parent, "rotate", "hushed").stdout.strip()
+    for each in (secret, rotated, secret + "x"):
+        status(front, each)
+        status(front, each, model="gone")
+        ask(front.port, request(f"/v1/{each}/nowhere?key={each}", token=each))
+        ask(front.port, request(f"/v1/chat/chat/completions?key={each}", b"{", token=each))
+    for words in (("list",), ("show", "hushed"), ("export",)):
+        said = cli(front.log.parent, *words)
+        assert secret not in said.stdout + said.stderr
+    files = [path for path in front.log.parent.rglob("*") if path.is_file()]
+    assert any(path.name == "records.db" for path in files)
+    assert any("journal" in path.parts for path in files)
+    assert front.log in files
+    commands = [
+        path for pid in (front.process.pid, *front.workers())
+        for path in (Path(f"/proc/{pid}/cmdline"), Path(f"/proc/{pid}/environ"))
+    ]  # fmt: skip
+    for path in (*files, *commands):
+        data = path.read_bytes()
+        for each in (secret, rotated, ALL):
+            assert each.removeprefix("mw-").encode() not in data, path
+
+
+def test_a_database_of_a_newer_version_is_refused(tmp_path: Path, upstream: Recorder) -> None:
+    url = f"sqlite:///{tmp_path}/records.db"
+    config = project(tmp_path, upstream.url, ROUTES, more=f'stores: {{records: "{url}"}}\n')
+    (tmp_path / "gateway.yaml").write_text(config.replace("{listen}", "127.0.0.1:1"))
+    cli(tmp_path, "create", "--name", "one")
+    with sqlite3.connect(tmp_path / "records.db") as connection:
+        connection.execute("UPDATE alembic_version SET version_num = '9999'")
+    connection.close()
+    served = modelway("serve", cwd=tmp_path)
+    config = ("--config", str(tmp_path / "gateway.yaml"))
+    asked = [
+        CliRunner().invoke(main, [*words, *config]) for words in (("token", "list"), ("usage",))
+    ]
+    codes = [served.returncode, *(each.exit_code for each in asked)]
+    assert all(codes), codes
+    for said in (served.stdout + served.stderr, *(each.output for each in asked)):
+        assert "made by a newer Modelway" in said, said
+        assert "run that version, or put back the copy" in said
+        assert "Traceback" not in said
+
+
+@pytest.fixture(scope="module")
+def database() -> Iterator[Postgres]:
+    """One that may be stopped: no other test's."""
+    with postgres_running() as server:
+        yield server
+
+
+def test_tokens_seen_before_work_while_postgresql_is_away(
+    tmp_path: Path, upstream: Recorder, database: Postgres
+) -> None:
+    more = f'stores: {{records: "{database.url}", token_ttl: 100ms}}\n'
+    with gateway(tmp_path, project(tmp_path, upstream.url, ROUTES, more=more)) as front:
+        seen, other = create(front, "seen"), create(front, "other")
+        assert [status(front, seen) for _ in range(8)] == [200] * 8
+        with traffic(front.port, chat(token=seen), 2) as found:
+            until(lambda: found.count(200) > 100, "answers")
+            database.kill()
+            before = found.count(200)
+            until(lambda: found.count(200) > before + 300, "answers")
+            assert_refused(ask(front.port, chat(token=other)), 503, "store_unavailable")
+            assert status(front, ALL) == 200
+            database.start()
+            until(lambda: status(front, other) == 200, "a look-up")
+        assert set(found.ids) == {200}, {k: len(v) for k, v in found.ids.items()}
+        assert not found.broken
+        assert front.said().count("tokens cannot be looked up") <= 2, "once for each worker"
+        cli(tmp_path, "revoke", "seen")
+        until(lambda: status(front, seen) == 401, "the revocation")

@@ -1,0 +1,187 @@
+"""The mock at the end of a WebSocket: answers, interruptions, faults."""
+
+import gevent
+import orjson
+import pytest
+from gevent.queue import Queue
+
+from engine.errors import CallerGone
+from engine.mock import faults
+from engine.mock.live import converse
+from engine.mock.talk import Echo, Realtime, talk
+from engine.relay.websocket.messages import Closed, Message
+
+GONE = Closed(1005, "")
+
+
+class Line:
+    """Messages without a socket: what is heard is put in, what is sent is kept.
+
+    `when` says what is heard as soon as the nth event of a kind was sent.
+    """
+
+    def __init__(self, *heard, when=()):
+        self.inbox = Queue()
+        for message in heard:
+            self.inbox.put(message)
+        self.when = dict(when)
+        self.sent = []
+        self.closed = None
+
+    def receive(self):
+        message = self.inbox.get()
+        if isinstance(message, Closed):
+            raise message
+        return message
+
+    def send_text(self, data):
+        assert self.closed is None
+        self.sent.append(Message(True, data))
+        if self.when:
+            kinds = self.kinds()
+            for message in self.when.pop((kinds[-1], kinds.count(kinds[-1])), ()):
+                self.inbox.put(message)
+
+    def send_binary(self, data):
+        self.sent.append(Message(False, data))
+
+    def close(self, code, reason=""):
+        self.closed = (code, reason)
+
+    def kinds(self):
+        return [orjson.loads(message.data)["type"] for message in self.sent]
+
+
+DELTA = "response.output_text.delta"
+DONE = ("response.done", 1)
+
+
+def event(**members):
+    return Message(True, orjson.dumps(members))
+
+
+TURN = event(
+    type="response.create",
+    response={
+        "output_modalities": ["text"],
+        "input": [
+            {
+                "type": "message",
+                "role": "user",
+                "content": [{"type": "input_text", "text": "one two three four"}],
+            }
+        ],
+    },
+)
+
+
+def run(line, partner, model="", delay=0.0):
+    with gevent.Timeout(10):
+        converse(line, partner, faults.named(model), delay)
+    return line
+
+
+def realtime():
+    return Realtime("m", (), {})
+
+
+def test_an_echo_gives_back_what_it_gets():
+    heard = [Message(True, b"a"), Message(False, b"\x00\xff"), Message(True, b"")]
+    line = run(Line(*heard, GONE), Echo(()))
+    assert line.sent == heard
+    assert line.closed == (1000, "")
+
+
+def test_a_conversation_is_opened_and_answered():
+    line = run(Line(TURN, when={DONE: [GONE]}), realtime())
+    assert line.kinds()[:2] == ["session.created", "response.created"]
+    assert line.kinds().count(DELTA) == 4
+
+
+def test_it_listens_while_it_speaks():
+    line = Line(TURN, when={(DELTA, 2): [event(type="response.cancel")], DONE: [GONE]})
+    run(line, realtime(), delay=0.5)
+    assert line.kinds().count(DELTA) == 2
+    done = orjson.loads(line.sent[-1].data)
+    assert (done["type"], done["response"]["status"]) == ("response.done", "cancelled")
+
+
+def test_it_stops_speaking_when_the_other_side_has_left():
+    line = run(Line(TURN, when={(DELTA, 1): [GONE]}), realtime(), delay=0.5)
+    assert line.kinds().count(DELTA) == 1
+    assert line.closed == (1000, "")
+
+
+def test_it_stops_when_the_other_side_leaves_while_it_sends():
+    line = Line(TURN)
+
+    def gone(data):
+        raise Closed(1006, "")
+
+    line.send_text = gone
+    assert run(line, realtime()).closed == (1000, "")
+
+
+@pytest.mark.parametrize(("model", "count"), [("", 0), ("-after-3", 3), ("-after-6", 6)])
+def test_it_closes_with_the_code_it_is_asked_for(model, count):
+    line = run(Line(TURN), realtime(), f"fault-code-1008{model}")
+    assert len(line.sent) == count
+    assert line.closed == (1008, "The mock was asked for 1008.")
+
+
+@pytest.mark.parametrize("count", [1, 6])
+def test_it_cuts_the_connection(count):
+    line = Line(TURN)
+    with pytest.raises(CallerGone):
+        run(line, realtime(), f"fault-close-after-{count}")
+    assert len(line.sent) == count
+    assert line.closed is None
+
+
+def test_it_falls_silent_and_stays():
+    heard = [Message(True, b"a"), Message(True, b"b"), Message(True, b"c")]
+    line = run(Line(*heard, GONE), Echo(()), "fault-stall-after-2")
+    assert line.sent == heard[:2]
+    assert line.closed == (1000, "")
+
+
+def test_it_says_an_error_in_mid_reply_and_goes_on():
+    cleared = "input_audio_buffer.cleared"
+    heard = [event(type="input_audio_buffer.clear")]
+    line = Line(TURN, when={DONE: heard, (cleared, 1): [GONE]})
+    run(line, realtime(), "fault-error-after-6")
+    assert line.kinds()[5:7] == [DELTA, "error"]
+    failed = orjson.loads(line.sent[-2].data)
+    assert (failed["type"], failed["response"]["status"]) == ("response.done", "failed")
+    assert line.kinds()[-1] == cleared
+
+
+@pytest.mark.parametrize(
+    ("dialect", "offers", "environ", "kind", "protocol"),
+    [
+        ("openai", (), {}, Realtime, ""),
+        ("openai", ("realtime",), {}, Realtime, "realtime"),
+        ("openai", ("x", "realtime"), {}, Realtime, "realtime"),
+        ("openai", ("x",), {}, Realtime, ""),
+        ("plain", (), {}, Echo, ""),
+        ("plain", ("b", "a"), {}, Echo, "b"),
+    ],
+)
+def test_the_dialect_says_what_is_spoken(dialect, offers, environ, kind, protocol):
+    made = talk(dialect, "m", offers, environ)
+    assert (type(made), made.protocol) == (kind, protocol)
+
+
+@pytest.mark.parametrize(
+    ("offers", "environ", "beta"),
+    [
+        ((), {}, False),
+        (("realtime",), {"HTTP_OPENAI_BETA": "assistants=v2"}, False),
+        ((), {"HTTP_OPENAI_BETA": "assistants=v2, realtime=v1"}, True),
+        (("realtime", "openai-beta.realtime-v1"), {}, True),
+    ],
+)
+def test_the_older_events_are_spoken_where_they_are_asked_for(offers, environ, beta):
+    partner = talk("openai", "m", offers, environ)
+    (said,) = partner.opening()
+    assert ("modalities" in orjson.loads(said.message.data)["session"]) == beta

@@ -1,0 +1,214 @@
+"""One side on its socket: what waits, what is answered, how it ends; plain and over TLS."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import gevent
+import gevent.ssl
+import pytest
+from websockets.frames import BINARY, TEXT, Close
+
+from engine.relay.websocket.channel import Channel, Gone, Stopped
+from engine.relay.websocket.frames import Violation
+from engine.relay.websocket.outbox import FULL
+from tests.support.frames import CLOSE, PING, PONG, Got, Peer
+from tests.support.peer import Authority, server_context
+from tests.support.session import PATIENCE, pair
+
+WAYS = ["plain", "tls"]
+
+
+@pytest.fixture(scope="module")
+def contexts(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, Any]:
+    folder: Path = tmp_path_factory.mktemp("authority")
+    authority = Authority(folder)
+    client = gevent.ssl.SSLContext(gevent.ssl.PROTOCOL_TLS_CLIENT)
+    client.load_verify_locations(authority.path)
+    return server_context(authority.issue("localhost")), client
+
+
+@pytest.fixture(params=WAYS)
+def sides(request: pytest.FixtureRequest, contexts: tuple[Any, Any]) -> Iterator[Any]:
+    """A channel to a server, and the server's end of it."""
+    ours, theirs = pair(small=True)
+    if request.param == "tls":
+        accepting = gevent.spawn(contexts[0].wrap_socket, theirs, server_side=True)
+        ours = contexts[1].wrap_socket(ours, server_hostname="localhost")
+        theirs = accepting.get(timeout=PATIENCE)
+    yield Channel(ours, client=False, limit=10**7), Peer(theirs, client=False)
+    ours.close()
+    theirs.close()
+
+
+def begin(channel: Channel) -> tuple[Any, list[Got]]:
+    """A greenlet that takes all frames of a channel, and what it has taken."""
+    taken: list[Got] = []
+
+    def take() -> None:
+        for frame in channel.frames():
+            taken.append(Got(int(frame.opcode), frame.fin, bytes(frame.data)))  # noqa: PERF401
+
+    return gevent.spawn(take), taken
+
+
+def test_what_the_socket_does_not_take_waits_in_order(sides: Any) -> None:
+    channel, peer = sides
+    for number in range(20):
+        channel.send(BINARY, bytes([number]) * 20_000)
+    assert channel.outbox.backlog > 0
+    for number in range(20):
+        assert peer.next().data == bytes([number]) * 20_000
+    assert channel.outbox.room(PATIENCE)
+    gevent.sleep(0)
+    assert channel.outbox.backlog == 0
+
+
+def test_there_is_room_again_once_half_was_taken(sides: Any) -> None:
+    channel, peer = sides
+    channel.send(BINARY, b"x" * 2 * FULL)
+    channel.send(TEXT, b"behind it")
+    assert channel.outbox.full
+    assert not channel.outbox.room(0.05)
+    waiting = gevent.spawn(channel.outbox.room, PATIENCE)
+    assert len(peer.next().data) == 2 * FULL
+    assert waiting.get(timeout=PATIENCE)
+    assert peer.next().data == b"behind it"
+
+
+def test_a_pong_waits_for_the_end_of_a_frame_and_only_the_last_one_does(sides: Any) -> None:
+    channel, peer = sides
+    running, _ = begin(channel)
+    channel.send(BINARY, b"x" * 200_000)
+    channel.send(TEXT, b"after")
+    assert channel.outbox.backlog
+    for number in range(50):
+        peer.send(PING, b"%d" % number)
+    deadline = time.monotonic() + PATIENCE
+    while b"49" not in unmasked(channel):
+        assert time.monotonic() < deadline
+        gevent.sleep(0.005)
+    assert len(peer.next().data) == 200_000
+    assert peer.next() == Got(PONG, True, b"49")
+    assert peer.next().data == b"after"
+    running.kill()
+
+
+def unmasked(channel: Channel) -> bytes:
+    pong = channel.outbox._pong
+    return bytes(a ^ b for a, b in zip(pong[6:], pong[2:6], strict=False)) if pong else b""
+
+
+def test_a_close_is_answered_at_once_and_ends_the_frames(sides: Any) -> None:
+    channel, peer = sides
+    running, taken = begin(channel)
+    peer.text("a")
+    peer.close(4000, b"why")
+    running.get(timeout=PATIENCE)
+    assert [got.opcode for got in taken] == [1, CLOSE]
+    assert channel.closed == Close(4000, "why")
+    assert peer.closed() == (4000, "why")
+    channel.send(TEXT, b"too late")
+    finishing = gevent.spawn(channel.finish, 1.0)
+    assert peer.ended() == b""
+    peer.sock.close()
+    finishing.get(timeout=PATIENCE)
+
+
+def test_a_close_of_ours_is_waited_for(sides: Any) -> None:
+    channel, peer = sides
+    channel.send(BINARY, b"x" * 100_000)
+    channel.close(Close(1006, "words"))
+    channel.close(Close(1000, "only the first counts"))
+    finishing = gevent.spawn(channel.finish, PATIENCE)
+    assert len(peer.next().data) == 100_000
+    assert peer.closed() == (1011, "words")
+    peer.text("what is said meanwhile is not heard")
+    assert not finishing.ready()
+    peer.close(1011)
+    peer.sock.close()
+    finishing.get(timeout=PATIENCE)
+    assert channel.closed == Close(1011, "")
+
+
+def test_one_who_says_nothing_is_not_waited_for_long(sides: Any) -> None:
+    channel, _ = sides
+    channel.send(BINARY, b"x" * 500_000)
+    channel.close(Close(1001, ""))
+    begun = time.monotonic()
+    channel.finish(0.3)
+    assert 0.2 < time.monotonic() - begun < 1
+    assert channel.outbox.broken
+
+
+def test_one_who_leaves_is_gone(sides: Any) -> None:
+    channel, peer = sides
+    peer.text("a")
+    peer.sock.close()
+    running, taken = begin(channel)
+    with pytest.raises(Gone):
+        running.get(timeout=PATIENCE)
+    assert len(taken) == 1
+
+
+def test_who_waits_for_frames_can_be_stopped(sides: Any) -> None:
+    channel, peer = sides
+    running, taken = begin(channel)
+    peer.text("a")
+    while not taken:
+        gevent.sleep(0.005)
+    channel.stop()
+    with pytest.raises(Stopped):
+        running.get(timeout=PATIENCE)
+    with pytest.raises(Stopped):
+        next(channel.frames())
+
+
+def test_a_large_message_comes_in(sides: Any) -> None:
+    channel, peer = sides
+    running, taken = begin(channel)
+    for size in (300_000, 16_384, 65_536, 1):
+        peer.send(2, b"x" * size)
+    peer.close()
+    running.get(timeout=PATIENCE)
+    assert [len(got.data) for got in taken[:-1]] == [300_000, 16_384, 65_536, 1]
+
+
+def test_a_breach_is_raised(sides: Any) -> None:
+    channel, peer = sides
+    peer.sock.sendall(b"\xff\xff")
+    with pytest.raises(Violation):
+        next(channel.frames())
+    begun = time.monotonic()
+    channel.close(Close(1002, ""))
+    peer.sock.close()
+    channel.finish(PATIENCE)
+    assert time.monotonic() - begun < 1
+
+
+def test_a_pong_is_known_by_what_the_ping_said(sides: Any) -> None:
+    channel, peer = sides
+    for data in (b"1", b"2", b"3"):
+        channel.ping(data)
+        assert peer.next() == Got(PING, True, data)
+    assert not channel.answers(b"x")
+    assert channel.answers(b"2")
+    assert not channel.answers(b"1")
+    assert channel.answers(b"3")
+    assert not channel.answers(b"3")
+
+
+def test_nothing_is_sent_to_one_who_has_left(sides: Any) -> None:
+    channel, peer = sides
+    peer.sock.close()
+    deadline = time.monotonic() + PATIENCE
+    while not channel.outbox.broken:
+        assert time.monotonic() < deadline
+        channel.send(BINARY, b"x" * 10_000)
+        gevent.sleep(0.001)
+    assert (channel.outbox.backlog, channel.outbox.full) == (0, False)
+    assert channel.outbox.room(0)
+    assert channel.left()

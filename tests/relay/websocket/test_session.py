@@ -1,0 +1,536 @@
+"""Two sides and what passes between them: every frame, every end, every limit; on real sockets."""
+
+from __future__ import annotations
+
+import struct
+import time
+
+import gevent
+import gevent.socket
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from websockets.frames import Opcode
+
+from engine.relay.websocket.frames import FrameWriter
+from engine.relay.websocket.handshake import deflate_offer, deflate_taken, deflating
+from engine.relay.websocket.outbox import FULL
+from engine.relay.websocket.session import Limits
+from engine.usage import Usage
+from tests.support.frames import (
+    BINARY,
+    CLOSE,
+    CONT,
+    MASK,
+    PING,
+    PONG,
+    TEXT,
+    Got,
+    close,
+    frame,
+)
+from tests.support.session import PATIENCE, Between, session
+
+WAYS = ["caller", "upstream"]
+
+
+def ends(between: Between, way: str):
+    """The side that begins, and the other."""
+    both = (between.caller, between.upstream)
+    return both if way == "caller" else both[::-1]
+
+
+def until(condition):
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < deadline, "it never came to that"
+        gevent.sleep(0.005)
+
+
+# What passes.
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(
+    "frames",
+    [
+        [Got(TEXT, True, "grüße".encode())],
+        [Got(BINARY, True, bytes(range(256)))],
+        [Got(TEXT, True, b"")],
+        [Got(TEXT, False, b"a"), Got(CONT, False, b""), Got(CONT, True, b"c")],
+        [Got(TEXT, False, b"\xc3"), Got(CONT, True, b"\xa9")],
+        [Got(BINARY, True, b"x" * 65_536), Got(BINARY, True, b"y" * 125)],
+        [Got(BINARY, False, b"x" * 300_000), Got(CONT, True, b"y")],
+    ],
+    ids=["text", "binary", "empty", "fragments", "half a character", "large", "large fragments"],
+)
+def test_frames_pass_as_they_came(way, frames):
+    with session() as between:
+        here, there = ends(between, way)
+        for got in frames:
+            here.send(got.opcode, got.data, fin=got.fin)
+            assert there.next() == got
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_many_frames_in_one_packet_and_one_frame_in_many(way):
+    with session() as between:
+        here, there = ends(between, way)
+        many = [frame(TEXT, b"%d" % i, mask=here.mask) for i in range(100)]
+        here.sock.sendall(b"".join(many))
+        assert [there.next().data for _ in range(100)] == [b"%d" % i for i in range(100)]
+        for byte in frame(TEXT, b"slowly", mask=here.mask):
+            here.sock.sendall(bytes([byte]))
+            gevent.sleep(0)
+        assert there.next().data == b"slowly"
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_ping_is_answered_once_and_passed_on(way):
+    with session() as between:
+        here, there = ends(between, way)
+        here.send(PING, b"p1")
+        assert here.next() == Got(PONG, True, b"p1")
+        assert there.next() == Got(PING, True, b"p1")
+        there.send(PONG, b"p1")  # this one ends at the gateway
+        there.send(PONG, b"unasked")
+        assert here.next() == Got(PONG, True, b"unasked")
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_one_pong_may_answer_several_pings(way):
+    with session() as between:
+        here, there = ends(between, way)
+        for data in (b"1", b"2", b"3"):
+            here.send(PING, data)
+            assert there.next() == Got(PING, True, data)
+        there.send(PONG, b"3")
+        there.send(PONG, b"1")
+        assert [here.next().data for _ in range(4)] == [b"1", b"2", b"3", b"1"]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_ping_in_the_middle_of_a_message_is_answered_there(way):
+    with session() as between:
+        here, there = ends(between, way)
+        here.send(TEXT, b"be", fin=False)
+        here.send(PING, b"p")
+        assert here.next() == Got(PONG, True, b"p")
+        here.send(CONT, b"gin")
+        got = [there.next() for _ in range(3)]
+        assert [(g.opcode, g.data) for g in got] == [(TEXT, b"be"), (PING, b"p"), (CONT, b"gin")]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_pings_are_answered_while_the_other_side_takes_nothing(way):
+    with session(small=True) as between:
+        here, there = ends(between, way)
+        here.send(BINARY, b"x" * (FULL - 70_000))
+        here.send(PING, b"are you there")
+        assert here.next() == Got(PONG, True, b"are you there")
+        assert there.next().data == b"x" * (FULL - 70_000)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_pings_are_answered_while_the_one_who_pings_is_being_sent_much(way):
+    with session(small=True) as between:
+        here, there = ends(between, way)
+        there.send(BINARY, b"x" * (FULL - 70_000))
+        until(lambda: between.channels[0 if way == "caller" else 1].outbox.backlog)
+        for number in range(1000):
+            here.send(PING, b"%d" % number)
+        assert here.next() == Got(BINARY, True, b"x" * (FULL - 70_000))
+        pongs = [here.next().data]
+        while pongs[-1] != b"999":
+            pongs.append(here.next().data)
+        assert pongs == sorted(pongs, key=int)
+        assert len(pongs) < 1000  # of those that had to wait only the last was kept
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_slow_reader_stops_the_reading_of_the_other_side(way):
+    with session(small=True) as between:
+        here, there = ends(between, way)
+        sent = 0
+
+        def send():
+            nonlocal sent
+            for _ in range(400):
+                here.send(BINARY, b"x" * 10_000)
+                sent += 10_000
+
+        sending = gevent.spawn(send)
+        sink = between.channels[1 if way == "caller" else 0].outbox
+        until(lambda: sink.full)
+        gevent.sleep(0.2)
+        held = sent
+        assert sink.backlog < FULL + 70_000
+        gevent.sleep(0.2)
+        assert sent == held < 2_000_000
+        for _ in range(400):
+            assert len(there.next().data) == 10_000
+        sending.get(timeout=PATIENCE)
+
+
+def test_both_ways_flow_at_once():
+    with session(small=True) as between:
+        count, data = 200, b"z" * 9_000
+
+        def send(peer):
+            for _ in range(count):
+                peer.send(BINARY, data)
+
+        def receive(peer):
+            return sum(len(peer.next().data) for _ in range(count))
+
+        both = (between.caller, between.upstream)
+        senders = [gevent.spawn(send, peer) for peer in both]
+        readers = [gevent.spawn(receive, peer) for peer in both]
+        gevent.joinall([*senders, *readers], raise_error=True, timeout=PATIENCE)
+        assert [reader.value for reader in readers] == [count * len(data)] * 2
+
+
+def test_a_side_may_be_compressed_and_the_other_not():
+    answered, server = deflating(deflate_offer())
+    client = deflate_taken([answered], True)
+    with session(extensions=(server, ())) as between:
+        writer = FrameWriter(mask=True, extensions=client)
+        between.caller.sock.sendall(writer.encode(Opcode.TEXT, b"a" * 5_000))
+        assert between.upstream.next() == Got(TEXT, True, b"a" * 5_000)
+
+
+# How it ends.
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(
+    ("code", "reason", "passed"),
+    [
+        (1000, b"", (1000, "")),
+        (1001, "geh weg ü".encode(), (1001, "geh weg ü")),
+        (1008, b"policy", (1008, "policy")),
+        (1011, b"", (1011, "")),
+        (1012, b"", (1012, "")),
+        (3000, b"invalid_request_error.invalid_api_key", None),
+        (4999, b"r" * 123, (4999, "r" * 123)),
+        (None, b"", (1000, "")),
+    ],
+)
+def test_a_close_passes_with_its_code_and_reason(way, code, reason, passed):
+    with session() as between:
+        here, there = ends(between, way)
+        here.close(code, reason)
+        assert there.closed() == (passed or (code, reason.decode()))
+        there.close(code or 1000, reason)
+        assert here.closed() == (code, reason.decode())
+        assert (here.ended(), there.ended()) == (b"", b"")
+        between.over()
+        assert between.traffic.code == (code or 1000)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_what_was_said_before_a_close_arrives_before_it(way):
+    with session(small=True) as between:
+        here, there = ends(between, way)
+        here.send(BINARY, b"x" * 150_000)
+        here.close(1000)
+        assert there.next().data == b"x" * 150_000
+        assert there.closed() == (1000, "")
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_close_in_the_middle_of_a_message_is_a_close(way):
+    with session() as between:
+        here, there = ends(between, way)
+        here.send(TEXT, b"be", fin=False)
+        here.close(1001)
+        assert there.next().data == b"be"
+        assert there.closed() == (1001, "")
+        assert here.closed() == (1001, "")
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_one_who_never_answers_a_close_is_left(way):
+    with session() as between:
+        here, there = ends(between, way)
+        here.close(1000)
+        assert here.closed() == (1000, "")
+        assert there.closed() == (1000, "")
+        begun = time.monotonic()
+        assert there.ended() == b""
+        between.over()
+        assert time.monotonic() - begun < 4
+
+
+def hang_up(sock, how):
+    if how == "reset":
+        linger = struct.pack("ii", 1, 0)
+        sock.setsockopt(gevent.socket.SOL_SOCKET, gevent.socket.SO_LINGER, linger)
+    if how == "half":
+        sock.shutdown(gevent.socket.SHUT_WR)
+    else:
+        sock.close()
+
+
+@pytest.mark.parametrize("how", ["end", "half"])
+def test_a_caller_who_leaves_ends_the_upstream_within_a_second(how):
+    with session() as between:
+        between.caller.text("hello")
+        assert between.upstream.next().data == b"hello"
+        begun = time.monotonic()
+        hang_up(between.caller.sock, how)
+        assert between.upstream.closed() == (1011, "the caller left")
+        assert between.upstream.ended() == b""
+        between.over()
+        assert time.monotonic() - begun < 1
+        assert between.traffic.code == 1011
+
+
+def test_a_caller_who_leaves_while_the_upstream_takes_nothing_is_noticed():
+    with session(small=True) as between:
+        sending = gevent.spawn(between.caller.send, BINARY, b"x" * 3 * FULL)
+        until(lambda: between.channels[1].outbox.full)
+        sending.kill()
+        begun = time.monotonic()
+        between.caller.sock.close()
+        between.over()
+        assert time.monotonic() - begun < 1.6
+
+
+@pytest.mark.parametrize("how", ["end", "half"])
+def test_a_caller_is_told_when_the_upstream_leaves(how):
+    with session(error=lambda words: f"error: {words}".encode()) as between:
+        hang_up(between.upstream.sock, how)
+        said = between.caller.next()
+        assert said == Got(TEXT, True, b"error: The upstream left in the middle of the session.")
+        assert between.caller.closed() == (1011, "the upstream left")
+        between.caller.close(1011)
+        assert between.caller.ended() == b""
+        between.over()
+
+
+def test_an_api_without_words_for_errors_closes_only():
+    with session() as between:
+        between.upstream.sock.close()
+        assert between.caller.closed() == (1011, "the upstream left")
+
+
+def test_no_error_event_is_put_into_the_middle_of_a_message():
+    with session(error=lambda words: b"error") as between:
+        between.upstream.send(TEXT, b"be", fin=False)
+        assert between.caller.next().data == b"be"
+        between.upstream.sock.close()
+        assert between.caller.closed() == (1011, "the upstream left")
+
+
+BREACHES = {
+    "a reserved bit": (lambda m: frame(TEXT, b"a", mask=m, reserved=4), 1002, 1011),
+    "an unknown opcode": (lambda m: frame(3, b"a", mask=m), 1002, 1011),
+    "an oversized ping": (lambda m: frame(PING, b"x" * 126, mask=m), 1002, 1011),
+    "a ping in fragments": (lambda m: frame(PING, b"x", fin=False, mask=m), 1002, 1011),
+    "a continuation of nothing": (lambda m: frame(CONT, b"x", mask=m), 1002, 1011),
+    "a text in a text": (lambda m: frame(TEXT, fin=False, mask=m) + frame(TEXT, mask=m),
+                         1002, 1011),
+    "the wrong mask": (lambda m: frame(TEXT, b"a", mask=None if m else MASK), 1002, 1011),
+    "a close of one byte": (lambda m: frame(CLOSE, b"\x03", mask=m), 1002, 1011),
+    "a close code of nobody": (lambda m: frame(CLOSE, close(1005), mask=m), 1002, 1011),
+    "a close with bad words": (lambda m: frame(CLOSE, close(1000, b"\xff"), mask=m), 1007, 1011),
+    "text that is none": (lambda m: frame(TEXT, b"\xff", mask=m), 1007, 1011),
+    "half a character": (
+        lambda m: frame(TEXT, b"a", fin=False, mask=m) + frame(CONT, b"\xc3", mask=m), 1007, 1011
+    ),
+    "a message too long": (lambda m: frame(BINARY, b"x" * 1001, mask=m), 1009, 1009),
+    "a message said to be too long": (lambda m: frame(BINARY, size=2**40, mask=m), 1009, 1009),
+    "fragments too long": (
+        lambda m: frame(BINARY, b"x" * 600, fin=False, mask=m) + frame(CONT, b"x" * 500, mask=m),
+        1009,
+        1009,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("case", BREACHES)
+def test_who_breaks_the_rules_is_told_so_and_the_other_that_it_is_over(case, way):
+    make, code, passed = BREACHES[case]
+    with session(Limits(max_message=1000), error=lambda words: b"error") as between:
+        here, there = ends(between, way)
+        here.sock.sendall(make(here.mask))
+        told, words = here.closed()
+        assert (told, bool(words)) == (code, True)
+        begun = [got := there.next()]
+        while got.opcode != CLOSE:
+            begun.append(got := there.next())
+        assert struct.unpack("!H", got.data[:2])[0] == passed
+        amid = any(not frame.fin for frame in begun)
+        events = [frame for frame in begun if frame.data == b"error"]
+        assert len(events) == (way == "upstream" and not amid)
+        there.close()
+        assert here.ended() == there.ended() == b""
+        between.over()
+        assert between.traffic.code == (code if way == "caller" else passed)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_what_comes_before_a_breach_passes(way):
+    with session() as between:
+        here, there = ends(between, way)
+        good, bad = frame(TEXT, b"good", mask=here.mask), frame(TEXT, b"\xff", mask=here.mask)
+        here.sock.sendall(good + bad)
+        assert there.next() == Got(TEXT, True, b"good")
+        assert here.closed()[0] == 1007
+
+
+def test_an_idle_session_is_closed_with_words():
+    with session(Limits(idle=0.3)) as between:
+        begun = time.monotonic()
+        between.caller.text("hello")
+        assert between.upstream.next().data == b"hello"
+        for peer in (between.caller, between.upstream):
+            assert peer.closed() == (1001, "nothing was said for 0.3 s")
+        assert 0.3 <= time.monotonic() - begun < 2
+
+
+def test_a_session_ends_when_it_is_too_long_whatever_is_said():
+    with session(Limits(session=0.6)) as between:
+        talking = gevent.spawn(chatter, between.caller)
+        while (got := between.upstream.next()).opcode != CLOSE:
+            assert got.data == b"and"
+        assert got.data == close(1001, b"the session reached its limit of 0.6 s")
+        talking.kill()
+
+
+def chatter(peer):
+    while True:
+        peer.text("and")
+        gevent.sleep(0.05)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_side_that_is_silent_is_asked_and_then_given_up(way):
+    with session(Limits(ping=0.6)) as between:
+        here, there = ends(between, way)
+        answering = gevent.spawn(answer_pings, there)
+        assert here.next() == Got(PING, True, b"")
+        begun = time.monotonic()
+        code, _ = here.closed()
+        assert code == 1011
+        assert time.monotonic() - begun < 2
+        between.over()
+        assert answering.get(timeout=PATIENCE)[0] == 1011
+
+
+def answer_pings(peer):
+    while (got := peer.next()).opcode == PING:
+        peer.send(PONG, got.data)
+    return struct.unpack("!H", got.data[:2])
+
+
+def test_two_who_answer_pings_may_be_silent_for_long():
+    with session(Limits(ping=0.5)) as between:
+        answering = [
+            gevent.spawn(answer_pings, peer) for peer in (between.caller, between.upstream)
+        ]
+        gevent.joinall(answering, timeout=2.5)
+        assert not any(greenlet.ready() for greenlet in answering)
+        assert len(between.sessions) == 1
+        gevent.killall(answering)
+
+
+def test_a_worker_that_ends_closes_its_sessions_with_1012():
+    with session() as between:
+        until(lambda: len(between.sessions) == 1)
+        between.sessions.restart()
+        for peer in (between.caller, between.upstream):
+            assert peer.closed() == (1012, "the gateway restarts; connect again")
+        between.over()
+        assert len(between.sessions) == 0
+        assert between.traffic.code == 1012
+
+
+def test_a_session_that_is_killed_says_1012_to_both():
+    with session() as between:
+        until(lambda: len(between.sessions) == 1)
+        between.running.kill()
+        assert between.caller.closed()[0] == 1012
+        assert between.upstream.closed()[0] == 1012
+
+
+def test_a_fault_of_ours_closes_both_sides_and_is_raised():
+    def fail(_message):
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError), session(usage=fail) as between:  # noqa: PT012
+        between.upstream.text("{}")
+        assert between.caller.next().data == b"{}"
+        assert between.caller.closed()[0] == 1011
+        assert between.upstream.closed()[0] == 1011
+
+
+def test_what_passed_is_counted():
+    usage = [Usage(input=2, output=1), None, Usage(input=3, output=5)]
+    with session(usage=lambda message: usage.pop(0)) as between:
+        between.caller.text("hello")
+        between.caller.send(BINARY, b"12", fin=False)
+        between.caller.send(CONT, b"345")
+        for text in ("a", "bc", "def"):
+            between.upstream.text(text)
+        until(lambda: between.traffic.received.messages == 3)
+        until(lambda: between.traffic.sent.bytes == 10)
+        between.caller.close()
+    traffic = between.traffic
+    assert (traffic.sent.messages, traffic.received.bytes) == (2, 6)
+    assert traffic.usage == Usage(input=5, output=6)
+    assert 0 < traffic.seconds < PATIENCE
+
+
+def test_a_session_that_is_killed_while_a_side_takes_nothing_leaves_nobody_behind(capfd):
+    with session(small=True) as between:
+        between.upstream.send(BINARY, b"x" * (FULL - 70_000))
+        outbox = between.channels[0].outbox
+        until(lambda: outbox.backlog)
+        between.running.kill()
+        assert (outbox.backlog, outbox.broken) == (0, True)
+        gevent.sleep(0.05)
+    assert capfd.readouterr().err == ""
+
+
+# Whatever comes.
+
+NOISE = st.lists(
+    st.one_of(
+        st.binary(max_size=300),
+        st.builds(
+            lambda opcode, data, fin, masked, reserved: frame(
+                opcode, data, fin=fin, mask=MASK if masked else None, reserved=reserved
+            ),
+            st.integers(0, 15),
+            st.binary(max_size=200),
+            st.booleans(),
+            st.booleans(),
+            st.sampled_from([0, 0, 0, 0, 1, 2, 4]),
+        ),
+    ),
+    min_size=1,
+    max_size=8,
+)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@settings(max_examples=150, deadline=None)
+@given(noise=NOISE)
+def test_random_bytes_end_in_a_close_and_never_in_an_error(way, noise):
+    with session(Limits(max_message=1000), error=lambda words: b"error") as between:
+        here, there = ends(between, way)
+        for data in noise:
+            here.sock.sendall(data)
+        here.sock.shutdown(gevent.socket.SHUT_WR)
+        for peer in (here, there):
+            said = None
+            while said is None or said.opcode != CLOSE:
+                said = peer.next()
+            if peer is here and not said.data:
+                continue  # its own close said nothing, and that is the answer to it
+            code = struct.unpack("!H", said.data[:2])[0]
+            assert code in (*range(1000, 1004), *range(1007, 1015), *range(3000, 5000))
+        there.close()

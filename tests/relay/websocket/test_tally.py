@@ -1,0 +1,48 @@
+"""What passes is counted, and usage read from it."""
+
+from __future__ import annotations
+
+from websockets.frames import Frame, Opcode
+
+from engine.exchange import Passed
+from engine.relay.websocket.tally import LONGEST_PUT_TOGETHER, Tally
+from engine.usage import Usage
+
+TEXT, BINARY, CONT = Opcode.TEXT, Opcode.BINARY, Opcode.CONT
+
+
+def tally(*frames, usage=None):
+    passed, seen = Passed(), []
+
+    def read(message):
+        seen.append(message)
+        return usage
+
+    counting = Tally(passed, read)
+    for frame in frames:
+        counting.note(Frame(*frame))
+    return passed, counting.total, seen
+
+
+def test_messages_and_bytes_are_counted():
+    passed, _, seen = tally((TEXT, b"ab"), (BINARY, b"cde", False), (CONT, b"f", True))
+    assert passed == Passed(2, 6)
+    assert seen == [b"ab"]
+
+
+def test_a_text_in_fragments_is_put_together():
+    _, total, seen = tally(
+        (TEXT, b"a", False), (CONT, b"b", False), (CONT, b"c"), usage=Usage(input=1)
+    )
+    assert (seen, total.input) == ([b"abc"], 1)
+
+
+def test_fragments_that_grow_too_long_are_not_kept():
+    big = b"x" * (LONGEST_PUT_TOGETHER // 2 + 1)
+    _, _, seen = tally((TEXT, big, False), (CONT, big, False), (CONT, b"c"), (TEXT, b"next"))
+    assert seen == [b"next"]
+
+
+def test_what_is_told_is_added_up():
+    _, total, _ = tally((TEXT, b"a"), (TEXT, b"b"), usage=Usage(input=1, output=2))
+    assert (total.input, total.output) == (2, 4)

@@ -1,0 +1,163 @@
+"""What a request used: estimated before, read from its answer as that passes, and priced."""
+
+from __future__ import annotations
+
+import orjson
+import pytest
+
+from engine.body import Body
+from engine.dialects import get
+from engine.errors import CallerGone, GatewayError
+from engine.estimate import Takes
+from engine.exchange import Exchange, Response
+from engine.services import Services
+from engine.stages.meter import meter
+from engine.usage import NOTHING, price_of
+from engine.wildcard import ByName
+
+CHAT = Takes(usage_option=True, output=True)
+EVENTS = [("content-type", "text/event-stream; charset=utf-8")]
+JSON = [("content-type", "application/json")]
+ANSWER = b'{"usage":{"prompt_tokens":7,"completion_tokens":3,"total_tokens":10}}'
+WORD = b'data: {"choices":[{"index":0,"delta":{"content":"four by four"}}]}\n\n'
+LAST = b'data: {"choices":[],"usage":{"prompt_tokens":7,"completion_tokens":3}}\n\n'
+DONE = b"data: [DONE]\n\n"
+
+
+def exchange(model="gpt", **said):
+    text = orjson.dumps({"model": model, **said})
+    made = Exchange("POST", "/", "", {}, body=Body(text), value=orjson.loads(text), model=model)
+    made.media_type = "application/json"
+    return made
+
+
+def run(made, following, takes=CHAT, dialect="openai"):
+    prices = ByName({"gpt": price_of({"input": 1_000_000, "output": 2_000_000})})
+    stage = meter(get(dialect), takes, Services(prices=prices))
+    return stage(made, following)
+
+
+def passed(made, response, **more):
+    """What reaches the caller; the exchange has ended then."""
+    body = b"".join(run(made, lambda given: response, **more).body)
+    made.end()
+    return body
+
+
+def test_an_estimate_is_there_before_the_request_is_sent():
+    seen = []
+
+    def following(made):
+        seen.append(made.account.expected)
+        return Response(200, JSON, iter([ANSWER]))
+
+    run(exchange(max_tokens=50), following)
+    (expected,) = seen
+    assert (expected.output, expected.source) == (50, "estimated")
+    assert expected.input > 0
+
+
+def test_what_the_upstream_counted_is_what_counts():
+    made = exchange()
+    assert passed(made, Response(200, JSON, iter([ANSWER[:9], ANSWER[9:]]))) == ANSWER
+    account = made.account
+    assert (account.usage.input, account.usage.output, account.usage.source) == (7, 3, "upstream")
+    assert account.cost == 13 * 10**9
+    assert account.bytes_out == len(ANSWER)
+    assert not account.stream
+
+
+def test_the_name_that_served_has_the_price():
+    made = exchange("other")
+    made.account.model = "gpt"
+    passed(made, Response(200, JSON, iter([ANSWER])))
+    assert made.account.cost == 13 * 10**9
+
+
+@pytest.mark.parametrize(("said", "hidden"), [({}, True), ({"stream_options": None}, True)])
+def test_a_stream_is_asked_for_its_usage_and_the_extra_event_stays_here(said, hidden):
+    made = exchange(stream=True, **said)
+    body = passed(made, Response(200, EVENTS, iter([WORD, LAST, DONE])))
+    ((start, end, new),) = made.edits
+    text = bytes(made.body.buffer)
+    sent = orjson.loads(text[:start] + new + text[end:])
+    assert sent["stream_options"] == {"include_usage": True}
+    assert body == WORD + DONE
+    assert made.account.stream
+    assert made.account.usage.output == 3
+
+
+def test_a_caller_who_asked_gets_the_event():
+    made = exchange(stream=True, stream_options={"include_usage": True})
+    assert passed(made, Response(200, EVENTS, iter([WORD, LAST, DONE]))) == WORD + LAST + DONE
+    assert made.edits == ()
+    assert made.account.usage.output == 3
+
+
+@pytest.mark.parametrize(
+    ("made", "takes"), [(exchange(stream=True), Takes(output=True)), (exchange(), CHAT)]
+)
+def test_nothing_is_asked_where_it_is_not_taken_or_nothing_streams(made, takes):
+    passed(made, Response(200, JSON, iter([ANSWER])), takes=takes)
+    assert made.edits == ()
+
+
+def test_a_stream_that_breaks_is_estimated_by_what_came():
+    made = exchange(stream=True)
+    body = iter(run(made, lambda given: Response(200, EVENTS, iter([WORD, LAST]))).body)
+    assert next(body) == WORD
+    made.end()
+    assert (made.account.usage.output, made.account.usage.source) == (3, "estimated")
+    assert made.account.usage.input > 0
+    assert made.account.cost > 0
+
+
+@pytest.mark.parametrize(("reached", "source"), [(True, "estimated"), (False, "none")])
+def test_a_caller_who_leaves_has_used_what_an_upstream_has_read(reached, source):
+    made = exchange()
+
+    def following(given):
+        given.account.reached = reached
+        raise CallerGone("gone")
+
+    with pytest.raises(CallerGone):
+        run(made, following)
+    usage = made.account.usage
+    assert (usage.source, usage.output, usage.input > 0) == (source, 0, reached)
+    assert made.account.cost == usage.input * 10**9
+
+
+@pytest.mark.parametrize("status", [400, 500])
+def test_an_error_uses_nothing(status):
+    made = exchange()
+    assert passed(made, Response(status, JSON, iter([ANSWER]))) == ANSWER
+    assert (made.account.usage, made.account.cost) == (NOTHING, 0)
+    assert made.account.bytes_out == len(ANSWER)
+
+
+def test_a_failure_uses_nothing():
+    made = exchange()
+
+    def following(given):
+        given.account.reached = True
+        raise GatewayError(502, "upstream_error", "no")
+
+    with pytest.raises(GatewayError):
+        run(made, following)
+    assert (made.account.usage, made.account.cost) == (NOTHING, 0)
+
+
+@pytest.mark.parametrize(
+    ("model", "takes", "dialect"),
+    [("", CHAT, "openai"), ("gpt", Takes(free=True), "openai"), ("gpt", CHAT, "plain")],
+)
+def test_what_is_not_metered(model, takes, dialect):
+    made = exchange(model)
+    passed(made, Response(200, JSON, iter([ANSWER])), takes=takes, dialect=dialect)
+    assert (made.account.expected, made.account.usage) == (NOTHING, NOTHING)
+    assert made.account.bytes_out == len(ANSWER)
+
+
+def test_a_whole_answer_of_the_gateway_is_left_alone():
+    response = Response(200, JSON, ANSWER)
+    assert run(exchange(), lambda given: response).body is ANSWER

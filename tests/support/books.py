@@ -1,0 +1,56 @@
+"""The ledger of a running gateway, as its journal and its database tell it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import text
+
+from engine.stores.records.database import open_database
+from tests.support.small import until
+
+Row = dict[str, Any]
+
+
+class Books:
+    """The rows of the gateway whose config is in `folder`, with its journal where it is by default.
+
+    The journal has a row as soon as a request is over; a file of it is there until it is old.
+    """
+
+    def __init__(self, folder: Path, url: str = "") -> None:
+        self._folder = folder
+        self._url = url or f"sqlite:///{folder}/records.db"
+
+    def written(self) -> list[Row]:
+        """The rows in the files of the journal, those of a torn line left out."""
+        found = []
+        for path in sorted((self._folder / "var" / "journal").glob("*")):
+            lines = path.read_bytes().splitlines() if path.is_file() else []
+            found += [json.loads(line) for line in lines if line[:1] + line[-1:] == b"{}"]
+        return found
+
+    def left_by(self, work: Callable[[], Any], count: int = 1) -> list[Row]:
+        """The rows that some work leaves, which must be so many."""
+        before = {row["id"] for row in self.written()}
+
+        def new() -> list[Row]:
+            return [row for row in self.written() if row["id"] not in before]
+
+        work()
+        until(lambda: len(new()) >= count, f"{count} rows")
+        rows = new()
+        assert len(rows) == count, rows
+        return sorted(rows, key=lambda row: row["time"])
+
+    def entered(self, names: str = "id") -> list[Any]:
+        """A column of all rows in the database."""
+        database = open_database(self._url)
+        try:
+            query = text(f"SELECT {names} FROM usage")
+            return [row[0] for row in database.read(lambda c: c.execute(query).fetchall())]
+        finally:
+            database.close()

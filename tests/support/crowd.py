@@ -1,0 +1,104 @@
+"""Many callers at once on kept-alive connections, as fast as they can."""
+
+from __future__ import annotations
+
+import re
+import socket
+import threading
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+
+PATIENCE = 20.0
+"""Seconds until an answer that does not come counts as failed."""
+
+_LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)", re.IGNORECASE)
+_ID = re.compile(rb"\r\nx-request-id: *(\S+)", re.IGNORECASE)
+
+
+def crowd(ports: Sequence[int], data: bytes, requests: int, callers: int = 16) -> Counter[int]:
+    """Send a request so many times, from callers spread over the ports; how often each status came.
+
+    Every answer has to have a Content-Length.
+    """
+    found: Counter[int] = Counter()
+    failures: list[BaseException] = []
+
+    def call(number: int, share: int) -> None:
+        try:
+            with socket.create_connection(("127.0.0.1", ports[number % len(ports)]), 5) as sock:
+                found.update(_ask(sock, data)[0] for _ in range(share))
+        except BaseException as error:  # noqa: BLE001 - told by the thread that waits
+            failures.append(error)
+
+    shares = [requests // callers + (n < requests % callers) for n in range(callers)]
+    threads = [threading.Thread(target=call, args=each) for each in enumerate(shares)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if failures:
+        raise failures[0]
+    return found
+
+
+class Traffic:
+    """What callers who never stop were answered: `ids` of all answers, by status, and `broken`
+    connections, which they open again."""
+
+    def __init__(self) -> None:
+        self.ids: dict[int, list[str]] = {}
+        self.broken = 0
+
+    def count(self, status: int) -> int:
+        return len(self.ids.get(status, ()))
+
+
+@contextmanager
+def traffic(port: int, data: bytes, callers: int = 4) -> Iterator[Traffic]:
+    """Callers who send a request again and again, until the block ends."""
+    found, ending = Traffic(), threading.Event()
+
+    def call() -> None:
+        while not ending.is_set():
+            try:
+                with socket.create_connection(("127.0.0.1", port), 5) as sock:
+                    while not ending.is_set():
+                        status, name = _ask(sock, data)
+                        found.ids.setdefault(status, []).append(name)
+            except (OSError, EOFError):
+                found.broken += 1
+
+    threads = [threading.Thread(target=call) for _ in range(callers)]
+    for thread in threads:
+        thread.start()
+    try:
+        yield found
+    finally:
+        ending.set()
+        for thread in threads:
+            thread.join(PATIENCE)
+
+
+def _ask(sock: socket.socket, data: bytes) -> tuple[int, str]:
+    """The status and the request id of one answer, read to its end. EOFError when it is cut."""
+    sock.settimeout(PATIENCE)
+    with suppress(BrokenPipeError):
+        sock.sendall(data)
+    got = b""
+    while (end := got.find(b"\r\n\r\n")) < 0:
+        got += _more(sock)
+    length = _LENGTH.search(got, 0, end + 2)
+    assert length is not None, got
+    whole = end + 4 + int(length[1])
+    while len(got) < whole:
+        got += _more(sock)
+    name = _ID.search(got, 0, end + 2)
+    return int(got[9:12]), name[1].decode() if name else ""
+
+
+def _more(sock: socket.socket) -> bytes:
+    data = sock.recv(65536)
+    if not data:
+        raise EOFError("the answer was cut")
+    return data

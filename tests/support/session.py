@@ -1,0 +1,85 @@
+"""A session between two peers of a test, over real sockets and without HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import gevent
+import gevent.socket
+
+from engine.exchange import Traffic
+from engine.relay.websocket.channel import Channel
+from engine.relay.websocket.session import Limits, Session
+from engine.relay.websocket.sessions import Sessions
+from tests.support.frames import Peer
+
+PATIENCE = 10.0
+
+
+class Between(NamedTuple):
+    """What stands between `caller` and `upstream`, the two ends that a test plays."""
+
+    caller: Peer
+    upstream: Peer
+    sessions: Sessions
+    traffic: Traffic
+    running: Any
+    channels: tuple[Channel, Channel]
+
+    def over(self) -> None:
+        """Wait until the session has ended, and not by an error."""
+        self.running.get(timeout=PATIENCE)
+
+
+def pair(small: bool = False) -> tuple[Any, Any]:
+    """Two connected sockets; `small` ones hold little that was not read."""
+    ours, theirs = gevent.socket.socketpair()
+    for sock in (ours, theirs):
+        if small:
+            sock.setsockopt(gevent.socket.SOL_SOCKET, gevent.socket.SO_SNDBUF, 4096)
+        sock.settimeout(PATIENCE)
+    return ours, theirs
+
+
+@contextmanager
+def session(
+    limits: Limits = Limits(),  # noqa: B008 - a tuple: nobody can change it
+    *,
+    small: bool = False,
+    extensions: tuple[Any, Any] = ((), ()),
+    **more: Any,
+) -> Iterator[Between]:
+    """A running session; it ends with the block at the latest, and without an error."""
+    (one, caller), (two, upstream) = pair(small), pair(small)
+    limit = limits.max_message
+    channels = (
+        Channel(one, client=True, limit=limit, extensions=extensions[0]),
+        Channel(two, client=False, limit=limit, extensions=extensions[1]),
+    )
+    sessions, traffic = Sessions(), Traffic()
+    made = Session(*channels, limits, traffic, **more)
+
+    def run() -> None:
+        try:
+            sessions.run(made)
+        finally:
+            one.close()
+            two.close()
+
+    running = gevent.spawn(run)
+    between = Between(
+        Peer(caller, client=True),
+        Peer(upstream, client=False),
+        sessions,
+        traffic,
+        running,
+        channels,
+    )
+    try:
+        yield between
+    finally:
+        caller.close()
+        upstream.close()
+        running.get(timeout=PATIENCE)
