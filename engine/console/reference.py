@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 import orjson
@@ -16,6 +16,8 @@ from engine.plan import Plan
 
 _PARTS = ("swagger-ui.css", "swagger-ui-bundle.js")
 _ADDRESSES = 8
+_HERE = "https://the-address-of-this-gateway.invalid"
+"""Stands for the address until a request says it: nobody can make the work be done again."""
 
 
 def reference(plan: Plan, page: Asset) -> list[tuple[str, Handler]]:
@@ -26,11 +28,17 @@ def reference(plan: Plan, page: Asset) -> list[tuple[str, Handler]]:
 
 
 def _document(plan: Plan) -> Handler:
-    """A handler for the document, made at its first request for each of a few addresses."""
+    """A handler for the document: merged at its first request, then with each address put in."""
+
+    @cache
+    def parts() -> tuple[bytes, bytes]:
+        before, _, after = orjson.dumps(merged(plan, _HERE)).partition(_HERE.encode())
+        return before, after
 
     @lru_cache(maxsize=_ADDRESSES)
     def made(base: str) -> Asset:
-        return Asset(orjson.dumps(merged(plan, base)), "application/json")
+        before, after = parts()
+        return Asset(before + base.encode() + after, "application/json")
 
     def handle(exchange: Exchange) -> Response:
         return respond(made(base_of(exchange, plan.config.server)), exchange)

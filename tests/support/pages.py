@@ -32,13 +32,16 @@ _PRICES = """
 prices:
   gpt-4o: {input: 2.5, output: 10, cached_input: 1.25}
 """
+_CORS = """
+cors: {origins: ["${MOCK}"]}
+"""
 _FAULTS = """
   "fault-*": {to: [{upstream: openai}, {upstream: anthropic}, {upstream: gemini}]}
 """
 
 
 def _config(folder: Path) -> str:
-    config = replaced(shipped(folder), r"\nroutes:\n", f"{_FAULTS}{_PRICES}\nroutes:\n")
+    config = replaced(shipped(folder), r"\nroutes:\n", f"{_FAULTS}{_PRICES}{_CORS}\nroutes:\n")
     return patient(config).replace("workers: 2", "workers: 1")
 
 
