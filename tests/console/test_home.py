@@ -26,6 +26,13 @@ def test_it_shows_the_base_address_formats_and_models(shipped):
     assert 'href="docs"' in page
 
 
+def test_it_shows_the_address_that_the_config_says(text):
+    said = text.replace("server:\n", "server:\n  base_url: https://models.example.com/ai/\n", 1)
+    page = shown(planned(said))
+    assert ">https://models.example.com/ai/v1</code>" in page
+    assert "gateway:8080" not in page
+
+
 def test_it_has_no_secret(shipped):
     page = shown(shipped)
     assert not any(digest in page for digest in shipped.config.tokens)

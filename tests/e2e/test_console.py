@@ -11,7 +11,7 @@ from tests.support.browser import CHROMIUM
 from tests.support.driver import Driver
 from tests.support.pages import IDLE, LAST, PLAYGROUND, chat, choose, enter, send
 from tests.support.recording import Recorder
-from tests.support.running import Platform, Running
+from tests.support.running import ALL, Platform, Running
 from tests.support.scripted import Leaving
 from tests.support.scripted import script as steps
 
@@ -137,20 +137,20 @@ HOSTILE = [
 ]
 
 
-@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
-def test_whatever_a_model_says_stays_text(page: Driver, console: Platform, text: str) -> None:
+def test_whatever_a_model_says_stays_text(page: Driver, console: Platform) -> None:
     enter(page, console.url)
     choose(page, "gpt-4o", "chat")
     page.click("#stream")
-    chat(page, text)
-    page.sound()
-    unsafe = (
-        f"{LAST}.querySelectorAll('.body :is(script,img,svg,iframe,object,embed,form,input,style)')"
-    )
-    assert page.run(f"{unsafe}.length") == 0
-    links = page.run(f"[...{LAST}.querySelectorAll('.body a')].map((a) => [a.protocol, a.rel])")
-    assert all(one == ["https:", "noopener noreferrer"] for one in links)
-    assert page.run("document.documentElement.scrollWidth <= innerWidth")
+    bad = "script,img,svg,iframe,object,embed,form,input,style"
+    unsafe = f"{LAST}.querySelectorAll('.body :is({bad})').length"
+    links = f"[...{LAST}.querySelectorAll('.body a')].map((a) => a.protocol + a.rel)"
+    for text in HOSTILE:
+        page.click("#clear")
+        chat(page, text)
+        page.sound()
+        assert page.run(unsafe) == 0, text[:80]
+        assert set(page.run(links)) <= {"https:noopener noreferrer"}, text[:80]
+        assert page.run("document.documentElement.scrollWidth <= innerWidth"), text[:80]
 
 
 def test_a_breach_of_the_policy_would_be_seen(page: Driver, console: Platform) -> None:
@@ -222,3 +222,9 @@ def test_an_image_goes_with_the_message(page: Driver, scripted: tuple[Running, R
     content = json.loads(upstream.last.body)["messages"][0]["content"]
     assert [part["type"] for part in content] == ["text", "image_url"]
     assert content[1]["image_url"]["url"] == "data:image/png;base64,iVBORw0KGgo="
+
+
+def test_no_token_is_in_a_log(page: Driver, console: Platform) -> None:
+    enter(page, console.url)
+    chat(page, "hello")
+    assert ALL not in console.gateway.said() + console.mock.said()

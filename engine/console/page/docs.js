@@ -17,16 +17,21 @@ async function start() {
 	if (!answer.ok) return sorry(`The document could not be read (status ${answer.status}).`);
 	const spec = plainer(await answer.json());
 	spec.servers = [{ url: new URL(".", location.href).href.replace(/\/$/, "") }];
-	place.replaceChildren();
+	const title = document.createElement("h1");
+	title.className = "hidden";
+	title.textContent = "Reference";
+	const shown = document.createElement("div");
+	place.replaceChildren(title, shown);
 	globalThis.SwaggerUIBundle({
 		spec,
-		domNode: place,
+		domNode: shown,
 		docExpansion: "list",
 		defaultModelsExpandDepth: -1,
 		filter: true,
 		displayOperationId: false,
 		persistAuthorization: false,
 		validatorUrl: null,
+		onComplete: () => shown.querySelector(".servers select")?.setAttribute("aria-label", "Server"),
 		presets: [globalThis.SwaggerUIBundle.presets.apis],
 	});
 }
