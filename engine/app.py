@@ -7,7 +7,9 @@ from dataclasses import asdict, dataclass
 
 from engine import answer
 from engine.connect import services_of
-from engine.dialects import ModelCard
+from engine.console.site import pages
+from engine.cors import Cors
+from engine.dialects import ModelCard, get
 from engine.endpoint import Door
 from engine.exchange import Handler, Stage
 from engine.pipeline import compose
@@ -70,7 +72,7 @@ def build(
     models = catalog(plan.config.models, upstreams)
     parts = _Parts(plan, services, upstreams, models, Watcher(), around, Sessions())
     server = plan.config.server
-    door = Door(server.max_body, server.body_timeout)
+    door = Door(server.max_body, server.body_timeout, Cors(plan.config.origins))
     app = application(door)
     app.close = services.close
     app.last_moment = parts.sessions.restart
@@ -80,6 +82,10 @@ def build(
         for template, mount in route.templates:
             resource = Resource(operation.method, mount, route.wide, responder, operation.query)
             app.add_route(template, resource)
+    for path, handler in pages(plan, services):
+        shown = Door(server.max_body, server.body_timeout).endpoint(handler, [get("openai")])
+        for method in ("GET", "HEAD"):
+            app.add_route(path, Resource(method, "", (), shown))
     return app
 
 

@@ -15,6 +15,7 @@ import falcon
 import orjson
 
 from engine.answer import speaking
+from engine.cors import NOBODY, Cors
 from engine.dialects import Dialect, get
 from engine.errors import CallerGone, GatewayError, Malformed
 from engine.exchange import Exchange, Handler, Response
@@ -25,11 +26,12 @@ log = logging.getLogger("modelway")
 
 
 class Door:
-    """What every endpoint shares: the limits at the door."""
+    """What every endpoint shares: the limits at the door, and whose web pages may come in."""
 
-    def __init__(self, max_body: int, body_timeout: float) -> None:
+    def __init__(self, max_body: int, body_timeout: float, cors: Cors = NOBODY) -> None:
         self.max_body = max_body
         self.body_timeout = body_timeout
+        self.cors = cors
 
     def endpoint(self, handler: Handler, dialects: Sequence[Dialect]) -> Responder:
         """A responder for a handler. Its errors speak the first of `dialects` that claims the
@@ -45,6 +47,8 @@ class Door:
             # What says the dialect is looked at before tokens are taken out of the request.
             exchange.dialect = dialects[0] if len(dialects) == 1 else speaking(exchange, dialects)
             response = _answer(handler, exchange, incoming)
+            if more := self.cors.headers(exchange):
+                response.headers = [*response.headers, *more]
             after = [incoming.unlimit]
             if incoming.is_left() and incoming.close_after():
                 after.append(incoming.linger)

@@ -13,7 +13,7 @@ from pathlib import Path as FilePath
 
 from engine import dialects, documents
 from engine.config.load import load
-from engine.config.model import Config, Policy, Target, WebSocket
+from engine.config.model import Config, Console, Policy, Target, WebSocket
 from engine.crosscheck import check_names
 from engine.dialects import Dialect
 from engine.estimate import Takes
@@ -70,10 +70,11 @@ class Route:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What will be served."""
+    """What will be served. `specifications` are the documents, for those who show them."""
 
     config: Config
     routes: tuple[Route, ...]
+    specifications: Mapping[str, Specification] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -138,11 +139,11 @@ def _make(file: FilePath, environ: Mapping[str, str], text: str | None) -> Plann
         for claim in assign(config, planned.specifications, findings)
     ]
     made = tuple(route for route in routes if route is not None)
-    _check_paths(made, findings)
+    _check_paths(made, config.console, findings)
     for specification in planned.specifications.values():
         specification.settle()
     if not findings.errors:
-        planned.plan = Plan(config, made)
+        planned.plan = Plan(config, made, planned.specifications)
     return planned
 
 
@@ -240,12 +241,17 @@ def _repeating(
     return tuple(expression.parse(text) for text in claim.route.also) if takes_json else ()
 
 
-def _check_paths(routes: tuple[Route, ...], findings: Findings) -> None:
-    """Two routes on one method and path, unless the gateway answers both from `models`."""
+def _check_paths(routes: tuple[Route, ...], console: Console, findings: Findings) -> None:
+    """Two routes on one method and path, unless the gateway answers both from `models`; a route
+    on a path of the console."""
     taken: dict[tuple[object, ...], Route] = {}
     for route in routes:
         operation = route.operation
         for template, _ in route.templates:
+            if operation.method in ("GET", "HEAD") and (page := console.has(template)):
+                message = f"{operation.id} is {operation.method} {template}, the console's {page}"
+                hint = "mount the document elsewhere, or switch that off under 'console:'"
+                findings.error(operation.source, operation.at, "MW320", message, hint, key=True)
             key = (operation.method, paths.shape(template), operation.query)
             other = taken.setdefault(key, route)
             if other is route or (other.answer == route.answer == "models"):

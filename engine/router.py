@@ -11,6 +11,7 @@ from urllib.parse import parse_qsl
 import falcon
 
 from engine import dialects
+from engine.cors import Cors
 from engine.endpoint import Door, Responder, raw_target, unexpected
 from engine.errors import GatewayError
 from engine.exchange import Exchange, Response
@@ -95,7 +96,7 @@ class Router:
                 params = {"mount": resource.mount, "variables": spans}
                 return resource, {req.method: resource.responder}, params, uri
             found = Missed((), ())
-        responder = self._door.endpoint(partial(_miss, found), self._speaking)
+        responder = self._door.endpoint(partial(_miss, found, self._door.cors), self._speaking)
         return self, {req.method: responder}, {"mount": "", "variables": {}}, uri
 
 
@@ -128,9 +129,12 @@ def _refuse(odd: str, exchange: Exchange) -> Response:
     raise GatewayError(400, "invalid_path", f"The request's address cannot be served: {odd}.")
 
 
-def _miss(missed: Missed, exchange: Exchange) -> Response:
-    """404 for a path that is not there, 405 for one that takes other methods."""
+def _miss(missed: Missed, cors: Cors, exchange: Exchange) -> Response:
+    """404 for a path that is not there, 405 for one that takes other methods; a browser that asks
+    what may be sent there is told."""
     if missed.allowed and not missed.verbs:
+        if cors.asks_first(exchange):
+            return cors.answer(exchange, missed.allowed)
         raise GatewayError(
             405,
             "method_not_allowed",

@@ -96,7 +96,8 @@ def taken(listen: str) -> str | None:
 def settings(server: Server) -> dict[str, Any]:
     """gunicorn's settings for ours.
 
-    Header names with underscores are refused: they would be taken for those with hyphens.
+    Header names with underscores are refused: they would be taken for those with hyphens. What
+    proxies say is for us to believe or not (`server.trusted_proxies`).
     """
     return {
         "bind": [server.listen],
@@ -106,6 +107,7 @@ def settings(server: Server) -> dict[str, Any]:
         "keepalive": int(server.keepalive),
         "graceful_timeout": int(server.grace),
         "header_map": "refuse",
+        "forwarded_allow_ips": "",
         "limit_request_line": 8190,
         "limit_request_fields": 100,
         "limit_request_field_size": 16_380,

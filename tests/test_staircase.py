@@ -18,8 +18,12 @@ STAIRCASE = (
     GROUND,
     ["config", "spec", "dialects", "relay", "stores"],
     ["services", "directory"],
-    ["upstream", "stages", "policies", "pipeline", "endpoint", "incoming", "answer", "router"],
+    [
+        *("upstream", "stages", "policies", "pipeline", "endpoint", "incoming", "answer"),
+        *("router", "cors"),
+    ],
     ["plan", "routing", "crosscheck", "documents", "connect"],
+    ["console"],
     ["app", "audit", "mock", "server", "worker", "strict", "outgoing", "reload"],
     ["explain"],
     ["expect", "diff"],
@@ -55,6 +59,7 @@ EDGES = {
     "jsonschema_specifications": ("spec",),
     "openapi_spec_validator": (),  # only its copy of the standard's own schema is read
     "openapi_core": ("spec.standard",),
+    "swagger_ui_bundle": ("console.reference",),
     "sqlalchemy": ("stores.records",),
     "alembic": ("stores.records",),
     "sqlite3": ("stores.records",),

@@ -122,6 +122,7 @@ Modelway is running in front of a mock upstream that echoes what it is told.
 
   base URL  {base}
   token     {secret}
+  pages     http://127.0.0.1:{port}/ (playground: /console/playground, reference: /docs)
 
 curl, with a stream:
 

@@ -108,11 +108,14 @@ class _Builder:
             stores=stores(said.get("stores", {}), self.folder, self.marked, self.findings),
             prices=prices(said.get("prices", {})),
             currency=currency,
+            console=model.Console(**said.get("console", {})),
+            origins=tuple(said.get("cors", {}).get("origins", ())),
         )
 
     def _server(self, said: dict[str, Any]) -> model.Server:
         convert: dict[str, Any] = {"max_body": units.size, "trusted_proxies": self._proxies}
         convert |= dict.fromkeys(("body_timeout", "keepalive", "grace"), units.seconds)
+        convert["base_url"] = lambda text: text.rstrip("/")
         values: dict[str, Any] = {k: convert[k](v) if k in convert else v for k, v in said.items()}
         return model.Server(**values)
 

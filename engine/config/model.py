@@ -27,6 +27,28 @@ class Server:
     debug_headers: bool = False
     trusted_proxies: tuple[Network, ...] = ()
     watch: bool = False
+    base_url: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Console:
+    """Which pages are served: home always, when `enabled`."""
+
+    enabled: bool = True
+    playground: bool = True
+    docs: bool = True
+
+    def has(self, template: str) -> str:
+        """What of the console stands on this path, in words; "" for nothing."""
+        if not self.enabled:
+            return ""
+        if template == "/":
+            return "home page"
+        if self.docs and template in ("/docs", "/openapi.json"):
+            return "reference"
+        if self.playground and template in ("/console/playground", "/console/models.json"):
+            return "playground"
+        return "page files" if template.startswith("/console/page/") else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +225,8 @@ class Broken:
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """All of gateway.yaml. `tokens` are callers by the digest of their secret.
+    """All of gateway.yaml. `tokens` are callers by the digest of their secret. Pages of `origins`
+    may call the API from a browser; "*" is any.
 
     `broken` entries were left out; a config that has some is never served.
     """
@@ -221,3 +244,5 @@ class Config:
     stores: Stores = field(default_factory=Stores)
     prices: Mapping[str, Price] = field(default_factory=dict)
     currency: str = "USD"
+    console: Console = field(default_factory=Console)
+    origins: tuple[str, ...] = ()

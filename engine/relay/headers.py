@@ -25,7 +25,12 @@ _HOP_BY_HOP = frozenset(
     | {"transfer-encoding", "upgrade"}
     | {"sec-websocket-accept", "sec-websocket-protocol", "sec-websocket-extensions"}
 )
-_OURS = frozenset({"server", "date", "content-length", "x-request-id", "request-id", "alt-svc"})
+_OURS = frozenset(
+    {"server", "date", "content-length", "x-request-id", "request-id", "alt-svc"}
+    | {f"access-control-allow-{what}" for what in ("origin", "credentials", "headers", "methods")}
+    | {"access-control-expose-headers", "access-control-max-age"}
+)
+"""Headers that only we can know: of our server, our ids, and whose web pages may call us."""
 
 
 class Forwarded:

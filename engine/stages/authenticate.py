@@ -18,9 +18,11 @@ _LONGEST = 4096
 _SUBPROTOCOLS = "HTTP_SEC_WEBSOCKET_PROTOCOL"
 
 
-def authenticate(carriers: Sequence[Carrier], public: bool, services: Services) -> Stage:
+def authenticate(
+    carriers: Sequence[Carrier], public: bool, services: Services, *, any_operation: bool = False
+) -> Stage:
     """A stage that sets `exchange.caller`, or raises GatewayError 401, or 403 for a token that is
-    not for this operation or this address.
+    not for this operation (unless it is asked for by any) or this address.
 
     Whatever stands in any of `carriers` is taken out of the request, also on a public route, so
     that it can be neither forwarded nor logged.
@@ -42,7 +44,9 @@ def authenticate(carriers: Sequence[Carrier], public: bool, services: Services) 
             exchange.environ = _without_subprotocols(exchange.environ, prefixes)
         if not public:
             exchange.caller = _caller(secrets, wanted, services)
-            _permit(exchange.caller, exchange, services)
+            if not any_operation:
+                _permit(exchange.caller, exchange.operation)
+            _welcome(exchange.caller, exchange, services)
         return following(exchange)
 
     return stage
@@ -113,11 +117,15 @@ def _caller(secrets: Sequence[str], wanted: str, services: Services) -> Caller:
     raise _refused(f"The request has no token. Send it as {wanted}.")
 
 
-def _permit(caller: Caller, exchange: Exchange, services: Services) -> None:
-    """Raises GatewayError 403 for an operation or an address that the token is not for."""
-    if not caller.may_call(exchange.operation):
-        message = f"This token may not call '{exchange.operation}'."
+def _permit(caller: Caller, operation: str) -> None:
+    """Raises GatewayError 403 for an operation that the token is not for."""
+    if not caller.may_call(operation):
+        message = f"This token may not call '{operation}'."
         raise GatewayError(403, "operation_not_allowed", message)
+
+
+def _welcome(caller: Caller, exchange: Exchange, services: Services) -> None:
+    """Raises GatewayError 403 for an address that the token is not for."""
     if caller.ips is None:
         return
     address = caller_address(exchange.environ, services.proxies)

@@ -125,7 +125,7 @@ def test_the_defaults_are_those_of_the_code():
     from engine.config.model import Server
 
     for name, schema in shape.schema()["$defs"]["server"]["properties"].items():
-        default = schema.get("default", ())
+        default = schema.get("default", "" if schema["type"] == "string" else ())
         if schema.get("pattern") == units.DURATION:
             default = units.seconds(default)
         elif schema.get("pattern") == units.SIZE:

@@ -1,4 +1,4 @@
-"""One gateway and one mock for all end-to-end tests of a session."""
+"""What all end-to-end tests of a session share: a gateway and a mock, and a browser."""
 
 from __future__ import annotations
 
@@ -6,7 +6,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.support.running import Platform
+from tests.support import axe as axe_core
+from tests.support import pages
+from tests.support.browser import CHROMIUM
+from tests.support.driver import Driver, driver
+from tests.support.recording import Recorder
+from tests.support.running import Platform, Running
 from tests.support.running import platform as run
 
 
@@ -14,3 +19,35 @@ from tests.support.running import platform as run
 def platform(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Platform]:
     with run(tmp_path_factory.mktemp("platform")) as running:
         yield running
+
+
+@pytest.fixture(scope="session")
+def console(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Platform]:
+    """The shipped gateway for people at its pages: prices, faults, a mock that takes its time."""
+    with pages.console(tmp_path_factory.mktemp("console")) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def scripted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Running, Recorder]]:
+    """The same before an upstream that says what a test wants."""
+    with pages.told(tmp_path_factory.mktemp("told")) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Driver]:
+    """A browser's one page."""
+    if not CHROMIUM:
+        pytest.skip("no Chromium here; `apt-get install chromium` brings one")
+    with driver(tmp_path_factory.mktemp("browser")) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="session")
+def axe(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """axe-core's program."""
+    found = axe_core.script(tmp_path_factory.mktemp("axe"))
+    if not found:
+        pytest.skip("axe-core cannot be had: npm is missing, or reaches nothing")
+    return found

@@ -1,0 +1,46 @@
+"""The reference: /openapi.json, and Swagger UI to read and try it."""
+
+from __future__ import annotations
+
+from functools import cache, lru_cache
+from pathlib import Path
+
+import orjson
+import swagger_ui_bundle
+
+from engine.console.asset import Asset, fixed, read, respond
+from engine.console.merge import merged
+from engine.console.origin import base_of
+from engine.exchange import Exchange, Handler, Response
+from engine.plan import Plan
+
+_PARTS = ("swagger-ui.css", "swagger-ui-bundle.js")
+_ADDRESSES = 8
+_HERE = "https://the-address-of-this-gateway.invalid"
+"""Stands for the address until a request says it: nobody can make the work be done again."""
+
+
+def reference(plan: Plan, page: Asset) -> list[tuple[str, Handler]]:
+    """Paths with their handlers: the page, its two files of Swagger UI, the document."""
+    vendor = Path(swagger_ui_bundle.swagger_ui_path)
+    parts = [(f"/console/page/{name}", fixed(read(vendor / name))) for name in _PARTS]
+    return [("/docs", fixed(page)), ("/openapi.json", _document(plan)), *parts]
+
+
+def _document(plan: Plan) -> Handler:
+    """A handler for the document: merged at its first request, then with each address put in."""
+
+    @cache
+    def parts() -> tuple[bytes, bytes]:
+        before, _, after = orjson.dumps(merged(plan, _HERE)).partition(_HERE.encode())
+        return before, after
+
+    @lru_cache(maxsize=_ADDRESSES)
+    def made(base: str) -> Asset:
+        before, after = parts()
+        return Asset(before + base.encode() + after, "application/json")
+
+    def handle(exchange: Exchange) -> Response:
+        return respond(made(base_of(exchange, plan.config.server)), exchange)
+
+    return handle

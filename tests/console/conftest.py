@@ -1,0 +1,40 @@
+"""The shipped plan, and its pages without a server."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import falcon.testing
+import pytest
+
+from engine import files, plan
+from engine.app import build
+from engine.plan import Plan
+from tests.support.running import TOKENS
+
+Serve = Callable[..., falcon.testing.TestClient]
+
+
+def planned(text: str) -> Plan:
+    """The plan of a config in the folder of the shipped one."""
+    made = plan.make(files.HOME / "gateway.yaml", {}, text)
+    assert made.plan is not None, made.problems
+    return made.plan
+
+
+@pytest.fixture(scope="session")
+def text() -> str:
+    """The shipped gateway.yaml with our tokens."""
+    shipped = Path(files.CONFIG).read_text("utf-8")
+    return shipped.partition("\ntokens:")[0] + "\n" + TOKENS
+
+
+@pytest.fixture(scope="session")
+def shipped(text: str) -> Plan:
+    return planned(text)
+
+
+@pytest.fixture(scope="session")
+def client(shipped: Plan) -> falcon.testing.TestClient:
+    return falcon.testing.TestClient(build(shipped))

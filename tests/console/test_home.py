@@ -1,0 +1,90 @@
+"""The home page: the address, snippets and models, and nothing that could be a script."""
+
+import subprocess
+
+import pytest
+
+from engine.console.home import home
+from engine.console.offers import formats
+from engine.console.snippets import snippets
+from engine.exchange import Exchange
+from tests.console.conftest import planned
+
+
+def shown(plan, host="gateway:8080"):
+    exchange = Exchange("GET", "/", "", {"wsgi.url_scheme": "http", "HTTP_HOST": host})
+    return home(plan)(exchange).body.decode()
+
+
+def test_it_shows_the_base_address_formats_and_models(shipped):
+    page = shown(shipped)
+    assert ">http://gateway:8080/v1</code>" in page
+    for words in ("/v1/chat/completions", "/v1/messages", ":generateContent", "/v1/responses"):
+        assert words in page
+    assert all(name.replace("&", "&amp;") in page for name in shipped.config.models)
+    assert 'href="console/playground"' in page
+    assert 'href="docs"' in page
+
+
+def test_it_shows_the_address_that_the_config_says(text):
+    said = text.replace("server:\n", "server:\n  base_url: https://models.example.com/ai/\n", 1)
+    page = shown(planned(said))
+    assert ">https://models.example.com/ai/v1</code>" in page
+    assert "gateway:8080" not in page
+
+
+def test_it_has_no_secret(shipped):
+    page = shown(shipped)
+    assert not any(digest in page for digest in shipped.config.tokens)
+    assert "api.openai.com" not in page
+
+
+def test_names_are_escaped(text):
+    name = "a'b\"<script>&"
+    said = '  "a\'b\\"<script>&": {title: "<b>", to: [{upstream: openai}]}\n'
+    page = shown(
+        planned(
+            text.replace("\nmodels:", "\nmodels:", 1).replace(
+                "  gpt-4o: {", said + "  gpt-4o: {", 1
+            )
+        )
+    )
+    assert name not in page
+    assert "<script>&" not in page
+    assert "a&#x27;b&quot;&lt;script&gt;&amp;" in page
+    assert "&lt;b&gt;" in page
+
+
+def test_prices_stand_where_they_are_known(text):
+    priced = planned(text + "\nprices:\n  gpt-4o: {input: 2.5, output: 10}\ncurrency: EUR\n")
+    page = shown(priced)
+    assert "EUR for a million tokens in / out" in page
+    assert "2.5 / 10" in page
+    assert "for a million tokens" not in shown(planned(text))
+
+
+def test_links_lead_to_what_is_switched_on(text):
+    bare = shown(planned(text + "\nconsole: {playground: false, docs: false}\n"))
+    assert "playground" not in bare
+    assert 'href="docs"' not in bare
+
+
+def test_nothing_is_loaded_from_elsewhere(shipped):
+    page = shown(shipped)
+    head = page.partition("<body>")[0]
+    assert "//" not in head
+    assert "<script>" not in page
+    assert "style=" not in page
+    assert "onclick" not in page
+
+
+@pytest.mark.parametrize("model", ["gpt-4o", 'it\'s "odd" $HOME `x`'])
+def test_snippets_are_programs(shipped, model, tmp_path):
+    for offered in formats(shipped):
+        curl, python, script = (said for _, said in snippets(offered, "http://h:1", model))
+        compile(python, "snippet", "exec")
+        (tmp_path / "s.sh").write_text(curl)
+        assert subprocess.run(["bash", "-n", tmp_path / "s.sh"], check=False).returncode == 0
+        assert "TOKEN" in curl
+        assert "TOKEN" in python
+        assert "process.env.TOKEN" in script

@@ -1,0 +1,61 @@
+"""Which pages there are, as gateway.yaml switches them; and that they are small."""
+
+import re
+
+import falcon.testing
+import pytest
+
+from engine.app import build
+from engine.console.site import PAGE
+from tests.console.conftest import planned
+
+PATHS = ("/", "/console/playground", "/console/models.json", "/docs", "/openapi.json")
+
+
+@pytest.mark.parametrize(
+    ("said", "missing"),
+    [
+        ("{}", set()),
+        ("{enabled: false}", set(PATHS)),
+        ("{playground: false}", {"/console/playground", "/console/models.json"}),
+        ("{docs: false}", {"/docs", "/openapi.json"}),
+    ],
+)
+def test_pages_are_switched(text, said, missing):
+    client = falcon.testing.TestClient(build(planned(f"{text}\nconsole: {said}\n")))
+    gone = {path for path in PATHS if client.simulate_get(path).status_code == 404}
+    assert gone == missing
+
+
+def test_every_file_that_a_page_names_is_served(client):
+    for page, base in (("/", "/"), ("/console/playground", "/console/"), ("/docs", "/")):
+        html = client.simulate_get(page).text
+        named = re.findall(r'(?:src|href)="((?:console/)?page/[^"]+)"', html)
+        assert len(named) > 3
+        for name in named:
+            assert client.simulate_get(base + name).status_code == 200, name
+
+
+def test_every_module_that_a_module_names_is_served(client):
+    for file in PAGE.rglob("*.js"):
+        for name in re.findall(r'(?:from|import\() ?"(\./[^"]+)"', file.read_text("utf-8")):
+            path = (file.parent / name).resolve().relative_to(PAGE)
+            assert client.simulate_get(f"/console/page/{path}").status_code == 200, path
+
+
+def test_modules_are_short_and_load_nothing_from_elsewhere():
+    for file in PAGE.rglob("*.*"):
+        text = file.read_text("utf-8")
+        assert text.count("\n") < 260, file
+        assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(", text)
+        assert not re.search(r"\burl\(|@import|src=\"http|href=\"http", text), file
+
+
+def test_what_the_playground_begins_with_is_under_60_kilobytes():
+    later = {"chat.js", "messages.js", "generate.js", "responses.js", "literal.js"}
+    files = [
+        *(PAGE / name for name in ("playground.html", "playground.css", "style.css", "theme.js")),
+        *(file for file in (PAGE / "playground").glob("*.js") if file.name not in later),
+        PAGE / "mark.svg",
+    ]
+    assert sum(file.stat().st_size for file in files) < 60_000

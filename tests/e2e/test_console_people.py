@@ -1,0 +1,149 @@
+"""The pages for everybody: by keyboard, small and large, light and dark, without scripts."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.axe import violations
+from tests.support.browser import CHROMIUM
+from tests.support.driver import Driver
+from tests.support.pages import IDLE, LAST, PLAYGROUND, chat, choose, enter
+from tests.support.running import ALL, Platform
+
+pytestmark = pytest.mark.skipif(
+    not CHROMIUM, reason="no Chromium here; `apt-get install chromium` brings one"
+)
+
+
+def test_a_reload_keeps_nothing_unless_asked(page: Driver, console: Platform) -> None:
+    enter(page, console.url)
+    chat(page, "a secret")
+    page.open(console.url + PLAYGROUND)
+    assert page.run("document.getElementById('token').value") == ""
+    stored = "JSON.stringify([localStorage, sessionStorage, document.cookie, location.href])"
+    assert ALL not in page.run(stored)
+    enter(page, console.url)
+    page.click("#keep")
+    page.open(console.url + PLAYGROUND)
+    page.until("document.querySelector('#token-said .good') !== null")
+    page.click("#keep")
+    assert ALL not in page.run(stored)
+
+
+def test_with_the_keyboard_alone(page: Driver, console: Platform) -> None:
+    page.open(console.url + PLAYGROUND)
+    focus = "document.activeElement.id"
+    for _ in range(12):
+        page.press("Tab")
+        if page.run(focus) == "token":
+            break
+    page.type(ALL)
+    page.press("Enter")
+    page.until("document.querySelector('#token-said .good') !== null")
+    for _ in range(25):
+        page.press("Tab")
+        if page.run(focus) == "draft":
+            break
+    page.type("typed")
+    page.press("Enter", shift=True)
+    page.type("by hand")
+    page.press("Enter")
+    page.until(f"{LAST}?.querySelector('.body').innerText === 'typed\\nby hand' && {IDLE}")
+    assert page.run(focus) == "draft"
+    page.until("document.getElementById('said').innerText.includes('Reply complete.')")
+    page.sound()
+
+
+@pytest.mark.parametrize(
+    ("theme", "width"), [("light", 360), ("dark", 360), ("dark", 768), ("light", 1440)]
+)
+def test_pages_are_for_everybody(
+    page: Driver, console: Platform, axe: str, theme: str, width: int
+) -> None:
+    page.open(console.url + "/", theme=theme, width=width)
+    assert violations(page, axe) == []
+    assert page.run("document.documentElement.scrollWidth <= innerWidth")
+    enter(page, console.url, theme=theme, width=width)
+    chat(page, "# Head\n\n- [x](https://a.b/)\n\n```py\n1\n```\n\n|a|b|\n|-|-|\n|1|2|\n\n`x` **y**")
+    choose(page, "gpt-9")
+    chat(page, "nobody")
+    assert violations(page, axe) == []
+    assert page.run("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_the_theme_can_be_chosen_and_stays(page: Driver, console: Platform) -> None:
+    page.open(console.url + "/", theme="light")
+    colour = "getComputedStyle(document.body).backgroundColor"
+    light = page.run(colour)
+    page.click(".theme")
+    dark = page.run(colour)
+    assert light != dark
+    page.open(console.url + PLAYGROUND, theme="light")
+    assert page.run(colour) == dark
+    page.run("localStorage.clear()")
+
+
+def test_home_works_without_scripts(page: Driver, console: Platform) -> None:
+    page.open(console.url + "/", script=False)
+    assert page.text("#base") == f"{console.url}/v1"
+    page.run("document.getElementById('chat-1').checked = true")
+    assert "from openai import OpenAI" in page.text("main")
+    assert "gpt-4o" in page.text("table")
+    page.sound()
+    page.open(console.url + "/")
+
+
+def test_the_reference_tries_out_an_operation(page: Driver, console: Platform) -> None:
+    page.open(console.url + "/docs")
+    page.until("document.querySelectorAll('.opblock').length > 15")
+    page.click(".authorize")
+    page.until("document.querySelector('.auth-container input') !== null")
+    page.run("document.querySelector('.auth-container input').focus()")
+    page.type(ALL)
+    page.click(".auth-btn-wrapper .authorize")
+    page.click(".btn-done")
+    page.click(".opblock button")
+    page.until("document.querySelector('.try-out__btn') !== null")
+    page.click(".try-out__btn")
+    page.until("document.querySelector('.execute') !== null")
+    page.click(".execute")
+    page.until("document.querySelector('.live-responses-table .response-col_status') !== null")
+    shown = page.text(".live-responses-table")
+    assert "200" in shown
+    assert "chat.completion" in shown
+    page.sound()
+
+
+def test_the_reference_can_be_read(page: Driver, console: Platform, axe: str) -> None:
+    """As far as it is ours to say: the names of Swagger UI's own buttons are not."""
+    for theme in ("light", "dark"):
+        page.open(console.url + "/docs", theme=theme)
+        page.until("document.querySelectorAll('.opblock').length > 15")
+        found = violations(page, axe)
+        assert [one for one in found if "label-content-name-mismatch" not in one] == []
+
+
+def test_two_hundred_messages_stay_quick(page: Driver, console: Platform) -> None:
+    enter(page, console.url)
+    choose(page, "gpt-4o", "chat")
+    page.run(
+        "Promise.all([import('/console/page/playground/transcript.js'),"
+        " import('/console/page/playground/reply.js')]).then(([{question, Answer}, {Reply}]) => {"
+        "for (let n = 0; n < 100; n++) {"
+        " question({text: 'question ' + n, images: []}, () => 0);"
+        " const answer = new Answer('m', {});"
+        " answer.reply = new Reply(() => 0);"
+        " answer.reply.write('# Head\\n\\ntext **b** `c`\\n\\n```js\\nx = 1;\\n```\\n'.repeat(5));"
+        " answer.reply.end(); answer.end(); } })"
+    )
+    page.until("document.querySelectorAll('.turn').length === 200")
+    page.run(
+        "window.frames_ = []; let last = performance.now(); window.going = true;"
+        "const tick = (now) => { frames_.push(now - last); last = now;"
+        " if (going) requestAnimationFrame(tick) };"
+        "requestAnimationFrame(tick)"
+    )
+    chat(page, " ".join("word" for _ in range(60)))
+    frames = sorted(page.run("window.going = false, frames_"))
+    assert len(frames) > 20
+    assert frames[len(frames) // 2] < 34

@@ -1,0 +1,113 @@
+"""A person at a page: types, presses keys, looks; and what the browser complains of meanwhile."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from tests.support.browser import Page, browser
+from tests.support.running import PATIENCE
+
+_KEYS = {"Enter": 13, "Tab": 9, "Escape": 27, " ": 32, "ArrowDown": 40, "ArrowRight": 39}
+_COMPLAINTS = ("Log.entryAdded", "Runtime.exceptionThrown", "Page.javascriptDialogOpening")
+_STEP = 0.02
+
+
+class Driver:
+    """Drives the one page of a browser. `complaints` are what it logged as wrong since `open`:
+    breaches of the page's policy, exceptions, dialogs."""
+
+    def __init__(self, page: Page) -> None:
+        self._page = page
+        self.complaints: list[str] = []
+        for domain in ("Log", "Runtime", "Page", "Network"):
+            self.command(f"{domain}.enable")
+
+    def command(self, method: str, **parameters: Any) -> Any:
+        """The result of a DevTools command."""
+        page = self._page
+        page._count += 1
+        number = page._count
+        page._devtools.send(json.dumps({"id": number, "method": method, "params": parameters}))
+        while (said := json.loads(page._devtools.recv(PATIENCE))).get("id") != number:
+            if said.get("method") in _COMPLAINTS:
+                self.complaints.append(json.dumps(said["params"]))
+        assert "error" not in said, said["error"]
+        return said["result"]
+
+    def run(self, expression: str) -> Any:
+        """The value of an expression, awaited."""
+        done = self.command(
+            "Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True
+        )
+        assert "exceptionDetails" not in done, done["exceptionDetails"]
+        return done["result"].get("value")
+
+    def until(self, expression: str) -> Any:
+        """Wait until an expression is true; AssertionError with the page's text if it never is."""
+        end = time.monotonic() + PATIENCE
+        while not (value := self.run(expression)):
+            text = (
+                self.run("document.body.innerText.slice(-1500)") if time.monotonic() > end else ""
+            )
+            assert time.monotonic() < end, f"never: {expression}\n{self.complaints}\n{text}"
+            time.sleep(_STEP)
+        return value
+
+    def open(
+        self, url: str, *, theme: str = "light", width: int = 1280, script: bool = True
+    ) -> None:
+        """Load a page anew, as a system with this theme, with or without JavaScript."""
+        self.command("Emulation.setScriptExecutionDisabled", value=not script)
+        media = [{"name": "prefers-color-scheme", "value": theme}]
+        self.command("Emulation.setEmulatedMedia", features=media)
+        size = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False}
+        self.command("Emulation.setDeviceMetricsOverride", **size)
+        self.run("window.left = true")
+        self.command("Page.navigate", url=url)
+        self.until("!window.left && document.readyState === 'complete'")
+        self.complaints.clear()
+
+    def press(self, key: str, shift: bool = False) -> None:
+        """Press and release a key."""
+        said: dict[str, Any] = {"key": key, "code": key, "modifiers": 8 if shift else 0}
+        said["windowsVirtualKeyCode"] = _KEYS[key]
+        text = {"text": "\r" if key == "Enter" else " "} if key in ("Enter", " ") else {}
+        self.command("Input.dispatchKeyEvent", type="keyDown", **said, **text)
+        self.command("Input.dispatchKeyEvent", type="keyUp", **said)
+
+    def type(self, text: str) -> None:
+        """Type, or paste, where the focus is."""
+        self.command("Input.insertText", text=text)
+
+    def fill(self, name: str, text: str) -> None:
+        """Put text into a field."""
+        said = json.dumps(text)
+        self.run(
+            f"{{ const field = document.getElementById('{name}'); field.value = {said};"
+            "for (const kind of ['input', 'change']) field.dispatchEvent(new Event(kind)) }"
+        )
+
+    def click(self, selector: str) -> None:
+        self.run(f"document.querySelector({json.dumps(selector)}).click()")
+
+    def text(self, selector: str) -> str:
+        """What an element shows."""
+        return str(self.run(f"document.querySelector({json.dumps(selector)})?.innerText ?? ''"))
+
+    def sound(self) -> None:
+        """That nothing was complained of since the page was opened."""
+        time.sleep(_STEP)
+        self.run("0")  # what was said until now comes before its answer
+        assert not self.complaints, self.complaints
+
+
+@contextmanager
+def driver(folder: Path) -> Iterator[Driver]:
+    """A browser with an empty page."""
+    with browser(folder, "about:blank") as page:
+        yield Driver(page)

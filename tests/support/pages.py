@@ -1,0 +1,101 @@
+"""The console in front of a mock, and in front of an upstream that says what a test wants."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.support.driver import Driver
+from tests.support.recording import Recorder, recorder
+from tests.support.running import (
+    ALL,
+    Platform,
+    Running,
+    gateway,
+    mock,
+    patient,
+    pointed_at,
+    replaced,
+    shipped,
+)
+
+PLAYGROUND = "/console/playground"
+
+LAST = "[...document.querySelectorAll('.turn.model')].at(-1)"
+"""The last reply, in JavaScript."""
+
+IDLE = "document.getElementById('send').textContent === 'Send'"
+"""Whether no reply is under way, in JavaScript."""
+
+_PRICES = """
+prices:
+  gpt-4o: {input: 2.5, output: 10, cached_input: 1.25}
+"""
+_CORS = """
+cors: {origins: ["${MOCK}"]}
+"""
+_FAULTS = """
+  "fault-*": {to: [{upstream: openai}, {upstream: anthropic}, {upstream: gemini}]}
+"""
+
+
+def _config(folder: Path) -> str:
+    config = replaced(shipped(folder), r"\nroutes:\n", f"{_FAULTS}{_PRICES}{_CORS}\nroutes:\n")
+    return patient(config).replace("workers: 2", "workers: 1")
+
+
+@contextmanager
+def console(folder: Path) -> Iterator[Platform]:
+    """The shipped gateway with prices and faults, before a mock that takes its time."""
+    config = _config(folder / "project")
+    with (
+        mock(folder, "--delay", "0.02") as upstream,
+        gateway(folder / "project", config, pointed_at(upstream.url)) as front,
+    ):
+        yield Platform(front, upstream, folder / "project")
+
+
+@contextmanager
+def told(folder: Path) -> Iterator[tuple[Running, Recorder]]:
+    """The same before a Recorder, whose `speak` a test sets."""
+    folder.mkdir(exist_ok=True)
+    with recorder() as upstream:
+        config = _config(folder / "project")
+        with gateway(folder / "project", config, pointed_at(upstream.url)) as front:
+            yield front, upstream
+
+
+def enter(page: Driver, url: str, token: str = ALL, **more: object) -> None:
+    """Open the playground and check a token."""
+    page.open(url + PLAYGROUND, **more)  # type: ignore[arg-type]
+    page.fill("token", token)
+    page.click("#check")
+    page.until("document.querySelector('#token-said .good, #token-said .problem') !== null")
+
+
+def choose(page: Driver, model: str, format_: str = "") -> None:
+    """Choose a model of the list, or by its name, and a format."""
+    known = page.run(
+        f"[...document.getElementById('model').options].some((o) => o.value === {model!r})"
+    )
+    page.fill("model", model if known else "\0other")
+    if not known:
+        page.fill("other", model)
+    if format_:
+        page.fill("format", format_)
+
+
+def send(page: Driver, text: str) -> None:
+    """Send a message; its reply is under way then."""
+    before = page.run("document.querySelectorAll('.turn.model').length")
+    page.fill("draft", text)
+    page.click("#send")
+    page.until(f"document.querySelectorAll('.turn.model').length > {before}")
+
+
+def chat(page: Driver, text: str) -> str:
+    """Send a message, and what is shown of the reply in the end."""
+    send(page, text)
+    page.until(IDLE)
+    return str(page.run(f"{LAST}.querySelector('.body').innerText"))
