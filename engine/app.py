@@ -17,7 +17,6 @@ from engine.relay.websocket.session import Limits
 from engine.relay.websocket.sessions import Sessions
 from engine.router import Application, Resource, application
 from engine.services import Services
-from engine.stages.account import account
 from engine.stages.authenticate import authenticate
 from engine.stages.limit import limit
 from engine.stages.meter import meter
@@ -49,12 +48,12 @@ def build(plan: Plan, services: Services | None = None) -> Application:
     models = catalog(plan.config.models, upstreams)
     parts = _Parts(plan, services, upstreams, models, Watcher(), Sessions())
     server = plan.config.server
-    door = Door(server.max_body, server.body_timeout)
+    door = Door(server.max_body, server.body_timeout, services.observers, services.clock)
     app = application(door)
     app.close = services.close
     app.last_moment = parts.sessions.restart
     for route in plan.routes:
-        responder = door.endpoint(_handler(route, parts), route.dialects)
+        responder = door.endpoint(_handler(route, parts), route.dialects, route.operation.id)
         for template, mount in route.templates:
             resource = Resource(route.operation.method, mount, route.wide, responder)
             app.add_route(template, resource)
@@ -79,7 +78,6 @@ def _handler(route: Route, parts: _Parts) -> Handler:
         )
     return compose(
         [
-            account(route.operation.id, services),
             authenticate(route.carriers, route.public, services),
             *guards,
             validate(route.operation, route.validate, _in_body(route)),

@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable
 
 from engine import policies
 from engine.config.model import Config, Policy
-from engine.ledger import Entry
+from engine.exchange import Exchange, Observer
+from engine.ledger import entry_of
 from engine.services import Lookup, Services
 from engine.stores.counters import Counters
 from engine.wildcard import ByName
@@ -48,18 +49,18 @@ def prepare(config: Config) -> str:
 def services_of(config: Config) -> Services:
     """The services of one worker: to be made in it, after the fork. Raises CannotConnect."""
     tokens: Lookup = config.tokens
-    ledger: Callable[[Entry], None] | None = None
+    observers: list[Observer] = []
     closing: list[Callable[[], None]] = []
     if config.stores.records is not None:
         tokens = _directory(config, config.stores.records, closing)
-        ledger = _ledger(config, config.stores.records, closing)
+        observers.append(_ledger(config, config.stores.records, closing))
     return Services(
         tokens=tokens,
         counters=_counters(config, closing) if _is_limited(config) else None,
         allow_uncounted=config.stores.allow_on_failure,
         prices=ByName(config.prices),
         currency=config.currency,
-        ledger=ledger,
+        observers=observers,
         proxies=config.server.trusted_proxies,
         closing=closing,
     )
@@ -76,7 +77,7 @@ def _directory(config: Config, url: str, closing: list[Callable[[], None]]) -> L
     return Directory(config.tokens, find, ttl=config.stores.token_ttl)
 
 
-def _ledger(config: Config, url: str, closing: list[Callable[[], None]]) -> Callable[[Entry], None]:
+def _ledger(config: Config, url: str, closing: list[Callable[[], None]]) -> Observer:
     from engine.stores.journal import Journal, JournalError
     from engine.stores.records.database import open_database
     from engine.stores.records.usage import Books
@@ -90,7 +91,12 @@ def _ledger(config: Config, url: str, closing: list[Callable[[], None]]) -> Call
     shipper = Shipper(journal, Books(database), retention=config.stores.retention)
     shipper.start()
     closing += [database.close, shipper.close]
-    return journal.append
+
+    def enter(exchange: Exchange) -> None:
+        if exchange.operation:
+            journal.append(entry_of(exchange, config.currency))
+
+    return enter
 
 
 def _counters(config: Config, closing: list[Callable[[], None]]) -> Counters:

@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import logging
 import os
+import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import falcon
 import orjson
 
 from engine.answer import speaking
+from engine.body import Body
 from engine.dialects import Dialect, get
 from engine.errors import CallerGone, GatewayError, Malformed
-from engine.exchange import Exchange, Handler, Response
+from engine.exchange import Account, Exchange, Handler, Observer, Response
 from engine.incoming import Incoming
 
 Responder = Callable[..., None]
@@ -25,23 +28,55 @@ log = logging.getLogger("modelway")
 
 
 class Door:
-    """What every endpoint shares: the limits at the door."""
+    """What every endpoint shares: the limits at the door, and who is told how exchanges end.
 
-    def __init__(self, max_body: int, body_timeout: float) -> None:
+    `open` is how many exchanges are under way. `clock` gives Unix seconds.
+    """
+
+    def __init__(
+        self,
+        max_body: int,
+        body_timeout: float,
+        observers: Sequence[Observer] = (),
+        clock: Callable[[], float] = time.time,
+    ) -> None:
         self.max_body = max_body
         self.body_timeout = body_timeout
+        self.open = 0
+        self._observers = observers
+        self._clock = clock
 
-    def endpoint(self, handler: Handler, dialects: Sequence[Dialect]) -> Responder:
+    def enter(self, exchange: Exchange) -> None:
+        """An exchange begins. At its end, after everything else, each observer is told once."""
+        kept = exchange.account
+        kept.time, kept.began = self._clock(), time.monotonic()
+        self.open += 1
+        exchange.on_end.append(partial(self._leave, exchange))
+
+    def _leave(self, exchange: Exchange) -> None:
+        self.open -= 1
+        exchange.account.close(time.monotonic())
+        for observer in self._observers:
+            try:
+                observer(exchange)
+            except Exception:
+                log.exception("request %s: its end was not noted", exchange.request_id)
+
+    def endpoint(
+        self, handler: Handler, dialects: Sequence[Dialect], operation: str = ""
+    ) -> Responder:
         """A responder for a handler. Its errors speak the first of `dialects` that claims the
-        request, the last one otherwise."""
+        request, the last one otherwise. `operation` is "" where the request finds none."""
 
         def respond(req: falcon.Request, resp: falcon.Response, mount: str, variables: Any) -> None:
             environ = req.env
             path, _, query = raw_target(environ).partition("?")
             exchange = Exchange(req.method, path, query, environ, request_id(), mount, variables)
             incoming = Incoming(environ, self.body_timeout)
+            exchange.operation = operation
+            self.enter(exchange)
             exchange.max_body = self.max_body
-            exchange.receive = incoming.receive
+            exchange.receive = partial(_receive, exchange, incoming)
             # What says the dialect is looked at before tokens are taken out of the request.
             exchange.dialect = dialects[0] if len(dialects) == 1 else speaking(exchange, dialects)
             response = _answer(handler, exchange, incoming)
@@ -52,6 +87,14 @@ class Door:
             _send(resp, exchange, response)
 
         return respond
+
+
+def _receive(exchange: Exchange, incoming: Incoming, limit: int) -> Body:
+    begun = time.monotonic()
+    try:
+        return incoming.receive(limit)
+    finally:
+        exchange.account.waited += time.monotonic() - begun
 
 
 def request_id() -> str:
@@ -68,15 +111,20 @@ def raw_target(environ: dict[str, Any]) -> str:
 
 
 def _answer(handler: Handler, exchange: Exchange, incoming: Incoming) -> Response:
-    """The handler's response, or the error that it raised as one."""
+    """The handler's response, or the error that it raised as one; how it ends is in the account."""
     try:
         incoming.check()
-        return handler(exchange)
+        return _noted(handler(exchange), exchange.account)
     except GatewayError as error:
         return refusal(error, exchange)
     except Malformed as error:
         return refusal(GatewayError(400, "invalid_value", str(error)), exchange)
     except CallerGone:
+        kept, session = exchange.account, exchange.traffic
+        if session is not None:  # a session always ends like this
+            kept.end(101, session.outcome)
+        elif not kept.outcome:
+            kept.end(499, "caller_left")
         exchange.end()
         raise
     except Exception:
@@ -85,10 +133,29 @@ def _answer(handler: Handler, exchange: Exchange, incoming: Incoming) -> Respons
             f"The gateway failed on this request. Its operator finds it as {exchange.request_id}."
         )
         return refusal(GatewayError(500, "internal_error", message), exchange)
+    except BaseException:  # the worker ends
+        exchange.account.end(500, "failed", "internal_error")
+        exchange.end()
+        raise
+
+
+def _noted(response: Response, kept: Account) -> Response:
+    if isinstance(response.body, bytes):
+        kept.end(response.status, _outcome(response.status))
+    else:
+        kept.status = response.status  # how it ends, whoever makes the body will know
+    return response
+
+
+def _outcome(status: int) -> str:
+    if status < 400:
+        return "complete"
+    return "refused" if status < 500 else "failed"
 
 
 def refusal(error: GatewayError, exchange: Exchange) -> Response:
     """An error as the dialect's error object, always `application/json`."""
+    exchange.account.end(error.status, _outcome(error.status), error.code)
     body = orjson.dumps(exchange.dialect.error(error, exchange.request_id))
     return Response(error.status, [("content-type", "application/json"), *error.headers], body)
 

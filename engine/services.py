@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from engine.ledger import Entry
+from engine.exchange import Observer
 from engine.network import Network
 from engine.stores.counters import Counters
 from engine.tokens import Caller
@@ -27,8 +27,8 @@ class Services:
     """`clock` gives Unix seconds, `dice` a number from 0 up to 1, `tokens` callers by digest.
 
     `counters` count what is limited; `allow_uncounted` lets requests pass while they are away.
-    `prices` are per model, in `currency`. `ledger` takes a row for each request. `proxies` are the
-    networks whose X-Forwarded-For is believed.
+    `prices` are per model, in `currency`. `observers` are told of the end of each exchange.
+    `proxies` are the networks whose X-Forwarded-For is believed.
     """
 
     tokens: Lookup = field(default_factory=dict[str, Caller])
@@ -38,7 +38,7 @@ class Services:
     allow_uncounted: bool = True
     prices: ByName[Price] = field(default_factory=lambda: ByName({}))
     currency: str = "USD"
-    ledger: Callable[[Entry], None] | None = None
+    observers: Sequence[Observer] = ()
     proxies: tuple[Network, ...] = ()
     closing: Sequence[Callable[[], None]] = ()
 

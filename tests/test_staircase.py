@@ -15,7 +15,7 @@ GROUND = [
 ]
 STAIRCASE = (
     GROUND,
-    ["config", "spec", "dialects", "relay", "stores"],
+    ["config", "spec", "dialects", "relay", "stores", "telemetry"],
     ["services", "directory"],
     ["upstream", "stages", "policies", "pipeline", "endpoint", "incoming", "answer", "router"],
     ["plan", "routing", "crosscheck", "connect"],
