@@ -48,7 +48,9 @@ def build(plan: Plan, services: Services | None = None) -> Application:
     models = catalog(plan.config.models, upstreams)
     parts = _Parts(plan, services, upstreams, models, Watcher(), Sessions())
     server = plan.config.server
-    door = Door(server.max_body, server.body_timeout, services.observers, services.clock)
+    door = Door(
+        server.max_body, server.body_timeout, services.observers, services.clock, services.begin
+    )
     app = application(door)
     app.close = services.close
     app.last_moment = parts.sessions.restart

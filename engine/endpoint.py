@@ -28,7 +28,8 @@ log = logging.getLogger("modelway")
 
 
 class Door:
-    """What every endpoint shares: the limits at the door, and who is told how exchanges end.
+    """What every endpoint shares: the limits at the door, and who is told how exchanges begin
+    (`begin`) and end.
 
     `open` is how many exchanges are under way. `clock` gives Unix seconds.
     """
@@ -39,12 +40,14 @@ class Door:
         body_timeout: float,
         observers: Sequence[Observer] = (),
         clock: Callable[[], float] = time.time,
+        begin: Observer | None = None,
     ) -> None:
         self.max_body = max_body
         self.body_timeout = body_timeout
         self.open = 0
         self._observers = observers
         self._clock = clock
+        self._begin = begin
 
     def enter(self, exchange: Exchange) -> None:
         """An exchange begins. At its end, after everything else, each observer is told once."""
@@ -52,6 +55,8 @@ class Door:
         kept.time, kept.began = self._clock(), time.monotonic()
         self.open += 1
         exchange.on_end.append(partial(self._leave, exchange))
+        if self._begin is not None:
+            self._begin(exchange)
 
     def _leave(self, exchange: Exchange) -> None:
         self.open -= 1

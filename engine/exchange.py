@@ -138,7 +138,7 @@ class Exchange:
     which they are tried. `edits` are what the gateway changes in the body on its own account.
     `operation` is known as `spec.operationId`. `upgrade` is there when the request is to become a
     WebSocket, `traffic` when it has. `on_end` runs when the answer is out, or the caller has left.
-    `trace` is for those who trace it.
+    `trace` is for those who trace it, `trace.sent(headers)` for whoever sends it on.
     """
 
     method: str

@@ -27,8 +27,8 @@ class Services:
     """`clock` gives Unix seconds, `dice` a number from 0 up to 1, `tokens` callers by digest.
 
     `counters` count what is limited; `allow_uncounted` lets requests pass while they are away.
-    `prices` are per model, in `currency`. `observers` are told of the end of each exchange.
-    `proxies` are the networks whose X-Forwarded-For is believed.
+    `prices` are per model, in `currency`. `begin` is told of the beginning of each
+    exchange, `observers` of its end. `proxies` are the networks whose X-Forwarded-For is believed.
     """
 
     tokens: Lookup = field(default_factory=dict[str, Caller])
@@ -38,6 +38,7 @@ class Services:
     allow_uncounted: bool = True
     prices: ByName[Price] = field(default_factory=lambda: ByName({}))
     currency: str = "USD"
+    begin: Observer | None = None
     observers: Sequence[Observer] = ()
     proxies: tuple[Network, ...] = ()
     closing: Sequence[Callable[[], None]] = ()
