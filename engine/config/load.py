@@ -10,6 +10,7 @@ from engine import units
 from engine.config import model, shape
 from engine.config.secrets import expander
 from engine.config.stores import prices, stores
+from engine.config.telemetry import telemetry
 from engine.config.tokens import Tokens
 from engine.config.upstreams import Upstreams
 from engine.marked_yaml import Marked, read
@@ -98,6 +99,9 @@ class _Builder:
             stores=stores(said.get("stores", {}), self.folder, self.marked, self.findings),
             prices=prices(said.get("prices", {})),
             currency=currency,
+            telemetry=telemetry(
+                said.get("telemetry", {}), self.folder, self.marked, self.findings
+            ),
         )
 
     def _server(self, said: dict[str, Any]) -> model.Server:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from typing import Any
 
+from engine.config.telemetry import Telemetry
 from engine.network import Network
 from engine.problem import Path, Source
 from engine.tokens import Caller
@@ -217,3 +218,4 @@ class Config:
     stores: Stores = field(default_factory=Stores)
     prices: Mapping[str, Price] = field(default_factory=dict)
     currency: str = "USD"
+    telemetry: Telemetry = field(default_factory=Telemetry)
