@@ -54,12 +54,19 @@ def services_of(config: Config) -> Services:
     if config.stores.records is not None:
         tokens = _directory(config, config.stores.records, closing)
         observers.append(_ledger(config, config.stores.records, closing))
+    begin: Observer | None = None
+    if config.telemetry.traces is not None:
+        from engine.tracing import tracing
+
+        begin, ended = tracing(config, config.telemetry.traces, closing)
+        observers.append(ended)
     return Services(
         tokens=tokens,
         counters=_counters(config, closing) if _is_limited(config) else None,
         allow_uncounted=config.stores.allow_on_failure,
         prices=ByName(config.prices),
         currency=config.currency,
+        begin=begin,
         observers=observers,
         proxies=config.server.trusted_proxies,
         closing=closing,

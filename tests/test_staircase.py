@@ -18,7 +18,7 @@ STAIRCASE = (
     ["config", "spec", "dialects", "relay", "stores", "telemetry"],
     ["services", "directory"],
     ["upstream", "stages", "policies", "pipeline", "endpoint", "incoming", "answer", "router"],
-    ["plan", "routing", "crosscheck", "connect"],
+    ["plan", "routing", "crosscheck", "connect", "tracing"],
     ["app", "mock", "server", "worker", "strict", "outgoing"],
     ["cli", "wsgi"],
     ["__main__"],
@@ -58,6 +58,8 @@ EDGES = {
     "lmdb": ("stores.counters.memory", "stores.counters.shared"),
     "redis": ("stores.counters.redis_link",),
     "hiredis": ("stores.counters.redis_link",),
+    "opentelemetry": ("telemetry.otlp",),
+    "google": ("telemetry.otlp",),
     "psycopg": (),  # SQLAlchemy's business
 }
 """Outside modules, and the only parts of engine/ that may import them."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from typing import Any
 
+from engine.config.traces import Traces, traces
 from engine.network import Network, networks
 from engine.problem import Findings, Source
 
@@ -36,12 +37,13 @@ class Log:
 
 @dataclass(frozen=True, slots=True)
 class Telemetry:
-    """`metrics` is their path, "" for none. `allow_ips` may read them, and the details of health."""
+    """`metrics` is their path, "" for none; `allow_ips` may read them, and health's details."""
 
     access_log: AccessLog = field(default_factory=AccessLog)
     log: Log = field(default_factory=Log)
     metrics: str = "/metrics"
     allow_ips: tuple[Network, ...] = _LOOPBACK
+    traces: Traces | None = None
 
 
 def telemetry(
@@ -56,6 +58,7 @@ def telemetry(
         allow_ips=_allowed(said["allow_ips"], source, findings)
         if "allow_ips" in said
         else _LOOPBACK,
+        traces=traces(said["traces"], source, findings) if "traces" in said else None,
     )
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 
 from engine.exchange import Account, Exchange, Try
-from engine.telemetry.genai import operation_name
+from engine.telemetry.genai import operation_name, provider_name
 from engine.telemetry.trace_context import Trace
 
 Value = str | bool | int | float
@@ -53,9 +53,10 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """An upstream as spans tell of it: its provider (see `genai`), and where it listens."""
+    """An upstream as spans tell of it: its dialect ("": as its caller speaks), and where it
+    listens."""
 
-    provider: str
+    dialect: str
     host: str
     port: int
 
@@ -146,7 +147,8 @@ def _attempt(span: Span, exchange: Exchange, tried: Try, peers: Mapping[str, Pee
         operation = operation_name(exchange.operation)
         span.name = f"{operation} {model}"
         said["gen_ai.operation.name"] = operation
-        said["gen_ai.provider.name"] = peer.provider
+        dialect = peer.dialect or exchange.dialect.name
+        said["gen_ai.provider.name"] = provider_name(tried.upstream, dialect)
         said["gen_ai.request.model"] = model
     if tried.status:
         said["http.response.status_code"] = tried.status

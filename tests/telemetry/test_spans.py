@@ -2,6 +2,7 @@
 
 import pytest
 
+from engine import dialects
 from engine.exchange import Account, Exchange, Traffic, Try
 from engine.telemetry.spans import Kind, Peer, spans_of
 from engine.telemetry.trace_context import Sampler
@@ -10,8 +11,8 @@ from engine.usage import Usage
 
 PARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 PEERS = {
-    "west": Peer("openai", "west.example", 443),
-    "east": Peer("gcp.gemini", "east.example", 8443),
+    "west": Peer("", "west.example", 443),
+    "east": Peer("gemini", "east.example", 8443),
 }
 
 
@@ -20,7 +21,7 @@ def exchange(*tries, method="POST", **known):
     environ = {"HTTP_AUTHORIZATION": "Bearer mw-secret"}
     made = Exchange(method, "/v1/chat/completions", "key=mw-secret", environ, "req_1")
     made.operation, made.model = "openai.createChatCompletion", "gpt-4o"
-    made.caller = Caller("shop")
+    made.caller, made.dialect = Caller("shop"), dialects.get("openai")
     made.account = Account(time=1000.0, began=10.0, duration=2.0, status=200, outcome="complete")
     for key, value in known.items():
         setattr(made.account, key, value)
@@ -94,7 +95,8 @@ def test_an_attempt_that_failed_says_why():
     assert first.attributes["http.response.status_code"] == 503
     assert "http.response.status_code" not in second.attributes
     assert second.attributes["http.request.resend_count"] == 1
-    assert second.attributes["gen_ai.provider.name"] == "gcp.gemini"
+    providers = [span.attributes["gen_ai.provider.name"] for span in (first, second)]
+    assert providers == ["openai", "gcp.gemini"]
     assert (second.attributes["server.address"], second.attributes["server.port"]) == (
         "east.example",
         8443,
