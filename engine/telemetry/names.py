@@ -8,6 +8,7 @@ written as Prometheus writes them: `gen_ai.client.token.usage` is `gen_ai_client
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 40, 80, 160, 320, 640)
@@ -31,6 +32,12 @@ class Metric(NamedTuple):
     help: str
     buckets: tuple[float, ...] = ()
     mode: str = ""
+
+
+Reading = tuple[Metric, tuple[str, ...], float]
+"""A value of a metric that has to be asked for; of a counter, all that a worker has counted."""
+
+Read = Callable[[], Iterable[Reading]]
 
 
 def _counter(name: str, labels: str, words: str) -> Metric:
