@@ -13,6 +13,7 @@ from engine.exchange import Handler
 from engine.pipeline import compose
 from engine.plan import Plan, Route
 from engine.policies import stages_of
+from engine.readings import of_door, of_upstreams
 from engine.relay.websocket.session import Limits
 from engine.relay.websocket.sessions import Sessions
 from engine.router import Application, Resource, application
@@ -21,6 +22,7 @@ from engine.stages.authenticate import authenticate
 from engine.stages.limit import limit
 from engine.stages.meter import meter
 from engine.stages.validate import validate
+from engine.telemetry.health import pages
 from engine.upstream.catalog import Catalog, catalog
 from engine.upstream.converse import converse
 from engine.upstream.forward import Forward
@@ -51,15 +53,31 @@ def build(plan: Plan, services: Services | None = None) -> Application:
     door = Door(
         server.max_body, server.body_timeout, services.observers, services.clock, services.begin
     )
-    app = application(door)
+    app = application(door, _pages(plan, services))
     app.close = services.close
+    app.leaving = services.health.leave
     app.last_moment = parts.sessions.restart
+    services.readings.append(of_upstreams(upstreams))
+    services.readings.append(of_door(lambda: door.open, lambda: len(parts.sessions)))
     for route in plan.routes:
         responder = door.endpoint(_handler(route, parts), route.dialects, route.operation.id)
         for template, mount in route.templates:
             resource = Resource(route.operation.method, mount, route.wide, responder)
             app.add_route(template, resource)
     return app
+
+
+def _pages(plan: Plan, services: Services) -> Mapping[str, Handler]:
+    """The gateway's own pages, for those who run it."""
+    said = plan.config.telemetry
+    return pages(
+        services.health,
+        metrics=said.metrics,
+        page=services.page,
+        allowed=said.allow_ips,
+        proxies=services.proxies,
+        clock=services.clock,
+    )
 
 
 def _handler(route: Route, parts: _Parts) -> Handler:

@@ -11,19 +11,19 @@ import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import falcon
 import orjson
 
 from engine.answer import speaking
-from engine.body import Body
 from engine.dialects import Dialect, get
 from engine.errors import CallerGone, GatewayError, Malformed
 from engine.exchange import Account, Exchange, Handler, Observer, Response
 from engine.incoming import Incoming
 
 Responder = Callable[..., None]
+T = TypeVar("T")
 log = logging.getLogger("modelway")
 
 
@@ -81,23 +81,62 @@ class Door:
             exchange.operation = operation
             self.enter(exchange)
             exchange.max_body = self.max_body
-            exchange.receive = partial(_receive, exchange, incoming)
+            exchange.receive = partial(_waiting, exchange, incoming.receive)
             # What says the dialect is looked at before tokens are taken out of the request.
             exchange.dialect = dialects[0] if len(dialects) == 1 else speaking(exchange, dialects)
             response = _answer(handler, exchange, incoming)
             if incoming.is_left() and incoming.close_after():
-                exchange.on_end.append(incoming.linger)
+                exchange.on_end.append(partial(_waiting, exchange, incoming.linger))
             incoming.limit_sending()
             exchange.on_end.append(incoming.unlimit)
             _send(resp, exchange, response)
 
         return respond
 
+    def page(self, handler: Handler) -> Responder:
+        """A responder for a page of the gateway's own, whose exchanges nobody is told of."""
 
-def _receive(exchange: Exchange, incoming: Incoming, limit: int) -> Body:
+        def respond(req: falcon.Request, resp: falcon.Response, mount: str, variables: Any) -> None:
+            path, _, query = raw_target(req.env).partition("?")
+            exchange = Exchange(req.method, path, query, req.env, request_id())
+            exchange.dialect = get("openai")
+            try:
+                response = handler(exchange)
+            except GatewayError as error:
+                response = refusal(error, exchange)
+            _send(resp, exchange, response)
+
+        return respond
+
+    def malformed(self, name: str, status: int, address: str) -> None:
+        """Something came in that was no request; it was answered as `name` with that status."""
+        exchange = Exchange("", "", "", {"REMOTE_ADDR": address}, name)
+        self.enter(exchange)
+        exchange.account.end(status, _outcome(status), "bad_request")
+        exchange.end()
+
+    def unexpected(
+        self, req: falcon.Request, resp: falcon.Response, error: Exception, params: Any
+    ) -> None:
+        """What fails outside a handler: Falcon's own refusals, and a connection to be cut."""
+        if isinstance(error, CallerGone):
+            raise error
+        status = error.status_code if isinstance(error, falcon.HTTPError) else 500
+        exchange = Exchange(req.method, "", "", req.env, request_id())
+        exchange.dialect = get("openai")
+        self.enter(exchange)
+        code, message = "bad_request", "The request is not valid."
+        if status == 500:
+            log.error("request %s failed", exchange.request_id, exc_info=error)
+            code, message = "internal_error", "The gateway failed on this request."
+        _send(resp, exchange, refusal(GatewayError(status, code, message), exchange))
+
+
+def _waiting(exchange: Exchange, work: Callable[..., T], *arguments: Any) -> T:
+    """Do what waits for the caller; its time is not the gateway's own."""
     begun = time.monotonic()
     try:
-        return incoming.receive(limit)
+        return work(*arguments)
     finally:
         exchange.account.waited += time.monotonic() - begun
 
@@ -193,17 +232,3 @@ class _Sending:
 
     def close(self) -> None:
         self._exchange.end()
-
-
-def unexpected(req: falcon.Request, resp: falcon.Response, error: Exception, params: Any) -> None:
-    """What fails outside a handler: Falcon's own refusals, and a connection to be cut."""
-    if isinstance(error, CallerGone):
-        raise error
-    status = error.status_code if isinstance(error, falcon.HTTPError) else 500
-    exchange = Exchange(req.method, "", "", req.env, request_id())
-    exchange.dialect = get("openai")
-    code, message = "bad_request", "The request is not valid."
-    if status == 500:
-        log.error("request %s failed", exchange.request_id, exc_info=error)
-        code, message = "internal_error", "The gateway failed on this request."
-    _send(resp, exchange, refusal(GatewayError(status, code, message), exchange))

@@ -11,6 +11,8 @@ from typing import Protocol
 from engine.exchange import Observer
 from engine.network import Network
 from engine.stores.counters import Counters
+from engine.telemetry.health import Health
+from engine.telemetry.names import Read
 from engine.tokens import Caller
 from engine.usage import Price
 from engine.wildcard import ByName
@@ -29,6 +31,9 @@ class Services:
     `counters` count what is limited; `allow_uncounted` lets requests pass while they are away.
     `prices` are per model, in `currency`. `begin` is told of the beginning of each
     exchange, `observers` of its end. `proxies` are the networks whose X-Forwarded-For is believed.
+
+    `readings` tell the metrics what has to be asked for, `page` is the text of all of them, where
+    there are any; `health` tells whether the worker is ready.
     """
 
     tokens: Lookup = field(default_factory=dict[str, Caller])
@@ -41,6 +46,9 @@ class Services:
     begin: Observer | None = None
     observers: Sequence[Observer] = ()
     proxies: tuple[Network, ...] = ()
+    readings: list[Read] = field(default_factory=list)
+    page: Callable[[], bytes] | None = None
+    health: Health = field(default_factory=Health)
     closing: Sequence[Callable[[], None]] = ()
 
     def close(self) -> None:

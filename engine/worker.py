@@ -69,6 +69,7 @@ class Worker(GeventWorker):  # type: ignore[misc]
     def handle_exit(self, sig: int, frame: Any) -> None:
         """SIGTERM: requests may go on for the grace, after which the master kills."""
         super().handle_exit(sig, frame)
+        getattr(self.wsgi, "leaving", _nothing)()
         grace = float(self.cfg.graceful_timeout)
         gevent.spawn_later(max(grace - _GOODBYE, grace / 2), self._last_moment)
 
@@ -133,10 +134,14 @@ class Worker(GeventWorker):  # type: ignore[misc]
         else:
             self.log.error("a connection failed", exc_info=exc)
             status, reason = 500, "Internal Server Error"
+        name = request_id()
         try:
-            client.sendall(_refusal(status, reason))
+            client.sendall(_refusal(status, reason, name))
         except OSError as error:
             self.log.debug("the caller had left: %s", error)
+        malformed = getattr(self.wsgi, "malformed", None)
+        if malformed is not None:
+            malformed(name, status, str(addr[0]) if isinstance(addr, tuple) else "")
 
 
 def _nothing() -> None:
@@ -186,7 +191,7 @@ class _Settled:
         return value
 
 
-def _refusal(status: int, reason: str) -> bytes:
+def _refusal(status: int, reason: str, name: str) -> bytes:
     error = {
         "message": f"The request is not valid HTTP/1.1 ({reason}).",
         "type": "invalid_request_error",
@@ -199,6 +204,6 @@ def _refusal(status: int, reason: str) -> bytes:
     body = orjson.dumps({"error": error})
     head = (
         f"HTTP/1.1 {status} {reason}\r\nConnection: close\r\nContent-Type: application/json\r\n"
-        f"X-Request-Id: {request_id()}\r\nContent-Length: {len(body)}\r\n\r\n"
+        f"X-Request-Id: {name}\r\nContent-Length: {len(body)}\r\n\r\n"
     )
     return head.encode() + body

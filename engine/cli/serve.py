@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from pathlib import Path
 
 import click
 
-from engine.app import build
 from engine.cli.show import config_option, planned_or_exit
 from engine.connect import CannotConnect, prepare
 from engine.server import Gunicorn
+from engine.serving import metrics_folder, serving
 
 
 @click.command()
@@ -28,10 +30,16 @@ def command(config: Path) -> None:
     try:
         if warning := prepare(plan.config):
             click.echo(f"modelway: {warning}", err=True)
-    except CannotConnect as error:
+        folder = metrics_folder(plan, os.getpid())
+    except (CannotConnect, OSError) as error:
         raise click.ClickException(str(error)) from error
 
     def ready() -> None:
         click.echo(f"modelway: {len(plan.routes)} operations on {server.listen}", err=True)
 
-    Gunicorn(server, lambda: build(plan), ready).run()
+    master = os.getpid()
+    try:
+        Gunicorn(server, lambda: serving(plan, folder), ready).run()
+    finally:
+        if folder is not None and os.getpid() == master:
+            shutil.rmtree(folder, ignore_errors=True)
