@@ -75,8 +75,7 @@ def services_of(config: Config, told: Observing | None = None) -> Services:
     if config.telemetry.traces is not None:
         from engine.tracing import tracing
 
-        begin, ended = tracing(config, config.telemetry.traces, closing)
-        observers.append(ended)
+        begin = tracing(config, config.telemetry.traces, told)
     return Services(
         tokens=tokens,
         counters=_counters(config, told) if _is_limited(config) else None,

@@ -17,6 +17,7 @@ if TYPE_CHECKING:  # what a deployment does not use is not imported
     from engine.directory import Directory
     from engine.stores.journal import Journal
     from engine.stores.ship import Shipper
+    from engine.telemetry.exporter import Exporter
     from engine.upstream.target import Upstream
 
 _PAGE = os.sysconf("SC_PAGE_SIZE")
@@ -83,5 +84,15 @@ def of_directory(directory: Directory) -> Read:
         for result in ("asked", "failed", "stale", "held_off"):
             yield names.LOOKUPS, (result,), getattr(directory, result)
         yield names.RECORDS_AWAY, (), float(directory.away)
+
+    return read
+
+
+def of_exporter(exporter: Exporter) -> Read:
+    """Whether spans get to their collector."""
+
+    def read() -> Iterator[Reading]:
+        yield names.SPANS_SENT, (), exporter.exported
+        yield names.SPANS_LOST, (), exporter.lost
 
     return read

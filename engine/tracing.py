@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Callable
-from importlib import metadata
 
 from engine.config.model import Config
 from engine.config.traces import Traces
 from engine.exchange import Observer
+from engine.observing import Observing, version
+from engine.readings import of_exporter
 from engine.stores.seldom import Seldom
 from engine.telemetry import traces
 from engine.telemetry.exporter import Exporter
@@ -24,21 +24,21 @@ from engine.upstream.address import origin_of
 from engine.upstream.post import Post
 
 
-def tracing(
-    config: Config, said: Traces, closing: list[Callable[[], None]]
-) -> tuple[Observer, Observer]:
-    """What is to be told of the beginning of each exchange, and of its end.
+def tracing(config: Config, said: Traces, told: Observing) -> Observer:
+    """What is to be told of the beginning of each exchange; `told` gets all the rest.
 
-    The spans go out in the background from now on; `closing` gets what ends that.
+    The spans go out in the background from now on.
     """
-    version = metadata.version("modelway")
-    encoder = Encoder(resource(os.environ, version, platform.node(), os.getpid()), version)
+    ours = version()
+    encoder = Encoder(resource(os.environ, ours, platform.node(), os.getpid()), ours)
     post = Post(said.url, {"content-type": "application/x-protobuf", **said.headers})
     exporter = Exporter(encoder.encode, post, refused, complain=Seldom().say)
     exporter.start()
-    closing += [post.close, exporter.close]
+    told.closing += [post.close, exporter.close]
+    told.readings.append(of_exporter(exporter))
     made = traces.Traces(Sampler(said.sample), exporter.add, _peers(config))
-    return made.begin, made.ended
+    told.observers.append(made.ended)
+    return made.begin
 
 
 def _peers(config: Config) -> dict[str, Peer]:

@@ -176,6 +176,12 @@ RECORDS_AWAY = _gauge(
 LINES_LOST = _counter(
     "modelway_log_lines_dropped_total", "", "Log lines dropped because nobody read them in time."
 )
+SPANS_SENT = _counter("modelway_trace_spans_sent_total", "", "Spans that the collector took.")
+SPANS_LOST = _counter(
+    "modelway_trace_spans_lost_total",
+    "",
+    "Spans lost: the collector was away too long, or refused.",
+)
 CONFIG = _gauge(
     "modelway_config_info", "hash", "1 for the config that is served, by its SHA-256.", "livemax"
 )
