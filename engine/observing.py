@@ -10,12 +10,12 @@ from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as version_of
 from pathlib import Path
 
+from engine.config import telemetry
 from engine.config.model import Config
-from engine.config.telemetry import AccessLog
 from engine.exchange import Observer
 from engine.readings import of_process
 from engine.telemetry import log, names
-from engine.telemetry.access_log import access_log
+from engine.telemetry.access_log import AccessLog
 from engine.telemetry.health import Health
 from engine.telemetry.names import Read, Reading
 from engine.telemetry.sink import Sink
@@ -48,7 +48,7 @@ def observing(config: Config, folder: Path | None) -> Observing:
     log.install(log.Handler(errors.write, form), said.log.level)
     if said.access_log.format != "off":
         sinks.append(_access_log(config, said.access_log, made))
-    made.closing += [sink.close for sink in sinks]
+    made.closing.append(errors.close)
     if folder is not None and said.metrics:
         _metrics(config, folder, made)
     made.readings += [
@@ -59,9 +59,9 @@ def observing(config: Config, folder: Path | None) -> Observing:
     return made
 
 
-def _access_log(config: Config, said: AccessLog, made: Observing) -> Sink:
+def _access_log(config: Config, said: telemetry.AccessLog, made: Observing) -> Sink:
     sink = Sink(said.path)
-    observer = access_log(
+    observer = AccessLog(
         sink.write,
         text=said.format == "text",
         fields=said.fields,
@@ -71,6 +71,7 @@ def _access_log(config: Config, said: AccessLog, made: Observing) -> Sink:
         proxies=config.server.trusted_proxies,
     )
     made.observers.append(observer)
+    made.closing += [sink.close, observer.close]
     return sink
 
 

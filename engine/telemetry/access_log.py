@@ -17,8 +17,9 @@ from typing import Any
 
 import orjson
 
-from engine.exchange import Account, Exchange, Observer, Traffic
+from engine.exchange import Account, Exchange, Traffic, Try
 from engine.network import Network, caller_address
+from engine.telemetry.later import Later
 from engine.telemetry.redact import redacted
 
 FIELDS = (
@@ -29,47 +30,76 @@ FIELDS = (
 )
 """What a line may hold, in the usual order."""
 
-_ON_DEMAND = frozenset({"query"})
 _LINE = 4096
-_TEXT = 200
-_BRIEF = 32
+_SHORTER = (200, 32)
 _MOST_TRIES = 6
 _PLAIN = re.compile(r"[A-Za-z0-9._:/@*+,\-]+")
-_USAGE = ("input", "output", "cached", "reasoning", "images", "seconds", "characters")
+_SELDOM = ("reasoning", "images", "seconds", "characters")
 
 Row = dict[str, Any]
 Encode = Callable[[Row], bytes]
 
 
-def access_log(
-    write: Callable[[bytes], None],
-    *,
-    text: bool = False,
-    fields: Sequence[str] = (),
-    sample: float = 1.0,
-    dice: Callable[[], float],
-    currency: str = "",
-    proxies: Sequence[Network] = (),
-) -> Observer:
+class AccessLog:
     """An observer that writes a line for each exchange; of the complete 2xx only a `sample`.
 
     `fields` are those of FIELDS that a line holds, in that order; without any, all but the query.
+    Under load lines are made and written together, within 10 ms; `close` writes those that wait.
     """
-    wanted = tuple(fields) or tuple(name for name in FIELDS if name not in _ON_DEMAND)
-    chosen = None if not fields else wanted
-    encode: Encode = as_text if text else as_json
 
-    def observe(exchange: Exchange) -> None:
+    def __init__(
+        self,
+        write: Callable[[bytes], None],
+        *,
+        text: bool = False,
+        fields: Sequence[str] = (),
+        sample: float = 1.0,
+        dice: Callable[[], float],
+        currency: str = "",
+        proxies: Sequence[Network] = (),
+    ) -> None:
+        self._write = write
+        self._encode: Encode = as_text if text else as_json
+        self._fields = tuple(fields)
+        self._sample = sample
+        self._dice = dice
+        self._currency = currency
+        self._proxies = proxies
+        self._later = Later(self._write_lines)
+
+    def __call__(self, exchange: Exchange) -> None:
+        """An exchange is over."""
         kept = exchange.account
         well = 200 <= kept.status < 300 and kept.outcome == "complete"
-        if well and sample < 1.0 and dice() >= sample:
+        if well and self._sample < 1.0 and self._dice() >= self._sample:
             return
-        line = encode(_row(exchange, chosen, currency, proxies, _TEXT))
-        if len(line) > _LINE:
-            line = encode(_row(exchange, chosen, currency, proxies, _BRIEF))
-        write(line)
+        self._later.add(exchange)
 
-    return observe
+    def close(self) -> None:
+        self._later.flush()
+
+    def _write_lines(self, exchanges: Sequence[Exchange]) -> None:
+        """Write as many lines at a time as a pipe takes whole."""
+        lines: list[bytes] = []
+        size = 0
+        for exchange in exchanges:
+            line = self._line(exchange)
+            if lines and size + len(line) > _LINE:
+                self._write(b"".join(lines))
+                lines, size = [], 0
+            lines.append(line)
+            size += len(line)
+        self._write(b"".join(lines))
+
+    def _line(self, exchange: Exchange) -> bytes:
+        row = _row(exchange, self._fields, self._currency, self._proxies)
+        line = self._encode(row)
+        for length in _SHORTER:
+            if len(line) <= _LINE:
+                break
+            row = _cut(row, length)
+            line = self._encode(row)
+        return line
 
 
 def as_json(row: Row) -> bytes:
@@ -109,27 +139,26 @@ def _quoted(text: str) -> str:
 
 def _row(
     exchange: Exchange,
-    wanted: Sequence[str] | None,
+    wanted: Sequence[str],
     currency: str,
     proxies: Sequence[Network],
-    length: int,
 ) -> Row:
     kept, caller, trace = exchange.account, exchange.caller, exchange.trace
     tries = kept.tries
-    row = {
+    row: Row = {
         "time": moment(kept.time),
         "request_id": exchange.request_id,
         "trace_id": getattr(trace, "trace_id", None),
-        "token": caller.name[:length] if caller is not None else "",
-        "address": caller_address(exchange.environ, proxies)[:length],
-        "method": exchange.method[:length],
-        "path": exchange.path[:length],
-        "operation": exchange.operation[:length],
-        "model": exchange.model[:length],
-        "model_served": kept.model[:length],
-        "upstream": kept.upstream[:length],
-        "target": tries[-1].target[:length] if tries else "",
-        "attempts": _attempts(kept, length),
+        "token": caller.name if caller is not None else "",
+        "address": caller_address(exchange.environ, proxies),
+        "method": exchange.method,
+        "path": exchange.path,
+        "operation": exchange.operation,
+        "model": exchange.model,
+        "model_served": kept.model,
+        "upstream": kept.upstream,
+        "target": tries[-1].target if tries else "",
+        "attempts": [_attempt(one) for one in tries[-_MOST_TRIES:]],
         "status": kept.status,
         "outcome": kept.outcome,
         "code": kept.code,
@@ -146,32 +175,42 @@ def _row(
     }
     if exchange.traffic is not None:
         row["websocket"] = _session(exchange.traffic)
-    if wanted is None:
+    if not wanted:
         return row
     if "query" in wanted:
-        row["query"] = redacted(exchange.query, known=bool(exchange.operation))[:length]
+        row["query"] = redacted(exchange.query, known=bool(exchange.operation))
     return {name: row[name] for name in wanted if name in row}
 
 
-def _attempts(kept: Account, length: int) -> list[Row]:
-    return [
-        {
-            "target": one.target[:length],
-            "failure": one.failure,
-            "status": one.status,
-            "seconds": round(one.seconds, 6),
-        }
-        for one in kept.tries[-_MOST_TRIES:]
-    ]
+def _attempt(one: Try) -> Row:
+    return {
+        "target": one.target,
+        "failure": one.failure,
+        "status": one.status,
+        "seconds": round(one.seconds, 6),
+    }
+
+
+def _cut(value: Any, length: int) -> Any:
+    """The same with every text cut."""
+    if isinstance(value, dict):
+        return {name: _cut(below, length) for name, below in value.items()}
+    if isinstance(value, list):
+        return [_cut(below, length) for below in value]
+    return value[:length] if isinstance(value, str) else value
 
 
 def _usage(kept: Account) -> Row:
     usage = kept.usage
-    row: Row = {"input": usage.input, "output": usage.output, "cached": usage.cached}
-    for name in _USAGE[3:]:
+    row: Row = {
+        "input": usage.input,
+        "output": usage.output,
+        "cached": usage.cached,
+        "source": usage.source,
+    }
+    for name in _SELDOM:
         if value := getattr(usage, name):
             row[name] = value
-    row["source"] = usage.source
     return row
 
 

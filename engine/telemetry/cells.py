@@ -8,34 +8,37 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from pathlib import Path
+from struct import Struct
 from typing import Any
 
 from prometheus_client import mmap_dict, utils
 
 from engine.telemetry.names import Metric
 
+_pack = Struct("d").pack
 _File: Any = mmap_dict.MmapedDict
 _written: Any = utils.floatToGoString
 
 
 class Cell:
-    """One number."""
+    """One number: eight bytes of the file."""
 
-    __slots__ = ("_file", "_key", "value")
+    __slots__ = ("_at", "_file", "value")
 
     def __init__(self, file: Any, key: str) -> None:
-        self._file = file
-        self._key = key
         self.value: float = file.read_value(key)[0]
+        at = file._positions[key]
+        self._file = file  # which maps another piece of memory when it grows
+        self._at = slice(at, at + 8)
 
     def add(self, amount: float = 1.0) -> None:
         self.value = value = self.value + amount
-        self._file.write_value(self._key, value, 0.0)
+        self._file._m[self._at] = _pack(value)
 
     def set(self, value: float) -> None:
         if value != self.value:
             self.value = value
-            self._file.write_value(self._key, value, 0.0)
+            self._file._m[self._at] = _pack(value)
 
 
 class Distribution:

@@ -15,7 +15,7 @@ import gevent
 from prometheus_client import generate_latest
 from prometheus_client.multiprocess import MultiProcessCollector
 
-from engine.exchange import Account, Exchange
+from engine.exchange import Account, Exchange, Traffic
 from engine.telemetry import names
 from engine.telemetry.cells import Cell, Cells, Distribution
 from engine.telemetry.folder import Slot, bury_the_dead
@@ -42,7 +42,8 @@ class Metrics:
         self._readings = readings
         self._slot = Slot(folder)
         self._cells = Cells(folder, self._slot.number)
-        self._currency = currency
+        self.currency = currency
+        self._ways: dict[tuple[str, ...], _Way] = {}
         self._known: dict[tuple[Any, ...], Any] = {}
         self._read: dict[tuple[Metric, tuple[str, ...]], float] = {}
         self._greenlet: Any = None
@@ -80,7 +81,7 @@ class Metrics:
             gevent.sleep(EVERY)
 
     def _take(self, metric: Metric, labels: tuple[str, ...], value: float) -> None:
-        cell = self._cell(metric, *labels)
+        cell = self.cell(metric, *labels)
         if metric.kind == "gauge":
             cell.set(value)
             return
@@ -92,84 +93,106 @@ class Metrics:
     def __call__(self, exchange: Exchange) -> None:
         """An exchange is over."""
         kept = exchange.account
-        operation, asked = exchange.operation, kept.asked
-        status = f"{kept.status // 100}xx"
-        self._cell(names.REQUESTS, operation, asked, kept.upstream, status, kept.outcome).add()
-        self._spread(names.DURATION, operation, asked).observe(kept.duration)
-        self._spread(names.OVERHEAD, operation).observe(kept.own)
-        if kept.first_byte is not None:
-            self._spread(names.FIRST_BYTE, operation, asked, kept.upstream).observe(kept.first_byte)
+        key = (exchange.operation, kept.asked, kept.upstream, kept.entry)
+        way = self._ways.get(key)
+        if way is None:
+            way = self._ways[key] = _Way(self, exchange)
+        way.note(kept)
         if kept.code:
-            self._refused(kept, operation)
-        if kept.tries:
-            self._tried(kept)
-        if asked and kept.reached:
-            self._used(exchange, kept)
+            self._refused(kept, exchange.operation)
+        if kept.limit:
+            self.cell(names.LIMITS, kept.limit).add()
         if kept.uncounted:
-            self._cell(names.UNCOUNTED).add()
-        if kept.events > 1 and kept.first_byte is not None:
-            self._streamed(kept)
+            self.cell(names.UNCOUNTED).add()
+        for number, one in enumerate(kept.tries):
+            self.cell(names.ATTEMPTS, one.upstream, one.failure or "ok").add()
+            if number:
+                self.cell(names.RETRIES, one.upstream).add()
         if exchange.traffic is not None:
-            self._talked(exchange)
+            self._talked(exchange.traffic, exchange.operation)
 
     def _refused(self, kept: Account, operation: str) -> None:
         if kept.status < 500:
-            self._cell(names.REFUSALS, operation, kept.code).add()
-        if kept.limit:
-            self._cell(names.LIMITS, kept.limit).add()
+            self.cell(names.REFUSALS, operation, kept.code).add()
 
-    def _tried(self, kept: Account) -> None:
-        for number, one in enumerate(kept.tries):
-            self._cell(names.ATTEMPTS, one.upstream, one.failure or "ok").add()
-            if number:
-                self._cell(names.RETRIES, one.upstream).add()
-
-    def _used(self, exchange: Exchange, kept: Account) -> None:
-        """Tokens and money, and what OpenTelemetry's conventions for GenAI ask for."""
-        usage, model, upstream = kept.usage, kept.entry or kept.asked, kept.upstream
-        kind = operation_name(exchange.operation)
-        provider = provider_name(upstream, exchange.dialect.name)
-        for name, tokens in (("input", usage.input), ("output", usage.output)):
-            if tokens:
-                self._cell(names.TOKENS, model, upstream, name).add(tokens)
-                self._spread(names.GEN_AI_USAGE, kind, provider, kept.asked, name).observe(tokens)
-        if usage.cached:
-            self._cell(names.TOKENS, model, upstream, "cached").add(usage.cached)
-        if kept.cost:
-            self._cell(names.COST, model, upstream, self._currency).add(kept.cost / 1e9)
-        error = _error_type(kept)
-        self._spread(names.GEN_AI_DURATION, kind, provider, kept.asked, error).observe(
-            kept.duration
-        )
-
-    def _streamed(self, kept: Account) -> None:
-        model, upstream = kept.entry or kept.asked, kept.upstream
-        end = kept.told - kept.began if kept.told else kept.duration
-        gap = max(0.0, end - (kept.first_byte or 0.0)) / (kept.events - 1)
-        self._spread(names.GAP, model, upstream).observe(gap)
-        self._spread(names.STALL, model, upstream).observe(kept.longest_gap)
-
-    def _talked(self, exchange: Exchange) -> None:
-        traffic, operation = exchange.traffic, exchange.operation
-        assert traffic is not None
-        self._cell(names.MESSAGES, operation, "in").add(traffic.sent.messages)
-        self._cell(names.MESSAGES, operation, "out").add(traffic.received.messages)
+    def _talked(self, traffic: Traffic, operation: str) -> None:
+        self.cell(names.MESSAGES, operation, "in").add(traffic.sent.messages)
+        self.cell(names.MESSAGES, operation, "out").add(traffic.received.messages)
         code = str(traffic.code) if traffic.code in _CODES else "other"
-        self._cell(names.CLOSES, operation, code).add()
+        self.cell(names.CLOSES, operation, code).add()
 
-    def _cell(self, metric: Metric, *labels: str) -> Cell:
+    def cell(self, metric: Metric, *labels: str) -> Cell:
+        """The cell of a counter or gauge for these values of its labels."""
         key = (metric.name, *labels)
         found: Cell | None = self._known.get(key)
         if found is None:
             found = self._known[key] = self._cells.cell(metric, *labels)
         return found
 
-    def _spread(self, metric: Metric, *labels: str) -> Distribution:
+    def spread(self, metric: Metric, *labels: str) -> Distribution:
+        """The buckets of a histogram for these values of its labels."""
         key = (metric.name, *labels)
         found: Distribution | None = self._known.get(key)
         if found is None:
             found = self._known[key] = self._cells.distribution(metric, *labels)
         return found
+
+
+class _Way:
+    """What is counted of the exchanges that went one way: of an operation, for a model, to an
+    upstream. It is found once for each exchange, and holds what nearly every one needs."""
+
+    __slots__ = ("_duration", "_ends", "_first", "_kind", "_labels", "_metrics", "_own", "_used")
+
+    def __init__(self, metrics: Metrics, exchange: Exchange) -> None:
+        kept, operation = exchange.account, exchange.operation
+        self._metrics = metrics
+        self._labels = (operation, kept.asked, kept.upstream)
+        self._used = (kept.entry or kept.asked, kept.upstream)
+        provider = provider_name(kept.upstream, exchange.dialect.name) if kept.asked else ""
+        self._kind = (operation_name(operation), provider, kept.asked)
+        self._ends: dict[tuple[int, str], Cell] = {}
+        self._first: Distribution | None = None
+        self._duration = metrics.spread(names.DURATION, operation, kept.asked)
+        self._own = metrics.spread(names.OVERHEAD, operation)
+
+    def note(self, kept: Account) -> None:
+        """One of them is over."""
+        key = (kept.status // 100, kept.outcome)
+        end = self._ends.get(key)
+        if end is None:
+            labels = (*self._labels, f"{key[0]}xx", kept.outcome)
+            end = self._ends[key] = self._metrics.cell(names.REQUESTS, *labels)
+        end.add()
+        self._duration.observe(kept.duration)
+        self._own.observe(kept.own)
+        if kept.first_byte is not None:
+            if self._first is None:
+                self._first = self._metrics.spread(names.FIRST_BYTE, *self._labels)
+            self._first.observe(kept.first_byte)
+        if kept.asked and kept.reached:
+            self._use(kept)
+        if kept.events > 1:
+            self._stream(kept)
+
+    def _use(self, kept: Account) -> None:
+        """Tokens and money, and what OpenTelemetry's conventions for GenAI ask for."""
+        usage, metrics, kind = kept.usage, self._metrics, self._kind
+        for name, tokens in (("input", usage.input), ("output", usage.output)):
+            if tokens:
+                metrics.cell(names.TOKENS, *self._used, name).add(tokens)
+                metrics.spread(names.GEN_AI_USAGE, *kind, name).observe(tokens)
+        if usage.cached:
+            metrics.cell(names.TOKENS, *self._used, "cached").add(usage.cached)
+        if kept.cost:
+            metrics.cell(names.COST, *self._used, metrics.currency).add(kept.cost / 1e9)
+        metrics.spread(names.GEN_AI_DURATION, *kind, _error_type(kept)).observe(kept.duration)
+
+    def _stream(self, kept: Account) -> None:
+        end = kept.told - kept.began if kept.told else kept.duration
+        gap = max(0.0, end - (kept.first_byte or 0.0)) / (kept.events - 1)
+        self._metrics.spread(names.GAP, *self._used).observe(gap)
+        self._metrics.spread(names.STALL, *self._used).observe(kept.longest_gap)
 
 
 def _error_type(kept: Account) -> str:

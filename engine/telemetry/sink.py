@@ -55,20 +55,20 @@ class Sink:
             self._open(target)
 
     def write(self, line: bytes) -> None:
-        """Write a line, or keep it until somebody reads, or drop it."""
+        """Write a line or several, or keep them until somebody reads, or drop them."""
         if not self._waiting and not self._threaded:
             try:
                 sent = self._send(line)
             except OSError as error:
                 if error.errno not in _FULL:
-                    self.dropped += 1
+                    self.dropped += line.count(b"\n")
                     return
                 sent = 0
             if sent == len(line):
                 return
             line = line[sent:]
         if self._size + len(line) > self._limit:
-            self.dropped += 1
+            self.dropped += line.count(b"\n")
             return
         self._waiting.append(line)
         self._size += len(line)
@@ -80,7 +80,7 @@ class Sink:
         if self._flushing:
             self._flushing.join(patience)
             self._flushing.kill(block=False)
-        self.dropped += len(self._waiting)
+        self.dropped += sum(line.count(b"\n") for line in self._waiting)
         self._waiting.clear()
         if self._fd >= 0 and not self._threaded:
             os.close(self._fd)
@@ -129,7 +129,7 @@ class Sink:
                 if error.errno in _FULL:
                     gevent.sleep(_EVERY)
                     continue
-                self.dropped += 1
+                self.dropped += line.count(b"\n")
                 sent = len(line)
             self._size -= sent
             if sent < len(line):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from engine.config import shape
 from engine.exchange import Exchange, Traffic, Try
-from engine.telemetry.access_log import FIELDS, access_log, moment
+from engine.telemetry.access_log import FIELDS, AccessLog, moment
 from engine.tokens import Caller
 from engine.usage import Usage
 
@@ -38,7 +38,7 @@ def over(**known):
 def written(exchange, **options):
     lines = []
     options.setdefault("dice", lambda: 0.5)
-    access_log(lines.append, **options)(exchange)
+    AccessLog(lines.append, **options)(exchange)
     return lines
 
 
@@ -162,3 +162,16 @@ def test_many_attempts_do_not_make_a_line_too_long_for_a_pipe():
 def test_moments_have_milliseconds():
     assert moment(0.0) == "1970-01-01T00:00:00.000Z"
     assert moment(1_700_000_000.9999) == "2023-11-14T22:13:20.999Z"
+
+
+def test_under_load_lines_go_together_as_far_as_a_pipe_takes_them_whole():
+    lines = []
+    log = AccessLog(lines.append, dice=lambda: 0.5)
+    for number in range(20):
+        log(over(request_id=f"req_{number}"))
+    assert len(lines) == 1
+    log.close()
+    assert len(lines) < 10
+    assert all(len(piece) <= 4096 for piece in lines)
+    rows = [json.loads(line) for line in b"".join(lines).splitlines()]
+    assert [row["request_id"] for row in rows] == [f"req_{number}" for number in range(20)]
