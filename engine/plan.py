@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 
 from engine import dialects
+from engine.claimed import note_claimed
 from engine.config.load import load
 from engine.config.model import Config, Policy, Target, WebSocket
 from engine.crosscheck import check_names
@@ -107,6 +108,7 @@ def make(file: FilePath, environ: Mapping[str, str], text: str | None = None) ->
     ]
     made = tuple(route for route in routes if route is not None)
     _check_paths(made, findings)
+    note_claimed(made, config, findings)
     if not findings.errors:
         planned.plan = Plan(config, made)
     return planned

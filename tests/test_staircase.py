@@ -18,7 +18,7 @@ STAIRCASE = (
     ["config", "spec", "dialects", "relay", "stores", "telemetry"],
     ["services", "directory"],
     ["upstream", "stages", "policies", "pipeline", "endpoint", "incoming", "answer", "router"],
-    ["plan", "routing", "crosscheck", "connect", "observing", "readings", "tracing"],
+    ["plan", "claimed", "routing", "crosscheck", "connect", "observing", "readings", "tracing"],
     ["app", "mock", "server", "serving", "worker", "strict", "outgoing"],
     ["cli", "wsgi"],
     ["__main__"],

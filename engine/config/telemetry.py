@@ -11,6 +11,9 @@ from engine.config.traces import Traces, traces
 from engine.network import Network, networks
 from engine.problem import Findings, Source
 
+PAGES = ("/healthz", "/readyz")
+"""The paths of the gateway's own pages, besides that of the metrics."""
+
 _LOOPBACK = networks(["127.0.0.0/8", "::1"])
 
 
@@ -51,6 +54,9 @@ def telemetry(
 ) -> Telemetry:
     """`telemetry:`, its paths made absolute from the config's folder."""
     metrics = said.get("metrics", True)
+    if metrics in PAGES:
+        message = f"{metrics} is the gateway's own already; the metrics need another path"
+        findings.error(source, ("telemetry", "metrics"), "MW104", message)
     return Telemetry(
         access_log=_access_log(said.get("access_log", {}), folder),
         log=Log(**said.get("log", {})),
