@@ -1,9 +1,11 @@
 """What telemetry adds to a request: CPU of the gateway's worker, all of it.
 
 Gateways of one worker each, in front of one upstream, take turns in one run: with no telemetry;
-with the access log (into a pipe that is read); with the metrics; with both, which is the default.
-Log, metrics and health together have to stay below 40 us. Then how long a page of metrics takes
-while requests go on, and whether the histogram agrees with the callers' clock. Linux only.
+with the access log (into a pipe that is read); with the metrics; with both, which is the default;
+with traces of 1 % besides, for a collector that takes them; and of every request. Log, metrics and
+health together have to stay below 40 us, with traces of 1 % below 50 us. Then how long a page of
+metrics takes while requests go on, and whether the histogram agrees with the callers' clock. Linux
+only.
 
     python -m benchmarks.telemetry [requests a turn]
 """
@@ -21,6 +23,7 @@ from functools import partial
 
 from benchmarks.serving import free_port
 from benchmarks.upstream_leg import begin, elsewhere, gateway, spent
+from tests.support.recording import recorder
 
 TURNS = 7
 CONNECTIONS = 16
@@ -29,6 +32,8 @@ CONFIGS = {
     "log": "telemetry: {access_log: {path: access.log}, metrics: false}\n",
     "metrics": "telemetry: {access_log: {format: 'off'}}\n",
     "both": "telemetry: {access_log: {path: access.log}}\n",
+    "1 %": "telemetry: {access_log: {path: access.log}, traces: {endpoint: URL, sample: 0.01}}\n",
+    "100 %": "telemetry: {access_log: {path: access.log}, traces: {endpoint: URL, sample: 1}}\n",
 }
 _SUM = re.compile(r"modelway_request_duration_seconds_(sum|count)\{.*Chat.*\} (\S+)")
 
@@ -38,9 +43,11 @@ def main(requests: int) -> None:
     serving = begin("serve_upstream", upstream)
     with ExitStack() as stack:
         stack.callback(serving.kill)
+        collector = stack.enter_context(recorder())
         gateways = {}
         for name, more in CONFIGS.items():
             folder = stack.enter_context(tempfile.TemporaryDirectory())
+            more = more.replace("URL", f"'{collector.url}'")
             gateways[name] = stack.enter_context(gateway(folder, upstream, more))
         took: dict[str, list[float]] = {name: [] for name in gateways}
         for _ in range(TURNS):

@@ -192,6 +192,22 @@ def test_the_collector_is_told_with_its_headers_at_its_path(stage):
     assert told.values("authorization") == [OTLP_SECRET]
 
 
+def test_how_many_were_told_is_among_the_metrics(stage):
+    trace, _ = stage.ask()
+    stage.collector.trace(trace, 2)
+    deadline = time.monotonic() + 10
+    while (
+        "modelway_trace_spans_sent_total 0" in (page := metrics(stage)) or "spans_sent" not in page
+    ):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    assert "modelway_trace_spans_lost_total 0.0" in page
+
+
+def metrics(stage):
+    return ask(stage.gateway.port, request("/metrics")).body.decode()
+
+
 def test_no_secret_and_nothing_that_was_said_reaches_the_collector(stage):
     stage.ask(target=f"/v1/chat/completions?key={ALL}")
     trace, _ = stage.ask("failing-over")
