@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as version_of
@@ -32,10 +32,18 @@ class Observing:
     closing: list[Callable[[], None]] = field(default_factory=list)
 
 
-def observing(config: Config, folder: Path | None) -> Observing:
+def form_of(config: Config) -> log.Format:
+    """How the gateway's own log is written."""
+    return log.Format(config.telemetry.log.format == "text", config.source.redact)
+
+
+def observing(
+    config: Config, folder: Path | None, loggers: Sequence[str] = log.LOGGERS
+) -> Observing:
     """The logs and metrics of one worker: to be made in it, after the fork.
 
-    `folder` is where the metrics of the master's workers meet; None for no metrics.
+    `folder` is where the metrics of the master's workers meet; None for no metrics. `loggers` are
+    those that are the gateway's own to write.
     """
     said = config.telemetry
     made = Observing()
@@ -44,8 +52,7 @@ def observing(config: Config, folder: Path | None) -> Observing:
     sinks: list[Sink] = []
     errors = Sink("stderr")
     sinks.append(errors)
-    form = log.Format(text=said.log.format == "text", redact=config.source.redact)
-    log.install(log.Handler(errors.write, form), said.log.level)
+    log.install(log.Handler(errors.write, form_of(config)), said.log.level, loggers)
     if said.access_log.format != "off":
         sinks.append(_access_log(config, said.access_log, made))
     made.closing.append(errors.close)

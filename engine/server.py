@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+import logging
 import socket
 import sys
 from collections.abc import Callable
 from typing import Any
 
 from gunicorn.app.base import BaseApplication
+from gunicorn.glogging import Logger
 
 from engine.config.model import Server
 
 
 class Gunicorn(BaseApplication):  # type: ignore[misc]
-    """gunicorn's master: `build` makes the application in each worker, after the fork."""
+    """gunicorn's master: `build` makes the application in each worker, after the fork. `form` is
+    how it writes its own log."""
 
     def __init__(
-        self, server: Server, build: Callable[[], Any], ready: Callable[[], None] | None = None
+        self,
+        server: Server,
+        build: Callable[[], Any],
+        ready: Callable[[], None] | None = None,
+        form: logging.Formatter | None = None,
     ) -> None:
+        self._form = form
         self._server = server
         self._build = build
         self._ready = ready
@@ -32,12 +40,25 @@ class Gunicorn(BaseApplication):  # type: ignore[misc]
     def load_config(self) -> None:
         for name, value in settings(self._server).items():
             self.cfg.set(name, value)
+        if self._form is not None:
+            self.cfg.set("logger_class", type("Log", (_Log,), {"form": self._form}))
         if self._ready is not None:
             ready = self._ready
             self.cfg.set("when_ready", lambda arbiter: ready())
 
     def load(self) -> Any:
         return self._build()
+
+
+class _Log(Logger):  # type: ignore[misc]
+    """gunicorn's own log, written as ours."""
+
+    form: logging.Formatter
+
+    def setup(self, cfg: Any) -> None:
+        super().setup(cfg)
+        for handler in self.error_log.handlers:
+            handler.setFormatter(self.form)
 
 
 def taken(listen: str) -> str | None:

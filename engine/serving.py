@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from engine.app import build
@@ -11,6 +12,7 @@ from engine.observing import observing
 from engine.plan import Plan
 from engine.router import Application
 from engine.telemetry.folder import folder_of
+from engine.telemetry.log import LOGGERS
 
 
 def metrics_folder(plan: Plan, master: int) -> Path | None:
@@ -18,8 +20,11 @@ def metrics_folder(plan: Plan, master: int) -> Path | None:
     return folder_of(master) if plan.config.telemetry.metrics else None
 
 
-def serving(plan: Plan, folder: Path | None) -> Application:
-    """The application of one worker: to be made in it, after the fork. Raises CannotConnect."""
-    told = observing(plan.config, folder)
+def serving(plan: Plan, folder: Path | None, loggers: Sequence[str] = LOGGERS) -> Application:
+    """The application of one worker: to be made in it, after the fork. Raises CannotConnect.
+
+    `loggers` are those that are the gateway's own to write.
+    """
+    told = observing(plan.config, folder, loggers)
     told.health.standing.loaded = time.time()
     return build(plan, services_of(plan.config, told))

@@ -129,7 +129,7 @@ class Worker(GeventWorker):  # type: ignore[misc]
         The address is never logged: a token may stand in its query.
         """
         if isinstance(exc, errors.ParseException):
-            self.log.warning("not a valid HTTP request: %s", type(exc).__name__)
+            self.log.info("not a valid HTTP request: %s", type(exc).__name__)
             status, reason = next((s, r) for kind, s, r in _STATUS if isinstance(exc, kind))
         else:
             self.log.error("a connection failed", exc_info=exc)

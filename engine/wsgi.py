@@ -29,7 +29,8 @@ def load() -> Any:
         if warning := prepare(planned.plan.config):
             sys.stderr.write(f"modelway: {warning}\n")
         # The workers of one gunicorn meet where its number says; this is one of them.
-        return serving(planned.plan, metrics_folder(planned.plan, os.getppid()))
+        folder = metrics_folder(planned.plan, os.getppid())
+        return serving(planned.plan, folder, ["modelway"])
     except OSError as error:
         raise AppImportError(f"the metrics cannot be kept: {error}") from error
     except CannotConnect as error:

@@ -61,7 +61,7 @@ EDGES = {
     "hiredis": ("stores.counters.redis_link",),
     "opentelemetry": ("telemetry.otlp",),
     "google": ("telemetry.otlp",),
-    "prometheus_client": ("telemetry.cells", "telemetry.metrics"),
+    "prometheus_client": ("telemetry.cells", "telemetry.page"),
     "psycopg": (),  # SQLAlchemy's business
 }
 """Outside modules, and the only parts of engine/ that may import them."""

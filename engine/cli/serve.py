@@ -10,6 +10,7 @@ import click
 
 from engine.cli.show import config_option, planned_or_exit
 from engine.connect import CannotConnect, prepare
+from engine.observing import form_of
 from engine.server import Gunicorn
 from engine.serving import metrics_folder, serving
 
@@ -39,7 +40,8 @@ def command(config: Path) -> None:
 
     master = os.getpid()
     try:
-        Gunicorn(server, lambda: serving(plan, folder), ready).run()
+        form = form_of(plan.config)
+        Gunicorn(server, lambda: serving(plan, folder), ready, form).run()
     finally:
         if folder is not None and os.getpid() == master:
             shutil.rmtree(folder, ignore_errors=True)

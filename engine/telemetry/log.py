@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from engine.telemetry.access_log import moment
@@ -63,9 +63,9 @@ class Handler(logging.Handler):
         self._write(self.format(record).encode() + b"\n")
 
 
-def install(handler: logging.Handler, level: str) -> None:
-    """Send what this process logs to a handler, and nowhere else."""
-    for name in LOGGERS:
+def install(handler: logging.Handler, level: str, loggers: Sequence[str] = LOGGERS) -> None:
+    """Send what these loggers of this process say to a handler, and nowhere else."""
+    for name in loggers:
         logger = logging.getLogger(name)
         logger.handlers[:] = [handler]
         logger.setLevel(level.upper())

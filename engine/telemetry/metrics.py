@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import gevent
-from prometheus_client import generate_latest
-from prometheus_client.multiprocess import MultiProcessCollector
+from gevent.lock import BoundedSemaphore
 
 from engine.exchange import Account, Exchange, Traffic
 from engine.telemetry import names
@@ -21,10 +20,9 @@ from engine.telemetry.cells import Cell, Cells, Distribution
 from engine.telemetry.folder import Slot, bury_the_dead
 from engine.telemetry.genai import operation_name, provider_name
 from engine.telemetry.names import Metric, Read
+from engine.telemetry.page import Page
 
 log = logging.getLogger("modelway")
-
-_Collector: Any = MultiProcessCollector
 
 EVERY = 1.0
 """Seconds between two readings."""
@@ -41,6 +39,8 @@ class Metrics:
     def __init__(self, folder: Path, currency: str = "", readings: Sequence[Read] = ()) -> None:
         self._readings = readings
         self._slot = Slot(folder)
+        self._page = Page()
+        self._asked = BoundedSemaphore()
         self._cells = Cells(folder, self._slot.number)
         self.currency = currency
         self._ways: dict[tuple[str, ...], _Way] = {}
@@ -63,8 +63,13 @@ class Metrics:
     def page(self) -> bytes:
         """The text that Prometheus reads. Runs in a thread, so that requests go on."""
         self.refresh()
-        text: bytes = gevent.get_hub().threadpool.apply(_page, (self._slot.folder,))
+        with self._asked:
+            text: bytes = gevent.get_hub().threadpool.apply(self._text)
         return text
+
+    def _text(self) -> bytes:
+        bury_the_dead(self._slot.folder)
+        return self._page.text(self._slot.folder)
 
     def refresh(self) -> None:
         """Take the readings now. One that fails is logged, and the others are taken."""
@@ -199,8 +204,3 @@ def _error_type(kept: Account) -> str:
     if kept.outcome == "complete":
         return ""
     return str(kept.status) if kept.status >= 400 else kept.outcome
-
-
-def _page(folder: Path) -> bytes:
-    bury_the_dead(folder)
-    return generate_latest(_Collector(None, str(folder)))
