@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from random import getrandbits
 
 _PARENT = re.compile(r"([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?")
@@ -18,7 +18,10 @@ _MEMBER = re.compile(f"({_KEY})={_VALUE}")
 _MEMBERS = 32
 _NO_TRACE, _NO_SPAN = "0" * 32, "0" * 16
 _SAMPLED = 0x01
-_KNOWN_FLAGS = _SAMPLED | 0x02  # 0x02: the trace id is random
+_RANDOM = 0x02  # the trace id is
+_KNOWN_FLAGS = _SAMPLED | _RANDOM
+_HALF = 2**64 - 1
+_NO_ZEROS = 1 << 64 | 1  # an id of zeros is none
 
 
 @dataclass(slots=True)
@@ -32,7 +35,7 @@ class Trace:
     parent_id: str = ""
     flags: int = 0
     state: str = ""
-    attempts: list[tuple[str, float]] = field(default_factory=list)
+    attempts: tuple[tuple[str, float], ...] = ()
 
     @property
     def sampled(self) -> bool:
@@ -44,7 +47,7 @@ class Trace:
         span_id = self.span_id
         if self.flags & _SAMPLED:
             span_id = f"{getrandbits(64) or 1:016x}"
-            self.attempts.append((span_id, time.monotonic()))
+            self.attempts = (*self.attempts, (span_id, time.monotonic()))
         kept = [pair for pair in fields if pair[0] not in ("traceparent", "tracestate")]
         kept.append(("traceparent", f"00-{self.trace_id}-{span_id}-{self.flags:02x}"))
         if self.state:
@@ -63,14 +66,14 @@ class Sampler:
     def begin(self, parent: str | None, state: str | None) -> Trace:
         """The trace of a request with these headers `traceparent` and `tracestate`; a new one if
         they are absent or not valid."""
-        span_id = f"{getrandbits(64) or 1:016x}"
+        bits = getrandbits(192) | _NO_ZEROS
+        ids = f"{bits:048x}"
         known = _read(parent) if parent else None
         if known is not None:
             trace_id, parent_id, flags = known
-            return Trace(trace_id, span_id, parent_id, flags, _state(state) if state else "")
-        bits = getrandbits(128) or 1
-        kept = bits & (2**64 - 1) < self._bound
-        return Trace(f"{bits:032x}", span_id, "", _KNOWN_FLAGS if kept else 0x02)
+            return Trace(trace_id, ids[32:], parent_id, flags, _state(state) if state else "")
+        kept = bits >> 64 & _HALF < self._bound
+        return Trace(ids[:32], ids[32:], "", _KNOWN_FLAGS if kept else _RANDOM)
 
 
 def _read(header: str) -> tuple[str, str, int] | None:

@@ -36,7 +36,8 @@ def told(made, parent=PARENT, attempts=None):
     for number in range(count):
         trace.sent([])
         began = made.account.tries[number].began if number < len(made.account.tries) else 11.0
-        trace.attempts[-1] = (trace.attempts[-1][0], began)
+        *others, (span_id, _) = trace.attempts
+        trace.attempts = (*others, (span_id, began))
     return spans_of(made, trace, PEERS)
 
 

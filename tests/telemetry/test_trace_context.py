@@ -74,7 +74,7 @@ def test_each_attempt_has_a_span_of_its_own_below_the_request():
 def test_a_trace_that_is_not_kept_is_told_on_as_such_and_keeps_no_attempts():
     trace = never.begin(None, None)
     assert told(trace)["traceparent"] == f"00-{trace.trace_id}-{trace.span_id}-02"
-    assert trace.attempts == []
+    assert trace.attempts == ()
 
 
 def test_the_callers_headers_make_way_for_ours():
