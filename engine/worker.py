@@ -69,7 +69,8 @@ class Worker(GeventWorker):  # type: ignore[misc]
     def handle_exit(self, sig: int, frame: Any) -> None:
         """SIGTERM: requests may go on for the grace, after which the master kills."""
         super().handle_exit(sig, frame)
-        getattr(self.wsgi, "leaving", _nothing)()
+        served = getattr(self, "wsgi", None)  # not yet, while the worker boots
+        getattr(served, "leaving", _nothing)()
         grace = float(self.cfg.graceful_timeout)
         gevent.spawn_later(max(grace - _GOODBYE, grace / 2), self._last_moment)
 
