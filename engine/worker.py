@@ -75,7 +75,7 @@ class Worker(GeventWorker):  # type: ignore[misc]
         gevent.spawn_later(max(grace - _GOODBYE, grace / 2), self._last_moment)
 
     def _last_moment(self) -> None:
-        last_moment = getattr(self.wsgi, "last_moment", None)
+        last_moment = getattr(getattr(self, "wsgi", None), "last_moment", None)
         if last_moment is not None:
             last_moment()
 

@@ -42,11 +42,21 @@ def commands():
 
 
 def test_every_command_has_its_file_and_its_name():
-    assert commands() == ["check", "demo", "init", "mock", "routes", "serve", "token", "usage"]
+    assert commands() == [
+        "check",
+        "demo",
+        "init",
+        "mock",
+        "routes",
+        "serve",
+        "token",
+        "top",
+        "usage",
+    ]
 
 
 @pytest.mark.parametrize(
-    "name", ["check", "demo", "init", "mock", "routes", "serve", "token", "usage"]
+    "name", ["check", "demo", "init", "mock", "routes", "serve", "token", "top", "usage"]
 )
 def test_every_command_has_help_that_reads_like_a_manual(name):
     result = run(name, "--help")
