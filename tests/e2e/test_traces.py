@@ -86,13 +86,21 @@ def fresh(request):
         found.upstream.speak = answer(USED)
 
 
-def test_a_trace_passes_through_the_gateway(stage):
+@pytest.fixture(scope="module")
+def served(stage):
+    """One request that went well: its answer, what its upstream got, its two spans."""
+    stage.upstream.speak = answer(USED)
     trace, answered = stage.ask()
+    return answered, stage.upstream.last, stage.collector.trace(trace, 2)
+
+
+def test_a_trace_passes_through_the_gateway(served):
+    answered, received, (server, client) = served
     assert answered.status == 200
-    server, client = stage.collector.trace(trace, 2)
     assert (server.parent_id, client.parent_id) == ("00f067aa0ba902b7", server.span_id)
-    assert stage.upstream.last.values("traceparent") == [f"00-{trace}-{client.span_id}-01"]
-    assert stage.upstream.last.values("tracestate") == ["vendor=x"]
+    (parent,) = received.values("traceparent")
+    assert parent == f"00-{server.trace_id}-{client.span_id}-01"
+    assert received.values("tracestate") == ["vendor=x"]
     assert (server.name, server.kind) == ("openai.createChatCompletion", "server")
     assert (client.name, client.kind) == ("chat gpt-4o", "client")
     assert server.start <= client.start <= client.end <= server.end
@@ -100,13 +108,17 @@ def test_a_trace_passes_through_the_gateway(stage):
     assert not client.error
 
 
-def test_spans_say_what_the_conventions_have_names_for(stage):
-    trace, answered = stage.ask()
-    server, client = stage.collector.trace(trace, 2)
-    assert server.said | {"http.response.status_code": 200, "modelway.token": "everything"} == (
-        server.said
-    )
-    assert server.said["modelway.request_id"] == answered.value("x-request-id")
+def test_spans_say_what_the_conventions_have_names_for(stage, served):
+    answered, _, (server, client) = served
+    wanted = {
+        "http.request.method": "POST",
+        "http.response.status_code": 200,
+        "gen_ai.operation.name": "chat",
+        "gen_ai.request.model": "gpt-4o",
+        "modelway.token": "everything",
+        "modelway.request_id": answered.value("x-request-id"),
+    }
+    assert server.said | wanted == server.said
     wanted = {
         "gen_ai.operation.name": "chat",
         "gen_ai.provider.name": "openai",
@@ -120,10 +132,8 @@ def test_spans_say_what_the_conventions_have_names_for(stage):
     assert client.said | wanted == client.said
 
 
-def test_who_tells_is_named_by_the_environment(stage):
-    trace, _ = stage.ask()
-    stage.collector.trace(trace, 2)
-    assert stage.collector.resources()[-1]["service.name"] == "shop-gateway"
+def test_who_tells_is_named_by_the_environment(stage, served):
+    assert stage.collector.resources()[0]["service.name"] == "shop-gateway"
 
 
 def test_each_attempt_of_a_failover_is_seen(stage):
@@ -183,18 +193,14 @@ def test_what_the_caller_does_not_keep_is_told_on_but_not_kept(stage):
     assert trace not in {span.trace_id for span in stage.collector.spans()}
 
 
-def test_the_collector_is_told_with_its_headers_at_its_path(stage):
-    trace, _ = stage.ask()
-    stage.collector.trace(trace, 2)
+def test_the_collector_is_told_with_its_headers_at_its_path(stage, served):
     told = stage.collector.requests[-1]
     assert told.target == "/v1/traces"
     assert told.values("content-type") == ["application/x-protobuf"]
     assert told.values("authorization") == [OTLP_SECRET]
 
 
-def test_how_many_were_told_is_among_the_metrics(stage):
-    trace, _ = stage.ask()
-    stage.collector.trace(trace, 2)
+def test_how_many_were_told_is_among_the_metrics(stage, served):
     deadline = time.monotonic() + 10
     while (
         "modelway_trace_spans_sent_total 0" in (page := metrics(stage)) or "spans_sent" not in page
