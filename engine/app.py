@@ -15,16 +15,17 @@ from engine.exchange import Handler, Stage
 from engine.pipeline import compose
 from engine.plan import Plan, Route
 from engine.policies import stages_of
+from engine.readings import of_door, of_upstreams
 from engine.relay.websocket.session import Limits
 from engine.relay.websocket.sessions import Sessions
 from engine.router import Application, Resource, application
 from engine.services import Services
-from engine.stages.account import account
 from engine.stages.authenticate import authenticate
 from engine.stages.limit import limit
 from engine.stages.meter import meter
 from engine.stages.report_answers import report_answers
 from engine.stages.validate import validate
+from engine.telemetry.health import pages as health_pages
 from engine.upstream.catalog import Catalog, catalog
 from engine.upstream.client import Client
 from engine.upstream.converse import converse
@@ -72,13 +73,23 @@ def build(
     models = catalog(plan.config.models, upstreams)
     parts = _Parts(plan, services, upstreams, models, Watcher(), around, Sessions())
     server = plan.config.server
-    door = Door(server.max_body, server.body_timeout, Cors(plan.config.origins))
-    app = application(door)
+    door = Door(
+        server.max_body,
+        server.body_timeout,
+        services.observers,
+        services.clock,
+        services.begin,
+        Cors(plan.config.origins),
+    )
+    app = application(door, _own_pages(plan, services))
     app.close = services.close
+    app.leaving = services.health.leave
     app.last_moment = parts.sessions.restart
+    services.readings.append(of_upstreams(upstreams))
+    services.readings.append(of_door(lambda: door.open, lambda: len(parts.sessions)))
     for route in plan.routes:
         operation = route.operation
-        responder = door.endpoint(_handler(route, parts), route.dialects)
+        responder = door.endpoint(_handler(route, parts), route.dialects, operation.id)
         for template, mount in route.templates:
             resource = Resource(operation.method, mount, route.wide, responder, operation.query)
             app.add_route(template, resource)
@@ -87,6 +98,19 @@ def build(
         for method in ("GET", "HEAD"):
             app.add_route(path, Resource(method, "", (), shown))
     return app
+
+
+def _own_pages(plan: Plan, services: Services) -> Mapping[str, Handler]:
+    """The gateway's own pages, for those who run it."""
+    said = plan.config.telemetry
+    return health_pages(
+        services.health,
+        metrics=said.metrics,
+        page=services.page,
+        allowed=said.allow_ips,
+        proxies=services.proxies,
+        clock=services.clock,
+    )
 
 
 def _handler(route: Route, parts: _Parts) -> Handler:
@@ -106,7 +130,6 @@ def _handler(route: Route, parts: _Parts) -> Handler:
             )
         )
     stages = [
-        account(route.operation.id, services),
         authenticate(route.carriers, route.public, services),
         *guards,
         *_reporting(route),

@@ -5,17 +5,31 @@ What a deployment does not use is not imported.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path as FilePath
+from typing import TYPE_CHECKING
+
+import gevent
 
 from engine import policies
 from engine.config.model import Config, Policy
-from engine.ledger import Entry
+from engine.exchange import Exchange, Observer
+from engine.ledger import entry_of
+from engine.observing import Observing
+from engine.readings import of_directory, of_ledger
 from engine.rundir import rundir
 from engine.services import Lookup, Services
-from engine.stores.counters import Counters
+from engine.stores.counters import Counters, CountersAway
+from engine.telemetry.health import Check
 from engine.wildcard import ByName
+
+if TYPE_CHECKING:  # what a deployment does not use is not imported
+    from engine.stores.counters.redis import Redis
+    from engine.stores.records.database import Database
+
+_PATIENCE = 1.0
+"""Seconds in which a store has to answer whether it is there."""
 
 
 class CannotConnect(Exception):
@@ -48,38 +62,70 @@ def prepare(config: Config) -> str:
     return ""
 
 
-def services_of(config: Config) -> Services:
-    """The services of one worker: to be made in it, after the fork. Raises CannotConnect."""
+def services_of(config: Config, told: Observing | None = None) -> Services:
+    """The services of one worker: to be made in it, after the fork. Raises CannotConnect.
+
+    `told` is what it tells of itself, besides what it writes into the ledger.
+    """
+    told = told or Observing()
     tokens: Lookup = config.tokens
-    ledger: Callable[[Entry], None] | None = None
-    closing: list[Callable[[], None]] = []
+    observers, closing = told.observers, told.closing
     if config.stores.records is not None:
-        tokens = _directory(config, config.stores.records, closing)
-        ledger = _ledger(config, config.stores.records, closing)
+        tokens = _directory(config, config.stores.records, told)
+        observers.append(_ledger(config, config.stores.records, told))
+    begin: Observer | None = None
+    if config.telemetry.traces is not None:
+        from engine.tracing import tracing
+
+        begin = tracing(config, config.telemetry.traces, told)
     return Services(
         tokens=tokens,
-        counters=_counters(config, closing) if _is_limited(config) else None,
+        counters=_counters(config, told) if _is_limited(config) else None,
         allow_uncounted=config.stores.allow_on_failure,
         prices=ByName(config.prices),
         currency=config.currency,
-        ledger=ledger,
+        begin=begin,
+        observers=observers,
         proxies=config.server.trusted_proxies,
+        readings=told.readings,
+        page=told.page,
+        health=told.health,
         closing=closing,
     )
 
 
-def _directory(config: Config, url: str, closing: list[Callable[[], None]]) -> Lookup:
+def _directory(config: Config, url: str, told: Observing) -> Lookup:
     from engine.directory import Directory
     from engine.stores.records.database import open_database
     from engine.stores.records.tokens import callers
 
     database = open_database(url, busy=0.05)
-    closing.append(database.close)
+    told.closing.append(database.close)
     find = callers(database, config.currency)
-    return Directory(config.tokens, find, ttl=config.stores.token_ttl)
+    made = Directory(config.tokens, find, ttl=config.stores.token_ttl)
+    told.readings.append(of_directory(made))
+    # Without ever having seen the records only the config's tokens work.
+    told.health.checks["records"] = Check(partial(_records_away, database), lambda seen: not seen)
+    return made
 
 
-def _ledger(config: Config, url: str, closing: list[Callable[[], None]]) -> Callable[[Entry], None]:
+def _records_away(database: Database) -> str:
+    from engine.stores.records.failures import RecordsError
+
+    limit = gevent.Timeout(_PATIENCE)
+    try:
+        with limit:
+            database.read(lambda connection: connection.exec_driver_sql("SELECT 1").scalar())
+    except RecordsError as error:
+        return str(error)
+    except gevent.Timeout as late:
+        if late is not limit:
+            raise
+        return f"{database.shown} does not answer in {_PATIENCE:g} s"
+    return ""
+
+
+def _ledger(config: Config, url: str, told: Observing) -> Observer:
     from engine.stores.journal import Journal, JournalError
     from engine.stores.records.database import open_database
     from engine.stores.records.migrate import upgrade
@@ -94,11 +140,17 @@ def _ledger(config: Config, url: str, closing: list[Callable[[], None]]) -> Call
     books = Books(database, partial(upgrade, database))
     shipper = Shipper(journal, books, retention=config.stores.retention)
     shipper.start()
-    closing += [database.close, shipper.close]
-    return journal.append
+    told.closing += [database.close, shipper.close]
+    told.readings.append(of_ledger(journal, shipper))
+
+    def enter(exchange: Exchange) -> None:
+        if exchange.operation:
+            journal.append(entry_of(exchange, config.currency))
+
+    return enter
 
 
-def _counters(config: Config, closing: list[Callable[[], None]]) -> Counters:
+def _counters(config: Config, told: Observing) -> Counters:
     counters: Counters
     if config.stores.counters == "memory":
         from engine.stores.counters.memory import Memory
@@ -110,9 +162,19 @@ def _counters(config: Config, closing: list[Callable[[], None]]) -> Counters:
     else:
         from engine.stores.counters.redis import Redis
 
-        counters = Redis(config.stores.counters)
-    closing.append(counters.close)
+        counters = redis = Redis(config.stores.counters)
+        denies = not config.stores.allow_on_failure
+        told.health.checks["counters"] = Check(partial(_counters_away, redis), lambda seen: denies)
+    told.closing.append(counters.close)
     return counters
+
+
+def _counters_away(redis: Redis) -> str:
+    try:
+        redis.ping()
+    except CountersAway as away:
+        return str(away)
+    return ""
 
 
 def _is_limited(config: Config) -> bool:

@@ -25,6 +25,7 @@ def check_names(
             checker.dialect(upstream.dialect, (*upstream.at, "dialect"))
         checker.forwarded(upstream)
         checker.address(upstream)
+    checker.collector()
     for entry in config.models.values():
         checker.targets(entry.to)
         checker.fallbacks(entry)
@@ -157,6 +158,16 @@ class _Checker:
             proxy_of(origin, upstream.proxy, {})
         except ValueError as error:
             self.error((*upstream.at, "proxy"), "MW104", str(error))
+
+    def collector(self) -> None:
+        """Where traces are sent, as the client reads it."""
+        traces = self.config.telemetry.traces
+        try:
+            if traces is not None:
+                origin_of(traces.url)
+        except ValueError as error:
+            message = str(error).replace("an upstream", "a collector")
+            self.error(("telemetry", "traces", "endpoint"), "MW104", message)
 
     def unused(self) -> None:
         for name, upstream in self.config.upstreams.items():

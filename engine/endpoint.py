@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import logging
 import os
+import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 import falcon
 import orjson
@@ -18,32 +20,71 @@ from engine.answer import speaking
 from engine.cors import NOBODY, Cors
 from engine.dialects import Dialect, get
 from engine.errors import CallerGone, GatewayError, Malformed
-from engine.exchange import Exchange, Handler, Response
+from engine.exchange import Account, Exchange, Handler, Observer, Response
 from engine.incoming import Incoming
 
 Responder = Callable[..., None]
+T = TypeVar("T")
 log = logging.getLogger("modelway")
 
 
 class Door:
-    """What every endpoint shares: the limits at the door, and whose web pages may come in."""
+    """What every endpoint shares: the limits at the door, whose web pages may come in, and who is
+    told how exchanges begin (`begin`) and end.
 
-    def __init__(self, max_body: int, body_timeout: float, cors: Cors = NOBODY) -> None:
+    `open` is how many exchanges are under way. `clock` gives Unix seconds.
+    """
+
+    def __init__(
+        self,
+        max_body: int,
+        body_timeout: float,
+        observers: Sequence[Observer] = (),
+        clock: Callable[[], float] = time.time,
+        begin: Observer | None = None,
+        cors: Cors = NOBODY,
+    ) -> None:
         self.max_body = max_body
         self.body_timeout = body_timeout
         self.cors = cors
+        self.open = 0
+        self._observers = observers
+        self._clock = clock
+        self._begin = begin
 
-    def endpoint(self, handler: Handler, dialects: Sequence[Dialect]) -> Responder:
+    def enter(self, exchange: Exchange) -> None:
+        """An exchange begins. At its end, after everything else, each observer is told once."""
+        kept = exchange.account
+        kept.time, kept.began = self._clock(), time.monotonic()
+        self.open += 1
+        exchange.on_end.append(partial(self._leave, exchange))
+        if self._begin is not None:
+            self._begin(exchange)
+
+    def _leave(self, exchange: Exchange) -> None:
+        self.open -= 1
+        exchange.account.close(time.monotonic())
+        for observer in self._observers:
+            try:
+                observer(exchange)
+            except Exception:
+                log.exception("request %s: its end was not noted", exchange.request_id)
+
+    def endpoint(
+        self, handler: Handler, dialects: Sequence[Dialect], operation: str = ""
+    ) -> Responder:
         """A responder for a handler. Its errors speak the first of `dialects` that claims the
-        request, the last one otherwise."""
+        request, the last one otherwise. `operation` is "" where the request finds none."""
 
         def respond(req: falcon.Request, resp: falcon.Response, mount: str, variables: Any) -> None:
             environ = req.env
             path, _, query = raw_target(environ).partition("?")
             exchange = Exchange(req.method, path, query, environ, request_id(), mount, variables)
             incoming = Incoming(environ, self.body_timeout)
+            exchange.operation = operation
+            self.enter(exchange)
             exchange.max_body = self.max_body
-            exchange.receive = incoming.receive
+            exchange.receive = partial(_waiting, exchange, incoming.receive)
             # What says the dialect is looked at before tokens are taken out of the request.
             exchange.dialect = dialects[0] if len(dialects) == 1 else speaking(exchange, dialects)
             response = _answer(handler, exchange, incoming)
@@ -56,6 +97,53 @@ class Door:
             _send(resp, exchange, response, after)
 
         return respond
+
+    def page(self, handler: Handler) -> Responder:
+        """A responder for a page of the gateway's own, whose exchanges nobody is told of."""
+
+        def respond(req: falcon.Request, resp: falcon.Response, mount: str, variables: Any) -> None:
+            path, _, query = raw_target(req.env).partition("?")
+            exchange = Exchange(req.method, path, query, req.env, request_id())
+            exchange.dialect = get("openai")
+            try:
+                response = handler(exchange)
+            except GatewayError as error:
+                response = refusal(error, exchange)
+            _send(resp, exchange, response)
+
+        return respond
+
+    def malformed(self, name: str, status: int, address: str) -> None:
+        """Something came in that was no request; it was answered as `name` with that status."""
+        exchange = Exchange("", "", "", {"REMOTE_ADDR": address}, name)
+        self.enter(exchange)
+        exchange.account.end(status, _outcome(status), "bad_request")
+        exchange.end()
+
+    def unexpected(
+        self, req: falcon.Request, resp: falcon.Response, error: Exception, params: Any
+    ) -> None:
+        """What fails outside a handler: Falcon's own refusals, and a connection to be cut."""
+        if isinstance(error, CallerGone):
+            raise error
+        status = error.status_code if isinstance(error, falcon.HTTPError) else 500
+        exchange = Exchange(req.method, "", "", req.env, request_id())
+        exchange.dialect = get("openai")
+        self.enter(exchange)
+        code, message = "bad_request", "The request is not valid."
+        if status == 500:
+            log.error("request %s failed", exchange.request_id, exc_info=error)
+            code, message = "internal_error", "The gateway failed on this request."
+        _send(resp, exchange, refusal(GatewayError(status, code, message), exchange))
+
+
+def _waiting(exchange: Exchange, work: Callable[..., T], *arguments: Any) -> T:
+    """Do what waits for the caller; its time is not the gateway's own."""
+    begun = time.monotonic()
+    try:
+        return work(*arguments)
+    finally:
+        exchange.account.waited += time.monotonic() - begun
 
 
 def request_id() -> str:
@@ -72,15 +160,20 @@ def raw_target(environ: dict[str, Any]) -> str:
 
 
 def _answer(handler: Handler, exchange: Exchange, incoming: Incoming) -> Response:
-    """The handler's response, or the error that it raised as one."""
+    """The handler's response, or the error that it raised as one; how it ends is in the account."""
     try:
         incoming.check()
-        return handler(exchange)
+        return _noted(handler(exchange), exchange.account)
     except GatewayError as error:
         return refusal(error, exchange)
     except Malformed as error:
         return refusal(GatewayError(400, "invalid_value", str(error)), exchange)
     except CallerGone:
+        kept, session = exchange.account, exchange.traffic
+        if session is not None:  # a session always ends like this
+            kept.end(101, session.outcome)
+        elif not kept.outcome:
+            kept.end(499, "caller_left")
         exchange.end()
         raise
     except Exception:
@@ -89,10 +182,29 @@ def _answer(handler: Handler, exchange: Exchange, incoming: Incoming) -> Respons
             f"The gateway failed on this request. Its operator finds it as {exchange.request_id}."
         )
         return refusal(GatewayError(500, "internal_error", message), exchange)
+    except BaseException:  # the worker ends
+        exchange.account.end(500, "failed", "internal_error")
+        exchange.end()
+        raise
+
+
+def _noted(response: Response, kept: Account) -> Response:
+    if isinstance(response.body, bytes):
+        kept.end(response.status, _outcome(response.status))
+    else:
+        kept.status = response.status  # how it ends, whoever makes the body will know
+    return response
+
+
+def _outcome(status: int) -> str:
+    if status < 400:
+        return "complete"
+    return "refused" if status < 500 else "failed"
 
 
 def refusal(error: GatewayError, exchange: Exchange) -> Response:
     """An error as the dialect's error object, always `application/json`."""
+    exchange.account.end(error.status, _outcome(error.status), error.code)
     body = orjson.dumps(exchange.dialect.error(error, exchange.request_id))
     return Response(error.status, [("content-type", "application/json"), *error.headers], body)
 
@@ -155,17 +267,3 @@ class _Sending:
         self._exchange.end()
         for each in self._after:
             each()
-
-
-def unexpected(req: falcon.Request, resp: falcon.Response, error: Exception, params: Any) -> None:
-    """What fails outside a handler: Falcon's own refusals, and a connection to be cut."""
-    if isinstance(error, CallerGone):
-        raise error
-    status = error.status_code if isinstance(error, falcon.HTTPError) else 500
-    exchange = Exchange(req.method, "", "", req.env, request_id())
-    exchange.dialect = get("openai")
-    code, message = "bad_request", "The request is not valid."
-    if status == 500:
-        log.error("request %s failed", exchange.request_id, exc_info=error)
-        code, message = "internal_error", "The gateway failed on this request."
-    _send(resp, exchange, refusal(GatewayError(status, code, message), exchange))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from engine.body import Body
 from engine.tokens import Caller
@@ -23,23 +23,56 @@ class Response:
     body: bytes | Iterable[bytes] = b""
 
 
+class Try(NamedTuple):
+    """One attempt at a target, `upstream/model`: `failure` is its class, "" when it answered well,
+    `status` the upstream's, 0 without an answer. `began` on the steady clock; `seconds` until the
+    first content or the failure. `model` is what the upstream was asked for."""
+
+    target: str
+    upstream: str
+    model: str
+    failure: str
+    status: int
+    began: float
+    seconds: float
+
+
 @dataclass(slots=True)
 class Account:
-    """What is known of an exchange for the ledger.
+    """What is known of an exchange for those who observe its end.
 
     `time` in Unix seconds, `began` on the steady clock. `outcome` is complete, caller_left,
-    upstream_cut, refused or failed. `model` and `upstream` are those that served; `reached` tells
-    whether an upstream was sent anything. `expected` is what it was estimated to use beforehand.
-    `cost` in nano-units; `first_byte` in seconds.
+    upstream_cut, refused or failed; `code` is that of the error the caller was told, `limit` the
+    policy that refused it (`token` for a limit of the token's own); `uncounted`: the counters were
+    away. `model` and `upstream` are those that served; `asked` and `entry` are the names under
+    `models` by which the model asked for, and the one that served, were found. `reached` tells
+    whether an upstream was sent anything, `tries` whom it was sent to. `expected` is what it was
+    estimated to use beforehand. `cost` in nano-units.
+
+    Seconds: `first_byte` from the beginning to the first content; `waited` for upstreams and for
+    the caller's body; `duration` of all of it. `told` is when the upstream had said everything, on
+    the steady clock, 0 if it never had. Of a stream `events` counts what passed; `longest_gap` is
+    the longest time between two of them.
     """
 
     time: float = 0.0
     began: float = 0.0
     status: int = 0
     outcome: str = ""
+    code: str = ""
+    limit: str = ""
     model: str = ""
     upstream: str = ""
+    asked: str = ""
+    entry: str = ""
     attempts: int = 0
+    tries: list[Try] = field(default_factory=list)
+    waited: float = 0.0
+    duration: float = 0.0
+    told: float = 0.0
+    events: int = 0
+    longest_gap: float = 0.0
+    uncounted: bool = False
     reached: bool = False
     stream: bool = False
     first_byte: float | None = None
@@ -48,9 +81,24 @@ class Account:
     usage: Usage = NOTHING
     cost: int = 0
 
-    def end(self, status: int, outcome: str) -> None:
+    @property
+    def own(self) -> float:
+        """The gateway's own share of the duration: what is left of it without waiting for others.
+
+        From the first content of an answer to its end the upstream and the caller set the pace.
+        """
+        return max(0.0, self.duration - self.waited)
+
+    def end(self, status: int, outcome: str, code: str = "") -> None:
         """It is over, and how."""
-        self.status, self.outcome = status, outcome
+        self.status, self.outcome, self.code = status, outcome, code
+
+    def close(self, now: float) -> None:
+        """Nothing more will come; `now` on the steady clock."""
+        self.duration = now - self.began
+        self.outcome = self.outcome or "caller_left"
+        if self.first_byte is not None:
+            self.waited += (self.told or now) - self.began - self.first_byte
 
 
 @dataclass(slots=True)
@@ -90,6 +138,7 @@ class Exchange:
     which they are tried. `edits` are what the gateway changes in the body on its own account.
     `operation` is known as `spec.operationId`. `upgrade` is there when the request is to become a
     WebSocket, `traffic` when it has. `on_end` runs when the answer is out, or the caller has left.
+    `trace` is for those who trace it, `trace.sent(headers)` for whoever sends it on.
     """
 
     method: str
@@ -117,6 +166,7 @@ class Exchange:
     operation: str = ""
     edits: Sequence[tuple[int, int, bytes]] = ()
     account: Account = field(default_factory=Account)
+    trace: Any = None
 
     def header(self, key: str) -> str | None:
         """A request header by its WSGI name (see `environ_key`)."""
@@ -143,6 +193,9 @@ class Exchange:
 
 Handler = Callable[[Exchange], Response]
 """What answers a request. Raises GatewayError when it cannot."""
+
+Observer = Callable[[Exchange], None]
+"""What is told of the end of an exchange, once; everything it wants to know is in its account."""
 
 Stage = Callable[[Exchange, Handler], Response]
 """A step on the way: does its part, calls the next handler, may touch what comes back."""

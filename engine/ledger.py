@@ -10,6 +10,8 @@ from typing import Any
 
 import orjson
 
+from engine.exchange import Exchange
+
 
 @dataclass(slots=True)
 class Entry:
@@ -55,6 +57,38 @@ _SMALL = frozenset({"status", "attempts"})
 _LONGEST = 4096
 _TEXT = 256
 _read = operator.attrgetter(*NAMES)
+
+
+def entry_of(exchange: Exchange, currency: str) -> Entry:
+    """The row of an exchange that is over."""
+    kept, usage = exchange.account, exchange.account.usage
+    return Entry(
+        id=exchange.request_id,
+        time=kept.time,
+        token=exchange.caller.name if exchange.caller is not None else "",
+        operation=exchange.operation,
+        model_asked=exchange.model,
+        model_served=kept.model,
+        upstream=kept.upstream,
+        status=kept.status,
+        outcome=kept.outcome,
+        input=usage.input,
+        output=usage.output,
+        cached=usage.cached,
+        reasoning=usage.reasoning,
+        images=usage.images,
+        seconds=usage.seconds,
+        characters=usage.characters,
+        source=usage.source,
+        cost=kept.cost,
+        currency=currency,
+        first_byte=kept.first_byte,
+        duration=kept.duration,
+        bytes_in=exchange.body.size,
+        bytes_out=kept.bytes_out,
+        stream=kept.stream,
+        attempts=kept.attempts,
+    )
 
 
 def encode(entry: Entry) -> bytes:

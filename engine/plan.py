@@ -12,6 +12,7 @@ from hashlib import sha256
 from pathlib import Path as FilePath
 
 from engine import dialects, documents
+from engine.claimed import note_claimed
 from engine.config.load import load
 from engine.config.model import Config, Console, Policy, Target, WebSocket
 from engine.crosscheck import check_names
@@ -140,6 +141,7 @@ def _make(file: FilePath, environ: Mapping[str, str], text: str | None) -> Plann
     ]
     made = tuple(route for route in routes if route is not None)
     _check_paths(made, config.console, findings)
+    note_claimed(made, config, findings)
     for specification in planned.specifications.values():
         specification.settle()
     if not findings.errors:

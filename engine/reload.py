@@ -17,11 +17,11 @@ from pathlib import Path
 import orjson
 
 from engine import rundir
-from engine.app import build
 from engine.connect import CannotConnect, prepare
 from engine.plan import Plan, Planned
 from engine.problem import render
 from engine.server import Gunicorn, taken
+from engine.serving import serving
 
 log = logging.getLogger("modelway")
 
@@ -84,6 +84,11 @@ class Plans:
         draft = self._folder / f"{_FILE}.{os.getpid()}"
         draft.write_bytes(orjson.dumps(asdict(self.state)))
         draft.replace(self._folder / _FILE)
+
+    def standing(self) -> tuple[str, float, str] | None:
+        """Hash, time and error of what the master serves; asked in its workers."""
+        state = read(self._folder)
+        return None if state is None else (state.hash, state.loaded, state.error)
 
     def changed(self) -> bool:
         """Whether the files differ from what was planned last, and have held still since the last
@@ -158,14 +163,26 @@ def _lock(descriptor: int) -> bool:
 class Gateway(Gunicorn):
     """gunicorn's master over plans: workers that start are given the last good one."""
 
-    def __init__(self, plans: Plans, ready: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        plans: Plans,
+        folder: Path | None,
+        ready: Callable[[], None],
+        form: logging.Formatter | None = None,
+    ) -> None:
+        """`folder` is where the workers' metrics meet, `form` how gunicorn's log is written."""
         self.plans = plans
 
         def known() -> None:
             plans.publish()
             ready()
 
-        super().__init__(plans.plan.config.server, lambda: build(plans.plan), known)
+        super().__init__(
+            plans.plan.config.server,
+            lambda: serving(plans.plan, folder, source=plans.standing),
+            known,
+            form,
+        )
 
     def renew(self) -> bool:
         good = self.plans.renew()

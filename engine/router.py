@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -12,9 +12,9 @@ import falcon
 
 from engine import dialects
 from engine.cors import Cors
-from engine.endpoint import Door, Responder, raw_target, unexpected
+from engine.endpoint import Door, Responder, raw_target
 from engine.errors import GatewayError
-from engine.exchange import Exchange, Response
+from engine.exchange import Exchange, Handler, Response
 from engine.incoming import START_RESPONSE
 from engine.problem import near
 from engine.spec.paths import Found, Missed, PathTree, Spans, shape, unsafe, variables
@@ -59,9 +59,13 @@ class _Variants:
 
 
 class Router:
-    """The interface that falcon.App asks of a router: `add_route` and `find`."""
+    """The interface that falcon.App asks of a router: `add_route` and `find`.
+
+    `pages` are the gateway's own, by path, where no route has it.
+    """
 
     def __init__(self, door: Door) -> None:
+        self.pages: dict[str, Responder] = {}
         self._tree = PathTree()
         self._variants: dict[tuple[str, str, tuple[str, ...]], _Variants] = {}
         self._door = door
@@ -96,6 +100,9 @@ class Router:
                 params = {"mount": resource.mount, "variables": spans}
                 return resource, {req.method: resource.responder}, params, uri
             found = Missed((), ())
+        page = self.pages.get(path)
+        if page is not None and req.method in ("GET", "HEAD"):
+            return self, {req.method: page}, {"mount": "", "variables": {}}, uri
         responder = self._door.endpoint(partial(_miss, found, self._door.cors), self._speaking)
         return self, {req.method: responder}, {"mount": "", "variables": {}}, uri
 
@@ -103,24 +110,31 @@ class Router:
 class Application(falcon.App):  # type: ignore[type-arg]
     """Falcon's application; it lets an endpoint reach the server's side of the answer.
 
-    `last_moment` is for the server to call shortly before it ends requests that are still open,
-    `close` for when its worker ends.
+    `leaving` is for the server to call when it is to stop, `last_moment` shortly before it ends
+    requests that are still open, `close` when its worker ends, and `malformed` with what it
+    answered by itself: request id, status and address of the caller.
     """
 
     last_moment: Callable[[], None] = staticmethod(lambda: None)
+    leaving: Callable[[], None] = staticmethod(lambda: None)
     close: Callable[[], None] = staticmethod(lambda: None)
+    malformed: Callable[[str, int, str], None] = staticmethod(lambda name, status, address: None)
 
     def __call__(self, env: dict[str, Any], start_response: Any) -> Any:
         env[START_RESPONSE] = start_response
         return super().__call__(env, start_response)
 
 
-def application(door: Door) -> Application:
-    """A Falcon application without routes, whose every answer is one of ours."""
-    router: Any = Router(door)  # Falcon asks for its own router's type, but not for more than this
+def application(door: Door, pages: Mapping[str, Handler] | None = None) -> Application:
+    """A Falcon application without routes, whose every answer is one of ours; `pages` are those
+    that it has besides, by path."""
+    made = Router(door)
+    made.pages.update({path: door.page(handler) for path, handler in (pages or {}).items()})
+    router: Any = made  # Falcon asks for its own router's type, but not for more than this
     app = Application(router=router)
+    app.malformed = door.malformed
     app.resp_options.default_media_type = None  # type: ignore[assignment]
-    app.add_error_handler((Exception, falcon.HTTPError), unexpected)
+    app.add_error_handler((Exception, falcon.HTTPError), door.unexpected)
     return app
 
 

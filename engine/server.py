@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import signal
 import socket
 import sys
@@ -10,6 +11,7 @@ from typing import Any
 
 from gunicorn.app.base import BaseApplication
 from gunicorn.arbiter import Arbiter
+from gunicorn.glogging import Logger
 
 from engine.config.model import Server
 
@@ -42,11 +44,17 @@ class Master(Arbiter):  # type: ignore[misc]
 
 
 class Gunicorn(BaseApplication):  # type: ignore[misc]
-    """gunicorn's master: `build` makes the application in each worker, after the fork."""
+    """gunicorn's master: `build` makes the application in each worker, after the fork. `form` is
+    how it writes its own log."""
 
     def __init__(
-        self, server: Server, build: Callable[[], Any], ready: Callable[[], None] | None = None
+        self,
+        server: Server,
+        build: Callable[[], Any],
+        ready: Callable[[], None] | None = None,
+        form: logging.Formatter | None = None,
     ) -> None:
+        self._form = form
         self.server = server
         self._build = build
         self._ready = ready
@@ -61,6 +69,8 @@ class Gunicorn(BaseApplication):  # type: ignore[misc]
     def load_config(self) -> None:
         for name, value in settings(self.server).items():
             self.cfg.set(name, value)
+        if self._form is not None:
+            self.cfg.set("logger_class", type("Log", (_Log,), {"form": self._form}))
         if self._ready is not None:
             ready = self._ready
             self.cfg.set("when_ready", lambda arbiter: ready())
@@ -75,6 +85,17 @@ class Gunicorn(BaseApplication):  # type: ignore[misc]
     def changed(self) -> bool:
         """Whether that is to happen without one."""
         return False
+
+
+class _Log(Logger):  # type: ignore[misc]
+    """gunicorn's own log, written as ours."""
+
+    form: logging.Formatter
+
+    def setup(self, cfg: Any) -> None:
+        super().setup(cfg)
+        for handler in self.error_log.handlers:
+            handler.setFormatter(self.form)
 
 
 def taken(listen: str) -> str | None:

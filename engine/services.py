@@ -8,9 +8,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from engine.ledger import Entry
+from engine.exchange import Observer
 from engine.network import Network
 from engine.stores.counters import Counters
+from engine.telemetry.health import Health
+from engine.telemetry.names import Read
 from engine.tokens import Caller
 from engine.usage import Price
 from engine.wildcard import ByName
@@ -27,8 +29,11 @@ class Services:
     """`clock` gives Unix seconds, `dice` a number from 0 up to 1, `tokens` callers by digest.
 
     `counters` count what is limited; `allow_uncounted` lets requests pass while they are away.
-    `prices` are per model, in `currency`. `ledger` takes a row for each request. `proxies` are the
-    networks whose X-Forwarded-For is believed.
+    `prices` are per model, in `currency`. `begin` is told of the beginning of each
+    exchange, `observers` of its end. `proxies` are the networks whose X-Forwarded-For is believed.
+
+    `readings` tell the metrics what has to be asked for, `page` is the text of all of them, where
+    there are any; `health` tells whether the worker is ready.
     """
 
     tokens: Lookup = field(default_factory=dict[str, Caller])
@@ -38,8 +43,12 @@ class Services:
     allow_uncounted: bool = True
     prices: ByName[Price] = field(default_factory=lambda: ByName({}))
     currency: str = "USD"
-    ledger: Callable[[Entry], None] | None = None
+    begin: Observer | None = None
+    observers: Sequence[Observer] = ()
     proxies: tuple[Network, ...] = ()
+    readings: list[Read] = field(default_factory=list)
+    page: Callable[[], bytes] | None = None
+    health: Health = field(default_factory=Health)
     closing: Sequence[Callable[[], None]] = ()
 
     def close(self) -> None:

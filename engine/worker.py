@@ -74,11 +74,13 @@ class Worker(GeventWorker):  # type: ignore[misc]
     def handle_exit(self, sig: int, frame: Any) -> None:
         """SIGTERM: requests may go on for the grace, after which the master kills."""
         super().handle_exit(sig, frame)
+        served = getattr(self, "wsgi", None)  # not yet, while the worker boots
+        getattr(served, "leaving", _nothing)()
         grace = float(self.cfg.graceful_timeout)
         gevent.spawn_later(max(grace - _GOODBYE, grace / 2), self._last_moment)
 
     def _last_moment(self) -> None:
-        last_moment = getattr(self.wsgi, "last_moment", None)
+        last_moment = getattr(getattr(self, "wsgi", None), "last_moment", None)
         if last_moment is not None:
             last_moment()
 
@@ -133,15 +135,19 @@ class Worker(GeventWorker):  # type: ignore[misc]
         The address is never logged: a token may stand in its query.
         """
         if isinstance(exc, errors.ParseException):
-            self.log.warning("not a valid HTTP request: %s", type(exc).__name__)
+            self.log.info("not a valid HTTP request: %s", type(exc).__name__)
             status, reason = next((s, r) for kind, s, r in _STATUS if isinstance(exc, kind))
         else:
             self.log.error("a connection failed", exc_info=exc)
             status, reason = 500, "Internal Server Error"
+        name = request_id()
         try:
-            client.sendall(_refusal(status, reason))
+            client.sendall(_refusal(status, reason, name))
         except OSError as error:
             self.log.debug("the caller had left: %s", error)
+        malformed = getattr(self.wsgi, "malformed", None)
+        if malformed is not None:
+            malformed(name, status, str(addr[0]) if isinstance(addr, tuple) else "")
 
 
 def _nothing() -> None:
@@ -191,7 +197,7 @@ class _Settled:
         return value
 
 
-def _refusal(status: int, reason: str) -> bytes:
+def _refusal(status: int, reason: str, name: str) -> bytes:
     error = {
         "message": f"The request is not valid HTTP/1.1 ({reason}).",
         "type": "invalid_request_error",
@@ -204,6 +210,6 @@ def _refusal(status: int, reason: str) -> bytes:
     body = orjson.dumps({"error": error})
     head = (
         f"HTTP/1.1 {status} {reason}\r\nConnection: close\r\nContent-Type: application/json\r\n"
-        f"X-Request-Id: {request_id()}\r\nContent-Length: {len(body)}\r\n\r\n"
+        f"X-Request-Id: {name}\r\nContent-Length: {len(body)}\r\n\r\n"
     )
     return head.encode() + body

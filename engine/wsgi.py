@@ -10,9 +10,9 @@ from typing import Any
 from gunicorn.errors import AppImportError
 
 from engine import plan
-from engine.app import build
 from engine.connect import CannotConnect, prepare
 from engine.problem import render
+from engine.serving import metrics_folder, serving
 
 
 def load() -> Any:
@@ -28,7 +28,11 @@ def load() -> Any:
     try:
         if warning := prepare(planned.plan.config):
             sys.stderr.write(f"modelway: {warning}\n")
-        return build(planned.plan)
+        # The workers of one gunicorn meet where its number says; this is one of them.
+        folder = metrics_folder(planned.plan, os.getppid())
+        return serving(planned.plan, folder, ["modelway"])
+    except OSError as error:
+        raise AppImportError(f"the metrics cannot be kept: {error}") from error
     except CannotConnect as error:
         raise AppImportError(str(error)) from error
 

@@ -10,7 +10,7 @@ import pytest
 from engine import plan
 from engine.connect import CannotConnect, prepare, services_of
 from engine.directory import Directory
-from engine.ledger import Entry
+from engine.exchange import Exchange
 from engine.stores.counters.memory import Memory
 from engine.stores.counters.redis import Redis
 from engine.stores.records.database import open_database
@@ -56,8 +56,15 @@ def test_without_stores_there_is_nothing_but_the_tokens(config, opened):
     assert prepare(said) == ""
     services = opened(said)
     assert services.tokens.get(digest(ALL)).name == "everything"
-    assert (services.counters, services.ledger) == (None, None)
+    assert (services.counters, list(services.observers)) == (None, [])
     assert services.allow_uncounted
+
+
+def end(services, name: str) -> None:
+    """An exchange ends."""
+    exchange = Exchange("GET", "/", "", {}, name, operation="shop.listItems")
+    for observer in services.observers:
+        observer(exchange)
 
 
 @pytest.mark.parametrize(
@@ -85,7 +92,7 @@ def test_a_database_is_made_and_has_what_happens(config, opened, tmp_path):
     services = opened(said)
     assert isinstance(services.tokens, Directory)
     assert isinstance(services.counters, Memory)  # its tokens may have limits at any time
-    services.ledger(Entry(id="req_1", time=1.0))
+    end(services, "req_1")
     services.close()
     with sqlite3.connect(tmp_path / "deep/er/records.db") as connection:
         assert connection.execute("SELECT id FROM usage").fetchall() == [("req_1",)]
@@ -105,7 +112,7 @@ def test_a_database_that_is_away_is_warned_of(config):
 def test_tables_are_made_when_a_database_comes_later(config, opened, tmp_path, postgres):
     said = config(f"stores: {{records: '{postgres.emptied()}'}}\n")
     services = opened(said)  # nobody has prepared it
-    services.ledger(Entry(id="req_1", time=1.0))
+    end(services, "req_1")
     services.close()
     database = open_database(postgres.url)
     found = database.read(lambda c: c.exec_driver_sql("SELECT id FROM usage").fetchall())

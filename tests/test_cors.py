@@ -25,7 +25,7 @@ def refuse(exchange):
 
 
 def client(*origins, handler=lambda exchange: Response(200, HEADERS, b"fine")):
-    door = Door(1000, 1.0, Cors(origins))
+    door = Door(1000, 1.0, cors=Cors(origins))
     app = application(door)
     app.add_route(
         "/v1/x", Resource("POST", "/v1", (), door.endpoint(handler, [dialects.get("openai")]))

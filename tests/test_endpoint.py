@@ -1,17 +1,19 @@
 """Falcon <-> Exchange: answers, refusals in the caller's dialect, and how an answer ends."""
 
+import contextlib
 import io
 import logging
 
 import falcon.testing
 import orjson
 import pytest
+from gevent import GreenletExit
 from gunicorn.http.errors import ChunkMissingTerminator, InvalidChunkSize, NoMoreData
 
 from engine import dialects
 from engine.endpoint import Door, raw_target
-from engine.errors import CallerGone, GatewayError
-from engine.exchange import Response
+from engine.errors import CallerGone, GatewayError, Malformed
+from engine.exchange import Exchange, Response
 from engine.router import Resource, application
 
 OPENAI, ANTHROPIC, GEMINI = (dialects.get(name) for name in ("openai", "anthropic", "gemini"))
@@ -374,3 +376,63 @@ def test_an_unknown_verb_is_404_with_the_near_one():
 def test_an_endless_path_is_cut_in_the_message():
     result = client(ok).simulate_get("/" + "x" * 8000)
     assert len(result.json["error"]["message"]) < 400
+
+
+def observed(handler, **known):
+    """The account of an exchange that a handler answered, as an observer finds it at the end."""
+    seen = []
+    door = Door(1000, 1.0, [lambda exchange: seen.append(exchange)], lambda: 1000.0)
+    app = application(door)
+    responder = door.endpoint(handler, [OPENAI], "openai.chat")
+    app.add_route("/v1/x", Resource("POST", "/v1", (), responder))
+    environ = falcon.testing.create_environ("/v1/x", method="POST", **known)
+    with contextlib.suppress(CallerGone):
+        body = app(environ, lambda *_: None)
+        assert (seen, door.open) == ([], 1)  # not before it is over
+        body.close()
+        body.close()
+    (exchange,) = seen
+    assert (door.open, exchange.operation) == (0, "openai.chat")
+    return exchange.account
+
+
+@pytest.mark.parametrize(
+    ("handler", "status", "outcome", "code"),
+    [
+        (lambda exchange: Response(200, [], b"abc"), 200, "complete", ""),
+        (lambda exchange: Response(404, [], b"abc"), 404, "refused", ""),
+        (lambda exchange: Response(503, [], b"abc"), 503, "failed", ""),
+        (raising(GatewayError(401, "invalid_api_key", "who?")), 401, "refused", "invalid_api_key"),
+        (raising(GatewayError(504, "upstream_timeout", "late")), 504, "failed", "upstream_timeout"),
+        (raising(Malformed("no UTF-8")), 400, "refused", "invalid_value"),
+        (raising(CallerGone("gone")), 499, "caller_left", ""),
+        (raising(ZeroDivisionError()), 500, "failed", "internal_error"),
+        (lambda exchange: Response(200, [], iter([b"a"])), 200, "caller_left", ""),  # nobody read
+    ],
+)
+def test_every_end_is_observed_once(handler, status, outcome, code):
+    kept = observed(handler)
+    assert (kept.status, kept.outcome, kept.code) == (status, outcome, code)
+    assert kept.time == 1000.0
+    assert 0 <= kept.own <= kept.duration < 5
+
+
+def test_an_observer_that_fails_is_logged_and_stops_nobody(caplog):
+    seen = []
+    door = Door(1000, 1.0, [lambda exchange: 1 / 0, seen.append])
+    exchange = Exchange("GET", "/", "", {}, "req_1")
+    door.enter(exchange)
+    exchange.end()
+    assert seen == [exchange]
+    assert "req_1: its end was not noted" in caplog.text
+
+
+def test_a_worker_that_ends_ends_its_exchanges():
+    seen = []
+    door = Door(1000, 1.0, [seen.append])
+    app = application(door)
+    responder = door.endpoint(raising(GreenletExit()), [OPENAI])
+    app.add_route("/v1/x", Resource("POST", "/v1", (), responder))
+    with pytest.raises(GreenletExit):
+        app(falcon.testing.create_environ("/v1/x", method="POST"), lambda *_: None)
+    assert [(e.account.status, e.account.outcome) for e in seen] == [(500, "failed")]

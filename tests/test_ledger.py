@@ -8,7 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.ledger import NAMES, Entry, decode, encode, mended
+from engine.exchange import Exchange
+from engine.ledger import NAMES, Entry, decode, encode, entry_of, mended
+from engine.tokens import Caller
+from engine.usage import Usage
 
 ENTRY = Entry(
     id="req_1",
@@ -108,3 +111,21 @@ def test_a_mended_row_has_the_types_of_its_fields(values):
         value = mended(values)[field.name]
         kind = kinds[field.type]
         assert type(value) in (get_args(kind) or (kind,))
+
+
+def test_an_exchange_that_is_over_is_a_row():
+    exchange = Exchange("POST", "/", "", {}, "req_1", operation="openai.chat", model="gpt")
+    exchange.caller = Caller("alice")
+    kept = exchange.account
+    kept.time, kept.upstream, kept.model, kept.attempts = 1000.0, "one", "gpt-4", 2
+    kept.usage = Usage(input=3, output=4, source="upstream")
+    kept.cost, kept.first_byte, kept.bytes_out = 17, 0.25, 3
+    kept.end(200, "complete")
+    kept.close(kept.began + 1.5)
+    row = entry_of(exchange, "EUR")
+    assert (row.id, row.time, row.token, row.operation) == ("req_1", 1000.0, "alice", "openai.chat")
+    assert (row.model_asked, row.model_served, row.upstream) == ("gpt", "gpt-4", "one")
+    assert (row.status, row.outcome) == (200, "complete")
+    assert (row.input, row.output, row.source) == (3, 4, "upstream")
+    assert (row.cost, row.currency, row.first_byte) == (17, "EUR", 0.25)
+    assert (row.attempts, row.bytes_out, row.duration) == (2, 3, 1.5)

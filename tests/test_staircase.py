@@ -16,15 +16,21 @@ GROUND = [
 ]
 STAIRCASE = (
     GROUND,
-    ["config", "spec", "dialects", "relay", "stores"],
+    ["config", "spec", "dialects", "relay", "stores", "telemetry"],
     ["services", "directory"],
     [
         *("upstream", "stages", "policies", "pipeline", "endpoint", "incoming", "answer"),
         *("router", "cors"),
     ],
-    ["plan", "routing", "crosscheck", "documents", "connect"],
+    [
+        *("plan", "claimed", "routing", "crosscheck", "documents", "connect", "observing"),
+        *("readings", "tracing"),
+    ],
     ["console"],
-    ["app", "audit", "mock", "server", "worker", "strict", "outgoing", "reload"],
+    [
+        *("app", "audit", "mock", "server", "serving", "worker", "strict", "outgoing"),
+        "reload",
+    ],
     ["explain"],
     ["expect", "diff"],
     ["cli", "wsgi"],
@@ -45,6 +51,7 @@ EDGES = {
         "server",
         "worker",
         "cli.demo",
+        "telemetry.sink",
     ),  # the demo asks the system for free ports
     "ssl": ("upstream", "relay.websocket"),
     "select": ("upstream",),
@@ -66,6 +73,9 @@ EDGES = {
     "lmdb": ("stores.counters.memory", "stores.counters.shared"),
     "redis": ("stores.counters.redis_link",),
     "hiredis": ("stores.counters.redis_link",),
+    "opentelemetry": ("telemetry.otlp",),
+    "google": ("telemetry.otlp",),
+    "prometheus_client": ("telemetry.cells", "telemetry.page"),
     "psycopg": (),  # SQLAlchemy's business
 }
 """Outside modules, and the only parts of engine/ that may import them."""
@@ -179,7 +189,7 @@ def test_no_import_is_relative():
     assert [str(found) for found in ALL if found.imported == "a relative import"] == []
 
 
-ON_DEMAND = ("connect",)
+ON_DEMAND = ("connect", "observing")
 """Modules that import a part of ours only where a config asks for it."""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 import click
@@ -10,8 +11,10 @@ import click
 from engine import plan
 from engine.cli.show import config_option, good_or_exit
 from engine.connect import CannotConnect, prepare
+from engine.observing import form_of
 from engine.reload import Gateway, Plans
 from engine.rundir import rundir
+from engine.serving import metrics_folder
 
 
 @click.command()
@@ -31,11 +34,17 @@ def command(config: Path) -> None:
     try:
         if warning := prepare(plans.plan.config):
             click.echo(f"modelway: {warning}", err=True)
-    except CannotConnect as error:
+        folder = metrics_folder(plans.plan, os.getpid())
+    except (CannotConnect, OSError) as error:
         raise click.ClickException(str(error)) from error
 
     def ready() -> None:
         count, listen = len(plans.plan.routes), plans.plan.config.server.listen
         click.echo(f"modelway: {count} operations on {listen}", err=True)
 
-    Gateway(plans, ready).run()
+    master = os.getpid()
+    try:
+        Gateway(plans, folder, ready, form_of(plans.plan.config)).run()
+    finally:
+        if folder is not None and os.getpid() == master:
+            shutil.rmtree(folder, ignore_errors=True)

@@ -12,6 +12,7 @@ from engine.config.include import assemble
 from engine.config.literals import literals
 from engine.config.secrets import expander
 from engine.config.stores import prices, stores
+from engine.config.telemetry import telemetry
 from engine.config.tokens import Tokens
 from engine.config.upstreams import Upstreams
 from engine.marked_yaml import Marked, read
@@ -110,6 +111,7 @@ class _Builder:
             currency=currency,
             console=model.Console(**said.get("console", {})),
             origins=tuple(said.get("cors", {}).get("origins", ())),
+            telemetry=telemetry(said.get("telemetry", {}), self.folder, self.marked, self.findings),
         )
 
     def _server(self, said: dict[str, Any]) -> model.Server:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from typing import Any
 
+from engine.config.telemetry import Telemetry
 from engine.network import Network
 from engine.problem import Path, Source
 from engine.tokens import Caller
@@ -246,3 +247,4 @@ class Config:
     currency: str = "USD"
     console: Console = field(default_factory=Console)
     origins: tuple[str, ...] = ()
+    telemetry: Telemetry = field(default_factory=Telemetry)

@@ -95,11 +95,13 @@ def limit(rules: Sequence[Rule], services: Services, upstream: str = "") -> Stag
         try:
             taken = services.counters.take(course.limits)
         except CountersAway as away:
+            exchange.account.uncounted = True
             _without_counters(exchange, services, away)
             return following(exchange)
         shown = _headers(asked, taken.states)
         if taken.denied is not None:
             denied = taken.denied
+            exchange.account.limit = asked[denied].name.partition("/")[0]
             raise _refused(asked[denied], course.limits[denied], taken.states[denied], shown)
         exchange.on_end.append(lambda: course.settle(taken))
         response = following(exchange)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from engine.dialects import Dialect
 from engine.errors import CallerGone
 from engine.estimate import Takes, estimate
-from engine.exchange import Exchange, Handler, Response, Stage
+from engine.exchange import Account, Exchange, Handler, Response, Stage
 from engine.relay.metering import Reader, reader
 from engine.relay.usage_option import edit, without_usage_event
 from engine.services import Services
@@ -54,17 +55,35 @@ def meter(dialect: Dialect, takes: Takes, services: Services) -> Stage:
                 charge(exchange, passing.complete(account.expected))
 
         exchange.on_end.append(conclude)
-        hidden = bool(exchange.edits) and account.stream
-        response.body = _passing(response.body, passing, hidden)
+        if account.stream:
+            response.body = _events(response.body, passing, bool(exchange.edits), account)
+        else:
+            response.body = _passing(response.body, passing)
         return response
 
     return stage
 
 
-def _passing(body: Iterable[bytes], passing: Reader, hidden: bool) -> Iterator[bytes]:
-    """An answer's body on its way; `hidden`: without the event that only tells the usage."""
+def _passing(body: Iterable[bytes], passing: Reader) -> Iterator[bytes]:
+    """An answer's body on its way."""
     feed = passing.feed
     for data in body:
+        feed(data)
+        yield data
+
+
+def _events(
+    body: Iterable[bytes], passing: Reader, hidden: bool, account: Account
+) -> Iterator[bytes]:
+    """A stream's events on their way; `hidden`: without the one that only tells the usage."""
+    feed, clock = passing.feed, time.monotonic
+    last, longest = clock(), 0.0
+    for data in body:
+        now = clock()
+        if now - last > longest:
+            account.longest_gap = longest = now - last
+        last = now
+        account.events += data.count(b"\n\n")
         feed(data)
         if hidden and not (data := without_usage_event(data)):
             continue

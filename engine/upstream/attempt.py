@@ -109,6 +109,8 @@ def _send(
         ("user-agent", USER_AGENT),
         ("x-request-id", exchange.request_id),
     ]
+    if exchange.trace is not None:
+        fields = exchange.trace.sent(fields)
     fields = changed(fields, upstream.changes)
     if exchange.upgrade is not None:
         fields += exchange.upgrade.headers

@@ -61,6 +61,12 @@ class Breaker:
             self._opened = now
             self._failures.clear()
 
+    def state(self, now: float) -> int:
+        """0 closed, 1 half-open, 2 open."""
+        if self._opened is None:
+            return 0
+        return 1 if now >= self._opened + self._cooldown else 2
+
     def wait(self, now: float) -> float:
         """Seconds until it may let a request pass; 0 while it is closed or half-open."""
         if self._opened is None:

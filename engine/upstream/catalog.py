@@ -39,8 +39,8 @@ def catalog(models: Mapping[str, model.Model], upstreams: Mapping[str, Upstream]
             upstreams[target.upstream].target(
                 target.model or asked,
                 target.weight,
-                f"{name} {target.model}",
-                "" if "*" in name else name,
+                target.model,
+                name,
             )
             for target in models[name].to
         )

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
+from weakref import WeakSet
 
 from engine.upstream.address import origin_of, proxy_of
 from engine.upstream.answer import Answer, Spool
@@ -50,6 +51,7 @@ class Client:
         self._timeouts = timeouts
         self._clock = clock
         self._pool = Pool(pool_size, pool_idle, pool_age, clock)
+        self._made: WeakSet[Connection] = WeakSet()
         self.base_path = self._origin.base_path
         self.host = self._origin.host_header
         # A proxy that sees the request wants the whole URL (RFC 9112 3.2.2) and its password.
@@ -108,7 +110,15 @@ class Client:
             if failure is ConnectTimeout:
                 raise
             raise failure from timeout
-        return Connection(sock, self._clock())
+        made = Connection(sock, self._clock())
+        self._made.add(made)
+        return made
+
+    @property
+    def connections(self) -> tuple[int, int]:
+        """How many connections are idle, and how many carry a request."""
+        idle = len(self._pool)
+        return idle, max(0, len(self._made) - idle)
 
     def close(self) -> None:
         """Close the idle connections; the busy ones end with their answers."""

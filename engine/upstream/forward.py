@@ -16,7 +16,7 @@ import gevent
 
 from engine.config.model import Credential
 from engine.dialects import Dialect
-from engine.exchange import Exchange, Response
+from engine.exchange import Exchange, Response, Try
 from engine.services import Services
 from engine.spec.expression import Expression
 from engine.upstream import retry
@@ -78,12 +78,12 @@ class Forward:
         targets = exchange.targets or order(self._fixed, self._services.dice)
         course = _Course(targets, self._clock() + targets[0].upstream.timeouts.total)
         with self._watcher.watching(exchange.environ.get("gunicorn.socket")):
-            while (chosen := self._next(course)) is not None:
+            while (chosen := self._next(course, exchange)) is not None:
                 if not self._try(course, *chosen, exchange):
                     break
             return self._conclude(course, exchange)
 
-    def _next(self, course: _Course) -> tuple[Target, Credential | None] | None:
+    def _next(self, course: _Course, exchange: Exchange) -> tuple[Target, Credential | None] | None:
         """The next target and a credential for it, after waiting as long as it takes."""
         for target in sorted(course.targets, key=lambda target: course.tries.get(target, 0)):
             upstream, tries = target.upstream, course.tries.get(target, 0)
@@ -108,6 +108,7 @@ class Forward:
                 continue
             if wait:
                 gevent.sleep(wait)
+                exchange.account.waited += wait
             return target, credential
         return None
 
@@ -136,6 +137,8 @@ class Forward:
         account = exchange.account
         account.attempts += 1
         account.upstream, account.model = target.upstream.name, target.served or exchange.model
+        account.entry = target.entry
+        began = time.monotonic()
         if course.last is not None:
             course.last.close()
         tried = course.last = attempt(
@@ -149,9 +152,10 @@ class Forward:
         )
         exchange.on_end.append(tried.close)
         account.reached |= tried.reached
+        seconds = _note(exchange, tried, began)
         if not tried.failure:
             target.breaker.succeeded()
-            account.first_byte = time.monotonic() - account.began
+            account.first_byte = began + seconds - account.began
             return False
         log.warning(
             "request %s: %s failed (%s): %s",
@@ -210,3 +214,15 @@ class Forward:
         if self._debug:
             response.headers.append(("x-modelway-target", last.target.name))
         return response
+
+
+def _note(exchange: Exchange, tried: Tried, began: float) -> float:
+    """Keep what came of a try, for those who observe the end; the seconds that it took."""
+    account, target = exchange.account, tried.target
+    seconds = time.monotonic() - began
+    account.waited += seconds
+    model = target.model or exchange.model
+    account.tries.append(
+        Try(target.name, target.upstream.name, model, tried.failure, tried.status, began, seconds)
+    )
+    return seconds

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -146,6 +147,8 @@ class _Stream:
             document = self._dialect.error(error, self._exchange.request_id)
             yield self._dialect.error_event(orjson.dumps(document))
             raise CallerGone(str(failure)) from failure
+        finally:
+            self._exchange.account.told = time.monotonic()
 
     def _signs_of_life(self, beat: float) -> Iterator[bytes]:
         left = self._idle
@@ -227,6 +230,8 @@ def _bytes(answer: Answer, first: bytes, exchange: Exchange, watcher: Watcher) -
     except UpstreamFailure as failure:
         exchange.account.outcome = "upstream_cut"
         raise CallerGone(failure.words) from failure
+    finally:
+        exchange.account.told = time.monotonic()
 
 
 def _sentence(words: str) -> str:

@@ -42,7 +42,7 @@ def select(
             )
         if served is None:
             raise _unknown(name, expression, exchange, catalog)
-        exchange.model = name
+        exchange.model, exchange.account.asked = name, served.name
         exchange.repeats = [at for place in also for at in place.repeats(exchange, name)]
         exchange.targets = _speaking(served, dialect, expression, services)
         return following(exchange)

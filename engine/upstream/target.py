@@ -31,23 +31,27 @@ class Upstream:
     changes: model.HeaderChanges
     forward_headers: tuple[str, ...]
     ask_usage: bool = True
-    breakers: dict[str, Breaker] = field(default_factory=dict)
+    breakers: dict[tuple[str, str], Breaker] = field(default_factory=dict)
 
     def headers(self, dialect_headers: tuple[str, ...], needed: tuple[str, ...] = ()) -> Forwarded:
         """The request headers that pass to it from a route of a dialect; `needed` ones always."""
         return Forwarded((*dialect_headers, *self.forward_headers), needed)
 
-    def target(self, model: str, weight: float, entry: str = "", served: str = "") -> Target:
-        """A target here; those made of one `entry` of the config share their breaker."""
+    def target(self, model: str, weight: float, wanted: str = "", entry: str = "") -> Target:
+        """A target here, of an `entry` under `models` that says it is `wanted` as a model there;
+        those of one entry share their breaker."""
         made = Breaker(self.breaker.failures, self.breaker.window, self.breaker.cooldown)
-        return Target(self, model, weight, self.breakers.setdefault(entry, made), served)
+        served = "" if "*" in entry else entry
+        breaker = self.breakers.setdefault((entry, wanted), made)
+        return Target(self, model, weight, breaker, served, entry)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Target:
     """An upstream, the model's name there ("" means: as asked for), its share, its breaker.
 
-    `served` is the name of the model it serves as callers know it, "" for a wildcard's.
+    `served` is the name of the model it serves as callers know it, "" for a wildcard's; `entry`
+    is what stands under `models`.
     """
 
     upstream: Upstream
@@ -55,6 +59,7 @@ class Target:
     weight: float
     breaker: Breaker
     served: str = ""
+    entry: str = ""
 
     @property
     def name(self) -> str:

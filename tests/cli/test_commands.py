@@ -44,7 +44,7 @@ def commands():
 def test_every_command_has_its_file_and_its_name():
     assert commands() == [
         *("check", "demo", "diff", "explain", "init", "mock", "reload", "routes", "serve"),
-        *("test", "token", "usage"),
+        *("test", "token", "top", "usage"),
     ]
 
 

@@ -46,6 +46,10 @@ class Redis:
         self._lease, self._ends = lease, int(lease * 1_000_000)
         self._begin()
 
+    def ping(self) -> None:
+        """Ask whether the server is there. Raises CountersAway."""
+        self._link.call(("PING",))
+
     def take(self, limits: Sequence[Limit]) -> Taken:
         if self._pid != os.getpid():
             self._later.abandon()

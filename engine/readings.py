@@ -1,0 +1,98 @@
+"""What the metrics have to ask for: nobody tells them, so they look once a second."""
+
+from __future__ import annotations
+
+import os
+import platform
+import resource
+import time
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from engine.telemetry import names
+from engine.telemetry.names import Read, Reading
+
+if TYPE_CHECKING:  # what a deployment does not use is not imported
+    from engine.directory import Directory
+    from engine.stores.journal import Journal
+    from engine.stores.ship import Shipper
+    from engine.telemetry.exporter import Exporter
+    from engine.upstream.target import Upstream
+
+_PAGE = os.sysconf("SC_PAGE_SIZE")
+_STATM = Path("/proc/self/statm")
+
+
+def of_process(version: str) -> Read:
+    """The worker itself."""
+
+    def read() -> Iterator[Reading]:
+        yield names.BUILD, (version, platform.python_version()), 1.0
+        yield names.WORKERS, (), 1.0
+        used = resource.getrusage(resource.RUSAGE_SELF)
+        yield names.CPU, (), used.ru_utime + used.ru_stime
+        if _STATM.exists():
+            yield names.MEMORY, (), float(int(_STATM.read_text().split()[1]) * _PAGE)
+
+    return read
+
+
+def of_upstreams(upstreams: Mapping[str, Upstream]) -> Read:
+    """Breakers and connections."""
+
+    def read() -> Iterator[Reading]:
+        now = time.monotonic()
+        for name, upstream in upstreams.items():
+            for entry, breaker in upstream.breakers.items():
+                yield names.BREAKER, (name, "/".join(filter(None, entry))), breaker.state(now)
+            idle, busy = upstream.client.connections
+            yield names.POOL, (name, "idle"), idle
+            yield names.POOL, (name, "busy"), busy
+
+    return read
+
+
+def of_door(opened: Callable[[], int], sessions: Callable[[], int]) -> Read:
+    """What is under way."""
+
+    def read() -> Iterator[Reading]:
+        yield names.IN_FLIGHT, (), opened()
+        yield names.SESSIONS, (), sessions()
+
+    return read
+
+
+def of_ledger(journal: Journal, shipper: Shipper) -> Read:
+    """How far the database is behind."""
+
+    def read() -> Iterator[Reading]:
+        lag = shipper.lag()
+        yield names.LEDGER_ROWS, (), lag.rows
+        yield names.LEDGER_AGE, (), lag.seconds
+        yield names.LEDGER_LOST, (), journal.lost
+        yield names.LEDGER_REFUSED, (), shipper.refused
+        yield names.LEDGER_SHIPPED, (), shipper.shipped
+
+    return read
+
+
+def of_directory(directory: Directory) -> Read:
+    """How tokens are looked up."""
+
+    def read() -> Iterator[Reading]:
+        for result in ("asked", "failed", "stale", "held_off"):
+            yield names.LOOKUPS, (result,), getattr(directory, result)
+        yield names.RECORDS_AWAY, (), float(directory.away)
+
+    return read
+
+
+def of_exporter(exporter: Exporter) -> Read:
+    """Whether spans get to their collector."""
+
+    def read() -> Iterator[Reading]:
+        yield names.SPANS_SENT, (), exporter.exported
+        yield names.SPANS_LOST, (), exporter.lost
+
+    return read

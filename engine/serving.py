@@ -1,0 +1,37 @@
+"""One worker of a gateway that serves: the application with its logs, metrics and health."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from engine.app import build
+from engine.connect import services_of
+from engine.observing import observing
+from engine.plan import Plan
+from engine.router import Application
+from engine.telemetry.folder import folder_of
+from engine.telemetry.log import LOGGERS
+
+
+def metrics_folder(plan: Plan, master: int) -> Path | None:
+    """Where the workers of that master meet; None when there are no metrics. Raises OSError."""
+    return folder_of(master) if plan.config.telemetry.metrics else None
+
+
+def serving(
+    plan: Plan,
+    folder: Path | None,
+    loggers: Sequence[str] = LOGGERS,
+    source: Callable[[], tuple[str, float, str] | None] | None = None,
+) -> Application:
+    """The application of one worker: to be made in it, after the fork. Raises CannotConnect.
+
+    `loggers` are those that are the gateway's own to write. `source` tells what is served (see
+    `Standing`).
+    """
+    told = observing(plan.config, folder, loggers)
+    told.health.standing.loaded = time.time()
+    told.health.standing.source = source
+    return build(plan, services_of(plan.config, told))

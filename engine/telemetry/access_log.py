@@ -1,0 +1,236 @@
+"""The access log: one line for each request, when it ends.
+
+Nothing that a caller says can end a line or steer a terminal: what is not printable ASCII is
+escaped. A line is at most 4096 bytes, which a pipe takes whole, so lines of several workers never
+mix. Secrets are no part of it: tokens have names, and the values of a query that could be one are
+left out.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any
+
+import orjson
+
+from engine.exchange import Account, Exchange, Traffic, Try
+from engine.network import Network, caller_address
+from engine.telemetry.later import Later
+from engine.telemetry.redact import redacted
+
+FIELDS = (
+    *("time", "request_id", "trace_id", "token", "address", "method", "path", "query"),
+    *("operation", "model", "model_served", "upstream", "target", "attempts"),
+    *("status", "outcome", "code", "limit", "bytes_in", "bytes_out"),
+    *("first_byte", "duration", "own", "stream", "usage", "cost", "currency", "websocket"),
+)
+"""What a line may hold, in the usual order."""
+
+_LINE = 4096
+_SHORTER = (200, 32)
+_MOST_TRIES = 6
+_PLAIN = re.compile(r"[A-Za-z0-9._:/@*+,\-]+")
+_SELDOM = ("reasoning", "images", "seconds", "characters")
+
+Row = dict[str, Any]
+Encode = Callable[[Row], bytes]
+
+
+class AccessLog:
+    """An observer that writes a line for each exchange; of the complete 2xx only a `sample`.
+
+    `fields` are those of FIELDS that a line holds, in that order; without any, all but the query.
+    Under load lines are made and written together, within 10 ms; `close` writes those that wait.
+    """
+
+    def __init__(
+        self,
+        write: Callable[[bytes], None],
+        *,
+        text: bool = False,
+        fields: Sequence[str] = (),
+        sample: float = 1.0,
+        dice: Callable[[], float],
+        currency: str = "",
+        proxies: Sequence[Network] = (),
+    ) -> None:
+        self._write = write
+        self._encode: Encode = as_text if text else as_json
+        self._fields = tuple(fields)
+        self._sample = sample
+        self._dice = dice
+        self._currency = currency
+        self._proxies = proxies
+        self._later = Later(self._write_lines)
+
+    def __call__(self, exchange: Exchange) -> None:
+        """An exchange is over."""
+        kept = exchange.account
+        well = 200 <= kept.status < 300 and kept.outcome == "complete"
+        if well and self._sample < 1.0 and self._dice() >= self._sample:
+            return
+        self._later.add(exchange)
+
+    def close(self) -> None:
+        self._later.flush()
+
+    def _write_lines(self, exchanges: Sequence[Exchange]) -> None:
+        """Write as many lines at a time as a pipe takes whole."""
+        lines: list[bytes] = []
+        size = 0
+        for exchange in exchanges:
+            line = self._line(exchange)
+            if lines and size + len(line) > _LINE:
+                self._write(b"".join(lines))
+                lines, size = [], 0
+            lines.append(line)
+            size += len(line)
+        self._write(b"".join(lines))
+
+    def _line(self, exchange: Exchange) -> bytes:
+        row = _row(exchange, self._fields, self._currency, self._proxies)
+        line = self._encode(row)
+        for length in _SHORTER:
+            if len(line) <= _LINE:
+                break
+            row = _cut(row, length)
+            line = self._encode(row)
+        return line
+
+
+def as_json(row: Row) -> bytes:
+    """A row as one line of JSON, of printable ASCII alone."""
+    try:
+        line = orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)
+    except TypeError:  # text that is no Unicode
+        line = b"\xff"
+    if line.isascii() and b"\x7f" not in line:
+        return line
+    return json.dumps(row, separators=(",", ":")).replace("\x7f", "\\u007f").encode() + b"\n"
+
+
+def as_text(row: Row) -> bytes:
+    """A row as one line of `name=value`, of printable ASCII alone."""
+    said = []
+    for name, value in row.items():
+        if name == "attempts":
+            value = ",".join(f"{one['target']}:{one['failure'] or 'ok'}" for one in value)
+        if isinstance(value, dict):
+            said += [f"{name}.{key}={_word(below)}" for key, below in value.items()]
+        elif value:
+            said.append(f"{name}={_word(value)}")
+    return " ".join(said).encode() + b"\n"
+
+
+def _word(value: Any) -> str:
+    if isinstance(value, str):
+        return _quoted(value)
+    return "" if value is None else str(value).lower()
+
+
+@lru_cache(maxsize=4096)
+def _quoted(text: str) -> str:
+    return text if _PLAIN.fullmatch(text) else json.dumps(text).replace("\x7f", "\\u007f")
+
+
+def _row(
+    exchange: Exchange,
+    wanted: Sequence[str],
+    currency: str,
+    proxies: Sequence[Network],
+) -> Row:
+    kept, caller, trace = exchange.account, exchange.caller, exchange.trace
+    tries = kept.tries
+    row: Row = {
+        "time": moment(kept.time),
+        "request_id": exchange.request_id,
+        "trace_id": getattr(trace, "trace_id", None),
+        "token": caller.name if caller is not None else "",
+        "address": caller_address(exchange.environ, proxies),
+        "method": exchange.method,
+        "path": exchange.path,
+        "operation": exchange.operation,
+        "model": exchange.model,
+        "model_served": kept.model,
+        "upstream": kept.upstream,
+        "target": tries[-1].target if tries else "",
+        "attempts": [_attempt(one) for one in tries[-_MOST_TRIES:]],
+        "status": kept.status,
+        "outcome": kept.outcome,
+        "code": kept.code,
+        "limit": kept.limit,
+        "bytes_in": exchange.body.size,
+        "bytes_out": kept.bytes_out,
+        "first_byte": None if kept.first_byte is None else round(kept.first_byte, 6),
+        "duration": round(kept.duration, 6),
+        "own": round(kept.own, 6),
+        "stream": kept.stream,
+        "usage": _usage(kept),
+        "cost": kept.cost / 1e9,
+        "currency": currency,
+    }
+    if exchange.traffic is not None:
+        row["websocket"] = _session(exchange.traffic)
+    if not wanted:
+        return row
+    if "query" in wanted:
+        row["query"] = redacted(exchange.query, known=bool(exchange.operation))
+    return {name: row[name] for name in wanted if name in row}
+
+
+def _attempt(one: Try) -> Row:
+    return {
+        "target": one.target,
+        "failure": one.failure,
+        "status": one.status,
+        "seconds": round(one.seconds, 6),
+    }
+
+
+def _cut(value: Any, length: int) -> Any:
+    """The same with every text cut."""
+    if isinstance(value, dict):
+        return {name: _cut(below, length) for name, below in value.items()}
+    if isinstance(value, list):
+        return [_cut(below, length) for below in value]
+    return value[:length] if isinstance(value, str) else value
+
+
+def _usage(kept: Account) -> Row:
+    usage = kept.usage
+    row: Row = {
+        "input": usage.input,
+        "output": usage.output,
+        "cached": usage.cached,
+        "source": usage.source,
+    }
+    for name in _SELDOM:
+        if value := getattr(usage, name):
+            row[name] = value
+    return row
+
+
+def _session(traffic: Traffic) -> Row:
+    return {
+        "messages_in": traffic.sent.messages,
+        "messages_out": traffic.received.messages,
+        "bytes_in": traffic.sent.bytes,
+        "bytes_out": traffic.received.bytes,
+        "seconds": round(traffic.seconds, 6),
+        "code": traffic.code,
+    }
+
+
+def moment(seconds: float) -> str:
+    """Unix seconds as RFC 3339 with milliseconds: `2026-11-21T17:00:00.123Z`."""
+    whole = int(seconds)
+    return f"{_second(whole)}.{int((seconds - whole) * 1000):03d}Z"
+
+
+@lru_cache(maxsize=4)
+def _second(whole: int) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(whole))

@@ -1,0 +1,206 @@
+"""Metrics for Prometheus: counted at the end of each exchange, added up over all workers.
+
+What every exchange needs is found by two look-ups; the rest is a write to shared memory for each
+number. What has to be asked for (pools, breakers, the ledger's lag) is read once a second.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import gevent
+from gevent.lock import BoundedSemaphore
+
+from engine.exchange import Account, Exchange, Traffic
+from engine.telemetry import names
+from engine.telemetry.cells import Cell, Cells, Distribution
+from engine.telemetry.folder import Slot, bury_the_dead
+from engine.telemetry.genai import operation_name, provider_name
+from engine.telemetry.names import Metric, Read
+from engine.telemetry.page import Page
+
+log = logging.getLogger("modelway")
+
+EVERY = 1.0
+"""Seconds between two readings."""
+_CODES = frozenset({*range(1000, 1004), *range(1005, 1016)})
+
+
+class Metrics:
+    """The metrics of one worker: an observer, and the page with those of all of them.
+
+    Make it after the fork, with the folder that the master's workers share. `readings` are asked
+    for what nobody tells.
+    """
+
+    def __init__(self, folder: Path, currency: str = "", readings: Sequence[Read] = ()) -> None:
+        self._readings = readings
+        self._slot = Slot(folder)
+        self._page = Page()
+        self._asked = BoundedSemaphore()
+        self._cells = Cells(folder, self._slot.number)
+        self.currency = currency
+        self._ways: dict[tuple[str, ...], _Way] = {}
+        self._known: dict[tuple[Any, ...], Any] = {}
+        self._read: dict[tuple[Metric, tuple[str, ...]], float] = {}
+        self._greenlet: Any = None
+
+    def start(self) -> None:
+        """Take readings in the background from now on."""
+        self._greenlet = gevent.spawn(self._run)
+
+    def close(self) -> None:
+        """The worker ends: its counters stay, it itself no longer counts as there."""
+        if self._greenlet is not None:
+            self._greenlet.kill(block=False)
+        self.refresh()
+        self._cells.close()
+        self._slot.close()
+
+    def page(self) -> bytes:
+        """The text that Prometheus reads. Runs in a thread, so that requests go on."""
+        self.refresh()
+        with self._asked:
+            text: bytes = gevent.get_hub().threadpool.apply(self._text)
+        return text
+
+    def _text(self) -> bytes:
+        bury_the_dead(self._slot.folder)
+        return self._page.text(self._slot.folder)
+
+    def refresh(self) -> None:
+        """Take the readings now. One that fails is logged, and the others are taken."""
+        for read in self._readings:
+            try:
+                for metric, labels, value in read():
+                    self._take(metric, labels, value)
+            except Exception:
+                log.exception("a metric cannot be read")
+
+    def _run(self) -> None:
+        while True:
+            self.refresh()
+            gevent.sleep(EVERY)
+
+    def _take(self, metric: Metric, labels: tuple[str, ...], value: float) -> None:
+        cell = self.cell(metric, *labels)
+        if metric.kind == "gauge":
+            cell.set(value)
+            return
+        key = (metric, labels)
+        if more := value - self._read.get(key, 0.0):
+            self._read[key] = value
+            cell.add(more)
+
+    def __call__(self, exchange: Exchange) -> None:
+        """An exchange is over."""
+        kept = exchange.account
+        key = (exchange.operation, kept.asked, kept.upstream, kept.entry)
+        way = self._ways.get(key)
+        if way is None:
+            way = self._ways[key] = _Way(self, exchange)
+        way.note(kept)
+        if kept.code:
+            self._refused(kept, exchange.operation)
+        if kept.limit:
+            self.cell(names.LIMITS, kept.limit).add()
+        if kept.uncounted:
+            self.cell(names.UNCOUNTED).add()
+        for number, one in enumerate(kept.tries):
+            self.cell(names.ATTEMPTS, one.upstream, one.failure or "ok").add()
+            if number:
+                self.cell(names.RETRIES, one.upstream).add()
+        if exchange.traffic is not None:
+            self._talked(exchange.traffic, exchange.operation)
+
+    def _refused(self, kept: Account, operation: str) -> None:
+        if kept.status < 500:
+            self.cell(names.REFUSALS, operation, kept.code).add()
+
+    def _talked(self, traffic: Traffic, operation: str) -> None:
+        self.cell(names.MESSAGES, operation, "in").add(traffic.sent.messages)
+        self.cell(names.MESSAGES, operation, "out").add(traffic.received.messages)
+        code = str(traffic.code) if traffic.code in _CODES else "other"
+        self.cell(names.CLOSES, operation, code).add()
+
+    def cell(self, metric: Metric, *labels: str) -> Cell:
+        """The cell of a counter or gauge for these values of its labels."""
+        key = (metric.name, *labels)
+        found: Cell | None = self._known.get(key)
+        if found is None:
+            found = self._known[key] = self._cells.cell(metric, *labels)
+        return found
+
+    def spread(self, metric: Metric, *labels: str) -> Distribution:
+        """The buckets of a histogram for these values of its labels."""
+        key = (metric.name, *labels)
+        found: Distribution | None = self._known.get(key)
+        if found is None:
+            found = self._known[key] = self._cells.distribution(metric, *labels)
+        return found
+
+
+class _Way:
+    """What is counted of the exchanges that went one way: of an operation, for a model, to an
+    upstream. It is found once for each exchange, and holds what nearly every one needs."""
+
+    __slots__ = ("_duration", "_ends", "_first", "_kind", "_labels", "_metrics", "_own", "_used")
+
+    def __init__(self, metrics: Metrics, exchange: Exchange) -> None:
+        kept, operation = exchange.account, exchange.operation
+        self._metrics = metrics
+        self._labels = (operation, kept.asked, kept.upstream)
+        self._used = (kept.entry or kept.asked, kept.upstream)
+        provider = provider_name(kept.upstream, exchange.dialect.name) if kept.asked else ""
+        self._kind = (operation_name(operation), provider, kept.asked)
+        self._ends: dict[tuple[int, str], Cell] = {}
+        self._first: Distribution | None = None
+        self._duration = metrics.spread(names.DURATION, operation, kept.asked)
+        self._own = metrics.spread(names.OVERHEAD, operation)
+
+    def note(self, kept: Account) -> None:
+        """One of them is over."""
+        key = (kept.status // 100, kept.outcome)
+        end = self._ends.get(key)
+        if end is None:
+            labels = (*self._labels, f"{key[0]}xx", kept.outcome)
+            end = self._ends[key] = self._metrics.cell(names.REQUESTS, *labels)
+        end.add()
+        self._duration.observe(kept.duration)
+        self._own.observe(kept.own)
+        if kept.first_byte is not None:
+            if self._first is None:
+                self._first = self._metrics.spread(names.FIRST_BYTE, *self._labels)
+            self._first.observe(kept.first_byte)
+        if kept.asked and kept.reached:
+            self._use(kept)
+        if kept.events > 1:
+            self._stream(kept)
+
+    def _use(self, kept: Account) -> None:
+        """Tokens and money, and what OpenTelemetry's conventions for GenAI ask for."""
+        usage, metrics, kind = kept.usage, self._metrics, self._kind
+        for name, tokens in (("input", usage.input), ("output", usage.output)):
+            if tokens:
+                metrics.cell(names.TOKENS, *self._used, name).add(tokens)
+                metrics.spread(names.GEN_AI_USAGE, *kind, name).observe(tokens)
+        if usage.cached:
+            metrics.cell(names.TOKENS, *self._used, "cached").add(usage.cached)
+        if kept.cost:
+            metrics.cell(names.COST, *self._used, metrics.currency).add(kept.cost / 1e9)
+        metrics.spread(names.GEN_AI_DURATION, *kind, _error_type(kept)).observe(kept.duration)
+
+    def _stream(self, kept: Account) -> None:
+        end = kept.told - kept.began if kept.told else kept.duration
+        gap = max(0.0, end - (kept.first_byte or 0.0)) / (kept.events - 1)
+        self._metrics.spread(names.GAP, *self._used).observe(gap)
+        self._metrics.spread(names.STALL, *self._used).observe(kept.longest_gap)
+
+
+def _error_type(kept: Account) -> str:
+    if kept.outcome == "complete":
+        return ""
+    return str(kept.status) if kept.status >= 400 else kept.outcome

@@ -1,0 +1,61 @@
+"""`telemetry:` as values, and what is wrong with it in its place."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from engine.config.load import load
+from engine.config.telemetry import AccessLog, Log
+from engine.network import networks
+from engine.problem import Findings
+
+
+def read(said, folder=Path("/etc/gw")):
+    findings = Findings()
+    text = f"version: 1\nspecs: {{}}\nroutes: []\ntelemetry: {said}\n"
+    config, _ = load(text, "gateway.yaml", folder, os.environ, findings)
+    problems = [p for p in findings.problems if "telemetry" in text.split("\n")[p.line - 1]]
+    return config.telemetry, problems
+
+
+def test_the_usual():
+    said, problems = read("{}")
+    assert problems == []
+    assert (said.access_log, said.log, said.metrics) == (AccessLog(), Log(), "/metrics")
+    assert said.allow_ips == networks(["127.0.0.0/8", "::1"])
+
+
+def test_what_is_said():
+    said, problems = read(
+        "{access_log: {format: text, fields: [time, status], sample: 0.1, path: var/access.log},"
+        " log: {format: text, level: info}, metrics: /m, allow_ips: [10.0.0.0/8]}"
+    )
+    assert problems == []
+    assert said.access_log == AccessLog("text", ("time", "status"), 0.1, "/etc/gw/var/access.log")
+    assert (said.log, said.metrics) == (Log("text", "info"), "/m")
+    assert said.allow_ips == networks(["10.0.0.0/8"])
+
+
+@pytest.mark.parametrize(("said", "path"), [("false", ""), ("true", "/metrics")])
+def test_metrics_may_be_switched(said, path):
+    assert read(f"{{metrics: {said}}}")[0].metrics == path
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ("{metrics: /healthz}", "is the gateway's own already"),
+        ("{allow_ips: [10.0.0.1/8]}", "host bits"),
+        ("{access_log: {sample: 2}}", "1"),
+        ("{access_log: {fields: [secret]}}", "one of time"),
+        ("{acces_log: {}}", "acces_log"),
+    ],
+)
+def test_mistakes_are_told_in_their_place(said, words):
+    problems = read(said)[1]
+    assert len(problems) == 1
+    assert words in problems[0].message
+    assert problems[0].line == 4

@@ -1,0 +1,272 @@
+"""Traces through a real gateway, as a collector and an upstream see them."""
+
+from __future__ import annotations
+
+import secrets
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+
+pytest.importorskip("opentelemetry.proto", reason="needs the extra otel")
+
+from tests.support.collector import Collector, collector
+from tests.support.recording import Recorder, answer, ask, recorder, request
+from tests.support.running import (
+    ALL,
+    CREDENTIAL,
+    Running,
+    environment,
+    gateway,
+    pointed_at,
+    shipped,
+)
+
+CHAT = "/v1/chat/completions"
+SAID = "what-nobody-but-the-model-reads"
+OTLP_SECRET = "the-collectors-own-secret"
+USED = (
+    b'{"id":"c","object":"chat.completion","created":1,"model":"gpt-4o","choices":[{"index":0,'
+    b'"message":{"role":"assistant","content":"told-to-the-caller-alone"},"finish_reason":"stop"}],'
+    b'"usage":{"prompt_tokens":10,"completion_tokens":5,"total_tokens":15}}'
+)
+FIRST = b'data: {"choices":[{"index":0,"delta":{"content":"a"}}]}\n\n'
+UPSTREAMS = """
+  nowhere:
+    url: "http://127.0.0.1:9"
+    credential: {bearer: "another-secret"}
+    proxy: ""
+models:
+  failing-over: {to: [{upstream: nowhere, model: gone}], fallback: [gpt-4o]}
+"""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A gateway between an upstream and a collector."""
+
+    gateway: Running
+    upstream: Recorder
+    collector: Collector
+
+    def ask(self, model="gpt-4o", trace="", more="", flags="01", target=CHAT):
+        """Ask in a trace (a new one, if none is given); its id and the answer."""
+        trace = trace or secrets.token_hex(16)
+        said = f'"messages":[{{"role":"user","content":"{SAID}"}}]'
+        body = f'{{"model":"{model}",{more}{said}}}'
+        headers = [f"traceparent: 00-{trace}-00f067aa0ba902b7-{flags}", "tracestate: vendor=x"]
+        asked = request(target, body.encode(), token=ALL, headers=headers)
+        return trace, ask(self.gateway.port, asked)
+
+
+def config(folder, traces):
+    text = shipped(folder).replace("\nmodels:", UPSTREAMS, 1).replace("workers: 2", "workers: 1")
+    return f"{text}\ntelemetry: {{traces: {traces}}}\n"
+
+
+@pytest.fixture(scope="module")
+def stage(tmp_path_factory) -> Iterator[Stage]:
+    folder = tmp_path_factory.mktemp("traces") / "project"
+    with recorder() as upstream, collector() as told:
+        traces = f"{{endpoint: '{told.url}', headers: {{authorization: {OTLP_SECRET}}}}}"
+        environ = pointed_at(upstream.url) | {"OTEL_SERVICE_NAME": "shop-gateway"}
+        with gateway(folder, config(folder, traces), environ) as front:
+            yield Stage(front, upstream, told)
+
+
+@pytest.fixture(autouse=True)
+def fresh(request):
+    if "stage" in request.fixturenames:
+        found = request.getfixturevalue("stage")
+        found.upstream.reset()
+        found.upstream.speak = answer(USED)
+
+
+@pytest.fixture(scope="module")
+def served(stage):
+    """One request that went well: its answer, what its upstream got, its two spans."""
+    stage.upstream.speak = answer(USED)
+    trace, answered = stage.ask()
+    return answered, stage.upstream.last, stage.collector.trace(trace, 2)
+
+
+def test_a_trace_passes_through_the_gateway(served):
+    answered, received, (server, client) = served
+    assert answered.status == 200
+    assert (server.parent_id, client.parent_id) == ("00f067aa0ba902b7", server.span_id)
+    (parent,) = received.values("traceparent")
+    assert parent == f"00-{server.trace_id}-{client.span_id}-01"
+    assert received.values("tracestate") == ["vendor=x"]
+    assert (server.name, server.kind) == ("openai.createChatCompletion", "server")
+    assert (client.name, client.kind) == ("chat gpt-4o", "client")
+    assert server.start <= client.start <= client.end <= server.end
+    assert not server.error
+    assert not client.error
+
+
+def test_spans_say_what_the_conventions_have_names_for(stage, served):
+    answered, _, (server, client) = served
+    wanted = {
+        "http.request.method": "POST",
+        "http.response.status_code": 200,
+        "gen_ai.operation.name": "chat",
+        "gen_ai.request.model": "gpt-4o",
+        "modelway.token": "everything",
+        "modelway.request_id": answered.value("x-request-id"),
+    }
+    assert server.said | wanted == server.said
+    wanted = {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.provider.name": "openai",
+        "gen_ai.request.model": "gpt-4o",
+        "gen_ai.usage.input_tokens": 10,
+        "gen_ai.usage.output_tokens": 5,
+        "server.address": "127.0.0.1",
+        "server.port": stage.upstream.port,
+        "http.response.status_code": 200,
+    }
+    assert client.said | wanted == client.said
+
+
+def test_who_tells_is_named_by_the_environment(stage, served):
+    assert stage.collector.resources()[0]["service.name"] == "shop-gateway"
+
+
+def test_each_attempt_of_a_failover_is_seen(stage):
+    trace, answered = stage.ask("failing-over")
+    assert answered.status == 200
+    server, first, second = stage.collector.trace(trace, 3)
+    assert {first.parent_id, second.parent_id} == {server.span_id}
+    assert (first.error, first.said["error.type"]) == (True, "connect")
+    assert (first.said["modelway.upstream"], first.name) == ("nowhere", "chat gone")
+    assert (second.error, second.said["modelway.upstream"]) == (False, "openai")
+    assert second.said["http.request.resend_count"] == 1
+    assert stage.upstream.last.values("traceparent") == [f"00-{trace}-{second.span_id}-01"]
+
+
+def test_an_upstreams_error_is_one_of_the_attempt(stage):
+    stage.upstream.speak = answer(b'{"error":{"message":"no"}}', status=404)
+    trace, answered = stage.ask()
+    assert answered.status == 404
+    server, client = stage.collector.trace(trace, 2)
+    assert (server.error, client.error) == (False, True)
+    assert client.said["error.type"] == "404"
+
+
+def test_a_stream_that_breaks_is_an_error_of_both(stage):
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: 999\r\n\r\n"
+
+    def break_off(received, sock):
+        sock.sendall(head + FIRST)
+        sock.shutdown(socket.SHUT_RDWR)
+
+    stage.upstream.speak = break_off
+    trace = secrets.token_hex(16)
+    with pytest.raises(EOFError):
+        stage.ask(trace=trace, more='"stream":true,')
+    server, client = stage.collector.trace(trace, 2)
+    assert (server.error, client.error) == (True, True)
+    assert client.said["error.type"] == server.said["error.type"] == "upstream_cut"
+    assert client.said["gen_ai.request.stream"] is True
+    assert client.said["gen_ai.response.time_to_first_chunk"] >= 0
+
+
+def test_a_request_that_finds_nothing_is_a_span_too(stage):
+    trace, answered = stage.ask(target="/nothing/here?key=not-for-spans")
+    assert answered.status == 404
+    (server,) = stage.collector.trace(trace, 1)
+    assert server.said["http.response.status_code"] == 404
+    assert server.name == "POST"
+
+
+def test_what_the_caller_does_not_keep_is_told_on_but_not_kept(stage):
+    trace, _ = stage.ask(flags="00")
+    (parent,) = stage.upstream.last.values("traceparent")
+    assert parent.startswith(f"00-{trace}-")
+    assert parent.endswith("-00")
+    kept, _ = stage.ask()
+    stage.collector.trace(kept, 2)
+    assert trace not in {span.trace_id for span in stage.collector.spans()}
+
+
+def test_the_collector_is_told_with_its_headers_at_its_path(stage, served):
+    told = stage.collector.requests[-1]
+    assert told.target == "/v1/traces"
+    assert told.values("content-type") == ["application/x-protobuf"]
+    assert told.values("authorization") == [OTLP_SECRET]
+
+
+def test_how_many_were_told_is_among_the_metrics(stage, served):
+    deadline = time.monotonic() + 10
+    while (
+        "modelway_trace_spans_sent_total 0" in (page := metrics(stage)) or "spans_sent" not in page
+    ):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    assert "modelway_trace_spans_lost_total 0.0" in page
+
+
+def metrics(stage):
+    return ask(stage.gateway.port, request("/metrics")).body.decode()
+
+
+def test_no_secret_and_nothing_that_was_said_reaches_the_collector(stage):
+    stage.ask(target=f"/v1/chat/completions?key={ALL}")
+    trace, _ = stage.ask("failing-over")
+    stage.collector.trace(trace, 3)
+    told = b"".join(request.body for request in stage.collector.requests)
+    for secret in (ALL, CREDENTIAL, "another-secret", SAID, "told-to-the-caller-alone"):
+        assert secret.encode() not in told
+    assert OTLP_SECRET not in stage.gateway.said()
+
+
+def test_what_waits_is_told_when_the_worker_stops(tmp_path):
+    with recorder() as upstream, collector() as told:
+        upstream.speak = answer(USED)
+        traces = f"{{endpoint: '{told.url}', sample: 1}}"
+        text = config(tmp_path / "p", traces)
+        with gateway(tmp_path / "p", text, pointed_at(upstream.url)) as front:
+            trace, _ = Stage(front, upstream, told).ask()
+            front.process.terminate()
+            front.process.wait(20)
+        assert len(told.trace(trace, 2)) == 2
+
+
+def test_a_collector_that_is_away_slows_nobody(tmp_path):
+    with recorder() as upstream, recorder() as silent:
+        upstream.speak = answer(USED)
+        silent.speak = lambda received, sock: time.sleep(3)
+        text = config(tmp_path / "p", f"{{endpoint: '{silent.url}'}}")
+        with gateway(tmp_path / "p", text, pointed_at(upstream.url)) as front:
+            asked = Stage(front, upstream, Collector(silent))
+            begun = time.monotonic()
+            while not silent.requests:
+                assert asked.ask()[1].status == 200
+                assert time.monotonic() < begun + 20
+            took = []
+            for _ in range(50):
+                begun = time.monotonic()
+                assert asked.ask()[1].status == 200
+                took.append(time.monotonic() - begun)
+            assert sorted(took)[45] < 0.5
+
+
+def test_without_the_key_nothing_of_opentelemetry_is_imported(tmp_path):
+    folder = tmp_path / "p"
+    text = shipped(folder)
+    (folder / "gateway.yaml").write_text(text.replace("{listen}", "127.0.0.1:0"))
+    code = (
+        "import os, sys; from pathlib import Path; from engine import plan; from engine.app import "
+        "build; app = build(plan.make(Path('gateway.yaml'), os.environ).plan); "
+        "print([m for m in sys.modules if m.split('.')[0] in ('opentelemetry', 'google') "
+        "or m in ('engine.tracing', 'engine.telemetry.otlp', 'engine.telemetry.exporter')])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=folder, env=environment(pointed_at("http://x")),
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.stdout.strip() == "[]", done.stderr

@@ -1,0 +1,51 @@
+"""Metrics as a gateway shows them, made of the names there are by prometheus_client itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+
+from engine.telemetry import names
+from engine.telemetry.names import Metric
+
+
+class Shown:
+    """A gateway's metrics: `shown[names.REQUESTS].labels(...)` is one of them, `text()` all."""
+
+    def __init__(self) -> None:
+        self._registry = CollectorRegistry()
+        self._made = {metric.name: self._make(metric) for metric in names.ALL}
+
+    def __getitem__(self, metric: Metric) -> Any:
+        return self._made[metric.name]
+
+    def text(self) -> str:
+        """What `/metrics` would say."""
+        return generate_latest(self._registry).decode()
+
+    def _make(self, metric: Metric) -> Any:
+        said = (metric.name, metric.help, metric.labels)
+        if metric.kind == "histogram":
+            return Histogram(*said, registry=self._registry, buckets=metric.buckets)
+        return {"counter": Counter, "gauge": Gauge}[metric.kind](*said, registry=self._registry)
+
+    def request(
+        self,
+        model: str = "gpt-4o",
+        upstream: str = "openai",
+        operation: str = "openai.createChatCompletion",
+        *,
+        outcome: str = "complete",
+        seconds: float = 0.2,
+    ) -> None:
+        """Count a request, with 100 tokens in, 50 out and a price of 0.01 USD."""
+        status = {"complete": "2xx", "refused": "4xx"}.get(outcome, "5xx")
+        self[names.REQUESTS].labels(operation, model, upstream, status, outcome).inc()
+        self[names.DURATION].labels(operation, model).observe(seconds)
+        self[names.FIRST_BYTE].labels(operation, model, upstream).observe(seconds)
+        self[names.OVERHEAD].labels(operation).observe(0.0004)
+        self[names.ATTEMPTS].labels(upstream, "ok" if outcome == "complete" else "5xx").inc()
+        for kind, count in (("input", 100), ("output", 50), ("cached", 10)):
+            self[names.TOKENS].labels(model, upstream, kind).inc(count)
+        self[names.COST].labels(model, upstream, "USD").inc(0.01)

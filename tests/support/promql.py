@@ -1,0 +1,94 @@
+"""What a PromQL expression names: metrics, labels, words. Enough to hold it against names.py."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from engine.telemetry import names
+from engine.telemetry.names import Metric
+
+FUNCTIONS = frozenset(
+    {"abs", "changes", "clamp_max", "clamp_min", "count", "delta", "histogram_quantile", "increase"}
+    | {
+        "irate",
+        "label_values",
+        "max",
+        "max_over_time",
+        "min",
+        "min_over_time",
+        "rate",
+        "sum",
+        "time",
+    }
+    | {"topk", "vector", "avg", "avg_over_time"}
+)
+KEYWORDS = frozenset(
+    {"by", "without", "on", "ignoring", "group_left", "group_right", "and", "or", "unless"}
+    | {"offset", "bool"}
+)
+ALWAYS = frozenset({"instance", "job"})
+"""Labels that Prometheus itself puts on every series."""
+
+_SELECTOR = re.compile(r"([a-zA-Z_:][a-zA-Z0-9_:]*)?\{([^}]*)\}")
+_MATCHER = re.compile(r'([a-zA-Z_][a-zA-Z0-9_]*)\s*(?:=~|!~|!=|=)\s*"[^"]*"')
+_GROUPING = re.compile(r"\b(?:by|without|on|ignoring|group_left|group_right)\s*\(([^)]*)\)")
+_WORD = re.compile(r"(?<![\w.:$])[a-zA-Z_:][a-zA-Z0-9_:]*")
+
+
+@dataclass(frozen=True)
+class Named:
+    """`metrics` by their names as they stand there, `labels` that are matched on each of them,
+    `grouped` labels, and `others`: words that are neither these nor of the language."""
+
+    metrics: frozenset[str]
+    matched: frozenset[tuple[str, str]]
+    grouped: frozenset[str]
+    others: frozenset[str]
+
+
+def series() -> dict[str, Metric]:
+    """The names of series at /metrics, with what they are of."""
+    found = {}
+    for metric in names.ALL:
+        if metric.kind == "histogram":
+            for end in ("_bucket", "_sum", "_count"):
+                found[metric.name + end] = metric
+        else:
+            found[metric.name] = metric
+    return found
+
+
+def named(expression: str) -> Named:
+    """What an expression names."""
+    matched = {
+        (selector[1] or "", label)
+        for selector in _SELECTOR.finditer(expression)
+        for label in _MATCHER.findall(selector[2])
+    }
+    grouped = {
+        label.strip()
+        for group in _GROUPING.findall(expression)
+        for label in group.split(",")
+        if label.strip()
+    }
+    bare = _SELECTOR.sub(lambda match: match[1] or "", expression)
+    bare = re.sub(r"\[[^\]]*\]", "", _GROUPING.sub("", bare))
+    bare = re.sub(r"\boffset\s+\w+", "", re.sub(r'"[^"]*"', "", bare))
+    words = set(_WORD.findall(bare)) - FUNCTIONS - KEYWORDS
+    known = frozenset(word for word in words if word.startswith(("modelway_", "gen_ai_")))
+    return Named(known, frozenset(matched), frozenset(grouped), frozenset(words - known))
+
+
+def wrong(expression: str) -> list[str]:
+    """What an expression names that is not there, in words."""
+    there, said = series(), named(expression)
+    found = [f"no metric {name}" for name in said.metrics if name not in there]
+    labels = {label for name in said.metrics if name in there for label in there[name].labels}
+    labels |= ALWAYS | {"le"}
+    for name, label in said.matched:
+        mine = set(there[name].labels) | ALWAYS if name in there else ALWAYS
+        if label not in mine:
+            found.append(f"{name} has no label {label}")
+    found += [f"no label {label}" for label in said.grouped - labels]
+    return found + [f"unknown word {word}" for word in said.others - {"up"}]

@@ -1,0 +1,177 @@
+"""One line for each request: what it says, and what nobody can make it say."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.config import shape
+from engine.exchange import Exchange, Traffic, Try
+from engine.telemetry.access_log import FIELDS, AccessLog, moment
+from engine.tokens import Caller
+from engine.usage import Usage
+
+
+def over(**known):
+    """An exchange that is over."""
+    exchange = Exchange("POST", "/v1/chat", "", {"REMOTE_ADDR": "10.1.2.3"}, "req_1")
+    exchange.operation, exchange.model = "openai.chat", "gpt"
+    exchange.caller = Caller("alice")
+    kept = exchange.account
+    kept.time, kept.usage, kept.cost = 1_700_000_000.25, Usage(3, 4, 1, source="upstream"), 1_500
+    kept.model, kept.upstream, kept.waited, kept.duration = "gpt-4", "two", 0.75, 1.0
+    kept.first_byte = 0.5
+    kept.tries = [
+        Try("one/m", "one", "m", "connect", 0, 0.0, 0.25),
+        Try("two/n", "two", "n", "", 200, 0.25, 0.25),
+    ]
+    kept.end(200, "complete")
+    for name, value in known.items():
+        setattr(exchange, name, value)
+    return exchange
+
+
+def written(exchange, **options):
+    lines = []
+    options.setdefault("dice", lambda: 0.5)
+    AccessLog(lines.append, **options)(exchange)
+    return lines
+
+
+def row(exchange, **options):
+    (line,) = written(exchange, **options)
+    return json.loads(line)
+
+
+def test_a_line_says_what_is_known():
+    assert row(over(), currency="EUR") == {
+        "time": "2023-11-14T22:13:20.250Z",
+        "request_id": "req_1",
+        "trace_id": None,
+        "token": "alice",
+        "address": "10.1.2.3",
+        "method": "POST",
+        "path": "/v1/chat",
+        "operation": "openai.chat",
+        "model": "gpt",
+        "model_served": "gpt-4",
+        "upstream": "two",
+        "target": "two/n",
+        "attempts": [
+            {"target": "one/m", "failure": "connect", "status": 0, "seconds": 0.25},
+            {"target": "two/n", "failure": "", "status": 200, "seconds": 0.25},
+        ],
+        "status": 200,
+        "outcome": "complete",
+        "code": "",
+        "limit": "",
+        "bytes_in": 0,
+        "bytes_out": 0,
+        "first_byte": 0.5,
+        "duration": 1.0,
+        "own": 0.25,
+        "stream": False,
+        "usage": {"input": 3, "output": 4, "cached": 1, "source": "upstream"},
+        "cost": 1.5e-6,
+        "currency": "EUR",
+    }
+
+
+def test_a_session_tells_what_passed():
+    traffic = Traffic(seconds=12.5, code=1000)
+    traffic.sent.messages, traffic.received.bytes = 3, 99
+    assert row(over(traffic=traffic))["websocket"] == {
+        "messages_in": 3,
+        "messages_out": 0,
+        "bytes_in": 0,
+        "bytes_out": 99,
+        "seconds": 12.5,
+        "code": 1000,
+    }
+
+
+def test_fields_are_those_that_are_asked_for_in_their_order():
+    made = row(over(query="a=b&key=x"), fields=["status", "query", "time"])
+    assert list(made.items()) == [
+        ("status", 200),
+        ("query", "a=b&key=[redacted]"),
+        ("time", "2023-11-14T22:13:20.250Z"),
+    ]
+
+
+def test_every_field_can_be_asked_for_by_name():
+    said = shape.schema()["$defs"]["access_log"]["properties"]["fields"]["items"]["enum"]
+    assert set(said) == set(FIELDS)
+    assert set(row(over(traffic=Traffic()), fields=FIELDS)) == set(FIELDS)
+
+
+def test_text_is_names_and_values():
+    exchange = over()
+    exchange.caller = Caller("alice and bob")
+    (line,) = written(exchange, text=True)
+    said = line.decode()
+    assert said.startswith("time=2023-11-14T22:13:20.250Z request_id=req_1 token=")
+    assert 'token="alice and bob"' in said
+    assert "attempts=one/m:connect,two/n:ok" in said
+    assert "usage.input=3" in said
+    assert "code=" not in said
+
+
+@pytest.mark.parametrize(("sample", "count"), [(1.0, 1), (0.6, 1), (0.5, 0), (0.0, 0)])
+def test_of_what_went_well_a_share_is_written(sample, count):
+    assert len(written(over(), sample=sample)) == count
+
+
+@pytest.mark.parametrize(
+    ("status", "outcome"), [(404, "refused"), (200, "upstream_cut"), (101, "complete")]
+)
+def test_what_went_otherwise_is_always_written(status, outcome):
+    exchange = over()
+    exchange.account.end(status, outcome)
+    assert len(written(exchange, sample=0.0)) == 1
+
+
+ANYTHING = st.text(st.characters(), max_size=600)
+
+
+@given(ANYTHING, ANYTHING, st.booleans())
+def test_nobody_forges_a_line_or_steers_a_terminal(model, path, text):
+    exchange = over(model=model, path=path, method=model[:9])
+    exchange.account.code = path
+    exchange.caller = Caller(model)
+    (line,) = written(exchange, text=text)
+    assert re.fullmatch(rb"[ -~]+\n", line)
+    assert len(line) <= 4096
+    if not text:
+        assert json.loads(line)["model"] == model[: len(json.loads(line)["model"])]
+
+
+def test_many_attempts_do_not_make_a_line_too_long_for_a_pipe():
+    exchange = over(model="\U0001f600" * 600, path="/" + "é" * 600)
+    exchange.account.tries *= 50
+    exchange.account.tries.append(Try("x" * 600, "x" * 600, "", "reset", 0, 0.0, 0.0))
+    (line,) = written(exchange)
+    assert len(line) <= 4096
+    assert json.loads(line)["status"] == 200
+
+
+def test_moments_have_milliseconds():
+    assert moment(0.0) == "1970-01-01T00:00:00.000Z"
+    assert moment(1_700_000_000.9999) == "2023-11-14T22:13:20.999Z"
+
+
+def test_under_load_lines_go_together_as_far_as_a_pipe_takes_them_whole():
+    lines = []
+    log = AccessLog(lines.append, dice=lambda: 0.5)
+    for number in range(20):
+        log(over(request_id=f"req_{number}"))
+    assert len(lines) == 1
+    log.close()
+    assert len(lines) < 10
+    assert all(len(piece) <= 4096 for piece in lines)
+    rows = [json.loads(line) for line in b"".join(lines).splitlines()]
+    assert [row["request_id"] for row in rows] == [f"req_{number}" for number in range(20)]

@@ -1,0 +1,117 @@
+"""Who is told what of a worker's health."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.errors import GatewayError
+from engine.exchange import Exchange
+from engine.network import networks
+from engine.telemetry.health import Check, Health, pages
+
+LOOPBACK = networks(["127.0.0.0/8", "::1"])
+
+
+def ask(path, health=None, proxies=(), page=lambda: b"numbers", **environ):
+    environ.setdefault("REMOTE_ADDR", "127.0.0.1")
+    found = pages(
+        health or Health(),
+        metrics="/metrics",
+        page=page,
+        allowed=LOOPBACK,
+        proxies=proxies,
+        clock=lambda: 107.5,
+    )
+    return found[path](Exchange("GET", path, "", environ))
+
+
+def away(words="no answer", needed=True, clock=lambda: 0.0):
+    return Check(lambda: words, lambda seen: needed, clock)
+
+
+def test_alive_is_said_to_everybody():
+    answer = ask("/healthz", REMOTE_ADDR="203.0.113.9")
+    assert (answer.status, answer.body) == (200, b"ok\n")
+
+
+def test_readiness_is_told_in_detail_to_operators():
+    health = Health(version="1.2", checks={"records": away(words="")})
+    health.standing.taken("abc", 100.0)
+    answer = ask("/readyz", health)
+    assert answer.status == 200
+    assert b'"status":"ready"' in answer.body
+    assert b'"hash":"abc","loaded":100.0,"age":7.5,"last_reload_error":null' in answer.body
+    assert b'"stores":{"records":"ok"}' in answer.body
+
+
+def test_strangers_get_the_bare_word():
+    health = Health(checks={"records": away("postgres at db1")})
+    answer = ask("/readyz", health, REMOTE_ADDR="203.0.113.9")
+    assert (answer.status, answer.body) == (503, b"not ready\n")
+
+
+def test_a_store_that_is_away_stops_only_where_it_is_needed():
+    assert ask("/readyz", Health(checks={"counters": away(needed=False)})).status == 200
+    assert ask("/readyz", Health(checks={"counters": away(needed=True)})).status == 503
+
+
+def test_a_worker_that_stops_is_not_ready():
+    health = Health()
+    health.leave()
+    answer = ask("/readyz", health)
+    assert (answer.status, b'"status":"stopping"' in answer.body) == (503, True)
+
+
+def test_a_refused_reload_is_told_and_serving_goes_on():
+    health = Health()
+    health.standing.refused("gateway.yaml:3:1: no such upstream")
+    answer = ask("/readyz", health)
+    assert answer.status == 200
+    assert b"gateway.yaml:3:1" in answer.body
+
+
+def test_a_store_is_not_asked_more_often_than_it_takes():
+    times, asked = [0.0], []
+    check = Check(lambda: asked.append(1) or "", lambda seen: not seen, lambda: times[0])
+    check.look()
+    check.look()
+    times[0] = 3.0
+    check.look()
+    assert len(asked) == 2
+
+
+def test_a_store_that_was_seen_once_may_be_needed_no_more():
+    said, times = [""], [0.0]
+    check = Check(lambda: said[0], lambda seen: not seen, lambda: times[0])
+    check.look()
+    said[0], times[0] = "away", 5.0
+    check.look()
+    assert (check.words, check.stops) == ("away", False)
+
+
+@pytest.mark.parametrize(
+    ("environ", "proxies", "passes"),
+    [
+        ({"REMOTE_ADDR": "127.0.0.1"}, (), True),
+        ({"REMOTE_ADDR": "::1"}, (), True),
+        ({"REMOTE_ADDR": "203.0.113.9"}, (), False),
+        ({"REMOTE_ADDR": ""}, (), False),
+        # A proxy on this machine that the config does not know.
+        ({"REMOTE_ADDR": "127.0.0.1", "HTTP_X_FORWARDED_FOR": "127.0.0.1"}, (), False),
+        ({"REMOTE_ADDR": "127.0.0.1", "HTTP_FORWARDED": "for=::1"}, (), False),
+        ({"REMOTE_ADDR": "10.0.0.1", "HTTP_X_FORWARDED_FOR": "127.0.0.1"}, ["10.0.0.1"], True),
+        ({"REMOTE_ADDR": "10.0.0.1", "HTTP_X_FORWARDED_FOR": "8.8.8.8"}, ["10.0.0.1"], False),
+    ],
+)
+def test_metrics_are_for_the_addresses_that_may_read_them(environ, proxies, passes):
+    if passes:
+        assert ask("/metrics", proxies=networks(proxies), **environ).body == b"numbers"
+    else:
+        with pytest.raises(GatewayError) as refused:
+            ask("/metrics", proxies=networks(proxies), **environ)
+        assert refused.value.status == 403
+
+
+def test_without_metrics_there_is_no_page():
+    with pytest.raises(KeyError):
+        ask("/metrics", page=None)

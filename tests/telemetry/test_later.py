@@ -1,0 +1,43 @@
+"""The first at once, what follows together, all of it in order."""
+
+import gevent
+
+from engine.telemetry.later import MOST, Later
+
+
+def test_what_comes_alone_is_done_at_once():
+    done, now = [], [0.0]
+    later = Later(done.append, lambda: now[0])
+    later.add(1)
+    now[0] = 1.0
+    later.add(2)
+    assert done == [[1], [2]]
+
+
+def test_what_follows_is_gathered_for_a_moment():
+    done = []
+    later = Later(done.append)
+    for number in range(5):
+        later.add(number)
+    assert done == [[0]]
+    with gevent.Timeout(5):
+        while len(done) < 2:
+            gevent.sleep(0.001)
+    assert done == [[0], [1, 2, 3, 4]]
+    later.add(5)
+    later.flush()
+    assert done[2:] == [[5]]
+
+
+def test_much_does_not_wait():
+    done = []
+    later = Later(done.append, lambda: 0.0)
+    for number in range(MOST + 1):
+        later.add(number)
+    assert [len(each) for each in done] == [1, MOST]
+
+
+def test_nothing_is_done_with_nothing():
+    done = []
+    Later(done.append).flush()
+    assert done == []

@@ -1,0 +1,133 @@
+"""Lines get out whole and in order, and nobody ever waits for a reader."""
+
+from __future__ import annotations
+
+import os
+import socket
+import stat
+import time
+
+import gevent
+import pytest
+
+from engine.telemetry import sink as module
+from engine.telemetry.sink import Sink
+
+
+@pytest.fixture
+def pipe():
+    reading, writing = os.pipe()
+    yield reading, writing
+    for fd in (reading, writing):
+        os.close(fd)
+
+
+def read(fd, size=1 << 20):
+    os.set_blocking(fd, False)
+    said = b""
+    try:
+        while data := os.read(fd, size):
+            said += data
+    except BlockingIOError:
+        pass
+    return said
+
+
+def test_a_line_is_out_when_write_is_back(pipe):
+    sink = Sink(pipe[1])
+    sink.write(b"one\n")
+    sink.write(b"two\n")
+    assert read(pipe[0]) == b"one\ntwo\n"
+    sink.close()
+
+
+def test_a_reader_that_never_reads_costs_lines_and_no_time(pipe):
+    sink = Sink(pipe[1], limit=100_000)
+    line = b"x" * 999 + b"\n"
+    begun = time.monotonic()
+    for _ in range(1000):
+        sink.write(line)
+    assert time.monotonic() - begun < 1.0
+    assert 700 < sink.dropped < 1000
+    assert sink._size <= 100_000
+    sink.close(patience=0.05)
+    assert sink.dropped + len(read(pipe[0])) // 1000 == 1000
+
+
+def test_what_waited_follows_in_order_once_somebody_reads(pipe):
+    sink = Sink(pipe[1])
+    lines = [b"%d %s\n" % (n, b"x" * 500) for n in range(300)]
+    for line in lines:
+        sink.write(line)
+    said = b""
+    with gevent.Timeout(10):
+        while len(said) < sum(map(len, lines)):
+            said += read(pipe[0])
+            gevent.sleep(0.001)
+    assert said == b"".join(lines)
+    assert sink.dropped == 0
+    sink.close()
+
+
+def test_the_pipe_itself_stays_as_it_was_for_others(pipe):
+    Sink(pipe[1]).close()
+    assert os.get_blocking(pipe[1])
+
+
+def test_a_reader_that_left_costs_the_line_alone(pipe):
+    reading, writing = os.pipe()
+    sink = Sink(writing)
+    os.close(reading)
+    sink.write(b"one\n")
+    assert sink.dropped == 1
+    sink.close()
+    os.close(writing)
+
+
+def test_a_socket_is_not_waited_for_either():
+    ours, theirs = socket.socketpair()
+    sink = Sink(ours.fileno(), limit=1000)
+    for _ in range(10_000):
+        sink.write(b"x" * 99 + b"\n")
+    assert sink.dropped > 0
+    assert ours.getblocking()
+    assert theirs.recv(100) == b"x" * 99 + b"\n"
+    sink.close(0.01)
+    ours.close()
+    theirs.close()
+
+
+def test_a_file_grows_and_is_made_anew_when_it_was_moved(tmp_path, monkeypatch):
+    path = tmp_path / "logs" / "access.log"
+    sink = Sink(str(path))
+    sink.write(b"one\n")
+    path.rename(tmp_path / "old")
+    sink.write(b"two\n")  # within the second
+    now = time.monotonic() + 2
+    monkeypatch.setattr(module.time, "monotonic", lambda: now)
+    sink.write(b"three\n")
+    assert (tmp_path / "old").read_bytes() == b"one\ntwo\n"
+    assert path.read_bytes() == b"three\n"
+    assert stat.S_IMODE(path.stat().st_mode) & 0o007 == 0
+    sink.close()
+
+
+def test_a_file_that_cannot_be_written_costs_lines(tmp_path):
+    (tmp_path / "taken").write_text("")
+    sink = Sink(str(tmp_path / "taken" / "access.log"))
+    sink.write(b"one\n")
+    assert sink.dropped == 1
+    sink.close()
+
+
+def test_what_cannot_be_opened_anew_is_written_by_a_thread(pipe, monkeypatch):
+    def refuses(*arguments):
+        raise PermissionError
+
+    monkeypatch.setattr(module.os, "open", refuses)
+    sink = Sink(pipe[1])
+    monkeypatch.undo()
+    sink.write(b"one\n")
+    sink.write(b"two\n")
+    sink.close(5)
+    assert read(pipe[0]) == b"one\ntwo\n"

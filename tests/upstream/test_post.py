@@ -1,0 +1,47 @@
+"""Posting to one address: whatever happens is a Reply."""
+
+from engine.upstream.post import Post
+from tests.support.peer import CLOSE, OK, READ, STALL, answering, scripted, serving
+
+REFUSED = b"HTTP/1.1 429 Slow\r\nRetry-After: 7\r\nContent-Length: 4\r\n\r\nlate"
+
+
+def posted(handle, **more):
+    with serving(handle) as peer:
+        post = Post(f"{peer.url}/v1/traces", {"x-team": "a"}, **more)
+        try:
+            return post(b"body"), peer
+        finally:
+            post.close()
+
+
+def test_a_body_arrives_with_its_headers_at_its_path():
+    reply, peer = posted(answering(OK))
+    assert reply.status == 200
+    request = peer.requests[0]
+    assert request.startswith(b"POST /v1/traces HTTP/1.1\r\n")
+    assert b"x-team: a\r\n" in request
+    assert request.endswith(b"body")
+
+
+def test_an_answer_is_read_to_its_end_with_the_wait_it_asks_for():
+    reply, _ = posted(answering(REFUSED))
+    assert (reply.status, reply.wait, reply.body) == (429, 7.0, b"late")
+
+
+def test_nobody_there_is_a_reply_without_a_status():
+    post = Post("http://127.0.0.1:9/v1/traces", {})
+    assert post(b"body").status == 0
+    assert post(b"body").why == "no connection to the other side"
+
+
+def test_silence_is_waited_for_only_so_long():
+    reply, _ = posted(scripted([READ, STALL]), seconds=0.05)
+    assert reply.status == 0
+    assert "in the time one request may take" in reply.why
+
+
+def test_an_answer_that_breaks_off_is_no_answer():
+    broken = b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"
+    reply, _ = posted(scripted([READ, broken, CLOSE]))
+    assert reply.status == 0
