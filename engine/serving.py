@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -27,4 +28,6 @@ def serving(plan: Plan, folder: Path | None, loggers: Sequence[str] = LOGGERS) -
     """
     told = observing(plan.config, folder, loggers)
     told.health.standing.loaded = time.time()
-    return build(plan, services_of(plan.config, told))
+    made = build(plan, services_of(plan.config, told))
+    gc.freeze()  # what was built stays: looking through it for garbage costs requests much
+    return made
