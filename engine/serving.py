@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -34,4 +35,6 @@ def serving(
     told = observing(plan.config, folder, loggers)
     told.health.standing.loaded = time.time()
     told.health.standing.source = source
-    return build(plan, services_of(plan.config, told))
+    made = build(plan, services_of(plan.config, told))
+    gc.freeze()  # what was built stays: looking through it for garbage costs requests much
+    return made

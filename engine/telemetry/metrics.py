@@ -147,7 +147,10 @@ class _Way:
     """What is counted of the exchanges that went one way: of an operation, for a model, to an
     upstream. It is found once for each exchange, and holds what nearly every one needs."""
 
-    __slots__ = ("_duration", "_ends", "_first", "_kind", "_labels", "_metrics", "_own", "_used")
+    __slots__ = (
+        *("_duration", "_ends", "_first", "_kind", "_labels", "_metrics", "_own"),
+        *("_said", "_took", "_used"),
+    )
 
     def __init__(self, metrics: Metrics, exchange: Exchange) -> None:
         kept, operation = exchange.account, exchange.operation
@@ -157,6 +160,8 @@ class _Way:
         provider = provider_name(kept.upstream, exchange.dialect.name) if kept.asked else ""
         self._kind = (operation_name(operation), provider, kept.asked)
         self._ends: dict[tuple[int, str], Cell] = {}
+        self._said: list[tuple[Cell, Distribution]] | None = None
+        self._took: dict[str, Distribution] = {}
         self._first: Distribution | None = None
         self._duration = metrics.spread(names.DURATION, operation, kept.asked)
         self._own = metrics.spread(names.OVERHEAD, operation)
@@ -183,15 +188,29 @@ class _Way:
     def _use(self, kept: Account) -> None:
         """Tokens and money, and what OpenTelemetry's conventions for GenAI ask for."""
         usage, metrics, kind = kept.usage, self._metrics, self._kind
-        for name, tokens in (("input", usage.input), ("output", usage.output)):
-            if tokens:
-                metrics.cell(names.TOKENS, *self._used, name).add(tokens)
-                metrics.spread(names.GEN_AI_USAGE, *kind, name).observe(tokens)
+        if usage.input or usage.output:
+            said = self._said
+            if said is None:
+                said = self._said = [
+                    (
+                        metrics.cell(names.TOKENS, *self._used, name),
+                        metrics.spread(names.GEN_AI_USAGE, *kind, name),
+                    )
+                    for name in ("input", "output")
+                ]
+            for tokens, (total, spread) in zip((usage.input, usage.output), said, strict=True):
+                if tokens:
+                    total.add(tokens)
+                    spread.observe(tokens)
         if usage.cached:
             metrics.cell(names.TOKENS, *self._used, "cached").add(usage.cached)
         if kept.cost:
             metrics.cell(names.COST, *self._used, metrics.currency).add(kept.cost / 1e9)
-        metrics.spread(names.GEN_AI_DURATION, *kind, _error_type(kept)).observe(kept.duration)
+        error = _error_type(kept)
+        took = self._took.get(error)
+        if took is None:
+            took = self._took[error] = metrics.spread(names.GEN_AI_DURATION, *kind, error)
+        took.observe(kept.duration)
 
     def _stream(self, kept: Account) -> None:
         end = kept.told - kept.began if kept.told else kept.duration
