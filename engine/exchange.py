@@ -97,6 +97,9 @@ class Account:
         """Nothing more will come; `now` on the steady clock."""
         self.duration = now - self.began
         self.outcome = self.outcome or "caller_left"
+        if self.outcome == "complete" and self.status >= 400:
+            # What an upstream said of a failure to its end is no less one.
+            self.outcome = "refused" if self.status < 500 else "failed"
         if self.first_byte is not None:
             self.waited += (self.told or now) - self.began - self.first_byte
 

@@ -20,7 +20,7 @@ import orjson
 from engine.exchange import Account, Exchange, Traffic, Try
 from engine.network import Network, caller_address
 from engine.telemetry.later import Later
-from engine.telemetry.redact import redacted
+from engine.telemetry.redact import redacted, without_tokens
 
 FIELDS = (
     *("time", "request_id", "trace_id", "token", "address", "method", "path", "query"),
@@ -152,7 +152,7 @@ def _row(
         "token": caller.name if caller is not None else "",
         "address": caller_address(exchange.environ, proxies),
         "method": exchange.method,
-        "path": exchange.path,
+        "path": without_tokens(exchange.path),
         "operation": exchange.operation,
         "model": exchange.model,
         "model_served": kept.model,

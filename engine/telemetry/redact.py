@@ -1,14 +1,24 @@
-"""What of a query may be written down: names, and values that cannot be a secret."""
+"""What of an address may be written down: no token of ours, and of a query the names, and values
+that cannot be a secret."""
 
 from __future__ import annotations
 
 import re
+
+from engine.tokens import PREFIX
 
 _SUSPECT = re.compile(
     r"key|token|secret|passw|auth|cred|sig|code|session|jwt|bearer|assertion|ticket", re.IGNORECASE
 )
 _LOOKS_SECRET = re.compile(r"[A-Za-z0-9_\-.~+/%=]{24,}|(?:sk|mw|pk|rk|AIza)[-_A-Za-z0-9].*")
 HIDDEN = "[redacted]"
+
+_TOKEN = re.compile(rf"{PREFIX}[0-9A-Za-z]{{16,}}")
+
+
+def without_tokens(path: str) -> str:
+    """A raw path without what looks like a token of ours, which has no place there."""
+    return _TOKEN.sub(f"{PREFIX}***", path) if PREFIX in path else path
 
 
 def redacted(query: str, known: bool) -> str:

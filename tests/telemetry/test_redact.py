@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.telemetry.redact import redacted
+from engine.telemetry.redact import redacted, without_tokens
 
 
 @pytest.mark.parametrize(
@@ -26,3 +26,9 @@ def test_of_an_operation_what_may_be_a_secret_is_hidden(query, shown):
 
 def test_of_what_is_no_operation_every_value_is_hidden():
     assert redacted("a=1&b=2&c", known=False) == "a=[redacted]&b=[redacted]&[redacted]"
+
+
+def test_a_token_in_a_path_is_not_written_down():
+    secret = "mw-" + "a1" * 32
+    assert without_tokens(f"/v1/{secret}/x") == "/v1/mw-***/x"
+    assert without_tokens("/v1/mw-small/x") == "/v1/mw-small/x"
