@@ -12,6 +12,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Sequence
+from functools import cache
 from hashlib import sha256
 from typing import Any
 
@@ -21,11 +22,13 @@ from engine.exchange import Stage
 from engine.services import Services
 
 
+@cache
 def names() -> list[str]:
     """The policies there are."""
     return sorted(module.name for module in pkgutil.iter_modules(__path__))
 
 
+@cache
 def get(name: str) -> Any:
     """The module of that policy, one of `names()`."""
     return importlib.import_module(f"{__name__}.{name}")

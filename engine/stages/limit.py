@@ -30,7 +30,10 @@ class _Course:
         self, exchange: Exchange, rules: Sequence[Rule], services: Services, upstream: str
     ) -> None:
         self.exchange = exchange
-        self.upstream = exchange.targets[0].upstream.name if exchange.targets else upstream
+        first = exchange.targets[0] if exchange.targets else None
+        self.upstream = first.upstream.name if first is not None else upstream
+        # Of a wildcard all names count together: a caller could make up ever new ones.
+        self.model = first.entry if first is not None else ""
         self.rules = rules
         self.services = services
         self.limits = [self._limit(rule, exchange.account.expected) for rule in rules]
@@ -62,7 +65,7 @@ class _Course:
             return caller.name if caller else f"@{caller_address(exchange.environ, proxies)}"
         if by == "route":
             return exchange.operation
-        return {"model": exchange.model, "upstream": self.upstream}.get(by, "")
+        return {"model": self.model, "upstream": self.upstream}.get(by, "")
 
     def settle(self, taken: Taken) -> None:
         account = self.exchange.account

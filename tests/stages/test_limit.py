@@ -89,7 +89,6 @@ def test_all_limits_are_asked_about_at_once():
     [
         ("token", "alice"),
         ("route", "openai.chat"),
-        ("model", "gpt"),
         ("upstream", "fixed"),
         ("all", ""),
     ],
@@ -100,11 +99,13 @@ def test_who_shares_a_limit(by, who):
     assert counters.asked[0][0].key == f"rate|{who}"
 
 
-def test_the_first_target_is_the_upstream_of_a_model():
+@pytest.mark.parametrize(("by", "who"), [("upstream", "chosen"), ("model", "gpt-*")])
+def test_the_first_target_tells_the_upstream_and_the_entry_under_models(by, who):
+    """All names that a wildcard takes in count together."""
     counters = Counters()
-    target = SimpleNamespace(upstream=SimpleNamespace(name="chosen"))
-    run([replace(RATE, by="upstream")], counters, exchange(targets=[target]))
-    assert counters.asked[0][0].key == "rate|chosen"
+    target = SimpleNamespace(upstream=SimpleNamespace(name="chosen"), entry="gpt-*")
+    run([replace(RATE, by=by)], counters, exchange(targets=[target], model="gpt-made-up"))
+    assert counters.asked[0][0].key == f"rate|{who}"
 
 
 def test_a_public_route_counts_by_address():

@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
 
@@ -114,12 +114,14 @@ class Postgres:
         """It is there, takes connections, and answers nothing."""
         pids = self._pids()
         for pid in pids:
-            os.kill(pid, signal.SIGSTOP)
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGSTOP)
         try:
             yield
         finally:
             for pid in pids:
-                os.kill(pid, signal.SIGCONT)
+                with suppress(ProcessLookupError):  # one that only worked for a while
+                    os.kill(pid, signal.SIGCONT)
 
     def _pids(self) -> list[int]:
         assert self._process is not None
