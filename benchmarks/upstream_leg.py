@@ -1,6 +1,7 @@
 """What forwarding costs: CPU per request and per SSE event, added latency, memory per open stream.
 
-One gateway worker with everything on (authentication, validation, the whole upstream leg), a raw
+One gateway worker with authentication, validation and the whole upstream leg, and without what
+comes on top (log, metrics, limits, ledger: `benchmarks.telemetry`, `benchmarks.limits`), a raw
 socket upstream and the callers in processes of their own; and, in the same run, the floor: gunicorn
 with gevent and Falcon answering a static reply. CPU is the worker's own, from /proc. Linux only.
 
@@ -39,6 +40,7 @@ EVENT = (
 )
 WHOLE = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s"
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
+ALONE = "telemetry: {access_log: {format: 'off'}, metrics: false}\n"
 FLOOR = """
 import falcon
 class Static:
@@ -206,7 +208,7 @@ def main(streams: int) -> None:
     try:
         with (
             tempfile.TemporaryDirectory() as folder,
-            gateway(folder, upstream) as (port, pid),
+            gateway(folder, upstream, ALONE) as (port, pid),
             floor(folder) as (floor_port, floor_pid),
         ):
             measure(port, pid, upstream, floor_port, floor_pid, streams)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from engine import answer
-from engine.connect import services_of
+from engine.connect import is_metered, services_of
 from engine.console.site import pages
 from engine.cors import Cors
 from engine.dialects import ModelCard, get
@@ -54,6 +54,7 @@ class _Parts:
     watcher: Watcher
     around: Around
     sessions: Sessions
+    metered: bool
 
 
 def build(
@@ -71,7 +72,9 @@ def build(
     services = services or services_of(plan.config)
     upstreams = {name: connect(said, client) for name, said in plan.config.upstreams.items()}
     models = catalog(plan.config.models, upstreams)
-    parts = _Parts(plan, services, upstreams, models, Watcher(), around, Sessions())
+    parts = _Parts(
+        plan, services, upstreams, models, Watcher(), around, Sessions(), is_metered(plan.config)
+    )
     server = plan.config.server
     door = Door(
         server.max_body,
@@ -136,7 +139,7 @@ def _handler(route: Route, parts: _Parts) -> Handler:
         validate(route.operation, route.validate, _in_body(route), route.unknown_fields),
         *steps,
         *late,
-        meter(dialect, route.takes, services),
+        *([meter(dialect, route.takes, services)] if parts.metered else []),
         limit(rules, services, route.to[0].upstream if route.to else ""),
     ]
     return compose(parts.around(route, stages), last=_last(route, parts))

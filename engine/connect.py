@@ -177,6 +177,13 @@ def _counters_away(redis: Redis) -> str:
     return ""
 
 
+def is_metered(config: Config) -> bool:
+    """Whether anybody is to know what requests use: log, metrics, traces, ledger or limits."""
+    told = config.telemetry
+    logged = told.access_log.format != "off"
+    return logged or bool(told.metrics) or told.traces is not None or _is_limited(config)
+
+
 def _is_limited(config: Config) -> bool:
     """Whether anything may have to be counted; tokens in a database may have limits at any time."""
     listed: Iterable[Policy] = [*config.policies, *(p for r in config.routes for p in r.policies)]

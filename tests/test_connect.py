@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from engine import plan
-from engine.connect import CannotConnect, prepare, services_of
+from engine.connect import CannotConnect, is_metered, prepare, services_of
 from engine.directory import Directory
 from engine.exchange import Exchange
 from engine.stores.counters.memory import Memory
@@ -21,6 +21,9 @@ from tests.support.small import project
 RATED = """
   - {name: rated, sha256: %s, rate: 1/1m}
 """ % ("a" * 64)
+
+
+OFF = "telemetry: {access_log: {format: 'off'}, metrics: false}\n"
 
 
 @pytest.fixture
@@ -154,3 +157,19 @@ def test_a_folder_of_counters_that_is_not_ours_is_refused(config, monkeypatch, t
     monkeypatch.setattr("engine.connect.rundir", foreign)
     with pytest.raises(CannotConnect, match="limits cannot be counted"):
         services_of(config("policies: [{concurrency: {requests: 1}}]\n"))
+
+
+@pytest.mark.parametrize(
+    ("more", "metered"),
+    [
+        ("", True),  # the access log and the metrics tell of it
+        (OFF, False),
+        (OFF + "policies: [{max_body: 1KB}]\n", False),
+        (OFF + "policies: [{concurrency: {requests: 1}}]\n", True),
+        (OFF + "stores: {records: 'sqlite:///records.db'}\n", True),
+        ("telemetry: {access_log: {format: 'off'}}\n", True),
+        ("telemetry: {metrics: false}\n", True),
+    ],
+)
+def test_usage_is_read_where_somebody_is_to_know_it(config, more, metered):
+    assert is_metered(config(more)) is metered
