@@ -1,7 +1,7 @@
 """Falcon <-> Exchange: a route's handler as a Falcon responder, and errors as the dialect's own.
 
 Under WSGI a responder returns before its body is sent; what has to happen at the end hangs on
-`exchange.on_end`, which runs when the body is closed, whether it was sent whole or not.
+`exchange.on_end`, which `engine.sending` runs, whether the body was sent whole or not.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
@@ -22,6 +22,7 @@ from engine.dialects import Dialect, get
 from engine.errors import CallerGone, GatewayError, Malformed
 from engine.exchange import Account, Exchange, Handler, Observer, Response
 from engine.incoming import Incoming
+from engine.sending import send
 
 Responder = Callable[..., None]
 T = TypeVar("T")
@@ -94,7 +95,7 @@ class Door:
             if incoming.is_left() and incoming.close_after():
                 after.append(incoming.linger)
             incoming.limit_sending()
-            _send(resp, exchange, response, after)
+            send(resp, exchange, response, after)
 
         return respond
 
@@ -109,7 +110,7 @@ class Door:
                 response = handler(exchange)
             except GatewayError as error:
                 response = refusal(error, exchange)
-            _send(resp, exchange, response)
+            send(resp, exchange, response)
 
         return respond
 
@@ -134,7 +135,7 @@ class Door:
         if status == 500:
             log.error("request %s failed", exchange.request_id, exc_info=error)
             code, message = "internal_error", "The gateway failed on this request."
-        _send(resp, exchange, refusal(GatewayError(status, code, message), exchange))
+        send(resp, exchange, refusal(GatewayError(status, code, message), exchange))
 
 
 def _waiting(exchange: Exchange, work: Callable[..., T], *arguments: Any) -> T:
@@ -207,63 +208,3 @@ def refusal(error: GatewayError, exchange: Exchange) -> Response:
     exchange.account.end(error.status, _outcome(error.status), error.code)
     body = orjson.dumps(exchange.dialect.error(error, exchange.request_id))
     return Response(error.status, [("content-type", "application/json"), *error.headers], body)
-
-
-def _send(
-    resp: falcon.Response,
-    exchange: Exchange,
-    response: Response,
-    after: Sequence[Callable[[], None]] = (),
-) -> None:
-    resp.status = response.status
-    length = -1
-    for name, value in response.headers:
-        resp.append_header(name, value)
-        if name == "content-length":
-            length = int(value)
-    for name in exchange.dialect.request_id_headers:
-        resp.set_header(name, exchange.request_id)
-    body = response.body
-    if isinstance(body, bytes):
-        length = exchange.account.bytes_out = len(body)
-        resp.set_header("content-length", str(length))
-        body = (body,)
-    resp.stream = sending = _Sending(iter(body), exchange, length, after)
-    if exchange.method == "HEAD" or response.status in (204, 304):
-        sending.close()  # Falcon sends no body then, and never closes one
-
-
-class _Sending:
-    """A response's body on its way out, of `length` bytes (-1: unknown).
-
-    The exchange ends before the last byte leaves: whoever has the whole answer is in the ledger,
-    even when this worker is killed now, and what was taken for the request is given back. Closing
-    it ends what did not get so far, and runs `after`.
-    """
-
-    def __init__(
-        self,
-        body: Iterator[bytes],
-        exchange: Exchange,
-        length: int,
-        after: Sequence[Callable[[], None]],
-    ) -> None:
-        self._body = body
-        self._exchange = exchange
-        self._left = length
-        self._after = after
-
-    def __iter__(self) -> Iterator[bytes]:
-        left = self._left
-        for data in self._body:
-            left -= len(data)
-            if left == 0:
-                data += b"".join(self._body)  # nothing, but only now it knows that it is over
-                self._exchange.end()
-            yield data
-        self._exchange.end()
-
-    def close(self) -> None:
-        self._exchange.end()
-        for each in self._after:
-            each()

@@ -12,6 +12,11 @@ Network = IPv4Network | IPv6Network
 
 def networks(texts: Sequence[str]) -> tuple[Network, ...]:
     """`["10.0.0.0/8", "::1"]` as networks. ValueError, in words, for what is none."""
+    return _networks(tuple(texts))
+
+
+@lru_cache(maxsize=4096)
+def _networks(texts: tuple[str, ...]) -> tuple[Network, ...]:
     found = []
     for text in texts:
         try:

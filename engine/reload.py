@@ -69,12 +69,21 @@ class Plans:
         now = time.time()
         self.state = State(os.getpid(), first.hash, now, now)
         self._lock: int | None = None
+        self._tried = first.hash
+        self._next: Planned | None = None
 
     def publish(self) -> None:
         """Let others know; from the master, once it serves.
 
-        Of two masters with one config the first is known, as long as it lives.
+        Of two masters with one config the first is known, as long as it lives. A folder that cannot
+        be written costs `modelway reload`, and nothing else.
         """
+        try:
+            self._publish()
+        except OSError as error:
+            log.warning("nobody else can be told which config is served: %s", error)
+
+    def _publish(self) -> None:
         if self._lock is None:
             rundir.prepare(self._folder)
             self._lock = os.open(self._folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -91,23 +100,33 @@ class Plans:
         return None if state is None else (state.hash, state.loaded, state.error)
 
     def changed(self) -> bool:
-        """Whether the files differ from what was planned last, and have held still since the last
-        look: who edits them may not be done."""
+        """Whether the files say something else than what was planned last, and have held still
+        since the last look: who edits them may not be done."""
         now = look(self._files)
         still, self._changing = now == self._changing, now
-        return still and now != self._seen
+        if not still or now == self._seen:
+            return False
+        self._seen = now
+        planned = self._planned()
+        if planned is not None and planned.hash == self._tried:
+            return False
+        self._next = planned
+        return True
 
     def renew(self) -> bool:
         """Plan anew. Whether there is another plan to serve; if not, the log says why."""
-        planned = self._make()
-        self._files = dict(planned.files) | dict.fromkeys(self._files, "")
-        self._seen = look(self._files)
-        error = self._fault(planned)
+        planned, self._next = self._next or self._planned(), None
         now = time.time()
+        error = "planning failed, which is a fault of this program; its log has more"
+        if planned is not None:
+            self._tried = planned.hash
+            self._files = dict(planned.files) | dict.fromkeys(self._files, "")
+            self._seen = look(self._files)
+            error = self._fault(planned)
         if error:
             self.state = State(os.getpid(), self.state.hash, self.state.loaded, now, error)
             log.error("the config was not reloaded, the last good one is served on:\n%s", error)
-        elif planned.plan is not None:
+        elif planned is not None and planned.plan is not None:
             self.plan = planned.plan
             self._files = dict(planned.files)
             self._seen = look(self._files)
@@ -115,6 +134,14 @@ class Plans:
             log.warning("config %s is served from now on", planned.hash)
         self.publish()
         return not error
+
+    def _planned(self) -> Planned | None:
+        """Another plan. None for a fault of ours: it must not end the master that serves."""
+        try:
+            return self._make()
+        except Exception:
+            log.exception("planning the config failed")
+            return None
 
     def _fault(self, planned: Planned) -> str:
         """Why a plan cannot be served, in words; "" when it can."""

@@ -102,3 +102,30 @@ def test_a_bad_change_is_tried_once(place):
     place.config.write_text(CONFIG)
     assert [plans.changed(), plans.changed()] == [False, True]
     assert plans.renew()
+
+
+def test_a_file_that_is_written_anew_with_the_same_words_changes_nothing(place):
+    place.document.write_text(DOCUMENT)
+    os.utime(place.document, (1, 1))
+    (place.config.parent / "something else").write_text("")
+    assert [place.plans.changed() for _ in range(3)] == [False] * 3
+
+
+def test_a_fault_of_ours_in_planning_leaves_the_last_good_plan(place, caplog):
+    def fails():
+        raise ZeroDivisionError
+
+    plans = Plans(place.make(), fails, place.run)
+    first = plans.plan
+    assert not plans.renew()
+    assert plans.plan is first
+    assert "a fault of this program" in plans.state.error
+    assert "ZeroDivisionError" in caplog.text
+
+
+def test_a_folder_that_cannot_be_written_does_not_end_the_gateway(place, tmp_path, caplog):
+    (tmp_path / "file").write_text("")
+    plans = Plans(place.make(), place.make, tmp_path / "file" / "run")
+    plans.publish()
+    assert plans.renew()
+    assert "nobody else can be told" in caplog.text

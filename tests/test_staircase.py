@@ -20,7 +20,7 @@ STAIRCASE = (
     ["services", "directory"],
     [
         *("upstream", "stages", "policies", "pipeline", "endpoint", "incoming", "answer"),
-        *("router", "cors"),
+        *("router", "cors", "sending"),
     ],
     [
         *("plan", "claimed", "routing", "crosscheck", "documents", "connect", "observing"),
@@ -44,7 +44,7 @@ STAIRCASE = (
 FLOOR = {unit: number for number, units in enumerate(STAIRCASE) for unit in units}
 
 EDGES = {
-    "falcon": ("endpoint", "router", "app", "mock"),
+    "falcon": ("endpoint", "sending", "router", "app", "mock"),
     "socket": (
         "upstream",
         "incoming",

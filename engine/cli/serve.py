@@ -14,7 +14,7 @@ from engine.connect import CannotConnect, prepare
 from engine.observing import form_of
 from engine.reload import Gateway, Plans
 from engine.rundir import rundir
-from engine.serving import metrics_folder
+from engine.telemetry.folder import folder_of
 
 
 @click.command()
@@ -34,7 +34,7 @@ def command(config: Path) -> None:
     try:
         if warning := prepare(plans.plan.config):
             click.echo(f"modelway: {warning}", err=True)
-        folder = metrics_folder(plans.plan, os.getpid())
+        folder = folder_of(os.getpid())  # also without metrics: a reload may ask for them
     except (CannotConnect, OSError) as error:
         raise click.ClickException(str(error)) from error
 
@@ -46,5 +46,5 @@ def command(config: Path) -> None:
     try:
         Gateway(plans, folder, ready, form_of(plans.plan.config)).run()
     finally:
-        if folder is not None and os.getpid() == master:
+        if os.getpid() == master:
             shutil.rmtree(folder, ignore_errors=True)

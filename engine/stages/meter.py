@@ -26,28 +26,30 @@ def meter(dialect: Dialect, takes: Takes, services: Services) -> Stage:
         price = services.prices.find(account.model or exchange.model)
         account.cost = price.cost(usage) if price is not None else 0
 
+    def left(exchange: Exchange, metered: bool) -> None:
+        """The caller is gone without an answer, or at the end of a session."""
+        account, session = exchange.account, exchange.traffic
+        if session is not None:
+            account.stream, account.bytes_out = True, session.received.bytes
+            charge(exchange, session.usage)
+        elif metered and account.reached:  # an upstream has read it, and had begun to answer
+            charge(exchange, replace(account.expected, output=0))
+
     def stage(exchange: Exchange, following: Handler) -> Response:
         account = exchange.account
         metered = bool(exchange.model) and dialect.meter is not None and not takes.free
         if metered:
-            account.expected = estimate(exchange, takes)
-            if takes.usage_option and exchange.media_type == "application/json":
-                change = edit(exchange.body.buffer, exchange.value)
-                exchange.edits = () if change is None else (change,)
+            _expect(exchange, takes)
         try:
             response = following(exchange)
         except CallerGone:
-            session = exchange.traffic
-            if session is not None:
-                account.stream, account.bytes_out = True, session.received.bytes
-                charge(exchange, session.usage)
-            elif metered and account.reached:  # an upstream has read it, and had begun to answer
-                charge(exchange, replace(account.expected, output=0))
+            left(exchange, metered)
             raise
         if isinstance(response.body, bytes):
             return response
-        passing = reader(dialect.meter if metered else None, _media_type(response))
-        account.stream = response.status < 400 and _media_type(response) == "text/event-stream"
+        media_type = _media_type(response)
+        passing = reader(dialect.meter if metered else None, media_type)
+        account.stream = response.status < 400 and media_type == "text/event-stream"
 
         def conclude() -> None:
             account.bytes_out = passing.size
@@ -62,6 +64,14 @@ def meter(dialect: Dialect, takes: Takes, services: Services) -> Stage:
         return response
 
     return stage
+
+
+def _expect(exchange: Exchange, takes: Takes) -> None:
+    """Estimate what a request will use, and ask its stream to tell."""
+    exchange.account.expected = estimate(exchange, takes)
+    if takes.usage_option and exchange.media_type == "application/json":
+        change = edit(exchange.body.buffer, exchange.value)
+        exchange.edits = () if change is None else (change,)
 
 
 def _passing(body: Iterable[bytes], passing: Reader) -> Iterator[bytes]:
