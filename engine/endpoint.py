@@ -7,11 +7,10 @@ Under WSGI a responder returns before its body is sent; what has to happen at th
 from __future__ import annotations
 
 import logging
-import os
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 import falcon
 import orjson
@@ -22,10 +21,10 @@ from engine.dialects import Dialect, get
 from engine.errors import CallerGone, GatewayError, Malformed
 from engine.exchange import Account, Exchange, Handler, Observer, Response
 from engine.incoming import Incoming
+from engine.request_id import request_id
 from engine.sending import send
 
 Responder = Callable[..., None]
-T = TypeVar("T")
 log = logging.getLogger("modelway")
 
 
@@ -81,11 +80,11 @@ class Door:
             environ = req.env
             path, _, query = raw_target(environ).partition("?")
             exchange = Exchange(req.method, path, query, environ, request_id(), mount, variables)
-            incoming = Incoming(environ, self.body_timeout)
+            incoming = Incoming(environ, self.body_timeout, exchange.account)
             exchange.operation = operation
             self.enter(exchange)
             exchange.max_body = self.max_body
-            exchange.receive = partial(_waiting, exchange, incoming.receive)
+            exchange.receive = incoming.receive
             # What says the dialect is looked at before tokens are taken out of the request.
             exchange.dialect = dialects[0] if len(dialects) == 1 else speaking(exchange, dialects)
             response = _answer(handler, exchange, incoming)
@@ -94,7 +93,7 @@ class Door:
             after = [incoming.unlimit]
             if incoming.is_left() and incoming.close_after():
                 after.append(incoming.linger)
-            incoming.limit_sending()
+            incoming.limit()
             send(resp, exchange, response, after)
 
         return respond
@@ -136,20 +135,6 @@ class Door:
             log.error("request %s failed", exchange.request_id, exc_info=error)
             code, message = "internal_error", "The gateway failed on this request."
         send(resp, exchange, refusal(GatewayError(status, code, message), exchange))
-
-
-def _waiting(exchange: Exchange, work: Callable[..., T], *arguments: Any) -> T:
-    """Do what waits for the caller; its time is not the gateway's own."""
-    begun = time.monotonic()
-    try:
-        return work(*arguments)
-    finally:
-        exchange.account.waited += time.monotonic() - begun
-
-
-def request_id() -> str:
-    """A new name for a request, which nobody can guess."""
-    return f"req_{os.urandom(16).hex()}"
 
 
 def raw_target(environ: dict[str, Any]) -> str:

@@ -15,6 +15,7 @@ from gunicorn.http.errors import (
 
 from engine.body import Body, receive, too_large
 from engine.errors import CallerGone, GatewayError
+from engine.exchange import Account
 
 START_RESPONSE = "modelway.start_response"
 """Where the application keeps WSGI's `start_response`, whose owner can close the connection."""
@@ -31,11 +32,15 @@ _LINGER_BYTES = 1_000_000
 
 
 class Incoming:
-    """One request's body on its way in. `timeout`: seconds that the caller may pause."""
+    """One request's body on its way in. `timeout`: seconds that the caller may pause; the time
+    that it takes is put down in `account`."""
 
-    def __init__(self, environ: dict[str, Any], timeout: float) -> None:
+    def __init__(
+        self, environ: dict[str, Any], timeout: float, account: Account | None = None
+    ) -> None:
         self._environ = environ
         self._timeout = timeout
+        self._account = account if account is not None else Account()
         self._done = False
         self._broken = False
 
@@ -63,11 +68,10 @@ class Incoming:
             return Body()
         if length is not None and length > limit:
             raise too_large(limit)
-        sock = self._environ.get("gunicorn.socket")
         self._broken = True
+        self.limit()
+        begun = time.monotonic()
         try:
-            if sock is not None:
-                sock.settimeout(self._timeout)
             body = receive(self._environ["wsgi.input"], length, limit)
         except TimeoutError as error:
             message = f"The request body paused for more than {self._timeout:g} seconds."
@@ -78,8 +82,7 @@ class Incoming:
         except OSError as error:
             raise CallerGone("the caller left while sending the body") from error
         finally:
-            if sock is not None:
-                sock.settimeout(None)
+            self._account.waited += time.monotonic() - begun
         self._broken, self._done = False, True
         return body
 
@@ -99,8 +102,8 @@ class Incoming:
         close()
         return True
 
-    def limit_sending(self) -> None:
-        """From here on a caller who takes nothing of the answer for the timeout is cut off."""
+    def limit(self) -> None:
+        """From here on a caller who sends or takes nothing for the timeout is cut off."""
         sock = self._environ.get("gunicorn.socket")
         if sock is not None:
             sock.settimeout(self._timeout)

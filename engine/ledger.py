@@ -17,8 +17,6 @@ from engine.exchange import Exchange
 class Entry:
     """One request. `id` is made by the gateway: rows with one id count once.
 
-    Not frozen, which would cost some microseconds for each request.
-
     `time` is when it came (Unix seconds), `duration` and `first_byte` are seconds, `cost` is in
     nano-units of `currency`. `outcome` is `complete`, `caller_left`, `upstream_cut`, `refused` or
     `failed`; `source` tells who counted the tokens (see `engine.usage`). Text is "" where there is
@@ -52,6 +50,7 @@ class Entry:
     attempts: int = 0
 
 
+Row = dict[str, Any]
 NAMES = tuple(field.name for field in fields(Entry))
 _SMALL = frozenset({"status", "attempts"})
 _LONGEST = 4096
@@ -59,47 +58,47 @@ _TEXT = 256
 _read = operator.attrgetter(*NAMES)
 
 
-def entry_of(exchange: Exchange, currency: str) -> Entry:
-    """The row of an exchange that is over."""
+def entry_of(exchange: Exchange, currency: str) -> Row:
+    """The row of an exchange that is over: an Entry's fields by name, which is quicker to make."""
     kept, usage = exchange.account, exchange.account.usage
-    return Entry(
-        id=exchange.request_id,
-        time=kept.time,
-        token=exchange.caller.name if exchange.caller is not None else "",
-        operation=exchange.operation,
-        model_asked=exchange.model,
-        model_served=kept.model,
-        upstream=kept.upstream,
-        status=kept.status,
-        outcome=kept.outcome,
-        input=usage.input,
-        output=usage.output,
-        cached=usage.cached,
-        reasoning=usage.reasoning,
-        images=usage.images,
-        seconds=usage.seconds,
-        characters=usage.characters,
-        source=usage.source,
-        cost=kept.cost,
-        currency=currency,
-        first_byte=kept.first_byte,
-        duration=kept.duration,
-        bytes_in=exchange.body.size,
-        bytes_out=kept.bytes_out,
-        stream=kept.stream,
-        attempts=kept.attempts,
-    )
+    return {
+        "id": exchange.request_id,
+        "time": kept.time,
+        "token": exchange.caller.name if exchange.caller is not None else "",
+        "operation": exchange.operation,
+        "model_asked": exchange.model,
+        "model_served": kept.model,
+        "upstream": kept.upstream,
+        "status": kept.status,
+        "outcome": kept.outcome,
+        "input": usage.input,
+        "output": usage.output,
+        "cached": usage.cached,
+        "reasoning": usage.reasoning,
+        "images": usage.images,
+        "seconds": usage.seconds,
+        "characters": usage.characters,
+        "source": usage.source,
+        "cost": kept.cost,
+        "currency": currency,
+        "first_byte": kept.first_byte,
+        "duration": kept.duration,
+        "bytes_in": exchange.body.size,
+        "bytes_out": kept.bytes_out,
+        "stream": kept.stream,
+        "attempts": kept.attempts,
+    }
 
 
-def encode(entry: Entry) -> bytes:
+def encode(entry: Entry | Row) -> bytes:
     """An entry as a line of JSON, its end included. Raises nothing, whatever the fields hold."""
+    row = dict(zip(NAMES, _read(entry), strict=True)) if isinstance(entry, Entry) else entry
     try:
-        line = orjson.dumps(entry, option=orjson.OPT_APPEND_NEWLINE)
+        line = orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)
     except TypeError:  # text that is no Unicode, a number beyond 64 bits, another type
         line = b""
     if not line or len(line) > _LONGEST or b"\\u0000" in line:
-        row = mended(dict(zip(NAMES, _read(entry), strict=True)))
-        line = orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)
+        line = orjson.dumps(mended(row), option=orjson.OPT_APPEND_NEWLINE)
     return line
 
 

@@ -68,6 +68,7 @@ def first(holder: Any, *keys: str) -> int | None:
     """The first of these members that is a count; None when there is none, or no object."""
     if isinstance(holder, dict):
         for key in keys:
-            if (found := count(holder.get(key))) is not None:
+            value = holder.get(key)
+            if value is not None and (found := count(value)) is not None:
                 return found
     return None

@@ -2,15 +2,54 @@
 
 from __future__ import annotations
 
+import re
 import time
+from collections.abc import Sequence
 from functools import lru_cache
+from typing import Any
 
 from gunicorn import util
+from gunicorn.http.errors import InvalidHeader
 from gunicorn.http.wsgi import Response
+
+_LINES = re.compile(r"(?:[!#$%&'*+\-.^_`|~0-9A-Za-z]+: [\t\x20-\x7e\x80-\xff]*\r\n)*")
+_HOP = frozenset(util.hop_headers)
 
 
 class Outgoing(Response):  # type: ignore[misc]
     """gunicorn's response to a request, which sends less often."""
+
+    status: str | None
+
+    def start_response(
+        self, status: str, headers: Sequence[tuple[str, str]], exc_info: Any = None
+    ) -> Any:
+        """WSGI's. Raises InvalidHeader for what would not stay one header line."""
+        if exc_info and self.headers_sent:
+            raise exc_info[1]
+        assert exc_info or self.status is None, "the answer has begun already"
+        self.status, self.status_code = status, code = status, int(status[:3])
+        self.response_length = None
+        lines = []
+        for name, value in headers:
+            low = name.lower()
+            if low == "content-length":
+                if code == 204 or code < 200:  # RFC 9110 8.6
+                    continue
+                self.response_length = int(value)
+            elif low in _HOP:
+                if low == "connection" and value.lower() == "upgrade":
+                    self.upgrade = True
+                if low != "upgrade" or value.lower() != "websocket":
+                    continue
+            lines.append(f"{name}: {value}\r\n")
+        self._lines = "".join(lines)
+        # The count tells an injected line from the ones that were meant.
+        if self._lines.count("\n") != len(lines) or not _LINES.fullmatch(self._lines):
+            raise InvalidHeader("a header of an answer cannot be sent")
+        self._omits_body = self._response_omits_body(self.req.method, self.status_code)
+        self.chunked = self.is_chunked()
+        return self.write
 
     def write(self, arg: bytes) -> None:
         """Send a piece of the body, and what stands before it."""
@@ -36,19 +75,15 @@ class Outgoing(Response):  # type: ignore[misc]
 
     def _head(self) -> bytes:
         self.headers_sent = True
-        lines = [f"{name}: {value}\r\n" for name, value in self.headers]
-        return "".join([*self.default_headers(), *lines, "\r\n"]).encode("latin-1")
-
-    def default_headers(self) -> list[str]:
         connection = "close" if self.should_close() else "keep-alive"
-        lines = [
-            f"HTTP/{self.req.version[0]}.{self.req.version[1]} {self.status}\r\n",
-            f"Date: {_date(int(time.time()))}\r\n",
-            f"Connection: {'upgrade' if self.upgrade else connection}\r\n",
-        ]
-        if self.chunked:
-            lines.append("Transfer-Encoding: chunked\r\n")
-        return lines
+        if self.upgrade:
+            connection = "upgrade"
+        coding = "Transfer-Encoding: chunked\r\n" if self.chunked else ""
+        head = (
+            f"HTTP/1.{self.req.version[1]} {self.status}\r\nDate: {_date(int(time.time()))}\r\n"
+            f"Connection: {connection}\r\n{coding}{self._lines}\r\n"
+        )
+        return head.encode("latin-1")
 
 
 @lru_cache(maxsize=1)

@@ -67,6 +67,7 @@ class Router:
     def __init__(self, door: Door) -> None:
         self.pages: dict[str, Responder] = {}
         self._tree = PathTree()
+        self._plain: dict[tuple[str, str], tuple[Any, Any, dict[str, Any], str]] = {}
         self._variants: dict[tuple[str, str, tuple[str, ...]], _Variants] = {}
         self._door = door
         others = [dialects.get(name) for name in dialects.names() if name != "openai"]
@@ -83,6 +84,8 @@ class Router:
     def find(self, uri: str, req: falcon.Request) -> tuple[Any, Any, dict[str, Any], str]:
         """The responder for a request: there always is one, if only to say what is missing."""
         path, _, query = raw_target(req.env).partition("?")
+        if not query and (plain := self._plain.get((path, req.method))) is not None:
+            return plain
         odd = unsafe(path) or wrong(query)
         if odd is not None:
             responder = self._door.endpoint(partial(_refuse, odd), self._speaking)
@@ -98,7 +101,10 @@ class Router:
             if chosen is not None:
                 resource, spans = chosen
                 params = {"mount": resource.mount, "variables": spans}
-                return resource, {req.method: resource.responder}, params, uri
+                route = resource, {req.method: resource.responder}, params, uri
+                if variants.only is not None and not spans and "%" not in path:
+                    self._plain[path, req.method] = route  # one for each path without variables
+                return route
             found = Missed((), ())
         page = self.pages.get(path)
         if page is not None and req.method in ("GET", "HEAD"):

@@ -18,17 +18,22 @@ def send(
     """Give Falcon a response to send. `after` runs when the answer is out, or was given up."""
     resp.status = response.status
     length = -1
-    for name, value in response.headers:
-        resp.append_header(name, value)
-        if name == "content-length":
-            length = int(value)
-    for name in exchange.dialect.request_id_headers:
-        resp.set_header(name, exchange.request_id)
+    headers = [pair for pair in response.headers if pair[0] != "content-length"]
+    if len(headers) < len(response.headers):
+        length = int(next(value for name, value in response.headers if name == "content-length"))
+    headers += [(name, exchange.request_id) for name in exchange.dialect.request_id_headers]
     body = response.body
     if isinstance(body, bytes):
         length = exchange.account.bytes_out = len(body)
-        resp.set_header("content-length", str(length))
         body = (body,)
+    if length >= 0:
+        headers.append(("content-length", str(length)))
+    names = {name for name, _ in headers}
+    if len(names) == len(headers) and "set-cookie" not in names:
+        resp.set_headers(headers)
+    else:
+        for name, value in headers:
+            resp.append_header(name, value)
     resp.stream = sending = _Sending(iter(body), exchange, length, after)
     if exchange.method == "HEAD" or response.status in (204, 304):
         sending.close()  # Falcon sends no body then, and never closes one

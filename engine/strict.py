@@ -6,24 +6,106 @@ what two parsers read differently can smuggle a request.
 
 from __future__ import annotations
 
-import re
+import io
 from functools import lru_cache
 from ipaddress import ip_address, ip_network
 from typing import Any
 
 import gevent
+import gunicorn_h1c
 from gunicorn.http import errors, message
 from gunicorn.http.body import Body, ChunkedReader
+from gunicorn.http.parser import RequestParser
+from gunicorn.http.unreader import Unreader
 from gunicorn.http.wsgi import proxy_environ
 from gunicorn.util import unquote_to_wsgi_str
 
-_LOOSE_LINE_END = re.compile(rb"(?<!\r)\n|\r(?!\n)|\n[ \t]")
 _LONGEST_CHUNK_LINE = 4096
 _LONGEST_TRAILERS = 16_384
 _CHUNKS_IN_A_TURN = 64
 _MOST_TINY_CHUNKS = 10_000
 _TINY = 64
 _UNPREFIXED = {"CONTENT-TYPE": "CONTENT_TYPE", "CONTENT-LENGTH": "CONTENT_LENGTH"}
+_PIECE = 64 * 1024
+_LONGEST_LENGTH = 18
+_MOST_NAMES = 1000
+
+
+class Requests(RequestParser):  # type: ignore[misc]
+    """The requests that come over one connection."""
+
+    def __init__(self, cfg: Any, source: Any, source_addr: Any) -> None:
+        super().__init__(cfg, source, source_addr)
+        self.mesg_class = StrictRequest
+        if hasattr(source, "recv"):
+            self.unreader = _Received(source)
+
+    def finish_body(self, deadline: Any = None, max_bytes: Any = None) -> bool:
+        body = self.mesg.body if self.mesg is not None else None
+        if type(body) is _KnownBody and not body.left:
+            return True
+        finished: bool = super().finish_body(deadline, max_bytes)
+        return finished
+
+
+class _Received(Unreader):  # type: ignore[misc]
+    """What has come over a socket and was not read yet."""
+
+    def __init__(self, sock: Any) -> None:
+        self.sock = sock
+        self._data = b""
+
+    def read(self, size: int | None = None) -> bytes:
+        """All that is there, or what comes next; `size` bytes where that is said."""
+        data = self._data
+        if size is None:
+            self._data = b""
+            return data or bytes(self.sock.recv(_PIECE))
+        while len(data) < size and (more := self.sock.recv(_PIECE)):
+            data += more
+        self._data = data[size:]
+        return data[:size]
+
+    def unread(self, data: bytes) -> None:
+        self._data = data + self._data if self._data else data
+
+    def take_buffered(self) -> bytes:
+        data, self._data = self._data, b""
+        return data
+
+
+class _KnownBody(Body):  # type: ignore[misc]
+    """A body whose length is known; `left` bytes of it were not read yet."""
+
+    def __init__(self, unreader: Any, length: int) -> None:
+        self.left = length
+        self.unreader = unreader
+        self.buf = io.BytesIO()
+
+    @property
+    def reader(self) -> _KnownBody:
+        """What gunicorn reads lines from."""
+        return self
+
+    def read(self, size: int | None = None) -> bytes:
+        if self.buf.tell():  # readline() has read ahead
+            return bytes(super().read(size))
+        size = self.left if size is None or size < 0 else min(size, self.left)
+        if not size:
+            return b""
+        data: bytes = self.unreader.read()
+        if len(data) < size:
+            pieces, got = [data], len(data)
+            while data and got < size:
+                data = self.unreader.read()
+                pieces.append(data)
+                got += len(data)
+            data = b"".join(pieces)
+        if len(data) > size:
+            self.unreader.unread(data[size:])
+            data = data[:size]
+        self.left -= size
+        return data
 
 
 class StrictChunkedReader(ChunkedReader):  # type: ignore[misc]
@@ -69,18 +151,82 @@ class StrictChunkedReader(ChunkedReader):  # type: ignore[misc]
 
 
 class StrictRequest(message.Request):  # type: ignore[misc]
-    """A request whose head has CRLF line ends only and no folded headers (RFC 9112 2.2, 5.2)."""
+    """A request whose head has CRLF line ends only and no folded headers (RFC 9112 2.2, 5.2).
+
+    What nearly every request is, is read here in one pass; whatever is not that, gunicorn reads:
+    a head that comes in pieces, breaks a rule, or comes from a proxy that is believed.
+    """
 
     body: Any
+    _length: str | None = ""  # as its header says it; None: gunicorn is to find out
+    _closing: bool | None = None
 
     def _parse_fast(self, unreader: Any, buf: bytearray) -> bytes:
-        rest: bytes = super()._parse_fast(unreader, buf)
-        if _LOOSE_LINE_END.search(buf, 0, len(buf) - len(rest)):
+        data = bytes(buf)
+        try:
+            found = gunicorn_h1c.parse_request(
+                data,
+                limit_request_line=self._fast_limit_request_line,
+                limit_request_fields=self.limit_request_fields,
+                limit_request_field_size=self.limit_request_field_size,
+            )
+            plain = self._is_plain(found)
+        except (gunicorn_h1c.ParseError, gunicorn_h1c.IncompleteError):
+            plain = False
+        if plain:
+            rest = data[found["consumed"] :]
+            head = data[: found["consumed"]]
+        else:
+            self._length = self._closing = None
+            rest = super()._parse_fast(unreader, buf)
+            head = bytes(buf[: len(buf) - len(rest)])
+        if _is_loose(head):
             raise errors.ObsoleteFolding("folded header, or a line end that is not CRLF")
         return rest
 
+    def _is_plain(self, found: dict[str, Any]) -> bool:
+        """Take what the C parser found; False, and nothing is to be kept, for what needs care."""
+        uri = found["path"].decode("latin-1")
+        if uri[:1] != "/" or uri[:2] == "//" or "#" in uri or self._peer_is_trusted_proxy():
+            return False
+        self.uri, self.fragment = uri, ""
+        self.path, _, self.query = uri.partition("?")
+        self.method = found["method"].decode("latin-1")
+        self.version = (1, found["minor_version"])
+        headers: list[tuple[str, str]] = []
+        self.headers = headers
+        seen = set()
+        for raw, value in found["headers"]:
+            name, once = _NAMES.get(raw) or _name(raw)
+            text = value.decode("latin-1")
+            if once:
+                if name in seen or name in _CAREFUL:
+                    return False
+                seen.add(name)
+                if name == "CONTENT-LENGTH":
+                    self._length = text
+                elif name == "CONNECTION":
+                    self._closing = _closes(text, self.version)
+            elif "_" in name:
+                return False
+            headers.append((name, text))
+        if self._closing is None:
+            self._closing = self.version <= (1, 0)
+        return True
+
+    def should_close(self) -> bool:
+        if self.must_close or self._closing is None:
+            return bool(super().should_close())
+        return self._closing
+
     def set_body_reader(self) -> None:
-        super().set_body_reader()
+        said = self._length
+        if said == "":
+            self.body = _KnownBody(self.unreader, 0)
+        elif said and len(said) < _LONGEST_LENGTH and said.isascii() and said.isdigit():
+            self.body = _KnownBody(self.unreader, int(said))
+        else:
+            super().set_body_reader()
         if isinstance(self.body.reader, ChunkedReader):
             self.body = Body(StrictChunkedReader(self, self.unreader))
 
@@ -89,6 +235,33 @@ class StrictRequest(message.Request):  # type: ignore[misc]
         if not isinstance(peer, tuple):
             return True
         return _trusted(peer[0], tuple(self.cfg.forwarded_allow_ips))
+
+
+_CAREFUL = frozenset({"TRANSFER-ENCODING", "EXPECT"})
+_ONCE = _CAREFUL | {"HOST", "CONTENT-TYPE", "CONTENT-LENGTH", "CONNECTION"}
+_NAMES: dict[bytes, tuple[str, bool]] = {}
+
+
+def _name(raw: bytes) -> tuple[str, bool]:
+    """A header's name as gunicorn writes it, and whether there is more to see to than its value."""
+    name = raw.decode("latin-1").upper()
+    known = name, name in _ONCE
+    if len(_NAMES) < _MOST_NAMES and len(raw) < 64:  # callers make up names
+        _NAMES[raw] = known
+    return known
+
+
+def _is_loose(head: bytes) -> bool:
+    """Has it a line end that is not CRLF, or a folded line?"""
+    ends = head.count(b"\r\n")
+    return (
+        head.count(b"\n") != ends or head.count(b"\r") != ends or b"\n " in head or b"\n\t" in head
+    )
+
+
+def _closes(connection: str, version: tuple[int, int]) -> bool:
+    said = connection.lower().strip(" \t")
+    return said == "close" or (said != "keep-alive" and version <= (1, 0))
 
 
 @lru_cache(maxsize=1024)
@@ -105,9 +278,10 @@ def environ_of(base: dict[str, Any], req: Any, sock: Any, peer: Any, server: Any
     environ["gunicorn.socket"] = sock
     environ["REQUEST_METHOD"] = req.method
     environ["RAW_URI"] = req.uri
-    environ["PATH_INFO"] = unquote_to_wsgi_str(req.path)
+    path = req.path
+    environ["PATH_INFO"] = path if path.isascii() and "%" not in path else unquote_to_wsgi_str(path)
     environ["QUERY_STRING"] = req.query
-    environ["SERVER_PROTOCOL"] = f"HTTP/{req.version[0]}.{req.version[1]}"
+    environ["SERVER_PROTOCOL"] = "HTTP/1.1" if req.version == (1, 1) else "HTTP/1.0"
     environ["REMOTE_ADDR"], environ["REMOTE_PORT"] = _address(peer)
     environ["SERVER_NAME"], environ["SERVER_PORT"] = _address(server)
     for name, value in req.headers:

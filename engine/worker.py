@@ -9,6 +9,7 @@ what is better here.
 from __future__ import annotations
 
 import contextlib
+import errno
 import math
 import signal
 import socket
@@ -18,15 +19,15 @@ from typing import Any
 import gevent
 import gevent.socket
 import orjson
+from gunicorn import util
 from gunicorn.http import errors
-from gunicorn.http.parser import RequestParser
 from gunicorn.http.wsgi import base_environ
 from gunicorn.workers.ggevent import GeventWorker
 
-from engine.endpoint import request_id
 from engine.errors import CallerGone
 from engine.outgoing import Outgoing
-from engine.strict import StrictRequest, environ_of
+from engine.request_id import request_id
+from engine.strict import Requests, environ_of
 
 _STATUS = (
     (errors.LimitRequestLine, 414, "URI Too Long"),
@@ -34,6 +35,7 @@ _STATUS = (
     (errors.ExpectationFailed, 417, "Expectation Failed"),
     (errors.ParseException, 400, "Bad Request"),
 )
+_CALLER_LEFT = (errno.EPIPE, errno.ECONNRESET, errno.ENOTCONN)
 _GOODBYE = 2.0
 """Seconds before the end of the grace at which what never ends by itself is told to end."""
 
@@ -46,7 +48,6 @@ class Worker(GeventWorker):  # type: ignore[misc]
         self._sockets: dict[Any, Any] = {}
         self._idle: dict[Any, float] = {}
         self._base = base_environ(self.cfg) | {"wsgi.multithread": True, "SCRIPT_NAME": ""}
-        RequestParser.mesg_class = StrictRequest
         super().init_process()
 
     def run(self) -> None:
@@ -60,16 +61,40 @@ class Worker(GeventWorker):  # type: ignore[misc]
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
 
     def handle(self, listener: Any, client: Any, addr: Any) -> None:
+        """Answer the requests of a connection, and end it."""
+        client.setblocking(1)
         if type(client) is gevent.socket.socket:
             client.__class__ = _Direct
-        self._sockets[gevent.getcurrent()] = client
+        greenlet = gevent.getcurrent()
+        self._sockets[greenlet] = client
+        requests = Requests(self.cfg, client, addr)
         try:
-            super().handle(listener, client, addr)
+            self._serve(requests, listener.getsockname(), client, addr, greenlet)
+        except errors.NoMoreData:
+            self.log.debug("a caller left in the middle of a request")
+        except OSError as error:
+            if error.errno not in _CALLER_LEFT:
+                self.log.exception("a connection broke")
+        except Exception as error:  # noqa: BLE001 - it is logged there, and answered
+            self.handle_error(requests.mesg, client, addr, error)
         finally:
-            self._sockets.pop(gevent.getcurrent(), None)
+            self._idle.pop(greenlet, None)
+            del self._sockets[greenlet]
+            util.close(client)
 
-    def timeout_ctx(self) -> Any:
-        return _Idle(self._idle)
+    def _serve(
+        self, requests: Requests, server: Any, client: Any, addr: Any, greenlet: Any
+    ) -> None:
+        idle = self._idle
+        while True:
+            idle[greenlet] = time.monotonic()
+            try:
+                request = next(requests)
+            except StopIteration:
+                return
+            del idle[greenlet]
+            if not self.handle_request(server, request, client, addr):
+                return
 
     def handle_exit(self, sig: int, frame: Any) -> None:
         """SIGTERM: requests may go on for the grace, after which the master kills."""
@@ -93,8 +118,8 @@ class Worker(GeventWorker):  # type: ignore[misc]
             with contextlib.suppress(OSError):
                 self._sockets[greenlet].shutdown(socket.SHUT_RD)
 
-    def handle_request(self, listener_name: Any, req: Any, sock: Any, addr: Any) -> None:
-        """Answer one request. Raises StopIteration when the connection is at its end."""
+    def handle_request(self, listener_name: Any, req: Any, sock: Any, addr: Any) -> bool:
+        """Answer one request. Whether the connection can carry another."""
         out = Outgoing(req, sock, self.cfg)
         if req._expected_100_continue:
             sock.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
@@ -107,17 +132,16 @@ class Worker(GeventWorker):  # type: ignore[misc]
             self._answer(environ_of(self._base, req, sock, addr, listener_name), out)
         except TimeoutError as error:
             raise CallerGone("the caller takes nothing of the answer") from error
-        except gevent.GreenletExit as stopped:
-            raise StopIteration from stopped
+        except gevent.GreenletExit:
+            return False
         except OSError:
             raise  # the caller left, or is to believe that the connection broke
         except Exception as error:
             if not out.headers_sent:
                 raise
             self.log.error("an answer broke off", exc_info=error)
-            raise StopIteration from error
-        if out.should_close():
-            raise StopIteration
+            return False
+        return not out.should_close()
 
     def _answer(self, environ: dict[str, Any], out: Outgoing) -> None:
         pieces = self.wsgi(environ, out.start_response)
@@ -160,6 +184,10 @@ class _Direct(gevent.socket.socket):
     __slots__ = ()  # it takes the place of a socket that is made already
 
     _sock: Any
+    timeout: float | None
+
+    def settimeout(self, howlong: float | None) -> None:
+        self.timeout = howlong
 
     def sendall(self, data: Any, flags: int = 0) -> None:
         try:
@@ -168,22 +196,6 @@ class _Direct(gevent.socket.socket):
             sent = 0
         if sent < len(data):
             super().sendall(memoryview(data)[sent:], flags)
-
-
-class _Idle:
-    """Waiting for a request: who does so since when, for `Worker.notify` to end it in time."""
-
-    __slots__ = ("_greenlet", "_waiting")
-
-    def __init__(self, waiting: dict[Any, float]) -> None:
-        self._greenlet = gevent.getcurrent()
-        self._waiting = waiting
-
-    def __enter__(self) -> None:
-        self._waiting[self._greenlet] = time.monotonic()
-
-    def __exit__(self, kind: Any, value: Any, traceback: Any) -> None:
-        self._waiting.pop(self._greenlet, None)
 
 
 class _Settled:

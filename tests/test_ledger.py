@@ -122,7 +122,7 @@ def test_an_exchange_that_is_over_is_a_row():
     kept.cost, kept.first_byte, kept.bytes_out = 17, 0.25, 3
     kept.end(200, "complete")
     kept.close(kept.began + 1.5)
-    row = entry_of(exchange, "EUR")
+    row = Entry(**entry_of(exchange, "EUR"))
     assert (row.id, row.time, row.token, row.operation) == ("req_1", 1000.0, "alice", "openai.chat")
     assert (row.model_asked, row.model_served, row.upstream) == ("gpt", "gpt-4", "one")
     assert (row.status, row.outcome) == (200, "complete")

@@ -12,7 +12,7 @@ GROUND = [
     *("exchange", "errors", "problem", "tokens", "units", "body", "files", "wildcard"),
     *("excerpt", "explanations", "metering", "estimate"),
     *("marked_yaml", "yaml_nodes", "places", "json_text"),
-    *("usage", "allowance", "network", "ledger", "rundir"),
+    *("usage", "allowance", "network", "ledger", "rundir", "request_id"),
 ]
 STAIRCASE = (
     GROUND,

@@ -9,19 +9,15 @@ from wsgiref.validate import check_environ
 import pytest
 from gunicorn.config import Config
 from gunicorn.http.errors import ParseException
-from gunicorn.http.parser import RequestParser
 from gunicorn.http.wsgi import base_environ
 
-from engine.strict import StrictRequest, environ_of
+from engine.strict import Requests, environ_of
 
 PEER, SERVER = ("10.0.0.1", 4711), ("127.0.0.1", 8080)
 
 
 def parsed(data: bytes, peer: Any = PEER) -> Any:
-    class Parser(RequestParser):  # type: ignore[misc]
-        mesg_class = StrictRequest
-
-    return next(Parser(Config(), [data], peer))
+    return next(Requests(Config(), [data], peer))
 
 
 def environ(data: bytes, peer: Any = PEER, server: Any = SERVER) -> dict[str, Any]:

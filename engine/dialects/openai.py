@@ -104,7 +104,10 @@ def usage_of(document: Any) -> Usage | None:
 
 def _said(document: dict[str, Any]) -> dict[str, Any]:
     """The object with the counts, wherever the vendor puts it; an empty one for none."""
-    places = [document.get("usage")]
+    usage = document.get("usage")
+    if isinstance(usage, dict) and usage:
+        return usage
+    places = []
     groq, meta, choices = (document.get(key) for key in ("x_groq", "meta", "choices"))
     if isinstance(groq, dict):
         places.append(groq.get("usage"))
@@ -115,6 +118,10 @@ def _said(document: dict[str, Any]) -> dict[str, Any]:
     return next((place for place in places if isinstance(place, dict) and place), {})
 
 
+_OF_INPUT = ("prompt_tokens_details", "input_tokens_details", "input_token_details")
+_OF_OUTPUT = ("completion_tokens_details", "output_tokens_details")
+
+
 def _tokens(said: dict[str, Any]) -> dict[str, int] | None:
     taken = first(said, "prompt_tokens", "input_tokens")
     given = first(said, "completion_tokens", "output_tokens")
@@ -123,10 +130,10 @@ def _tokens(said: dict[str, Any]) -> dict[str, int] | None:
         return None
     if taken is None:
         taken = max((total or 0) - (given or 0), 0)
-    cached = _detail(said, "cached_tokens", "prompt_tokens", "input_tokens", "input_token")
+    cached = _detail(said, "cached_tokens", *_OF_INPUT)
     if cached is None:
         cached = first(said, "cached_tokens", "prompt_cache_hit_tokens") or 0
-    reasoning = _detail(said, "reasoning_tokens", "completion_tokens", "output_tokens") or 0
+    reasoning = _detail(said, "reasoning_tokens", *_OF_OUTPUT) or 0
     beyond = max(total - taken - given, 0) if total is not None and given is not None else 0
     output = (given or 0) + beyond
     return {
@@ -138,8 +145,11 @@ def _tokens(said: dict[str, Any]) -> dict[str, int] | None:
 
 
 def _detail(said: dict[str, Any], name: str, *kinds: str) -> int | None:
-    found = (first(said.get(f"{kind}_details"), name) for kind in kinds)
-    return next((value for value in found if value is not None), None)
+    for kind in kinds:
+        details = said.get(kind)
+        if details is not None and (found := first(details, name)) is not None:
+            return found
+    return None
 
 
 def _images(document: dict[str, Any]) -> int:

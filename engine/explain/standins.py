@@ -34,6 +34,10 @@ class Canned(Answer):
         data, self._body = self._body, b""
         return data
 
+    @property
+    def is_whole(self) -> bool:
+        return not self._body
+
     def silent(self, seconds: float) -> bool:
         return False
 

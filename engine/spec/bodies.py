@@ -68,12 +68,15 @@ class Bodies:
         return rule
 
     def _rule(self, exchange: Exchange) -> Rule:
-        said = exchange.environ.get("CONTENT_TYPE", "")
-        media_type = said.partition(";")[0].strip().lower()
+        said = media_type = exchange.environ.get("CONTENT_TYPE", "")
         if not self.rules:
             raise GatewayError(400, "unexpected_body", "This operation takes no request body.")
-        kind = media_type.partition("/")[0]
-        rule = self.rules.get(media_type) or self.rules.get(f"{kind}/*") or self.rules.get("*/*")
+        rule = self.rules.get(said)
+        if rule is None:
+            media_type = said.partition(";")[0].strip().lower()
+            kind = media_type.partition("/")[0]
+            known = (media_type, f"{kind}/*", "*/*")
+            rule = next((self.rules[name] for name in known if name in self.rules), None)
         if rule is None or "," in media_type:
             taken = " or ".join(self.rules)
             got = f"got '{media_type[:80]}'" if media_type else "got none"
@@ -84,7 +87,7 @@ class Bodies:
             raise GatewayError(
                 415, "unsupported_content_encoding", "The request body must not be compressed."
             )
-        if rule.parse is _json and _foreign_charset(said):
+        if rule.parse is _json and ";" in said and _foreign_charset(said):
             message = "A JSON body is UTF-8; another charset cannot be read."
             raise GatewayError(415, "unsupported_media_type", message)
         exchange.media_type = media_type

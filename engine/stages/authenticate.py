@@ -38,8 +38,10 @@ def authenticate(
         if in_query and exchange.query:
             exchange.query = Query.parse(exchange.query).without(in_query)
             exchange.conceal()
-        if any(key in exchange.environ for key in headers):
-            exchange.environ = {k: v for k, v in exchange.environ.items() if k not in headers}
+        for key in headers:
+            if key in exchange.environ:
+                exchange.environ = left = dict(exchange.environ)
+                del left[key]
         if prefixes and _SUBPROTOCOLS in exchange.environ:
             exchange.environ = _without_subprotocols(exchange.environ, prefixes)
         if not public:

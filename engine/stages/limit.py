@@ -17,6 +17,7 @@ from engine.usage import Usage
 
 log = logging.getLogger("modelway")
 _ASKS_TO_WAIT = {"requests": "rate_limit_exceeded", "tokens": "token_budget_exceeded"}
+_ONE_EACH = ("requests", "concurrency")
 _SHOWN = {
     kind: tuple(f"x-ratelimit-{what}-{kind}" for what in ("limit", "remaining", "reset"))
     for kind in ("requests", "tokens")
@@ -36,12 +37,15 @@ class _Course:
         self.model = first.entry if first is not None else ""
         self.rules = rules
         self.services = services
-        self.limits = [self._limit(rule, exchange.account.expected) for rule in rules]
-
-    def _limit(self, rule: Rule, guess: Usage) -> Limit:
-        allowance = rule.allowance
-        key = f"{rule.name}|{self._who(rule.by)}"
-        return Limit(key, allowance.amount, allowance.window, self._cost(rule, guess))
+        self.limits: list[Limit] = []
+        expected, caller = exchange.account.expected, exchange.caller
+        for rule in rules:
+            by, allowance = rule.by, rule.allowance
+            who = caller.name if caller is not None and by == "token" else self._who(by)
+            cost = 1 if allowance.kind in _ONE_EACH else self._cost(rule, expected)
+            self.limits.append(
+                Limit(f"{rule.name}|{who}", allowance.amount, allowance.window, cost)
+            )
 
     def _cost(self, rule: Rule, usage: Usage) -> int:
         kind = rule.allowance.kind
@@ -52,10 +56,6 @@ class _Course:
             price = self.services.prices.find(exchange.account.model or exchange.model)
             return price.cost(usage) if price is not None else 0
         return 1
-
-    def _came_to(self, rule: Rule) -> int:
-        account = self.exchange.account
-        return account.cost if rule.allowance.kind == "spend" else self._cost(rule, account.usage)
 
     def _who(self, by: str) -> str:
         """Who shares an allowance with this request."""
@@ -69,9 +69,12 @@ class _Course:
 
     def settle(self, taken: Taken) -> None:
         account = self.exchange.account
-        refund = account.status >= 400 and not account.reached
-        costs = [0 if refund else self._came_to(rule) for rule in self.rules]
         assert self.services.counters is not None
+        if account.status >= 400 and not account.reached:
+            costs = [0] * len(self.rules)
+        else:
+            came_to = {"spend": account.cost, "tokens": account.usage.tokens}
+            costs = [came_to.get(rule.allowance.kind, 1) for rule in self.rules]
         self.services.counters.settle(taken.receipt, costs)
 
 
@@ -108,9 +111,10 @@ def limit(rules: Sequence[Rule], services: Services, upstream: str = "") -> Stag
             raise _refused(asked[denied], course.limits[denied], taken.states[denied], shown)
         exchange.on_end.append(lambda: course.settle(taken))
         response = following(exchange)
-        names = {name for name, _ in shown}
-        response.headers[:] = [pair for pair in response.headers if pair[0] not in names]
-        response.headers += shown
+        if shown:
+            names = [name for name, _ in shown]
+            response.headers[:] = [pair for pair in response.headers if pair[0] not in names]
+            response.headers += shown
         return response
 
     return stage

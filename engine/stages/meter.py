@@ -45,7 +45,12 @@ def meter(dialect: Dialect, takes: Takes, services: Services) -> Stage:
         except CallerGone:
             left(exchange, metered)
             raise
-        if isinstance(response.body, bytes):
+        body = response.body
+        if isinstance(body, bytes):
+            if metered and account.told and response.status < 400:  # an upstream's, and whole
+                passing = reader(dialect.meter, _media_type(response))
+                passing.feed(body)
+                charge(exchange, passing.complete(account.expected))
             return response
         media_type = _media_type(response)
         passing = reader(dialect.meter if metered else None, media_type)
@@ -58,9 +63,9 @@ def meter(dialect: Dialect, takes: Takes, services: Services) -> Stage:
 
         exchange.on_end.append(conclude)
         if account.stream:
-            response.body = _events(response.body, passing, bool(exchange.edits), account)
+            response.body = _events(body, passing, bool(exchange.edits), account)
         else:
-            response.body = _passing(response.body, passing)
+            response.body = _passing(body, passing)
         return response
 
     return stage

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from engine.ledger import Entry, encode
+from engine.ledger import Entry, Row, encode
 from engine.stores.segment import Segment, create
 from engine.stores.seldom import Seldom
 
@@ -55,7 +55,7 @@ class Journal:
         self._complaint = Seldom()
         _prepare(folder)
 
-    def append(self, entry: Entry) -> None:
+    def append(self, entry: Entry | Row) -> None:
         """Write a row. Never waits and never raises: what cannot be written is counted as lost."""
         line = encode(entry)
         now = self._clock()

@@ -15,7 +15,7 @@ from prometheus_client import mmap_dict, utils
 
 from engine.telemetry.names import Metric
 
-_pack = Struct("d").pack
+_put = Struct("d").pack_into
 _File: Any = mmap_dict.MmapedDict
 _written: Any = utils.floatToGoString
 
@@ -27,18 +27,17 @@ class Cell:
 
     def __init__(self, file: Any, key: str) -> None:
         self.value: float = file.read_value(key)[0]
-        at = file._positions[key]
+        self._at: int = file._positions[key]
         self._file = file  # which maps another piece of memory when it grows
-        self._at = slice(at, at + 8)
 
     def add(self, amount: float = 1.0) -> None:
         self.value = value = self.value + amount
-        self._file._m[self._at] = _pack(value)
+        _put(self._file._m, self._at, value)
 
     def set(self, value: float) -> None:
         if value != self.value:
             self.value = value
-            self._file._m[self._at] = _pack(value)
+            _put(self._file._m, self._at, value)
 
 
 class Distribution:
@@ -52,8 +51,13 @@ class Distribution:
         self._sum = total
 
     def observe(self, value: float) -> None:
-        self._cells[bisect_left(self._bounds, value)].add()
-        self._sum.add(value)
+        # Written out: every exchange is observed several times.
+        cell, total = self._cells[bisect_left(self._bounds, value)], self._sum
+        cell.value = count = cell.value + 1.0
+        total.value = whole = total.value + value
+        memory = cell._file._m
+        _put(memory, cell._at, count)
+        _put(memory, total._at, whole)
 
 
 class Cells:

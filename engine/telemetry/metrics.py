@@ -14,7 +14,7 @@ from typing import Any
 import gevent
 from gevent.lock import BoundedSemaphore
 
-from engine.exchange import Account, Exchange, Traffic
+from engine.exchange import Account, Exchange, Traffic, Try
 from engine.telemetry import names
 from engine.telemetry.cells import Cell, Cells, Distribution
 from engine.telemetry.folder import Slot, bury_the_dead
@@ -109,12 +109,18 @@ class Metrics:
             self.cell(names.LIMITS, kept.limit).add()
         if kept.uncounted:
             self.cell(names.UNCOUNTED).add()
-        for number, one in enumerate(kept.tries):
+        if len(kept.tries) == 1 and not kept.tries[0].failure:
+            way.tried()
+        else:
+            self._tried(kept.tries)
+        if exchange.traffic is not None:
+            self._talked(exchange.traffic, exchange.operation)
+
+    def _tried(self, tries: Sequence[Try]) -> None:
+        for number, one in enumerate(tries):
             self.cell(names.ATTEMPTS, one.upstream, one.failure or "ok").add()
             if number:
                 self.cell(names.RETRIES, one.upstream).add()
-        if exchange.traffic is not None:
-            self._talked(exchange.traffic, exchange.operation)
 
     def _refused(self, kept: Account, operation: str) -> None:
         if kept.status < 500:
@@ -149,7 +155,7 @@ class _Way:
 
     __slots__ = (
         *("_duration", "_ends", "_first", "_kind", "_labels", "_metrics", "_own"),
-        *("_said", "_took", "_used"),
+        *("_said", "_spent", "_took", "_used", "_well"),
     )
 
     def __init__(self, metrics: Metrics, exchange: Exchange) -> None:
@@ -162,6 +168,8 @@ class _Way:
         self._ends: dict[tuple[int, str], Cell] = {}
         self._said: list[tuple[Cell, Distribution]] | None = None
         self._took: dict[str, Distribution] = {}
+        self._spent: Cell | None = None
+        self._well: Cell | None = None
         self._first: Distribution | None = None
         self._duration = metrics.spread(names.DURATION, operation, kept.asked)
         self._own = metrics.spread(names.OVERHEAD, operation)
@@ -185,6 +193,12 @@ class _Way:
         if kept.events > 1:
             self._stream(kept)
 
+    def tried(self) -> None:
+        """Its upstream was asked once, and answered."""
+        if self._well is None:
+            self._well = self._metrics.cell(names.ATTEMPTS, self._labels[2], "ok")
+        self._well.add()
+
     def _use(self, kept: Account) -> None:
         """Tokens and money, and what OpenTelemetry's conventions for GenAI ask for."""
         usage, metrics, kind = kept.usage, self._metrics, self._kind
@@ -198,14 +212,16 @@ class _Way:
                     )
                     for name in ("input", "output")
                 ]
-            for tokens, (total, spread) in zip((usage.input, usage.output), said, strict=True):
+            for tokens, (total, spread) in ((usage.input, said[0]), (usage.output, said[1])):
                 if tokens:
                     total.add(tokens)
                     spread.observe(tokens)
         if usage.cached:
             metrics.cell(names.TOKENS, *self._used, "cached").add(usage.cached)
         if kept.cost:
-            metrics.cell(names.COST, *self._used, metrics.currency).add(kept.cost / 1e9)
+            if self._spent is None:
+                self._spent = metrics.cell(names.COST, *self._used, metrics.currency)
+            self._spent.add(kept.cost / 1e9)
         error = _error_type(kept)
         took = self._took.get(error)
         if took is None:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Iterable, Iterator
 from typing import Protocol
 
-from engine.upstream.connection import PIECE, Connection, Socket, Wait
+from engine.upstream.connection import PIECE, Connection, Socket
 from engine.upstream.failures import Cancelled, FirstByteTimeout, UpstreamFailure
 from engine.upstream.http1 import AnswerParser
 from engine.upstream.patience import Patience
@@ -22,15 +21,21 @@ class Spool(Protocol):
     def chunks(self) -> Iterator[bytes]: ...
 
 
-def pieces(head: bytes, body: bytes | Spool | None) -> Iterator[bytes | memoryview]:
+def pieces(head: bytes, body: bytes | Spool | None) -> Iterable[bytes | memoryview]:
     """A request cut for sending, its head with the first of the body: one packet if it is small.
 
     Raises ValueError if a Spool does not give what its size says: the rest of the connection
     would be read as something else.
     """
     if body is None:
-        yield head
-    elif isinstance(body, bytes):
+        return (head,)
+    if isinstance(body, bytes) and len(body) <= PIECE:
+        return (head + body,)
+    return _many(head, body)
+
+
+def _many(head: bytes, body: bytes | Spool) -> Iterator[bytes | memoryview]:
+    if isinstance(body, bytes):
         yield head + body[:PIECE]
         view = memoryview(body)
         for start in range(PIECE, len(body), PIECE):
@@ -53,32 +58,30 @@ class Answer:
     """What an upstream answers: `status`, `headers` (names in lower case, in order, repeated ones
     kept), `length` (its Content-Length, or None), and the body by `read`."""
 
+    status = 0
+    length: int | None = None
+    _failure: UpstreamFailure | None = None
+    _sent_whole = False  # else the upstream still waits for the rest of the request
+
     def __init__(
         self, connection: Connection, parser: AnswerParser, pool: Pool, patience: Patience
     ) -> None:
-        self.status = 0
         self.headers: list[tuple[str, str]] = []
-        self.length: int | None = None
         self._connection: Connection | None = connection
         self._parser = parser
         self._pool = pool
         self._patience = patience
-        self._failure: UpstreamFailure | None = None
-        self._sent_whole = False  # else the upstream still waits for the rest of the request
 
     def begin(self, head: bytes, body: bytes | Spool | None) -> None:
         """Send the request and wait for the head of its answer; for Client alone, and once."""
         parser = self._parser
         try:
             self._send(head, body)
-            deadline = self._patience.now() + self._patience.timeouts.first_byte
+            patience = self._patience
+            deadline = patience.now() + patience.timeouts.first_byte
             while not parser.headed and self._failure is None:
                 # An interim answer is no sign that the final one has begun.
-                self._receive(
-                    self._patience.idle
-                    if parser.begun
-                    else partial(self._patience.until, deadline, FirstByteTimeout)
-                )
+                self._receive(None if parser.begun else deadline)
         except BaseException:
             self._let_go()
             raise
@@ -87,12 +90,21 @@ class Answer:
         self.status = parser.status
         self.headers = parser.headers
         self.length = parser.length
-        self._settle()
+        if self._connection is not None:
+            self._settle()
 
     def header(self, name: str) -> str | None:
         """The first value of a header, its name in any case."""
         low = name.lower()
-        return next((value for known, value in self.headers if known == low), None)
+        for known, value in self.headers:
+            if known == low:
+                return value
+        return None
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the body has come to its end, and all of it was read."""
+        return self._parser.done and self._failure is None and not self._parser.has_data
 
     def read(self) -> bytes:
         """The part of the body that has arrived, waiting until there is one; b"" at the end.
@@ -108,7 +120,7 @@ class Answer:
                 raise self._failure
             if parser.done:
                 return b""
-            self._receive(self._patience.idle)
+            self._receive()
 
     def silent(self, seconds: float) -> bool:
         """Whether nothing more arrives for so long. Returns early when something does."""
@@ -123,7 +135,8 @@ class Answer:
         """
         if not self._parser.done and self._failure is None:
             self._fail(Cancelled())
-        self._let_go()
+        if self._connection is not None:
+            self._let_go()
 
     def detach(self) -> tuple[Socket, bytes]:
         """After a 101: the socket, now the caller's, and the bytes that came behind the head."""
@@ -133,7 +146,9 @@ class Answer:
         return sock, self._parser.leftover
 
     def _send(self, head: bytes, body: bytes | Spool | None) -> None:
-        connection = self._live()
+        connection = self._connection
+        if connection is None:
+            raise Cancelled
         try:
             self._sent_whole = connection.send(
                 pieces(head, body), self._parser, self._patience.first_byte
@@ -141,18 +156,22 @@ class Answer:
         except UpstreamFailure as failure:
             self._fail(failure)
 
-    def _receive(self, wait: Callable[[], Wait]) -> None:
+    def _receive(self, deadline: float | None = None) -> None:
+        """Take in what arrives next: a first byte before `deadline`, or any within the pause that
+        an upstream may make."""
+        connection, patience = self._connection, self._patience
         try:
-            self._live().receive(self._parser, wait())
+            if connection is None:
+                raise Cancelled
+            if deadline is None:
+                wait = patience.idle()
+            else:
+                wait = patience.until(deadline, FirstByteTimeout)
+            connection.receive(self._parser, wait)
         except UpstreamFailure as failure:
             self._fail(failure)
         else:
             self._settle()
-
-    def _live(self) -> Connection:
-        if self._connection is None:
-            raise Cancelled
-        return self._connection
 
     def _settle(self) -> None:
         """Give the connection back with the last byte, not when the caller is done with it."""

@@ -84,10 +84,7 @@ class Client:
             headers = [*headers, *self._extra]
         upgrade = asks_upgrade(headers)
         head = request_head(method, self._prefix + target, self.host, headers, length, upgrade)
-        timeouts = self._timeouts
-        if total is not None and total < timeouts.total:
-            timeouts = timeouts._replace(total=total)
-        patience = Patience(timeouts, self._clock)
+        patience = Patience(self._timeouts, self._clock, total)
         connection = self._pool.take()
         if connection is not None:
             answer = Answer(connection, AnswerParser(method, upgrade), self._pool, patience)

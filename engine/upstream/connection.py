@@ -53,10 +53,11 @@ class Connection:
         poller.register(sock.fileno(), _POLLIN)
         self._ready = poller.poll
         self._arrival = sock._read_event
-        # gevent's own recv is a loop around this one, for those who do not wait beforehand.
+        # gevent's own are loops around these, for those who do not wait by themselves.
         given: Any = sock
         plain = type(given) is gevent.socket.socket
         self._recv: Callable[[int], bytes] = given._sock.recv if plain else sock.recv
+        self._send: Callable[[Any], int] = given._sock.send if plain else sock.send
         self._alarm = Alarm()
         sock.settimeout(0.0)  # whoever waits, waits here
 
@@ -80,7 +81,7 @@ class Connection:
                 if self.sent and self._heard(parser):
                     return False
                 try:
-                    sent = self.socket.send(view)
+                    sent = self._send(view)
                 except _NOT_NOW:
                     sent = 0
                 except OSError:

@@ -22,7 +22,8 @@ from engine.spec.expression import Expression
 from engine.upstream import retry
 from engine.upstream.attempt import Tried, attempt
 from engine.upstream.choose import order
-from engine.upstream.credentials import REFUSED_REST
+from engine.upstream.client import Answer
+from engine.upstream.credentials import REFUSED_REST, Credentials
 from engine.upstream.reply import credentials_refused, refuse, relay, unavailable
 from engine.upstream.target import Target, Upstream
 from engine.upstream.watch import Watcher
@@ -85,9 +86,12 @@ class Forward:
 
     def _next(self, course: _Course, exchange: Exchange) -> tuple[Target, Credential | None] | None:
         """The next target and a credential for it, after waiting as long as it takes."""
-        for target in sorted(course.targets, key=lambda target: course.tries.get(target, 0)):
-            upstream, tries = target.upstream, course.tries.get(target, 0)
-            wait = self._wait(course, target, tries)
+        asked, targets = course.tries, course.targets
+        if asked and len(targets) > 1:
+            targets = sorted(targets, key=lambda target: asked.get(target, 0))
+        for target in targets:
+            upstream, tries = target.upstream, asked.get(target, 0)
+            wait = self._wait(course, target, tries) if tries else 0.0
             if wait is None:
                 continue
             moment = self._clock() + wait
@@ -95,12 +99,12 @@ class Forward:
                 continue
             credential = upstream.credentials.take(moment)
             if (credential is None and upstream.credentials) or (
-                (target, credential) in course.refused
+                course.refused and (target, credential) in course.refused
             ):
                 continue
             if target.breaker.wait(moment) > 0:
                 continue
-            if not any(asked.upstream is upstream for asked in course.tries):
+            if not asked or not any(other.upstream is upstream for other in asked):
                 upstream.budget.request()
             elif not upstream.budget.take():
                 continue
@@ -114,8 +118,6 @@ class Forward:
 
     def _wait(self, course: _Course, target: Target, tries: int) -> float | None:
         """Seconds before this try; None if there is to be none."""
-        if tries == 0 or course.last is None:
-            return 0.0
         policy = target.upstream.retry
         if tries >= policy.attempts:
             return None
@@ -205,15 +207,20 @@ class Forward:
                 )
             )
         if last.answer is not None:
-            credentials = last.target.upstream.credentials
-            said = last.answer.headers
-            last.answer.headers = [pair for pair in said if not credentials.betrayed_by(pair[1])]
+            _hide(last.target.upstream.credentials, last.answer)
         if last.failure:
             return refuse(last, exchange, self._dialect, sum(course.tries.values()) > 1)
         response = relay(last, exchange, self._dialect, self._watcher)
         if self._debug:
             response.headers.append(("x-modelway-target", last.target.name))
         return response
+
+
+def _hide(credentials: Credentials, answer: Answer) -> None:
+    """Take the headers out of an answer that give a credential of ours away."""
+    said = answer.headers
+    if credentials.betrayed_by("\n".join([value for _, value in said])):
+        answer.headers = [pair for pair in said if not credentials.betrayed_by(pair[1])]
 
 
 def _note(exchange: Exchange, tried: Tried, began: float) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import httptools
@@ -23,7 +24,7 @@ _START = re.compile(rf"{_WORD} [!-~\x80-\xff]+")
 # How long a request is and how long its connection lives is ours to say: saying it twice is how
 # one request becomes two.
 _OURS = r"(?!(?i:host|content-length|transfer-encoding|connection|expect):)"
-_LINES = re.compile(rf"(?:{_OURS}{_WORD}: [\t\x20-\x7e\x80-\xff]*\r\n)*")
+_LINE = re.compile(rf"{_OURS}{_WORD}: [\t\x20-\x7e\x80-\xff]*\r\n")
 
 
 def request_head(
@@ -40,10 +41,7 @@ def request_head(
     would not stay one line (CR, LF, NUL), for what HTTP does not allow, and for a header that is
     ours to write; it names the header and never shows a value.
     """
-    lines = "".join([f"{name}: {value}\r\n" for name, value in headers])
-    # The count tells an injected line from the ones that were meant.
-    if lines.count("\n") != len(headers) or not _LINES.fullmatch(lines):
-        raise ValueError(f"the header {_culprit(headers)!r} cannot be sent")
+    lines = "".join([_line(name, value) for name, value in headers])
     if not _START.fullmatch(f"{method} {target}"):
         raise ValueError("the method or the target of the request cannot be sent")
     size = "" if length is None else f"Content-Length: {length}\r\n"
@@ -55,15 +53,16 @@ def request_head(
 
 def asks_upgrade(headers: Sequence[tuple[str, str]]) -> bool:
     """Do these request headers ask for another protocol?"""
-    return any(name.lower() == "upgrade" for name, _ in headers)
+    return "upgrade" in [name.lower() for name, _ in headers]
 
 
-def _culprit(headers: Sequence[tuple[str, str]]) -> str:
-    for name, value in headers:
-        line = f"{name}: {value}\r\n"
-        if line.count("\n") != 1 or not _LINES.fullmatch(line):
-            return name
-    return ""
+@lru_cache(maxsize=1024)
+def _line(name: str, value: str) -> str:
+    """One header line. Most are the same for every request; checking them is what takes time."""
+    line = f"{name}: {value}\r\n"
+    if not _LINE.fullmatch(line):
+        raise ValueError(f"the header {name!r} cannot be sent")
+    return line
 
 
 class AnswerParser:
@@ -76,23 +75,24 @@ class AnswerParser:
     body waits inside; HEADER_LIMIT bounds heads, 1xx included, and trailers.
     """
 
+    status = 0
+    length: int | None = None
+    started = False  # a byte has come
+    begun = False  # a byte of a message that is not over has come
+    headed = False
+    done = False
+    reusable = False  # the connection may carry another request
+    excess = False  # bytes came that are no part of the answer
+    leftover = b""  # what came behind a 101
+    _chunked = False
+    _until_close = False
+    _size = 0  # header bytes parsed, against HEADER_LIMIT
+    _barren = 0  # bytes fed since the last byte of a body, against HEADER_LIMIT
+
     def __init__(self, method: str, upgrade: bool = False) -> None:
-        self.status = 0
         self.headers: list[tuple[str, str]] = []
-        self.length: int | None = None
-        self.started = False  # a byte has come
-        self.begun = False  # a byte of a message that is not over has come
-        self.headed = False
-        self.done = False
-        self.reusable = False  # the connection may carry another request
-        self.excess = False  # bytes came that are no part of the answer
-        self.leftover = b""  # what came behind a 101
         self._bodiless = method in ("HEAD", "CONNECT")
         self._upgrade = upgrade
-        self._chunked = False
-        self._until_close = False
-        self._size = 0  # header bytes parsed, against HEADER_LIMIT
-        self._barren = 0  # bytes fed since the last byte of a body, against HEADER_LIMIT
         self._body: list[bytes] = []
         self._parser: Any = httptools.HttpResponseParser(self)
 

@@ -45,7 +45,11 @@ def media_type(answer: Answer) -> str:
 
 def is_stream(answer: Answer) -> bool:
     """Whether an answer is a stream of events that can be read."""
-    return media_type(answer) == "text/event-stream" and not answer.header("content-encoding")
+    return _streams(media_type(answer), answer)
+
+
+def _streams(kind: str, answer: Answer) -> bool:
+    return kind == "text/event-stream" and not answer.header("content-encoding")
 
 
 def open_answer(answer: Answer, dialect: Dialect, beat: float | None = None) -> Opening:
@@ -55,9 +59,10 @@ def open_answer(answer: Answer, dialect: Dialect, beat: float | None = None) -> 
     """
     if dialect.transparent:
         return Opening(answer.read())
-    if answer.status < 300 and media_type(answer) == "text/html":  # a proxy's page, or a login
+    kind = media_type(answer)
+    if kind == "text/html" and answer.status < 300:  # a proxy's page, or a login
         raise ErrorFirst({"message": "it answered with an HTML page"})
-    if not is_stream(answer):
+    if not _streams(kind, answer):
         return Opening(answer.read())
     cleaner = Cleaner(names=dialect.event_names, comments=dialect.comments)
     held = b""

@@ -27,12 +27,15 @@ class Timeouts(NamedTuple):
 
 
 class Patience:
-    """How long one request may still wait."""
+    """How long one request may still wait; `total` shortens that timeout."""
 
-    def __init__(self, timeouts: Timeouts, clock: Callable[[], float]) -> None:
+    def __init__(
+        self, timeouts: Timeouts, clock: Callable[[], float], total: float | None = None
+    ) -> None:
         self.timeouts = timeouts
         self.now = clock
-        self._end = clock() + timeouts.total
+        longest = timeouts.total
+        self._end = clock() + (longest if total is None or total > longest else total)
 
     def until(self, moment: float, failure: type[UpstreamFailure]) -> Wait:
         """What is left of the time until `moment`, or of the total if that ends first."""
@@ -45,7 +48,10 @@ class Patience:
         return self._at_most(self.timeouts.first_byte, FirstByteTimeout)
 
     def idle(self) -> Wait:
-        return self._at_most(self.timeouts.idle, IdleTimeout)
+        seconds = self.timeouts.idle
+        if self._end - self.now() > seconds > 0:  # written out: it is asked for every event
+            return seconds, IdleTimeout
+        return self._at_most(seconds, IdleTimeout)
 
     def _at_most(self, seconds: float, failure: type[UpstreamFailure]) -> Wait:
         left = self._end - self.now()

@@ -37,7 +37,11 @@ class Pool:
             connection = self._connections.pop()
             # Nobody is asked anything, so whatever has arrived (an end, an error, bytes) is a
             # reason not to ask here.
-            if not self._expired(connection, now) and not connection.readable():
+            if not (
+                now - connection.idle_since >= self._idle
+                or now - connection.born >= self._age
+                or connection.readable()
+            ):
                 return connection
             connection.close()
         return None
@@ -50,8 +54,12 @@ class Pool:
             connection.close()
             return
         self._connections.append(connection)
-        while len(self._connections) > self._size or self._expired(self._connections[0], now):
+        oldest = self._connections[0]
+        while oldest is not connection and (
+            len(self._connections) > self._size or self._expired(oldest, now)
+        ):
             self._connections.popleft().close()
+            oldest = self._connections[0]
 
     def close(self) -> None:
         """Close the idle connections now, and the busy ones when they come back."""

@@ -42,6 +42,9 @@ def relay(tried: Tried, exchange: Exchange, dialect: Dialect, watcher: Watcher) 
         body = _bytes(answer, b"", exchange, watcher)
         return Response(answer.status, _with_length(headers, answer), body)
     if opening.cleaner is None:
+        if answer.is_whole and exchange.account.outcome != "complete":
+            exchange.account.outcome, exchange.account.told = "complete", time.monotonic()
+            return Response(answer.status, headers, opening.first)
         body = _bytes(answer, opening.first, exchange, watcher)
         return Response(answer.status, _with_length(headers, answer), body)
     headers = [pair for pair in headers if pair[0] not in _STREAM_HEADERS]

@@ -31,8 +31,8 @@ class Watcher:
     """The callers that somebody waits for, by the descriptor of their socket."""
 
     def __init__(self) -> None:
-        self._waiting: dict[int, Any] = {}
-        self._looking = False
+        self.waiting: dict[int, Any] = {}
+        self.looking = False
 
     def watching(self, sock: socket.socket | None) -> _Watch:
         """A context in which the current greenlet gets CallerGone when the caller leaves. It may
@@ -40,32 +40,26 @@ class Watcher:
         return _Watch(self, sock)
 
     def _look(self) -> None:
-        while self._waiting:
+        while self.waiting:
             gevent.sleep(EVERY)
             poller = _poll()
-            for descriptor in self._waiting:
+            for descriptor in self.waiting:
                 poller.register(descriptor, _LEFT)
             for descriptor, _ in poller.poll(0):
-                greenlet = self._waiting.get(descriptor)
+                greenlet = self.waiting.get(descriptor)
                 gevent.get_hub().loop.run_callback(self._wake, descriptor, greenlet)
-        self._looking = False
+        self.looking = False
 
     def _wake(self, descriptor: int, greenlet: Any) -> None:
         """From the hub, where nobody runs: wake it if it still waits, and not a moment later."""
-        if descriptor in self._waiting and self._waiting[descriptor] is greenlet:
-            del self._waiting[descriptor]
+        if descriptor in self.waiting and self.waiting[descriptor] is greenlet:
+            del self.waiting[descriptor]
             greenlet.throw(_Woken)
 
-    def add(self, descriptor: int) -> None:
-        """Begin to watch; the current greenlet is the one to be woken."""
-        self._waiting[descriptor] = gevent.getcurrent()
-        if not self._looking:
-            self._looking = True
-            gevent.spawn(self._look)
-
-    def drop(self, descriptor: int) -> None:
-        """Watch no longer."""
-        self._waiting.pop(descriptor, None)
+    def begin(self) -> None:
+        """Look from now on, as long as anybody waits."""
+        self.looking = True
+        gevent.spawn(self._look)
 
 
 class _Watch:
@@ -77,7 +71,10 @@ class _Watch:
 
     def __enter__(self) -> None:
         if self._descriptor >= 0:
-            self._watcher.add(self._descriptor)
+            watcher = self._watcher
+            watcher.waiting[self._descriptor] = gevent.getcurrent()
+            if not watcher.looking:
+                watcher.begin()
 
     def __exit__(
         self,
@@ -85,7 +82,6 @@ class _Watch:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._descriptor >= 0:
-            self._watcher.drop(self._descriptor)
+        self._watcher.waiting.pop(self._descriptor, None)
         if kind is _Woken:
             raise CallerGone("the caller left") from None

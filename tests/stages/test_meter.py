@@ -67,6 +67,15 @@ def test_what_the_upstream_counted_is_what_counts():
     assert not account.stream
 
 
+def test_an_upstreams_answer_that_came_whole_is_counted_at_once():
+    made = exchange()
+    made.account.told = 1.0
+    response = run(made, lambda given: Response(200, JSON, ANSWER))
+    assert response.body == ANSWER
+    assert (made.account.usage.input, made.account.usage.output) == (7, 3)
+    assert made.account.cost == 13 * 10**9
+
+
 def test_the_name_that_served_has_the_price():
     made = exchange("other")
     made.account.model = "gpt"

@@ -22,7 +22,8 @@ EVENTS = [("content-type", "text/event-stream")]
 class Answer:
     """An answer whose body comes in the given pieces; a failure among them is raised for ever.
 
-    A float among the pieces is a silence of so many seconds before the next one.
+    A float among the pieces is a silence of so many seconds before the next one. `ends`: it is
+    known to be over when its last piece was read.
     """
 
     def __init__(
@@ -31,7 +32,9 @@ class Answer:
         headers: Sequence[tuple[str, str]] = JSON,
         body: Sequence[bytes | float | UpstreamFailure] = (b"{}",),
         length: int | None = None,
+        ends: bool = False,
     ) -> None:
+        self._ends = ends
         self.status = status
         self.headers = list(headers)
         self.length = length
@@ -49,6 +52,10 @@ class Answer:
             return True
         del self.pieces[0]
         return False
+
+    @property
+    def is_whole(self) -> bool:
+        return self._ends and not self.pieces
 
     def read(self) -> bytes:
         while self.pieces and isinstance(self.pieces[0], float):

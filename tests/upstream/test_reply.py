@@ -54,6 +54,19 @@ def refused(dialect: Any, answer: Answer) -> GatewayError:
 
 
 @EVERY
+def test_what_came_whole_is_passed_on_whole(dialect: Any) -> None:
+    response = answered(dialect, Answer(200, JSON, [b'{"a":1}'], length=7, ends=True))
+    assert response.body == b'{"a":1}'
+
+
+def test_of_an_answer_to_head_the_length_is_the_upstreams() -> None:
+    given: Any = Answer(200, JSON, [b""], length=7, ends=True)
+    asked = exchange(method="HEAD")
+    tried = Tried(target(Client()), answer=given, opening=open_answer(given, PLAIN))
+    assert headers_of(relay(tried, asked, PLAIN, WATCHER), "content-length") == ["7"]
+
+
+@EVERY
 @pytest.mark.parametrize("status", [200, 201, 204, 206])
 def test_an_answer_passes_as_it_is(dialect: Any, status: int) -> None:
     answer = Answer(status, [*JSON, ("x-more", "1")], [b'{ "a":', b" 1 }"], length=10)

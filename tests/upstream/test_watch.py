@@ -115,9 +115,9 @@ def test_the_looking_ends_and_begins_again(caller: Any) -> None:
         with watcher.watching(caller[0]):
             pass
         deadline = time.monotonic() + PATIENCE
-        while watcher._looking and time.monotonic() < deadline:
+        while watcher.looking and time.monotonic() < deadline:
             gevent.sleep(0.005)
-        assert not watcher._looking
+        assert not watcher.looking
     greenlet = gevent.spawn(waiting, watcher, caller[0])
     caller[1].close()
     assert isinstance(left(greenlet), CallerGone)

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 HELD_AGAIN = 1.0
 """Seconds after which to ask again for a slot: nobody knows when one is given back."""
 
 
-@dataclass(frozen=True, slots=True)
-class Limit:
+class Limit(NamedTuple):
     """What one request takes of one allowance.
 
     `key` names who shares it, `amount` is what may be taken within any `window` seconds (0: at one
