@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
 
 import falcon
 
@@ -34,7 +35,7 @@ def send(
     else:
         for name, value in headers:
             resp.append_header(name, value)
-    resp.stream = sending = _Sending(iter(body), exchange, length, after)
+    resp.stream = sending = _Sending(body, exchange, length, after)
     if exchange.method == "HEAD" or response.status in (204, 304):
         sending.close()  # Falcon sends no body then, and never closes one
 
@@ -49,7 +50,7 @@ class _Sending:
 
     def __init__(
         self,
-        body: Iterator[bytes],
+        body: Iterable[bytes],
         exchange: Exchange,
         length: int,
         after: Sequence[Callable[[], None]],
@@ -60,11 +61,15 @@ class _Sending:
         self._after = after
 
     def __iter__(self) -> Iterator[bytes]:
-        left = self._left
-        for data in self._body:
+        if self._left < 0:
+            return chain(self._body, _ending(self._exchange))
+        return self._counted(iter(self._body), self._left)
+
+    def _counted(self, body: Iterator[bytes], left: int) -> Iterator[bytes]:
+        for data in body:
             left -= len(data)
             if left == 0:
-                data += b"".join(self._body)  # nothing, but only now it knows that it is over
+                data += b"".join(body)  # nothing, but only now it knows that it is over
                 self._exchange.end()
             yield data
         self._exchange.end()
@@ -73,3 +78,9 @@ class _Sending:
         self._exchange.end()
         for each in self._after:
             each()
+
+
+def _ending(exchange: Exchange) -> Iterator[bytes]:
+    """No more bytes, and the end of the exchange."""
+    exchange.end()
+    yield from ()

@@ -36,22 +36,19 @@ class EventReader:
 
     def feed(self, data: bytes) -> None:
         self.size += len(data)
-        if len(data) > KEPT_EVENT:
-            for event in _apart(data):
-                if len(event) > KEPT_EVENT:
-                    self._take_long(event)
-                else:
-                    self._take(event)
-        else:
-            self._take(data)
+        for events in (data,) if len(data) <= KEPT_EVENT else _apart(data):
+            if len(events) > KEPT_EVENT:
+                self._take_long(events)
+                continue
+            if self._room > 0:
+                self._sample += events[: self._room]
+                self._room -= len(events)
+            at = events.find(self._key)
+            if at >= 0:
+                self._take(events, at)
 
-    def _take(self, data: bytes) -> None:
-        if self._room > 0:
-            self._sample += data[: self._room]
-            self._room -= len(data)
-        at = data.find(self._key)
-        if at < 0:
-            return
+    def _take(self, data: bytes, at: int) -> None:
+        """The events `data`, of which one has the key at `at`."""
         if self._repeats:
             self._last = _event_at(data, data.rfind(self._key))[1]
             return

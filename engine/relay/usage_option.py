@@ -59,7 +59,7 @@ def moved(at: tuple[int, int], change: Edit) -> tuple[int, int]:
 
 def without_usage_event(events: bytes) -> bytes:
     """Whole clean events without the one that only tells the usage; `b""` when nothing is left."""
-    if _NO_CHOICES.search(events) is None or b'"usage"' not in events:
+    if b'"usage"' not in events or _NO_CHOICES.search(events) is None:
         return events
     every = [event for event in events.split(b"\n\n") if event]
     kept = [event for event in every if not _only_tells_usage(event)]

@@ -100,7 +100,7 @@ def _events(
         last = now
         account.events += data.count(b"\n\n")
         feed(data)
-        if hidden and not (data := without_usage_event(data)):
+        if hidden and b'"usage"' in data and not (data := without_usage_event(data)):
             continue
         yield data
 

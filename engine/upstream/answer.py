@@ -104,7 +104,7 @@ class Answer:
     @property
     def is_whole(self) -> bool:
         """Whether the body has come to its end, and all of it was read."""
-        return self._parser.done and self._failure is None and not self._parser.has_data
+        return self._parser.done and self._failure is None and not self._parser.body
 
     def read(self) -> bytes:
         """The part of the body that has arrived, waiting until there is one; b"" at the end.
@@ -113,9 +113,8 @@ class Answer:
         """
         parser = self._parser
         while True:
-            data = parser.take()
-            if data:
-                return data
+            if parser.body:
+                return parser.take()
             if self._failure is not None:
                 raise self._failure
             if parser.done:
@@ -124,7 +123,7 @@ class Answer:
 
     def silent(self, seconds: float) -> bool:
         """Whether nothing more arrives for so long. Returns early when something does."""
-        if self._parser.has_data or self._parser.done or self._connection is None:
+        if self._parser.body or self._parser.done or self._connection is None:
             return False
         return not self._connection.arrives(seconds)
 
@@ -171,7 +170,8 @@ class Answer:
         except UpstreamFailure as failure:
             self._fail(failure)
         else:
-            self._settle()
+            if self._parser.done:
+                self._settle()
 
     def _settle(self) -> None:
         """Give the connection back with the last byte, not when the caller is done with it."""

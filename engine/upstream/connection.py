@@ -119,7 +119,13 @@ class Connection:
         """Feed `parser` what arrives next, at most PIECE bytes, or the end."""
         seconds, failure = wait
         try:
-            data = self._arrived(seconds)
+            # Trying for nothing costs more than a wait that is over at once, and others get their
+            # turn: so it waits before it tries.
+            self._alarm.wait(self._arrival, seconds)
+            try:
+                data = self._recv(PIECE)
+            except _NOT_NOW:
+                data = self._arrived()
         except TimeoutError:
             raise failure from None
         except OSError:
@@ -130,15 +136,14 @@ class Connection:
         else:
             parser.end()
 
-    def _arrived(self, seconds: float) -> bytes:
-        """What arrives next. It waits before it tries: trying for nothing costs more than a wait
-        that is over at once, and others get their turn."""
-        self._alarm.wait(self._arrival, seconds)
+    def _arrived(self) -> bytes:
+        """What arrives next, where what has arrived is a TLS record that is not whole."""
         while True:
+            self._alarm.wait(self._arrival, self._alarm.left())
             try:
                 return self._recv(PIECE)
-            except _NOT_NOW:  # a TLS record that is not whole
-                self._alarm.wait(self._arrival, self._alarm.left())
+            except _NOT_NOW:
+                continue
 
     def arrives(self, seconds: float) -> bool:
         """Whether bytes, an end or an error arrive within the time."""

@@ -93,7 +93,7 @@ class AnswerParser:
         self.headers: list[tuple[str, str]] = []
         self._bodiless = method in ("HEAD", "CONNECT")
         self._upgrade = upgrade
-        self._body: list[bytes] = []
+        self.body: list[bytes] = []  # fed so far and not yet taken
         self._parser: Any = httptools.HttpResponseParser(self)
 
     def feed(self, data: bytes) -> None:
@@ -106,7 +106,7 @@ class AnswerParser:
             # httptools also lets empty lines, RTSP/ and ICE/ begin an answer.
             if data[0] != 0x48:
                 raise ProtocolFailure("it does not begin with HTTP/")
-        before = len(self._body)
+        before = len(self.body)
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserUpgrade as upgrade:
@@ -118,7 +118,7 @@ class AnswerParser:
             self._poison()
         if self.done:
             self._parser = None  # it holds our methods: a cycle the collector would have to find
-        elif len(self._body) > before:
+        elif len(self.body) > before:
             self._barren = 0
         else:
             self._barren += len(data)
@@ -141,16 +141,8 @@ class AnswerParser:
 
     def take(self) -> bytes:
         """The body bytes fed so far and not yet taken."""
-        body = self._body
-        if not body:
-            return b""
-        self._body = []
+        body, self.body = self.body, []
         return body[0] if len(body) == 1 else b"".join(body)
-
-    @property
-    def has_data(self) -> bool:
-        """Whether body bytes wait to be taken."""
-        return bool(self._body)
 
     def _poison(self) -> None:
         self.excess = True
@@ -203,7 +195,7 @@ class AnswerParser:
         if self.done:
             self._poison()
         else:
-            self._body.append(data)
+            self.body.append(data)
 
     def on_message_complete(self) -> None:
         if self.headed:

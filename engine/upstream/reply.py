@@ -133,8 +133,7 @@ class _Stream:
             while True:
                 if self._beat is not None:
                     yield from self._signs_of_life(self._beat)
-                with self._watching:
-                    data = self._answer.read()
+                data = self._watching.read(self._answer)
                 if not data:
                     break
                 if events := self._cleaner.feed(data):
@@ -225,8 +224,7 @@ def _bytes(answer: Answer, first: bytes, exchange: Exchange, watcher: Watcher) -
         while True:
             if data:
                 yield data
-            with watching:
-                data = answer.read()
+            data = watching.read(answer)
             if not data:
                 break
         exchange.account.outcome = "complete"
