@@ -12,7 +12,7 @@ from typing import Any
 from engine.exchange import MISSING, Exchange
 from engine.json_text import Buffer
 from engine.metering import MOST, count, first
-from engine.usage import Usage
+from engine.usage import NOTHING, Usage
 
 BYTES_PER_TOKEN = 4
 
@@ -44,6 +44,14 @@ class Takes:
     speech: bool = False
     images: bool = False
     free: bool = False
+
+
+def expected(exchange: Exchange) -> Usage:
+    """What an exchange will use: estimated when somebody first asks, and never for most."""
+    account = exchange.account
+    if account.expected is NOTHING and exchange.takes is not None:
+        account.expected = estimate(exchange, exchange.takes)
+    return account.expected
 
 
 def estimate(exchange: Exchange, takes: Takes) -> Usage:

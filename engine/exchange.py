@@ -47,7 +47,7 @@ class Account:
     away. `model` and `upstream` are those that served; `asked` and `entry` are the names under
     `models` by which the model asked for, and the one that served, were found. `reached` tells
     whether an upstream was sent anything, `tries` whom it was sent to. `expected` is what it was
-    estimated to use beforehand. `cost` in nano-units.
+    estimated to use, if anybody asked (`estimate.expected`). `cost` in nano-units.
 
     Seconds: `first_byte` from the beginning to the first content; `waited` for upstreams and for
     the caller's body; `duration` of all of it. `told` is when the upstream had said everything, on
@@ -139,6 +139,7 @@ class Exchange:
     `dialect` is the caller's. `model` is what the caller asks for, `model_at` its span in the
     body, `repeats` where else the body says it, `targets` those that can serve it, in the order in
     which they are tried. `edits` are what the gateway changes in the body on its own account.
+    `takes` says how to estimate what it uses (`estimate.Takes`), None where it uses nothing.
     `operation` is known as `spec.operationId`. `upgrade` is there when the request is to become a
     WebSocket, `traffic` when it has. `on_end` runs when the answer is out, or the caller has left.
     `trace` is for those who trace it, `trace.sent(headers)` for whoever sends it on.
@@ -168,6 +169,7 @@ class Exchange:
     on_end: list[Callable[[], None]] = field(default_factory=list)
     operation: str = ""
     edits: Sequence[tuple[int, int, bytes]] = ()
+    takes: Any = None
     account: Account = field(default_factory=Account)
     trace: Any = None
 

@@ -60,6 +60,8 @@ class BodyReader:
             document["data"] = [{self._meter.image: ""}] * images
         return self._meter.usage_of(document)
 
+    told = usage
+
     def _reduced(self, head: bytes, tail: bytes) -> dict[str, Any]:
         """The first of the members that tell the usage, of a body that is too long to be parsed."""
         array = head.lstrip()[:1] == b"["

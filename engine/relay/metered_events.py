@@ -78,6 +78,10 @@ class EventReader:
             self._last = b""
         return self._tally.usage()
 
+    def told(self) -> Usage | None:
+        said = self.usage()
+        return said if self._tally.ended else None
+
     def complete(self, estimate: Usage) -> Usage:
         said = self.usage()
         if said is not None and self._tally.ended:

@@ -1,6 +1,6 @@
 """Reading what a request used from its answer as it passes, at constant memory.
 
-`reader(meter, media_type)` is fed what comes from the upstream; at the end `usage()` tells what it
+`reader(meter, media_type)` is fed what comes from the upstream; at the end `told()` gives what it
 said, `complete(estimate)` fills in what it did not.
 """
 
@@ -26,6 +26,9 @@ class Reader(Protocol):
 
     def usage(self) -> Usage | None:
         """What the upstream said, None when it said nothing."""
+
+    def told(self) -> Usage | None:
+        """What the upstream said when it said all, None when `complete` is needed."""
 
     def complete(self, estimate: Usage) -> Usage:
         """What the upstream said, or `estimate` (made before the request was sent) with the
@@ -53,6 +56,8 @@ class SizeReader:
 
     def usage(self) -> Usage | None:
         return None
+
+    told = usage
 
     def complete(self, estimate: Usage) -> Usage:
         output = self.size // BYTES_PER_TOKEN if self._text else 0

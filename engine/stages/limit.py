@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from engine.allowance import Allowance, Rule
 from engine.errors import GatewayError
+from engine.estimate import expected
 from engine.exchange import Exchange, Handler, Response, Stage
 from engine.network import caller_address
 from engine.services import Services
@@ -38,11 +39,11 @@ class _Course:
         self.rules = rules
         self.services = services
         self.limits: list[Limit] = []
-        expected, caller = exchange.account.expected, exchange.caller
+        caller = exchange.caller
         for rule in rules:
             by, allowance = rule.by, rule.allowance
             who = caller.name if caller is not None and by == "token" else self._who(by)
-            cost = 1 if allowance.kind in _ONE_EACH else self._cost(rule, expected)
+            cost = 1 if allowance.kind in _ONE_EACH else self._cost(rule, expected(exchange))
             self.limits.append(
                 Limit(f"{rule.name}|{who}", allowance.amount, allowance.window, cost)
             )

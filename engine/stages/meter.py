@@ -8,8 +8,9 @@ from dataclasses import replace
 
 from engine.dialects import Dialect
 from engine.errors import CallerGone
-from engine.estimate import Takes, estimate
+from engine.estimate import Takes, expected
 from engine.exchange import Account, Exchange, Handler, Response, Stage
+from engine.relay.answer_text import with_known
 from engine.relay.metering import Reader, reader
 from engine.relay.usage_option import edit, without_usage_event
 from engine.services import Services
@@ -17,8 +18,8 @@ from engine.usage import Usage
 
 
 def meter(dialect: Dialect, takes: Takes, services: Services) -> Stage:
-    """A stage that estimates `exchange.account.expected`, and fills in `usage`, `cost` and
-    `bytes_out` when the answer is over. Only requests for a model use anything."""
+    """A stage that fills in `usage`, `cost` and `bytes_out` when the answer is over, and before
+    that says how to estimate them. Only requests for a model use anything."""
 
     def charge(exchange: Exchange, usage: Usage) -> None:
         account = exchange.account
@@ -33,7 +34,7 @@ def meter(dialect: Dialect, takes: Takes, services: Services) -> Stage:
             account.stream, account.bytes_out = True, session.received.bytes
             charge(exchange, session.usage)
         elif metered and account.reached:  # an upstream has read it, and had begun to answer
-            charge(exchange, replace(account.expected, output=0))
+            charge(exchange, replace(expected(exchange), output=0))
 
     def stage(exchange: Exchange, following: Handler) -> Response:
         account = exchange.account
@@ -50,7 +51,7 @@ def meter(dialect: Dialect, takes: Takes, services: Services) -> Stage:
             if metered and account.told and response.status < 400:  # an upstream's, and whole
                 passing = reader(dialect.meter, _media_type(response))
                 passing.feed(body)
-                charge(exchange, passing.complete(account.expected))
+                charge(exchange, _used(exchange, passing))
             return response
         media_type = _media_type(response)
         passing = reader(dialect.meter if metered else None, media_type)
@@ -59,7 +60,7 @@ def meter(dialect: Dialect, takes: Takes, services: Services) -> Stage:
         def conclude() -> None:
             account.bytes_out = passing.size
             if metered and response.status < 400:
-                charge(exchange, passing.complete(account.expected))
+                charge(exchange, _used(exchange, passing))
 
         exchange.on_end.append(conclude)
         if account.stream:
@@ -71,9 +72,17 @@ def meter(dialect: Dialect, takes: Takes, services: Services) -> Stage:
     return stage
 
 
+def _used(exchange: Exchange, passing: Reader) -> Usage:
+    """What an answer that is over has used."""
+    said = passing.told()
+    if said is None:
+        return passing.complete(expected(exchange))
+    return with_known(said, expected(exchange)) if exchange.takes.speech else said
+
+
 def _expect(exchange: Exchange, takes: Takes) -> None:
-    """Estimate what a request will use, and ask its stream to tell."""
-    exchange.account.expected = estimate(exchange, takes)
+    """Let a request be estimated, and ask its stream to tell."""
+    exchange.takes = takes
     if takes.usage_option and exchange.media_type == "application/json":
         change = edit(exchange.body.buffer, exchange.value)
         exchange.edits = () if change is None else (change,)

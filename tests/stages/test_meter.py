@@ -8,7 +8,7 @@ import pytest
 from engine.body import Body
 from engine.dialects import get
 from engine.errors import CallerGone, GatewayError
-from engine.estimate import Takes
+from engine.estimate import Takes, expected
 from engine.exchange import Exchange, Response
 from engine.services import Services
 from engine.stages.meter import meter
@@ -48,13 +48,13 @@ def test_an_estimate_is_there_before_the_request_is_sent():
     seen = []
 
     def following(made):
-        seen.append(made.account.expected)
+        seen.append(expected(made))
         return Response(200, JSON, iter([ANSWER]))
 
     run(exchange(max_tokens=50), following)
-    (expected,) = seen
-    assert (expected.output, expected.source) == (50, "estimated")
-    assert expected.input > 0
+    (guess,) = seen
+    assert (guess.output, guess.source) == (50, "estimated")
+    assert guess.input > 0
 
 
 def test_what_the_upstream_counted_is_what_counts():

@@ -41,12 +41,13 @@ _Entry = tuple[bytes, int, int, int]
 """What was taken: the record's key, its tick (0 for slots), the bucket, how much."""
 
 
+_CLOCK = getattr(time, "CLOCK_BOOTTIME", None) or time.CLOCK_REALTIME
+
+
 def clock() -> int:
     """Microseconds that all processes of a machine agree on; not set back, where the system has
     such a clock."""
-    if hasattr(time, "CLOCK_BOOTTIME"):
-        return time.clock_gettime_ns(time.CLOCK_BOOTTIME) // 1000
-    return time.time_ns() // 1000
+    return time.clock_gettime_ns(_CLOCK) // 1000
 
 
 class Memory:
@@ -213,16 +214,13 @@ def _look(shared: Shared, txn: Transaction, limits: Sequence[Limit], now: int) -
     return states
 
 
+@lru_cache(maxsize=4096)
 def _place(key: str, window: float) -> tuple[bytes, int]:
     """The key of a record, and its tick: 0 for slots held at a time."""
-    tick, prefix = _tick(window)
+    tick = windows.tick_of(window) if window else 0
     name = key.encode()
     if len(name) > _LONGEST_NAME:  # LMDB takes 511 bytes
         name = hashlib.blake2b(name, digest_size=32).digest()
-    return prefix + name, tick
+    return tick.to_bytes(8, "big") + name, tick
 
 
-@lru_cache(maxsize=1000)
-def _tick(window: float) -> tuple[int, bytes]:
-    tick = windows.tick_of(window) if window else 0
-    return tick, tick.to_bytes(8, "big")
