@@ -1,0 +1,98 @@
+"""A worker of the gateway with everything on, in this process."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+from pathlib import Path
+from typing import Any
+
+import gevent
+import gevent.socket
+
+from engine import plan
+from engine.connect import prepare
+from engine.rundir import rundir
+from engine.server import Gunicorn
+from engine.serving import serving
+from engine.stores.ship import Shipper
+from engine.telemetry import later
+from engine.telemetry.folder import folder_of
+from engine.tokens import digest
+from engine.worker import Worker
+
+TOKEN = "mw-" + "a" * 64
+_CONFIG = """
+version: 1
+stores: {{records: "sqlite:///var/modelway.db", counters: memory}}
+specs: {{openai: {{document: openapi/openai.yaml, dialect: openai}}}}
+upstreams:
+  up:
+    url: http://127.0.0.1:{port}/v1
+    dialect: openai
+    credential: {{bearer: "sk-scripted"}}
+    retry: {{attempts: 2}}
+    breaker: {{failures: 5, cooldown: 30s}}
+models: {{gpt-4o: {{to: [{{upstream: up}}]}}}}
+prices: {{"*": {{input: 2.5, output: 10, cached_input: 1.25}}}}
+telemetry: {{access_log: {{path: access.log}}}}
+policies:
+  - rate_limit: {{requests: 100000000, per: 1m}}
+routes:
+  - {{operation: openai.createChatCompletion, model: $request.body#/model}}
+tokens: [{{name: counted, sha256: {digest}}}]
+"""
+
+
+class _Booted(Worker):
+    """A worker that is ready and does not accept connections: it is handed one."""
+
+    def run(self) -> None:
+        """Ready."""
+
+
+class House:
+    """The gateway in `folder`, in front of the upstream on a port of this machine.
+
+    What it does now and then by the clock of the machine, it does when it is told, or after so many
+    requests: shipping the ledger's rows, and writing the lines that were gathered.
+    """
+
+    def __init__(self, folder: Path, port: int) -> None:
+        documents = Path(__file__).resolve().parents[2] / "openapi"
+        shutil.copytree(documents, folder / "openapi")
+        config = folder / "gateway.yaml"
+        config.write_text(_CONFIG.format(port=port, digest=digest(TOKEN)))
+        planned = plan.make(config, {**os.environ, "XDG_CACHE_HOME": str(folder / "cache")})
+        assert planned.plan is not None, planned.findings.errors[:5]
+        self._kept = [rundir(config), folder_of(os.getpid())]
+        prepare(planned.plan.config)
+        self._shippers: list[Shipper] = []
+        setattr(Shipper, "start", lambda shipper: self._shippers.append(shipper))  # noqa: B010
+        later.PAUSE = 1e9  # lines are written by the hundred
+        made = planned.plan
+        gunicorn = Gunicorn(made.config.server, lambda: serving(made, self._kept[1]))
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        log = gunicorn.cfg.logger_class(gunicorn.cfg)
+        self._worker = _Booted(1, os.getppid(), [], gunicorn, 30, gunicorn.cfg, log)
+        self._worker.init_process()
+
+    def connect(self) -> Any:
+        """A connection to the gateway."""
+        ours, theirs = gevent.socket.socketpair()
+        gevent.spawn(self._worker.handle, self._listener, theirs, ("127.0.0.1", 50_000))
+        return ours
+
+    def ship(self) -> None:
+        """Enter what the ledger's journal holds into the database."""
+        for shipper in self._shippers:
+            shipper.round()
+
+    def shipped(self) -> int:
+        """Rows of the ledger that are in the database."""
+        return sum(shipper.shipped for shipper in self._shippers)
+
+    def close(self) -> None:
+        for folder in self._kept:
+            shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,109 @@
+"""The workload, in a process of its own: `python -m benchmarks.counts.run instructions LIBRARY`,
+under callgrind, or `python -m benchmarks.counts.run bytecodes`.
+
+Prints a JSON object: what a request takes that is answered as JSON, and an event of a stream of 250
+(its request included), each with those who ask and answer.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import gevent
+import gevent.monkey
+
+gevent.monkey.patch_all()
+
+from benchmarks.counts import clocks  # noqa: E402
+
+clocks.stop()
+
+from benchmarks.counts.house import TOKEN, House  # noqa: E402
+from benchmarks.counts.meters import Bytecodes, Instructions, Meter  # noqa: E402
+from benchmarks.counts.plainly import read_plainly  # noqa: E402
+from benchmarks.counts.scripted import Caller, Upstream  # noqa: E402
+
+_ROUNDS = 5
+_REQUESTS = 25
+_EVENTS = 250
+_FEW = 20
+_WARM = 40
+
+
+def main(kind: str, library: str = "") -> None:
+    meter: Meter
+    if kind == "instructions":
+        read_plainly()
+        meter = Instructions(library)
+    else:
+        meter = Bytecodes()
+    with tempfile.TemporaryDirectory() as name:
+        upstream = Upstream()
+        house = House(Path(name), upstream.port)
+        try:
+            found = _measured(meter, upstream, house)
+        finally:
+            house.close()
+    print(json.dumps(found), flush=True)
+    os._exit(0)  # neither threads nor exit handlers: what was counted is counted
+
+
+def _measured(meter: Meter, upstream: Upstream, house: House) -> dict[str, int]:
+    caller = Caller(house.connect(), TOKEN)
+    for _ in range(2 * _FEW):
+        caller.ask()
+    _stream(caller, upstream, _FEW)
+    house.ship()
+    meter.begin()
+    requests = events = 0.0
+    for _ in range(_ROUNDS):
+        _lookups_anew()
+        for _ in range(_WARM):
+            caller.ask()
+        _stream(caller, upstream, 4 * _WARM)
+        requests += _counted(meter, lambda: _ask(caller))
+        events += _counted(meter, lambda: _stream(caller, upstream, _EVENTS))
+    before = house.shipped()
+    shipping = _counted(meter, house.ship) / (house.shipped() - before)
+    return {
+        "request": round(requests / _ROUNDS / _REQUESTS + shipping),
+        "event": round(events / _ROUNDS / _EVENTS),
+    }
+
+
+def _lookups_anew() -> None:
+    """Let the interpreter give all classes new numbers: which of their attributes are in one
+    another's way in its cache is chance, of the addresses of names, and is to be averaged."""
+    ctypes.pythonapi.PyType_Modified(ctypes.py_object(object))
+
+
+def _counted(meter: Meter, work: Callable[[], None]) -> float:
+    gc.collect()
+    meter.zero()
+    work()
+    for _ in range(5):  # what follows the last byte of an answer belongs to it
+        gevent.sleep(0.001)
+    return meter.read()
+
+
+def _ask(caller: Caller) -> None:
+    for _ in range(_REQUESTS):
+        caller.ask()
+
+
+def _stream(caller: Caller, upstream: Upstream, events: int) -> None:
+    upstream.events = events
+    arrived = caller.stream(upstream.turn.release)
+    if arrived != events:
+        raise RuntimeError(f"{events} events arrived in {arrived} pieces")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
