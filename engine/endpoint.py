@@ -22,7 +22,7 @@ from engine.errors import CallerGone, GatewayError, Malformed
 from engine.exchange import Account, Exchange, Handler, Observer, Response
 from engine.incoming import Incoming
 from engine.request_id import request_id
-from engine.sending import send
+from engine.sending import Sent, send
 
 Responder = Callable[..., None]
 log = logging.getLogger("modelway")
@@ -76,7 +76,7 @@ class Door:
         """A responder for a handler. Its errors speak the first of `dialects` that claims the
         request, the last one otherwise. `operation` is "" where the request finds none."""
 
-        def respond(req: falcon.Request, resp: falcon.Response, mount: str, variables: Any) -> None:
+        def respond(req: falcon.Request, resp: Sent, mount: str, variables: Any) -> None:
             environ = req.env
             path, _, query = raw_target(environ).partition("?")
             exchange = Exchange(req.method, path, query, environ, request_id(), mount, variables)
@@ -101,7 +101,7 @@ class Door:
     def page(self, handler: Handler) -> Responder:
         """A responder for a page of the gateway's own, whose exchanges nobody is told of."""
 
-        def respond(req: falcon.Request, resp: falcon.Response, mount: str, variables: Any) -> None:
+        def respond(req: falcon.Request, resp: Sent, mount: str, variables: Any) -> None:
             path, _, query = raw_target(req.env).partition("?")
             exchange = Exchange(req.method, path, query, req.env, request_id())
             exchange.dialect = get("openai")
@@ -120,9 +120,7 @@ class Door:
         exchange.account.end(status, _outcome(status), "bad_request")
         exchange.end()
 
-    def unexpected(
-        self, req: falcon.Request, resp: falcon.Response, error: Exception, params: Any
-    ) -> None:
+    def unexpected(self, req: falcon.Request, resp: Sent, error: Exception, params: Any) -> None:
         """What fails outside a handler: Falcon's own refusals, and a connection to be cut."""
         if isinstance(error, CallerGone):
             raise error

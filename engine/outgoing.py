@@ -13,13 +13,14 @@ from gunicorn.http.errors import InvalidHeader
 from gunicorn.http.wsgi import Response
 
 _LINES = re.compile(r"(?:[!#$%&'*+\-.^_`|~0-9A-Za-z]+: [\t\x20-\x7e\x80-\xff]*\r\n)*")
-_HOP = frozenset(util.hop_headers)
+_CAREFUL = frozenset({*util.hop_headers, "content-length"})
 
 
 class Outgoing(Response):  # type: ignore[misc]
     """gunicorn's response to a request, which sends less often."""
 
     status: str | None
+    response_length: int | None
 
     def start_response(
         self, status: str, headers: Sequence[tuple[str, str]], exc_info: Any = None
@@ -32,17 +33,8 @@ class Outgoing(Response):  # type: ignore[misc]
         self.response_length = None
         lines = []
         for name, value in headers:
-            low = name.lower()
-            if low == "content-length":
-                if code == 204 or code < 200:  # RFC 9110 8.6
-                    continue
-                self.response_length = int(value)
-            elif low in _HOP:
-                if low == "connection" and value.lower() == "upgrade":
-                    self.upgrade = True
-                if low != "upgrade" or value.lower() != "websocket":
-                    continue
-            lines.append(f"{name}: {value}\r\n")
+            if (low := name.lower()) not in _CAREFUL or self._passes(low, value, code):
+                lines.append(f"{name}: {value}\r\n")
         self._lines = "".join(lines)
         # The count tells an injected line from the ones that were meant.
         if self._lines.count("\n") != len(lines) or not _LINES.fullmatch(self._lines):
@@ -50,6 +42,17 @@ class Outgoing(Response):  # type: ignore[misc]
         self._omits_body = self._response_omits_body(self.req.method, self.status_code)
         self.chunked = self.is_chunked()
         return self.write
+
+    def _passes(self, name: str, value: str, code: int) -> bool:
+        """Take note of a header that is about this connection; whether it is sent as it is."""
+        if name == "content-length":
+            if code == 204 or code < 200:  # RFC 9110 8.6
+                return False
+            self.response_length = int(value)
+            return True
+        if name == "connection" and value.lower() == "upgrade":
+            self.upgrade = True
+        return name == "upgrade" and value.lower() == "websocket"
 
     def write(self, arg: bytes) -> None:
         """Send a piece of the body, and what stands before it."""

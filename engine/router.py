@@ -17,6 +17,7 @@ from engine.errors import GatewayError
 from engine.exchange import Exchange, Handler, Response
 from engine.incoming import START_RESPONSE
 from engine.problem import near
+from engine.sending import Sent
 from engine.spec.paths import Found, Missed, PathTree, Spans, shape, unsafe, variables
 from engine.spec.query import wrong
 
@@ -137,7 +138,7 @@ def application(door: Door, pages: Mapping[str, Handler] | None = None) -> Appli
     made = Router(door)
     made.pages.update({path: door.page(handler) for path, handler in (pages or {}).items()})
     router: Any = made  # Falcon asks for its own router's type, but not for more than this
-    app = Application(router=router)
+    app = Application(router=router, response_type=Sent)
     app.malformed = door.malformed
     app.resp_options.default_media_type = None  # type: ignore[assignment]
     app.add_error_handler((Exception, falcon.HTTPError), door.unexpected)

@@ -10,31 +10,37 @@ import falcon
 from engine.exchange import Exchange, Response
 
 
+class Sent(falcon.Response):
+    """Falcon's response, whose headers can be set without being looked at one by one."""
+
+    @property
+    def head(self) -> dict[str, str]:
+        """All headers but cookies; their names are in lower case."""
+        return self._headers
+
+
 def send(
-    resp: falcon.Response,
+    resp: Sent,
     exchange: Exchange,
     response: Response,
     after: Sequence[Callable[[], None]] = (),
 ) -> None:
     """Give Falcon a response to send. `after` runs when the answer is out, or was given up."""
     resp.status = response.status
-    length = -1
-    headers = [pair for pair in response.headers if pair[0] != "content-length"]
-    if len(headers) < len(response.headers):
-        length = int(next(value for name, value in response.headers if name == "content-length"))
-    headers += [(name, exchange.request_id) for name in exchange.dialect.request_id_headers]
+    fields = dict(response.headers)
+    if len(fields) < len(response.headers) or "set-cookie" in fields:
+        for name, value in response.headers:
+            resp.append_header(name, value)
+        fields = resp.headers
+    length = int(fields.get("content-length", -1))
+    for name in exchange.dialect.request_id_headers:
+        fields[name] = exchange.request_id
     body = response.body
     if isinstance(body, bytes):
         length = exchange.account.bytes_out = len(body)
+        fields["content-length"] = str(length)
         body = (body,)
-    if length >= 0:
-        headers.append(("content-length", str(length)))
-    names = {name for name, _ in headers}
-    if len(names) == len(headers) and "set-cookie" not in names:
-        resp.set_headers(headers)
-    else:
-        for name, value in headers:
-            resp.append_header(name, value)
+    resp.head.update(fields)
     resp.stream = sending = _Sending(body, exchange, length, after)
     if exchange.method == "HEAD" or response.status in (204, 304):
         sending.close()  # Falcon sends no body then, and never closes one

@@ -6,7 +6,6 @@ what two parsers read differently can smuggle a request.
 
 from __future__ import annotations
 
-import io
 from functools import lru_cache
 from ipaddress import ip_address, ip_network
 from typing import Any
@@ -16,9 +15,10 @@ import gunicorn_h1c
 from gunicorn.http import errors, message
 from gunicorn.http.body import Body, ChunkedReader
 from gunicorn.http.parser import RequestParser
-from gunicorn.http.unreader import Unreader
 from gunicorn.http.wsgi import proxy_environ
 from gunicorn.util import unquote_to_wsgi_str
+
+from engine.received import KnownBody, Received
 
 _LONGEST_CHUNK_LINE = 4096
 _LONGEST_TRAILERS = 16_384
@@ -26,7 +26,6 @@ _CHUNKS_IN_A_TURN = 64
 _MOST_TINY_CHUNKS = 10_000
 _TINY = 64
 _UNPREFIXED = {"CONTENT-TYPE": "CONTENT_TYPE", "CONTENT-LENGTH": "CONTENT_LENGTH"}
-_PIECE = 64 * 1024
 _LONGEST_LENGTH = 18
 _MOST_NAMES = 1000
 
@@ -38,74 +37,14 @@ class Requests(RequestParser):  # type: ignore[misc]
         super().__init__(cfg, source, source_addr)
         self.mesg_class = StrictRequest
         if hasattr(source, "recv"):
-            self.unreader = _Received(source)
+            self.unreader = Received(source)
 
     def finish_body(self, deadline: Any = None, max_bytes: Any = None) -> bool:
         body = self.mesg.body if self.mesg is not None else None
-        if type(body) is _KnownBody and not body.left:
+        if type(body) is KnownBody and not body.left:
             return True
         finished: bool = super().finish_body(deadline, max_bytes)
         return finished
-
-
-class _Received(Unreader):  # type: ignore[misc]
-    """What has come over a socket and was not read yet."""
-
-    def __init__(self, sock: Any) -> None:
-        self.sock = sock
-        self._data = b""
-
-    def read(self, size: int | None = None) -> bytes:
-        """All that is there, or what comes next; `size` bytes where that is said."""
-        data = self._data
-        if size is None:
-            self._data = b""
-            return data or bytes(self.sock.recv(_PIECE))
-        while len(data) < size and (more := self.sock.recv(_PIECE)):
-            data += more
-        self._data = data[size:]
-        return data[:size]
-
-    def unread(self, data: bytes) -> None:
-        self._data = data + self._data if self._data else data
-
-    def take_buffered(self) -> bytes:
-        data, self._data = self._data, b""
-        return data
-
-
-class _KnownBody(Body):  # type: ignore[misc]
-    """A body whose length is known; `left` bytes of it were not read yet."""
-
-    def __init__(self, unreader: Any, length: int) -> None:
-        self.left = length
-        self.unreader = unreader
-        self.buf = io.BytesIO()
-
-    @property
-    def reader(self) -> _KnownBody:
-        """What gunicorn reads lines from."""
-        return self
-
-    def read(self, size: int | None = None) -> bytes:
-        if self.buf.tell():  # readline() has read ahead
-            return bytes(super().read(size))
-        size = self.left if size is None or size < 0 else min(size, self.left)
-        if not size:
-            return b""
-        data: bytes = self.unreader.read()
-        if len(data) < size:
-            pieces, got = [data], len(data)
-            while data and got < size:
-                data = self.unreader.read()
-                pieces.append(data)
-                got += len(data)
-            data = b"".join(pieces)
-        if len(data) > size:
-            self.unreader.unread(data[size:])
-            data = data[:size]
-        self.left -= size
-        return data
 
 
 class StrictChunkedReader(ChunkedReader):  # type: ignore[misc]
@@ -158,6 +97,7 @@ class StrictRequest(message.Request):  # type: ignore[misc]
     """
 
     body: Any
+    fields: dict[str, str] | None = None  # the headers by their WSGI names, of a plain one
     _length: str | None = ""  # as its header says it; None: gunicorn is to find out
     _closing: bool | None = None
 
@@ -177,7 +117,7 @@ class StrictRequest(message.Request):  # type: ignore[misc]
             rest = data[found["consumed"] :]
             head = data[: found["consumed"]]
         else:
-            self._length = self._closing = None
+            self._length = self._closing = self.fields = None
             rest = super()._parse_fast(unreader, buf)
             head = bytes(buf[: len(buf) - len(rest)])
         if _is_loose(head):
@@ -193,25 +133,20 @@ class StrictRequest(message.Request):  # type: ignore[misc]
         self.path, _, self.query = uri.partition("?")
         self.method = found["method"].decode("latin-1")
         self.version = (1, found["minor_version"])
-        headers: list[tuple[str, str]] = []
-        self.headers = headers
-        seen = set()
+        self.fields = fields = {}
         for raw, value in found["headers"]:
-            name, once = _NAMES.get(raw) or _name(raw)
+            key, once = _KEYS.get(raw) or _key(raw)
             text = value.decode("latin-1")
-            if once:
-                if name in seen or name in _CAREFUL:
-                    return False
-                seen.add(name)
-                if name == "CONTENT-LENGTH":
-                    self._length = text
-                elif name == "CONNECTION":
-                    self._closing = _closes(text, self.version)
-            elif "_" in name:
+            if key not in fields:
+                fields[key] = text
+            elif once:
                 return False
-            headers.append((name, text))
-        if self._closing is None:
-            self._closing = self.version <= (1, 0)
+            else:
+                fields[key] += f",{text}"
+        if not _CAREFUL.isdisjoint(fields):
+            return False
+        self._length = fields.get("CONTENT_LENGTH", "")
+        self._closing = _closes(fields.get("HTTP_CONNECTION", ""), self.version)
         return True
 
     def should_close(self) -> bool:
@@ -222,9 +157,9 @@ class StrictRequest(message.Request):  # type: ignore[misc]
     def set_body_reader(self) -> None:
         said = self._length
         if said == "":
-            self.body = _KnownBody(self.unreader, 0)
+            self.body = KnownBody(self.unreader, 0)
         elif said and len(said) < _LONGEST_LENGTH and said.isascii() and said.isdigit():
-            self.body = _KnownBody(self.unreader, int(said))
+            self.body = KnownBody(self.unreader, int(said))
         else:
             super().set_body_reader()
         if isinstance(self.body.reader, ChunkedReader):
@@ -237,17 +172,20 @@ class StrictRequest(message.Request):  # type: ignore[misc]
         return _trusted(peer[0], tuple(self.cfg.forwarded_allow_ips))
 
 
-_CAREFUL = frozenset({"TRANSFER-ENCODING", "EXPECT"})
-_ONCE = _CAREFUL | {"HOST", "CONTENT-TYPE", "CONTENT-LENGTH", "CONNECTION"}
-_NAMES: dict[bytes, tuple[str, bool]] = {}
+_ODD = "_"
+"""What stands for every name with an underscore."""
+_CAREFUL = frozenset({"HTTP_TRANSFER_ENCODING", "HTTP_EXPECT", _ODD})
+_ONCE = frozenset({"HTTP_HOST", "CONTENT_TYPE", "CONTENT_LENGTH", "HTTP_CONNECTION"})
+_KEYS: dict[bytes, tuple[str, bool]] = {}
 
 
-def _name(raw: bytes) -> tuple[str, bool]:
-    """A header's name as gunicorn writes it, and whether there is more to see to than its value."""
+def _key(raw: bytes) -> tuple[str, bool]:
+    """A header's name in the WSGI environment, and whether it may stand there only once."""
     name = raw.decode("latin-1").upper()
-    known = name, name in _ONCE
-    if len(_NAMES) < _MOST_NAMES and len(raw) < 64:  # callers make up names
-        _NAMES[raw] = known
+    key = _ODD if "_" in name else _UNPREFIXED.get(name) or "HTTP_" + name.replace("-", "_")
+    known = key, key in _ONCE
+    if len(_KEYS) < _MOST_NAMES and len(raw) < 64:  # callers make up names
+        _KEYS[raw] = known
     return known
 
 
@@ -260,6 +198,8 @@ def _is_loose(head: bytes) -> bool:
 
 
 def _closes(connection: str, version: tuple[int, int]) -> bool:
+    if not connection:
+        return version <= (1, 0)
     said = connection.lower().strip(" \t")
     return said == "close" or (said != "keep-alive" and version <= (1, 0))
 
@@ -284,6 +224,9 @@ def environ_of(base: dict[str, Any], req: Any, sock: Any, peer: Any, server: Any
     environ["SERVER_PROTOCOL"] = "HTTP/1.1" if req.version == (1, 1) else "HTTP/1.0"
     environ["REMOTE_ADDR"], environ["REMOTE_PORT"] = _address(peer)
     environ["SERVER_NAME"], environ["SERVER_PORT"] = _address(server)
+    if req.fields is not None:
+        environ.update(req.fields)
+        return environ
     for name, value in req.headers:
         key = _UNPREFIXED.get(name)
         if key is None:

@@ -28,7 +28,7 @@ STAIRCASE = (
     ],
     ["console"],
     [
-        *("app", "audit", "mock", "server", "serving", "worker", "strict", "outgoing"),
+        *("app", "audit", "mock", "server", "serving", "worker", "strict", "outgoing", "received"),
         "reload",
     ],
     ["explain"],

@@ -33,6 +33,9 @@ _OURS = frozenset(
 """Headers that only we can know: of our server, our ids, and whose web pages may call us."""
 
 
+_STOPPED = _HOP_BY_HOP | _OURS
+
+
 class Forwarded:
     """The request headers that pass, compiled: `pick(environ)` gives them in a fixed order."""
 
@@ -44,7 +47,8 @@ class Forwarded:
     def pick(self, environ: Mapping[str, Any]) -> list[tuple[str, str]]:
         """Those that the request has, except what its Connection header names as its hop's own;
         a caller cannot take the `needed` ones out that way."""
-        picked = [(name, environ[key]) for name, key in self._pairs if environ.get(key)]
+        said = environ.get
+        picked = [(name, value) for name, key in self._pairs if (value := said(key))]
         hop = environ.get("HTTP_CONNECTION", "").lower()
         if hop in ("", "keep-alive", "close"):
             return picked
@@ -60,10 +64,11 @@ def returned(headers: Iterable[tuple[str, str]], hidden: frozenset[str]) -> list
     kept = []
     named: set[str] = set()
     for name, value in headers:
-        if name == "connection":
+        if name not in _STOPPED:
+            if name not in hidden:
+                kept.append((name, value))
+        elif name == "connection":
             named.update(token.strip().lower() for token in value.split(","))
         elif name in ("x-request-id", "request-id"):
             kept.append(("x-upstream-request-id", value))
-        elif name not in _HOP_BY_HOP and name not in _OURS and name not in hidden:
-            kept.append((name, value))
     return [pair for pair in kept if pair[0] not in named] if named - _HOP_BY_HOP else kept

@@ -44,6 +44,8 @@ class Expression:
     def read(self, exchange: Exchange) -> Any:
         """The value, or MISSING. Raises GatewayError 400 when it stands there twice."""
         name = self.steps[0]
+        if self.place == "body" and len(self.steps) == 1 and isinstance(exchange.value, dict):
+            return exchange.value.get(name, MISSING)
         if self.place == "path":
             return unquote(exchange.variable(name))
         if self.place == "header":

@@ -208,9 +208,8 @@ def _usage(kept: Account) -> Row:
         "cached": usage.cached,
         "source": usage.source,
     }
-    for name in _SELDOM:
-        if value := getattr(usage, name):
-            row[name] = value
+    if usage.reasoning or usage.images or usage.seconds or usage.characters:
+        row |= {name: value for name in _SELDOM if (value := getattr(usage, name))}
     return row
 
 

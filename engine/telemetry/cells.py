@@ -1,21 +1,21 @@
 """Counting in files that all workers map: prometheus_client's multiprocess mode, one write a count.
 
 A cell is a number in this worker's file. It is with the kernel as soon as it is written, so killing
-the worker loses nothing.
+the worker loses nothing. When a file grows, it is mapped once more, and the first cells go on
+writing where they did: it is the same memory.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
+from ctypes import c_double
 from pathlib import Path
-from struct import Struct
 from typing import Any
 
 from prometheus_client import mmap_dict, utils
 
 from engine.telemetry.names import Metric
 
-_put = Struct("d").pack_into
 _File: Any = mmap_dict.MmapedDict
 _written: Any = utils.floatToGoString
 
@@ -23,41 +23,36 @@ _written: Any = utils.floatToGoString
 class Cell:
     """One number: eight bytes of the file."""
 
-    __slots__ = ("_at", "_file", "value")
+    __slots__ = ("number",)
 
     def __init__(self, file: Any, key: str) -> None:
-        self.value: float = file.read_value(key)[0]
-        self._at: int = file._positions[key]
-        self._file = file  # which maps another piece of memory when it grows
+        file.read_value(key)  # which makes it
+        self.number = c_double.from_buffer(file._m, file._positions[key])
+
+    @property
+    def value(self) -> float:
+        return self.number.value
 
     def add(self, amount: float = 1.0) -> None:
-        self.value = value = self.value + amount
-        _put(self._file._m, self._at, value)
+        self.number.value += amount
 
     def set(self, value: float) -> None:
-        if value != self.value:
-            self.value = value
-            _put(self._file._m, self._at, value)
+        self.number.value = value
 
 
 class Distribution:
     """A histogram's numbers for one set of labels."""
 
-    __slots__ = ("_bounds", "_cells", "_sum")
+    __slots__ = ("_bounds", "_numbers", "_sum")
 
     def __init__(self, bounds: tuple[float, ...], cells: list[Cell], total: Cell) -> None:
         self._bounds = bounds
-        self._cells = cells
-        self._sum = total
+        self._numbers = [cell.number for cell in cells]
+        self._sum = total.number
 
     def observe(self, value: float) -> None:
-        # Written out: every exchange is observed several times.
-        cell, total = self._cells[bisect_left(self._bounds, value)], self._sum
-        cell.value = count = cell.value + 1.0
-        total.value = whole = total.value + value
-        memory = cell._file._m
-        _put(memory, cell._at, count)
-        _put(memory, total._at, whole)
+        self._numbers[bisect_left(self._bounds, value)].value += 1.0
+        self._sum.value += value
 
 
 class Cells:
@@ -93,8 +88,9 @@ class Cells:
         return Distribution(bounds, cells, total)
 
     def close(self) -> None:
+        """No more cells are made; the memory goes when the last of them does."""
         while self._files:
-            self._files.popitem()[1].close()
+            self._files.popitem()[1]._f.close()
 
     def _cell(
         self,

@@ -11,6 +11,7 @@ import logging
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 
 import gevent
 
@@ -29,6 +30,7 @@ from engine.upstream.target import Target, Upstream
 from engine.upstream.watch import Watcher
 
 log = logging.getLogger("modelway")
+_VALUE = itemgetter(1)
 
 
 @dataclass(slots=True)
@@ -219,7 +221,7 @@ class Forward:
 def _hide(credentials: Credentials, answer: Answer) -> None:
     """Take the headers out of an answer that give a credential of ours away."""
     said = answer.headers
-    if credentials.betrayed_by("\n".join([value for _, value in said])):
+    if credentials.betrayed_by("\n".join(map(_VALUE, said))):
         answer.headers = [pair for pair in said if not credentials.betrayed_by(pair[1])]
 
 

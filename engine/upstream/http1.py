@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import chain, starmap
 from typing import Any
 
 import httptools
@@ -41,7 +42,7 @@ def request_head(
     would not stay one line (CR, LF, NUL), for what HTTP does not allow, and for a header that is
     ours to write; it names the header and never shows a value.
     """
-    lines = "".join([_line(name, value) for name, value in headers])
+    lines = "".join(starmap(_line, headers))
     if not _START.fullmatch(f"{method} {target}"):
         raise ValueError("the method or the target of the request cannot be sent")
     size = "" if length is None else f"Content-Length: {length}\r\n"
@@ -53,7 +54,7 @@ def request_head(
 
 def asks_upgrade(headers: Sequence[tuple[str, str]]) -> bool:
     """Do these request headers ask for another protocol?"""
-    return "upgrade" in [name.lower() for name, _ in headers]
+    return "upgrade" in map(str.lower, dict(headers))
 
 
 @lru_cache(maxsize=1024)
@@ -86,7 +87,6 @@ class AnswerParser:
     leftover = b""  # what came behind a 101
     _chunked = False
     _until_close = False
-    _size = 0  # header bytes parsed, against HEADER_LIMIT
     _barren = 0  # bytes fed since the last byte of a body, against HEADER_LIMIT
 
     def __init__(self, method: str, upgrade: bool = False) -> None:
@@ -156,20 +156,17 @@ class AnswerParser:
         self.begun = True
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        self._size += len(name) + len(value) + 4
-        if self._size > HEADER_LIMIT:
-            raise HeadersTooLarge(f"more than {HEADER_LIMIT // 1024} KB")
         if self.headed:
             return  # a trailer
-        low = name.decode("latin-1").lower()
+        low = _low(name)
         text = value.decode("latin-1").strip(" \t")
+        self.headers.append((low, text))
         if low == "content-length":
             self.length = int(text)
         elif low == "transfer-encoding":
             if self._chunked or text.lower() != "chunked":
                 raise ProtocolFailure("its transfer coding is not plain chunked")
             self._chunked = True
-        self.headers.append((low, text))
 
     def on_headers_complete(self) -> None:
         parser = self._parser
@@ -182,6 +179,8 @@ class AnswerParser:
             return
         if status == 101 and not (self._upgrade and parser.should_upgrade()):
             raise ProtocolFailure("it switches protocols unasked or without saying to which")
+        if sum(map(len, chain.from_iterable(self.headers))) > HEADER_LIMIT:
+            raise HeadersTooLarge(f"more than {HEADER_LIMIT // 1024} KB")
         self.status = status
         self.headed = True
         # Where a chunked body would begin after a HEAD is not told apart from bytes too many.
@@ -205,6 +204,11 @@ class AnswerParser:
             self.headers = []
             self.length = None
             self._chunked = False
+
+
+@lru_cache(maxsize=1024)
+def _low(name: bytes) -> str:
+    return name.decode("latin-1").lower()
 
 
 def _failure_of(error: httptools.HttpParserError) -> UpstreamFailure:

@@ -74,7 +74,8 @@ def with_credential(
     if credential is None:
         return query
     if credential.kind == "header":
-        headers[:] = [pair for pair in headers if pair[0] != credential.name]
+        if credential.name in dict(headers):
+            headers[:] = [pair for pair in headers if pair[0] != credential.name]
         headers.append((credential.name, credential.value))
         return query
     # What the caller says under this name would stand before ours, and might be what is read.

@@ -222,5 +222,3 @@ def _place(key: str, window: float) -> tuple[bytes, int]:
     if len(name) > _LONGEST_NAME:  # LMDB takes 511 bytes
         name = hashlib.blake2b(name, digest_size=32).digest()
     return tick.to_bytes(8, "big") + name, tick
-
-

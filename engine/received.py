@@ -1,0 +1,79 @@
+"""What has come over a caller's connection: read once, without gunicorn's copies of it."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+from gunicorn.http.body import Body
+from gunicorn.http.unreader import Unreader
+
+_PIECE = 64 * 1024
+
+
+class Received(Unreader):  # type: ignore[misc]
+    """What has come over a socket and was not read yet."""
+
+    def __init__(self, sock: Any) -> None:
+        self.sock = sock
+        self._data = b""
+
+    def read(self, size: int | None = None) -> bytes:
+        """All that is there, or what comes next; `size` bytes where that is said."""
+        data = self._data
+        if size is None:
+            self._data = b""
+            return data or bytes(self.sock.recv(_PIECE))
+        while len(data) < size and (more := self.sock.recv(_PIECE)):
+            data += more
+        self._data = data[size:]
+        return data[:size]
+
+    def unread(self, data: bytes) -> None:
+        self._data = data + self._data if self._data else data
+
+    def take_buffered(self) -> bytes:
+        data, self._data = self._data, b""
+        return data
+
+
+class KnownBody(Body):  # type: ignore[misc]
+    """A body whose length is known; `left` bytes of it were not read yet."""
+
+    def __init__(self, unreader: Any, length: int) -> None:
+        self.left = length
+        self.unreader = unreader
+        self.buf = io.BytesIO()
+
+    @property
+    def reader(self) -> KnownBody:
+        """What gunicorn reads lines from."""
+        return self
+
+    def read(self, size: int | None = None) -> bytes:
+        if self.buf.tell():
+            return self._after_a_line(size)
+        size = self.left if size is None or size < 0 else min(size, self.left)
+        if not size:
+            return b""
+        data: bytes = self.unreader.read()
+        if len(data) < size:
+            pieces, got = [data], len(data)
+            while data and got < size:
+                data = self.unreader.read()
+                pieces.append(data)
+                got += len(data)
+            data = b"".join(pieces)
+        if len(data) > size:
+            self.unreader.unread(data[size:])
+            data = data[:size]
+        self.left -= size
+        return data
+
+    def _after_a_line(self, size: int | None) -> bytes:
+        """As `read`, where readline() has read ahead."""
+        ahead, self.buf = self.buf.getvalue(), io.BytesIO()
+        if size is None or size < 0:
+            return ahead + self.read()
+        self.buf.write(ahead[size:])
+        return ahead[:size] + (self.read(size - len(ahead)) if size > len(ahead) else b"")

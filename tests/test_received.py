@@ -1,0 +1,64 @@
+"""What has come over a connection, as requests read it."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.received import KnownBody, Received
+
+
+class Sock:
+    """A connection over which these pieces come."""
+
+    def __init__(self, *pieces: bytes) -> None:
+        self.pieces = list(pieces)
+
+    def recv(self, size: int) -> bytes:
+        return self.pieces.pop(0) if self.pieces else b""
+
+
+def body(length: int, *pieces: bytes) -> tuple[KnownBody, Received]:
+    received = Received(Sock(*pieces))
+    return KnownBody(received, length), received
+
+
+def test_what_was_not_used_is_read_again_first() -> None:
+    received = Received(Sock(b"cd", b"ef"))
+    received.unread(b"ab")
+    assert [received.read(), received.read(), received.read()] == [b"ab", b"cd", b"ef"]
+
+
+def test_a_size_is_waited_for_and_not_exceeded() -> None:
+    received = Received(Sock(b"a", b"bc", b"d"))
+    assert received.read(2) == b"ab"
+    assert received.take_buffered() == b"c"
+    assert received.read(5) == b"d"
+
+
+def test_a_body_ends_where_its_length_says_and_leaves_the_next_request() -> None:
+    made, received = body(4, b"ab", b"cdGET /")
+    assert made.read() == b"abcd"
+    assert (made.read(), made.left) == (b"", 0)
+    assert received.read() == b"GET /"
+
+
+def test_a_body_is_read_in_parts() -> None:
+    made, _ = body(5, b"abc", b"defg")
+    assert [made.read(2), made.read(2), made.read(2)] == [b"ab", b"cd", b"e"]
+
+
+def test_a_body_that_breaks_off_is_what_came() -> None:
+    made, _ = body(5, b"ab")
+    assert made.read() == b"ab"
+
+
+@pytest.mark.parametrize("pieces", [(b"a\nbc\nd",), (b"a", b"\nb", b"c\n", b"d")])
+def test_lines_are_read_as_from_any_file(pieces: tuple[bytes, ...]) -> None:
+    made, _ = body(6, *pieces)
+    assert list(made) == [b"a\n", b"bc\n", b"d"]
+
+
+def test_what_a_line_left_is_read_first() -> None:
+    made, _ = body(6, b"a\nbc\nd")
+    assert made.readline() == b"a\n"
+    assert made.read() == b"bc\nd"
