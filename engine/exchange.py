@@ -37,7 +37,6 @@ class Try(NamedTuple):
     seconds: float
 
 
-@dataclass(slots=True)
 class Account:
     """What is known of an exchange for those who observe its end.
 
@@ -66,7 +65,6 @@ class Account:
     asked: str = ""
     entry: str = ""
     attempts: int = 0
-    tries: list[Try] = field(default_factory=list)
     waited: float = 0.0
     duration: float = 0.0
     told: float = 0.0
@@ -80,6 +78,9 @@ class Account:
     expected: Usage = NOTHING
     usage: Usage = NOTHING
     cost: int = 0
+
+    def __init__(self) -> None:
+        self.tries: list[Try] = []  # all else is as above until it is known
 
     @property
     def own(self) -> float:
@@ -154,7 +155,7 @@ class Exchange:
     variables: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     receive: Callable[[int], Body] = field(default=lambda limit: Body())
     max_body: int = 0
-    body: Body = field(default_factory=Body)
+    body: Body = Body()  # noqa: RUF009 - nobody changes what it holds
     media_type: str = ""
     value: Any = MISSING
     parts: list[Any] = field(default_factory=list)

@@ -3,7 +3,7 @@
 import pytest
 
 from engine import dialects
-from engine.exchange import Account, Exchange, Traffic, Try
+from engine.exchange import Exchange, Traffic, Try
 from engine.telemetry.spans import Kind, Peer, spans_of
 from engine.telemetry.trace_context import Sampler
 from engine.tokens import Caller
@@ -22,8 +22,8 @@ def exchange(*tries, method="POST", **known):
     made = Exchange(method, "/v1/chat/completions", "key=mw-secret", environ, "req_1")
     made.operation, made.model = "openai.createChatCompletion", "gpt-4o"
     made.caller, made.dialect = Caller("shop"), dialects.get("openai")
-    made.account = Account(time=1000.0, began=10.0, duration=2.0, status=200, outcome="complete")
-    for key, value in known.items():
+    begun = {"time": 1000.0, "began": 10.0, "duration": 2.0, "status": 200, "outcome": "complete"}
+    for key, value in (begun | known).items():
         setattr(made.account, key, value)
     made.account.tries.extend(tries)
     made.account.attempts = len(tries)
