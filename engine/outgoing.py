@@ -25,16 +25,19 @@ class Outgoing(Response):  # type: ignore[misc]
     def start_response(
         self, status: str, headers: Sequence[tuple[str, str]], exc_info: Any = None
     ) -> Any:
-        """WSGI's. Raises InvalidHeader for what would not stay one header line."""
+        """WSGI's; names are in lower case, as Falcon writes them. Raises InvalidHeader for what
+        would not stay one header line."""
         if exc_info and self.headers_sent:
             raise exc_info[1]
         assert exc_info or self.status is None, "the answer has begun already"
         self.status, self.status_code = status, code = status, int(status[:3])
         self.response_length = None
-        lines = []
-        for name, value in headers:
-            if (low := name.lower()) not in _CAREFUL or self._passes(low, value, code):
-                lines.append(f"{name}: {value}\r\n")
+        careful = _CAREFUL.intersection(dict(headers))
+        lines = [
+            f"{name}: {value}\r\n"
+            for name, value in headers
+            if name not in careful or self._passes(name, value, code)
+        ]
         self._lines = "".join(lines)
         # The count tells an injected line from the ones that were meant.
         if self._lines.count("\n") != len(lines) or not _LINES.fullmatch(self._lines):

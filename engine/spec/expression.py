@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, unquote
@@ -96,12 +96,11 @@ class Expression:
         except Ambiguous as error:
             raise self._twice() from error
 
-    def _refuse_look_alikes(self, names: Iterable[str]) -> None:
+    def _refuse_look_alikes(self, names: Collection[str]) -> None:
         """Some upstreams read keys in any case and take the last: `Model` is `model`."""
-        step = self.steps[0].casefold()
-        for name in names:
-            if name != self.steps[0] and name.casefold() == step:
-                raise self._twice()
+        step, alike = self.steps[0], list(map(str.casefold, names))
+        if alike.count(step.casefold()) > (step in names):
+            raise self._twice()
 
     def says(self, exchange: Exchange, name: str) -> bool:
         """Whether the request already says `name`, so that nothing has to be written."""
