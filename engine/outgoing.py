@@ -59,6 +59,10 @@ class Outgoing(Response):  # type: ignore[misc]
 
     def write(self, arg: bytes) -> None:
         """Send a piece of the body, and what stands before it."""
+        if self.chunked and self.headers_sent:  # an event of a stream, most often
+            if arg:
+                self.sock.sendall(b"%x\r\n%b\r\n" % (len(arg), arg))
+            return
         length = self.response_length
         if length is not None:
             arg = arg[: length - self.sent]  # never more than was announced

@@ -6,10 +6,10 @@ timer serves many waits: it rings when the earliest could have ended, and is set
 
 from __future__ import annotations
 
-import time
+from time import monotonic
 from typing import Any
 
-import gevent
+from gevent import get_hub, getcurrent
 
 
 class Alarm:
@@ -23,18 +23,18 @@ class Alarm:
 
     def wait(self, watcher: Any, seconds: float) -> None:
         """Wait until an I/O watcher of gevent is ready. Raises TimeoutError after `seconds`."""
-        self._deadline = deadline = time.monotonic() + seconds
+        self._deadline = deadline = monotonic() + seconds
         if self._timer is None or deadline < self._rings:
             self._set(seconds)
-        self._waiting = gevent.getcurrent()
+        self._waiting = getcurrent()
         try:
-            gevent.get_hub().wait(watcher)
+            get_hub().wait(watcher)
         finally:
             self._waiting = None
 
     def left(self) -> float:
         """Seconds until the latest wait would have been over; at least 0."""
-        return max(0.0, self._deadline - time.monotonic())
+        return max(0.0, self._deadline - monotonic())
 
     def close(self) -> None:
         """Take the timer down."""
@@ -45,8 +45,8 @@ class Alarm:
 
     def _set(self, seconds: float) -> None:
         self.close()
-        self._rings = time.monotonic() + seconds
-        self._timer = gevent.get_hub().loop.timer(seconds)
+        self._rings = monotonic() + seconds
+        self._timer = get_hub().loop.timer(seconds)
         self._timer.start(self._ring)
 
     def _ring(self) -> None:
@@ -54,7 +54,7 @@ class Alarm:
         self.close()
         if self._waiting is None:
             return
-        left = self._deadline - time.monotonic()
+        left = self._deadline - monotonic()
         if left > 0:
             self._set(left)
         else:
