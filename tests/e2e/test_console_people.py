@@ -131,7 +131,7 @@ def test_two_hundred_messages_stay_quick(page: Driver, console: Platform) -> Non
         " import('/console/page/playground/reply.js')]).then(([{question, Answer}, {Reply}]) => {"
         "for (let n = 0; n < 100; n++) {"
         " question({text: 'question ' + n, images: []}, () => 0);"
-        " const answer = new Answer('m', {});"
+        " const answer = new Answer({model: 'm'}, () => 0);"
         " answer.reply = new Reply(() => 0);"
         " answer.reply.write('# Head\\n\\ntext **b** `c`\\n\\n```js\\nx = 1;\\n```\\n'.repeat(5));"
         " answer.reply.end(); answer.end(); } })"

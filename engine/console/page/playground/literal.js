@@ -1,80 +1,64 @@
-import { arguments_ } from "./generate.js";
 import { pathOf } from "./call.js";
+import { arguments_ } from "./generate.js";
 
 /* The present conversation as a program; the token stands there as the variable TOKEN. */
 
-const NAMES = { null: "None", true: "True", false: "False" };
+const WORDS = { null: "None", true: "True", false: "False" };
 const IMAGE = /(data:image\/\w+;base64,)[A-Za-z0-9+/=]{60,}|^[A-Za-z0-9+/=]{400,}$/;
 
-/** The same without images' bytes: nobody wants to read them. */
-function shortened(value) {
-	if (typeof value === "string") return value.replace(IMAGE, "$1<the image in base64>");
-	if (Array.isArray(value)) return value.map(shortened);
-	if (value === null || typeof value !== "object") return value;
-	const kept = Object.entries(value).filter(([, one]) => one !== undefined);
-	return Object.fromEntries(kept.map(([key, one]) => [key, shortened(one)]));
-}
+/** The same without images' bytes, which nobody wants to read, and without what is not given. */
+const shortened = (body) =>
+	JSON.parse(
+		JSON.stringify(body, (_, value) => value?.replace?.(IMAGE, "$1<the image in base64>") ?? value),
+	);
 
-/** A value as Python writes it. */
-export function python(value, pad = "") {
-	if (value === null || typeof value === "boolean") return NAMES[value];
-	if (typeof value !== "object") return JSON.stringify(value);
-	const inner = `${pad}    `;
-	const isList = Array.isArray(value);
-	const parts = isList
-		? value.map((one) => python(one, inner))
-		: Object.entries(value).map(([key, one]) => `${JSON.stringify(key)}: ${python(one, inner)}`);
-	const [open, close] = isList ? "[]" : "{}";
-	const line = open + parts.join(", ") + close;
-	if (line.length < 70 && !line.includes("\n")) return line;
-	return `${open}\n${parts.map((part) => `${inner}${part},\n`).join("")}${pad}${close}`;
-}
+const json = (value) => JSON.stringify(value, null, 2);
+
+/** A value as Python writes it: JSON, but for three words. */
+export const python = (value) =>
+	JSON.stringify(value, null, 4).replace(/"(?:[^"\\]|\\.)*"|\w+/g, (word) => WORDS[word] ?? word);
 
 /** Text in a shell's single quotes. */
-export const quoted = (text) => `'${text.replaceAll("'", `'\\''`)}'`;
+const quoted = (text) => `'${text.replaceAll("'", `'\\''`)}'`;
 
 const indented = (text, pad) => text.replaceAll("\n", `\n${pad}`);
 
-function curl({ format, wire, said, base, body }) {
+function curl({ wire, said, body }) {
 	const headers = Object.entries({ ...wire.headers("$TOKEN"), "content-type": "application/json" });
 	const lines = headers.map(([name, value]) => `  -H "${name}: ${value}"`);
-	const flag = said.stream ? " -N" : "";
-	return [
-		`curl${flag} ${quoted(base + pathOf(format, said))}`,
-		...lines,
-		`  -d ${quoted(JSON.stringify(body, null, 2))}`,
-	].join(" \\\n");
+	const address = `curl${said.stream ? " -N" : ""} ${quoted(said.base + pathOf(said))}`;
+	return [address, ...lines, `  -d ${quoted(json(body))}`].join(" \\\n");
 }
 
-function parts({ format, said, body }, language) {
-	const code = format.code[language];
-	const given = format.name === "generate" ? arguments_(body, said.model) : body;
-	return { ...code, given, name: (said.stream && code.stream) || code.call };
+/** A program that uses an SDK, as its language is written. */
+function sdk({ said, body }, language, write) {
+	const { start, call, stream, each, whole } = said.format.code[language];
+	const given = said.format.name === "generate" ? arguments_(body, said.model) : body;
+	const asked = `${(said.stream && stream) || call}(${write.given(given)})`;
+	return `${start}\n${said.stream ? write.each(asked, each) : write.whole(asked, whole)}`;
 }
 
-function pythonCode(talk) {
-	const { start, given, name, each, whole } = parts(talk, "python");
-	const lines = Object.entries(given).map(
-		([key, value]) => `    ${key}=${python(value, "    ")},\n`,
-	);
-	const asked = `${name}(\n${lines.join("")})`;
-	const rest = talk.said.stream
-		? `for event in ${asked}:\n    ${indented(each, "    ")}`
-		: `answer = ${asked}\n${whole}`;
-	return `${start}\n${rest}`;
-}
+const PYTHON = {
+	given: (given) =>
+		Object.entries(given)
+			.map(([key, value]) => `\n    ${key}=${indented(python(value), "    ")},`)
+			.join("") + "\n",
+	each: (asked, each) => `for event in ${asked}:\n    ${indented(each, "    ")}`,
+	whole: (asked, whole) => `answer = ${asked}\n${whole}`,
+};
+const JAVASCRIPT = {
+	given: json,
+	each: (asked, each) =>
+		`for await (const event of await ${asked}) {\n  ${indented(each, "  ")}\n}`,
+	whole: (asked, whole) => `const answer = await ${asked};\n${whole}`,
+};
 
-function javascriptCode(talk) {
-	const { start, given, name, each, whole } = parts(talk, "javascript");
-	const asked = `await ${name}(${JSON.stringify(given, null, 2)})`;
-	const rest = talk.said.stream
-		? `for await (const event of ${asked}) {\n  ${indented(each, "  ")}\n}`
-		: `const answer = ${asked};\n${whole}`;
-	return `${start}\n${rest}`;
-}
+const WRITERS = {
+	curl,
+	Python: (talk) => sdk(talk, "python", PYTHON),
+	JavaScript: (talk) => sdk(talk, "javascript", JAVASCRIPT),
+};
 
-const WRITERS = { curl, python: pythonCode, javascript: javascriptCode };
-
-/** The program in a language: curl, python, javascript. */
+/** The program in a language. */
 export const program = (language, talk) =>
 	WRITERS[language]({ ...talk, body: shortened(talk.body) });
