@@ -54,6 +54,57 @@ def test_with_the_keyboard_alone(page: Driver, console: Platform) -> None:
     page.sound()
 
 
+def test_every_stop_of_the_keyboard_can_be_seen(page: Driver, console: Platform) -> None:
+    enter(page, console.url)
+    chat(page, "```py\n1\n```\n\n[x](https://a.b/)")
+    page.run("document.activeElement.blur(), document.body.focus()")
+    seen: list[str] = []
+    for _ in range(60):
+        page.press("Tab")
+        if page.run("document.activeElement === document.body"):
+            continue  # the round begins anew
+        name, ring = page.run(
+            "(() => { const one = document.activeElement; const style = getComputedStyle(one);"
+            " return [one.id || one.ariaLabel || one.textContent.slice(0, 20),"
+            " style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) >= 2] })()"
+        )
+        assert ring, name
+        if name in seen[:1]:
+            break
+        seen.append(name)
+    keys = {"token", "check", "model", "format", "system", "code", "clear", "scroller"}
+    more = {"Copy your message", "Edit your message", "Retry this reply", "Copy the code", "send"}
+    assert keys <= set(seen)
+    assert more | {"attach", "draft", "Light or dark"} <= set(seen)
+
+
+def test_the_code_is_shown_and_left_by_keyboard(page: Driver, console: Platform) -> None:
+    enter(page, console.url)
+    page.run("document.getElementById('code').focus()")
+    page.press("Enter")
+    page.until("document.getElementById('dialog').open")
+    assert page.run("document.getElementById('dialog').contains(document.activeElement)")
+    page.press("Escape")
+    page.until("!document.getElementById('dialog').open")
+    assert page.run("document.activeElement.id") == "code"
+
+
+def test_a_phones_keyboard_leaves_the_composer_in_view(page: Driver, console: Platform) -> None:
+    """The page gets the height that the keyboard leaves (`interactive-widget=resizes-content`)."""
+    enter(page, console.url, width=360)
+    chat(page, "\n\n".join(f"line {n}" for n in range(40)))
+    metrics = {"width": 360, "height": 330, "deviceScaleFactor": 1, "mobile": True}
+    page.command("Emulation.setDeviceMetricsOverride", **metrics)
+    page.fill("draft", "\n".join(f"line {n}" for n in range(40)))
+    page.run("document.getElementById('draft').focus()")
+    for name in ("draft", "send"):
+        page.until(
+            f"(({{top, bottom}}) => top >= 0 && bottom <= innerHeight)"
+            f"(document.getElementById('{name}').getBoundingClientRect())"
+        )
+    assert page.run("document.getElementById('scroller').clientHeight") > 40
+
+
 @pytest.mark.parametrize(
     ("theme", "width"), [("light", 360), ("dark", 360), ("dark", 768), ("light", 1440)]
 )
@@ -146,4 +197,4 @@ def test_two_hundred_messages_stay_quick(page: Driver, console: Platform) -> Non
     chat(page, " ".join("word" for _ in range(60)))
     frames = sorted(page.run("window.going = false, frames_"))
     assert len(frames) > 20
-    assert frames[len(frames) // 2] < 34
+    assert frames[len(frames) // 2] < 20  # milliseconds: 60 in a second

@@ -148,4 +148,4 @@ if (kept) {
 	token.value = kept;
 	at("keep").checked = true;
 	learn();
-}
+} else open(true);
