@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -12,9 +13,10 @@ import yaml
 
 from tests.support.browser import CHROMIUM
 from tests.support.driver import Driver
-from tests.support.pages import LAST, chat, choose, enter
+from tests.support.pages import IDLE, LAST, chat, choose, enter, send
 from tests.support.recording import Recorder
 from tests.support.running import Running
+from tests.support.scripted import Leaving
 from tests.support.scripted import script as steps
 
 pytestmark = pytest.mark.skipif(
@@ -58,6 +60,24 @@ def test_reasoning_and_tool_calls_are_shown(
     facts = page.run(f"{LAST}.querySelector('.facts').textContent")
     assert "7 tokens in, 5 out" in facts
     page.sound()
+
+
+@pytest.mark.parametrize("file", CASES, ids=lambda file: file.stem)
+def test_stopping_ends_the_upstreams_request(
+    page: Driver, scripted: tuple[Running, Recorder], file: Path
+) -> None:
+    front, upstream = scripted
+    said = case(file)
+    upstream.speak = leaving = Leaving(HEAD, streamed(said["events"][:-1]))
+    enter(page, front.url)
+    choose(page, said["model"], said["format"])
+    send(page, "go on for ever")
+    page.until(f"{LAST}.querySelector('.body').innerText.startsWith('It is')")
+    moment = time.monotonic()
+    page.click("#send")
+    assert leaving.seconds_after(moment) < 2
+    page.until(IDLE)
+    assert "stopped" in page.run(f"{LAST}.querySelector('.facts').textContent")
 
 
 def give(page: Driver, how: str) -> None:

@@ -122,6 +122,28 @@ def test_pages_are_for_everybody(
     assert page.run("document.documentElement.scrollWidth <= innerWidth")
 
 
+@pytest.mark.parametrize(("theme", "width"), [("light", 360), ("dark", 1440)])
+def test_what_opens_is_for_everybody(
+    page: Driver, console: Platform, axe: str, theme: str, width: int
+) -> None:
+    enter(page, console.url, "mw-wrong", theme=theme, width=width)
+    assert violations(page, axe) == []
+    enter(page, console.url, theme=theme, width=width)
+    page.run(
+        "{ const data = new DataTransfer();"
+        "data.items.add(new File(['x'], 'x.png', {type: 'image/png'}));"
+        "document.dispatchEvent(new DragEvent('drop', {dataTransfer: data})) }"
+    )
+    page.until("document.querySelectorAll('#images img').length === 1")
+    chat(page, "hello")
+    page.run(f"{LAST}.querySelector('.raw').open = true")
+    page.run("document.querySelector('.user [aria-label^=Edit]').click()")
+    assert violations(page, axe) == []
+    page.click("#code")
+    page.until("document.getElementById('dialog').open")
+    assert violations(page, axe) == []
+
+
 def test_the_theme_can_be_chosen_and_stays(page: Driver, console: Platform) -> None:
     page.open(console.url + "/", theme="light")
     colour = "getComputedStyle(document.body).backgroundColor"

@@ -14,8 +14,8 @@ export function h(kind, ...children) {
 export const at = (id) => document.getElementById(id);
 
 /** A small button; the label is for who cannot see what it belongs to. */
-export const button = (words, ariaLabel, onclick, more) =>
-	h("button.quiet.small", { type: "button", ariaLabel, onclick, ...more }, words);
+export const button = (words, ariaLabel, onclick) =>
+	h("button.quiet.small", { type: "button", ariaLabel, onclick }, words);
 
 /** A button that puts a text on the clipboard and says how it went. */
 export function copying(label, text) {

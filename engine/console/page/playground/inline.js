@@ -37,7 +37,7 @@ function made({ 0: all, groups }, into, depth) {
 	const address = target ?? angled ?? bare;
 	if (into.closest("a") || !URL.canParse(address)) return all;
 	const { href } = new URL(address);
-	const node = h("a", { href, title: href, target: "_blank", rel: "noopener noreferrer" });
+	const node = h("a", { href, target: "_blank", rel: "noopener noreferrer" });
 	inline(label || address, node, depth);
 	return node;
 }

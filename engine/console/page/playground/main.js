@@ -1,7 +1,6 @@
 import { send } from "./call.js";
-import { at, button, say } from "./dom.js";
+import { at, say } from "./dom.js";
 import { attach, attached } from "./images.js";
-import { codeBlock } from "./markdown.js";
 import { Problem } from "./problem.js";
 import { Reply } from "./reply.js";
 import { ready, settings } from "./settings.js";
@@ -37,6 +36,7 @@ function run(one) {
 
 function cut(from) {
 	for (const turn of turns.splice(from)) turn.node.remove();
+	if (!turns.includes(editing)) forget();
 	at("empty").hidden = turns.length > 0;
 }
 
@@ -140,27 +140,15 @@ at("forget").onclick = () => {
 };
 at("clear").onclick = () => {
 	cut(0);
-	forget();
 	run(null);
 	say("The conversation is cleared.");
 	draft.focus();
 };
 
-async function show(language) {
-	const text = draft.value.trim() || (turns.length ? "" : "Hello!");
-	const talk = [...turns, { role: "user", text, images: attached() }];
-	const { program } = await import("./literal.js"); // few ask for it
-	const code = program(language, await request(settings(), talk));
-	at("program").replaceChildren(codeBlock(code, language));
-	for (const key of at("languages").children) key.ariaPressed = String(key.value === language);
-}
-
-for (const value of ["curl", "Python", "JavaScript"]) {
-	at("languages").append(button(value, null, () => show(value), { value }));
-}
 at("code").onclick = () =>
 	attempt(async () => {
-		await show("curl");
-		at("dialog").showModal();
+		const text = draft.value.trim() || (turns.length ? "" : "Hello!");
+		const talk = [...turns, { role: "user", text, images: attached() }];
+		const { open } = await import("./program.js"); // few ask for it
+		open(await request(settings(), talk));
 	});
-at("close").onclick = () => at("dialog").close();

@@ -5,7 +5,6 @@ import { card } from "./problem.js";
 
 const NEAR_END = 80; // pixels from the end within which the view follows the text
 const RECENT = 12; // turns that are always laid out; those before only when they are looked at
-const MOST_RAW = 1e6; // characters of raw events that are shown
 const SAID_EVERY = 2500; // milliseconds between two words to a screen reader
 
 const scroller = at("scroller");
@@ -139,9 +138,8 @@ function pretty(text) {
 function rawEvents(raw) {
 	const made = folded("raw", "Raw events");
 	made.ontoggle = () => {
-		const text = raw.join("\n\n");
-		const label = `${raw.length} events${text.length > MOST_RAW ? ", cut" : ""}`;
-		if (!made.lastChild.matches(".code")) made.append(codeBlock(text.slice(0, MOST_RAW), label));
+		if (made.lastChild.matches("summary"))
+			made.append(codeBlock(raw.join("\n\n"), `${raw.length} events`));
 	};
 	return made;
 }

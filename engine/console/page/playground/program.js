@@ -1,5 +1,7 @@
 import { pathOf } from "./call.js";
+import { at, button } from "./dom.js";
 import { arguments_ } from "./generate.js";
+import { codeBlock } from "./markdown.js";
 
 /* The present conversation as a program; the token stands there as the variable TOKEN. */
 
@@ -59,6 +61,18 @@ const WRITERS = {
 	JavaScript: (talk) => sdk(talk, "javascript", JAVASCRIPT),
 };
 
-/** The program in a language. */
-export const program = (language, talk) =>
-	WRITERS[language]({ ...talk, body: shortened(talk.body) });
+/** Open the dialog with the request as a program in each language. */
+export function open({ wire, said, body }) {
+	const talk = { wire, said, body: shortened(body) };
+	const keys = Object.entries(WRITERS).map(([language, write]) =>
+		button(language, null, ({ currentTarget }) => {
+			for (const key of keys) key.ariaPressed = String(key === currentTarget);
+			at("program").replaceChildren(codeBlock(write(talk), language));
+		}),
+	);
+	at("languages").replaceChildren(...keys);
+	keys[0].click();
+	at("dialog").showModal();
+}
+
+at("close").onclick = () => at("dialog").close();
