@@ -7,7 +7,7 @@ import pytest
 from tests.support.axe import violations
 from tests.support.browser import CHROMIUM
 from tests.support.driver import Driver
-from tests.support.pages import IDLE, LAST, PLAYGROUND, chat, choose, enter
+from tests.support.pages import IDLE, LAST, PLAYGROUND, chat, choose, enter, send
 from tests.support.running import ALL, Platform
 
 pytestmark = pytest.mark.skipif(
@@ -194,6 +194,30 @@ def test_the_reference_can_be_read(page: Driver, console: Platform, axe: str) ->
         page.until("document.querySelectorAll('.opblock').length > 15")
         found = violations(page, axe)
         assert [one for one in found if "label-content-name-mismatch" not in one] == []
+
+
+def test_who_reads_above_is_left_there(page: Driver, console: Platform) -> None:
+    """The view follows the text until somebody goes up; from the end on it follows again."""
+    enter(page, console.url)
+    choose(page, "gpt-4o", "chat")
+    left = "(({scrollHeight, scrollTop, clientHeight}) => scrollHeight - scrollTop - clientHeight)"
+    left += "(document.getElementById('scroller'))"
+    height = "document.getElementById('scroller').scrollHeight"
+    send(page, "\n\n".join(f"paragraph {n}" for n in range(150)))
+    page.until(f"{LAST}.querySelector('.body').childElementCount > 8")
+    assert page.run(left) < 2
+    wheel = {"type": "mouseWheel", "x": 800, "y": 300, "deltaX": 0}
+    page.command("Input.dispatchMouseEvent", **wheel, deltaY=-60)
+    page.until(f"{left} > 50")
+    before = page.run(height)
+    page.until(f"{height} > {before} + 100")
+    assert page.run(left) > 100
+    page.run("document.getElementById('scroller').scrollTop = 1e6")
+    before = page.run(height)
+    page.until(f"{height} > {before} + 100")
+    assert page.run(left) < 2
+    page.press("Escape")
+    page.until(IDLE)
 
 
 def test_two_hundred_messages_stay_quick(page: Driver, console: Platform) -> None:
