@@ -6,9 +6,10 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
+from engine.console.sample import filled
 from engine.spec.library import Node
 
-_LITERAL = frozenset({"example", "default", "const", "enum"})
+_LITERAL = frozenset({"default", "const", "enum"})
 _MAPS = frozenset({"parameters", "responses", "examples", "headers", "links", "callbacks"})
 _ODD = re.compile(r"[^A-Za-z0-9._-]+")
 _NAMED = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
@@ -58,7 +59,9 @@ class Components:
     def _below(self, key: str, value: Any, node: Node, at: _At) -> Any:
         if at.names:
             return self._copy(value, node, _At(at.spec, at.kind, schema=at.schema))
-        if key in _LITERAL or (key == "value" and not at.schema):
+        if key == "example" or (key == "value" and not at.schema):
+            return filled(value)
+        if key in _LITERAL:
             return value
         if at.schema:
             if key == "examples":

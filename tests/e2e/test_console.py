@@ -204,6 +204,21 @@ def test_retry_edit_and_clear(page: Driver, console: Platform) -> None:
     assert page.run("document.querySelectorAll('.turn').length") == 0
 
 
+def test_what_is_edited_may_go_meanwhile(page: Driver, console: Platform) -> None:
+    enter(page, console.url)
+    chat(page, "first")
+    chat(page, "second")
+    page.run("[...document.querySelectorAll('.user [aria-label^=Edit]')].at(-1).click()")
+    page.run("document.querySelector('.model [aria-label^=Retry]').click()")
+    page.until(f"document.querySelectorAll('.turn').length === 2 && {IDLE}")
+    assert page.run("document.getElementById('editing').hidden")
+    chat(page, "third")
+    assert page.run("[...document.querySelectorAll('.own')].map((one) => one.innerText)") == [
+        "first",
+        "third",
+    ]
+
+
 def test_an_image_goes_with_the_message(page: Driver, scripted: tuple[Running, Recorder]) -> None:
     front, upstream = scripted
     upstream.reset()

@@ -173,5 +173,5 @@ def test_a_whole_generated_content_is_read(parts: Driver) -> None:
 
 def test_python_is_written_as_python_reads_it(parts: Driver) -> None:
     value = {"a": [True, None, 1.5, 'it\'s "x"\n'], "b": {}, "long": ["x" * 60, "y" * 60]}
-    text = using(parts, "literal", "m.python(a[0])", value)
+    text = using(parts, "program", "m.python(a[0])", value)
     assert eval(text) == value

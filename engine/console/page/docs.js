@@ -5,6 +5,20 @@ import { plainer } from "./plainer.js";
 
 const place = document.getElementById("reference");
 
+/** Load one of Swagger UI's own files. They are large: the page is shown before they are read. */
+function load(name, properties) {
+	const part = Object.assign(document.createElement(name), properties);
+	const loaded = new Promise((done, failed) => {
+		part.onload = done;
+		part.onerror = () => failed(new Error("a part of it did not come"));
+	});
+	document.querySelector("link[rel=stylesheet]").before(part); // our own styles are to win
+	return loaded;
+}
+
+/** Wait until what is there is painted; a page that nobody looks at is not, and waits. */
+const painted = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+
 function sorry(words) {
 	const line = document.createElement("p");
 	line.className = "loading";
@@ -13,7 +27,12 @@ function sorry(words) {
 }
 
 async function start() {
-	const answer = await fetch("openapi.json", { credentials: "omit" });
+	const asked = fetch("openapi.json", { credentials: "omit" });
+	const [answer] = await Promise.all([asked, painted()]);
+	await Promise.all([
+		load("link", { rel: "stylesheet", href: "console/page/swagger-ui.css" }),
+		load("script", { src: "console/page/swagger-ui-bundle.js" }),
+	]);
 	if (!answer.ok) return sorry(`The document could not be read (status ${answer.status}).`);
 	const spec = plainer(await answer.json());
 	spec.servers = [{ url: new URL(".", location.href).href.replace(/\/$/, "") }];

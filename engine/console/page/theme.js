@@ -2,33 +2,29 @@
 (() => {
 	const root = document.documentElement;
 	const system = matchMedia("(prefers-color-scheme: dark)");
-	let theme = "";
-	let lasting = true;
+	let kept;
+	try {
+		kept = localStorage;
+	} catch {
+		kept = {}; // storage is switched off: a choice lasts as long as the page
+	}
 
 	function show() {
-		if (theme) root.dataset.theme = theme;
-		root.classList.toggle("dark-mode", theme ? theme === "dark" : system.matches);
+		root.style.colorScheme = kept.theme ?? "";
+		root.classList.toggle("dark-mode", kept.theme ? kept.theme === "dark" : system.matches);
 	}
 
-	try {
-		theme = { light: "light", dark: "dark" }[localStorage.getItem("theme")] ?? "";
-	} catch {
-		lasting = false; // storage is switched off: a choice lasts as long as the page
-	}
 	show();
-	system.addEventListener("change", show);
-
+	system.onchange = show;
 	addEventListener("DOMContentLoaded", () => {
 		const button = document.createElement("button");
-		button.type = "button";
 		button.className = "quiet theme";
 		button.textContent = "◐";
 		button.ariaLabel = button.title = "Light or dark";
-		button.addEventListener("click", () => {
-			theme = root.classList.contains("dark-mode") ? "light" : "dark";
-			if (lasting) localStorage.setItem("theme", theme);
+		button.onclick = () => {
+			kept.theme = root.classList.contains("dark-mode") ? "light" : "dark";
 			show();
-		});
+		};
 		document.querySelector(".bar").append(button);
 	});
 })();

@@ -1,32 +1,37 @@
-/** An element with properties and children; text always becomes a text node. */
-export function h(name, properties = {}, ...children) {
+/**
+ * An element, as in `h("p.good.big", { title: "…" }, "text", child)`; the properties may be missing.
+ * Text always becomes a text node; children that are empty or false are left out.
+ */
+export function h(kind, ...children) {
+	const [name, ...classes] = kind.split(".");
 	const made = document.createElement(name);
-	for (const [key, value] of Object.entries(properties)) {
-		if (key.startsWith("on")) made.addEventListener(key.slice(2), value);
-		else if (key in made && key !== "role") made[key] = value;
-		else made.setAttribute(key, value);
-	}
-	made.append(...children.filter((child) => child !== null && child !== ""));
+	made.classList.add(...classes);
+	if (children[0]?.constructor === Object) Object.assign(made, children.shift());
+	made.append(...children.filter(Boolean));
 	return made;
 }
 
 export const at = (id) => document.getElementById(id);
 
-/** Put text on the clipboard; the button says how it went. */
-export async function copy(text, button) {
-	const before = button.textContent;
-	try {
-		await navigator.clipboard.writeText(text);
-		button.textContent = "Copied";
-	} catch {
-		button.textContent = "Not allowed"; // the browser gives the clipboard to secure pages alone
-	}
-	say(button.textContent);
-	setTimeout(() => (button.textContent = before), 1500);
+/** A small button; the label is for who cannot see what it belongs to. */
+export const button = (words, ariaLabel, onclick) =>
+	h("button.quiet.small", { type: "button", ariaLabel, onclick }, words);
+
+/** A button that puts a text on the clipboard and says how it went. */
+export function copying(label, text) {
+	return button("Copy", label, async ({ currentTarget: key }) => {
+		const said = await navigator.clipboard?.writeText(text()).then(
+			() => "Copied",
+			() => "",
+		);
+		key.textContent = said || "Not allowed"; // the clipboard is for secure pages alone
+		say(key.textContent);
+		setTimeout(() => (key.textContent = "Copy"), 1500);
+	});
 }
 
 /** Tell a screen reader, once what it is saying is said. */
 export function say(text) {
-	at("said").append(h("p", {}, text));
+	at("said").append(h("p", text));
 	while (at("said").childElementCount > 6) at("said").firstChild.remove();
 }

@@ -1,23 +1,22 @@
+import { bytesOf } from "./turn.js";
+
 /* Generate content, as Gemini speaks it: the model stands in the path. */
 
 function part(image) {
-	const [, mimeType, data] = /^data:([^;]+);base64,(.*)$/.exec(image);
+	const [mimeType, data] = bytesOf(image);
 	return { inlineData: { mimeType, data } };
 }
 
-const content = (turn) => ({
-	role: turn.role === "assistant" ? "model" : "user",
-	parts: [...turn.images.map(part), { text: turn.text }],
+const content = ({ role, text, images }) => ({
+	role: role === "assistant" ? "model" : "user",
+	parts: [...(text ? [{ text }] : []), ...images.map(part)],
 });
 
-export function body(turns, said) {
-	const config = { temperature: said.temperature, maxOutputTokens: said.maximum };
-	return {
-		systemInstruction: said.system ? { parts: [{ text: said.system }] } : undefined,
-		contents: turns.map(content),
-		generationConfig: Object.values(config).some((one) => one !== undefined) ? config : undefined,
-	};
-}
+export const body = (turns, said) => ({
+	systemInstruction: said.system && { parts: [{ text: said.system }] },
+	contents: turns.map(content),
+	generationConfig: { temperature: said.temperature, maxOutputTokens: said.maximum },
+});
 
 export const headers = (token) => ({ "x-goog-api-key": token });
 
@@ -31,19 +30,21 @@ export function read(data, reply) {
 		if (one.inlineData) reply.picture(one.inlineData.mimeType, one.inlineData.data);
 	}
 	reply.finish(candidate?.finishReason ?? data.promptFeedback?.blockReason);
-	const used = data.usageMetadata;
-	if (used) {
-		const thoughts = used.thoughtsTokenCount ?? 0;
-		const input = (used.promptTokenCount ?? 0) + (used.toolUsePromptTokenCount ?? 0);
-		const answer = used.candidatesTokenCount ?? 0;
-		const counted = used.totalTokenCount > input + answer || used.totalTokenCount === undefined;
-		reply.use({
-			input,
-			output: answer + (counted ? thoughts : 0),
-			cached: used.cachedContentTokenCount,
-			reasoning: thoughts || undefined,
-		});
-	}
+	if (data.usageMetadata) use(data.usageMetadata, reply);
+}
+
+/** Thoughts are counted beside the answer, or, as the total shows then, within it. */
+function use(used, reply) {
+	const thoughts = used.thoughtsTokenCount ?? 0;
+	const input = (used.promptTokenCount ?? 0) + (used.toolUsePromptTokenCount ?? 0);
+	const answer = used.candidatesTokenCount ?? 0;
+	const beside = !(used.totalTokenCount <= input + answer);
+	reply.use({
+		input,
+		output: answer + (beside ? thoughts : 0),
+		cached: used.cachedContentTokenCount,
+		reasoning: thoughts || undefined,
+	});
 }
 
 /** The SDKs' own arguments: everything but the contents goes into `config`. */

@@ -1,3 +1,5 @@
+const isText = (value) => typeof value === "string" && value !== "";
+
 /** What a model has answered until now, whatever the format; `changed` is called at each bit. */
 export class Reply {
 	text = "";
@@ -6,74 +8,63 @@ export class Reply {
 	pictures = [];
 	usage = null;
 	finished = "";
-	raw = [];
-	rawSize = 0;
+	raw = []; // the events as they came
 	problem = null;
 	stopped = false;
-	first = null;
+	first = null; // milliseconds until the first bit, and until the end
 	total = null;
+	#began = performance.now();
 
 	constructor(changed) {
 		this.changed = changed;
-		this.began = performance.now();
 	}
 
 	write(text) {
-		if (typeof text === "string" && text) this.#grow(() => (this.text += text));
+		this.#add("text", text);
 	}
 
 	reason(text) {
-		if (typeof text === "string" && text) this.#grow(() => (this.reasoning += text));
+		this.#add("reasoning", text);
 	}
 
 	/** A part of a tool call; `index` tells which. */
 	call(index, name, more) {
-		this.#grow(() => {
-			let one = this.calls.find((known) => known.index === index);
-			if (!one) this.calls.push((one = { index, name: "", input: "" }));
-			if (name) one.name = name;
-			if (typeof more === "string") one.input += more;
-		});
+		let one = this.calls.find((known) => known.index === index);
+		if (!one) this.calls.push((one = { index, name: "", input: "" }));
+		if (name) one.name = name;
+		if (typeof more === "string") one.input += more;
+		this.#grew();
 	}
 
 	picture(type, data) {
-		if (/^image\/(png|jpeg|webp|gif)$/.test(type) && typeof data === "string") {
-			this.#grow(() => this.pictures.push(`data:${type};base64,${data}`));
-		}
+		if (!/^image\/(png|jpeg|webp|gif)$/.test(type) || !isText(data)) return;
+		this.pictures.push(`data:${type};base64,${data}`);
+		this.#grew();
 	}
 
 	/** Counts; a later one holds, what it leaves out stays. */
 	use(counts) {
 		const said = Object.entries(counts).filter(([, value]) => Number.isFinite(value));
-		this.usage = { ...this.usage, ...Object.fromEntries(said) };
+		if (said.length) this.usage = { ...this.usage, ...Object.fromEntries(said) };
 	}
 
 	finish(why) {
-		if (typeof why === "string" && why) this.finished = why;
-	}
-
-	/** Keep an event as it came, up to a megabyte of them. */
-	keep(raw) {
-		if (this.rawSize > 1e6) return;
-		this.rawSize += raw.length;
-		this.raw.push(this.rawSize > 1e6 ? "… what follows is not kept" : raw);
+		if (isText(why)) this.finished = why;
 	}
 
 	end() {
-		this.total = performance.now() - this.began;
+		this.total = performance.now() - this.#began;
 		this.changed();
 	}
 
-	#grow(change) {
-		this.first ??= performance.now() - this.began;
-		change();
+	#add(name, text) {
+		if (!isText(text)) return;
+		this[name] += text;
+		this.#grew();
+	}
+
+	#grew() {
+		this.first ??= performance.now() - this.#began;
 		this.changed();
 	}
-}
-
-/** What a usage costs at prices per million tokens. */
-export function cost(usage, price) {
-	if (!usage || !price) return null;
-	const { input = 0, output = 0, cached = 0 } = usage;
-	return (price.input * (input - cached) + price.cached * cached + price.output * output) / 1e6;
 }

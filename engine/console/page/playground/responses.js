@@ -1,64 +1,56 @@
+import { counts } from "./chat.js";
+import { messages } from "./turn.js";
+
 /* Responses, as OpenAI speaks it. */
 
-const part = (image) => ({ type: "input_image", image_url: image });
+const textPart = (text) => ({ type: "input_text", text });
+const imagePart = (url) => ({ type: "input_image", image_url: url });
 
-function item(turn) {
-	const said = turn.images.length
-		? [{ type: "input_text", text: turn.text }, ...turn.images.map(part)]
-		: turn.text;
-	return { role: turn.role, content: said };
-}
+export const body = (turns, said) => ({
+	model: said.model,
+	instructions: said.system,
+	input: messages(turns, textPart, imagePart),
+	temperature: said.temperature,
+	max_output_tokens: said.maximum,
+	stream: said.stream,
+});
 
-export function body(turns, said) {
-	return {
-		model: said.model,
-		instructions: said.system || undefined,
-		input: turns.map(item),
-		temperature: said.temperature,
-		max_output_tokens: said.maximum,
-		stream: said.stream || undefined,
-	};
-}
+export { headers } from "./chat.js";
 
-export const headers = (token) => ({ authorization: `Bearer ${token}` });
+const write = (reply, { delta }) => reply.write(delta);
+const reason = (reply, { delta }) => reply.reason(delta);
 
-const WRITES = ["response.output_text.delta", "response.refusal.delta"];
-const REASONS = ["response.reasoning_summary_text.delta", "response.reasoning_text.delta"];
+/** What events tell of. */
+const EVENTS = {
+	"response.output_text.delta": write,
+	"response.refusal.delta": write,
+	"response.reasoning_summary_text.delta": reason,
+	"response.reasoning_text.delta": reason,
+	"response.output_item.added": (reply, { output_index, item }) =>
+		item?.type === "function_call" && reply.call(output_index, item.name, ""),
+	"response.function_call_arguments.delta": (reply, { output_index, delta }) =>
+		reply.call(output_index, "", delta),
+};
 
+/** Take in a stream's event or a whole response. */
 export function read(data, reply) {
-	if (data.object === "response") return whole(data, reply);
-	if (WRITES.includes(data.type)) reply.write(data.delta);
-	if (REASONS.includes(data.type)) reply.reason(data.delta);
-	if (data.type === "response.output_item.added" && data.item?.type === "function_call") {
-		reply.call(data.output_index, data.item.name, "");
-	}
-	if (data.type === "response.function_call_arguments.delta") {
-		reply.call(data.output_index, "", data.delta);
-	}
-	if (/^response\.(completed|incomplete|failed)$/.test(data.type)) end(data.response ?? {}, reply);
+	EVENTS[data.type]?.(reply, data);
+	if (data.object === "response") whole(data, reply);
+	if (/^response\.(completed|incomplete|failed)$/.test(data.type)) end(data.response, reply);
 }
 
-function whole(data, reply) {
-	for (const [index, one] of (data.output ?? []).entries()) {
-		for (const said of one.summary ?? []) reply.reason(said.text);
+function whole(response, reply) {
+	for (const [index, one] of (response.output ?? []).entries()) {
 		if (one.type === "function_call") reply.call(index, one.name, one.arguments);
-		for (const said of one.content ?? []) {
+		for (const said of [...(one.summary ?? []), ...(one.content ?? [])]) {
 			if (one.type === "reasoning") reply.reason(said.text);
 			else reply.write(said.text ?? said.refusal);
 		}
 	}
-	end(data, reply);
+	end(response, reply);
 }
 
 function end(response, reply) {
-	reply.finish(response.incomplete_details?.reason ?? response.status);
-	const used = response.usage;
-	if (used) {
-		reply.use({
-			input: used.input_tokens,
-			output: used.output_tokens,
-			cached: used.input_tokens_details?.cached_tokens,
-			reasoning: used.output_tokens_details?.reasoning_tokens,
-		});
-	}
+	reply.finish(response?.incomplete_details?.reason ?? response?.status);
+	reply.use(counts(response?.usage, "input", "output"));
 }

@@ -3,36 +3,30 @@
  * whole. `data` is what an event says, `raw` its text as it came.
  */
 export class Events {
-	#rest = "";
-	#lines = [];
-	#skipLineFeed = false;
+	#rest = ""; // of a line that is not whole yet
+	#lines = []; // of an event that is not
+	#endsInReturn = false; // then a line feed at the next piece's start ends no line
 
 	push(text) {
-		if (this.#skipLineFeed && text) {
-			if (text[0] === "\n") text = text.slice(1);
-			this.#skipLineFeed = false;
-		}
+		if (!text) return [];
+		const more = this.#endsInReturn ? text.replace(/^\n/, "") : text;
+		const lines = (this.#rest + more).split(/\r\n|\r|\n/);
+		this.#endsInReturn = text.endsWith("\r");
+		this.#rest = lines.pop();
 		const found = [];
-		let from = 0;
-		const end = /\r\n|\r|\n/g;
-		for (let match; (match = end.exec(text));) {
-			const line = this.#rest + text.slice(from, match.index);
-			this.#rest = "";
-			from = end.lastIndex;
-			if (match[0] === "\r" && from === text.length) this.#skipLineFeed = true;
+		for (const line of lines) {
 			if (line) this.#lines.push(line);
 			else this.#flush(found);
 		}
-		this.#rest += text.slice(from);
 		return found;
 	}
 
 	#flush(found) {
-		const lines = this.#lines;
+		const raw = this.#lines.join("\n");
+		const data = this.#lines
+			.filter((line) => /^data(:|$)/.test(line))
+			.map((line) => line.replace(/^data:? ?/, ""));
+		if (data.length) found.push({ data: data.join("\n"), raw });
 		this.#lines = [];
-		const data = lines
-			.filter((line) => line === "data" || line.startsWith("data:"))
-			.map((line) => line.slice(5).replace(/^ /, ""));
-		if (data.length) found.push({ data: data.join("\n"), raw: lines.join("\n") });
 	}
 }

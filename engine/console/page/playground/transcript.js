@@ -1,6 +1,7 @@
-import { at, copy, h, say } from "./dom.js";
-import { codeBlock, Markdown } from "./markdown.js";
-import { cost } from "./reply.js";
+import { at, button, copying, h, say } from "./dom.js";
+import { facts } from "./facts.js";
+import { Markdown, codeBlock } from "./markdown.js";
+import { card } from "./problem.js";
 
 const NEAR_END = 80; // pixels from the end within which the view follows the text
 const RECENT = 12; // turns that are always laid out; those before only when they are looked at
@@ -8,73 +9,62 @@ const SAID_EVERY = 2500; // milliseconds between two words to a screen reader
 
 const scroller = at("scroller");
 let following = true; // whether the view stays at the end as the text grows
+let before = 0; // how far down it was; whoever goes up is left there
 
-const leave = () => (following = false);
-scroller.addEventListener("wheel", (event) => event.deltaY < 0 && leave(), { passive: true });
-scroller.addEventListener("touchmove", leave, { passive: true });
-scroller.addEventListener("pointerdown", (event) => event.target === scroller && leave());
-scroller.addEventListener("keydown", ({ key }) => /^(ArrowUp|PageUp|Home)$/.test(key) && leave());
-scroller.addEventListener("scroll", () => {
-	const left = scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight;
-	following ||= left < NEAR_END;
-});
+scroller.onscroll = () => {
+	const { scrollTop, scrollHeight, clientHeight } = scroller;
+	const isNear = scrollHeight - scrollTop - clientHeight < NEAR_END;
+	following = scrollTop >= before && (following || isNear);
+	before = scrollTop;
+};
 
 function follow() {
 	if (following) scroller.scrollTop = scroller.scrollHeight;
+	before = scroller.scrollTop;
 }
 
-const button = (words, label, onclick) =>
-	h("button", { type: "button", className: "quiet small", "aria-label": label, onclick }, words);
-
-/** A turn of the person's, with what can be done with it. */
-export function question(turn, onEdit) {
-	const body = h("div", { className: "body own" }, turn.text);
-	for (const image of turn.images) body.append(h("img", { src: image, alt: "Attached image" }));
-	const keys = h("div", { className: "keys" });
-	keys.append(button("Copy", "Copy your message", (event) => copy(turn.text, event.currentTarget)));
-	keys.append(button("Edit", "Edit your message", onEdit));
-	return show(h("article", { className: "turn user", "aria-label": "You" }, body, keys));
-}
-
-function show(made) {
-	at("turns").append(made);
+function show(turn) {
+	at("turns").append(turn);
 	at("turns").children[at("turns").childElementCount - RECENT]?.classList.add("past");
 	at("empty").hidden = true;
 	following = true;
 	follow();
-	return made;
+	return turn;
 }
 
-/** A model's turn: `draw` shows what its reply holds, once for each frame at most. */
+/** A turn of the person's, with what can be done with it. */
+export function question({ text, images }, onEdit) {
+	const pictures = images.map((src) => h("img", { src, alt: "Attached image" }));
+	const copy = copying("Copy your message", () => text);
+	const keys = h("div.keys", copy, button("Edit", "Edit your message", onEdit));
+	const own = h("div.body.own", text, ...pictures);
+	return show(h("article.turn.user", { ariaLabel: "You" }, own, keys));
+}
+
+/** A model's turn: shows what its reply holds, at most once for each frame. */
 export class Answer {
 	#frame = 0;
-	#heard = 0;
+	#thought = ""; // the reasoning that is shown
+	#seen = "[[],0]"; // the calls and pictures that are shown
+	#heard = 0; // how much of the text was told, and when
 	#spoken = 0;
 
-	constructor(model, { onRetry, currency, price }) {
-		this.currency = currency;
-		this.price = price;
-		this.body = h("div", { className: "body" });
-		this.thoughts = h("div", { className: "thoughts" });
-		this.reasoning = h(
-			"details",
-			{ className: "reasoning", hidden: true },
-			h("summary", {}, "Reasoning"),
-			this.thoughts,
-		);
-		this.tools = h("div", { className: "tools" });
-		this.wait = h("p", { className: "wait" }, h("span", {}, "Waiting for the first word"));
-		this.facts = h("p", { className: "facts muted" });
-		this.keys = h("div", { className: "keys", hidden: true });
-		this.keys.append(
-			button("Copy", "Copy this reply", (event) => copy(this.reply.text, event.currentTarget)),
-		);
-		this.keys.append(button("Retry", "Retry this reply", onRetry));
+	/** `said` is what the settings said: the model, its price. */
+	constructor(said, onRetry) {
+		this.said = said;
+		this.body = h("div.body");
+		this.thoughts = h("div.thoughts");
+		this.reasoning = folded("reasoning", "Reasoning", this.thoughts);
+		this.reasoning.hidden = true;
+		this.tools = h("div");
+		this.wait = h("p.wait", "Waiting for the first word");
+		this.facts = h("p.facts.muted");
+		const copy = copying("Copy this reply", () => this.reply.text);
+		this.keys = h("div.keys", { hidden: true }, copy, button("Retry", "Retry this reply", onRetry));
 		this.markdown = new Markdown(this.body);
-		const who = h("p", { className: "who" }, model);
-		this.node = h("article", { className: "turn model", "aria-label": model });
-		this.node.append(who, this.reasoning, this.wait, this.body, this.tools, this.facts, this.keys);
-		show(this.node);
+		const who = h("p.who", said.model);
+		const parts = [who, this.reasoning, this.wait, this.body, this.tools, this.facts, this.keys];
+		this.node = show(h("article.turn.model", { ariaLabel: said.model }, ...parts));
 	}
 
 	/** What the reply calls at each bit of text. */
@@ -86,42 +76,33 @@ export class Answer {
 	};
 
 	draw() {
-		const { reply } = this;
-		if (reply.first !== null || reply.total !== null) this.wait.remove();
-		if (reply.reasoning) {
+		const { text, reasoning, first, total } = this.reply;
+		if (first !== null || total !== null) this.wait.remove();
+		if (reasoning !== this.#thought) {
 			this.reasoning.hidden = false;
-			this.thoughts.textContent = reply.reasoning;
+			this.thoughts.textContent = this.#thought = reasoning;
 		}
-		this.markdown.show(reply.text);
+		this.markdown.show(text);
 		this.#callsAndPictures();
 		follow();
-		if (performance.now() - this.#spoken > SAID_EVERY) this.#speak();
+		if (performance.now() - this.#spoken > SAID_EVERY) this.#speak(text.lastIndexOf(" "));
 	}
 
 	#callsAndPictures() {
 		const { calls, pictures } = this.reply;
-		const seen = JSON.stringify(calls) + pictures.length;
-		if (seen === this.tools.dataset.seen || seen === "[]0") return;
-		this.tools.dataset.seen = seen;
-		const shown = calls.map((call) =>
-			h(
-				"div",
-				{ className: "tool" },
-				h("p", {}, "Tool call ", h("code", {}, call.name || "…")),
-				codeBlock(pretty(call.input), "json"),
-			),
+		const now = JSON.stringify([calls, pictures.length]);
+		if (now === this.#seen) return;
+		this.#seen = now;
+		const shown = calls.map(({ name, input }) =>
+			h("div.tool", h("p", "Tool call ", h("code", name || "…")), codeBlock(pretty(input), "json")),
 		);
-		this.tools.replaceChildren(
-			...shown,
-			...pictures.map((src) => h("img", { src, alt: "Image of the reply" })),
-		);
+		const images = pictures.map((src) => h("img", { src, alt: "Image of the reply" }));
+		this.tools.replaceChildren(...shown, ...images);
 	}
 
-	/** Tell the words that came since, up to the last whole one. */
-	#speak(all = false) {
-		const { text } = this.reply;
-		const end = all ? text.length : text.lastIndexOf(" ");
-		if (end > this.#heard) say(text.slice(this.#heard, end));
+	/** Tell the words that came since, up to a place in the text. */
+	#speak(end) {
+		if (end > this.#heard) say(this.reply.text.slice(this.#heard, end));
 		this.#heard = Math.max(end, this.#heard);
 		this.#spoken = performance.now();
 	}
@@ -129,89 +110,36 @@ export class Answer {
 	end() {
 		cancelAnimationFrame(this.#frame);
 		this.draw();
-		const { reply } = this;
-		this.#speak(true);
-		say(
-			reply.problem
-				? `Error: ${reply.problem.message}`
-				: reply.stopped
-					? "Stopped."
-					: "Reply complete.",
-		);
+		const { text, first, problem, stopped, raw } = this.reply;
+		this.#speak(text.length);
+		say(problem ? `Error: ${problem.message}` : stopped ? "Stopped." : "Reply complete.");
 		this.keys.hidden = false;
-		if (!reply.text && !reply.calls.length && !reply.pictures.length && !reply.problem) {
-			this.body.append(
-				h(
-					"p",
-					{ className: "muted" },
-					reply.stopped ? "Stopped before the first word." : "The reply is empty.",
-				),
-			);
+		if (first === null && !problem) {
+			const words = stopped ? "Stopped before the first word." : "The reply is empty.";
+			this.body.append(h("p.muted", words));
 		}
-		if (reply.problem) this.body.after(card(reply.problem));
-		this.facts.textContent = facts(reply, this.price, this.currency).join(" · ");
-		if (reply.raw.length) this.node.append(raw(reply));
+		if (problem) this.body.after(card(problem));
+		this.facts.textContent = facts(this.reply, this.said);
+		if (raw.length) this.node.append(rawEvents(raw));
 		follow();
 	}
 }
+
+const folded = (kind, words, inner) => h(`details.${kind}`, h("summary", words), inner);
 
 function pretty(text) {
 	try {
 		return JSON.stringify(JSON.parse(text), null, 2);
 	} catch {
-		return text; // not whole yet, or not JSON at all: shown as it came
+		return text; // not whole yet
 	}
 }
 
-const seconds = (ms) => (ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(2)} s`);
-
-function facts(reply, price, currency) {
-	const { usage, first, total, finished, stopped } = reply;
-	const money = cost(usage, price);
-	return [
-		first === null ? "" : `first token ${seconds(first)}`,
-		`total ${seconds(total)}`,
-		usage ? `${usage.input ?? "?"} tokens in, ${usage.output ?? "?"} out` : "",
-		usage?.cached ? `${usage.cached} cached` : "",
-		usage?.reasoning ? `${usage.reasoning} for reasoning` : "",
-		money === null ? "" : `${money.toFixed(6).replace(/0{1,4}$/, "")} ${currency}`,
-		stopped
-			? "stopped"
-			: /^(stop|end_turn|completed|STOP)?$/.test(finished)
-				? ""
-				: `ended: ${finished}`,
-	].filter(Boolean);
-}
-
-/** An error with all that it tells, and what to do. */
-export function card(problem) {
-	const rows = ["status", "type", "code", "param", "id"].filter((name) => problem[name]);
-	const list = h(
-		"dl",
-		{},
-		...rows.map((name) =>
-			h(
-				"div",
-				{},
-				h("dt", {}, name === "id" ? "request id" : name),
-				h("dd", {}, String(problem[name])),
-			),
-		),
-	);
-	return h(
-		"div",
-		{ className: "problem" },
-		h("p", { className: "what" }, problem.message),
-		list,
-		h("p", {}, problem.advice),
-	);
-}
-
-function raw(reply) {
-	const made = h("details", { className: "raw" }, h("summary", {}, "Raw events"));
-	made.addEventListener("toggle", () => {
-		if (made.childElementCount === 1)
-			made.append(codeBlock(reply.raw.join("\n\n"), `${reply.raw.length} events`));
-	});
+function rawEvents(raw) {
+	const made = folded("raw", "Raw events");
+	made.ontoggle = () => {
+		if (made.lastChild.matches("summary"))
+			made.append(codeBlock(raw.join("\n\n"), `${raw.length} events`));
+	};
 	return made;
 }

@@ -1,0 +1,128 @@
+"""Reasoning, tool calls and images in each of the four formats, as the vendors stream them."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.support.browser import CHROMIUM
+from tests.support.driver import Driver
+from tests.support.pages import IDLE, LAST, chat, choose, enter, send
+from tests.support.recording import Recorder
+from tests.support.running import Running
+from tests.support.scripted import Leaving
+from tests.support.scripted import script as steps
+
+pytestmark = pytest.mark.skipif(
+    not CHROMIUM, reason="no Chromium here; `apt-get install chromium` brings one"
+)
+
+HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
+CASES = sorted((Path(__file__).parent.parent / "cases" / "playground").glob("*.yaml"))
+PNG = "iVBORw0KGgo="
+
+
+def case(file: Path) -> dict[str, Any]:
+    read = yaml.safe_load(file.read_text("utf-8"))
+    assert isinstance(read, dict)
+    return read
+
+
+def streamed(events: Sequence[Any]) -> bytes:
+    """Events as bytes; those of type named as Anthropic and OpenAI name them."""
+    lines = []
+    for event in events:
+        name = f"event: {event['type']}\n" if "type" in event else ""
+        lines.append(f"{name}data: {json.dumps(event)}\n\n")
+    return "".join(lines).encode()
+
+
+@pytest.mark.parametrize("file", CASES, ids=lambda file: file.stem)
+def test_reasoning_and_tool_calls_are_shown(
+    page: Driver, scripted: tuple[Running, Recorder], file: Path
+) -> None:
+    front, upstream = scripted
+    said = case(file)
+    upstream.speak = steps(HEAD + streamed(said["events"]), "close")
+    enter(page, front.url)
+    choose(page, said["model"], said["format"])
+    assert chat(page, "the weather in Rome?") == "It is sunny."
+    assert page.run(f"{LAST}.querySelector('.thoughts').textContent") == "let me see"
+    assert "weather" in page.run(f"{LAST}.querySelector('.tool').innerText")
+    shown = page.run(f"{LAST}.querySelector('.tool pre').innerText")
+    assert json.loads(shown) == {"at": "Rome"}
+    facts = page.run(f"{LAST}.querySelector('.facts').textContent")
+    assert "7 tokens in, 5 out" in facts
+    page.sound()
+
+
+@pytest.mark.parametrize("file", CASES, ids=lambda file: file.stem)
+def test_stopping_ends_the_upstreams_request(
+    page: Driver, scripted: tuple[Running, Recorder], file: Path
+) -> None:
+    front, upstream = scripted
+    said = case(file)
+    upstream.speak = leaving = Leaving(HEAD, streamed(said["events"][:-1]))
+    enter(page, front.url)
+    choose(page, said["model"], said["format"])
+    send(page, "go on for ever")
+    page.until(f"{LAST}.querySelector('.body').innerText.startsWith('It is')")
+    moment = time.monotonic()
+    page.click("#send")
+    assert leaving.seconds_after(moment) < 2
+    page.until(IDLE)
+    assert "stopped" in page.run(f"{LAST}.querySelector('.facts').textContent")
+
+
+def give(page: Driver, how: str) -> None:
+    """Paste an image into the draft, or drop it on the page."""
+    event = (
+        "new ClipboardEvent('paste', {clipboardData: data, bubbles: true, cancelable: true})"
+        if how == "paste"
+        else "new DragEvent('drop', {dataTransfer: data, bubbles: true, cancelable: true})"
+    )
+    page.run(
+        f"{{ const bytes = Uint8Array.from(atob('{PNG}'), (c) => c.charCodeAt(0));"
+        "const data = new DataTransfer();"
+        "data.items.add(new File([bytes], 'x.png', {type: 'image/png'}));"
+        f"document.getElementById('draft').dispatchEvent({event}) }}"
+    )
+    page.until("document.querySelectorAll('#images img').length === 1")
+
+
+@pytest.mark.parametrize("how", ["paste", "drop"])
+@pytest.mark.parametrize("file", CASES, ids=lambda file: file.stem)
+def test_an_image_goes_as_the_format_says(
+    page: Driver, scripted: tuple[Running, Recorder], file: Path, how: str
+) -> None:
+    front, upstream = scripted
+    said = case(file)
+    upstream.speak = steps(HEAD + streamed(said["events"]), "close")
+    enter(page, front.url)
+    choose(page, said["model"], said["format"])
+    give(page, how)
+    chat(page, "what is this?")
+    body = json.loads(upstream.last.body)
+    for key in said["parts"]["at"]:
+        body = body[key]
+    assert body == said["parts"]["are"]
+
+
+def test_what_is_no_image_is_refused_in_words(
+    page: Driver, scripted: tuple[Running, Recorder]
+) -> None:
+    front, _ = scripted
+    enter(page, front.url)
+    page.run(
+        "{ const data = new DataTransfer();"
+        "data.items.add(new File(['x'], 'notes.txt', {type: 'text/plain'}));"
+        "document.dispatchEvent(new DragEvent('drop', {dataTransfer: data})) }"
+    )
+    page.until("document.getElementById('composer-said').textContent.includes('notes.txt')")
+    assert page.run("document.querySelectorAll('#images img').length") == 0

@@ -1,0 +1,141 @@
+"""The reference tells the truth: what 3.1 says reaches the eye through Swagger UI's 3.0."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.support.browser import CHROMIUM
+from tests.support.driver import Driver
+from tests.support.running import ALL, Platform
+
+pytestmark = pytest.mark.skipif(
+    not CHROMIUM, reason="no Chromium here; `apt-get install chromium` brings one"
+)
+
+THING = "#/components/schemas/Thing"
+
+
+@pytest.fixture
+def reference(page: Driver, console: Platform) -> Driver:
+    """The browser at the reference, all of it shown."""
+    page.open(console.url + "/docs")
+    page.until("document.querySelectorAll('.opblock').length > 15")
+    return page
+
+
+def unfold(page: Driver, operation: str) -> str:
+    """Open an operation; the selector of its block."""
+    block = f"[id$='{operation}']"
+    page.run(f'document.querySelector("{block} button").click()')
+    page.until(f'document.querySelector("{block} .try-out__btn") !== null')
+    return block
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ({"type": ["string", "null"]}, {"type": "string", "nullable": True}),
+        (
+            {"type": ["string", "integer", "null"]},
+            {"nullable": True, "anyOf": [{"type": "string"}, {"type": "integer"}]},
+        ),
+        (
+            {"anyOf": [{"$ref": THING}, {"type": "null"}]},
+            {"nullable": True, "allOf": [{"$ref": THING}]},
+        ),
+        (
+            {"oneOf": [{"type": "string"}, {"$ref": THING}, {"const": None}]},
+            {"nullable": True, "oneOf": [{"type": "string"}, {"$ref": THING}]},
+        ),
+        ({"const": "a"}, {"enum": ["a"]}),
+        ({"type": "string", "examples": ["a", "b"]}, {"type": "string", "example": "a"}),
+        ({"$ref": THING}, {"$ref": THING}),
+        ({"$ref": THING, "description": "d"}, {"description": "d", "allOf": [{"$ref": THING}]}),
+        ({"exclusiveMinimum": 3}, {"minimum": 3, "exclusiveMinimum": True}),
+        (
+            {"minimum": 4, "exclusiveMaximum": 9},
+            {"minimum": 4, "maximum": 9, "exclusiveMaximum": True},
+        ),
+        (
+            {"properties": {"const": {"const": 1}, "any": True, "examples": {"type": "array"}}},
+            {"properties": {"const": {"enum": [1]}, "any": {}, "examples": {"type": "array"}}},
+        ),
+        (
+            {"default": {"const": 1}, "additionalProperties": True},
+            {"default": {"const": 1}, "additionalProperties": True},
+        ),
+        ({"type": "object", "if": {}, "then": {}, "else": {}}, {"type": "object"}),
+    ],
+)
+def test_a_schema_is_said_as_3_0_says_it(
+    page: Driver, console: Platform, said: Any, shown: Any
+) -> None:
+    page.open(console.url + "/")
+    document = {"openapi": "3.1.0", "components": {"schemas": {"X": said}}}
+    made = page.run(
+        f"import('/console/page/plainer.js').then(({{plainer}}) => plainer({json.dumps(document)}))"
+    )
+    assert made == {"openapi": "3.0.3", "components": {"schemas": {"X": shown}}}
+
+
+def test_what_may_be_null_says_so(reference: Driver) -> None:
+    block = unfold(reference, "createChatCompletion")
+    reference.run(
+        f'[...document.querySelectorAll("{block} .tablinks")]'
+        ".find((one) => one.textContent === 'Schema').click()"
+    )
+    reference.until(f'document.querySelector("{block} .model-box") !== null')
+    reference.run(
+        f'document.querySelectorAll("{block} .model-box [aria-expanded=false]")'
+        ".forEach((one) => one.click())"
+    )
+    reference.until(
+        f"document.querySelector(\"{block} .model-box\").innerText.includes('nullable: true')"
+    )
+    reference.sound()
+
+
+def test_examples_are_shown_as_answers_look(reference: Driver) -> None:
+    block = unfold(reference, "createChatCompletion")
+    reference.until(f'document.querySelector("{block} .responses-table") !== null')
+    shown = reference.run(f'document.querySelector("{block}").innerText')
+    assert "Why is the sky blue?" in shown
+    assert "Air scatters blue light" in shown
+    assert "{{" not in shown
+
+
+@pytest.mark.parametrize("operation", ["createMessage", "generateContent", "createResponse"])
+def test_each_format_can_be_tried_out(reference: Driver, operation: str) -> None:
+    """With a token, through the real gateway, wherever the operation wants the token."""
+    reference.click(".authorize")
+    reference.until("document.querySelectorAll('.auth-container input').length > 2")
+    count = reference.run("document.querySelectorAll('.auth-container').length")
+    for number in range(count):
+        reference.run(
+            f"document.querySelectorAll('.auth-container')[{number}].querySelector('input').focus()"
+        )
+        reference.type(ALL)
+        reference.run(
+            f"document.querySelectorAll('.auth-container')[{number}]"
+            ".querySelector('.auth-btn-wrapper .authorize').click()"
+        )
+    reference.click(".btn-done")
+    block = unfold(reference, operation)
+    reference.click(f"{block} .try-out__btn")
+    reference.until(f'document.querySelector("{block} .execute") !== null')
+    reference.click(f"{block} .execute")
+    status = f"{block} .live-responses-table .response-col_status"
+    reference.until(f'document.querySelector("{status}") !== null')
+    shown = reference.text(f"{block} .live-responses-table")
+    assert "200" in shown, shown
+    reference.sound()
+
+
+def test_an_open_operation_fits_a_phone(page: Driver, console: Platform) -> None:
+    page.open(console.url + "/docs", width=360)
+    page.until("document.querySelectorAll('.opblock').length > 15")
+    unfold(page, "createChatCompletion")
+    assert page.run("document.documentElement.scrollWidth <= innerWidth")
