@@ -9,7 +9,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.marked_yaml import ExpandError, read, read_file
+from engine.marked_yaml import read, read_file
+from engine.yaml_values import ExpandError
 
 
 def value(text, expand=None):
@@ -344,3 +345,8 @@ def test_the_place_of_every_value_holds_its_text(document):
                 look(below, (*path, index))
 
     look(marked.value, ())
+
+
+def test_a_place_in_json_too_deep_for_yaml_is_found():
+    deep = "[" * 300 + "]" * 300
+    assert read('{"a": ' + deep + ',\n "b": 1}', "f").place(("b",)) == (2, 7)

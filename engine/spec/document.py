@@ -57,7 +57,8 @@ class Specification:
         return compile_answers(self.node(operation), self._read_for(Purpose.RESPONSE))
 
     def settle(self) -> None:
-        """All places were asked for: keep the document for the next start."""
+        """All was compiled, all places were asked for: keep the document for the next start."""
+        self._schemas.clear()  # what was compiled does without them
         if self._kept is not None:
             entry, problems = self._kept
             entry.keep(self.library, problems)
