@@ -24,7 +24,7 @@ STAIRCASE = (
     ],
     [
         *("plan", "claimed", "routing", "crosscheck", "documents", "connect", "observing"),
-        *("readings", "tracing"),
+        *("readings", "tracing", "recorded"),
     ],
     ["console"],
     [
@@ -189,7 +189,7 @@ def test_no_import_is_relative():
     assert [str(found) for found in ALL if found.imported == "a relative import"] == []
 
 
-ON_DEMAND = ("connect", "observing")
+ON_DEMAND = ("connect", "observing", "cli.explain")
 """Modules that import a part of ours only where a config asks for it."""
 
 

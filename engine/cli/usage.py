@@ -132,7 +132,7 @@ def _nothing(opened: Database, which: Which) -> str:
             there += names(opened, "served", everything)
         if name not in there:
             return (
-                f"no request of {kind} '{name}' in this time: {did_you_mean(name, there, 'none')}"
+                f"no request of {kind} '{name}' in this time: {did_you_mean(name, there) or 'none'}"
             )
     return "no requests in this time"
 

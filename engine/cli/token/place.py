@@ -91,7 +91,7 @@ def records(place: Place, *, make: bool = False) -> Iterator[Database]:
 def _unknown(error: UnknownToken, database: Database, place: Place) -> str:
     if error.name in {caller.name for caller in place.configured.values()}:
         return f"token '{error.name}' stands in gateway.yaml: change it there"
-    hint = did_you_mean(error.name, tokens.names_near(database, error.name), "there are none yet")
+    hint = did_you_mean(error.name, tokens.names_near(database, error.name)) or "there are none yet"
     return f"{error}: {hint}"
 
 
