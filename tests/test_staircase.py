@@ -24,7 +24,7 @@ STAIRCASE = (
     ],
     [
         *("plan", "claimed", "routing", "crosscheck", "documents", "connect", "observing"),
-        *("readings", "tracing", "recorded"),
+        *("readings", "tracing", "recorded", "naming"),
     ],
     ["console"],
     [

@@ -20,21 +20,6 @@ def meter(dialect: Dialect, takes: Takes, services: Services) -> Stage:
     """A stage that estimates `exchange.account.expected`, and fills in `usage`, `cost` and
     `bytes_out` when the answer is over. Only requests for a model use anything."""
 
-    def charge(exchange: Exchange, usage: Usage) -> None:
-        account = exchange.account
-        account.usage = usage
-        price = services.prices.find(account.model or exchange.model)
-        account.cost = price.cost(usage) if price is not None else 0
-
-    def left(exchange: Exchange, metered: bool) -> None:
-        """The caller is gone without an answer, or at the end of a session."""
-        account, session = exchange.account, exchange.traffic
-        if session is not None:
-            account.stream, account.bytes_out = True, session.received.bytes
-            charge(exchange, session.usage)
-        elif metered and account.reached:  # an upstream has read it, and had begun to answer
-            charge(exchange, replace(account.expected, output=0))
-
     def stage(exchange: Exchange, following: Handler) -> Response:
         account = exchange.account
         metered = bool(exchange.model) and dialect.meter is not None and not takes.free
@@ -43,7 +28,7 @@ def meter(dialect: Dialect, takes: Takes, services: Services) -> Stage:
         try:
             response = following(exchange)
         except CallerGone:
-            left(exchange, metered)
+            _left(exchange, metered, services)
             raise
         if isinstance(response.body, bytes):
             return response
@@ -54,7 +39,7 @@ def meter(dialect: Dialect, takes: Takes, services: Services) -> Stage:
         def conclude() -> None:
             account.bytes_out = passing.size
             if metered and response.status < 400:
-                charge(exchange, passing.complete(account.expected))
+                _charge(exchange, passing.complete(account.expected), services)
 
         exchange.on_end.append(conclude)
         if account.stream:
@@ -64,6 +49,23 @@ def meter(dialect: Dialect, takes: Takes, services: Services) -> Stage:
         return response
 
     return stage
+
+
+def _charge(exchange: Exchange, usage: Usage, services: Services) -> None:
+    account = exchange.account
+    account.usage = usage
+    price = services.prices.find(account.model or exchange.model)
+    account.cost = price.cost(usage) if price is not None else 0
+
+
+def _left(exchange: Exchange, metered: bool, services: Services) -> None:
+    """The caller is gone without an answer, or at the end of a session."""
+    account, session = exchange.account, exchange.traffic
+    if session is not None:
+        account.stream, account.bytes_out = True, session.received.bytes
+        _charge(exchange, session.usage, services)
+    elif metered and account.reached:  # an upstream has read it, and had begun to answer
+        _charge(exchange, replace(account.expected, output=0), services)
 
 
 def _expect(exchange: Exchange, takes: Takes) -> None:
