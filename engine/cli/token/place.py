@@ -50,7 +50,7 @@ def place_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def place_of(config: Path, database: str | None) -> Place:
     """Where the tokens are. Raises ClickException when nothing says so."""
-    read = _read(config) if config.exists() or database is None else None
+    read = _read(config) if os.path.exists(config) or database is None else None
     if read is None:
         assert database is not None
         return Place(database)
