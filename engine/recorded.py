@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from engine.files import is_file
 from engine.problem import did_you_mean
 from engine.stores.records import tokens
 from engine.stores.records.database import Database, file_of, open_database
@@ -28,7 +29,7 @@ def caller(url: str, name: str, currency: str) -> Caller:
 
 def _caller(database: Database, name: str, currency: str) -> Caller:
     file = file_of(database)
-    if file is not None and not file.exists():
+    if file is not None and not is_file(file):
         raise RecordsError(f"there is no database {file} yet: `modelway token create` makes it")
     if not check_version(database):
         raise RecordsError(

@@ -159,7 +159,7 @@ class Plans:
         try:
             if warning := prepare(planned.plan.config):
                 log.warning("%s", warning)
-        except CannotConnect as error:
+        except (CannotConnect, OSError) as error:
             return str(error)
         return ""
 

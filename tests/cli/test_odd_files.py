@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -88,6 +89,50 @@ def test_every_command_says_what_is_wrong_with_a_file(command: str) -> None:
         assert result.output.strip(), file[:50]
 
 
+@pytest.mark.parametrize("name", ["empty/below", LONG])
+def test_a_folder_that_cannot_be_made_is_said(name: str) -> None:
+    result = CliRunner().invoke(cli.main, ["init", name])
+    assert isinstance(result.exception, SystemExit), result.exception
+    assert "cannot be written" in result.output
+
+
+REFUSING = """import sys
+from pathlib import Path
+from engine import cli
+
+def refusing(function):
+    def call(path, *arguments, **more):
+        if "closed" in str(path):
+            raise PermissionError(13, "Permission denied", str(path))
+        return function(path, *arguments, **more)
+    return call
+
+for name in ("stat", "read_bytes", "read_text", "mkdir"):
+    setattr(Path, name, refusing(getattr(Path, name)))
+cli.main(sys.argv[1:])
+"""
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["check", "-c", "closed/gateway.yaml"],
+        ["check", "-c", "inside"],
+        ["init", "closed/folder"],
+        ["token", "list", "--database", "sqlite:///closed/x.db"],
+        ["token", "create", "--name", "x", "--database", "sqlite:///closed/x.db"],
+        ["usage", "--database", "sqlite:///closed/x.db"],
+    ],
+)
+def test_what_may_not_be_looked_at_is_said(folder: Path, words: list[str]) -> None:
+    """Root may look at anything, so the file system's refusal is played."""
+    (folder / "inside").write_text(SPEC.format("closed/x.yaml"))
+    done = run(words, program=["-c", REFUSING], stdout=subprocess.PIPE)
+    assert done.returncode in (1, 2), done.stderr
+    assert "Traceback" not in done.stderr
+    assert "denied" in done.stdout + done.stderr or "cannot be opened" in done.stderr
+
+
 def test_a_cases_body_that_cannot_be_read_is_a_problem_with_a_place(folder: Path) -> None:
     request = "{{method: POST, path: /, body_file: {}}}"
     case = "tests: [{{name: n, request: " + request + ", expect: {{status: 404}}}}]\n"
@@ -135,8 +180,10 @@ def test_names_in_files_steer_no_terminal_and_forge_no_line(folder: Path, words:
     ]
 
 
-def run(words: list[str], **more: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "engine", *words]
+def run(
+    words: list[str], *, program: Sequence[str] = ("-m", "engine"), **more: object
+) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, *program, *words]
     root = Path(cli.__file__).parents[2]
     environ = {**os.environ, "PYTHONPATH": str(root)}
     return subprocess.run(

@@ -14,6 +14,7 @@ import click
 from engine.cli.show import config_option
 from engine.config.load import load
 from engine.config.model import Config
+from engine.files import is_file
 from engine.marked_yaml import Marked
 from engine.problem import Findings, did_you_mean, render
 from engine.stores.records import tokens
@@ -73,7 +74,7 @@ def records(place: Place, *, make: bool = False) -> Iterator[Database]:
         database = open_database(place.url)
         try:
             file = file_of(database)
-            if not make and file is not None and not file.exists():
+            if not make and file is not None and not is_file(file):
                 raise click.ClickException(
                     f"there is no database {file} yet: `modelway token create` makes it; "
                     "or is the path another one?"
