@@ -13,6 +13,8 @@ from engine.yaml_nodes import TAG, Loader
 Expand = Callable[[str], str]
 
 _LONGEST_NUMBER = 400
+_MOST_BY_ALIAS = 300_000
+"""Values that aliases may stand for, all told: a few lines can stand for billions."""
 
 
 class ExpandError(Exception):
@@ -35,15 +37,19 @@ class Values:
         self.resolver = Loader("")
         self.open: set[int] = set()
         self.made: dict[int, Any] = {}
+        self._sizes: dict[int, int] = {}
+        self._count = self._by_alias = 0
 
     def of(self, node: yaml.Node) -> Any:
+        self._count += 1
         if isinstance(node, yaml.ScalarNode):
             return self._scalar(node)
         if id(node) in self.open:
             self._wrong(node, "MW004", "an alias that contains itself")
             return None
         if id(node) in self.made:
-            return self.made[id(node)]
+            return self._alias(node)
+        before = self._count
         self.open.add(id(node))
         try:
             if isinstance(node, yaml.SequenceNode):
@@ -54,7 +60,21 @@ class Values:
             self.open.discard(id(node))
         # An alias shares its anchor's value, so that aliases of aliases cost nothing.
         self.made[id(node)] = made
+        self._sizes[id(node)] = self._count - before
         return made
+
+    def _alias(self, node: yaml.Node) -> Any:
+        made, size = self.made[id(node)], self._sizes[id(node)]
+        before = self._by_alias
+        if before <= _MOST_BY_ALIAS:
+            self._count += size
+            self._by_alias += size
+        if self._by_alias <= _MOST_BY_ALIAS:
+            return made
+        if before <= _MOST_BY_ALIAS:  # said once
+            message = f"aliases stand for more than {_MOST_BY_ALIAS:,} values"
+            self._wrong(node, "MW004", message, "write this without aliases of aliases")
+        return type(made)()
 
     def _wrong(self, node: yaml.Node, code: str, message: str, hint: str = "") -> None:
         mark = node.start_mark
