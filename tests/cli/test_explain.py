@@ -117,3 +117,9 @@ def test_a_token_that_cannot_be_looked_up_says_why(folder):
 def test_a_name_unlike_any_lists_those_there_are():
     result = run("POST", "/v1/chat", "--token", "somebody-else", "-d", BODY)
     assert (result.exit_code, "known: " in result.output) == (2, True)
+
+
+def test_a_slip_in_json_is_told_as_one():
+    result = run("POST", "/v1/chat", "--token", "alice", "-d", ' {"model": "big"')
+    assert (result.exit_code, "refused (400)" in result.output) == (1, True)
+    assert "not valid JSON" in result.output
