@@ -1,9 +1,9 @@
 """What documents and large configs cost: `python benchmarks/documents.py [vendor's openapi.yaml]`.
 
 Each reading is a process of its own, in CPU seconds: the vendor's document ready to serve (plan and
-build), with an empty cache and a full one, and what the process holds then; what a chat body costs
-to validate; a config of 10,000 routes and 10,000 models, and a request's way through it against
-one of ten.
+build), with an empty cache and a full one, and what the process holds then; what it holds after
+twenty reloads of a document that changed each time; what a chat body costs to validate; a config
+of 10,000 routes and 10,000 models, and a request's way through it against one of ten.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from engine import plan
 from engine.app import build
 from engine.explain.seen import Answers, Sent
 from engine.explain.standins import recorder
+from engine.memory import give_back
 from engine.plan import Planned
 from engine.spec.bodies import check
 from engine.tokens import digest
@@ -49,19 +50,40 @@ def ready(folder: Path) -> None:
     began = time.process_time()
     planned = plan.make(folder / "gateway.yaml", os.environ)
     assert planned.plan is not None, planned.findings.errors[:5]
+    give_back()
     middle = time.process_time()
     build(planned.plan)
     seconds = time.process_time() - began
     routes = len(planned.plan.routes)
-    resident = int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE")
     said = f"plan {middle - began:.2f} s, with build {seconds:.2f} s"
     print(f"{said}, whole process {time.process_time():.2f} s; {routes} routes, ", end="")
-    print(f"{resident // 1_000_000} MB")
+    print(f"{resident()} MB")
 
 
-def measured(name: str, folder: Path) -> None:
+def resident() -> int:
+    """What this process holds, in MB (a million bytes)."""
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGESIZE") // 1_000_000
+
+
+def reloaded(folder: Path, times: int = 20) -> None:
+    """What a process holds after each reload of a document with another title each time."""
+    document, held, found = folder / "changing.yaml", None, []
+    text = document.read_text()
+    for number in range(times + 1):
+        document.write_text(text.replace("title: ", f"title: {number} ", 1))
+        planned = plan.make(folder / "changing.gateway.yaml", os.environ)
+        assert planned.plan is not None, planned.findings.errors[:5]
+        held = planned.plan
+        del planned
+        give_back()
+        found.append(resident())
+    print(f"{found[0]} MB, then {found[1]}, at last {found[-1]} MB ({len(held.routes)} routes)")
+
+
+def measured(name: str, folder: Path, what: str = "--ready") -> None:
     environ = {**os.environ, "XDG_CACHE_HOME": str(folder / "cache")}
-    command = [sys.executable, __file__, "--ready", str(folder)]
+    command = [sys.executable, __file__, what, str(folder)]
     done = subprocess.run(command, env=environ, capture_output=True, text=True, check=True)
     print(f"{name:28}{done.stdout.strip()}")
 
@@ -163,6 +185,9 @@ def main() -> None:
     if sys.argv[1:2] == ["--ready"]:
         ready(Path(sys.argv[2]))
         return
+    if sys.argv[1:2] == ["--reloaded"]:
+        reloaded(Path(sys.argv[2]))
+        return
     vendor = Path(sys.argv[1]) if sys.argv[1:] else VENDOR
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -170,6 +195,10 @@ def main() -> None:
             (folder / "gateway.yaml").write_text(_VENDOR_CONFIG.format(document=vendor))
             measured("the vendor's, cold", folder)
             measured("the vendor's, cached", folder)
+            changing = _VENDOR_CONFIG.format(document="changing.yaml")
+            (folder / "changing.gateway.yaml").write_text(changing)
+            (folder / "changing.yaml").write_bytes(vendor.read_bytes())
+            measured("changed twenty times", folder, "--reloaded")
             checked(folder)
             chat(folder)
         folders = {count: folder / str(count) for count in (10, 10_000)}

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path as FilePath
 
 from engine.config.model import Config, Spec
+from engine.files import is_file, names_in
 from engine.problem import Findings, Level, did_you_mean
 from engine.routing import Claim
 from engine.spec.answers import Answers
@@ -23,7 +24,7 @@ def read_all(
     found: dict[str, Specification] = {}
     for name, spec in config.specs.items():
         file = config.folder / spec.document
-        if not file.is_file():
+        if not is_file(file):
             at = (*spec.at, "document")
             message = f"there is no file '{spec.document}'"
             findings.error(config.source, at, "MW106", message, _near_file(file))
@@ -76,7 +77,7 @@ def _overlays(spec: Spec, config: Config, findings: Findings) -> list[tuple[File
     found = []
     for index, said in enumerate(spec.overlays):
         file = config.folder / said
-        if file.is_file():
+        if is_file(file):
             found.append((file, str(FilePath(config.source.file).parent / said)))
         else:
             at = (*spec.at, "overlays", index)
@@ -86,5 +87,4 @@ def _overlays(spec: Spec, config: Config, findings: Findings) -> list[tuple[File
 
 
 def _near_file(file: FilePath) -> str:
-    siblings = [p.name for p in file.parent.iterdir()] if file.parent.is_dir() else []
-    return did_you_mean(file.name, siblings, "the path starts at this file's folder")
+    return did_you_mean(file.name, names_in(file.parent), "the path starts at this file's folder")

@@ -6,7 +6,9 @@ What travels stands at the top level of the repository; in an installed wheel, u
 
 from __future__ import annotations
 
+import errno
 import hashlib
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -36,12 +38,33 @@ def noting() -> Iterator[dict[Path, str]]:
         _noted.reset(before)
 
 
+def is_file(path: Path) -> bool:
+    """Whether a file is there. One that we may not look at counts as there: reading it says why."""
+    try:
+        return path.is_file()
+    except PermissionError:
+        return True
+    except (OSError, ValueError):  # nothing can have that name
+        return False
+
+
+def names_in(folder: Path) -> list[str]:
+    """The names of what is in a folder; none where that cannot be seen."""
+    try:
+        return os.listdir(folder)
+    except (OSError, ValueError):
+        return []
+
+
 def read_text(path: Path, encoding: str = "utf-8") -> str:
     """The text of a file, its line ends as LF. Raises OSError and UnicodeDecodeError."""
     noted = _noted.get()
     if noted is not None:
         noted[path.absolute()] = ""
-    data = path.read_bytes()
+    try:
+        data = path.read_bytes()
+    except ValueError as error:
+        raise OSError(errno.EINVAL, "no file can have this name", str(path)) from error
     if noted is not None:
         noted[path.absolute()] = hashlib.sha256(data).hexdigest()
     return data.decode(encoding).replace("\r\n", "\n").replace("\r", "\n")

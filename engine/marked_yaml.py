@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from typing import Any
@@ -17,23 +16,16 @@ import yaml
 
 from engine.files import read_text
 from engine.json_text import spans
+from engine.memory import apart
 from engine.places import Places
 from engine.problem import Level, Path, Problem
-from engine.yaml_nodes import TAG, Loader, compose
-
-Expand = Callable[[str], str]
+from engine.yaml_nodes import compose
+from engine.yaml_values import Expand, Values
 
 _KEY_BEFORE = re.compile(rb'"(?:[^"\\]|\\.)*"\s*:\s*$')
-_LONGEST_NUMBER = 400
 _SHORTEST_SECRET = 4
-
-
-class ExpandError(Exception):
-    """A `${...}` could not be filled in. `hint` says what to do."""
-
-    def __init__(self, message: str, hint: str = "") -> None:
-        super().__init__(message)
-        self.hint = hint
+_LARGE = 200_000
+"""Characters of a text whose nodes are made in another process: they are many times its size."""
 
 
 @dataclass(slots=True)
@@ -65,12 +57,13 @@ class Marked:
     def _place(self, path: Path, key: bool) -> tuple[int, int]:
         if self._places is None:
             try:
-                root = compose(self.text)
-            except yaml.YAMLError:  # JSON that is no YAML: 1.1 refuses surrogates, long keys
+                large = len(self.text) >= _LARGE
+                self._places = apart(_places, self.text) if large else _places(self.text)
+            except (yaml.YAMLError, RecursionError):
+                # JSON that is no YAML: 1.1 refuses surrogates and long keys, libyaml what is deep
                 return self._place_in_json(path, key)
-            if root is None:
+            if self._places is None:
                 return 1, 1
-            self._places = Places(root)
         return self._places.find(path, key=key)
 
     def _place_in_json(self, path: Path, key: bool) -> tuple[int, int]:
@@ -103,10 +96,11 @@ def read(text: str, file: str, expand: Expand | None = None) -> Marked:
     if expand is None and text.lstrip()[:1] == "{" and _read_json(marked):
         return marked
     try:
-        root = compose(text)
-        reader = _Reader(marked, expand)
-        marked.value = reader.value_of(root) if root is not None else None
-        marked._places = Places(root) if root is not None else None
+        if expand is None and len(text) >= _LARGE:
+            parts = apart(_parts, text, file)
+        else:
+            parts = _parts(text, file, expand)
+        marked.value, marked.problems, marked.expanded, marked._places = parts
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
@@ -123,6 +117,22 @@ def read(text: str, file: str, expand: Expand | None = None) -> Marked:
     except RecursionError:
         _note(marked, 1, 1, "MW001", "nested too deeply to be read")
     return marked
+
+
+def _parts(
+    text: str, file: str, expand: Expand | None = None
+) -> tuple[Any, list[Problem], dict[str, str], Places | None]:
+    """Value, problems, what was filled in, and places. Raises what `compose` raises."""
+    root = compose(text)
+    if root is None:
+        return None, [], {}, None
+    values = Values(file, expand)
+    return values.of(root), values.problems, values.expanded, Places(root)
+
+
+def _places(text: str) -> Places | None:
+    root = compose(text)
+    return Places(root) if root is not None else None
 
 
 def read_file(path: FilePath, file: str, expand: Expand | None = None) -> Marked:
@@ -167,96 +177,3 @@ def _read_json(marked: Marked) -> bool:
     except (ValueError, RecursionError):
         return False
     return not repeated
-
-
-class _Reader:
-    """Nodes -> plain values, noting what is wrong on the way."""
-
-    def __init__(self, marked: Marked, expand: Expand | None) -> None:
-        self.marked = marked
-        self.expand = expand
-        self.resolver = Loader("")
-        self.open: set[int] = set()
-        self.made: dict[int, Any] = {}
-
-    def value_of(self, node: yaml.Node) -> Any:
-        if isinstance(node, yaml.ScalarNode):
-            return self._scalar(node)
-        if id(node) in self.open:
-            self._wrong(node, "MW004", "an alias that contains itself")
-            return None
-        if id(node) in self.made:
-            return self.made[id(node)]
-        self.open.add(id(node))
-        try:
-            if isinstance(node, yaml.SequenceNode):
-                made: Any = [self.value_of(child) for child in node.value]
-            else:
-                made = self._mapping(node)
-        finally:
-            self.open.discard(id(node))
-        # An alias shares its anchor's value, so that aliases of aliases cost nothing.
-        self.made[id(node)] = made
-        return made
-
-    def _wrong(self, node: yaml.Node, code: str, message: str, hint: str = "") -> None:
-        mark = node.start_mark
-        _note(self.marked, mark.line + 1, mark.column + 1, code, message, hint)
-
-    def _mapping(self, node: yaml.Node) -> dict[str, Any]:
-        made: dict[str, Any] = {}
-        merged: dict[str, Any] = {}
-        for name, value in node.value:
-            if name.tag == TAG + "merge":
-                sources = value.value if isinstance(value, yaml.SequenceNode) else [value]
-                for source in sources:
-                    below = self.value_of(source)
-                    if isinstance(below, dict):
-                        merged = below | merged
-                    else:
-                        self._wrong(source, "MW004", "'<<' merges mappings only")
-                continue
-            if not isinstance(name, yaml.ScalarNode):
-                self._wrong(name, "MW004", "a key must be a plain name")
-                continue
-            if name.value in made:
-                self._wrong(name, "MW003", f"key '{name.value}' is repeated", "keep one of them")
-                continue
-            made[name.value] = self.value_of(value)
-        return merged | made if merged else made
-
-    def _scalar(self, node: yaml.ScalarNode) -> Any:
-        tag, text = node.tag, node.value
-        if self.expand is not None and "$" in text:
-            try:
-                text = self.expand(text)
-            except ExpandError as error:
-                self._wrong(node, "MW005", str(error), error.hint)
-                return node.value
-            self.marked.expanded[text] = node.value
-            if not node.style and text != node.value:
-                tag = self.resolver.resolve(yaml.ScalarNode, text, (True, False))
-        if tag == TAG + "str":
-            return text
-        if tag == TAG + "null":
-            return None
-        if tag == TAG + "bool":
-            return text[0] in "tT"
-        if tag == TAG + "int" and len(text) <= _LONGEST_NUMBER:
-            return _integer(text)
-        if tag == TAG + "float":
-            return _float(text)
-        what = "a number with too many digits"
-        if tag != TAG + "int":
-            what = f"tag '{node.tag}' is not supported"
-        self._wrong(node, "MW004", what, "write a plain value")
-        return None
-
-
-def _integer(text: str) -> int:
-    return int(text, 0) if text[:2] in ("0o", "0x") else int(text)
-
-
-def _float(text: str) -> float:
-    lowered = text.lower()
-    return float(lowered.replace(".inf", "inf").replace(".nan", "nan"))

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path as FilePath
 
-from engine import dialects, documents
+from engine import dialects, documents, naming
 from engine.claimed import note_claimed
 from engine.config.load import load
 from engine.config.model import Config, Console, Policy, Target, WebSocket
@@ -20,10 +20,10 @@ from engine.dialects import Dialect
 from engine.estimate import Takes
 from engine.files import noting
 from engine.marked_yaml import read_file
-from engine.problem import Findings, Level, Path, Problem, did_you_mean
+from engine.problem import Findings, Level, Path, Problem
 from engine.relay.headers import NEVER_SENT
 from engine.routing import Claim, assign
-from engine.spec import expression, paths, security
+from engine.spec import paths, security
 from engine.spec.answers import Answers
 from engine.spec.cache import folder_of
 from engine.spec.document import Specification
@@ -158,7 +158,7 @@ def _route(
     """One operation of a route, resolved; None when that cannot be done."""
     operation, said = claim.operation, claim.route
     spec = config.specs[operation.spec]
-    found = _model_expression(claim, config, findings)
+    found = naming.model_expression(claim, config, findings)
     speaks = spec.dialect if spec.dialect in dialects.names() else "plain"
     own = dialects.get(speaks)
     others = [d for name in dialects.names() if (d := dialects.get(name)) is not own]
@@ -172,7 +172,7 @@ def _route(
         carriers=security.configured(list(spec.token)) or operation.carriers,
         model=found,
         default_model=said.default_model,
-        also=_repeating(claim, found, config, findings),
+        also=naming.repeating(claim, found, config, findings),
         to=said.to,
         answer=said.answer,
         public=said.public,
@@ -195,52 +195,6 @@ def _note_unsent(operation: Operation, findings: Findings) -> None:
             said = f"{parameter.place} parameter '{parameter.name}' of {operation.id}"
             message = f"{said} is checked, but never forwarded"
             findings.note(operation.source, operation.at, Level.WARNING, "MW319", message, key=True)
-
-
-def _model_expression(claim: Claim, config: Config, findings: Findings) -> Expression | None:
-    """The route's model expression, checked against what the operation has."""
-    said, operation = claim.route, claim.operation
-    if not said.model:
-        return None
-    at: Path = (*said.at, "model")
-    try:
-        found = expression.parse(said.model)
-    except ValueError as error:
-        findings.error(config.source, at, "MW305", str(error))
-        return None
-    names = paths.variables(operation.path)
-    if found.place == "path" and found.steps[0] not in names:
-        hint = did_you_mean(found.steps[0], names) or "its path has no variables"
-        message = f"{operation.id} has no path variable '{found.steps[0]}'"
-        findings.error(config.source, at, "MW305", message, hint)
-        return None
-    if found.place == "body" and not operation.bodies.rules:
-        message = f"{operation.id} takes no request body to name a model in"
-        findings.error(config.source, at, "MW305", message)
-        return None
-    if found.place == "body" and len(found.steps) > 1:
-        if claim.route.default_model:
-            message = (
-                "a default model goes with a place at the top of the body: $request.body#/name"
-            )
-            findings.error(config.source, (*at, "default"), "MW305", message)
-        if any("form" in media_type for media_type in operation.bodies.rules):
-            message = f"{operation.id} takes a form, whose fields are at its top"
-            findings.error(config.source, at, "MW305", message, "write $request.body#/name")
-    return found
-
-
-def _repeating(
-    claim: Claim, found: Expression | None, config: Config, findings: Findings
-) -> tuple[Expression, ...]:
-    """The places in a JSON body that repeat the model's name."""
-    at: Path = (*claim.route.at, "model", "also")
-    if claim.route.also and found is not None and found.place == "body":
-        message = "'also' goes with a model in the path, query or a header, not in the body"
-        findings.error(config.source, at, "MW305", message, key=True)
-        return ()
-    takes_json = any("json" in media_type for media_type in claim.operation.bodies.rules)
-    return tuple(expression.parse(text) for text in claim.route.also) if takes_json else ()
 
 
 def _check_paths(routes: tuple[Route, ...], console: Console, findings: Findings) -> None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol, runtime_checkable
 
-from engine.excerpt import excerpt
+from engine.excerpt import excerpt, pictured
 
 Path = tuple[str | int, ...]
 """Where a value stands in a YAML or JSON file: the keys and indexes that lead to it."""
@@ -32,7 +32,10 @@ class Level(StrEnum):
 
 @dataclass(frozen=True, order=True, slots=True)
 class Problem:
-    """One finding. `line` and `column` count from 1; 0 means the file as a whole."""
+    """One finding. `line` and `column` count from 1; 0 means the file as a whole.
+
+    `message` and `hint` are a line each, whatever was found in the file: it may be a stranger's.
+    """
 
     file: str
     line: int
@@ -42,9 +45,13 @@ class Problem:
     message: str
     hint: str = ""
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "message", pictured(self.message))
+        object.__setattr__(self, "hint", pictured(self.hint))
+
     def __str__(self) -> str:
         place = f"{self.file}:{self.line}:{self.column}" if self.line else self.file
-        return f"{place}: {self.level}: {self.message} [{self.code}]"
+        return f"{pictured(place)}: {self.level}: {self.message} [{self.code}]"
 
 
 class Source(Protocol):

@@ -18,6 +18,7 @@ import orjson
 
 from engine import rundir
 from engine.connect import CannotConnect, prepare
+from engine.memory import give_back
 from engine.plan import Plan, Planned
 from engine.problem import render
 from engine.server import Gunicorn, taken
@@ -133,6 +134,8 @@ class Plans:
             self.state = State(os.getpid(), planned.hash, now, now)
             log.warning("config %s is served from now on", planned.hash)
         self.publish()
+        del planned
+        give_back()
         return not error
 
     def _planned(self) -> Planned | None:
@@ -156,7 +159,7 @@ class Plans:
         try:
             if warning := prepare(planned.plan.config):
                 log.warning("%s", warning)
-        except CannotConnect as error:
+        except (CannotConnect, OSError) as error:
             return str(error)
         return ""
 

@@ -11,6 +11,7 @@ from gunicorn.errors import AppImportError
 
 from engine import plan
 from engine.connect import CannotConnect, prepare
+from engine.memory import give_back
 from engine.problem import render
 from engine.serving import metrics_folder, serving
 
@@ -25,6 +26,7 @@ def load() -> Any:
         errors = planned.findings.errors
         sys.stderr.write("\n".join(render(error, planned.texts) for error in errors) + "\n")
         raise AppImportError(f"{len(errors)} problems in the config; nothing is served")
+    give_back()
     try:
         if warning := prepare(planned.plan.config):
             sys.stderr.write(f"modelway: {warning}\n")

@@ -9,7 +9,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.marked_yaml import ExpandError, read, read_file
+from engine.marked_yaml import read, read_file
+from engine.yaml_values import ExpandError
 
 
 def value(text, expand=None):
@@ -344,3 +345,30 @@ def test_the_place_of_every_value_holds_its_text(document):
                 look(below, (*path, index))
 
     look(marked.value, ())
+
+
+def test_a_place_in_json_too_deep_for_yaml_is_found():
+    deep = "[" * 300 + "]" * 300
+    assert read('{"a": ' + deep + ',\n "b": 1}', "f").place(("b",)) == (2, 7)
+
+
+def bomb(levels):
+    """Lines of which each stands for ten of the one before."""
+    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
+    lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, levels)]
+    return "\n".join(lines)
+
+
+def test_aliases_of_aliases_cannot_stand_for_billions():
+    assert value(bomb(4))["a3"][9][9][9] == ["x"] * 10
+    marked = read(bomb(30), "f")
+    assert [(p.code, p.message) for p in marked.problems] == [
+        ("MW004", "aliases stand for more than 300,000 values")
+    ]
+    assert len(json.dumps(marked.value)) < 10_000_000
+
+
+def test_what_merges_bring_counts_as_well():
+    lines = ["a0: &a0 {k: &v [x, x, x, x]}"]
+    lines += [f"a{n}: &a{n} {{<<: *a{n - 1}, k{n}: *v}}" for n in range(1, 900)]
+    assert [p.code for p in read("\n".join(lines), "f").problems] == ["MW004"]

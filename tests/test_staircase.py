@@ -11,7 +11,7 @@ ENGINE = Path(__file__).resolve().parent.parent / "engine"
 GROUND = [
     *("exchange", "errors", "problem", "tokens", "units", "body", "files", "wildcard"),
     *("excerpt", "explanations", "metering", "estimate"),
-    *("marked_yaml", "yaml_nodes", "places", "json_text"),
+    *("marked_yaml", "yaml_nodes", "yaml_values", "places", "json_text", "memory", "background"),
     *("usage", "allowance", "network", "ledger", "rundir", "request_id"),
 ]
 STAIRCASE = (
@@ -24,7 +24,7 @@ STAIRCASE = (
     ],
     [
         *("plan", "claimed", "routing", "crosscheck", "documents", "connect", "observing"),
-        *("readings", "tracing"),
+        *("readings", "tracing", "recorded", "naming"),
     ],
     ["console"],
     [
@@ -189,7 +189,7 @@ def test_no_import_is_relative():
     assert [str(found) for found in ALL if found.imported == "a relative import"] == []
 
 
-ON_DEMAND = ("connect", "observing")
+ON_DEMAND = ("connect", "observing", "cli.explain")
 """Modules that import a part of ours only where a config asks for it."""
 
 

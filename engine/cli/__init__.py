@@ -2,17 +2,35 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
+import io
 import pkgutil
+import sys
 from importlib import metadata
+from typing import Any
 
 import click
 
 _GROUND = frozenset({"show", "formats"})
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+"""What happens to who writes, and is no fault of what is written."""
 
 
 class _Commands(click.Group):
     """Finds commands by their files and imports only the one that runs."""
+
+    def main(self, *arguments: Any, **more: Any) -> Any:
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, io.TextIOWrapper):  # a name of a file may be in no encoding
+                stream.reconfigure(errors="backslashreplace")
+        try:
+            return super().main(*arguments, **more)
+        except OSError as error:
+            if error.errno not in _FULL:
+                raise
+            click.echo(f"modelway: it cannot be written: {error.strerror}", err=True)
+            sys.exit(1)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted(m.name for m in pkgutil.iter_modules(__path__) if m.name not in _GROUND)

@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 from click.core import ParameterSource
 from rich.console import Console
+from rich.text import Text
 
 from engine import plan
 from engine.audit import audit
@@ -103,13 +104,13 @@ def _checked(named: Sequence[str], quiet: bool, strict: bool) -> Report:
 
 
 def _planned(name: str) -> Planned:
-    with Console(stderr=True).status(f"reading {name}") as status:  # seen on a terminal only
+    with Console(stderr=True).status(Text(f"reading {name}")) as status:  # seen on a terminal only
         if name == "-":
             planned = _planned_from(sys.stdin.buffer.read())
         else:
             planned = plan.make(Path(name), os.environ)
         for spec, specification in planned.specifications.items():
-            status.update(f"holding {spec} against the OpenAPI standard")
+            status.update(Text(f"holding {spec} against the OpenAPI standard"))
             breaches(specification.library, planned.findings)
         audit(planned, os.environ)
     return planned
@@ -129,4 +130,4 @@ def _colour() -> bool:
     """Whether the terminal is one, and nobody asked for none (https://no-color.org)."""
     if os.environ.get("NO_COLOR"):
         return False
-    return sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+    return sys.stdout is not None and sys.stdout.isatty() and os.environ.get("TERM") != "dumb"

@@ -63,7 +63,7 @@ def _is_pipe(path: Path) -> bool:
 
 
 def _file(path: Path) -> Path:
-    return path / "gateway.yaml" if path.is_dir() else path
+    return path / "gateway.yaml" if os.path.isdir(path) else path
 
 
 def _piped(old: Path, beside: Path) -> Planned:

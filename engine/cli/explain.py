@@ -28,7 +28,11 @@ from engine.tokens import Caller
 @click.argument("path")
 @click.option("-H", "--header", "headers", multiple=True, help="A header: 'name: value'.")
 @click.option("-d", "--data", default="", help="The body, @FILE to read it, @- for standard input.")
-@click.option("--token", default="", help="A token of the config, by name: no secret is needed.")
+@click.option(
+    "--token",
+    default="",
+    help="A token by its name, of the config or the database: no secret is needed.",
+)
 @click.option("--from", "address", default="127.0.0.1", show_default=True, help="Whence it comes.")
 @click.option(
     "--answers",
@@ -53,7 +57,8 @@ def command(
 
     The request goes through the routes and steps that `modelway serve` runs. Upstreams are not
     asked (they answer 200, or what --answers says), limits stand at zero, nothing is counted or
-    written. PATH may have a query. A body that is JSON gets its Content-Type by itself.
+    written. A --token that the config has not is looked up in the records' database, which is all
+    that is ever asked. PATH may have a query. A body that is JSON gets its Content-Type by itself.
 
     \b
       modelway explain POST /v1/chat/completions --token alice -d @body.json
@@ -106,10 +111,17 @@ def _headers(said: Sequence[str]) -> list[tuple[str, str]]:
 
 def _caller(config: Config, name: str) -> Caller:
     callers = {caller.name: caller for caller in config.tokens.values()}
-    if name not in callers:
-        hint = did_you_mean(name, callers, "the config has no tokens; put one under tokens:")
+    if name in callers:
+        return callers[name]
+    if config.stores.records is None:
+        hint = did_you_mean(name, callers) or "the config has no tokens; put one under tokens:"
         raise click.UsageError(f"there is no token '{name}' in the config; {hint}")
-    return callers[name]
+    from engine import recorded  # a deployment without a database does without its drivers
+
+    try:
+        return recorded.caller(config.stores.records, name, config.currency)
+    except recorded.CannotSay as error:
+        raise click.UsageError(str(error)) from error
 
 
 def _answers(said: Sequence[str], config: Config) -> Answers:

@@ -18,6 +18,23 @@ def command(folder: Path) -> None:
     They are the files this program is shipped with, ready for `modelway check`. Nothing that is
     there already is overwritten.
     """
+    try:
+        _write(folder)
+    except OSError as error:
+        message = f"{error.filename or folder} cannot be written: {error.strerror}"
+        raise click.ClickException(message) from error
+    click.echo(
+        f"Wrote {folder}: gateway.yaml, openapi/, schemas/\n\n"
+        f"  cd {folder}\n"
+        "  modelway token new alice     # a token for a caller; put the entry under tokens:\n"
+        "  export OPENAI_API_KEY=...    # what the upstreams are shown; see upstreams:\n"
+        "  modelway check\n"
+        "  modelway serve"
+    )
+
+
+def _write(folder: Path) -> None:
+    """Raises OSError, and ClickException for a folder that has such files."""
     names = ("gateway.yaml", "openapi", "schemas")
     there = [name for name in names if (folder / name).exists()]
     if there:
@@ -29,11 +46,3 @@ def command(folder: Path) -> None:
         made.mkdir()
         for file in sorted(source.glob(pattern)):
             shutil.copyfile(file, made / file.name)
-    click.echo(
-        f"Wrote {folder}: gateway.yaml, openapi/, schemas/\n\n"
-        f"  cd {folder}\n"
-        "  modelway token new alice     # a token for a caller; put the entry under tokens:\n"
-        "  export OPENAI_API_KEY=...    # what the upstreams are shown; see upstreams:\n"
-        "  modelway check\n"
-        "  modelway serve"
-    )

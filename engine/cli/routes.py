@@ -7,8 +7,10 @@ from pathlib import Path
 import click
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from engine.cli.show import config_option, planned_or_exit
+from engine.excerpt import pictured
 from engine.plan import Plan, Route
 
 
@@ -24,7 +26,8 @@ def command(config: Path) -> None:
         for template, _ in route.templates:
             operation = route.operation
             cells = (_model(route), _goes_to(route, plan), _guards(route))
-            table.add_row(operation.method, template, operation.id, *cells)
+            said = (operation.method, template, operation.id, *cells)
+            table.add_row(*(Text(pictured(cell)) for cell in said))  # not rich's markup
     console = Console(highlight=False)
     console.width = max(console.width, 160)
     console.print(table)

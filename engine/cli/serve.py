@@ -11,6 +11,7 @@ import click
 from engine import plan
 from engine.cli.show import config_option, good_or_exit
 from engine.connect import CannotConnect, prepare
+from engine.memory import give_back
 from engine.observing import form_of
 from engine.reload import Gateway, Plans
 from engine.rundir import rundir
@@ -29,8 +30,8 @@ def command(config: Path) -> None:
 
     Under your own gunicorn: MODELWAY_CONFIG=gateway.yaml gunicorn -k gevent engine.wsgi:app
     """
-    planned = good_or_exit(config)
-    plans = Plans(planned, lambda: plan.make(config, os.environ), rundir(config))
+    plans = Plans(good_or_exit(config), lambda: plan.make(config, os.environ), rundir(config))
+    give_back()
     try:
         if warning := prepare(plans.plan.config):
             click.echo(f"modelway: {warning}", err=True)

@@ -19,6 +19,7 @@ from rich.table import Table
 
 from engine import units
 from engine.cli.token.place import Place, place_of, place_options, records
+from engine.excerpt import pictured
 from engine.problem import did_you_mean
 from engine.stores.records.database import Database
 from engine.stores.records.totals import KINDS, Total, Which, known, names, totals
@@ -132,7 +133,7 @@ def _nothing(opened: Database, which: Which) -> str:
             there += names(opened, "served", everything)
         if name not in there:
             return (
-                f"no request of {kind} '{name}' in this time: {did_you_mean(name, there, 'none')}"
+                f"no request of {kind} '{name}' in this time: {did_you_mean(name, there) or 'none'}"
             )
     return "no requests in this time"
 
@@ -148,9 +149,9 @@ def _table(report: _Report) -> None:
     table.add_column("FIRST BYTE", footer=_seconds(everything), justify="right", no_wrap=True)
     for total in report.totals:
         numbers = (f"{getattr(total, name):,}" for name in _NUMBERS)
-        table.add_row(total.key or "-", *numbers, _money(total), _seconds(total))
+        table.add_row(pictured(total.key) or "-", *numbers, _money(total), _seconds(total))
     if report.totals:
-        console = Console(highlight=False, markup=False)
+        console = Console(highlight=False, markup=False, emoji=False)
         console.width = max(console.width, 120)
         console.print(table)
 

@@ -15,6 +15,7 @@ from typing import Any
 from engine.config.literals import literals
 from engine.config.rebase import rebase
 from engine.config.secrets import expander
+from engine.files import is_file, names_in
 from engine.marked_yaml import Marked, read_file
 from engine.problem import Findings, Level, Path, did_you_mean
 
@@ -95,14 +96,13 @@ def _files(listed: list[Any], main: Marked, folder: FilePath, findings: Findings
             continue
         wild = glob.has_magic(pattern)
         found = sorted(glob.glob(pattern, root_dir=folder, recursive=True)) if wild else [pattern]
-        files = [name for name in found if (folder / name).is_file()]
+        files = [name for name in found if is_file(folder / name)]
         if not files and wild:
             message = f"'{pattern}' matches no file"
             hint = "the path starts at this file's folder"
             findings.note(main, at, Level.WARNING, "MW111", message, hint)
         elif not files:
-            siblings = folder / os.path.dirname(pattern)
-            names = [p.name for p in siblings.iterdir()] if siblings.is_dir() else []
+            names = names_in(folder / os.path.dirname(pattern))
             hint = did_you_mean(os.path.basename(pattern), names, "it starts at this file's folder")
             findings.error(main, at, "MW108", f"there is no file '{pattern}'", hint)
         for name in files:

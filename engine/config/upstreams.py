@@ -7,6 +7,7 @@ from typing import Any
 
 from engine import units
 from engine.config import model
+from engine.files import is_file
 from engine.marked_yaml import Marked
 from engine.problem import Findings, Path
 
@@ -91,7 +92,7 @@ class Upstreams:
             if key in said:
                 path = self.folder / said[key]
                 files[key] = str(path)
-                if not path.is_file():
+                if not is_file(path):
                     self.findings.error(
                         self.marked, (*at, key), "MW106", f"there is no file '{said[key]}'"
                     )

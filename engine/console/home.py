@@ -33,6 +33,7 @@ def home(plan: Plan) -> Handler:
 
 
 def _page(plan: Plan, base: str, offered: Sequence[Format], known: list[dict[str, Any]]) -> str:
+    """The page. Long, as it is read as one text."""
     chat = next((one for one in offered if one.name in ("chat", "responses")), None)
     address = base + (chat.prefix if chat is not None else "")
     cards = "".join(_format(one, base, known) for one in offered)

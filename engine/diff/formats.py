@@ -7,13 +7,14 @@ from collections import Counter
 from collections.abc import Sequence
 
 from engine.diff.difference import Difference, Level
+from engine.excerpt import pictured
 
 _COMMANDS = {Level.WEAKER: "error", Level.BREAKING: "warning"}
 
 
 def as_text(found: Sequence[Difference]) -> str:
     """A line each, then how many there are."""
-    return "\n".join([*map(str, found), summary(found)])
+    return "\n".join([*(pictured(str(one)) for one in found), summary(found)])
 
 
 def summary(found: Sequence[Difference]) -> str:

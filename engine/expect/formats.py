@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from xml.sax.saxutils import escape, quoteattr
 
+from engine.excerpt import pictured
 from engine.expect.run import Result
 
 
@@ -15,7 +16,7 @@ def line(result: Result) -> str:
     below = [f"      {failure}" for failure in result.failures]
     if result.failures and result.said:
         below.append(f"      the gateway: {result.said}")
-    return "\n".join([head, *below])
+    return "\n".join(map(pictured, [head, *below]))
 
 
 def summary(results: Sequence[Result]) -> str:

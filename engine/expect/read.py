@@ -125,11 +125,15 @@ class _Reader:
             self._error((*at, "body_file"), "MW105", message, "keep one")
         if "body_file" in request:
             file: FilePath = self.folder / request["body_file"]
-            if not file.is_file():
+            try:
+                return file.read_bytes()
+            except FileNotFoundError:
                 message = f"there is no file '{request['body_file']}'"
-                self._error((*at, "body_file"), "MW106", message, "it starts at this file's folder")
-                return b""
-            return file.read_bytes()
+            except (OSError, ValueError) as error:
+                why = error.strerror if isinstance(error, OSError) else "no file has such a name"
+                message = f"'{request['body_file']}' cannot be read: {why}"
+            self._error((*at, "body_file"), "MW106", message, "it starts at this file's folder")
+            return b""
         if "body" not in request:
             return b""
         body = request["body"]

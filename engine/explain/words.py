@@ -6,13 +6,15 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from engine.excerpt import pictured
+
 Said = dict[str, Any]
 _WIDTH = 16
 
 
 def text(said: Said) -> str:
     """The report of `report.report`, as lines."""
-    return "\n".join(_lines(said))
+    return "\n".join(map(pictured, _lines(said)))
 
 
 def _lines(said: Said) -> Iterator[str]:

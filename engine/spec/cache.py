@@ -29,7 +29,7 @@ SMALLEST = 200_000
 
 _MOST_ENTRIES = 20
 _LARGEST = 200_000_000
-_CODE = ("spec", "marked_yaml.py", "yaml_nodes.py", "places.py", "problem.py")
+_CODE = ("spec", "marked_yaml.py", "yaml_nodes.py", "yaml_values.py", "places.py", "problem.py")
 log = logging.getLogger("modelway")
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, Literal
 
 Resolve = Callable[[Any], Any]
@@ -60,7 +60,7 @@ def types_of(schema: object, resolve: Resolve) -> frozenset[str]:
 
     `enum` and `const` count as naming types, `number` as allowing `integer`.
     """
-    found = _types(schema, resolve, frozenset())
+    found = _types(schema, resolve, frozenset(), iter(range(MAX_NODES)))
     return _ALL if found is None else found
 
 
@@ -90,7 +90,7 @@ def items_of(schema: object, resolve: Resolve) -> object:
 
 def properties_of(schema: object, resolve: Resolve) -> dict[str, object]:
     """The declared properties and their schemas, from every branch of `schema`."""
-    return _properties(schema, resolve, frozenset())
+    return _properties(schema, resolve, frozenset(), iter(range(MAX_NODES)))
 
 
 def extra_of(schema: object, resolve: Resolve) -> object:
@@ -130,18 +130,23 @@ def _number(text: str) -> object:
     return value if math.isfinite(value) else text
 
 
-def _types(schema: object, resolve: Resolve, above: frozenset[int]) -> frozenset[str] | None:
-    """As types_of; None for a schema met inside itself, which has nothing to add."""
+def _types(
+    schema: object, resolve: Resolve, above: frozenset[int], visits: Iterator[int]
+) -> frozenset[str] | None:
+    """As types_of; None for a schema met inside itself, which has nothing to add.
+
+    A few schemas that repeat each other can have billions of branches: `visits` end somewhere.
+    """
     node = node_of(schema, resolve)
-    if id(node) in above or len(above) >= _MAX_NESTING:
+    if id(node) in above or len(above) >= _MAX_NESTING or next(visits, None) is None:
         return None
     above |= {id(node)}
     types = _own_types(node)
     for sub in _list(node, "allOf"):
-        found = _types(sub, resolve, above)
+        found = _types(sub, resolve, above, visits)
         types = types if found is None else types & found
     for word in ("anyOf", "oneOf"):
-        either = [_types(sub, resolve, above) for sub in _list(node, word)]
+        either = [_types(sub, resolve, above, visits) for sub in _list(node, word)]
         if known := [found for found in either if found is not None]:
             types &= frozenset[str]().union(*known)
     return types | {"null"} if node.get("nullable") is True else types
@@ -182,19 +187,21 @@ def _hints(nodes: list[Mapping[str, Any]]) -> frozenset[str]:
     )
 
 
-def _properties(schema: object, resolve: Resolve, above: frozenset[int]) -> dict[str, object]:
+def _properties(
+    schema: object, resolve: Resolve, above: frozenset[int], visits: Iterator[int]
+) -> dict[str, object]:
     node = node_of(schema, resolve)
-    if id(node) in above or len(above) >= _MAX_NESTING:
+    if id(node) in above or len(above) >= _MAX_NESTING or next(visits, None) is None:
         return {}
     above |= {id(node)}
     own = node.get("properties")
     merged = dict(own) if isinstance(own, Mapping) else {}
     for sub in _list(node, "allOf"):
-        _merge(merged, "allOf", _properties(sub, resolve, above))
+        _merge(merged, "allOf", _properties(sub, resolve, above, visits))
     for word in ("anyOf", "oneOf"):
         either: dict[str, object] = {}
         for sub in _list(node, word):
-            _merge(either, "anyOf", _properties(sub, resolve, above))
+            _merge(either, "anyOf", _properties(sub, resolve, above, visits))
         _merge(merged, "allOf", either)
     return merged
 

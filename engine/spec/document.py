@@ -57,7 +57,8 @@ class Specification:
         return compile_answers(self.node(operation), self._read_for(Purpose.RESPONSE))
 
     def settle(self) -> None:
-        """All places were asked for: keep the document for the next start."""
+        """All was compiled, all places were asked for: keep the document for the next start."""
+        self._schemas.clear()  # what was compiled does without them
         if self._kept is not None:
             entry, problems = self._kept
             entry.keep(self.library, problems)
@@ -83,9 +84,7 @@ def read(
     standard and has a clear meaning is mended; what has none takes its operation out. `cache` is a
     folder for what was read of large documents.
     """
-    entry = None
-    if cache is not None and file.stat().st_size >= SMALLEST:
-        entry = Entry(cache, file, shown, overlays)
+    entry = _entry(cache, file, shown, overlays)
     own = Findings()
     library = entry.load(own) if entry is not None else None
     if library is None:
@@ -103,6 +102,19 @@ def read(
         return None
     made = _Reader(name, library, schemas, tuple(mounts), findings).read()
     return replace(made, _kept=(entry, own.found)) if entry is not None else made
+
+
+def _entry(
+    cache: FilePath | None, file: FilePath, shown: str, overlays: Sequence[tuple[FilePath, str]]
+) -> Entry | None:
+    """The place of a large document in the cache; None for one that cannot be read, too: whoever
+    reads it says why."""
+    try:
+        if cache is None or file.stat().st_size < SMALLEST:
+            return None
+        return Entry(cache, file, shown, overlays)
+    except OSError:
+        return None
 
 
 def _mended(

@@ -8,6 +8,7 @@ from pathlib import Path as FilePath
 from typing import Any
 from urllib.parse import unquote
 
+from engine.files import is_file
 from engine.problem import Findings, Level, Path, did_you_mean
 from engine.spec.library import Breach, Library, Node, file_of
 from engine.spec.schemas import NAMING
@@ -108,7 +109,7 @@ def _open(node: Node, uri: FilePath, target: str, findings: Findings) -> FilePat
         if library.files[uri].problems:
             _breach(node, "MW203", f"the file '{target}' cannot be read", "", findings)
         return None
-    if not uri.is_file():
+    if not is_file(uri):
         _breach(node, "MW203", f"there is no file '{target}'", "", findings)
         return None
     shown = str(FilePath(library.files[node.uri].file).parent / unquote(target))

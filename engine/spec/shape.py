@@ -8,8 +8,6 @@ from typing import Any, Final
 
 from engine.errors import Malformed
 from engine.spec.casting import (
-    ANYTHING,
-    MAX_NODES,
     Cast,
     Kind,
     Resolve,
@@ -17,9 +15,9 @@ from engine.spec.casting import (
     extra_of,
     items_of,
     kind_of,
-    node_of,
     properties_of,
 )
+from engine.spec.recursive import compile_parts
 
 Tree = list[str] | dict[str, "Tree"]
 MAX_INDEX: Final = 1000
@@ -34,25 +32,16 @@ def compile_shape(schema: object, resolve: Resolve) -> Callable[[Tree], object]:
     The list `[""]` is the empty array. A dict is an object, or an array by index (`""` appends).
     Raises Malformed for an index of 1000 or more. Recursive schemas end in themselves.
     """
-    made: dict[int, _Shape] = {}
-    waiting: list[_Shape] = []
 
-    def shape_of(schema: object) -> _Shape:
-        node = node_of(schema, resolve) if len(made) < MAX_NODES else ANYTHING
-        if id(node) not in made:
-            made[id(node)] = _Shape(node)
-            waiting.append(made[id(node)])
-        return made[id(node)]
-
-    top = shape_of(schema)
-    for shape in waiting:
+    def fill(shape: _Shape, shape_of: Callable[[object], _Shape]) -> None:
         shape.kind = kind_of(shape.node, resolve)
         shape.cast = compile_cast(shape.node, resolve)
         shape.item = shape_of(items_of(shape.node, resolve))
         shape.extra = shape_of(extra_of(shape.node, resolve))
         properties = properties_of(shape.node, resolve)
         shape.fields = {name: shape_of(sub) for name, sub in properties.items()}
-    return top.read
+
+    return compile_parts(schema, resolve, _Shape, fill).read
 
 
 class _Shape:
@@ -66,7 +55,7 @@ class _Shape:
     fields: dict[str, _Shape]
 
     def __init__(self, node: Mapping[str, Any]) -> None:
-        self.node = node  # also keeps its id() from being given to another schema
+        self.node = node
 
     def read(self, tree: Tree) -> object:
         if isinstance(tree, dict):

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from engine.estimate import GENERATION, OUTPUT_LIMITS, Takes
 from engine.spec.library import Node
 
-_DEEPEST = 8
 _COMBINED = ("allOf", "anyOf", "oneOf")
 _OUTPUT = {*OUTPUT_LIMITS, *GENERATION}
 _TELLING = {"usage", "usageMetadata", "usage_metadata", "meta", "duration", "response"}
@@ -66,10 +65,14 @@ def _answers(operation: Node) -> list[tuple[str, Node]]:
     ]
 
 
-def properties(schema: Node, depth: int = 0) -> Iterator[tuple[str, Node]]:
-    """Names and schemas of an object's properties, also those of the schemas it is made of."""
-    yield from schema.get("properties").items()
-    if depth < _DEEPEST:
-        for key in _COMBINED:
-            for part in schema.get(key).elements():
-                yield from properties(part, depth + 1)
+def properties(schema: Node) -> Iterator[tuple[str, Node]]:
+    """Names and schemas of an object's properties, also those of the schemas it is made of, each
+    of which is looked at once."""
+    parts, seen = [schema], {id(schema.value)}
+    for part in parts:
+        yield from part.get("properties").items()
+        below = [one for key in _COMBINED for one in part.get(key).elements()]
+        for one in below:
+            if id(one.value) not in seen:
+                seen.add(id(one.value))
+                parts.append(one)

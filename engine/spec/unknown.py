@@ -7,19 +7,11 @@ all, every member is known.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from engine.spec.casting import (
-    ANYTHING,
-    MAX_NODES,
-    Resolve,
-    branches,
-    extra_of,
-    items_of,
-    node_of,
-    properties_of,
-)
+from engine.spec.casting import Resolve, branches, extra_of, items_of, properties_of
+from engine.spec.recursive import compile_parts
 
 Path = tuple[str | int, ...]
 
@@ -34,7 +26,7 @@ class Names:
     open: bool
 
     def __init__(self, node: Mapping[str, Any]) -> None:
-        self.node = node  # also keeps its id() from being given to another schema
+        self.node = node
 
     def unknown(self, value: Any, path: Path = ()) -> Iterator[Path]:
         """The paths of the unknown members of a value, not those below one of them."""
@@ -53,24 +45,15 @@ class Names:
 
 def compile_names(schema: object, resolve: Resolve) -> Names:
     """What a schema names, however deep. Recursive schemas end in themselves."""
-    made: dict[int, Names] = {}
-    waiting: list[Names] = []
 
-    def names_of(schema: object) -> Names:
-        node = node_of(schema, resolve) if len(made) < MAX_NODES else ANYTHING
-        if id(node) not in made:
-            made[id(node)] = Names(node)
-            waiting.append(made[id(node)])
-        return made[id(node)]
-
-    top = names_of(schema)
-    for names in waiting:
+    def fill(names: Names, names_of: Callable[[object], Names]) -> None:
         properties = properties_of(names.node, resolve)
         names.fields = {name: names_of(sub) for name, sub in properties.items()}
         names.extra = names_of(extra_of(names.node, resolve))
         names.items = names_of(items_of(names.node, resolve))
         names.open = not properties or any(map(_is_open, branches(names.node, resolve)))
-    return top
+
+    return compile_parts(schema, resolve, Names, fill)
 
 
 def _is_open(node: Mapping[str, Any]) -> bool:

@@ -21,21 +21,6 @@ def meter(dialect: Dialect, takes: Takes, services: Services) -> Stage:
     """A stage that fills in `usage`, `cost` and `bytes_out` when the answer is over, and before
     that says how to estimate them. Only requests for a model use anything."""
 
-    def charge(exchange: Exchange, usage: Usage) -> None:
-        account = exchange.account
-        account.usage = usage
-        price = services.prices.find(account.model or exchange.model)
-        account.cost = price.cost(usage) if price is not None else 0
-
-    def left(exchange: Exchange, metered: bool) -> None:
-        """The caller is gone without an answer, or at the end of a session."""
-        account, session = exchange.account, exchange.traffic
-        if session is not None:
-            account.stream, account.bytes_out = True, session.received.bytes
-            charge(exchange, session.usage)
-        elif metered and account.reached:  # an upstream has read it, and had begun to answer
-            charge(exchange, replace(expected(exchange), output=0))
-
     def stage(exchange: Exchange, following: Handler) -> Response:
         account = exchange.account
         metered = bool(exchange.model) and dialect.meter is not None and not takes.free
@@ -44,14 +29,14 @@ def meter(dialect: Dialect, takes: Takes, services: Services) -> Stage:
         try:
             response = following(exchange)
         except CallerGone:
-            left(exchange, metered)
+            _left(exchange, metered, services)
             raise
         body = response.body
         if isinstance(body, bytes):
             if metered and account.told and response.status < 400:  # an upstream's, and whole
                 passing = reader(dialect.meter, _media_type(response))
                 passing.feed(body)
-                charge(exchange, _used(exchange, passing))
+                _charge(exchange, _used(exchange, passing), services)
             return response
         media_type = _media_type(response)
         passing = reader(dialect.meter if metered else None, media_type)
@@ -60,7 +45,7 @@ def meter(dialect: Dialect, takes: Takes, services: Services) -> Stage:
         def conclude() -> None:
             account.bytes_out = passing.size
             if metered and response.status < 400:
-                charge(exchange, _used(exchange, passing))
+                _charge(exchange, _used(exchange, passing), services)
 
         exchange.on_end.append(conclude)
         if account.stream:
@@ -78,6 +63,23 @@ def _used(exchange: Exchange, passing: Reader) -> Usage:
     if said is None:
         return passing.complete(expected(exchange))
     return with_known(said, expected(exchange)) if exchange.takes.speech else said
+
+
+def _charge(exchange: Exchange, usage: Usage, services: Services) -> None:
+    account = exchange.account
+    account.usage = usage
+    price = services.prices.find(account.model or exchange.model)
+    account.cost = price.cost(usage) if price is not None else 0
+
+
+def _left(exchange: Exchange, metered: bool, services: Services) -> None:
+    """The caller is gone without an answer, or at the end of a session."""
+    account, session = exchange.account, exchange.traffic
+    if session is not None:
+        account.stream, account.bytes_out = True, session.received.bytes
+        _charge(exchange, session.usage, services)
+    elif metered and account.reached:  # an upstream has read it, and had begun to answer
+        _charge(exchange, replace(expected(exchange), output=0), services)
 
 
 def _expect(exchange: Exchange, takes: Takes) -> None:

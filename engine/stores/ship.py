@@ -16,8 +16,8 @@ from functools import partial
 from typing import Any
 
 import gevent
-from gevent.event import Event
 
+from engine.background import Background
 from engine.stores.clerk import Clerk, in_thread
 from engine.stores.hourly import hourly
 from engine.stores.journal import Journal
@@ -82,9 +82,8 @@ class Shipper:
         self._next_scan = self._next_retirement = -1e300
         self._offsets: dict[str, int] = {}
         self._left: list[tuple[float, int]] = []
-        self._stopping = Event()
+        self._background = Background(partial(self._attempt, self.round), interval)
         self._complaint = Seldom()
-        self._greenlet: Any = None
 
     @property
     def refused(self) -> int:
@@ -103,14 +102,11 @@ class Shipper:
 
     def start(self) -> None:
         """Ship in the background from now on; in the worker, after the fork."""
-        self._greenlet = gevent.spawn(self._run)
+        self._background.start()
 
     def close(self, patience: float = 3.0) -> None:
         """End the background's work, and ship what can be in so many seconds; leave the rest."""
-        self._stopping.set()
-        if self._greenlet is not None:
-            self._greenlet.join(patience)
-            self._greenlet.kill()
+        self._background.end(patience)
         self.journal.rotate()
         with gevent.Timeout(patience, False):  # type: ignore[arg-type]  # its stubs do not know
             self._attempt(self._ship_own, 0.0)
@@ -128,14 +124,6 @@ class Shipper:
             self._next_scan = now + self._scan
             self._ship_left(now)
         self._retire(now, self._clerk)
-
-    def _run(self) -> None:
-        wait = self._interval
-        while True:
-            wait = self._attempt(self.round, wait)
-            # Workers that started together need not ask the database together.
-            if self._stopping.wait(wait * random.uniform(0.8, 1.2)):  # noqa: S311
-                return
 
     def _attempt(self, work: Callable[[], None], waited: float) -> float:
         """Do some work; how long to wait before the next, which is longer after a failure.

@@ -143,6 +143,7 @@ def _row(
     currency: str,
     proxies: Sequence[Network],
 ) -> Row:
+    """One exchange. Long, as it has a line for each field."""
     kept, caller, trace = exchange.account, exchange.caller, exchange.trace
     tries = kept.tries
     row: Row = {

@@ -8,15 +8,14 @@ collector that refuses is not (https://opentelemetry.io/docs/specs/otlp/#otlphtt
 from __future__ import annotations
 
 import logging
-import random
 from collections import deque
 from collections.abc import Callable, Sequence
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import gevent
-from gevent.event import Event
 
+from engine.background import Background
 from engine.telemetry.spans import Span
 
 log = logging.getLogger("modelway")
@@ -66,8 +65,7 @@ class Exporter:
         self._interval = interval
         self._longest_wait = longest_wait
         self._waiting: deque[Span] = deque()
-        self._stopping = Event()
-        self._greenlet: Any = None
+        self._background = Background(self._round, interval, once_more=True)
 
     def add(self, spans: Sequence[Span]) -> None:
         """Take the spans of one request: all of them, or none where there is no room."""
@@ -78,24 +76,15 @@ class Exporter:
 
     def start(self) -> None:
         """Send from now on; in the worker, after the fork."""
-        self._greenlet = gevent.spawn(self._run)
+        self._background.start()
 
     def close(self, patience: float = 3.0) -> None:
         """Send what waits, for so many seconds; what is left then is lost."""
-        self._stopping.set()
-        if self._greenlet is not None:
-            self._greenlet.join(patience)
-            self._greenlet.kill()
+        self._background.end(patience)
         if self._waiting:
             log.warning("%d spans are lost: the collector has not taken them", len(self._waiting))
             self.lost += len(self._waiting)
             self._waiting.clear()
-
-    def _run(self) -> None:
-        wait = self._interval
-        while not self._stopping.wait(wait * random.uniform(0.8, 1.2)):  # noqa: S311
-            wait = self._round(wait)
-        self._round(wait)
 
     def _round(self, waited: float) -> float:
         """Send all that waits, as far as it is taken; how long to wait before the next round."""

@@ -218,7 +218,7 @@ def test_nothing_in_a_problem_can_begin_a_command_of_its_own():
     said = formats.render("github", report(problem))
     assert said.splitlines()[0] == (
         "::error file=a%2Cb%3Ac%25%0A%3A%3Aerror%3A%3Ax,line=1,col=1,title=MW101"
-        "::x%0D%0A::error::100%25%0A%0A::h"
+        "::x␍␊::error::100%25%0A␊::h"
     )
     assert [line for line in said.splitlines() if line.startswith("::")] == [said.splitlines()[0]]
 

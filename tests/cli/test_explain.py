@@ -85,3 +85,41 @@ def test_a_config_with_errors_explains_nothing(folder):
     (folder / "gateway.yaml").write_text(CONFIG.replace("upstream: main", "upstream: mian"))
     result = run("GET", "/v1/items/7")
     assert (result.exit_code, "unknown upstream 'mian'" in result.output) == (1, True)
+
+
+def with_records(folder):
+    config = CONFIG.replace("version: 1", "version: 1\nstores: {records: sqlite:///records.db}", 1)
+    (folder / "gateway.yaml").write_text(config)
+
+
+def test_a_token_may_stand_in_the_database(folder):
+    with_records(folder)
+    made = CliRunner().invoke(cli.main, ["token", "create", "--name", "dora", "--models", "small"])
+    assert made.exit_code == 0, made.output
+    before = (folder / "records.db").read_bytes()
+    result = run("POST", "/v1/chat", "--token", "dora", "-d", BODY)
+    assert (result.exit_code, "model_not_allowed" in result.output) == (1, True), result.output
+    assert "dora" in result.output
+    assert run("POST", "/v1/chat", "--token", "alice", "-d", BODY).exit_code == 0
+    CliRunner().invoke(cli.main, ["token", "revoke", "dora"])
+    result = run("POST", "/v1/chat", "--token", "dora", "-d", BODY.replace("big", "small"))
+    assert (result.exit_code, "expired" in result.output) == (1, True), result.output
+    assert len((folder / "records.db").read_bytes()) == len(before)
+
+
+def test_a_token_that_cannot_be_looked_up_says_why(folder):
+    with_records(folder)
+    result = run("POST", "/v1/chat", "--token", "dora", "-d", BODY)
+    assert (result.exit_code, "there is no database" in result.output) == (2, True)
+    assert not (folder / "records.db").exists()
+
+
+def test_a_name_unlike_any_lists_those_there_are():
+    result = run("POST", "/v1/chat", "--token", "somebody-else", "-d", BODY)
+    assert (result.exit_code, "known: " in result.output) == (2, True)
+
+
+def test_a_slip_in_json_is_told_as_one():
+    result = run("POST", "/v1/chat", "--token", "alice", "-d", ' {"model": "big"')
+    assert (result.exit_code, "refused (400)" in result.output) == (1, True)
+    assert "not valid JSON" in result.output

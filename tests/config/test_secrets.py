@@ -3,7 +3,8 @@
 import pytest
 
 from engine.config.secrets import expander
-from engine.marked_yaml import ExpandError, read
+from engine.marked_yaml import read
+from engine.yaml_values import ExpandError
 
 
 @pytest.fixture

@@ -177,4 +177,4 @@ def test_a_worker_stays_small(running: Running) -> None:
     for pid in running.workers():
         status = Path(f"/proc/{pid}/status").read_text()
         resident = next(int(s.split()[1]) for s in status.splitlines() if s.startswith("VmRSS"))
-        assert resident < 160_000
+        assert resident * 1024 < 130_000_000  # asked are 160 MB; nothing was cached at this start

@@ -212,3 +212,12 @@ def test_every_number_comes_back(value):
 def test_any_text_is_cast_or_left(text, schema):
     cast = compile_cast(schema, resolve)(text)
     assert cast == text or not isinstance(cast, str)
+
+
+@pytest.mark.parametrize("word", ["allOf", "anyOf", "oneOf"])
+def test_schemas_that_repeat_each_other_end_somewhere(word):
+    node = {"type": "object", "properties": {"size": {"type": "integer"}}}
+    for _ in range(30):
+        node = {word: [node] * 10}
+    assert kind_of(node, lambda schema: schema) == "object"
+    assert compile_shape(node, lambda schema: schema)({"size": ["7"]}) == {"size": 7}

@@ -279,3 +279,21 @@ def test_every_operation_has_an_example_answer() -> None:
     }
     # One is a WebSocket; the other answers with sound, which its stream of events has too.
     assert silent <= {"openai.connectRealtime"}
+
+
+@pytest.mark.parametrize(
+    ("name", "unknown"),
+    [
+        ("createChatCompletion", []),
+        ("createCompletion", []),
+        ("createResponse", [("stream_options", "include_usage")]),
+    ],
+)
+def test_only_chunks_with_choices_can_be_asked_for_usage(name: str, unknown: list[Any]) -> None:
+    """As the vendor's own document has it: a response's last event always tells its usage."""
+    specification, operation = READ["openai"][0], OPERATIONS[f"openai.{name}"]
+    asked = specification.reread(operation, lenient=False, named=True)
+    names = asked.bodies.rules["application/json"].names
+    assert names is not None
+    options = {"include_usage": True, "include_obfuscation": False}
+    assert list(names.unknown({"model": "m", "stream_options": options})) == unknown

@@ -104,3 +104,11 @@ def test_the_option_is_for_streams_of_choices(stream, taken):
 def test_an_operation_without_a_body():
     made = library(document(paths={"/x": {"get": {"responses": {}}}}))
     assert takes(made.document.get("paths").get("/x").get("get")) == Takes()
+
+
+@pytest.mark.parametrize("word", ["allOf", "anyOf", "oneOf"])
+def test_schemas_that_repeat_each_other_are_looked_at_once(word):
+    parts = {"P0": {"properties": {"stream_options": OPTIONS}}}
+    for number in range(1, 60):
+        parts[f"P{number}"] = {word: [{"$ref": f"#/components/schemas/P{number - 1}"}] * 10}
+    assert takes_usage_option(schema({"$ref": "#/components/schemas/P59"}, **parts).resolved())

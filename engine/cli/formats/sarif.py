@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -65,4 +66,4 @@ def _uri(file: str) -> str:
         if not path.is_relative_to(Path.cwd()):
             return path.as_uri()
         path = path.relative_to(Path.cwd())
-    return quote(path.as_posix(), safe="/")
+    return quote(os.fsencode(path.as_posix()), safe="/")

@@ -16,6 +16,7 @@ from rich.table import Table
 
 from engine.cli.token.place import place_of, place_options, records
 from engine.cli.token.words import cell, shown
+from engine.excerpt import pictured
 from engine.stores.records import tokens
 
 _COLUMNS = ("name", "state", "models", "operations", "ips", "limits", "expires", "note")
@@ -49,11 +50,11 @@ def _table(found: Iterable[Mapping[str, Any]]) -> None:
         if token["concurrency"] is not None:
             limits[-1] += " at a time"
         cells = {**token, "limits": ", ".join(limits), "expires": (token["expires"] or "")[:10]}
-        table.add_row(*(cell(cells[key]) for key in _COLUMNS))
+        table.add_row(*(pictured(cell(cells[key])) for key in _COLUMNS))
     if not table.row_count:
         click.echo("no tokens yet: make one with `modelway token create --name NAME`", err=True)
         return
-    console = Console(highlight=False, markup=False)
+    console = Console(highlight=False, markup=False, emoji=False)
     console.width = max(console.width, 120)
     console.print(table)
 

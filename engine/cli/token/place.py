@@ -14,6 +14,7 @@ import click
 from engine.cli.show import config_option
 from engine.config.load import load
 from engine.config.model import Config
+from engine.files import is_file
 from engine.marked_yaml import Marked
 from engine.problem import Findings, did_you_mean, render
 from engine.stores.records import tokens
@@ -50,7 +51,7 @@ def place_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def place_of(config: Path, database: str | None) -> Place:
     """Where the tokens are. Raises ClickException when nothing says so."""
-    read = _read(config) if config.exists() or database is None else None
+    read = _read(config) if os.path.exists(config) or database is None else None
     if read is None:
         assert database is not None
         return Place(database)
@@ -73,7 +74,7 @@ def records(place: Place, *, make: bool = False) -> Iterator[Database]:
         database = open_database(place.url)
         try:
             file = file_of(database)
-            if not make and file is not None and not file.exists():
+            if not make and file is not None and not is_file(file):
                 raise click.ClickException(
                     f"there is no database {file} yet: `modelway token create` makes it; "
                     "or is the path another one?"
@@ -91,7 +92,7 @@ def records(place: Place, *, make: bool = False) -> Iterator[Database]:
 def _unknown(error: UnknownToken, database: Database, place: Place) -> str:
     if error.name in {caller.name for caller in place.configured.values()}:
         return f"token '{error.name}' stands in gateway.yaml: change it there"
-    hint = did_you_mean(error.name, tokens.names_near(database, error.name), "there are none yet")
+    hint = did_you_mean(error.name, tokens.names_near(database, error.name)) or "there are none yet"
     return f"{error}: {hint}"
 
 

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from engine.cli.top.figures import Figures, Quantiles, Row, Side
 from engine.cli.top.words import money, number, seconds, share
+from engine.excerpt import pictured
 
 _HEAD = 4
 """Lines above the tables, troubles not counted."""
@@ -32,7 +33,10 @@ def screen(figures: Figures, title: str, height: int | None, trouble: str = "") 
         tables = tables[: max(0, room // 3)]  # a table is a blank line, its head, a row
         kept = _divided(room - 2 * len(tables), counts[: len(tables)])
     parts: list[RenderableType] = [_title(title), *_totals(figures)]
-    parts += [Text(f"! {words}", "bold red", no_wrap=True, overflow="ellipsis") for words in shown]
+    parts += [
+        Text(pictured(f"! {words}"), "bold red", no_wrap=True, overflow="ellipsis")
+        for words in shown
+    ]
     for (rows, name), count in zip(tables, kept, strict=True):
         parts += [Text(""), _table(name, rows, count)]
     return Group(*parts)
@@ -129,4 +133,4 @@ def _side(side: Side) -> list[Text | str]:
 
 def _name(name: str) -> Text:
     """A name as text, whatever signs of markup it holds."""
-    return Text(name, no_wrap=True, overflow="ellipsis")
+    return Text(pictured(name), no_wrap=True, overflow="ellipsis")

@@ -50,7 +50,12 @@ async function start() {
 		displayOperationId: false,
 		persistAuthorization: false,
 		validatorUrl: null,
-		onComplete: () => shown.querySelector(".servers select")?.setAttribute("aria-label", "Server"),
+		onComplete() {
+			shown.querySelector(".servers select")?.setAttribute("aria-label", "Server");
+			// A button's name is what it shows: others cannot be spoken to it.
+			for (const button of shown.querySelectorAll(".opblock-summary button[aria-label]"))
+				if (button.textContent) button.removeAttribute("aria-label");
+		},
 		presets: [globalThis.SwaggerUIBundle.presets.apis],
 	});
 }

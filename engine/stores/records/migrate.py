@@ -14,6 +14,7 @@ from alembic.config import Config
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, inspect, text
 
+from engine.files import is_file
 from engine.stores.records.database import Database, DatabaseAway, file_of
 from engine.stores.records.failures import DatabaseRefuses, WrongVersion
 
@@ -76,7 +77,7 @@ def _upgrade(connection: Connection, database: Database) -> None:
 
 def _make_file(database: Database) -> None:
     file = file_of(database)
-    if file is None or file.exists():
+    if file is None or is_file(file):
         return
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
