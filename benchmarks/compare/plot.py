@@ -23,6 +23,7 @@ def draw(found: Mapping[str, Sequence[Round]], ours: str, to: Path) -> None:
     image, panels = plt.subplots(1, len(figures), figsize=(11, 2.6), dpi=120)
     for panel, figure in zip(panels, figures, strict=True):
         _bars(panel, figure, found, ours)
+    image.text(0.995, 0.01, "logarithmic scales", fontsize=7, color=_TEXT, ha="right")
     image.tight_layout()
     image.savefig(to, facecolor="white", metadata={"Software": ""})
     plt.close(image)

@@ -4,10 +4,9 @@
    the request says how: "PAUSE EVENTS AT_ONCE", as in "0.02 250 1" (250 events, one every 20 ms) or
    "0 20000 50" (bursts of 50, as fast as they are taken). */
 #define _GNU_SOURCE
-#include <arpa/inet.h>
 #include <errno.h>
+#include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +31,7 @@ struct conn {
 };
 
 static struct conn *conns[MOST];
-static int epfd, highest;
+static int epfd, highest; /* descriptor */
 static char whole[2048], event_text[2][512], last[1024];
 static size_t whole_len, last_len, event_len;
 static const char head[] =
@@ -62,15 +61,13 @@ static double now(void) {
 static void drop(int fd) {
     struct conn *c = conns[fd];
     conns[fd] = NULL;
-    free(c->in);
-    free(c->burst);
-    free(c);
+    free(c->in), free(c->burst), free(c);
     close(fd);
 }
 
-static void watch(int fd, unsigned events) {
+static void watch(int fd, int how, unsigned events) {
     struct epoll_event e = {.events = events, .data.fd = fd};
-    epoll_ctl(epfd, EPOLL_CTL_MOD, fd, &e);
+    epoll_ctl(epfd, how, fd, &e);
 }
 
 /* Write what is to be written. -1 when the connection is gone, 0 when it has to wait. */
@@ -78,22 +75,20 @@ static int flush(int fd, struct conn *c) {
     while (c->out_at < c->out_len) {
         ssize_t n = send(fd, c->out + c->out_at, c->out_len - c->out_at, MSG_NOSIGNAL);
         if (n < 0 && errno == EAGAIN) {
-            if (!c->waiting) watch(fd, EPOLLIN | EPOLLOUT);
+            if (!c->waiting) watch(fd, EPOLL_CTL_MOD, EPOLLIN | EPOLLOUT);
             c->waiting = 1;
             return 0;
         }
         if (n < 0) return -1;
         c->out_at += n;
     }
-    if (c->waiting) watch(fd, EPOLLIN);
+    if (c->waiting) watch(fd, EPOLL_CTL_MOD, EPOLLIN);
     c->waiting = 0;
     return 1;
 }
 
 static int put(int fd, struct conn *c, const char *data, size_t len) {
-    c->out = data;
-    c->out_len = len;
-    c->out_at = 0;
+    c->out = data, c->out_len = len, c->out_at = 0;
     return flush(fd, c);
 }
 
@@ -104,13 +99,11 @@ static int stream(int fd, struct conn *c) {
         if (done <= 0 || !c->streaming) return done;
         if (c->left <= 0) {
             c->streaming = 0;
-            free(c->burst);
-            c->burst = NULL;
+            free(c->burst), c->burst = NULL;
             return put(fd, c, last, last_len);
         }
         if (c->pause > 0 && c->due > now()) return 1;
-        c->due += c->pause;
-        c->left -= c->at_once;
+        c->due += c->pause, c->left -= c->at_once;
         put(fd, c, c->burst + c->odd * event_len, c->at_once * event_len);
         c->odd ^= c->at_once & 1;
     }
@@ -128,8 +121,11 @@ static void begin(struct conn *c, const char *content) {
     c->out = head, c->out_len = sizeof head - 1, c->out_at = 0;
 }
 
-/* Answer a request that is there as a whole. -1 when the connection is gone. */
+/* Read, and answer a request that is there as a whole. -1 when the connection is gone. */
 static int answer(int fd, struct conn *c) {
+    ssize_t n = recv(fd, c->in + c->got, ROOM - 1 - c->got, 0);
+    if (n <= 0) return n < 0 && errno == EAGAIN ? 1 : -1;
+    c->got += n;
     c->in[c->got] = 0;
     char *body = strstr(c->in, "\r\n\r\n");
     if (!body) return c->got < ROOM - 1 ? 1 : -1;
@@ -146,14 +142,6 @@ static int answer(int fd, struct conn *c) {
     return stream(fd, c);
 }
 
-static int take(int fd, struct conn *c) {
-    ssize_t n = recv(fd, c->in + c->got, ROOM - 1 - c->got, 0);
-    if (n == 0 || (n < 0 && errno != EAGAIN)) return -1;
-    if (n < 0) return 1;
-    c->got += n;
-    return answer(fd, c);
-}
-
 static void welcome(int listener) {
     int fd, one = 1;
     while ((fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK)) >= 0) {
@@ -162,8 +150,7 @@ static void welcome(int listener) {
         conns[fd] = calloc(1, sizeof(struct conn));
         conns[fd]->in = malloc(ROOM);
         if (fd > highest) highest = fd;
-        struct epoll_event e = {.events = EPOLLIN, .data.fd = fd};
-        epoll_ctl(epfd, EPOLL_CTL_ADD, fd, &e);
+        watch(fd, EPOLL_CTL_ADD, EPOLLIN);
     }
 }
 
@@ -189,26 +176,23 @@ int main(int argc, char **argv) {
     for (int i = 0; i < 2; i++)
         event_len = sprintf(event_text[i], "%zx\r\n%s\r\n", sizeof event_json[i] - 1, event_json[i]);
     last_len = sprintf(last, "%zx\r\n%s\r\n0\r\n\r\n", sizeof last_json - 1, last_json);
-    int listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0), one = 1;
+    int listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0), one = 1, n;
     struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons(argc > 1 ? atoi(argv[1]) : 0)};
     at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
-    if (bind(listener, (struct sockaddr *)&at, sizeof at) || listen(listener, 4096)) {
-        perror("upstream");
-        return 1;
-    }
+    if (bind(listener, (struct sockaddr *)&at, sizeof at) || listen(listener, 4096))
+        return perror("upstream"), 1;
     epfd = epoll_create1(0);
-    struct epoll_event e = {.events = EPOLLIN, .data.fd = listener}, found[256];
-    epoll_ctl(epfd, EPOLL_CTL_ADD, listener, &e);
-    for (;;) {
-        int n = epoll_wait(epfd, found, 256, turn());
+    watch(listener, EPOLL_CTL_ADD, EPOLLIN);
+    struct epoll_event found[256];
+    while ((n = epoll_wait(epfd, found, 256, turn())) >= 0 || errno == EINTR) {
         for (int i = 0; i < n; i++) {
             int fd = found[i].data.fd, good = 1;
-            if (fd == listener) { welcome(listener); continue; }
-            struct conn *c = conns[fd];
+            struct conn *c = conns[fd]; /* none for the listener */
+            if (fd == listener) welcome(listener);
             if (!c) continue;
             if (found[i].events & EPOLLOUT) good = stream(fd, c);
-            if (good >= 0 && found[i].events & (EPOLLIN | EPOLLHUP | EPOLLERR)) good = take(fd, c);
+            if (good >= 0 && found[i].events & (EPOLLIN | EPOLLHUP | EPOLLERR)) good = answer(fd, c);
             if (good < 0) drop(fd);
         }
     }
