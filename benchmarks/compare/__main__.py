@@ -57,7 +57,7 @@ def main(
         if not only or ours.NAME in only:
             click.echo(f"{ours.NAME}: {many} streams, two workers")
             alone = [system for system in found.systems if system.name == ours.NAME]
-            found.crowd = crowd(alone[0], plan, many)
+            found.crowd = crowd(alone[0], port, plan, many)
             found.scaling = two_workers(Path(name), port, plan, rounds)
     text = report(found, seconds, streams)
     click.echo(text)

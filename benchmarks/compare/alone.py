@@ -21,26 +21,35 @@ _PAUSE = 2.0
 @dataclass(frozen=True, slots=True)
 class Crowd:
     """Streams open at once on one worker: bytes of each, and the longest that an event was late,
-    in seconds."""
+    in seconds; `direct` is the same without any gateway, upstream and callers by themselves."""
 
     count: int
     each: float
     late: float
+    direct: float
 
 
-def crowd(system: System, plan: Plan, count: int) -> Crowd:
+def crowd(system: System, upstream: int, plan: Plan, count: int) -> Crowd:
     """Hold `count` streams open, an event every 2 s on each, and see how late any comes."""
     with running(system, plan.chat) as pid:
         wrk(system.port, 16, 1, system.token, plan.body)
         before = memory(pid)
-        spread = count / 500
-        events = round(spread / _PAUSE) + 6
-        with Streams(system.port, system.token, count, spread, f"{_PAUSE:g} {events} 1") as held:
+        with _held(system.port, system.token, count) as held:
             held.all_open()
             time.sleep(1)
             each = (memory(pid) - before) / count
             held.finish()
-        return Crowd(count, each, max(0.0, held.longest - _PAUSE))
+    with _held(upstream, "none", count) as alone:
+        alone.finish()
+    late, direct = (max(0.0, streams.longest - _PAUSE) for streams in (held, alone))
+    return Crowd(count, each, late, direct)
+
+
+def _held(port: int, token: str, count: int) -> Streams:
+    """Streams begun at 500 a second, and held for a while after the last of them."""
+    spread = count / 500
+    events = round(spread / _PAUSE) + 6
+    return Streams(port, token, count, spread, f"{_PAUSE:g} {events} 1")
 
 
 def two_workers(folder: Path, upstream: int, plan: Plan, rounds: int) -> list[float]:

@@ -53,7 +53,8 @@ def _alone(found: Found) -> list[str]:
         crowd = found.crowd
         lines.append(
             f"- {crowd.count:,} open streams on one worker of ours: {crowd.each * KB:.0f} KB each, "
-            f"no event more than {crowd.late * 1e3:.0f} ms late."
+            f"no event more than {crowd.late * 1e3:.0f} ms late "
+            f"({crowd.direct * 1e3:.0f} ms without the gateway)."
         )
     if found.scaling:
         times = sorted(found.scaling)
