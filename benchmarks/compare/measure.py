@@ -57,7 +57,7 @@ def one_round(system: System, plan: Plan, base: Direct) -> dict[str, float]:
     try:
         first_answer(system, plan.chat, process)
         found = {"start_warm": time.monotonic() - begun}
-        wrk(system.port, 16, 1, system.token, plan.body)
+        wrk(system.port, 16, plan.seconds, system.token, plan.body)  # to warm up
         if system.streams:
             found |= _open_streams(system, process.pid, plan)
             found |= _streamed(system, process.pid, plan, base)
