@@ -1,7 +1,7 @@
 """The workload, in a process of its own: `python -m benchmarks.counts.run instructions LIBRARY`,
 under callgrind, or `python -m benchmarks.counts.run bytecodes`.
 
-Prints a JSON object: what a request takes that is answered as JSON, and an event of a stream of 250
+Prints a JSON object: what a request takes that is answered as JSON, and an event of a stream of 500
 (its request included), each with those who ask and answer.
 """
 
@@ -32,7 +32,7 @@ from benchmarks.counts.scripted import Caller, Upstream  # noqa: E402
 
 _ROUNDS = 5
 _REQUESTS = 25
-_EVENTS = 250
+_EVENTS = 500
 _FEW = 20
 _WARM = 40
 

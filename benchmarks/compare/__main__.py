@@ -1,0 +1,116 @@
+"""The command: systems side by side, round by round."""
+
+from __future__ import annotations
+
+import resource
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+import orjson
+
+from benchmarks.chat import CHAT
+from benchmarks.compare.alone import crowd, two_workers
+from benchmarks.compare.load import LoadFailed
+from benchmarks.compare.measure import Plan, cold_start, direct, one_round
+from benchmarks.compare.page import replaced
+from benchmarks.compare.plot import draw
+from benchmarks.compare.report import Found, report, shown
+from benchmarks.compare.streaming import StreamsFailed
+from benchmarks.compare.system import LeftOut, System, free_port
+from benchmarks.compare.systems import floor, litellm, nginx, ours
+
+_SYSTEMS = {system.NAME: system.prepare for system in (floor, nginx, ours, litellm)}
+_IMAGE = "![CPU per request and per event, memory per open stream](performance.png)"
+_DOCS = Path(__file__).resolve().parents[2] / "docs"
+
+
+@click.command()
+@click.option("--rounds", default=5, show_default=True, help="Alternating rounds.")
+@click.option("--seconds", default=5.0, show_default=True, help="Of each load.")
+@click.option("--streams", default=500, show_default=True, help="Held open at once, each system.")
+@click.option("--crowd", "many", default=5000, show_default=True, help="Held open at once, ours.")
+@click.option("--only", multiple=True, type=click.Choice(list(_SYSTEMS)), help="These systems.")
+@click.option("--quick", is_flag=True, help="1 round of 2 s, 100 streams; writes no page.")
+def main(
+    rounds: int, seconds: float, streams: int, many: int, only: tuple[str, ...], quick: bool
+) -> None:
+    """Measure the gateway beside others, and write docs/performance.md."""
+    missing = [tool for tool in ("wrk", "gcc") if shutil.which(tool) is None]
+    if missing:
+        raise click.ClickException(f"install {' and '.join(missing)} (Debian: apt-get install)")
+    if quick:
+        rounds, seconds, streams, many = 1, 2.0, 100, 500
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    with tempfile.TemporaryDirectory(prefix="compare-") as name, upstream(Path(name)) as port:
+        body = Path(name, "body.json")
+        chat = {k: v for k, v in CHAT.items() if not k.startswith("stream")}
+        body.write_bytes(orjson.dumps(chat))
+        found = Found()
+        plan = Plan(seconds, streams, body)
+        measured(found, prepared(found, Path(name), port, only), plan, port, rounds)
+        if not only or ours.NAME in only:
+            click.echo(f"{ours.NAME}: {many} streams, two workers")
+            alone = [system for system in found.systems if system.name == ours.NAME]
+            found.crowd = crowd(alone[0], port, plan, many)
+            found.scaling = two_workers(Path(name), port, plan, rounds)
+    text = report(found, seconds, streams)
+    click.echo(text)
+    if not (quick or only):
+        page = _DOCS / "performance.md"
+        page.write_text(replaced(page.read_text(), f"{text}\n\n{_IMAGE}"))
+        draw(shown(found.rounds), ours.NAME, _DOCS / "performance.png")
+
+
+def prepared(found: Found, folder: Path, port: int, only: tuple[str, ...]) -> list[System]:
+    """The systems that can be had; the others are noted as left out."""
+    for name, prepare in _SYSTEMS.items():
+        if only and name not in only:
+            continue
+        place = folder / name
+        place.mkdir()
+        try:
+            found.systems.append(prepare(place, port))
+        except LeftOut as error:
+            found.left_out[name] = str(error)
+    return found.systems
+
+
+def measured(found: Found, systems: list[System], plan: Plan, port: int, rounds: int) -> None:
+    """Measure them in turns; one that fails is left out from there on."""
+    for number in range(rounds):
+        for system in list(systems):
+            click.echo(f"round {number + 1} of {rounds}: {system.name}")
+            try:
+                figures = one_round(system, plan, direct(port, plan))
+                if number == 0:
+                    with tempfile.TemporaryDirectory() as empty:
+                        figures["start_cold"] = cold_start(system, plan, Path(empty))
+            except (LeftOut, LoadFailed, StreamsFailed) as error:
+                found.left_out[system.name] = f"round {number + 1}: {error}"
+                systems.remove(system)
+            else:
+                found.rounds.setdefault(system.name, []).append(figures)
+
+
+@contextmanager
+def upstream(folder: Path) -> Iterator[int]:
+    """The port of the upstream, compiled and running."""
+    program, port = folder / "upstream", free_port()
+    source = Path(__file__).with_name("upstream.c")
+    subprocess.run(["gcc", "-O2", "-o", str(program), str(source)], check=True)
+    process = subprocess.Popen([str(program), str(port)])
+    try:
+        yield port
+    finally:
+        process.kill()
+        process.wait()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,112 @@
+"""Callers that take streams, in a process of their own.
+
+    python -m benchmarks.compare.callers PORT TOKEN COUNT SECONDS KIND   COUNT streams at once
+    python -m benchmarks.compare.callers PORT TOKEN COUNT first          COUNT streams one by one
+
+The first prints a line when all are open, one for each tenth of a second with the time
+(CLOCK_MONOTONIC) and the events so far, and at its end the longest silence; the second prints the
+seconds to the first byte of each. KIND is what the upstream is told.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import sys
+import time
+from typing import Any
+
+import gevent
+import gevent.socket
+
+FIRST = "0 3 1"
+
+
+def request(token: str, kind: str) -> bytes:
+    body = b'{"model":"gpt-4o","stream":true,"messages":[{"role":"user","content":"%s"}]}'
+    body %= kind.encode()
+    return (
+        b"POST /v1/chat/completions HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer %s\r\n"
+        b"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%s"
+        % (token.encode(), len(body), body)
+    )
+
+
+class Callers:
+    """Streams at once; `events` so far, and the `longest` silence in any, in seconds."""
+
+    def __init__(self, port: int, token: str, kind: str) -> None:
+        self._port = port
+        self._request = request(token, kind)
+        self.open = self.events = self.ended = 0
+        self.longest = 0.0
+
+    def call(self) -> None:
+        """Take one stream. SystemExit when it is refused or cut."""
+        with gevent.socket.create_connection(("127.0.0.1", self._port)) as sock:
+            sock.sendall(self._request)
+            tail, seen, last = b"", False, 0.0
+            while not tail.endswith(b"0\r\n\r\n"):
+                data = sock.recv(262_144)
+                if not data or data.startswith((b"HTTP/1.1 4", b"HTTP/1.1 5")):
+                    raise SystemExit(f"a stream was refused or cut: {data[:300]!r}")
+                found = data.count(b"data: ")
+                now = time.monotonic()
+                if seen:
+                    self.longest = max(self.longest, now - last)
+                elif found:
+                    seen = True
+                    self.open += 1
+                self.events += found
+                tail, last = (tail + data)[-40:], now
+            if b"[DONE]" not in tail:
+                raise SystemExit(f"a stream ended early: {tail!r}")
+        self.ended += 1
+
+
+def many(port: int, token: str, count: int, seconds: float, kind: str) -> None:
+    callers = Callers(port, token, kind)
+    started = [gevent.spawn_later(seconds * n / count, callers.call) for n in range(count)]
+    told = False
+    while callers.ended < count:
+        gevent.sleep(0.1)
+        failed: Any = next((g for g in started if g.ready() and not g.successful()), None)
+        if failed is not None:
+            raise SystemExit(str(failed.value or failed.exception))
+        if not told and callers.open == count:
+            told = True
+            print("open", flush=True)
+        print(time.monotonic(), callers.events, flush=True)
+    print("longest", callers.longest, flush=True)
+
+
+def first_bytes(port: int, token: str, count: int) -> list[float]:
+    """Seconds from a request to the first byte of its stream's first event."""
+    text, took = request(token, FIRST), []
+    with gevent.socket.create_connection(("127.0.0.1", port)) as sock:
+        for _ in range(count):
+            begun, data = time.perf_counter(), b""
+            sock.sendall(text)
+            while b"data: " not in data:
+                data = _more(sock, data)
+            took.append(time.perf_counter() - begun)
+            while not data.endswith(b"0\r\n\r\n"):
+                data = _more(sock, data)
+    return took
+
+
+def _more(sock: Any, data: bytes) -> bytes:
+    more: bytes = sock.recv(65536)
+    if not more:
+        raise SystemExit(f"a stream was cut: {data[:300]!r}")
+    return data + more
+
+
+if __name__ == "__main__":
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    port_, token_, count_ = int(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+    if sys.argv[4] == "first":
+        print(json.dumps(first_bytes(port_, token_, count_)))
+    else:
+        many(port_, token_, count_, float(sys.argv[4]), sys.argv[5])

@@ -1,0 +1,141 @@
+"""One round of one system: started, asked, streamed through, ended."""
+
+from __future__ import annotations
+
+import http.client
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.compare.load import Load, wrk
+from benchmarks.compare.proc import cpu, largest, memory
+from benchmarks.compare.streaming import Streams, first_byte
+from benchmarks.compare.system import System, end, first_answer, spawn
+
+_FEW = 20
+"""Streams of 20 ms that even a slow system takes with ease."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How long and how much: `seconds` of each load, `streams` held open at once."""
+
+    seconds: float
+    streams: int
+    body: Path
+
+    @property
+    def chat(self) -> bytes:
+        return self.body.read_bytes()
+
+
+@dataclass(frozen=True, slots=True)
+class Direct:
+    """The upstream itself: what latency is without any system."""
+
+    one: Load
+    many: Load
+    first_byte: float
+
+
+def direct(port: int, plan: Plan) -> Direct:
+    return Direct(
+        wrk(port, 1, plan.seconds, "none", plan.body),
+        wrk(port, 64, plan.seconds, "none", plan.body),
+        first_byte(port, "none"),
+    )
+
+
+def one_round(system: System, plan: Plan, base: Direct) -> dict[str, float]:
+    """All figures of a fresh start; those that the system has none of are left out.
+
+    Raises LeftOut when it does not start, LoadFailed when it refuses what it should answer.
+    """
+    begun = time.monotonic()
+    process = spawn(system, {})
+    try:
+        first_answer(system, plan.chat, process)
+        found = {"start_warm": time.monotonic() - begun}
+        wrk(system.port, 16, plan.seconds, system.token, plan.body)  # to warm up
+        if system.streams:
+            found |= _open_streams(system, process.pid, plan)
+            found |= _streamed(system, process.pid, plan, base)
+        found |= _loads(system, process.pid, plan, base)
+        return found
+    finally:
+        end(process)
+
+
+def cold_start(system: System, plan: Plan, empty: Path) -> float:
+    """Seconds to the first answer when nothing that it compiles is there yet. `empty` is an empty
+    folder for that."""
+    caches: Mapping[str, str] = {name: str(empty) for name in system.caches}
+    begun = time.monotonic()
+    process = spawn(system, caches)
+    try:
+        first_answer(system, plan.chat, process)
+        return time.monotonic() - begun
+    finally:
+        end(process)
+
+
+def _loads(system: System, pid: int, plan: Plan, base: Direct) -> dict[str, float]:
+    spent, loads = {}, {}
+    for connections in (16, 64, 1):
+        before = cpu(pid)
+        load = wrk(system.port, connections, plan.seconds, system.token, plan.body)
+        spent[connections] = (cpu(pid) - before) / load.requests
+        loads[connections] = load
+    return {
+        "cpu_16": spent[16],
+        "cpu_64": spent[64],
+        "per_core": 1 / spent[16],
+        "p50_1": loads[1].p50 - base.one.p50,
+        "p99_1": loads[1].p99 - base.one.p99,
+        "p50_64": loads[64].p50 - base.many.p50,
+        "p99_64": loads[64].p99 - base.many.p99,
+        "memory": memory(pid),
+        "worker": largest(pid),
+    }
+
+
+def _open_streams(system: System, pid: int, plan: Plan) -> dict[str, float]:
+    before = memory(pid)
+    with Streams(system.port, system.token, plan.streams, plan.streams / 250, "2 1000 1") as open_:
+        open_.all_open()
+        time.sleep(1)
+        return {"per_stream": (memory(pid) - before) / plan.streams}
+
+
+def _streamed(system: System, pid: int, plan: Plan, base: Direct) -> dict[str, float]:
+    _drained(system, plan.chat)
+    found = {"first_byte": first_byte(system.port, system.token) - base.first_byte}
+    events = round((plan.seconds + 3) / 0.02)
+    with Streams(system.port, system.token, system.paced, 1, f"0.02 {events} 1") as paced:
+        paced.all_open()
+        time.sleep(0.5)
+        begun, before = time.monotonic(), cpu(pid)
+        time.sleep(plan.seconds)
+        ended, after = time.monotonic(), cpu(pid)
+        found["event_paced"] = (after - before) / paced.events_between(begun, ended)
+    each = 50_000 if system.paced > _FEW else 1000
+    before = cpu(pid)
+    with Streams(system.port, system.token, 4, 0, f"0 {each} 50") as burst:
+        burst.finish()
+    found["event_burst"] = (cpu(pid) - before) / (4 * each)
+    return found
+
+
+def _drained(system: System, chat: bytes) -> None:
+    """Wait until what callers left open is over: the system answers at once again."""
+    for _ in range(50):
+        begun = time.monotonic()
+        connection = http.client.HTTPConnection("127.0.0.1", system.port, timeout=30)
+        headers = {"authorization": f"Bearer {system.token}", "content-type": "application/json"}
+        connection.request("POST", "/v1/chat/completions", chat, headers)
+        connection.getresponse().read()
+        connection.close()
+        if time.monotonic() - begun < 0.05:
+            return
+        time.sleep(0.2)

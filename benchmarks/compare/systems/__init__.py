@@ -1,0 +1,1 @@
+"""The systems. ONE FILE = ONE SYSTEM, with `NAME` and `prepare(folder, upstream)`."""

@@ -1,0 +1,51 @@
+"""nginx with `proxy_pass` and kept-alive upstreams. It looks at nothing, and writes no log."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+from benchmarks.compare.system import LeftOut, System, free_port
+
+NAME = "nginx"
+_CONFIG = """
+worker_processes 1;
+worker_rlimit_nofile 65536;
+daemon off;
+pid nginx.pid;
+error_log error.log;
+events {{ worker_connections 20000; }}
+http {{
+  access_log off;
+  keepalive_requests 1000000000;
+  client_body_temp_path body;
+  proxy_temp_path proxy;
+  fastcgi_temp_path fastcgi;
+  uwsgi_temp_path uwsgi;
+  scgi_temp_path scgi;
+  upstream up {{ server 127.0.0.1:{upstream}; keepalive 128; keepalive_requests 1000000000; }}
+  server {{
+    listen 127.0.0.1:{port} backlog=4096;
+    location / {{
+      proxy_pass http://up;
+      proxy_http_version 1.1;
+      proxy_set_header Connection "";
+      proxy_buffering off;
+    }}
+  }}
+}}
+"""
+
+
+def prepare(folder: Path, upstream: int) -> System:
+    """Raises LeftOut where there is no nginx."""
+    program = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin:/usr/local/sbin")
+    if program is None:
+        raise LeftOut("nginx is not installed (Debian: apt-get install nginx-light)")
+    port = free_port()
+    (folder / "nginx.conf").write_text(_CONFIG.format(port=port, upstream=upstream))
+    said = subprocess.run([program, "-v"], capture_output=True, text=True, check=True)
+    version = said.stderr.strip().rpartition("/")[2]
+    command = [program, "-p", str(folder), "-e", "error.log", "-c", str(folder / "nginx.conf")]
+    return System(NAME, f"nginx {version}", command, folder, port)
