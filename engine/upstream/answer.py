@@ -112,14 +112,13 @@ class Answer:
         What came before a failure is given first; then each call raises the UpstreamFailure.
         """
         parser = self._parser
-        while True:
-            if parser.body:
-                return parser.take()
+        while not parser.body:
             if self._failure is not None:
                 raise self._failure
             if parser.done:
                 return b""
             self._receive()
+        return parser.take()
 
     def silent(self, seconds: float) -> bool:
         """Whether nothing more arrives for so long. Returns early when something does."""

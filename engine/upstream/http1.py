@@ -106,7 +106,6 @@ class AnswerParser:
             # httptools also lets empty lines, RTSP/ and ICE/ begin an answer.
             if data[0] != 0x48:
                 raise ProtocolFailure("it does not begin with HTTP/")
-        before = len(self.body)
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserUpgrade as upgrade:
@@ -118,7 +117,7 @@ class AnswerParser:
             self._poison()
         if self.done:
             self._parser = None  # it holds our methods: a cycle the collector would have to find
-        elif len(self.body) > before:
+        elif self.body:
             self._barren = 0
         else:
             self._barren += len(data)

@@ -150,6 +150,7 @@ class _Stream:
             yield self._dialect.error_event(orjson.dumps(document))
             raise CallerGone(str(failure)) from failure
         finally:
+            self._watching.close()
             self._exchange.account.told = time.monotonic()
 
     def _signs_of_life(self, beat: float) -> Iterator[bytes]:
@@ -232,6 +233,7 @@ def _bytes(answer: Answer, first: bytes, exchange: Exchange, watcher: Watcher) -
         exchange.account.outcome = "upstream_cut"
         raise CallerGone(failure.words) from failure
     finally:
+        watching.close()
         exchange.account.told = time.monotonic()
 
 

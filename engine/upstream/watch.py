@@ -37,7 +37,7 @@ class Watcher:
     """The callers that somebody waits for, by the descriptor of their socket."""
 
     def __init__(self) -> None:
-        self.waiting: dict[int, Any] = {}
+        self._watches: dict[int, _Watch] = {}
         self.looking = False
 
     def watching(self, sock: socket.socket | None) -> _Watch:
@@ -45,57 +45,50 @@ class Watcher:
         be entered again and again."""
         return _Watch(self, sock)
 
+    def add(self, watch: _Watch) -> None:
+        """Look at its caller from now on."""
+        self._watches[watch.descriptor] = watch
+        if not self.looking:
+            self.looking = True
+            gevent.spawn(self._look)
+
+    def drop(self, watch: _Watch) -> None:
+        """Look at its caller no longer."""
+        if self._watches.get(watch.descriptor) is watch:
+            del self._watches[watch.descriptor]
+
     def _look(self) -> None:
-        while self.waiting:
+        while self._watches:
             gevent.sleep(EVERY)
             poller = _poll()
-            for descriptor in self.waiting:
+            for descriptor in self._watches:
                 poller.register(descriptor, _LEFT)
             for descriptor, _ in poller.poll(0):
-                greenlet = self.waiting.get(descriptor)
-                gevent.get_hub().loop.run_callback(self._wake, descriptor, greenlet)
+                watch = self._watches.get(descriptor)
+                gevent.get_hub().loop.run_callback(self._wake, watch)
         self.looking = False
 
-    def _wake(self, descriptor: int, greenlet: Any) -> None:
+    def _wake(self, watch: _Watch | None) -> None:
         """From the hub, where nobody runs: wake it if it still waits, and not a moment later."""
-        if descriptor in self.waiting and self.waiting[descriptor] is greenlet:
-            del self.waiting[descriptor]
-            greenlet.throw(_Woken)
-
-    def begin(self) -> None:
-        """Look from now on, as long as anybody waits."""
-        self.looking = True
-        gevent.spawn(self._look)
+        if watch is not None and watch.waits and self._watches.get(watch.descriptor) is watch:
+            self.drop(watch)
+            watch.greenlet.throw(_Woken)
 
 
 class _Watch:
-    __slots__ = ("_descriptor", "_watcher")
+    """One caller that is watched; `waits` while `greenlet` may be woken."""
+
+    __slots__ = ("_watcher", "descriptor", "greenlet", "waits")
 
     def __init__(self, watcher: Watcher, sock: socket.socket | None) -> None:
         self._watcher = watcher
-        self._descriptor = sock.fileno() if sock is not None else -1
+        self.descriptor = sock.fileno() if sock is not None else -1
+        self.greenlet: Any = None
+        self.waits = False
 
     def __enter__(self) -> None:
-        if self._descriptor >= 0:
-            watcher = self._watcher
-            watcher.waiting[self._descriptor] = gevent.getcurrent()
-            if not watcher.looking:
-                watcher.begin()
-
-    def read(self, answer: Readable) -> bytes:
-        """`answer.read()`, watched: as entering would, but cheaper for one event after another."""
-        waiting, descriptor = self._watcher.waiting, self._descriptor
-        if descriptor < 0:
-            return answer.read()
-        waiting[descriptor] = gevent.getcurrent()
-        if not self._watcher.looking:
-            self._watcher.begin()
-        try:
-            return answer.read()
-        except _Woken:
-            raise CallerGone("the caller left") from None
-        finally:
-            waiting.pop(descriptor, None)
+        self._begin()
+        self.waits = True
 
     def __exit__(
         self,
@@ -103,6 +96,30 @@ class _Watch:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._watcher.waiting.pop(self._descriptor, None)
+        self.close()
         if kind is _Woken:
             raise CallerGone("the caller left") from None
+
+    def read(self, answer: Readable) -> bytes:
+        """`answer.read()`, watched: for one event after another, until `close`, and always in the
+        same greenlet."""
+        if self.greenlet is None:
+            self._begin()
+        self.waits = True
+        try:
+            return answer.read()
+        except _Woken:
+            raise CallerGone("the caller left") from None
+        finally:
+            self.waits = False
+
+    def close(self) -> None:
+        """Watch no longer."""
+        self.waits = False
+        self.greenlet = None
+        self._watcher.drop(self)
+
+    def _begin(self) -> None:
+        self.greenlet = gevent.getcurrent()
+        if self.descriptor >= 0:
+            self._watcher.add(self)

@@ -139,3 +139,53 @@ def test_a_wait_for_an_upstream_does_not_take_it_for_the_upstreams_own_end(calle
     assert not parser.done
     here.close()
     upstream.close()
+
+
+class Silent:
+    """An upstream that says nothing for a while."""
+
+    def read(self) -> bytes:
+        gevent.event.Event().wait(PATIENCE * 2)
+        return b""
+
+
+class Quick:
+    def read(self) -> bytes:
+        return b"event"
+
+
+def test_a_stream_is_watched_from_event_to_event(caller: Any) -> None:
+    def work() -> None:
+        watching = Watcher().watching(caller[0])
+        assert watching.read(Quick()) == b"event"
+        watching.read(Silent())
+
+    greenlet = gevent.spawn(work)
+    gevent.sleep(0.03)
+    caller[1].close()
+    assert isinstance(left(greenlet), CallerGone)
+
+
+def test_between_two_events_nobody_is_woken(caller: Any) -> None:
+    """It may be sending just then, and whoever sends finds out by itself."""
+
+    def work() -> str:
+        watching = Watcher().watching(caller[0])
+        watching.read(Quick())
+        caller[1].close()
+        gevent.sleep(0.1)
+        watching.close()
+        return "undisturbed"
+
+    greenlet = gevent.spawn(work)
+    assert left(greenlet) is None
+    assert greenlet.value == "undisturbed"
+
+
+def test_what_was_read_to_its_end_is_watched_no_longer(caller: Any) -> None:
+    watcher = Watcher()
+    watching = watcher.watching(caller[0])
+    watching.read(Quick())
+    watching.close()
+    gevent.sleep(0.05)
+    assert not watcher.looking
