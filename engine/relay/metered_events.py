@@ -36,6 +36,8 @@ class EventReader:
 
     def feed(self, data: bytes) -> None:
         self.size += len(data)
+        if self._room <= 0 and self._key not in data and len(data) <= KEPT_EVENT:
+            return
         for events in (data,) if len(data) <= KEPT_EVENT else _apart(data):
             if len(events) > KEPT_EVENT:
                 self._take_long(events)

@@ -34,6 +34,7 @@ class Patience:
     ) -> None:
         self.timeouts = timeouts
         self.now = clock
+        self._idle = timeouts.idle
         longest = timeouts.total
         self._end = clock() + (longest if total is None or total > longest else total)
 
@@ -48,10 +49,9 @@ class Patience:
         return self._at_most(self.timeouts.first_byte, FirstByteTimeout)
 
     def idle(self) -> Wait:
-        seconds = self.timeouts.idle
-        if self._end - self.now() > seconds > 0:  # written out: it is asked for every event
-            return seconds, IdleTimeout
-        return self._at_most(seconds, IdleTimeout)
+        if self._end - self.now() > self._idle > 0:  # written out: it is asked for every event
+            return self._idle, IdleTimeout
+        return self._at_most(self._idle, IdleTimeout)
 
     def _at_most(self, seconds: float, failure: type[UpstreamFailure]) -> Wait:
         left = self._end - self.now()

@@ -127,16 +127,18 @@ class _Stream:
         self._idle = upstream.timeouts.idle
 
     def events(self, first: bytes) -> Iterator[bytes]:
+        beat, answer = self._beat, self._answer
+        read, clean = self._watching.read, self._cleaner.feed
         try:
             if first:
                 yield first
             while True:
-                if self._beat is not None:
-                    yield from self._signs_of_life(self._beat)
-                data = self._watching.read(self._answer)
+                if beat is not None:
+                    yield from self._signs_of_life(beat)
+                data = read(answer)
                 if not data:
                     break
-                if events := self._cleaner.feed(data):
+                if events := clean(data):
                     yield events
             if rest := self._cleaner.rest():
                 yield rest
