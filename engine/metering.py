@@ -52,9 +52,11 @@ class Meter:
 
 def count(value: Any) -> int | None:
     """A whole number from 0 to MOST (12.0 is one too); None for anything else."""
+    if type(value) is int:
+        return value if 0 <= value <= MOST else None
     if type(value) is float and value.is_integer():
-        value = int(value)
-    return value if type(value) is int and 0 <= value <= MOST else None
+        return count(int(value))
+    return None
 
 
 def seconds(value: Any) -> float | None:
@@ -69,8 +71,6 @@ def first(holder: Any, *keys: str) -> int | None:
     if isinstance(holder, dict):
         for key in keys:
             value = holder.get(key)
-            if type(value) is int and 0 <= value <= MOST:
-                return value
-            if type(value) is float and (found := count(value)) is not None:
+            if value is not None and (found := count(value)) is not None:
                 return found
     return None

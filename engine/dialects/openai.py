@@ -11,7 +11,7 @@ import orjson
 
 from engine.dialects import Dialect, Document, ModelCard
 from engine.errors import GatewayError
-from engine.metering import Meter, first, seconds
+from engine.metering import Meter, count, first, seconds
 from engine.usage import Usage
 
 _BEGINNING = frozenset(
@@ -123,9 +123,13 @@ _OF_OUTPUT = ("completion_tokens_details", "output_tokens_details")
 
 
 def _tokens(said: dict[str, Any]) -> dict[str, int] | None:
-    taken = first(said, "prompt_tokens", "input_tokens")
-    given = first(said, "completion_tokens", "output_tokens")
-    total = first(said, "total_tokens")
+    taken = count(said.get("prompt_tokens"))
+    if taken is None:
+        taken = count(said.get("input_tokens"))
+    given = count(said.get("completion_tokens"))
+    if given is None:
+        given = count(said.get("output_tokens"))
+    total = count(said.get("total_tokens"))
     if taken is None and given is None and total is None:
         return None
     if taken is None:

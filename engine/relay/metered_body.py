@@ -25,8 +25,7 @@ class BodyReader:
     def __init__(self, meter: Meter) -> None:
         self.size = 0
         self._meter = meter
-        self._key = b'"' + meter.key.encode() + b'"'
-        self._image = b'"' + meter.image.encode() + b'"' if meter.image else b""
+        self._image = b'"%b"' % meter.image.encode() if meter.image else b""
         self._images = 0
         self._head = b""
         self._kept = bytearray()
@@ -53,7 +52,7 @@ class BodyReader:
             if document is not None:
                 return self._meter.usage_of(document)
         document = self._reduced(self._head or kept[:PARSED_BODY], kept[-PARSED_BODY:])
-        if not document and not self._head and self._key in kept:
+        if not document and not self._head and b'"%b"' % self._meter.key.encode() in kept:
             return self._meter.usage_of(parsed(kept))
         if self._image:
             images = min(self._images + kept.count(self._image), MOST_IMAGES)

@@ -36,9 +36,10 @@ class Later(Generic[T]):
     def add(self, thing: T) -> None:
         gathered = self._gathered
         gathered.append(thing)
-        if len(gathered) > 1:
-            if len(gathered) >= MOST:
-                self.flush()
+        if 1 < len(gathered) < MOST:
+            return
+        if len(gathered) >= MOST:
+            self.flush()
             return
         now = self._clock()
         if now >= self._quiet:

@@ -16,6 +16,7 @@ _KEY = r"[a-z0-9][a-z0-9_*/-]{0,255}|[a-z0-9][a-z0-9_*/-]{0,240}@[a-z][a-z0-9_*/
 _VALUE = r"[\x20-\x2b\x2d-\x3c\x3e-\x7e]{0,255}[\x21-\x2b\x2d-\x3c\x3e-\x7e]"
 _MEMBER = re.compile(f"({_KEY})={_VALUE}")
 _MEMBERS = 32
+_HEADERS = frozenset({"traceparent", "tracestate"})
 _NO_TRACE, _NO_SPAN = "0" * 32, "0" * 16
 _SAMPLED = 0x01
 _RANDOM = 0x02  # the trace id is
@@ -48,7 +49,9 @@ class Trace:
         if self.flags & _SAMPLED:
             span_id = f"{getrandbits(64) or 1:016x}"
             self.attempts = (*self.attempts, (span_id, time.monotonic()))
-        kept = [pair for pair in fields if pair[0] not in ("traceparent", "tracestate")]
+        kept = [*fields]
+        if not _HEADERS.isdisjoint(dict(fields)):
+            kept = [pair for pair in fields if pair[0] not in _HEADERS]
         kept.append(("traceparent", f"00-{self.trace_id}-{span_id}-{self.flags:02x}"))
         if self.state:
             kept.append(("tracestate", self.state))
