@@ -22,7 +22,7 @@ from engine.errors import CallerGone, GatewayError, Malformed
 from engine.exchange import Account, Exchange, Handler, Observer, Response
 from engine.incoming import Incoming
 from engine.request_id import request_id
-from engine.sending import Sent, send
+from engine.sending import Sent, has_body, send
 
 Responder = Callable[..., None]
 log = logging.getLogger("modelway")
@@ -91,7 +91,7 @@ class Door:
             if more := self.cors.headers(exchange):
                 response.headers = [*response.headers, *more]
             after = [incoming.unlimit]
-            if incoming.is_left() and incoming.close_after():
+            if incoming.is_left() and incoming.close_after() and has_body(exchange, response):
                 after.append(incoming.linger)
             incoming.limit()
             send(resp, exchange, response, after)

@@ -1,4 +1,4 @@
-"""What a request will use, estimated before it is sent: to reserve, and where no upstream says.
+"""What a request will use, estimated by what it says: to reserve, and where no upstream tells.
 
 The rule is cheap and plain: four bytes of text are a token; the answer is as long as the caller
 lets it be, or else DEFAULT_OUTPUT. Files and base64 count by pieces, not by their megabytes.

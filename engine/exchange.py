@@ -16,7 +16,8 @@ MISSING: Any = object()
 
 @dataclass(slots=True)
 class Response:
-    """An answer: `body` is all of it, or an iterator that yields bytes as they arrive."""
+    """An answer: `body` is all of it, or an iterator that yields bytes as they arrive. The names of
+    its headers are in lower case."""
 
     status: int
     headers: list[tuple[str, str]]

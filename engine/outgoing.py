@@ -9,10 +9,9 @@ from functools import lru_cache
 from typing import Any
 
 from gunicorn import util
-from gunicorn.http.errors import InvalidHeader
 from gunicorn.http.wsgi import Response
 
-_LINES = re.compile(r"(?:[!#$%&'*+\-.^_`|~0-9A-Za-z]+: [\t\x20-\x7e\x80-\xff]*\r\n)*")
+_LINES = re.compile(r"(?:[!#$%&'*+\-.^_`|~0-9a-z]+: [\t\x20-\x7e\x80-\xff]*\r\n)*")
 _CAREFUL = frozenset({*util.hop_headers, "content-length"})
 
 
@@ -25,8 +24,8 @@ class Outgoing(Response):  # type: ignore[misc]
     def start_response(
         self, status: str, headers: Sequence[tuple[str, str]], exc_info: Any = None
     ) -> Any:
-        """WSGI's; names are in lower case, as Falcon writes them. Raises InvalidHeader for what
-        would not stay one header line."""
+        """WSGI's. Raises ValueError for what would not stay one header line, and for a name that is
+        not in lower case, as Falcon writes them all."""
         if exc_info and self.headers_sent:
             raise exc_info[1]
         assert exc_info or self.status is None, "the answer has begun already"
@@ -41,7 +40,7 @@ class Outgoing(Response):  # type: ignore[misc]
         self._lines = "".join(lines)
         # The count tells an injected line from the ones that were meant.
         if self._lines.count("\n") != len(lines) or not _LINES.fullmatch(self._lines):
-            raise InvalidHeader("a header of an answer cannot be sent")
+            raise ValueError("a header of an answer cannot be sent")
         self._omits_body = self._response_omits_body(self.req.method, self.status_code)
         self.chunked = self.is_chunked()
         return self.write

@@ -18,16 +18,10 @@ class Received(Unreader):  # type: ignore[misc]
         self.sock = sock
         self._data = b""
 
-    def read(self, size: int | None = None) -> bytes:
-        """All that is there, or what comes next; `size` bytes where that is said."""
-        data = self._data
-        if size is None:
-            self._data = b""
-            return data or bytes(self.sock.recv(_PIECE))
-        while len(data) < size and (more := self.sock.recv(_PIECE)):
-            data += more
-        self._data = data[size:]
-        return data[:size]
+    def read(self) -> bytes:
+        """All that is there, or what comes next."""
+        data, self._data = self._data, b""
+        return data or bytes(self.sock.recv(_PIECE))
 
     def unread(self, data: bytes) -> None:
         self._data = data + self._data if self._data else data

@@ -42,8 +42,13 @@ def send(
         body = (body,)
     resp.head.update(fields)
     resp.stream = sending = _Sending(body, exchange, length, after)
-    if exchange.method == "HEAD" or response.status in (204, 304):
-        sending.close()  # Falcon sends no body then, and never closes one
+    if not has_body(exchange, response):
+        sending.close()  # Falcon sends none, and never closes it
+
+
+def has_body(exchange: Exchange, response: Response) -> bool:
+    """Whether the answer has a body on the wire (RFC 9110 6.4.1)."""
+    return exchange.method != "HEAD" and response.status not in (204, 304)
 
 
 class _Sending:
@@ -82,8 +87,11 @@ class _Sending:
 
     def close(self) -> None:
         self._exchange.end()
-        for each in self._after:
+        after, self._after = self._after, ()
+        for each in after:
             each()
+
+    __del__ = close  # a server that cannot send the head drops the body unread and unclosed
 
 
 def _ending(exchange: Exchange) -> Iterator[bytes]:

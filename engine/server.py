@@ -127,6 +127,7 @@ def settings(server: Server) -> dict[str, Any]:
         "worker_connections": server.connections,
         "keepalive": int(server.keepalive),
         "graceful_timeout": int(server.grace),
+        "http_parser": "fast",
         "header_map": "refuse",
         "forwarded_allow_ips": "",
         "limit_request_line": 8190,

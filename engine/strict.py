@@ -92,13 +92,15 @@ class StrictChunkedReader(ChunkedReader):  # type: ignore[misc]
 class StrictRequest(message.Request):  # type: ignore[misc]
     """A request whose head has CRLF line ends only and no folded headers (RFC 9112 2.2, 5.2).
 
-    What nearly every request is, is read here in one pass; whatever is not that, gunicorn reads:
-    a head that comes in pieces, breaks a rule, or comes from a proxy that is believed.
+    What nearly every request is, is read here in one pass; whatever is not that, gunicorn reads: a
+    head that comes in pieces, breaks a rule, or comes from a proxy that is believed; a target that
+    is no plain path; a header that stands twice and may not; a name with an underscore; Expect, a
+    transfer coding, a length that is no short number.
     """
 
     body: Any
     fields: dict[str, str] | None = None  # the headers by their WSGI names, of a plain one
-    _length: str | None = ""  # as its header says it; None: gunicorn is to find out
+    _length: int | None = None  # None: gunicorn is to find out
     _closing: bool | None = None
 
     def _parse_fast(self, unreader: Any, buf: bytearray) -> bytes:
@@ -143,9 +145,12 @@ class StrictRequest(message.Request):  # type: ignore[misc]
                 return False
             else:
                 fields[key] += f",{text}"
+        length = fields.get("CONTENT_LENGTH", "0")
+        if not (length.isascii() and length.isdigit() and len(length) < _LONGEST_LENGTH):
+            return False
         if not _CAREFUL.isdisjoint(fields):
             return False
-        self._length = fields.get("CONTENT_LENGTH", "")
+        self._length = int(length)
         self._closing = _closes(fields.get("HTTP_CONNECTION", ""), self.version)
         return True
 
@@ -155,13 +160,10 @@ class StrictRequest(message.Request):  # type: ignore[misc]
         return self._closing
 
     def set_body_reader(self) -> None:
-        said = self._length
-        if said == "":
-            self.body = KnownBody(self.unreader, 0)
-        elif said and len(said) < _LONGEST_LENGTH and said.isascii() and said.isdigit():
-            self.body = KnownBody(self.unreader, int(said))
-        else:
-            super().set_body_reader()
+        if self._length is not None:
+            self.body = KnownBody(self.unreader, self._length)
+            return
+        super().set_body_reader()
         if isinstance(self.body.reader, ChunkedReader):
             self.body = Body(StrictChunkedReader(self, self.unreader))
 

@@ -436,3 +436,19 @@ def test_a_worker_that_ends_ends_its_exchanges():
     with pytest.raises(GreenletExit):
         app(falcon.testing.create_environ("/v1/x", method="POST"), lambda *_: None)
     assert [(e.account.status, e.account.outcome) for e in seen] == [(500, "failed")]
+
+
+def test_an_exchange_ends_also_where_the_server_cannot_send_its_head():
+    told = []
+    door = Door(1000, 1.0, observers=[told.append])
+    app = application(door)
+    app.add_route("/v1/x", Resource("POST", "/v1", (), door.endpoint(ok, (OPENAI,))))
+    made = falcon.testing.create_environ("/v1/x", method="POST")
+
+    def refusing(status, headers, *_):
+        raise ValueError("a header cannot be sent")
+
+    with pytest.raises(ValueError, match="cannot be sent"):
+        app(made, refusing)
+    assert len(told) == 1
+    assert door.open == 0

@@ -90,3 +90,22 @@ def test_the_date_is_that_of_now() -> None:
     out.close()
     pattern = rb"Date: \w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT\r\n"
     assert re.search(pattern, sock.sent[0])
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("x-a", "b\r\nx-c: d"),
+        ("x-a", "b\nc"),
+        ("x-a", "\0"),
+        ("x a", "b"),
+        ("X-A", "b"),
+        ("x", "模"),
+    ],
+)
+def test_a_header_that_is_no_line_of_its_own_is_a_fault_of_ours(name: str, value: str) -> None:
+    """No ParseException: callers are not to be told that it is theirs."""
+    out, sock = outgoing()
+    with pytest.raises(ValueError, match="header"):
+        out.start_response("200 OK", [(name, value)])
+    assert not sock.sent

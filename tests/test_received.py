@@ -28,11 +28,12 @@ def test_what_was_not_used_is_read_again_first() -> None:
     assert [received.read(), received.read(), received.read()] == [b"ab", b"cd", b"ef"]
 
 
-def test_a_size_is_waited_for_and_not_exceeded() -> None:
-    received = Received(Sock(b"a", b"bc", b"d"))
-    assert received.read(2) == b"ab"
-    assert received.take_buffered() == b"c"
-    assert received.read(5) == b"d"
+def test_what_was_read_ahead_is_there_without_waiting() -> None:
+    received = Received(Sock(b"a"))
+    assert received.take_buffered() == b""
+    received.unread(b"b")
+    assert received.take_buffered() == b"b"
+    assert received.read() == b"a"
 
 
 def test_a_body_ends_where_its_length_says_and_leaves_the_next_request() -> None:

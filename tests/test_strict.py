@@ -79,3 +79,30 @@ def test_only_a_trusted_proxy_says_the_scheme(peer: str, scheme: str) -> None:
 def test_what_two_parsers_read_differently_is_refused(line: bytes) -> None:
     with pytest.raises(ParseException):
         parsed(get(line))
+
+
+LENGTHS = ["0", "5", "0" * 16 + "5", "0" * 17 + "5", "0" * 19 + "5"]
+
+
+@pytest.mark.parametrize("length", LENGTHS)
+def test_a_body_is_as_long_as_its_length_says(length: str) -> None:
+    data = b"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: %b\r\n\r\nhello" % length.encode()
+    assert parsed(data).body.read() == b"hello"[: int(length)]
+
+
+@pytest.mark.parametrize("length", [str(2**64), "9" * 400, "+5", "5, 5", "0x5", "5_0", ""])
+def test_an_odd_length_is_no_empty_body(length: str) -> None:
+    """Either it is refused, or what follows is the body and never the next request."""
+    data = b"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: %b\r\n\r\nhello" % length.encode()
+    try:
+        made = parsed(data)
+    except ParseException:
+        return
+    assert made.body.read() == b"hello"
+
+
+def test_gunicorns_own_parser_is_as_careful_with_bodies() -> None:
+    config = Config()
+    config.set("http_parser", "python")
+    data = b"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nhello"
+    assert next(Requests(config, [data], PEER)).body.read() == b"hello"

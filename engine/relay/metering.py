@@ -31,8 +31,8 @@ class Reader(Protocol):
         """What the upstream said when it said all, None when `complete` is needed."""
 
     def complete(self, estimate: Usage) -> Usage:
-        """What the upstream said, or `estimate` (made before the request was sent) with the
-        output counted by the text that came."""
+        """What the upstream said, or `estimate` (made of the request) with the output counted by
+        the text that came."""
 
 
 def reader(meter: Meter | None, media_type: str) -> Reader:

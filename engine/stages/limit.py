@@ -49,14 +49,10 @@ class _Course:
             )
 
     def _cost(self, rule: Rule, usage: Usage) -> int:
-        kind = rule.allowance.kind
-        if kind == "tokens":
+        if rule.allowance.kind == "tokens":
             return usage.tokens
-        if kind == "spend":
-            exchange = self.exchange
-            price = self.services.prices.find(exchange.account.model or exchange.model)
-            return price.cost(usage) if price is not None else 0
-        return 1
+        price = self.services.prices.find(self.exchange.account.model or self.exchange.model)
+        return price.cost(usage) if price is not None else 0
 
     def _who(self, by: str) -> str:
         """Who shares an allowance with this request."""

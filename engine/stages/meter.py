@@ -31,16 +31,15 @@ def meter(dialect: Dialect, takes: Takes, services: Services) -> Stage:
         except CallerGone:
             _left(exchange, metered, services)
             raise
-        body = response.body
+        body, media_type = response.body, _media_type(response)
+        account.stream = response.status < 400 and media_type == "text/event-stream"
         if isinstance(body, bytes):
             if metered and account.told and response.status < 400:  # an upstream's, and whole
-                passing = reader(dialect.meter, _media_type(response))
+                passing = reader(dialect.meter, media_type)
                 passing.feed(body)
                 _charge(exchange, _used(exchange, passing), services)
             return response
-        media_type = _media_type(response)
         passing = reader(dialect.meter if metered else None, media_type)
-        account.stream = response.status < 400 and media_type == "text/event-stream"
 
         def conclude() -> None:
             account.bytes_out = passing.size

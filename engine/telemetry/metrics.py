@@ -112,7 +112,10 @@ class Metrics:
 
     def _observe(self, gathered: Sequence[tuple[_Way, Exchange]]) -> None:
         for way, exchange in gathered:
-            self._note(way, exchange)
+            try:
+                self._note(way, exchange)
+            except Exception:
+                log.exception("request %s: its end was not counted", exchange.request_id)
 
     def _note(self, way: _Way, exchange: Exchange) -> None:
         kept = exchange.account

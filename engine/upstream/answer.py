@@ -118,8 +118,7 @@ class Answer:
             if parser.done:
                 return b""
             self._receive()
-        body, parser.body = parser.body, []
-        return body[0] if len(body) == 1 else b"".join(body)
+        return parser.take()
 
     def silent(self, seconds: float) -> bool:
         """Whether nothing more arrives for so long. Returns early when something does."""

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
+from urllib.parse import quote
 
 import gevent
 
@@ -31,6 +32,7 @@ from engine.upstream.watch import Watcher
 
 log = logging.getLogger("modelway")
 _VALUE = itemgetter(1)
+_PLAIN = "/:@+,;=()[]"
 
 
 @dataclass(slots=True)
@@ -214,7 +216,7 @@ class Forward:
             return refuse(last, exchange, self._dialect, sum(course.tries.values()) > 1)
         response = relay(last, exchange, self._dialect, self._watcher)
         if self._debug:
-            response.headers.append(("x-modelway-target", last.target.name))
+            response.headers.append(("x-modelway-target", quote(last.target.name, safe=_PLAIN)))
         return response
 
 

@@ -19,6 +19,7 @@ from engine.upstream.failures import (
 )
 
 HEADER_LIMIT = 256 * 1024
+_USUAL = 64  # bytes of a name that is kept
 
 _WORD = r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+"
 _START = re.compile(rf"{_WORD} [!-~\x80-\xff]+")
@@ -57,7 +58,7 @@ def asks_upgrade(headers: Sequence[tuple[str, str]]) -> bool:
     return "upgrade" in map(str.lower, dict(headers))
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=256)
 def _line(name: str, value: str) -> str:
     """One header line. Most are the same for every request; checking them is what takes time."""
     line = f"{name}: {value}\r\n"
@@ -157,7 +158,7 @@ class AnswerParser:
     def on_header(self, name: bytes, value: bytes) -> None:
         if self.headed:
             return  # a trailer
-        low = _low(name)
+        low = _low(name) if len(name) < _USUAL else name.decode("latin-1").lower()
         text = value.decode("latin-1").strip(" \t")
         self.headers.append((low, text))
         if low == "content-length":

@@ -42,7 +42,7 @@ class Watcher:
 
     def watching(self, sock: socket.socket | None) -> _Watch:
         """A context in which the current greenlet gets CallerGone when the caller leaves. It may
-        be entered again and again."""
+        be entered again and again; for one read after another it has `read` and `close`."""
         return _Watch(self, sock)
 
     def add(self, watch: _Watch) -> None:

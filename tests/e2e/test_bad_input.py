@@ -639,3 +639,26 @@ def test_other_dialects_refuse_in_their_own_shape(
     else:
         assert answered.json()["type"] == "error"
         assert answered.json()["request_id"] == answered.value("request-id")
+
+
+# Framing: what two servers read differently makes two requests of one.
+
+
+@pytest.mark.parametrize("digits", [3, 17, 18, 19, 20])
+@pytest.mark.parametrize("start", ["GET /v1/models", "POST /nope", "GET /", "GET /healthz"])
+def test_a_length_of_many_digits_is_no_way_to_a_second_request(
+    port: int, digits: int, start: str
+) -> None:
+    inner = b"GET /smuggled HTTP/1.1\r\nHost: gateway\r\n\r\n"
+    head = f"{start} HTTP/1.1\r\nHost: gateway\r\nContent-Length: {len(inner):0{digits}}\r\n\r\n"
+    with Wire(port) as wire:
+        wire.send(head.encode() + inner)
+        wire.answer()
+        wire.send(request("/healthz", headers=["Connection: close"]))
+        assert b"smuggled" not in wire.rest()
+
+
+def test_a_head_request_with_a_body_that_does_not_come_is_answered(port: int) -> None:
+    with Wire(port) as wire:
+        wire.send(request("/v1/models", headers=["Content-Length: 100000"], method="HEAD"))
+        assert wire.answer("HEAD").status == 405

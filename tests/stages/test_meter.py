@@ -170,3 +170,11 @@ def test_what_is_not_metered(model, takes, dialect):
 def test_a_whole_answer_of_the_gateway_is_left_alone():
     response = Response(200, JSON, ANSWER)
     assert run(exchange(), lambda given: response).body is ANSWER
+
+
+def test_a_stream_that_came_whole_is_one_all_the_same():
+    made = exchange(stream=True)
+    made.account.told = 1.0
+    run(made, lambda given: Response(200, EVENTS, WORD + LAST + DONE))
+    assert made.account.stream
+    assert (made.account.usage.input, made.account.usage.output) == (7, 3)

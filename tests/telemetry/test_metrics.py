@@ -216,3 +216,12 @@ def test_every_metric_is_described_and_has_a_name_of_its_own():
         assert metric.name.endswith("_total") == (metric.kind == "counter")
         assert bool(metric.buckets) == (metric.kind == "histogram")
         assert metric.mode in ("", "livesum", "livemax", "livemin")
+
+
+def test_one_that_cannot_be_noted_costs_no_other(metrics, caplog):
+    metrics.page()
+    for duration in (0.1, "no number", 0.1):
+        metrics(over(duration=duration))
+    counted = values(metrics, "modelway_request_duration_seconds_count")
+    assert sum(counted.values()) == 2.0
+    assert "req_1" in caplog.text

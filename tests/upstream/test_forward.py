@@ -926,6 +926,11 @@ def test_the_target_is_named_only_with_debug_headers(clock: Clock) -> None:
     assert named(debug=True) == "two/org/m1"
 
 
+def test_a_target_whose_name_is_no_header_is_named_all_the_same(clock: Clock) -> None:
+    named = target(clients([])[0], "模/型", name="one")
+    assert told(Ask(clock, named, debug=True)(), "x-modelway-target") == "one/%E6%A8%A1/%E5%9E%8B"
+
+
 def test_headers_are_set_added_and_removed_for_each_upstream(clock: Clock) -> None:
     changes = HeaderChanges(
         set={"user-agent": "ours", "x-new": "1"},
