@@ -10,8 +10,8 @@ from dataclasses import replace
 from typing import Protocol
 
 from engine.metering import Meter
-from engine.relay.answer_text import BYTES_PER_TOKEN
-from engine.relay.metered_body import BodyReader
+from engine.relay.answer_text import BYTES_PER_TOKEN, parsed
+from engine.relay.metered_body import PARSED_BODY, BodyReader
 from engine.relay.metered_events import EventReader
 from engine.usage import Usage
 
@@ -42,6 +42,13 @@ def reader(meter: Meter | None, media_type: str) -> Reader:
     if meter is not None and (media_type == "application/json" or media_type.endswith("+json")):
         return BodyReader(meter)
     return SizeReader(media_type.startswith("text/"))
+
+
+def usage_in(meter: Meter, media_type: str, body: bytes) -> Usage | None:
+    """What an answer that came whole says; None where a reader is to look closer."""
+    if media_type != "application/json" or len(body) > PARSED_BODY:
+        return None
+    return meter.usage_of(parsed(body))
 
 
 class SizeReader:

@@ -10,8 +10,9 @@ from engine.dialects import Dialect
 from engine.errors import CallerGone
 from engine.estimate import Takes, expected
 from engine.exchange import Account, Exchange, Handler, Response, Stage
+from engine.metering import Meter
 from engine.relay.answer_text import with_known
-from engine.relay.metering import Reader, reader
+from engine.relay.metering import Reader, reader, usage_in
 from engine.relay.usage_option import edit, without_usage_event
 from engine.services import Services
 from engine.usage import Usage
@@ -35,9 +36,7 @@ def meter(dialect: Dialect, takes: Takes, services: Services) -> Stage:
         account.stream = response.status < 400 and media_type == "text/event-stream"
         if isinstance(body, bytes):
             if metered and account.told and response.status < 400:  # an upstream's, and whole
-                passing = reader(dialect.meter, media_type)
-                passing.feed(body)
-                _charge(exchange, _used(exchange, passing), services)
+                _charge(exchange, _used_by(body, media_type, exchange, dialect.meter), services)
             return response
         passing = reader(dialect.meter if metered else None, media_type)
 
@@ -56,11 +55,23 @@ def meter(dialect: Dialect, takes: Takes, services: Services) -> Stage:
     return stage
 
 
+def _used_by(body: bytes, media_type: str, exchange: Exchange, meter: Meter | None) -> Usage:
+    """What an answer that came whole has used."""
+    said = usage_in(meter, media_type, body) if meter is not None else None
+    if said is not None:
+        return _known(said, exchange)
+    passing = reader(meter, media_type)
+    passing.feed(body)
+    return _used(exchange, passing)
+
+
 def _used(exchange: Exchange, passing: Reader) -> Usage:
     """What an answer that is over has used."""
     said = passing.told()
-    if said is None:
-        return passing.complete(expected(exchange))
+    return passing.complete(expected(exchange)) if said is None else _known(said, exchange)
+
+
+def _known(said: Usage, exchange: Exchange) -> Usage:
     return with_known(said, expected(exchange)) if exchange.takes.speech else said
 
 
