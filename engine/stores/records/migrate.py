@@ -9,14 +9,12 @@ import os
 import time
 from pathlib import Path
 
-from alembic import command
-from alembic.config import Config
-from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, inspect, text
 
 from engine.files import is_file
 from engine.stores.records.database import Database, DatabaseAway, file_of
 from engine.stores.records.failures import DatabaseRefuses, WrongVersion
+from engine.stores.records.migrations import HEAD
 
 _FOLDER = Path(__file__).parent / "migrations"
 _LOCK = 0x6D6F64656C776179  # "modelway"
@@ -45,14 +43,17 @@ def check_version(database: Database) -> bool:
 
 
 def _is_current(found: str | None, database: Database) -> bool:
-    script = ScriptDirectory(str(_FOLDER))
-    ours = script.get_current_head()
-    if found is not None and found not in {step.revision for step in script.walk_revisions()}:
+    if found == HEAD:
+        return True
+    from alembic.script import ScriptDirectory
+
+    steps = ScriptDirectory(str(_FOLDER)).walk_revisions()
+    if found is not None and found not in {step.revision for step in steps}:
         raise WrongVersion(
             f"{database.shown} was made by a newer Modelway (its tables are {found}, this program "
-            f"knows up to {ours}): run that version, or put back the copy from before its upgrade"
+            f"knows up to {HEAD}): run that version, or put back the copy from before its upgrade"
         )
-    return found == ours
+    return False
 
 
 def _revision(connection: Connection) -> str | None:
@@ -69,6 +70,9 @@ def _upgrade(connection: Connection, database: Database) -> None:
         connection.execute(text(f"SELECT pg_advisory_xact_lock({_LOCK})"))
     if _is_current(_revision(connection), database):  # somebody else has done it meanwhile
         return
+    from alembic import command
+    from alembic.config import Config
+
     config = Config()
     config.set_main_option("script_location", str(_FOLDER).replace("%", "%%"))
     config.attributes["connection"] = connection
