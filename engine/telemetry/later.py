@@ -1,4 +1,5 @@
-"""Work that is cheaper together: done at once while little happens, gathered when much does.
+"""Work that is cheaper together: soon while little happens, gathered when much does, and never in
+the way of an answer.
 
 Under load a line costs a third when many are made and written in a row.
 """
@@ -19,7 +20,8 @@ MOST = 100
 
 
 class Later(Generic[T]):
-    """Hands things to `work`, in order: the first at once, what follows within a moment together.
+    """Hands things to `work`, in order: the first as soon as whoever adds it waits for something,
+    what follows within a moment together.
 
     `work` runs in gevent's hub and must not wait. `flush` hands over what is gathered.
     """
@@ -41,17 +43,16 @@ class Later(Generic[T]):
         if len(gathered) >= MOST:
             self.flush()
             return
-        now = self._clock()
-        if now >= self._quiet:
-            self.flush(now)
+        if self._clock() >= self._quiet:
+            gevent.get_hub().loop.run_callback(self.flush)
         elif self._timer is None:
             self._timer = gevent.get_hub().loop.timer(PAUSE)
             self._timer.start(self.flush)
         elif not self._timer.active:
             self._timer.start(self.flush)
 
-    def flush(self, now: float | None = None) -> None:
+    def flush(self) -> None:
         gathered, self._gathered = self._gathered, []
-        self._quiet = (self._clock() if now is None else now) + PAUSE
+        self._quiet = self._clock() + PAUSE
         if gathered:
             self._work(gathered)

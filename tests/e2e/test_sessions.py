@@ -61,13 +61,26 @@ def enter(front: Running) -> ClientConnection:
     return connect(f"ws://127.0.0.1:{front.port}/live", additional_headers=headers, max_size=None)
 
 
+def entered(front: Running) -> ClientConnection:
+    """A session, once the one before it has given its place back."""
+
+    def attempt() -> ClientConnection | None:
+        try:
+            return enter(front)
+        except InvalidStatus:
+            return None
+
+    made: ClientConnection = until(attempt, "a place")
+    return made
+
+
 @pytest.mark.parametrize("size", [1, 70_000, 3_000_000])
 def test_an_upstream_behind_tls_is_relayed_whole(front: Running, size: int) -> None:
     """More than a record of TLS, more than a buffer, both ways."""
     said = bytes(range(256)) * (size // 256) + b"x" * (size % 256)
 
     def speak() -> bytes:
-        with enter(front) as session:
+        with entered(front) as session:
             session.send(said)
             session.send("grüße")
             first = session.recv(20)
@@ -80,7 +93,7 @@ def test_an_upstream_behind_tls_is_relayed_whole(front: Running, size: int) -> N
 
 
 def test_a_session_is_one_request_under_way_as_long_as_it_lasts(front: Running) -> None:
-    with enter(front) as session:
+    with entered(front) as session:
         session.send("a")
         assert session.recv(20) == "a"
         with pytest.raises(InvalidStatus) as refused:
@@ -89,19 +102,13 @@ def test_a_session_is_one_request_under_way_as_long_as_it_lasts(front: Running) 
         assert response.status_code == 429
         assert json.loads(response.body)["error"]["code"] == "concurrency_limit_exceeded"
 
-    def again() -> bool:
-        try:
-            with enter(front) as other:
-                other.send("b")
-                return other.recv(20) == "b"
-        except InvalidStatus:
-            return False
-
-    until(again, "the slot")
+    with entered(front) as other:
+        other.send("b")
+        assert other.recv(20) == "b"
 
 
 def test_the_log_tells_what_passed(front: Running) -> None:
-    with enter(front) as session:
+    with entered(front) as session:
         for text in ("one", "three"):
             session.send(text)
             session.recv(20)
