@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import importlib
 import io
+import os
 import pkgutil
 import sys
 from importlib import metadata
@@ -25,11 +26,18 @@ class _Commands(click.Group):
             if isinstance(stream, io.TextIOWrapper):  # a name of a file may be in no encoding
                 stream.reconfigure(errors="backslashreplace")
         try:
-            return super().main(*arguments, **more)
+            try:
+                return super().main(*arguments, **more)
+            finally:
+                if sys.stdout is not None:
+                    sys.stdout.flush()
         except OSError as error:
-            if error.errno not in _FULL:
+            if error.errno in _FULL:
+                click.echo(f"modelway: it cannot be written: {error.strerror}", err=True)
+            elif error.errno != errno.EPIPE:  # whoever read has enough
                 raise
-            click.echo(f"modelway: it cannot be written: {error.strerror}", err=True)
+            # What is left in memory is flushed once more at the very end, and must not fail again.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             sys.exit(1)
 
     def list_commands(self, ctx: click.Context) -> list[str]:

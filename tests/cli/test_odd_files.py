@@ -191,8 +191,12 @@ def run(
     )  # type: ignore[call-overload,no-any-return]
 
 
+@pytest.mark.parametrize("unbuffered", ["", "1"])
 @pytest.mark.parametrize("words", [["check"], ["routes"], ["check", "--explain", "MW101"]])
-def test_a_full_disk_is_said(words: list[str]) -> None:
+def test_a_full_disk_is_said(
+    words: list[str], unbuffered: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONUNBUFFERED", unbuffered)
     with open("/dev/full", "w") as full:
         done = run(words, stdout=full)
     assert (done.returncode, "No space left" in done.stderr) == (1, True)
