@@ -33,7 +33,8 @@ from engine.plan import Planned
 from engine.spec.bodies import check
 from engine.tokens import digest
 
-VENDOR = Path("/work/shared/documents/openai/openapi.yaml")
+_BESIDE = Path(__file__).resolve().parents[2] / "shared"
+VENDOR = Path(os.environ.get("MODELWAY_SHARED") or _BESIDE) / "documents/openai/openapi.yaml"
 _TOKEN = "mw-" + "a" * 64
 _VENDOR_CONFIG = """version: 1
 specs: {{openai: {{document: "{document}", dialect: openai}}}}

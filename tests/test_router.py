@@ -66,3 +66,11 @@ def test_one_that_asks_for_a_query_is_nothing_without() -> None:
 def test_the_first_of_two_alike_wins(query: tuple[tuple[str, str], ...]) -> None:
     made = router(("first", "/a", query), ("second", "/a", query))
     assert found(made, "/a?beta=true") == ("first", {})
+
+
+def test_a_path_that_was_found_before_is_no_way_around_its_query() -> None:
+    made = router(("plain", "/a", ()))
+    assert found(made, "/a") == ("plain", {})
+    assert found(made, "/a") == ("plain", {})
+    assert found(made, "/a?b=%zz") is None
+    assert found(made, "/a?b=c") == ("plain", {})

@@ -106,3 +106,16 @@ def test_gunicorns_own_parser_is_as_careful_with_bodies() -> None:
     config.set("http_parser", "python")
     data = b"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nhello"
     assert next(Requests(config, [data], PEER)).body.read() == b"hello"
+
+
+@pytest.mark.parametrize("name", ["Host", "Content-Type", "Content-Length"])
+def test_what_may_stand_once_does(name: str) -> None:
+    line = f"{name}: 0\r\n".encode()
+    host = b"" if name == "Host" else b"Host: h\r\n"
+    with pytest.raises(ParseException):
+        parsed(b"POST / HTTP/1.1\r\n" + host + line * 2 + b"\r\n")
+
+
+def test_of_two_connection_headers_the_first_counts_as_for_gunicorn() -> None:
+    assert parsed(get(b"Connection: close\r\n", b"Connection: keep-alive\r\n")).should_close()
+    assert not parsed(get(b"Connection: keep-alive\r\n", b"Connection: close\r\n")).should_close()

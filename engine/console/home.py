@@ -17,6 +17,22 @@ from engine.plan import Plan
 _ADDRESSES = 32
 
 
+_HEAD = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Modelway</title>
+<meta name="description" content="One address for many models.">
+<link rel="icon" href="console/page/mark.svg" type="image/svg+xml">
+<link rel="stylesheet" href="console/page/style.css">
+<link rel="stylesheet" href="console/page/home.css">
+<script src="console/page/theme.js"></script>
+<script type="module" src="console/page/home.js"></script>
+</head>
+"""
+
+
 def home(plan: Plan) -> Handler:
     """A handler for the page, made once for each of a few addresses it is reached at."""
     offered = formats(plan)
@@ -33,25 +49,12 @@ def home(plan: Plan) -> Handler:
 
 
 def _page(plan: Plan, base: str, offered: Sequence[Format], known: list[dict[str, Any]]) -> str:
-    """The page. Long, as it is read as one text."""
+    """The page, as one text."""
     chat = next((one for one in offered if one.name in ("chat", "responses")), None)
     address = base + (chat.prefix if chat is not None else "")
     cards = "".join(_format(one, base, known) for one in offered)
     none = "<p>No chat format is routed here. The reference lists what is.</p>"
-    return f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Modelway</title>
-<meta name="description" content="One address for many models.">
-<link rel="icon" href="console/page/mark.svg" type="image/svg+xml">
-<link rel="stylesheet" href="console/page/style.css">
-<link rel="stylesheet" href="console/page/home.css">
-<script src="console/page/theme.js"></script>
-<script type="module" src="console/page/home.js"></script>
-</head>
-<body>
+    return f"""{_HEAD}<body>
 <a class="skip" href="#main">Skip to content</a>
 {_header(plan)}
 <main id="main">

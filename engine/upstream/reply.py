@@ -32,7 +32,8 @@ def relay(tried: Tried, exchange: Exchange, dialect: Dialect, watcher: Watcher) 
         message = f"The upstream answered with a redirect ({answer.status}), which is not followed."
         raise GatewayError(502, "upstream_error", message, retry=False)
     headers = returned(answer.headers, dialect.hidden_headers)
-    if exchange.method == "HEAD" or answer.status in (204, 304):
+    bodiless = exchange.method == "HEAD" or answer.status in (204, 304)
+    if bodiless:
         exchange.account.outcome = "complete"  # there is no body to be complete
     if answer.status == 101:
         return Response(101, headers)
@@ -42,7 +43,7 @@ def relay(tried: Tried, exchange: Exchange, dialect: Dialect, watcher: Watcher) 
         body = _bytes(answer, b"", exchange, watcher)
         return Response(answer.status, _with_length(headers, answer), body)
     if opening.cleaner is None:
-        if answer.is_whole and exchange.account.outcome != "complete":
+        if answer.is_whole and not bodiless:
             exchange.account.outcome, exchange.account.told = "complete", time.monotonic()
             return Response(answer.status, headers, opening.first)
         body = _bytes(answer, opening.first, exchange, watcher)
