@@ -130,7 +130,6 @@ class Traffic:
     code: int = 0
 
 
-@dataclass(slots=True)
 class Exchange:
     """A request on its way.
 
@@ -147,19 +146,12 @@ class Exchange:
     `trace` is for those who trace it, `trace.sent(headers)` for whoever sends it on.
     """
 
-    method: str
-    path: str
-    query: str
-    environ: Mapping[str, Any]
-    request_id: str = ""
-    mount: str = ""
-    variables: Mapping[str, tuple[int, int]] = field(default_factory=dict)
-    receive: Callable[[int], Body] = field(default=lambda limit: Body())
+    receive: Callable[[int], Body] = staticmethod(lambda limit: Body())
     max_body: int = 0
-    body: Body = Body()  # noqa: RUF009 - nobody changes what it holds
+    body: Body = Body()  # nobody changes what it holds
     media_type: str = ""
     value: Any = MISSING
-    parts: list[Any] = field(default_factory=list)
+    parts: Sequence[Any] = ()
     dialect: Any = None
     caller: Caller | None = None
     model: str = ""
@@ -168,12 +160,30 @@ class Exchange:
     targets: Sequence[Any] = ()
     upgrade: Any = None
     traffic: Traffic | None = None
-    on_end: list[Callable[[], None]] = field(default_factory=list)
     operation: str = ""
     edits: Sequence[tuple[int, int, bytes]] = ()
     takes: Any = None
-    account: Account = field(default_factory=Account)
     trace: Any = None
+
+    def __init__(
+        self,
+        method: str,
+        path: str,
+        query: str,
+        environ: Mapping[str, Any],
+        request_id: str = "",
+        mount: str = "",
+        variables: Mapping[str, tuple[int, int]] | None = None,
+        **known: Any,
+    ) -> None:
+        """`known`: what else is known of it from the beginning."""
+        self.method, self.path, self.query, self.environ = method, path, query, environ
+        self.request_id, self.mount = request_id, mount
+        self.variables = {} if variables is None else variables
+        self.on_end: list[Callable[[], None]] = []
+        self.account = Account()
+        if known:
+            vars(self).update(known)
 
     def header(self, key: str) -> str | None:
         """A request header by its WSGI name (see `environ_key`)."""

@@ -71,6 +71,8 @@ def first(holder: Any, *keys: str) -> int | None:
     if isinstance(holder, dict):
         for key in keys:
             value = holder.get(key)
+            if type(value) is int and 0 <= value <= MOST:
+                return value
             if value is not None and (found := count(value)) is not None:
                 return found
     return None

@@ -6,13 +6,15 @@ import re
 import time
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import chain
 from typing import Any
 
 from gunicorn import util
 from gunicorn.http.wsgi import Response
 
 _LINES = re.compile(r"(?:[!#$%&'*+\-.^_`|~0-9a-z]+: [\t\x20-\x7e\x80-\xff]*\r\n)*")
-_CAREFUL = frozenset({*util.hop_headers, "content-length"})
+_LENGTH = frozenset({"content-length"})
+_CAREFUL = _LENGTH | frozenset(util.hop_headers)
 
 
 class Outgoing(Response):  # type: ignore[misc]
@@ -29,26 +31,24 @@ class Outgoing(Response):  # type: ignore[misc]
         if exc_info and self.headers_sent:
             raise exc_info[1]
         assert exc_info or self.status is None, "the answer has begun already"
-        self.status, self.status_code = status, code = status, int(status[:3])
+        self.status, self.status_code = status, int(status[:3])
         self.response_length = None
-        careful = _CAREFUL.intersection(dict(headers))
-        lines = [
-            f"{name}: {value}\r\n"
-            for name, value in headers
-            if name not in careful or self._passes(name, value, code)
-        ]
-        self._lines = "".join(lines)
+        fields = dict(headers)
+        careful = _CAREFUL.intersection(fields)
+        if careful != _LENGTH or not self._passes("content-length", fields["content-length"]):
+            headers = [pair for pair in headers if pair[0] not in careful or self._passes(*pair)]
+        self._lines = "%s: %s\r\n" * len(headers) % tuple(chain.from_iterable(headers))
         # The count tells an injected line from the ones that were meant.
-        if self._lines.count("\n") != len(lines) or not _LINES.fullmatch(self._lines):
+        if self._lines.count("\n") != len(headers) or not _LINES.fullmatch(self._lines):
             raise ValueError("a header of an answer cannot be sent")
         self._omits_body = self._response_omits_body(self.req.method, self.status_code)
         self.chunked = self.is_chunked()
         return self.write
 
-    def _passes(self, name: str, value: str, code: int) -> bool:
+    def _passes(self, name: str, value: str) -> bool:
         """Take note of a header that is about this connection; whether it is sent as it is."""
         if name == "content-length":
-            if code == 204 or code < 200:  # RFC 9110 8.6
+            if self.status_code == 204 or self.status_code < 200:  # RFC 9110 8.6
                 return False
             self.response_length = int(value)
             return True

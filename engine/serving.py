@@ -15,6 +15,10 @@ from engine.router import Application
 from engine.telemetry.folder import folder_of
 from engine.telemetry.log import LOGGERS
 
+_GARBAGE = (10_000, 10, 100)
+"""How much comes to life between two searches for what only holds itself. Requests leave next to
+nothing of that; a search through all that 5,000 streams hold would stop the worker."""
+
 
 def metrics_folder(plan: Plan, master: int) -> Path | None:
     """Where the workers of that master meet; None when there are no metrics. Raises OSError."""
@@ -37,4 +41,5 @@ def serving(
     told.health.standing.source = source
     made = build(plan, services_of(plan.config, told))
     gc.freeze()  # what was built stays: looking through it for garbage costs requests much
+    gc.set_threshold(*_GARBAGE)
     return made

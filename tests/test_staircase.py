@@ -17,7 +17,7 @@ GROUND = [
 STAIRCASE = (
     GROUND,
     ["config", "spec", "dialects", "relay", "stores", "telemetry"],
-    ["services", "directory"],
+    ["services", "directory", "limits"],
     [
         *("upstream", "stages", "policies", "pipeline", "endpoint", "incoming", "answer"),
         *("router", "cors", "sending"),

@@ -93,13 +93,14 @@ def usage_of(document: Any) -> Usage | None:
         document = inner
     said = _said(document)
     tokens = _tokens(said)
-    images = _images(document)
-    listened = 0.0
-    if tokens is None:  # where tokens of sound are counted, those are what is paid
-        listened = seconds(said.get("seconds")) or seconds(document.get("duration")) or 0.0
-    if tokens is None and not images and not listened:
+    images = 0 if "choices" in document else _images(document)
+    if tokens is not None:
+        return Usage(*tokens, images, source="upstream")
+    # Where tokens of sound are counted, those are what is paid.
+    listened = seconds(said.get("seconds")) or seconds(document.get("duration")) or 0.0
+    if not images and not listened:
         return None
-    return Usage(**(tokens or {}), images=images, seconds=listened, source="upstream")
+    return Usage(images=images, seconds=listened, source="upstream")
 
 
 def _said(document: dict[str, Any]) -> dict[str, Any]:
@@ -122,11 +123,11 @@ _OF_INPUT = ("prompt_tokens_details", "input_tokens_details", "input_token_detai
 _OF_OUTPUT = ("completion_tokens_details", "output_tokens_details")
 
 
-def _tokens(said: dict[str, Any]) -> dict[str, int] | None:
-    taken = count(said.get("prompt_tokens"))
+def _tokens(said: dict[str, Any]) -> tuple[int, int, int, int] | None:
+    """Tokens in and out, those of them from a cache, and those of reasoning."""
+    taken, given = count(said.get("prompt_tokens")), count(said.get("completion_tokens"))
     if taken is None:
         taken = count(said.get("input_tokens"))
-    given = count(said.get("completion_tokens"))
     if given is None:
         given = count(said.get("output_tokens"))
     total = count(said.get("total_tokens"))
@@ -134,24 +135,20 @@ def _tokens(said: dict[str, Any]) -> dict[str, int] | None:
         return None
     if taken is None:
         taken = max((total or 0) - (given or 0), 0)
-    cached = _detail(said, "cached_tokens", *_OF_INPUT)
+    cached = _detail(said, "cached_tokens", _OF_INPUT)
     if cached is None:
         cached = first(said, "cached_tokens", "prompt_cache_hit_tokens") or 0
-    reasoning = _detail(said, "reasoning_tokens", *_OF_OUTPUT) or 0
-    beyond = max(total - taken - given, 0) if total is not None and given is not None else 0
-    output = (given or 0) + beyond
-    return {
-        "input": taken,
-        "output": output,
-        "cached": min(cached, taken),
-        "reasoning": min(max(reasoning, beyond), output),
-    }
+    reasoning = _detail(said, "reasoning_tokens", _OF_OUTPUT) or 0
+    output = given or 0
+    if total is not None and given is not None and total > taken + given:
+        output = total - taken
+        reasoning = max(reasoning, output - given)
+    return taken, output, min(cached, taken), min(reasoning, output)
 
 
-def _detail(said: dict[str, Any], name: str, *kinds: str) -> int | None:
+def _detail(said: dict[str, Any], name: str, kinds: Sequence[str]) -> int | None:
     for kind in kinds:
-        details = said.get(kind)
-        if details is not None and (found := first(details, name)) is not None:
+        if kind in said and (found := first(said[kind], name)) is not None:
             return found
     return None
 

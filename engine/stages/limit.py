@@ -9,70 +9,15 @@ from collections.abc import Sequence
 
 from engine.allowance import Allowance, Rule
 from engine.errors import GatewayError
-from engine.estimate import expected
 from engine.exchange import Exchange, Handler, Response, Stage
+from engine.limits import Limits
 from engine.network import caller_address
 from engine.services import Services
-from engine.stores.counters import CountersAway, Limit, State, Taken
-from engine.usage import Usage
+from engine.stores.counters import CountersAway, Limit, State
 
 log = logging.getLogger("modelway")
 _ASKS_TO_WAIT = {"requests": "rate_limit_exceeded", "tokens": "token_budget_exceeded"}
-_ONE_EACH = ("requests", "concurrency")
-_SHOWN = {
-    kind: tuple(f"x-ratelimit-{what}-{kind}" for what in ("limit", "remaining", "reset"))
-    for kind in ("requests", "tokens")
-}
-
-
-class _Course:
-    """The limits of one request: what was asked, and what it comes to in the end."""
-
-    def __init__(
-        self, exchange: Exchange, rules: Sequence[Rule], services: Services, upstream: str
-    ) -> None:
-        self.exchange = exchange
-        first = exchange.targets[0] if exchange.targets else None
-        self.upstream = first.upstream.name if first is not None else upstream
-        # Of a wildcard all names count together: a caller could make up ever new ones.
-        self.model = first.entry if first is not None else ""
-        self.rules = rules
-        self.services = services
-        self.limits: list[Limit] = []
-        caller = exchange.caller
-        for rule in rules:
-            by, allowance = rule.by, rule.allowance
-            who = caller.name if caller is not None and by == "token" else self._who(by)
-            cost = 1 if allowance.kind in _ONE_EACH else self._cost(rule, expected(exchange))
-            self.limits.append(
-                Limit(f"{rule.name}|{who}", allowance.amount, allowance.window, cost)
-            )
-
-    def _cost(self, rule: Rule, usage: Usage) -> int:
-        if rule.allowance.kind == "tokens":
-            return usage.tokens
-        price = self.services.prices.find(self.exchange.account.model or self.exchange.model)
-        return price.cost(usage) if price is not None else 0
-
-    def _who(self, by: str) -> str:
-        """Who shares an allowance with this request."""
-        exchange = self.exchange
-        if by == "token":
-            caller, proxies = exchange.caller, self.services.proxies
-            return caller.name if caller else f"@{caller_address(exchange.environ, proxies)}"
-        if by == "route":
-            return exchange.operation
-        return {"model": self.model, "upstream": self.upstream}.get(by, "")
-
-    def settle(self, taken: Taken) -> None:
-        account = self.exchange.account
-        assert self.services.counters is not None
-        if account.status >= 400 and not account.reached:
-            costs = [0] * len(self.rules)
-        else:
-            came_to = {"spend": account.cost, "tokens": account.usage.tokens}
-            costs = [came_to.get(rule.allowance.kind, 1) for rule in self.rules]
-        self.services.counters.settle(taken.receipt, costs)
+_MOST_KNOWN = 10_000
 
 
 def limit(rules: Sequence[Rule], services: Services, upstream: str = "") -> Stage:
@@ -82,49 +27,72 @@ def limit(rules: Sequence[Rule], services: Services, upstream: str = "") -> Stag
     the config says to deny. What never reached an upstream is given back. `upstream` is a route's
     fixed one.
     """
-    own: dict[tuple[str, Allowance], Rule] = {}
+    known: dict[tuple[str, tuple[Allowance, ...], str, str, str], Limits] = {}
 
-    def rules_of(exchange: Exchange) -> Sequence[Rule]:
-        caller = exchange.caller
-        if caller is None or not caller.limits:
-            return rules
-        return [*rules, *(_own(own, caller.name, allowance) for allowance in caller.limits)]
+    def limits_of(exchange: Exchange) -> Limits:
+        caller, first = exchange.caller, exchange.targets[0] if exchange.targets else None
+        if caller is not None:
+            name, own = caller.name, caller.limits
+        else:
+            name, own = f"@{caller_address(exchange.environ, services.proxies)}", ()
+        key = (
+            name,
+            own,
+            exchange.operation,
+            # Of a wildcard all names count together: a caller could make up ever new ones.
+            first.entry if first is not None else "",
+            first.upstream.name if first is not None else upstream,
+        )
+        found = known.get(key)
+        if found is None:
+            if len(known) >= _MOST_KNOWN:
+                known.clear()
+            found = known[key] = _limits(rules, *key)
+        return found
 
     def stage(exchange: Exchange, following: Handler) -> Response:
-        asked = rules_of(exchange)
-        if not asked or services.counters is None:
+        limits = limits_of(exchange)
+        counters = services.counters
+        if not limits.rules or counters is None:
             return following(exchange)
-        course = _Course(exchange, asked, services, upstream)
+        asked = limits.of(exchange, services.prices)
         try:
-            taken = services.counters.take(course.limits)
+            denied, states, receipt = counters.take(asked)
         except CountersAway as away:
             exchange.account.uncounted = True
             _without_counters(exchange, services, away)
             return following(exchange)
-        shown = _headers(asked, taken.states)
-        if taken.denied is not None:
-            denied = taken.denied
-            exchange.account.limit = asked[denied].name.partition("/")[0]
-            raise _refused(asked[denied], course.limits[denied], taken.states[denied], shown)
-        exchange.on_end.append(lambda: course.settle(taken))
+        shown = limits.headers(states)
+        if denied is not None:
+            rule = limits.rules[denied]
+            exchange.account.limit = rule.name.partition("/")[0]
+            raise _refused(rule, asked[denied], states[denied], shown)
+        account = exchange.account
+        exchange.on_end.append(lambda: counters.settle(receipt, limits.came_to(account)))
         response = following(exchange)
         if shown:
-            names = [name for name, _ in shown]
-            response.headers[:] = [pair for pair in response.headers if pair[0] not in names]
+            if not limits.shown.isdisjoint(dict(response.headers)):
+                theirs = response.headers
+                response.headers[:] = [pair for pair in theirs if pair[0] not in limits.shown]
             response.headers += shown
         return response
 
     return stage
 
 
-def _own(made: dict[tuple[str, Allowance], Rule], name: str, allowance: Allowance) -> Rule:
-    rule = made.get((name, allowance))
-    if rule is None:
-        if len(made) > 10_000:
-            made.clear()
-        own = f"token/{allowance.kind}/{allowance.window:g}"
-        rule = made[name, allowance] = Rule(allowance, "token", own)
-    return rule
+def _limits(
+    rules: Sequence[Rule],
+    name: str,
+    own: Sequence[Allowance],
+    operation: str,
+    model: str,
+    upstream: str,
+) -> Limits:
+    """The rules of a route and of a token itself, each with who shares it: `name` is the token's,
+    or an address without one."""
+    who = {"token": name, "route": operation, "model": model, "upstream": upstream}
+    every = [*rules, *(Rule(one, "token", f"token/{one.kind}/{one.window:g}") for one in own)]
+    return Limits(every, [who.get(rule.by, "") for rule in every])
 
 
 def _refused(
@@ -156,24 +124,6 @@ def _refused(
 
 def _after(seconds: float) -> list[tuple[str, str]]:
     return [("retry-after", str(max(1, math.ceil(seconds))))]
-
-
-def _headers(rules: Sequence[Rule], states: Sequence[State]) -> list[tuple[str, str]]:
-    """`x-ratelimit-*` as OpenAI names them: of each kind, the limit that is nearest."""
-    nearest: dict[str, tuple[float, State, int]] = {}
-    for rule, state in zip(rules, states, strict=True):
-        kind, amount = rule.allowance.kind, rule.allowance.amount
-        if kind in _SHOWN:
-            left = state.remaining / amount
-            if kind not in nearest or left < nearest[kind][0]:
-                nearest[kind] = left, state, amount
-    found: list[tuple[str, str]] = []
-    for kind, (_, state, amount) in nearest.items():
-        limit, remaining, reset = _SHOWN[kind]
-        found.append((limit, str(amount)))
-        found.append((remaining, str(state.remaining)))
-        found.append((reset, f"{state.reset:.3f}s"))
-    return found
 
 
 def _span(seconds: float) -> str:
