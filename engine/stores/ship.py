@@ -60,7 +60,7 @@ class Shipper:
         journal: Journal,
         books: Books | None,
         *,
-        batch: int = 500,
+        batch: int = 512,
         interval: float = 2.0,
         longest_wait: float = 30.0,
         scan: float = 10.0,

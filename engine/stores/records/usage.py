@@ -5,6 +5,8 @@ from __future__ import annotations
 import operator
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from itertools import chain
 from typing import Any
 
 import orjson
@@ -25,14 +27,19 @@ _TYPES = {
 }
 _NAMES = ", ".join(NAMES)
 _TYPED = ", ".join(f"{name} {_TYPES[str(usage.c[name].type)]}" for name in NAMES)
-_INSERT = {
-    kind: f"INSERT INTO usage ({_NAMES}) {rows} ON CONFLICT (id) DO NOTHING"
-    for kind, rows in (
-        ("sqlite", f"VALUES ({', '.join('?' * len(NAMES))})"),
-        # One parameter for all rows costs the worker a tenth of what one for each value does.
-        ("postgresql", f"SELECT {_NAMES} FROM json_to_recordset(%s::json) AS row({_TYPED})"),  # noqa: S608
-    )
-}
+_ROW = f"({', '.join('?' * len(NAMES))})"
+_TOGETHER = (256, 32, 4, 1)
+"""Rows of one statement to SQLite, the most first: between two statements its driver lets go of
+Python's lock, and the thread that serves requests loses more time over that than a row takes."""
+
+
+def _insert(rows: str) -> str:
+    return f"INSERT INTO usage ({_NAMES}) {rows} ON CONFLICT (id) DO NOTHING"
+
+
+_OF_SQLITE = {count: _insert(f"VALUES {', '.join([_ROW] * count)}") for count in _TOGETHER}
+# One parameter for all rows costs the worker a tenth of what one for each value does.
+_OF_POSTGRESQL = _insert(f"SELECT {_NAMES} FROM json_to_recordset(%s::json) AS row({_TYPED})")  # noqa: S608
 _FORGET = text(
     "DELETE FROM usage WHERE id IN "
     "(SELECT id FROM usage WHERE time < :before ORDER BY time LIMIT :most)"
@@ -41,6 +48,8 @@ _ALONE = 0x6D77_6F6C_64  # the lock of those who let old rows go
 _OF_THE_ROW = ("22", "23", "54")
 """Classes of PostgreSQL's errors that are about what is written: data, constraints, size."""
 _read = operator.itemgetter(*NAMES)
+
+_Statement = tuple[str, tuple[Any, ...]]
 
 
 class RowsRefused(RecordsError):
@@ -59,7 +68,6 @@ class Books:
         self.database = database
         self._prepare = prepare
         self.blocks = database.kind == "sqlite"
-        self._insert = _INSERT[database.kind]
         if self.blocks:
             event.listen(database.engine, "connect", _durable)
 
@@ -74,8 +82,8 @@ class Books:
             self._prepare()
             self._prepare = None
         try:
-            parameters = self._parameters(rows)
-            self.database.write(lambda c: c.exec_driver_sql(self._insert, parameters))
+            statements = _for_sqlite(rows) if self.blocks else _for_postgresql(rows)
+            self.database.write(partial(_execute, statements))
         except (RecordsError, OverflowError) as error:
             if not _blames_a_row(error):
                 raise
@@ -96,13 +104,28 @@ class Books:
 
         return self.database.write(delete)
 
-    def _parameters(self, rows: Sequence[Mapping[str, Any]]) -> Any:
-        if self.database.kind == "postgresql":
-            return (orjson.dumps(rows).decode(),)
-        try:
-            return [_read(row) for row in rows]
-        except KeyError:
-            return [_read(mended(row)) for row in rows]
+
+def _for_postgresql(rows: Sequence[Mapping[str, Any]]) -> list[_Statement]:
+    return [(_OF_POSTGRESQL, (orjson.dumps(rows).decode(),))]
+
+
+def _for_sqlite(rows: Sequence[Mapping[str, Any]]) -> list[_Statement]:
+    try:
+        values = [_read(row) for row in rows]
+    except KeyError:
+        values = [_read(mended(row)) for row in rows]
+    statements: list[_Statement] = []
+    at = 0
+    for count, statement in _OF_SQLITE.items():
+        while len(values) - at >= count:
+            statements.append((statement, tuple(chain.from_iterable(values[at : at + count]))))
+            at += count
+    return statements
+
+
+def _execute(statements: Sequence[_Statement], connection: Connection) -> None:
+    for statement, parameters in statements:
+        connection.exec_driver_sql(statement, parameters)
 
 
 def _durable(connection: sqlite3.Connection, record: object) -> None:

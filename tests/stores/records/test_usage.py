@@ -145,3 +145,10 @@ def test_what_is_entered_in_sqlite_is_on_the_disk(tmp_path):
     Books(database)
     synchronous = database.read(lambda c: c.exec_driver_sql("PRAGMA synchronous").scalar())
     assert synchronous == 2  # FULL
+
+
+@pytest.mark.parametrize("many", [1, 3, 39, 300, 600])
+def test_rows_are_all_entered_however_many_they_are(records, many):
+    ids = [f"req_{number:03}" for number in range(many)]
+    Books(records).insert(rows(*(replace(ENTRY, id=name) for name in ids)))
+    assert [row["id"] for row in entered(records)] == ids
