@@ -10,19 +10,17 @@ rows and settling, is included. Linux only.
 
 from __future__ import annotations
 
-import statistics
 import sys
 import tempfile
 from contextlib import ExitStack
-from functools import partial
 
 from benchmarks.serving import free_port
-from benchmarks.upstream_leg import begin, elsewhere, gateway, spent
+from benchmarks.turns import take_turns
+from benchmarks.upstream_leg import ALONE, begin, gateway
 from tests.support.redis_server import RedisServer
 
-TURNS = 5
-CONNECTIONS = 16
-EVERYTHING = """
+TURNS = 25
+EVERYTHING = """\
 stores: {{records: "sqlite:///var/modelway.db", counters: "{counters}"}}
 prices: {{"*": {{input: 2.5, output: 10, cached_input: 1.25}}}}
 policies:
@@ -41,30 +39,16 @@ def main(requests: int) -> None:
         redis = RedisServer()
         stack.callback(redis.close)
         configs = {
-            "nothing on": "",
-            "everything, memory": EVERYTHING.format(counters="memory"),
-            "everything, Redis": EVERYTHING.format(counters=redis.url),
+            "nothing on": ALONE,
+            "everything, memory": ALONE + EVERYTHING.format(counters="memory"),
+            "everything, Redis": ALONE + EVERYTHING.format(counters=redis.url),
         }
         gateways = {}
         for name, more in configs.items():
             folder = stack.enter_context(tempfile.TemporaryDirectory())
             gateways[name] = stack.enter_context(gateway(folder, upstream, more))
-        took: dict[str, list[float]] = {name: [] for name in gateways}
-        for _ in range(TURNS):
-            for name, (port, pid) in gateways.items():
-                work = partial(elsewhere, "ask", port, CONNECTIONS, requests)
-                took[name].append(spent(pid, work, requests))
-            print("  ".join(f"{name} {turns[-1]:4.0f} us" for name, turns in took.items()))
-        report(took)
-
-
-def report(took: dict[str, list[float]]) -> None:
-    """The median of what each turn added to the turn with nothing on beside it."""
-    bare, *others = took
-    for name in others:
-        added = [more - less for more, less in zip(took[name], took[bare], strict=True)]
-        print(f"{name:<20} adds {statistics.median(added):4.0f} us of CPU per request")
+        take_turns(gateways, TURNS, requests)
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 8000)
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 1500)

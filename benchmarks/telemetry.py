@@ -19,14 +19,13 @@ import tempfile
 import time
 import urllib.request
 from contextlib import ExitStack
-from functools import partial
 
 from benchmarks.serving import free_port
-from benchmarks.upstream_leg import begin, elsewhere, gateway, spent
+from benchmarks.turns import take_turns
+from benchmarks.upstream_leg import begin, elsewhere, gateway
 from tests.support.recording import recorder
 
-TURNS = 7
-CONNECTIONS = 16
+TURNS = 25
 CONFIGS = {
     "none": "telemetry: {access_log: {format: 'off'}, metrics: false}\n",
     "log": "telemetry: {access_log: {path: access.log}, metrics: false}\n",
@@ -49,22 +48,8 @@ def main(requests: int) -> None:
             folder = stack.enter_context(tempfile.TemporaryDirectory())
             more = more.replace("URL", f"'{collector.url}'")
             gateways[name] = stack.enter_context(gateway(folder, upstream, more))
-        took: dict[str, list[float]] = {name: [] for name in gateways}
-        for _ in range(TURNS):
-            for name, (port, pid) in gateways.items():
-                work = partial(elsewhere, "ask", port, CONNECTIONS, requests)
-                took[name].append(spent(pid, work, requests))
-            print("  ".join(f"{name} {turns[-1]:4.0f} us" for name, turns in took.items()))
-        report(took)
+        take_turns(gateways, TURNS, requests)
         agree(gateways["both"][0])
-
-
-def report(took: dict[str, list[float]]) -> None:
-    """The median of what each turn added to the turn with nothing on beside it."""
-    bare, *others = took
-    for name in others:
-        added = [more - less for more, less in zip(took[name], took[bare], strict=True)]
-        print(f"{name:<8} adds {statistics.median(added):4.0f} us of CPU per request")
 
 
 def agree(port: int) -> None:
@@ -88,4 +73,4 @@ def durations(port: int) -> tuple[float, float]:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 8000)
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 1500)
