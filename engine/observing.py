@@ -12,11 +12,12 @@ from pathlib import Path
 
 from engine.config import telemetry
 from engine.config.model import Config
-from engine.exchange import Observer
+from engine.exchange import Exchange, Observer
 from engine.readings import of_process
 from engine.telemetry import log, names
 from engine.telemetry.access_log import AccessLog
 from engine.telemetry.health import Health
+from engine.telemetry.later import Later
 from engine.telemetry.names import Read, Reading
 from engine.telemetry.sink import Sink
 
@@ -53,11 +54,14 @@ def observing(
     errors = Sink("stderr")
     sinks.append(errors)
     log.install(log.Handler(errors.write, form_of(config)), said.log.level, loggers)
+    behind: Later[Exchange] = Later()
     if said.access_log.format != "off":
-        sinks.append(_access_log(config, said.access_log, made))
+        sinks.append(_access_log(config, said.access_log, behind, made))
     made.closing.append(errors.close)
     if folder is not None and said.metrics:
-        _metrics(config, folder, made)
+        _metrics(config, folder, behind, made)
+    if behind.works:
+        made.observers.append(behind.add)
     made.readings += [
         of_process(made.health.version),
         made.health.standing.readings,
@@ -66,9 +70,11 @@ def observing(
     return made
 
 
-def _access_log(config: Config, said: telemetry.AccessLog, made: Observing) -> Sink:
+def _access_log(
+    config: Config, said: telemetry.AccessLog, behind: Later[Exchange], made: Observing
+) -> Sink:
     sink = Sink(said.path)
-    observer = AccessLog(
+    lines = AccessLog(
         sink.write,
         text=said.format == "text",
         fields=said.fields,
@@ -77,16 +83,17 @@ def _access_log(config: Config, said: telemetry.AccessLog, made: Observing) -> S
         currency=config.currency,
         proxies=config.server.trusted_proxies,
     )
-    made.observers.append(observer)
-    made.closing += [sink.close, observer.close]
+    behind.works.append(lines.write)
+    made.closing += [sink.close, behind.flush]
     return sink
 
 
-def _metrics(config: Config, folder: Path, made: Observing) -> None:
+def _metrics(config: Config, folder: Path, behind: Later[Exchange], made: Observing) -> None:
     from engine.telemetry.metrics import Metrics
 
-    metrics = Metrics(folder, config.currency, made.readings)
+    metrics = Metrics(folder, config.currency, made.readings, behind.flush)
     made.observers.append(metrics)
+    behind.works.append(metrics.note)
     made.page = metrics.page
     made.closing.append(metrics.close)
     metrics.start()

@@ -34,16 +34,19 @@ def config(folder: Path, more: str = ""):
 
 
 def names_of(told):
-    return [type(observer).__name__ for observer in told.observers]
+    """Who is told of the end of an exchange: at once, and behind its answer."""
+    at_once = [each for each in told.observers if isinstance(each, Metrics)]
+    works = [work for each in told.observers if each not in at_once for work in each.__self__.works]
+    return [type(each).__name__ for each in at_once], [type(w.__self__).__name__ for w in works]
 
 
 @pytest.mark.parametrize(
     ("more", "observers"),
     [
-        ("", ["AccessLog", "Metrics"]),
-        ("telemetry: {metrics: false}", ["AccessLog"]),
-        ("telemetry: {access_log: {format: 'off'}}", ["Metrics"]),
-        ("telemetry: {access_log: {format: 'off'}, metrics: false}", []),
+        ("", (["Metrics"], ["AccessLog", "Metrics"])),
+        ("telemetry: {metrics: false}", ([], ["AccessLog"])),
+        ("telemetry: {access_log: {format: 'off'}}", (["Metrics"], ["Metrics"])),
+        ("telemetry: {access_log: {format: 'off'}, metrics: false}", ([], [])),
     ],
 )
 def test_there_is_what_is_asked_for(tmp_path, more, observers):
@@ -57,7 +60,7 @@ def test_there_is_what_is_asked_for(tmp_path, more, observers):
 
 def test_without_a_folder_there_are_no_metrics(tmp_path):
     told = observing(config(tmp_path), None)
-    assert names_of(told) == ["AccessLog"]
+    assert names_of(told) == ([], ["AccessLog"])
     for close in reversed(told.closing):
         close()
 

@@ -94,9 +94,10 @@ def _left(exchange: Exchange, metered: bool, services: Services) -> None:
 
 def _expect(exchange: Exchange, takes: Takes) -> None:
     """Let a request be estimated, and ask its stream to tell."""
-    exchange.takes = takes
-    if takes.usage_option and exchange.media_type == "application/json":
-        change = edit(exchange.body.buffer, exchange.value)
+    exchange.takes, value = takes, exchange.value
+    streams = isinstance(value, dict) and value.get("stream") is True
+    if streams and takes.usage_option and exchange.media_type == "application/json":
+        change = edit(exchange.body.buffer, value)
         exchange.edits = () if change is None else (change,)
 
 

@@ -19,7 +19,6 @@ import orjson
 
 from engine.exchange import Account, Exchange, Traffic, Try
 from engine.network import Network, caller_address
-from engine.telemetry.later import Later
 from engine.telemetry.redact import redacted, without_tokens
 
 FIELDS = (
@@ -41,10 +40,9 @@ Encode = Callable[[Row], bytes]
 
 
 class AccessLog:
-    """An observer that writes a line for each exchange; of the complete 2xx only a `sample`.
+    """Writes a line for each exchange that is over; of the complete 2xx only a `sample`.
 
     `fields` are those of FIELDS that a line holds, in that order; without any, all but the query.
-    Under load lines are made and written together, within 10 ms; `close` writes those that wait.
     """
 
     def __init__(
@@ -65,23 +63,13 @@ class AccessLog:
         self._dice = dice
         self._currency = currency
         self._proxies = proxies
-        self._later = Later(self._write_lines)
 
-    def __call__(self, exchange: Exchange) -> None:
-        """An exchange is over."""
-        kept = exchange.account
-        well = 200 <= kept.status < 300 and kept.outcome == "complete"
-        if well and self._sample < 1.0 and self._dice() >= self._sample:
-            return
-        self._later.add(exchange)
-
-    def close(self) -> None:
-        self._later.flush()
-
-    def _write_lines(self, exchanges: Sequence[Exchange]) -> None:
-        """Write as many lines at a time as a pipe takes whole."""
+    def write(self, exchanges: Sequence[Exchange]) -> None:
+        """Exchanges are over: write as many lines at a time as a pipe takes whole."""
         lines: list[bytes] = []
         size = 0
+        if self._sample < 1.0:
+            exchanges = [each for each in exchanges if self._is_kept(each.account)]
         for exchange in exchanges:
             line = self._line(exchange)
             if lines and size + len(line) > _LINE:
@@ -89,7 +77,12 @@ class AccessLog:
                 lines, size = [], 0
             lines.append(line)
             size += len(line)
-        self._write(b"".join(lines))
+        if lines:
+            self._write(b"".join(lines))
+
+    def _is_kept(self, kept: Account) -> bool:
+        well = 200 <= kept.status < 300 and kept.outcome == "complete"
+        return not well or self._dice() < self._sample
 
     def _line(self, exchange: Exchange) -> bytes:
         row = _row(exchange, self._fields, self._currency, self._proxies)

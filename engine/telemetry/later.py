@@ -6,11 +6,14 @@ Under load a line costs a third when many are made and written in a row.
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Sequence
 from typing import Any, Generic, TypeVar
 
 import gevent
+
+log = logging.getLogger("modelway")
 
 T = TypeVar("T")
 
@@ -20,16 +23,19 @@ MOST = 100
 
 
 class Later(Generic[T]):
-    """Hands things to `work`, in order: the first as soon as whoever adds it waits for something,
-    what follows within a moment together.
+    """Hands things to each of `works`, in order: the first as soon as whoever adds it waits for
+    something, what follows within a moment together.
 
-    `work` runs in gevent's hub and must not wait. `flush` hands over what is gathered.
+    Works run in gevent's hub and must not wait; of one that fails the log tells. `flush` hands over
+    what is gathered.
     """
 
     def __init__(
-        self, work: Callable[[Sequence[T]], None], clock: Callable[[], float] = time.monotonic
+        self,
+        *works: Callable[[Sequence[T]], None],
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._work = work
+        self.works = list(works)
         self._clock = clock
         self._gathered: list[T] = []
         self._quiet = -1e300
@@ -54,5 +60,10 @@ class Later(Generic[T]):
     def flush(self) -> None:
         gathered, self._gathered = self._gathered, []
         self._quiet = self._clock() + PAUSE
-        if gathered:
-            self._work(gathered)
+        if not gathered:
+            return
+        for work in self.works:
+            try:
+                work(gathered)
+            except Exception:
+                log.exception("the end of %d requests was not noted", len(gathered))

@@ -8,7 +8,7 @@ the ledger's lag) is read once a second.
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,6 @@ from engine.exchange import Account, Exchange, Traffic, Try
 from engine.telemetry import names
 from engine.telemetry.cells import Cell, Cells, Distribution
 from engine.telemetry.folder import Slot, bury_the_dead
-from engine.telemetry.later import Later
 from engine.telemetry.names import Metric, Read
 from engine.telemetry.page import Page
 from engine.telemetry.way import Way
@@ -35,10 +34,16 @@ class Metrics:
     """The metrics of one worker: an observer, and the page with those of all of them.
 
     Make it after the fork, with the folder that the master's workers share. `readings` are asked
-    for what nobody tells.
+    for what nobody tells; `flush` hands over what `note` was not told yet.
     """
 
-    def __init__(self, folder: Path, currency: str = "", readings: Sequence[Read] = ()) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        currency: str = "",
+        readings: Sequence[Read] = (),
+        flush: Callable[[], None] = lambda: None,
+    ) -> None:
         self._readings = readings
         self._slot = Slot(folder)
         self._page = Page()
@@ -49,7 +54,7 @@ class Metrics:
         self._known: dict[tuple[Any, ...], Any] = {}
         self._read: dict[tuple[Metric, tuple[str, ...]], float] = {}
         self._greenlet: Any = None
-        self._later = Later(self._observe)
+        self._flush = flush
 
     def start(self) -> None:
         """Take readings in the background from now on."""
@@ -59,14 +64,14 @@ class Metrics:
         """The worker ends: its counters stay, it itself no longer counts as there."""
         if self._greenlet is not None:
             self._greenlet.kill(block=False)
-        self._later.flush()
+        self._flush()
         self.refresh()
         self._cells.close()
         self._slot.close()
 
     def page(self) -> bytes:
         """The text that Prometheus reads. Runs in a thread, so that requests go on."""
-        self._later.flush()
+        self._flush()
         self.refresh()
         with self._asked:
             text: bytes = gevent.get_hub().threadpool.apply(self._text)
@@ -101,37 +106,42 @@ class Metrics:
             cell.add(more)
 
     def __call__(self, exchange: Exchange) -> None:
-        """An exchange is over."""
+        """An exchange is over: count it."""
+        self._way(exchange).count(exchange.account)
+
+    def note(self, exchanges: Sequence[Exchange]) -> None:
+        """What else there is to tell of exchanges that are over, together."""
+        every: dict[Way, list[Account]] = {}
+        for exchange in exchanges:
+            kept = exchange.account
+            every.setdefault(self._way(exchange), []).append(kept)
+            if kept.code:
+                self._refused(kept, exchange.operation)
+            if kept.uncounted:
+                self.cell(names.UNCOUNTED).add()
+            if exchange.traffic is not None:
+                self._talked(exchange.traffic, exchange.operation)
+        for way, accounts in every.items():
+            self._note(way, accounts)
+
+    def _note(self, way: Way, accounts: Sequence[Account]) -> None:
+        try:
+            way.note(accounts)
+            harder = [kept.tries for kept in accounts if not _at_once(kept.tries)]
+            if len(harder) < len(accounts):
+                way.tried(len(accounts) - len(harder))
+            for tries in harder:
+                self._tried(tries)
+        except Exception:
+            log.exception("the end of %d requests was not noted", len(accounts))
+
+    def _way(self, exchange: Exchange) -> Way:
         kept = exchange.account
         key = (exchange.operation, kept.asked, kept.upstream, kept.entry)
         way = self._ways.get(key)
         if way is None:
             way = self._ways[key] = Way(self, exchange)
-        way.count(kept)
-        self._later.add((way, exchange))
-
-    def _observe(self, gathered: Sequence[tuple[Way, Exchange]]) -> None:
-        for way, exchange in gathered:
-            try:
-                self._note(way, exchange)
-            except Exception:
-                log.exception("request %s: its end was not counted", exchange.request_id)
-
-    def _note(self, way: Way, exchange: Exchange) -> None:
-        kept = exchange.account
-        way.note(kept)
-        if kept.code:
-            self._refused(kept, exchange.operation)
-        if kept.limit:
-            self.cell(names.LIMITS, kept.limit).add()
-        if kept.uncounted:
-            self.cell(names.UNCOUNTED).add()
-        if len(kept.tries) == 1 and not kept.tries[0].failure:
-            way.tried()
-        else:
-            self._tried(kept.tries)
-        if exchange.traffic is not None:
-            self._talked(exchange.traffic, exchange.operation)
+        return way
 
     def _tried(self, tries: Sequence[Try]) -> None:
         for number, one in enumerate(tries):
@@ -142,6 +152,8 @@ class Metrics:
     def _refused(self, kept: Account, operation: str) -> None:
         if kept.status < 500:
             self.cell(names.REFUSALS, operation, kept.code).add()
+        if kept.limit:
+            self.cell(names.LIMITS, kept.limit).add()
 
     def _talked(self, traffic: Traffic, operation: str) -> None:
         self.cell(names.MESSAGES, operation, "in").add(traffic.sent.messages)
@@ -164,3 +176,8 @@ class Metrics:
         if found is None:
             found = self._known[key] = self._cells.distribution(metric, *labels)
         return found
+
+
+def _at_once(tries: Sequence[Try]) -> bool:
+    """Whether the first upstream that was asked answered well."""
+    return len(tries) == 1 and not tries[0].failure

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from engine.exchange import Account, Exchange
@@ -37,7 +38,7 @@ class Way:
         provider = provider_name(kept.upstream, exchange.dialect.name) if kept.asked else ""
         self._kind = (operation_name(operation), provider, kept.asked)
         self._ends: dict[tuple[int, str], Cell] = {}
-        self._said: list[tuple[Cell, Distribution]] | None = None
+        self._said: dict[str, tuple[Cell, Distribution]] = {}
         self._took: dict[str, Distribution] = {}
         self._spent: Cell | None = None
         self._well: Cell | None = None
@@ -54,59 +55,69 @@ class Way:
             end = self._ends[key] = self._metrics.cell(names.REQUESTS, *labels)
         end.add()
 
-    def note(self, kept: Account) -> None:
-        """What else there is to tell of it."""
-        self._duration.observe(kept.duration)
-        self._own.observe(kept.own)
-        if kept.first_byte is not None:
+    def note(self, every: Sequence[Account]) -> None:
+        """What else there is to tell of those that are over."""
+        self._duration.observe([kept.duration for kept in every])
+        self._own.observe([kept.own for kept in every])
+        first = [kept.first_byte for kept in every if kept.first_byte is not None]
+        if first:
             if self._first is None:
                 self._first = self._metrics.spread(names.FIRST_BYTE, *self._labels)
-            self._first.observe(kept.first_byte)
-        if kept.asked and kept.reached:
-            self._use(kept)
-        if kept.events > 1:
-            self._stream(kept)
+            self._first.observe(first)
+        served = [kept for kept in every if kept.asked and kept.reached]
+        if served:
+            self._use(served)
+        streams = [kept for kept in every if kept.events > 1]
+        if streams:
+            self._stream(streams)
 
-    def tried(self) -> None:
-        """Its upstream was asked once, and answered."""
+    def tried(self, times: int) -> None:
+        """Its upstream was asked once for each of so many, and answered."""
         if self._well is None:
             self._well = self._metrics.cell(names.ATTEMPTS, self._labels[2], "ok")
-        self._well.add()
+        self._well.add(times)
 
-    def _use(self, kept: Account) -> None:
+    def _use(self, served: Sequence[Account]) -> None:
         """Tokens and money, and what OpenTelemetry's conventions for GenAI ask for."""
-        usage, metrics, kind = kept.usage, self._metrics, self._kind
-        if usage.input or usage.output:
-            said = self._said
-            if said is None:
-                said = self._said = [
-                    (
-                        metrics.cell(names.TOKENS, *self._used, name),
-                        metrics.spread(names.GEN_AI_USAGE, *kind, name),
-                    )
-                    for name in ("input", "output")
-                ]
-            for tokens, (total, spread) in ((usage.input, said[0]), (usage.output, said[1])):
-                if tokens:
-                    total.add(tokens)
-                    spread.observe(tokens)
-        if usage.cached:
-            metrics.cell(names.TOKENS, *self._used, "cached").add(usage.cached)
-        if kept.cost:
+        metrics, used = self._metrics, [kept.usage for kept in served]
+        self._say("input", [usage.input for usage in used if usage.input])
+        self._say("output", [usage.output for usage in used if usage.output])
+        if cached := sum([usage.cached for usage in used]):
+            metrics.cell(names.TOKENS, *self._used, "cached").add(cached)
+        if cost := sum([kept.cost for kept in served]):
             if self._spent is None:
                 self._spent = metrics.cell(names.COST, *self._used, metrics.currency)
-            self._spent.add(kept.cost / 1e9)
-        error = _error_type(kept)
-        took = self._took.get(error)
-        if took is None:
-            took = self._took[error] = metrics.spread(names.GEN_AI_DURATION, *kind, error)
-        took.observe(kept.duration)
+            self._spent.add(cost / 1e9)
+        took: dict[str, list[float]] = {}
+        for kept in served:
+            took.setdefault(_error_type(kept), []).append(kept.duration)
+        for error, durations in took.items():
+            if error not in self._took:
+                self._took[error] = metrics.spread(names.GEN_AI_DURATION, *self._kind, error)
+            self._took[error].observe(durations)
 
-    def _stream(self, kept: Account) -> None:
-        end = kept.told - kept.began if kept.told else kept.duration
-        gap = max(0.0, end - (kept.first_byte or 0.0)) / (kept.events - 1)
-        self._metrics.spread(names.GAP, *self._used).observe(gap)
-        self._metrics.spread(names.STALL, *self._used).observe(kept.longest_gap)
+    def _say(self, kind: str, tokens: Sequence[int]) -> None:
+        if not tokens:
+            return
+        if kind not in self._said:
+            self._said[kind] = (
+                self._metrics.cell(names.TOKENS, *self._used, kind),
+                self._metrics.spread(names.GEN_AI_USAGE, *self._kind, kind),
+            )
+        total, spread = self._said[kind]
+        total.add(sum(tokens))
+        spread.observe(tokens)
+
+    def _stream(self, streams: Sequence[Account]) -> None:
+        self._metrics.spread(names.GAP, *self._used).observe([_gap(kept) for kept in streams])
+        stalls = [kept.longest_gap for kept in streams]
+        self._metrics.spread(names.STALL, *self._used).observe(stalls)
+
+
+def _gap(kept: Account) -> float:
+    """The mean time between two events of a stream."""
+    end = kept.told - kept.began if kept.told else kept.duration
+    return max(0.0, end - (kept.first_byte or 0.0)) / (kept.events - 1)
 
 
 def _error_type(kept: Account) -> str:

@@ -39,8 +39,7 @@ def written(exchange, **options):
     lines = []
     options.setdefault("dice", lambda: 0.5)
     log = AccessLog(lines.append, **options)
-    log(exchange)
-    log.close()
+    log.write([exchange])
     return lines
 
 
@@ -169,10 +168,7 @@ def test_moments_have_milliseconds():
 def test_under_load_lines_go_together_as_far_as_a_pipe_takes_them_whole():
     lines = []
     log = AccessLog(lines.append, dice=lambda: 0.5)
-    for number in range(20):
-        log(over(request_id=f"req_{number}"))
-    assert lines == []
-    log.close()
+    log.write([over(request_id=f"req_{number}") for number in range(20)])
     assert len(lines) < 10
     assert all(len(piece) <= 4096 for piece in lines)
     rows = [json.loads(line) for line in b"".join(lines).splitlines()]

@@ -37,6 +37,13 @@ def over(status=200, outcome="complete", **known):
     return exchange
 
 
+def ended(made, *exchanges):
+    """They are over, and noted together."""
+    for exchange in exchanges:
+        made(exchange)
+    made.note(exchanges)
+
+
 def values(made, name):
     """The samples of a metric on the page, by the values of their labels."""
     found = {}
@@ -48,9 +55,9 @@ def values(made, name):
 
 
 def test_a_request_is_counted_by_what_is_bounded(metrics):
-    metrics(over())
-    metrics(over())
-    metrics(over(429, "refused"))
+    ended(metrics, over())
+    ended(metrics, over())
+    ended(metrics, over(429, "refused"))
     operation = "openai.createChatCompletion"
     assert values(metrics, "modelway_requests_total") == {
         ("gpt-*", operation, "complete", "2xx", "one"): 2.0,
@@ -60,7 +67,7 @@ def test_a_request_is_counted_by_what_is_bounded(metrics):
 
 
 def test_times_are_in_histograms(metrics):
-    metrics(over())
+    ended(metrics, over())
     buckets = values(metrics, "modelway_request_duration_seconds_bucket")
     at = {key[0]: value for key, value in buckets.items()}
     assert (at["0.25"], at["0.5"], at["+Inf"]) == (0.0, 1.0, 1.0)
@@ -71,13 +78,13 @@ def test_times_are_in_histograms(metrics):
 
 
 def test_a_value_on_a_bound_belongs_below_it(metrics):
-    metrics(over(duration=0.5))
+    ended(metrics, over(duration=0.5))
     buckets = values(metrics, "modelway_request_duration_seconds_bucket")
     assert {key[0]: value for key, value in buckets.items()}["0.5"] == 1.0
 
 
 def test_tokens_and_money_go_to_the_model_that_served(metrics):
-    metrics(over(entry="claude"))
+    ended(metrics, over(entry="claude"))
     assert values(metrics, "modelway_tokens_total") == {
         ("claude", "input", "one"): 10.0,
         ("claude", "output", "one"): 5.0,
@@ -95,7 +102,7 @@ def test_tokens_and_money_go_to_the_model_that_served(metrics):
     [(200, "complete", ""), (503, "failed", "503"), (200, "upstream_cut", "upstream_cut")],
 )
 def test_what_went_wrong_is_an_error_type(metrics, status, outcome, error):
-    metrics(over(status, outcome))
+    ended(metrics, over(status, outcome))
     (key,) = values(metrics, "gen_ai_client_operation_duration_seconds_count")
     assert key == (error, "chat", "openai", "gpt-*")
 
@@ -105,7 +112,7 @@ def test_tries_are_counted_by_what_came_of_them(metrics):
         Try("one", "one", "m", "connect", 0, 0.0, 0.1),
         Try("two", "two", "m", "", 200, 0.1, 0.1),
     ]
-    metrics(over(tries=tries))
+    ended(metrics, over(tries=tries))
     assert values(metrics, "modelway_upstream_attempts_total") == {
         ("connect", "one"): 1.0,
         ("ok", "two"): 1.0,
@@ -114,9 +121,9 @@ def test_tries_are_counted_by_what_came_of_them(metrics):
 
 
 def test_refusals_and_limits_are_counted_by_their_reason(metrics):
-    metrics(over(400, "refused", code="invalid_type"))
-    metrics(over(429, "refused", code="rate_limit_exceeded", limit="rate_limit"))
-    metrics(over(502, "failed", code="upstream_error"))
+    ended(metrics, over(400, "refused", code="invalid_type"))
+    ended(metrics, over(429, "refused", code="rate_limit_exceeded", limit="rate_limit"))
+    ended(metrics, over(502, "failed", code="upstream_error"))
     assert {key[0] for key in values(metrics, "modelway_refusals_total")} == {
         "invalid_type",
         "rate_limit_exceeded",
@@ -125,12 +132,12 @@ def test_refusals_and_limits_are_counted_by_their_reason(metrics):
 
 
 def test_uncounted_requests_are_counted(metrics):
-    metrics(over(uncounted=True))
+    ended(metrics, over(uncounted=True))
     assert values(metrics, "modelway_counters_away_total") == {(): 1.0}
 
 
 def test_a_stream_tells_its_mean_gap_and_its_longest(metrics):
-    metrics(over(stream=True, events=11, longest_gap=0.08, told=0.0, duration=1.2))
+    ended(metrics, over(stream=True, events=11, longest_gap=0.08, told=0.0, duration=1.2))
     assert list(values(metrics, "modelway_stream_event_gap_seconds_sum").values()) == [
         pytest.approx(0.1)
     ]
@@ -142,7 +149,7 @@ def test_a_session_is_counted_and_odd_close_codes_are_one(metrics):
         exchange = over(101)
         exchange.traffic = Traffic(code=code)
         exchange.traffic.sent.messages = 2
-        metrics(exchange)
+        ended(metrics, exchange)
     assert {k[0]: v for k, v in values(metrics, "modelway_websocket_closes_total").items()} == {
         "1000": 1.0,
         "other": 2.0,
@@ -153,7 +160,7 @@ def test_a_session_is_counted_and_odd_close_codes_are_one(metrics):
 def test_what_is_no_operation_is_counted_as_well(metrics):
     exchange = Exchange("", "", "", {}, "req_1")
     exchange.account.end(400, "refused", "bad_request")
-    metrics(exchange)
+    ended(metrics, exchange)
     assert values(metrics, "modelway_requests_total") == {("", "", "refused", "4xx", ""): 1.0}
 
 
@@ -192,7 +199,7 @@ def test_a_worker_that_is_killed_leaves_its_counts(tmp_path):
             other = Metrics(tmp_path, readings=[lambda: [(names.WORKERS, (), 1.0)]])
             other.refresh()
             for _ in range(10):
-                other(over())
+                ended(other, over())
             os.write(writing, b"1")
             signal.pause()
         assert os.read(reading, 1) == b"1"
@@ -201,7 +208,7 @@ def test_a_worker_that_is_killed_leaves_its_counts(tmp_path):
         os.waitpid(pid, 0)
         os.close(reading)
         os.close(writing)
-    made(over())
+    ended(made, over())
     assert list(values(made, "modelway_requests_total").values()) == [31.0]
     assert values(made, "modelway_workers") == {(): 1.0}
     assert len(list(tmp_path.glob("counter_*.db"))) == 2
@@ -218,10 +225,31 @@ def test_every_metric_is_described_and_has_a_name_of_its_own():
         assert metric.mode in ("", "livesum", "livemax", "livemin")
 
 
-def test_one_that_cannot_be_noted_costs_no_other(metrics, caplog):
+def test_what_ends_together_counts_as_what_ends_alone(metrics, tmp_path):
+    every = [
+        over(duration=0.1),
+        over(duration=7.0, entry="claude"),
+        over(503, "failed", tries=[], duration=0.1, code="upstream_unavailable"),
+        over(stream=True, events=11, longest_gap=0.08, told=0.0, duration=1.2),
+        over(uncounted=True, usage=Usage(10, 0, 0), cost=0),
+    ]
+    (tmp_path / "alone").mkdir()
+    alone = Metrics(tmp_path / "alone", "USD")
+    for each in every:
+        ended(alone, each)
+    ended(metrics, *every)
+    told = [
+        sorted(line for line in made.page().decode().splitlines() if " 0.0" not in line)
+        for made in (alone, metrics)
+    ]
+    alone.close()
+    assert told[0] == told[1]
+
+
+def test_a_way_that_cannot_be_noted_costs_no_other(metrics, caplog):
     metrics.page()
-    for duration in (0.1, "no number", 0.1):
-        metrics(over(duration=duration))
+    odd = over(duration="no number", asked="odd")
+    ended(metrics, over(duration=0.1), odd, over(duration=0.1))
     counted = values(metrics, "modelway_request_duration_seconds_count")
     assert sum(counted.values()) == 2.0
-    assert "req_1" in caplog.text
+    assert "the end of 1 requests was not noted" in caplog.text
