@@ -15,7 +15,7 @@ from engine.router import Application
 from engine.telemetry.folder import folder_of
 from engine.telemetry.log import LOGGERS
 
-_GARBAGE = (10_000, 10, 100)
+_GARBAGE = (10_000, 10, 30)
 """How much comes to life between two searches for what only holds itself. Requests leave next to
 nothing of that; a search through all that 5,000 streams hold would stop the worker."""
 

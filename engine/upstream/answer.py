@@ -189,6 +189,7 @@ class Answer:
         connection, self._connection = self._connection, None
         if connection is None:
             return
+        self._parser.drop()
         if (
             self._sent_whole
             and self._failure is None

@@ -117,7 +117,7 @@ class AnswerParser:
                 raise _failure_of(error) from None
             self._poison()
         if self.done:
-            self._parser = None  # it holds our methods: a cycle the collector would have to find
+            self.drop()
         elif self.body:
             self._barren = 0
         else:
@@ -138,6 +138,11 @@ class AnswerParser:
             self.done = True
         else:
             raise Truncated
+
+    def drop(self) -> None:
+        """Nothing more will be fed. What parses holds our methods: a cycle that the collector would
+        have to find."""
+        self._parser = None
 
     def take(self) -> bytes:
         """The body bytes fed so far and not yet taken."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -179,6 +181,19 @@ def test_an_answer_not_read_whole_closes_its_connection() -> None:
         answer.close()
         whole(get(client))
         assert peer.connections == 2
+
+
+def test_an_answer_that_was_cut_leaves_nothing_to_the_collector() -> None:
+    with talking(echo) as (client, _):
+        gc.disable()
+        try:
+            answer = client.send("POST", "/", [], b"x" * 1_000_000)
+            left = weakref.ref(answer._parser)
+            answer.close()
+            del answer
+            assert left() is None
+        finally:
+            gc.enable()
 
 
 def test_many_greenlets_share_a_pool() -> None:

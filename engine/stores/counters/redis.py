@@ -1,6 +1,7 @@
 """Counters of many machines, in a Redis server: exact across all of them.
 
-A take is one round trip for all limits of a request. All keys have the same hash tag, because one
+A take is one round trip for all limits of a request, and takes along what there is to correct of
+those before it. All keys have the same hash tag, because one
 script changes them together: a cluster keeps them on one of its shards, which this needs the
 address of (it does not follow a cluster's redirections). Slots are leases that a worker renews as
 long as it lives, so those of a killed one are free again within `LEASE` seconds.
@@ -64,9 +65,13 @@ class Redis:
             keys.append(f"{_TAG}:{tick}:{limit.key}")
             ticks.append(tick)
             args += (limit.amount, tick, limit.cost)
-        denied, *said = self._link.call(
-            ("EVALSHA", TAKE.sha, len(keys), *keys, self._now(), lease, self._ends, *args)
-        )
+        ask = ("EVALSHA", TAKE.sha, len(keys), *keys, self._now(), lease, self._ends, *args)
+        ahead = self._later.along()
+        try:
+            denied, *said = self._link.call(ask, ahead)
+        except BaseException as error:
+            self._later.keep(ahead, error)
+            raise
         states = [_state(*said[i + 1 : i + 4]) for i in range(0, len(said), 4)]
         if denied:
             return Taken(denied - 1, states)

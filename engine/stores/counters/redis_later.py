@@ -1,8 +1,10 @@
 """What a Redis server is told when there is time: corrections, slots given back, leases renewed.
 
-One greenlet of each worker sends it, many at a time, so that the end of a request waits for
-nothing. What was not sent because the server is away is kept and sent later, up to `KEPT`; of what
-may have been sent only slots are given back again, which does no harm.
+The next take has it go ahead of itself in the same packet, or else a greenlet of each worker sends
+it a moment later, many at a time: the end of a request waits for nothing, and a caller who asks one
+thing after another finds what it gave back. What was not sent because the server is away is kept
+and sent later, up to `KEPT`; of what may have been sent only slots are given back again, which does
+no harm.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ from __future__ import annotations
 import logging
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import gevent
 from gevent.event import Event
@@ -22,6 +24,8 @@ from engine.stores.counters.redis_link import REST, Command, Link, Unsent
 log = logging.getLogger("modelway")
 
 KEPT = 10_000
+PAUSE = 0.002
+"""Seconds for which a take may come and have it along."""
 _TOGETHER = 100
 _SAY_EVERY = 60.0
 
@@ -46,6 +50,21 @@ class Later:
         self._queue.append(command)
         self.run()
         self._wake.set()
+
+    def along(self) -> list[Command]:
+        """What waits, for whoever sends something now, ahead of that; `keep` it if that fails."""
+        if not self._queue or self._sending.locked():  # it must not overtake what is under way
+            return []
+        return self._taken()
+
+    def keep(self, together: Sequence[Command], error: BaseException) -> None:
+        """Sending this failed: what of it can be sent again without harm waits once more."""
+        again = together
+        if not isinstance(error, Unsent):
+            # Giving a slot back twice does no harm; not giving it back does.
+            again = [command for command in together if command[0] == "ZREM"]
+            self._lost(len(together) - len(again), str(error) or type(error).__name__)
+        self._queue.extendleft(reversed(again))
 
     def run(self) -> None:
         """See to it that the greenlet runs."""
@@ -76,7 +95,8 @@ class Later:
     def _loop(self) -> None:
         renew_at = time.monotonic() + self._every
         while True:
-            self._wake.wait(max(renew_at - time.monotonic(), 0))
+            if self._wake.wait(max(renew_at - time.monotonic(), 0)):
+                gevent.sleep(PAUSE)
             self._wake.clear()
             if time.monotonic() >= renew_at:
                 renew_at = time.monotonic() + self._every
@@ -90,19 +110,16 @@ class Later:
                     log.debug("counters: %s", error)
 
     def _send(self) -> None:
-        try:
-            with self._sending:
-                together = [self._queue.popleft() for _ in range(min(_TOGETHER, len(self._queue)))]
+        with self._sending:
+            together = self._taken()
+            try:
                 self._link.many(together)
-        except Unsent:
-            self._queue.extendleft(reversed(together))
-            raise
-        except CountersAway as error:
-            # Giving a slot back twice does no harm; not giving it back does.
-            again = [command for command in together if command[0] == "ZREM"]
-            self._queue.extendleft(reversed(again))
-            self._lost(len(together) - len(again), str(error))
-            raise
+            except BaseException as error:
+                self.keep(together, error)
+                raise
+
+    def _taken(self) -> list[Command]:
+        return [self._queue.popleft() for _ in range(min(_TOGETHER, len(self._queue)))]
 
     def _lost(self, count: int, why: str) -> None:
         if count and time.monotonic() >= self._say_at:

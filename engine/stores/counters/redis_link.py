@@ -73,15 +73,21 @@ class Link:
         self._away = False
         self._try_at = 0.0
 
-    def call(self, command: Command) -> Any:
-        """The answer to a command, that may be sent again over a new connection when an old one
-        turns out to be broken. Raises CountersAway."""
+    def call(self, command: Command, ahead: Sequence[Command] = ()) -> Any:
+        """The answer to a command; `ahead` of it, in one packet, goes what nobody waits for.
+
+        Alone, it may be sent again over a new connection when an old one turns out to be broken.
+        Raises Unsent when nothing was sent, CountersAway when some may have been.
+        """
 
         def ask(connection: Any, timer: gevent.Timeout) -> Any:
-            _send(connection, command)
-            return _answer(connection, timer, command)
+            _send(connection, *ahead, command)
+            unheard = _heard(connection, timer, ahead)
+            answer = _answer(connection, timer, command)
+            _tell(connection, timer, unheard)
+            return answer
 
-        return self._guarded(ask, again=True, limit=self._limit)
+        return self._guarded(ask, again=not ahead, limit=self._limit)
 
     def many(self, commands: Sequence[Command]) -> None:
         """Send commands together, at most once; nobody waits for them. Raises Unsent when nothing
@@ -89,15 +95,7 @@ class Link:
 
         def ask(connection: Any, timer: gevent.Timeout) -> None:
             _send(connection, *commands)
-            unheard = []
-            for command in commands:
-                try:
-                    _read(connection, timer)
-                except NoScriptError:
-                    unheard.append(command)
-            for command in unheard:
-                _send(connection, _whole(command))
-                _read(connection, timer)
+            _tell(connection, timer, _heard(connection, timer, commands))
 
         self._guarded(ask, again=False, limit=max(self._limit, UNHURRIED))
 
@@ -176,6 +174,23 @@ class Link:
 def _send(connection: Any, *commands: Command) -> None:
     packed = b"".join([hiredis.pack_command(command) for command in commands])  # type: ignore[arg-type]
     connection.send_packed_command([packed], check_health=False)
+
+
+def _heard(connection: Any, timer: gevent.Timeout, commands: Sequence[Command]) -> list[Command]:
+    """Read the answers to commands; those whose script the server does not know."""
+    unheard = []
+    for command in commands:
+        try:
+            _read(connection, timer)
+        except NoScriptError:
+            unheard.append(command)
+    return unheard
+
+
+def _tell(connection: Any, timer: gevent.Timeout, unheard: Sequence[Command]) -> None:
+    for command in unheard:
+        _send(connection, _whole(command))
+        _read(connection, timer)
 
 
 def _answer(connection: Any, timer: gevent.Timeout, command: Command) -> Any:

@@ -270,3 +270,36 @@ def test_the_script_is_known_by_the_name_the_server_gives_it(server):
     connection = Link(server.url, PATIENT)
     assert connection.call(("SCRIPT", "LOAD", TAKE.source)) == TAKE.sha.encode()
     connection.close()
+
+
+def test_a_slot_that_was_given_back_is_there_for_the_next_take(server):
+    """In the order in which the worker said it, however soon the next take comes."""
+    store = Redis(server.url, limit=PATIENT)
+    one = [Limit("slots:next", 1, 0.0)]
+    for _ in range(200):
+        taken = store.take(one)
+        assert taken.denied is None
+        store.settle(taken.receipt, [1])
+    store.close()
+
+
+def test_what_went_ahead_of_a_take_is_told_again_to_a_server_that_forgot_its_script(server):
+    store = Redis(server.url, limit=PATIENT)
+    receipts = [store.take(RATE).receipt for _ in range(2)]
+    store.settle(receipts[0], [0])
+    server.say("SCRIPT FLUSH")
+    assert store.take(RATE).denied is None
+    store.close()
+    assert Redis(server.url, limit=PATIENT).take(RATE).states[0].remaining == 4
+
+
+def test_what_went_ahead_of_a_take_that_was_never_sent_waits_on(server, monkeypatch):
+    store = Redis(server.url, limit=PATIENT)
+    taken = store.take(RATE)
+    server.kill()
+    store.settle(taken.receipt, [0])
+    with pytest.raises(Unsent):
+        store.take(RATE)
+    assert store.waiting() == 1
+    monkeypatch.setattr("engine.stores.counters.redis_link.REST", 0.01)
+    store.close()
