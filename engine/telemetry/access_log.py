@@ -9,6 +9,7 @@ left out.
 from __future__ import annotations
 
 import json
+import logging
 import re
 import time
 from collections.abc import Callable, Sequence
@@ -34,6 +35,8 @@ _SHORTER = (200, 32)
 _MOST_TRIES = 6
 _PLAIN = re.compile(r"[A-Za-z0-9._:/@*+,\-]+")
 _SELDOM = ("reasoning", "images", "seconds", "characters")
+
+log = logging.getLogger("modelway")
 
 Row = dict[str, Any]
 Encode = Callable[[Row], bytes]
@@ -71,7 +74,11 @@ class AccessLog:
         if self._sample < 1.0:
             exchanges = [each for each in exchanges if self._is_kept(each.account)]
         for exchange in exchanges:
-            line = self._line(exchange)
+            try:
+                line = self._line(exchange)
+            except Exception:
+                log.exception("request %s: its line was not written", exchange.request_id)
+                continue
             if lines and size + len(line) > _LINE:
                 self._write(b"".join(lines))
                 lines, size = [], 0

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from ctypes import c_double
 from pathlib import Path
 from typing import Any
@@ -52,15 +52,17 @@ class Distribution:
         self._numbers = [cell.number for cell in cells]
         self._sum = total.number
 
-    def observe(self, values: Sequence[float]) -> None:
-        """Count these values. Writing to the file is what costs most: it is done once for many."""
-        bounds, numbers = self._bounds, self._numbers
-        if len(values) == 1:
-            numbers[bisect_left(bounds, values[0])].value += 1.0
-        else:
-            for at, count in Counter([bisect_left(bounds, value) for value in values]).items():
-                numbers[at].value += count
-        self._sum.value += sum(values)
+    def tally(self, values: Sequence[float]) -> tuple[Mapping[int, int], float]:
+        """What to `add` for these values: how many in which bucket, and their sum."""
+        bounds = self._bounds
+        return Counter([bisect_left(bounds, value) for value in values]), sum(values)
+
+    def add(self, tally: tuple[Mapping[int, int], float]) -> None:
+        """Write a tally. That is what costs most: it is done once for many values."""
+        buckets, total = tally
+        for at, count in buckets.items():
+            self._numbers[at].value += count
+        self._sum.value += total
 
 
 class Cells:

@@ -111,29 +111,38 @@ class Metrics:
 
     def note(self, exchanges: Sequence[Exchange]) -> None:
         """What else there is to tell of exchanges that are over, together."""
-        every: dict[Way, list[Account]] = {}
+        every: dict[Way, list[Exchange]] = {}
         for exchange in exchanges:
             kept = exchange.account
-            every.setdefault(self._way(exchange), []).append(kept)
+            every.setdefault(self._way(exchange), []).append(exchange)
             if kept.code:
                 self._refused(kept, exchange.operation)
             if kept.uncounted:
                 self.cell(names.UNCOUNTED).add()
             if exchange.traffic is not None:
                 self._talked(exchange.traffic, exchange.operation)
-        for way, accounts in every.items():
-            self._note(way, accounts)
+        for way, together in every.items():
+            self._note(way, together)
 
-    def _note(self, way: Way, accounts: Sequence[Account]) -> None:
+    def _note(self, way: Way, exchanges: Sequence[Exchange]) -> None:
+        """Note those that went one way; one that cannot be noted costs no other."""
+        accounts = [exchange.account for exchange in exchanges]
         try:
-            way.note(accounts)
-            harder = [kept.tries for kept in accounts if not _at_once(kept.tries)]
-            if len(harder) < len(accounts):
-                way.tried(len(accounts) - len(harder))
-            for tries in harder:
-                self._tried(tries)
+            writes = way.note(accounts)
         except Exception:
-            log.exception("the end of %d requests was not noted", len(accounts))
+            if len(exchanges) == 1:
+                log.exception("request %s: its end was not counted", exchanges[0].request_id)
+                return
+            for each in exchanges:
+                self._note(way, [each])
+            return
+        for add, what in writes:
+            add(what)
+        harder = [kept.tries for kept in accounts if not _at_once(kept.tries)]
+        if len(harder) < len(accounts):
+            way.tried(len(accounts) - len(harder))
+        for tries in harder:
+            self._tried(tries)
 
     def _way(self, exchange: Exchange) -> Way:
         kept = exchange.account

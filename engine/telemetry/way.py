@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Protocol
 
 from engine.exchange import Account, Exchange
 from engine.telemetry import names
 from engine.telemetry.cells import Cell, Distribution
 from engine.telemetry.genai import operation_name, provider_name
 from engine.telemetry.names import Metric
+
+Write = tuple[Callable[[Any], None], Any]
+"""Something to add to, and what."""
 
 
 class Book(Protocol):
@@ -55,21 +58,28 @@ class Way:
             end = self._ends[key] = self._metrics.cell(names.REQUESTS, *labels)
         end.add()
 
-    def note(self, every: Sequence[Account]) -> None:
-        """What else there is to tell of those that are over."""
-        self._duration.observe([kept.duration for kept in every])
-        self._own.observe([kept.own for kept in every])
+    def note(self, every: Sequence[Account]) -> list[Write]:
+        """What else there is to tell of those that are over. Writes nothing itself, so that one
+        that cannot be read leaves nothing half told."""
         first = [kept.first_byte for kept in every if kept.first_byte is not None]
+        served = [kept for kept in every if kept.asked and kept.reached]
+        streams = [kept for kept in every if kept.events > 1]
+        writes = [
+            _spread(self._duration, [kept.duration for kept in every]),
+            _spread(self._own, [kept.own for kept in every]),
+        ]
         if first:
             if self._first is None:
                 self._first = self._metrics.spread(names.FIRST_BYTE, *self._labels)
-            self._first.observe(first)
-        served = [kept for kept in every if kept.asked and kept.reached]
+            writes.append(_spread(self._first, first))
         if served:
-            self._use(served)
-        streams = [kept for kept in every if kept.events > 1]
+            writes += self._use(served)
         if streams:
-            self._stream(streams)
+            gap = self._metrics.spread(names.GAP, *self._used)
+            stall = self._metrics.spread(names.STALL, *self._used)
+            writes.append(_spread(gap, [_gap(kept) for kept in streams]))
+            writes.append(_spread(stall, [kept.longest_gap for kept in streams]))
+        return writes
 
     def tried(self, times: int) -> None:
         """Its upstream was asked once for each of so many, and answered."""
@@ -77,41 +87,39 @@ class Way:
             self._well = self._metrics.cell(names.ATTEMPTS, self._labels[2], "ok")
         self._well.add(times)
 
-    def _use(self, served: Sequence[Account]) -> None:
+    def _use(self, served: Sequence[Account]) -> Iterator[Write]:
         """Tokens and money, and what OpenTelemetry's conventions for GenAI ask for."""
         metrics, used = self._metrics, [kept.usage for kept in served]
-        self._say("input", [usage.input for usage in used if usage.input])
-        self._say("output", [usage.output for usage in used if usage.output])
+        yield from self._say("input", [usage.input for usage in used if usage.input])
+        yield from self._say("output", [usage.output for usage in used if usage.output])
         if cached := sum([usage.cached for usage in used]):
-            metrics.cell(names.TOKENS, *self._used, "cached").add(cached)
+            yield metrics.cell(names.TOKENS, *self._used, "cached").add, cached
         if cost := sum([kept.cost for kept in served]):
             if self._spent is None:
                 self._spent = metrics.cell(names.COST, *self._used, metrics.currency)
-            self._spent.add(cost / 1e9)
+            yield self._spent.add, cost / 1e9
         took: dict[str, list[float]] = {}
         for kept in served:
             took.setdefault(_error_type(kept), []).append(kept.duration)
         for error, durations in took.items():
             if error not in self._took:
                 self._took[error] = metrics.spread(names.GEN_AI_DURATION, *self._kind, error)
-            self._took[error].observe(durations)
+            yield _spread(self._took[error], durations)
 
-    def _say(self, kind: str, tokens: Sequence[int]) -> None:
+    def _say(self, kind: str, tokens: Sequence[int]) -> Sequence[Write]:
         if not tokens:
-            return
+            return ()
         if kind not in self._said:
             self._said[kind] = (
                 self._metrics.cell(names.TOKENS, *self._used, kind),
                 self._metrics.spread(names.GEN_AI_USAGE, *self._kind, kind),
             )
         total, spread = self._said[kind]
-        total.add(sum(tokens))
-        spread.observe(tokens)
+        return (total.add, sum(tokens)), _spread(spread, tokens)
 
-    def _stream(self, streams: Sequence[Account]) -> None:
-        self._metrics.spread(names.GAP, *self._used).observe([_gap(kept) for kept in streams])
-        stalls = [kept.longest_gap for kept in streams]
-        self._metrics.spread(names.STALL, *self._used).observe(stalls)
+
+def _spread(spread: Distribution, values: Sequence[float]) -> Write:
+    return spread.add, spread.tally(values)
 
 
 def _gap(kept: Account) -> float:

@@ -173,3 +173,12 @@ def test_under_load_lines_go_together_as_far_as_a_pipe_takes_them_whole():
     assert all(len(piece) <= 4096 for piece in lines)
     rows = [json.loads(line) for line in b"".join(lines).splitlines()]
     assert [row["request_id"] for row in rows] == [f"req_{number}" for number in range(20)]
+
+
+def test_a_line_that_cannot_be_written_costs_no_other(caplog):
+    lines = []
+    odd = over(request_id="req_odd")
+    odd.account.duration = "no number"
+    AccessLog(lines.append, dice=lambda: 0.5).write([over(), odd, over()])
+    assert len(b"".join(lines).splitlines()) == 2
+    assert "req_odd" in caplog.text

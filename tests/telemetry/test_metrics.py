@@ -120,6 +120,11 @@ def test_tries_are_counted_by_what_came_of_them(metrics):
     assert values(metrics, "modelway_upstream_retries_total") == {("two",): 1.0}
 
 
+def test_a_single_try_that_failed_went_not_well(metrics):
+    ended(metrics, over(502, "failed", tries=[Try("one", "one", "m", "connect", 0, 0.0, 0.1)]))
+    assert values(metrics, "modelway_upstream_attempts_total") == {("connect", "one"): 1.0}
+
+
 def test_refusals_and_limits_are_counted_by_their_reason(metrics):
     ended(metrics, over(400, "refused", code="invalid_type"))
     ended(metrics, over(429, "refused", code="rate_limit_exceeded", limit="rate_limit"))
@@ -246,10 +251,11 @@ def test_what_ends_together_counts_as_what_ends_alone(metrics, tmp_path):
     assert told[0] == told[1]
 
 
-def test_a_way_that_cannot_be_noted_costs_no_other(metrics, caplog):
+def test_one_that_cannot_be_noted_costs_no_other(metrics, caplog):
     metrics.page()
-    odd = over(duration="no number", asked="odd")
-    ended(metrics, over(duration=0.1), odd, over(duration=0.1))
+    ended(metrics, *(over(duration=duration) for duration in (0.1, "no number", 0.1)))
     counted = values(metrics, "modelway_request_duration_seconds_count")
     assert sum(counted.values()) == 2.0
-    assert "the end of 1 requests was not noted" in caplog.text
+    (tokens,) = {v for k, v in values(metrics, "modelway_tokens_total").items() if "input" in k}
+    assert tokens == 20.0
+    assert caplog.text.count("request req_1: its end was not counted") == 1
