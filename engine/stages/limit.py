@@ -17,7 +17,7 @@ from engine.stores.counters import CountersAway, Limit, State
 
 log = logging.getLogger("modelway")
 _ASKS_TO_WAIT = {"requests": "rate_limit_exceeded", "tokens": "token_budget_exceeded"}
-_MOST_KNOWN = 10_000
+_MOST_KNOWN = 1_000
 
 
 def limit(rules: Sequence[Rule], services: Services, upstream: str = "") -> Stage:
@@ -27,34 +27,13 @@ def limit(rules: Sequence[Rule], services: Services, upstream: str = "") -> Stag
     the config says to deny. What never reached an upstream is given back. `upstream` is a route's
     fixed one.
     """
-    known: dict[tuple[str, tuple[Allowance, ...], str, str, str], Limits] = {}
-
-    def limits_of(exchange: Exchange) -> Limits:
-        caller, first = exchange.caller, exchange.targets[0] if exchange.targets else None
-        if caller is not None:
-            name, own = caller.name, caller.limits
-        else:
-            name, own = f"@{caller_address(exchange.environ, services.proxies)}", ()
-        key = (
-            name,
-            own,
-            exchange.operation,
-            # Of a wildcard all names count together: a caller could make up ever new ones.
-            first.entry if first is not None else "",
-            first.upstream.name if first is not None else upstream,
-        )
-        found = known.get(key)
-        if found is None:
-            if len(known) >= _MOST_KNOWN:
-                known.clear()
-            found = known[key] = _limits(rules, *key)
-        return found
+    found = _ByKind(rules, services, upstream)
 
     def stage(exchange: Exchange, following: Handler) -> Response:
-        limits = limits_of(exchange)
-        counters = services.counters
-        if not limits.rules or counters is None:
+        counters, caller = services.counters, exchange.caller
+        if counters is None or not (rules or (caller is not None and caller.limits)):
             return following(exchange)
+        limits = found.limits(exchange)
         asked = limits.of(exchange, services.prices)
         try:
             denied, states, receipt = counters.take(asked)
@@ -80,19 +59,42 @@ def limit(rules: Sequence[Rule], services: Services, upstream: str = "") -> Stag
     return stage
 
 
-def _limits(
-    rules: Sequence[Rule],
-    name: str,
-    own: Sequence[Allowance],
-    operation: str,
-    model: str,
-    upstream: str,
-) -> Limits:
-    """The rules of a route and of a token itself, each with who shares it: `name` is the token's,
-    or an address without one."""
-    who = {"token": name, "route": operation, "model": model, "upstream": upstream}
-    every = [*rules, *(Rule(one, "token", f"token/{one.kind}/{one.window:g}") for one in own)]
-    return Limits(every, [who.get(rule.by, "") for rule in every])
+class _ByKind:
+    """The limits of a route's requests, by who asks for what: put together for the first of a kind,
+    and kept for the next."""
+
+    def __init__(self, rules: Sequence[Rule], services: Services, upstream: str) -> None:
+        self._rules = rules
+        self._proxies = services.proxies
+        self._upstream = upstream
+        self._known: dict[tuple[str, tuple[Allowance, ...], str, str, str], Limits] = {}
+
+    def limits(self, exchange: Exchange) -> Limits:
+        caller, first = exchange.caller, exchange.targets[0] if exchange.targets else None
+        key = (
+            caller.name if caller else f"@{caller_address(exchange.environ, self._proxies)}",
+            caller.limits if caller else (),
+            exchange.operation,
+            # Of a wildcard all names count together: a caller could make up ever new ones.
+            first.entry if first is not None else "",
+            first.upstream.name if first is not None else self._upstream,
+        )
+        found = self._known.get(key)
+        if found is None:
+            if len(self._known) >= _MOST_KNOWN:  # callers have many addresses
+                self._known.clear()
+            found = self._known[key] = self._made(*key)
+        return found
+
+    def _made(
+        self, name: str, own: Sequence[Allowance], operation: str, model: str, upstream: str
+    ) -> Limits:
+        """The rules of the route and of a token itself, each with who shares it: `name` is the
+        token's, or an address without one."""
+        who = {"token": name, "route": operation, "model": model, "upstream": upstream}
+        of_token = [Rule(one, "token", f"token/{one.kind}/{one.window:g}") for one in own]
+        every = [*self._rules, *of_token]
+        return Limits(every, [who.get(rule.by, "") for rule in every])
 
 
 def _refused(

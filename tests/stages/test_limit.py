@@ -240,3 +240,19 @@ def test_counters_that_are_away_refuse_where_the_config_says_so(monkeypatch):
 )
 def test_spans_as_people_say_them(seconds, words):
     assert module._span(seconds).startswith(words)
+
+
+def test_a_token_has_its_limits_also_where_a_route_has_none():
+    counters = Counters()
+    run([], counters, exchange(caller=Caller("bob", limits=(RATE.allowance,))))
+    run([], counters)
+    assert [[one.key for one in asked] for asked in counters.asked] == [["token/requests/60|bob"]]
+
+
+def test_what_is_kept_for_callers_is_bounded_and_made_anew(monkeypatch):
+    monkeypatch.setattr(module, "_MOST_KNOWN", 2)
+    kinds = module._ByKind([RATE], Services(), "fixed")
+    found = [kinds.limits(exchange(caller=Caller(name))) for name in "abcab"]
+    assert len(kinds._known) <= 2
+    assert found[0] is not found[3]
+    assert kinds.limits(exchange(caller=Caller("b"))) is found[4]

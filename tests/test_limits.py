@@ -1,0 +1,65 @@
+"""What a request takes of its limits, what it comes to, and what the headers say of them."""
+
+import pytest
+
+from engine.allowance import Allowance, Rule
+from engine.estimate import Takes
+from engine.exchange import Exchange
+from engine.limits import Limits
+from engine.stores.counters import Limit, State
+from engine.usage import Usage, price_of
+from engine.wildcard import ByName
+
+PRICES = ByName({"*": price_of({"input": 2, "output": 4})})
+RATE, SLOTS = Allowance("requests", 10, 60.0), Allowance("concurrency", 3)
+TOKENS, MONEY = Allowance("tokens", 1000, 60.0), Allowance("spend", 10**9, 60.0)
+
+
+def limits(*allowances):
+    return Limits(
+        [Rule(one, "token", f"{one.kind}/{at}") for at, one in enumerate(allowances)],
+        ["alice"] * len(allowances),
+    )
+
+
+def test_a_request_takes_one_of_each_and_its_estimate_of_what_is_used():
+    exchange = Exchange("POST", "/", "", {}, model="gpt", takes=Takes(output=True))
+    exchange.account.expected = Usage(100, 50)
+    assert limits(RATE, SLOTS, TOKENS, MONEY).of(exchange, PRICES) == [
+        Limit("requests/0|alice", 10, 60.0, 1),
+        Limit("concurrency/1|alice", 3, 0.0, 1),
+        Limit("tokens/2|alice", 1000, 60.0, 150),
+        Limit("spend/3|alice", 10**9, 60.0, 400_000),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("status", "reached", "costs"),
+    [(200, True, [1, 1, 9, 70]), (502, True, [1, 1, 9, 70]), (502, False, [0, 0, 0, 0])],
+)
+def test_what_never_reached_an_upstream_comes_to_nothing(status, reached, costs):
+    account = Exchange("POST", "/", "", {}).account
+    account.status, account.reached, account.usage, account.cost = status, reached, Usage(4, 5), 70
+    assert limits(RATE, SLOTS, TOKENS, MONEY).came_to(account) == costs
+
+
+def test_one_caller_takes_nothing_of_what_another_was_estimated_at():
+    kind, exchange = limits(TOKENS), Exchange("POST", "/", "", {}, takes=Takes())
+    exchange.account.expected = Usage(100, 50)
+    (asked,) = held = kind.of(exchange, PRICES)
+    other = Exchange("POST", "/", "", {}, takes=Takes())
+    other.account.expected = Usage(1, 1)
+    assert [limit.cost for limit in kind.of(other, PRICES)] == [2]
+    assert held == [asked]
+    assert asked.cost == 150
+
+
+def test_headers_tell_of_the_nearest_limit_of_each_kind():
+    kind = limits(RATE, Allowance("requests", 100, 3600.0), SLOTS)
+    found = dict(kind.headers([State(9, 1.0), State(5, 7.25), State(0, 0.0)]))
+    assert found == {
+        "x-ratelimit-limit-requests": "100",
+        "x-ratelimit-remaining-requests": "5",
+        "x-ratelimit-reset-requests": "7.250s",
+    }
+    assert kind.shown == set(found)
