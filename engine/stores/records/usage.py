@@ -5,7 +5,6 @@ from __future__ import annotations
 import operator
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -49,8 +48,6 @@ _OF_THE_ROW = ("22", "23", "54")
 """Classes of PostgreSQL's errors that are about what is written: data, constraints, size."""
 _read = operator.itemgetter(*NAMES)
 
-_Statement = tuple[str, tuple[Any, ...]]
-
 
 class RowsRefused(RecordsError):
     """The database is there, but does not take these rows."""
@@ -82,8 +79,8 @@ class Books:
             self._prepare()
             self._prepare = None
         try:
-            statements = _for_sqlite(rows) if self.blocks else _for_postgresql(rows)
-            self.database.write(partial(_execute, statements))
+            enter = _for_sqlite(rows) if self.blocks else _for_postgresql(rows)
+            self.database.write(enter)
         except (RecordsError, OverflowError) as error:
             if not _blames_a_row(error):
                 raise
@@ -105,27 +102,28 @@ class Books:
         return self.database.write(delete)
 
 
-def _for_postgresql(rows: Sequence[Mapping[str, Any]]) -> list[_Statement]:
-    return [(_OF_POSTGRESQL, (orjson.dumps(rows).decode(),))]
+def _for_postgresql(rows: Sequence[Mapping[str, Any]]) -> Callable[[Connection], object]:
+    parameters = (orjson.dumps(rows).decode(),)
+    return lambda connection: connection.exec_driver_sql(_OF_POSTGRESQL, parameters)
 
 
-def _for_sqlite(rows: Sequence[Mapping[str, Any]]) -> list[_Statement]:
+def _for_sqlite(rows: Sequence[Mapping[str, Any]]) -> Callable[[Connection], object]:
     try:
         values = [_read(row) for row in rows]
     except KeyError:
         values = [_read(mended(row)) for row in rows]
-    statements: list[_Statement] = []
-    at = 0
-    for count, statement in _OF_SQLITE.items():
-        while len(values) - at >= count:
-            statements.append((statement, tuple(chain.from_iterable(values[at : at + count]))))
-            at += count
-    return statements
 
+    def enter(connection: Connection) -> None:
+        driver: Any = connection.connection.driver_connection
+        most = driver.getlimit(sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER) // len(NAMES)
+        at = 0
+        for count, statement in _OF_SQLITE.items():
+            while count <= most and len(values) - at >= count:
+                parameters = tuple(chain.from_iterable(values[at : at + count]))
+                connection.exec_driver_sql(statement, parameters)
+                at += count
 
-def _execute(statements: Sequence[_Statement], connection: Connection) -> None:
-    for statement, parameters in statements:
-        connection.exec_driver_sql(statement, parameters)
+    return enter
 
 
 def _durable(connection: sqlite3.Connection, record: object) -> None:

@@ -1,14 +1,15 @@
 """The ledger's rows in a database: each enters once, whatever it holds."""
 
+import sqlite3
 from dataclasses import asdict, replace
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import event, select
 
 from engine.ledger import Entry, decode, encode, mended
 from engine.stores.records.database import open_database
 from engine.stores.records.failures import DatabaseAway, DatabaseRefuses
-from engine.stores.records.schema import usage
+from engine.stores.records.schema import metadata, usage
 from engine.stores.records.usage import Books, RowsRefused
 
 ENTRY = Entry(
@@ -152,3 +153,18 @@ def test_rows_are_all_entered_however_many_they_are(records, many):
     ids = [f"req_{number:03}" for number in range(many)]
     Books(records).insert(rows(*(replace(ENTRY, id=name) for name in ids)))
     assert [row["id"] for row in entered(records)] == ids
+
+
+def test_rows_are_entered_also_where_sqlite_takes_few_parameters(tmp_path):
+    """As SQLite did before 3.32."""
+    database = open_database(f"sqlite:///{tmp_path}/old.db")
+    metadata.create_all(database.engine)
+
+    def old(connection, record):
+        connection.setlimit(sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER, 999)
+
+    event.listen(database.engine, "connect", old)
+    database.close()
+    Books(database).insert(rows(*(replace(ENTRY, id=f"req_{number}") for number in range(300))))
+    assert len(entered(database)) == 300
+    database.close()
