@@ -176,13 +176,15 @@ class Exchange:
         variables: Mapping[str, tuple[int, int]] | None = None,
         **known: Any,
     ) -> None:
-        """`known`: what else is known of it from the beginning."""
+        """`known`: what else is known of it from the beginning. TypeError for another name."""
         self.method, self.path, self.query, self.environ = method, path, query, environ
         self.request_id, self.mount = request_id, mount
         self.variables = {} if variables is None else variables
         self.on_end: list[Callable[[], None]] = []
         self.account = Account()
         if known:
+            if unknown := known.keys() - vars(Exchange).keys():
+                raise TypeError(f"an exchange has no {', '.join(sorted(unknown))}")
             vars(self).update(known)
 
     def header(self, key: str) -> str | None:

@@ -79,6 +79,11 @@ def test_what_may_have_no_body_has_none(status: str) -> None:
     assert sent(b"x", status=status) == [head(KEEP, TEXT, status=status.encode())]
 
 
+def test_a_204_says_no_length() -> None:
+    """RFC 9110 8.6."""
+    assert sent(status="204 No Content", length=0) == [head(KEEP, TEXT, status=b"204 No Content")]
+
+
 def test_http_1_0_is_ended_by_closing() -> None:
     got = sent(b"a", b"b", version=(1, 0))
     assert got == [head(CLOSE, TEXT, version=b"1.0") + b"a", b"b"]

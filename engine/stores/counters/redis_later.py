@@ -27,6 +27,8 @@ KEPT = 10_000
 PAUSE = 0.002
 """Seconds for which a take may come and have it along."""
 _TOGETHER = 100
+_ALONG = 16
+"""Commands that one take has along: it has to be back in 50 ms."""
 _SAY_EVERY = 60.0
 
 
@@ -55,7 +57,7 @@ class Later:
         """What waits, for whoever sends something now, ahead of that; `keep` it if that fails."""
         if not self._queue or self._sending.locked():  # it must not overtake what is under way
             return []
-        return self._taken()
+        return self._taken(_ALONG)
 
     def keep(self, together: Sequence[Command], error: BaseException) -> None:
         """Sending this failed: what of it can be sent again without harm waits once more."""
@@ -111,15 +113,15 @@ class Later:
 
     def _send(self) -> None:
         with self._sending:
-            together = self._taken()
+            together = self._taken(_TOGETHER)
             try:
                 self._link.many(together)
             except BaseException as error:
                 self.keep(together, error)
                 raise
 
-    def _taken(self) -> list[Command]:
-        return [self._queue.popleft() for _ in range(min(_TOGETHER, len(self._queue)))]
+    def _taken(self, most: int) -> list[Command]:
+        return [self._queue.popleft() for _ in range(min(most, len(self._queue)))]
 
     def _lost(self, count: int, why: str) -> None:
         if count and time.monotonic() >= self._say_at:

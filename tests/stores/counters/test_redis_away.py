@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import gevent
 import pytest
+from redis.exceptions import ConnectionError as Broken
 
 from engine.stores.counters import CountersAway, Limit
 from engine.stores.counters import redis_later as later
@@ -303,3 +304,32 @@ def test_what_went_ahead_of_a_take_that_was_never_sent_waits_on(server, monkeypa
     assert store.waiting() == 1
     monkeypatch.setattr("engine.stores.counters.redis_link.REST", 0.01)
     store.close()
+
+
+def test_a_take_has_no_more_along_than_it_has_time_for(server, monkeypatch):
+    monkeypatch.setattr(later, "PAUSE", 60.0)
+    store = Redis(server.url, limit=PATIENT)
+    wide = [Limit("rate:wide", 1000, 60.0)]
+    receipts = [store.take(wide).receipt for _ in range(40)]
+    for receipt in receipts:
+        store.settle(receipt, [0])
+    before = store.waiting()
+    store.take(wide)
+    assert 0 < before - store.waiting() < 40
+    store.close()
+
+
+def test_what_goes_ahead_of_a_command_is_sent_at_most_once(server, monkeypatch):
+    link = Link(server.url, PATIENT)
+    link.call(("PING",))
+
+    def broken(**options: object) -> object:
+        raise Broken("in the middle of the answer")
+
+    monkeypatch.setattr(link._idle[0], "read_response", broken)
+    with pytest.raises(CountersAway) as raised:
+        link.call(("PING",), [("INCR", "once")])
+    assert not isinstance(raised.value, Unsent)
+    arrived = Link(server.url, PATIENT)
+    assert arrived.call(("GET", "once")) == b"1"
+    arrived.close()
