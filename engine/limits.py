@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from engine.allowance import Rule
 from engine.estimate import expected
 from engine.exchange import Account, Exchange
-from engine.stores.counters import Limit, State
+from engine.stores.counters import Limit, State, made
 from engine.usage import Price
 from engine.wildcard import ByName
 
@@ -28,17 +28,23 @@ class Limits:
     def __init__(self, rules: Sequence[Rule], whose: Sequence[str]) -> None:
         self.rules = tuple(rules)
         self._limits = [
-            Limit(f"{rule.name}|{who}", rule.allowance.amount, rule.allowance.window)
+            Limit(
+                f"{rule.name}|{who}",
+                rule.allowance.amount,
+                rule.allowance.window,
+                0 if rule.allowance.kind in _COSTLY else 1,
+            )
             for rule, who in zip(rules, whose, strict=True)
         ]
         kinds = [rule.allowance.kind for rule in rules]
         self._costly = tuple((at, kind) for at, kind in enumerate(kinds) if kind in _COSTLY)
-        self._one, self._none = [1] * len(kinds), [0] * len(kinds)
+        self._one, self._none = [limit.cost for limit in self._limits], [0] * len(kinds)
         self._told = [
             (names, [at for at, one in enumerate(kinds) if one == kind])
             for kind, names in _SHOWN.items()
             if kind in kinds
         ]
+        self._amounts = [f"{limit.amount}" for limit in self._limits]
         self.shown = frozenset(name for names, _ in self._told for name in names)
 
     def of(self, exchange: Exchange, prices: ByName[Price]) -> Sequence[Limit]:
@@ -48,12 +54,12 @@ class Limits:
         usage = expected(exchange)
         limits = list(self._limits)
         for at, kind in self._costly:
-            key, amount, window, _ = limits[at]
-            cost = usage.tokens
-            if kind == "spend":
-                price = prices.find(exchange.account.model or exchange.model)
-                cost = price.cost(usage) if price is not None else 0
-            limits[at] = Limit(key, amount, window, cost)
+            key, amount, window, cost = limits[at]
+            if kind == "tokens":
+                cost = usage.input + usage.output
+            elif (price := prices.find(exchange.account.model or exchange.model)) is not None:
+                cost = price.cost(usage)
+            limits[at] = made(Limit, (key, amount, window, cost))
         return limits
 
     def came_to(self, account: Account) -> Sequence[int]:
@@ -63,8 +69,9 @@ class Limits:
         if not self._costly:
             return self._one
         costs = list(self._one)
+        usage = account.usage
         for at, kind in self._costly:
-            costs[at] = account.cost if kind == "spend" else account.usage.tokens
+            costs[at] = account.cost if kind == "spend" else usage.input + usage.output
         return costs
 
     def headers(self, states: Sequence[State]) -> list[tuple[str, str]]:
@@ -75,6 +82,5 @@ class Limits:
             if len(among) > 1:
                 at = min(among, key=lambda at: states[at].remaining / self._limits[at].amount)
             left, again, _ = states[at]
-            amount = self._limits[at].amount
-            found += (limit, f"{amount}"), (remaining, f"{left}"), (reset, f"{again:.3f}s")
+            found += (limit, self._amounts[at]), (remaining, f"{left}"), (reset, f"{again:.3f}s")
         return found

@@ -43,6 +43,10 @@ class Taken(NamedTuple):
     receipt: object = None
 
 
+made = tuple.__new__
+"""`made(State, (remaining, reset, wait))` is a State, a third quicker than by its name."""
+
+
 class CountersAway(Exception):
     """The store of the counters cannot be reached in time."""
 

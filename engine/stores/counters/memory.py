@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import logging
-import os
 import time
 from collections.abc import Callable, Sequence
 from functools import lru_cache
@@ -19,7 +18,7 @@ from pathlib import Path
 import lmdb
 
 from engine.rundir import prepare
-from engine.stores.counters import CountersAway, Limit, State, Taken, slots, windows
+from engine.stores.counters import CountersAway, Limit, State, Taken, made, slots, windows
 from engine.stores.counters.shared import (
     NUMBERS,
     Shared,
@@ -35,10 +34,30 @@ _SWEPT, _SWEPT_WHEN_FULL = 4, 100
 _LOOK_EVERY, _SAY_EVERY = 1.0, 60.0
 _LONGEST_NAME = 400
 
-_UNCOUNTED = -1
 
-_Entry = tuple[bytes, int, int, int]
-"""What was taken: the record's key, its tick (0 for slots), the bucket, how much."""
+_NONE: frozenset[bytes] = frozenset()
+
+
+class _Receipt:
+    """What was taken, when (microseconds) and by which worker; but of none of the records in
+    `uncounted`, for which there was no room."""
+
+    __slots__ = ("limits", "time", "uncounted", "worker")
+
+    def __init__(self, limits: Sequence[Limit], time: int, worker: int) -> None:
+        self.limits, self.time, self.worker = limits, time, worker
+        self.uncounted: frozenset[bytes] = _NONE
+
+
+_Changed = Sequence[tuple[Limit, int]]
+"""Limits whose count is to change, and what they really cost."""
+
+
+class _Denied(Exception):
+    """The limit of that number refuses."""
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
 
 
 _CLOCK = getattr(time, "CLOCK_BOOTTIME", None) or time.CLOCK_REALTIME
@@ -68,8 +87,12 @@ class Memory:
     def take(self, limits: Sequence[Limit]) -> Taken:
         shared = self._opened()
         try:
-            with shared.begin() as txn:
-                taken = self._take(shared, txn, limits)
+            try:
+                with shared.begin() as txn:
+                    taken = self._take(shared, txn, limits)
+            except _Denied as denied:
+                with shared.begin() as txn:
+                    taken = Taken(denied.limit, _look(shared, txn, limits, self._clock()))
         except lmdb.MapFullError:
             self._full = True
             taken = Taken(None, [State(limit.amount, 0.0) for limit in limits])
@@ -81,20 +104,17 @@ class Memory:
         return taken
 
     def settle(self, receipt: object, costs: Sequence[int]) -> None:
-        if not receipt or not isinstance(receipt, list):
+        if not isinstance(receipt, _Receipt) or not receipt.limits:
             return
-        entries: list[tuple[_Entry, int]] = [
-            (entry, cost)
-            for entry, cost in zip(receipt, costs, strict=True)
-            if entry[1] != _UNCOUNTED and (not entry[1] or cost != entry[3])
-        ]
-        receipt.clear()
-        if not entries:
+        pairs = zip(receipt.limits, costs, strict=True)
+        changed = [pair for pair in pairs if pair[1] != pair[0][3] or not pair[0][2]]
+        receipt.limits = ()
+        if not changed:
             return
         try:
             shared = self._opened()
             with shared.begin() as txn:
-                self._settle(shared, txn, entries)
+                self._settle(shared, txn, receipt, changed)
         except (lmdb.Error, CountersAway) as error:
             self._say(f"what a request really cost is not counted: {error}")
 
@@ -104,45 +124,41 @@ class Memory:
             self._shared = None
 
     def _take(self, shared: Shared, txn: Transaction, limits: Sequence[Limit]) -> Taken:
+        """Take of all limits, or raise _Denied for a transaction that is not to be."""
         # Read while nobody else writes, so that no record sees time run backwards.
-        now = self._clock()
-        new: dict[bytes, bytes] = {}
+        now, worker = self._clock(), shared.worker
+        receipt = _Receipt(limits, now, worker)
         states: list[State] = []
-        receipt: list[_Entry] = []
-        for limit in limits:
-            key, tick = _place(limit.key, limit.window)
-            record = new.get(key) or txn.get(key)
-            if record is None and not self._room(shared, txn, now):
-                states.append(State(limit.amount, 0.0))
-                receipt.append((key, _UNCOUNTED, 0, 0))
-                continue
-            cost = limit.cost
-            if tick:
-                record, state = windows.take(record, limit.amount, cost, tick, now)
-                receipt.append((key, tick, now // tick, cost))
-            else:
-                record, state = slots.take(record, limit.amount, cost, shared.worker, shared.alive)
-                receipt.append((key, 0, shared.worker, cost))
-            if record is None:
-                return Taken(len(states), _look(shared, txn, limits, now))
-            new[key] = record
-            states.append(state)
-        for key, record in new.items():
-            txn.put(key, record)
-        return Taken(None, states, receipt)
-
-    def _settle(
-        self, shared: Shared, txn: Transaction, entries: Sequence[tuple[_Entry, int]]
-    ) -> None:
-        now = self._clock()
-        for (key, tick, taken, was), cost in entries:
+        for name, amount, window, cost in limits:
+            key, tick = _place(name, window)
             record = txn.get(key)
+            if record is None and not self._room(shared, txn, now):
+                receipt.uncounted |= {key}
+                states.append(State(amount, 0.0))
+                continue
+            if tick:
+                record, state = windows.take(record, amount, cost, tick, now)
+            else:
+                record, state = slots.take(record, amount, cost, worker, shared.alive)
+            if record is None:
+                raise _Denied(len(states))
+            txn.put(key, record)
+            states.append(state)
+        return made(Taken, (None, states, receipt))
+
+    def _settle(self, shared: Shared, txn: Transaction, taken: _Receipt, changed: _Changed) -> None:
+        now = self._clock()
+        for (name, _, window, was), cost in changed:
+            key, tick = _place(name, window)
+            record = txn.get(key)
+            if key in taken.uncounted:
+                continue
             if record is None and (not tick or cost < was or not self._room(shared, txn, now)):
                 continue
             if tick:
-                new = windows.correct(record, now // tick, taken, cost - was)
+                new = windows.correct(record, now // tick, taken.time // tick, cost - was)
             else:
-                new = slots.give_back(record, taken, was)
+                new = slots.give_back(record, taken.worker, was)
             if new is not None:
                 txn.put(key, new)
             elif record is not None:
@@ -179,7 +195,7 @@ class Memory:
 
     def _opened(self) -> Shared:
         shared, now = self._shared, time.monotonic()
-        if shared is not None and not shared.closed and shared.pid == os.getpid():
+        if shared is not None and shared.usable:
             if now < self._look_at:
                 return shared
             self._look_at = now + _LOOK_EVERY

@@ -29,12 +29,14 @@ _AHEAD = 1 << 20
 
 
 class Shared:
-    """The database as one process has it open. `size` bounds it, in bytes."""
+    """The database as one process has it open. `size` bounds it, in bytes. It is `usable` until it
+    is closed, and never by a child of that process."""
 
     def __init__(self, path: Path, size: int) -> None:
         prepare(path)
         self.path, self.size = path, size
-        self.pid, self.users, self.closed = os.getpid(), 0, False
+        self.users = 0
+        self.usable = True
         self._reserved = 0
         self._env = lmdb.open(
             str(path), map_size=size, sync=False, writemap=True, map_async=True, mode=0o600
@@ -78,7 +80,7 @@ class Shared:
             return False
 
     def close(self) -> None:
-        self.closed = True
+        self.usable = False
         self._env.close()
         os.close(self._data)
         os.close(self._locks)
@@ -107,7 +109,7 @@ def attach(path: Path, size: int) -> Shared:
     """The database at a path, opened once in a process however many ask for it, never carried from
     a process into its children, and opened anew where it was removed. OSError, lmdb.Error."""
     shared = _open.get(path)
-    if shared is not None and (shared.pid != os.getpid() or not shared.is_there()):
+    if shared is not None and not (shared.usable and shared.is_there()):
         del _open[path]
         shared.close()
         shared = None
@@ -119,9 +121,17 @@ def attach(path: Path, size: int) -> Shared:
 
 def detach(shared: Shared) -> None:
     """The other half of `attach`."""
-    if shared.closed or shared.pid != os.getpid():
+    if not shared.usable:
         return
     shared.users -= 1
     if not shared.users:
         del _open[shared.path]
         shared.close()
+
+
+def _disown() -> None:
+    for shared in _open.values():
+        shared.usable = False
+
+
+os.register_at_fork(after_in_child=_disown)

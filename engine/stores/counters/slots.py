@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from struct import Struct
 
-from engine.stores.counters import HELD_AGAIN, State
+from engine.stores.counters import HELD_AGAIN, State, made
 
 PAIR = Struct("<QQ")
 
@@ -34,8 +34,13 @@ def take(
     record: bytes | None, amount: int, cost: int, worker: int, alive: Callable[[int], bool]
 ) -> tuple[bytes | None, State]:
     """The record after a worker took some slots, or None when that is denied."""
-    held = read(record)
     need = cost or 1
+    if record is not None and len(record) == PAIR.size:
+        holder, count = PAIR.unpack(record)
+        if holder == worker and count + need <= amount:  # as nearly always on one worker
+            count += cost
+            return PAIR.pack(worker, count), made(State, (amount - count, 0.0, 0.0))
+    held = read(record)
     if worker not in held or sum(held.values()) + need > amount:
         held = living(held, alive)
     left = amount - sum(held.values())
@@ -53,6 +58,8 @@ def look(record: bytes | None, amount: int, cost: int, alive: Callable[[int], bo
 
 def give_back(record: bytes, worker: int, count: int) -> bytes:
     """The record without `count` slots of a worker. Kept when empty: the next take is near."""
+    if record == PAIR.pack(worker, count):  # the last one of a worker alone
+        return PAIR.pack(worker, 0)
     held = read(record)
     held[worker] = max(held.get(worker, 0) - count, 0)
     return write(held)

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from struct import Struct
 
-from engine.stores.counters import State
+from engine.stores.counters import State, made
 
 BUCKETS = 32
 FREE = BUCKETS + 1
@@ -26,7 +26,7 @@ MOST = 2**53
 HEAD = Struct("<qqq")
 PAIR = Struct("<Bq")
 
-_head_of = HEAD.unpack_from
+_head, _head_of = HEAD.pack, HEAD.unpack_from
 _pair_of = PAIR.unpack_from
 
 
@@ -81,9 +81,9 @@ def take(
     after = total + cost
     if after > amount or (not cost and after == amount):
         return None, _state(total, count, older, amount, cost, tick, now)
-    reset = (((bucket if cost else _newest(count, older, bucket)) + FREE) * tick - now) / 1e6
-    state = State(amount - after, reset if after else 0.0)
-    return HEAD.pack(after, bucket, count + cost) + older, state
+    newest = bucket if cost else _newest(count, older, bucket)
+    reset = ((newest + FREE) * tick - now) / 1e6 if after else 0.0
+    return _head(after, bucket, count + cost) + older, made(State, (amount - after, reset, 0.0))
 
 
 def look(record: bytes | None, amount: int, cost: int, tick: int, now: int) -> State:
@@ -128,17 +128,19 @@ def correct(record: bytes | None, bucket: int, taken: int, by: int) -> bytes | N
     to give back. None when nothing is left to keep.
     """
     total, count, older = read(record, bucket)
-    by = min(by, MOST - total)
-    age = max(bucket - taken, 0)
-    at = -1 if age == 0 or age > BUCKETS else older[::9].find(taken & 255) * 9
+    if total + by > MOST:
+        by = MOST - total
+    age = bucket - taken
+    at = older[::9].find(taken & 255) * 9 if 0 < age <= BUCKETS else -1
     if at >= 0:
         _, there = _pair_of(older, at)
         by = max(by, -there)
         left = PAIR.pack(taken & 255, there + by) if there + by else b""
         older = older[:at] + left + older[at + 9 :]
-    elif age == 0 or by > 0:
-        by = max(by, -count)
+    elif age <= 0 or by > 0:
+        if count + by < 0:
+            by = -count
         count += by
     else:
         by = 0
-    return HEAD.pack(total + by, bucket, count) + older if total + by else None
+    return _head(total + by, bucket, count) + older if total + by else None
