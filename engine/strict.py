@@ -1,4 +1,4 @@
-"""gunicorn's request, stricter at the door, and what an application is told of it.
+"""gunicorn's request, stricter at the door.
 
 Folded headers and line ends that are not CRLF are refused: gunicorn's C parser takes them, and
 what two parsers read differently can smuggle a request.
@@ -15,9 +15,8 @@ import gunicorn_h1c
 from gunicorn.http import errors, message
 from gunicorn.http.body import Body, ChunkedReader
 from gunicorn.http.parser import RequestParser
-from gunicorn.http.wsgi import proxy_environ
-from gunicorn.util import unquote_to_wsgi_str
 
+from engine.environ import UNPREFIXED
 from engine.received import KnownBody, Received
 
 _LONGEST_CHUNK_LINE = 4096
@@ -25,7 +24,6 @@ _LONGEST_TRAILERS = 16_384
 _CHUNKS_IN_A_TURN = 64
 _MOST_TINY_CHUNKS = 10_000
 _TINY = 64
-_UNPREFIXED = {"CONTENT-TYPE": "CONTENT_TYPE", "CONTENT-LENGTH": "CONTENT_LENGTH"}
 _LONGEST_LENGTH = 18
 _MOST_NAMES = 1000
 
@@ -184,7 +182,7 @@ _KEYS: dict[bytes, tuple[str, bool]] = {}
 def _key(raw: bytes) -> tuple[str, bool]:
     """A header's name in the WSGI environment, and whether it may stand there only once."""
     name = raw.decode("latin-1").upper()
-    key = _ODD if "_" in name else _UNPREFIXED.get(name) or "HTTP_" + name.replace("-", "_")
+    key = _ODD if "_" in name else UNPREFIXED.get(name) or "HTTP_" + name.replace("-", "_")
     known = key, key in _ONCE
     if len(_KEYS) < _MOST_NAMES and len(raw) < 64:  # callers make up names
         _KEYS[raw] = known
@@ -210,39 +208,3 @@ def _closes(connection: str, version: tuple[int, int]) -> bool:
 def _trusted(address: str, allowed: tuple[str, ...]) -> bool:
     networks = [ip_network(known) for known in allowed if known != "*"]
     return "*" in allowed or any(ip_address(address) in network for network in networks)
-
-
-def environ_of(base: dict[str, Any], req: Any, sock: Any, peer: Any, server: Any) -> dict[str, Any]:
-    """The WSGI environment of a request (PEP 3333), upon what is the same for all (`base`)."""
-    environ = base.copy()
-    environ["wsgi.input"] = req.body
-    environ["wsgi.url_scheme"] = req.scheme
-    environ["gunicorn.socket"] = sock
-    environ["REQUEST_METHOD"] = req.method
-    environ["RAW_URI"] = req.uri
-    path = req.path
-    environ["PATH_INFO"] = path if path.isascii() and "%" not in path else unquote_to_wsgi_str(path)
-    environ["QUERY_STRING"] = req.query
-    environ["SERVER_PROTOCOL"] = "HTTP/1.1" if req.version == (1, 1) else "HTTP/1.0"
-    environ["REMOTE_ADDR"], environ["REMOTE_PORT"] = _address(peer)
-    environ["SERVER_NAME"], environ["SERVER_PORT"] = _address(server)
-    if req.fields is not None:
-        environ.update(req.fields)
-        return environ
-    for name, value in req.headers:
-        key = _UNPREFIXED.get(name)
-        if key is None:
-            key = "HTTP_" + name.replace("-", "_")
-            if key in environ:
-                value = f"{environ[key]},{value}"
-        environ[key] = value
-    if req.proxy_protocol_info:
-        environ.update(proxy_environ(req))
-    return environ
-
-
-def _address(address: Any) -> tuple[str, str]:
-    """Host and port of a socket's address; a Unix socket has a path and no port."""
-    if isinstance(address, tuple):
-        return address[0], str(address[1])
-    return (address.decode() if isinstance(address, bytes) else address), ""

@@ -24,10 +24,11 @@ from gunicorn.http import errors
 from gunicorn.http.wsgi import base_environ
 from gunicorn.workers.ggevent import GeventWorker
 
+from engine.environ import environ_of
 from engine.errors import CallerGone
 from engine.outgoing import Outgoing
 from engine.request_id import request_id
-from engine.strict import Requests, environ_of
+from engine.strict import Requests
 
 _STATUS = (
     (errors.LimitRequestLine, 414, "URI Too Long"),

@@ -29,7 +29,7 @@ STAIRCASE = (
     ["console"],
     [
         *("app", "audit", "mock", "server", "serving", "worker", "strict", "outgoing", "received"),
-        "reload",
+        *("environ", "reload"),
     ],
     ["explain"],
     ["expect", "diff"],
