@@ -23,7 +23,7 @@ from engine.tokens import digest
 from engine.worker import Worker
 
 TOKEN = "mw-" + "a" * 64
-_CONFIG = """
+CONFIG = """
 version: 1
 stores: {{records: "sqlite:///var/modelway.db", counters: memory}}
 specs: {{openai: {{document: openapi/openai.yaml, dialect: openai}}}}
@@ -59,14 +59,14 @@ class House:
     requests: shipping the ledger's rows, and writing the lines that were gathered.
     """
 
-    def __init__(self, folder: Path, port: int) -> None:
+    def __init__(self, folder: Path, port: int, config: str = CONFIG) -> None:
         documents = Path(__file__).resolve().parents[2] / "openapi"
         shutil.copytree(documents, folder / "openapi")
-        config = folder / "gateway.yaml"
-        config.write_text(_CONFIG.format(port=port, digest=digest(TOKEN)))
-        planned = plan.make(config, {**os.environ, "XDG_CACHE_HOME": str(folder / "cache")})
+        file = folder / "gateway.yaml"
+        file.write_text(config.format(port=port, digest=digest(TOKEN)))
+        planned = plan.make(file, {**os.environ, "XDG_CACHE_HOME": str(folder / "cache")})
         assert planned.plan is not None, planned.findings.errors[:5]
-        self._kept = [rundir(config), folder_of(os.getpid())]
+        self._kept = [rundir(file), folder_of(os.getpid())]
         prepare(planned.plan.config)
         self._shippers: list[Shipper] = []
         setattr(Shipper, "start", lambda shipper: self._shippers.append(shipper))  # noqa: B010

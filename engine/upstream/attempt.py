@@ -80,7 +80,7 @@ def attempt(
     except UpstreamFailure as failure:
         stream = tried.answer is not None and is_stream(tried.answer) and not dialect.transparent
         tried.failure = retry.of_failure(failure.kind, stream=stream) or "fatal"
-        tried.error = failure
+        tried.error = failure.alone()
     except BaseException as raised:
         tried.close()
         # Whoever leaves is given nothing back: the upstream may be at work on it.

@@ -92,7 +92,7 @@ class Client:
                 answer.begin(head, body)
                 return answer
             except Reset as failure:
-                if failure.answered:
+                if failure.alone().answered:
                     raise
         # Not from the pool again: its connections may all have died together.
         answer = Answer(self._dial(patience), AnswerParser(method, upgrade), self._pool, patience)

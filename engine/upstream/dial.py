@@ -82,15 +82,18 @@ def _connect(origin: Origin, proxy: Proxy | None, until: float) -> Any:
         return _connect_one(gevent.socket.AF_UNIX, origin.unix_path, None)
     host, port = (proxy.host, proxy.port) if proxy else (origin.host, origin.port)
     found = gevent.socket.getaddrinfo(host, port, type=gevent.socket.SOCK_STREAM)
-    failure = OSError("its name has no address")
+    last = OSError("its name has no address")
     for position, (family, _, _, _, address) in enumerate(found):
         # An address that is silent must not use up the time of the ones behind it.
         share = (until - time.monotonic()) / (len(found) - position)
         try:
             return _connect_one(family, address, max(share, 0.001))
         except OSError as error:
-            failure = error
-    raise failure
+            last = error
+    try:
+        raise last
+    finally:
+        del last  # it holds this frame
 
 
 def _connect_one(family: int, address: Any, seconds: float | None) -> Any:

@@ -6,7 +6,7 @@ whether asking again can do harm. No message ever carries a header, a body or a 
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Self
 
 
 class UpstreamFailure(Exception):
@@ -24,6 +24,12 @@ class UpstreamFailure(Exception):
     def __init__(self, detail: str = "") -> None:
         self.message = f"{self.words}: {detail}" if detail else self.words
         super().__init__(self.message)
+
+    def alone(self) -> Self:
+        """Itself, to be kept: without the frames that it came through. They hold all of the request
+        and so whoever keeps it, which only the collector could take apart again."""
+        self.__traceback__ = self.__context__ = self.__cause__ = None
+        return self
 
 
 class ConnectFailed(UpstreamFailure):

@@ -148,7 +148,7 @@ class _Stream:
             self._exchange.account.outcome = "upstream_cut"
             error = GatewayError(502, "upstream_error", f"{_sentence(str(failure))}.")
             if isinstance(failure, UpstreamFailure):
-                error = failed(failure)
+                error = failed(failure.alone())
             document = self._dialect.error(error, self._exchange.request_id)
             yield self._dialect.error_event(orjson.dumps(document))
             raise CallerGone(str(failure)) from failure
@@ -200,7 +200,8 @@ def _whole(answer: Answer) -> bytes:
             body += data
             if len(body) > _LARGEST_ERROR:
                 return b""
-    except UpstreamFailure:
+    except UpstreamFailure as failure:
+        failure.alone()
         return b""
     return body
 
@@ -234,7 +235,7 @@ def _bytes(answer: Answer, first: bytes, exchange: Exchange, watcher: Watcher) -
         exchange.account.outcome = "complete"
     except UpstreamFailure as failure:
         exchange.account.outcome = "upstream_cut"
-        raise CallerGone(failure.words) from failure
+        raise CallerGone(failure.words) from failure.alone()
     finally:
         watching.close()
         exchange.account.told = time.monotonic()
