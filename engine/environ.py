@@ -12,6 +12,18 @@ UNPREFIXED = {"CONTENT-TYPE": "CONTENT_TYPE", "CONTENT-LENGTH": "CONTENT_LENGTH"
 
 def environ_of(base: dict[str, Any], req: Any, sock: Any, peer: Any, server: Any) -> dict[str, Any]:
     """The environment of a request, upon what is the same for all (`base`)."""
+    if req.head is None:
+        return _made(base, req, sock, peer, server)
+    if req.environ is None:  # what holds for all that come with the same head
+        req.environ = _made(base, req, sock, peer, server)
+    environ: dict[str, Any] = req.environ.copy()
+    environ["wsgi.input"] = req.body
+    if req.length:
+        environ["CONTENT_LENGTH"] = req.length
+    return environ
+
+
+def _made(base: dict[str, Any], req: Any, sock: Any, peer: Any, server: Any) -> dict[str, Any]:
     environ = base.copy()
     environ["wsgi.input"] = req.body
     environ["wsgi.url_scheme"] = req.scheme

@@ -18,24 +18,45 @@ from gunicorn.http.parser import RequestParser
 
 from engine.environ import UNPREFIXED
 from engine.received import KnownBody, Received
+from engine.repeated import LONGEST_LENGTH, Head
 
 _LONGEST_CHUNK_LINE = 4096
 _LONGEST_TRAILERS = 16_384
 _CHUNKS_IN_A_TURN = 64
 _MOST_TINY_CHUNKS = 10_000
 _TINY = 64
-_LONGEST_LENGTH = 18
 _MOST_NAMES = 1000
 
 
 class Requests(RequestParser):  # type: ignore[misc]
     """The requests that come over one connection."""
 
+    mesg: StrictRequest | None
+
     def __init__(self, cfg: Any, source: Any, source_addr: Any) -> None:
         super().__init__(cfg, source, source_addr)
         self.mesg_class = StrictRequest
         if hasattr(source, "recv"):
             self.unreader = Received(source)
+
+    def __next__(self) -> Any:
+        return self._again() or super().__next__()
+
+    def _again(self) -> StrictRequest | None:
+        """The next request, where it has the head of the last one and nothing is left to do."""
+        last = self.mesg
+        if last is None or last.head is None or last.body.left or last.should_close():
+            return None
+        data = self.unreader.read()
+        found = last.head.again(data)
+        if found is None:
+            self.unreader.unread(data)
+            return None
+        end, length = found
+        self.unreader.unread(data[end:])
+        self.req_count += 1
+        self.mesg = last.again(length)
+        return self.mesg
 
     def finish_body(self, deadline: Any = None, max_bytes: Any = None) -> bool:
         body = self.mesg.body if self.mesg is not None else None
@@ -98,8 +119,21 @@ class StrictRequest(message.Request):  # type: ignore[misc]
 
     body: Any
     fields: dict[str, str] | None = None  # the headers by their WSGI names, of a plain one
+    head: Head | None = None  # of a plain one
+    environ: dict[str, Any] | None = None  # what an application was told, of a plain one
+    length = ""  # as it is said, where that may be another than when the head came first
     _length: int | None = None  # None: gunicorn is to find out
     _closing: bool | None = None
+
+    def again(self, length: str) -> StrictRequest:
+        """The same once more, with a length ("" for none, or the same)."""
+        again = StrictRequest.__new__(StrictRequest)
+        again.__dict__.update(self.__dict__)
+        if length:
+            again._length = int(length)
+            again.length = length
+        again.set_body_reader()
+        return again
 
     def _parse_fast(self, unreader: Any, buf: bytearray) -> bytes:
         data = bytes(buf)
@@ -122,6 +156,8 @@ class StrictRequest(message.Request):  # type: ignore[misc]
             head = bytes(buf[: len(buf) - len(rest)])
         if _is_loose(head):
             raise errors.ObsoleteFolding("folded header, or a line end that is not CRLF")
+        if plain:
+            self.head = Head(head)
         return rest
 
     def _is_plain(self, found: dict[str, Any]) -> bool:
@@ -144,7 +180,7 @@ class StrictRequest(message.Request):  # type: ignore[misc]
             else:
                 fields[key] += f",{text}"
         length = fields.get("CONTENT_LENGTH", "0")
-        if not (length.isascii() and length.isdigit() and len(length) < _LONGEST_LENGTH):
+        if not (length.isascii() and length.isdigit() and len(length) <= LONGEST_LENGTH):
             return False
         if not _CAREFUL.isdisjoint(fields):
             return False

@@ -48,6 +48,7 @@ class Worker(GeventWorker):  # type: ignore[misc]
         self.cfg: Any = _Settled(self.cfg)
         self._sockets: dict[Any, Any] = {}
         self._idle: dict[Any, float] = {}
+        gevent.config.track_greenlet_tree = False  # nobody asks who began a greenlet
         self._base = base_environ(self.cfg) | {"wsgi.multithread": True, "SCRIPT_NAME": ""}
         super().init_process()
 

@@ -29,7 +29,7 @@ STAIRCASE = (
     ["console"],
     [
         *("app", "audit", "mock", "server", "serving", "worker", "strict", "outgoing", "received"),
-        *("environ", "reload"),
+        *("environ", "repeated", "reload"),
     ],
     ["explain"],
     ["expect", "diff"],
