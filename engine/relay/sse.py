@@ -15,8 +15,9 @@ MAX_EVENT = 16_000_000
 
 _MOST_LINES = 10_000
 _BOM = b"\xef\xbb\xbf"
-_NAMED = re.compile(rb"(?:(?:event: [^\r\n]+\n)?data: [^\s][^\r\n]*+\n\n)++")
-_NAMELESS = re.compile(rb"(?:data: [^\s\[][^\r\n]*+\n\n)++")
+# Of bytes without a CR. A class of two bytes would be looked through three times as slowly.
+_NAMED = re.compile(rb"(?:(?:event: [^\n]+\n)?data: [^\s][^\n]*+\n\n)++")
+_NAMELESS = re.compile(rb"(?:data: [^\s\[][^\n]*+\n\n)++")
 
 
 class EventTooLarge(Exception):
@@ -41,7 +42,7 @@ class Cleaner:
 
     def feed(self, data: bytes) -> bytes:
         """The events that `data` completes, cleaned; `b""` when it completes none."""
-        if not self._held and self._started and self._clean.fullmatch(data):
+        if not self._held and self._started and b"\r" not in data and self._clean.fullmatch(data):
             return data
         data = self._line_feeds(data)
         if not self._started and (self._held or data):
