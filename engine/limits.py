@@ -38,6 +38,7 @@ class Limits:
         ]
         kinds = [rule.allowance.kind for rule in rules]
         self._costly = tuple((at, kind) for at, kind in enumerate(kinds) if kind in _COSTLY)
+        self._settled = not set(kinds).isdisjoint((*_COSTLY, "concurrency"))
         self._one, self._none = [limit.cost for limit in self._limits], [0] * len(kinds)
         self._told = [
             (names, [at for at, one in enumerate(kinds) if one == kind])
@@ -62,12 +63,13 @@ class Limits:
             limits[at] = made(Limit, (key, amount, window, cost))
         return limits
 
-    def came_to(self, account: Account) -> Sequence[int]:
-        """What it took in the end: nothing, when it never reached an upstream."""
+    def came_to(self, account: Account) -> Sequence[int] | None:
+        """What it took in the end: nothing, when it never reached an upstream; None where that is
+        what was taken, and nothing is held that is to be given back."""
         if account.status >= 400 and not account.reached:
             return self._none
-        if not self._costly:
-            return self._one
+        if not self._settled:
+            return None
         costs = list(self._one)
         usage = account.usage
         for at, kind in self._costly:

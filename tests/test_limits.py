@@ -43,6 +43,16 @@ def test_what_never_reached_an_upstream_comes_to_nothing(status, reached, costs)
     assert limits(RATE, SLOTS, TOKENS, MONEY).came_to(account) == costs
 
 
+@pytest.mark.parametrize(
+    ("rules", "settled"),
+    [((RATE,), False), ((RATE, SLOTS), True), ((TOKENS,), True), ((MONEY,), True)],
+)
+def test_of_requests_that_were_counted_nothing_is_left_to_settle(rules, settled):
+    account = Exchange("POST", "/", "", {}).account
+    account.status, account.reached = 200, True
+    assert (limits(*rules).came_to(account) is not None) == settled
+
+
 def test_one_caller_takes_nothing_of_what_another_was_estimated_at():
     kind, exchange = limits(TOKENS), Exchange("POST", "/", "", {}, takes=Takes())
     exchange.account.expected = Usage(100, 50)

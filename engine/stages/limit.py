@@ -47,7 +47,12 @@ def limit(rules: Sequence[Rule], services: Services, upstream: str = "") -> Stag
             exchange.account.limit = rule.name.partition("/")[0]
             raise _refused(rule, asked[denied], states[denied], shown)
         account = exchange.account
-        exchange.on_end.append(lambda: counters.settle(receipt, limits.came_to(account)))
+
+        def settle() -> None:
+            if (costs := limits.came_to(account)) is not None:
+                counters.settle(receipt, costs)
+
+        exchange.on_end.append(settle)
         response = following(exchange)
         if shown:
             if not limits.shown.isdisjoint(dict(response.headers)):

@@ -198,8 +198,8 @@ def test_money_is_held_back_for_what_a_request_may_use():
     assert counters.asked[0][0].cost == 10 * 1000 + 100 * 2000
 
 
-@pytest.mark.parametrize(("reached", "costs"), [(False, [0]), (True, [1])])
-def test_what_never_reached_an_upstream_is_given_back(reached, costs):
+@pytest.mark.parametrize(("reached", "settled"), [(False, [[0]]), (True, [])])
+def test_what_never_reached_an_upstream_is_given_back(reached, settled):
     def fails(exchange):
         exchange.account.reached = reached
         exchange.account.end(502, "failed")
@@ -209,7 +209,7 @@ def test_what_never_reached_an_upstream_is_given_back(reached, costs):
     with pytest.raises(GatewayError):
         run([RATE], counters, made, fails)
     made.end()
-    assert counters.settled == [costs]
+    assert counters.settled == settled
 
 
 def test_a_denied_request_settles_nothing():
