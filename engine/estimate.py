@@ -26,6 +26,7 @@ OUTPUT_LIMITS = ("max_completion_tokens", "max_tokens", "max_output_tokens")
 GENERATION = ("generationConfig", "generation_config")
 _CONFIG_LIMITS = ("maxOutputTokens", "max_output_tokens")
 _CONFIG_ANSWERS = ("candidateCount", "candidate_count")
+_SAYS = frozenset({*OUTPUT_LIMITS, *GENERATION, "n"})
 _MOST_ANSWERS = 128
 _BLOCK = 4_096
 _SCANNED = 16_384
@@ -106,6 +107,8 @@ def _form_tokens(exchange: Exchange, fields: dict[str, Any]) -> int:
 
 def _output(fields: dict[str, Any]) -> int:
     """Tokens that the answers may have: the first limit that is said, for each answer."""
+    if _SAYS.isdisjoint(fields):
+        return DEFAULT_OUTPUT
     limit, answers = first(fields, *OUTPUT_LIMITS), count(fields.get("n"))
     for key in GENERATION:
         config = fields.get(key)
