@@ -26,6 +26,7 @@ _CHUNKS_IN_A_TURN = 64
 _MOST_TINY_CHUNKS = 10_000
 _TINY = 64
 _MOST_NAMES = 1000
+_LONGEST_KEPT = 8192
 
 
 class Requests(RequestParser):  # type: ignore[misc]
@@ -48,6 +49,8 @@ class Requests(RequestParser):  # type: ignore[misc]
         if last is None or last.head is None or last.body.left or last.should_close():
             return None
         data = self.unreader.read()
+        if not data:
+            raise StopIteration
         found = last.head.again(data)
         if found is None:
             self.unreader.unread(data)
@@ -156,7 +159,7 @@ class StrictRequest(message.Request):  # type: ignore[misc]
             head = bytes(buf[: len(buf) - len(rest)])
         if _is_loose(head):
             raise errors.ObsoleteFolding("folded header, or a line end that is not CRLF")
-        if plain:
+        if plain and len(head) <= _LONGEST_KEPT:
             self.head = Head(head)
         return rest
 

@@ -89,11 +89,11 @@ def _connect(origin: Origin, proxy: Proxy | None, until: float) -> Any:
         try:
             return _connect_one(family, address, max(share, 0.001))
         except OSError as error:
-            last = error
+            last = error.with_traceback(None)  # which would hold this frame, and that holds it
     try:
         raise last
     finally:
-        del last  # it holds this frame
+        del last
 
 
 def _connect_one(family: int, address: Any, seconds: float | None) -> Any:

@@ -189,6 +189,12 @@ def test_an_event_ended_by_two_carriage_returns_does_not_wait_for_more():
     assert cleaner("openai").feed(b"data: x\r\n\r") == b"data: x\n\n"
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_carriage_return_ends_a_line_in_every_piece(kind):
+    cleaned = through(kind, A, b"data: a\ndata: b\n\n")
+    assert through(kind, A, b"data: a\rdata: b\n\n") == cleaned
+
+
 def test_nothing_is_held_back_of_a_piece_with_one_and_a_half_events():
     made = cleaner("openai")
     assert made.feed(A + b"data: ha") == A

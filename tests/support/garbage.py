@@ -1,9 +1,10 @@
-"""What each way in which a request can end leaves to the garbage collector, as JSON {way: [what the
-caller is told, objects]}.
+"""What each way in which a request can end leaves to the garbage collector.
+
+Prints JSON {way: [outcome of its account, objects]}.
 
     python -m tests.support.garbage
 
-A worker with everything on, its callers and its upstream are in one process. What only the
+A worker with everything on, its callers and its upstreams are in one process. What only the
 collector can free piles up until it looks, and the longer that is the more memory a worker has.
 """
 
@@ -19,17 +20,37 @@ import logging  # noqa: E402
 import os  # noqa: E402
 import tempfile  # noqa: E402
 from pathlib import Path  # noqa: E402
-from typing import Any  # noqa: E402
+from typing import Any, NamedTuple  # noqa: E402
 
 import gevent  # noqa: E402
+import gevent.socket  # noqa: E402
 import orjson  # noqa: E402
 
 from benchmarks.counts.house import CONFIG, TOKEN, House  # noqa: E402
+from engine.exchange import Account  # noqa: E402
 from tests.support.peer import CLOSE, RESET, Peer, Step, read_request, reset, serving  # noqa: E402
 
-_HASTY = CONFIG.replace(
-    "retry:", "timeouts: {{first_byte: 200ms, idle: 200ms}}\n    retry:"
-).replace("failures: 5", "failures: 1000000")
+_MORE = """\
+  hasty:
+    url: http://127.0.0.1:{port}/v1
+    dialect: openai
+    timeouts: {{first_byte: 200ms, idle: 200ms}}
+    breaker: {{failures: 1000000, cooldown: 30s}}
+  second: {{url: "http://second.test:{port}/v1", dialect: openai}}
+  nowhere:
+    url: http://nowhere.test:{port}/v1
+    dialect: openai
+    breaker: {{failures: 1000000, cooldown: 30s}}
+models:
+  hasty: {{to: [{{upstream: hasty}}]}}
+  second: {{to: [{{upstream: second}}]}}
+  nowhere: {{to: [{{upstream: nowhere}}]}}
+"""
+_CONFIG = (
+    CONFIG.replace("failures: 5", "failures: 1000000")
+    .replace("models: {{gpt-4o:", _MORE + "  gpt-4o:")
+    .replace("{{to: [{{upstream: up}}]}}}}", "{{to: [{{upstream: up}}]}}")
+)
 _WAIT = "wait"
 _STREAM = (
     b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -37,45 +58,75 @@ _STREAM = (
 _SAID = b'data: {"choices":[{"text":"hi"}]}\n\n'
 _EVENT = b"%x\r\n%b\r\n" % (len(_SAID), _SAID)
 _JSON = b'{"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":1}}'
-_OK = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 64\r\n\r\n" + _JSON
+_HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 64\r\n\r\n"
 
-WAYS: dict[str, list[Step]] = {
-    "answered": [_OK],
-    "streamed": [_STREAM, _EVENT, b"0\r\n\r\n"],
-    "refused by the upstream": [b"HTTP/1.1 500 Oh\r\nContent-Length: 2\r\n\r\n{}"],
-    "unanswered": [CLOSE],
-    "reset": [RESET],
-    "late": [_WAIT],
-    "answered in no HTTP": [b"nonsense\r\n\r\n"],
-    "cut": [_STREAM, _EVENT, CLOSE],
-    "stalled": [_STREAM, _EVENT, _WAIT],
-    "left before the answer": [_WAIT],
-    "left in the answer": [_STREAM, _EVENT, _WAIT],
-    "without a token": [],
-    "asked in no HTTP": [],
+
+class Way(NamedTuple):
+    """What the upstream does, which of them, and what the caller does."""
+
+    steps: list[Step]
+    model: str = "gpt-4o"
+    leaves: bool = False
+    token: str = TOKEN
+    request: bytes = b""
+
+
+WAYS = {
+    "answered": Way([_HEAD + _JSON]),
+    "streamed": Way([_STREAM, _EVENT, b"0\r\n\r\n"]),
+    "refused by the upstream": Way([b"HTTP/1.1 500 Oh\r\nContent-Length: 2\r\n\r\n{}"]),
+    "refused in half": Way([b"HTTP/1.1 500 Oh\r\nContent-Length: 9\r\n\r\n{}", CLOSE]),
+    "unanswered": Way([CLOSE]),
+    "reset": Way([RESET]),
+    "late": Way([_WAIT], model="hasty"),
+    "answered in no HTTP": Way([b"nonsense\r\n\r\n"]),
+    "answered in half": Way([_HEAD + _JSON[:9], CLOSE]),
+    "cut": Way([_STREAM, _EVENT, CLOSE]),
+    "stalled": Way([_STREAM, _EVENT, _WAIT], model="hasty"),
+    "left before the answer": Way([_WAIT], leaves=True),
+    "left in the answer": Way([_STREAM, _EVENT, _WAIT], leaves=True),
+    "at the second address": Way([_HEAD + _JSON, CLOSE], model="second"),
+    "at no address": Way([], model="nowhere"),
+    "without a token": Way([], token="mw-wrong"),
+    "asked in no HTTP": Way([], request=b"nonsense\r\n\r\n"),
 }
-"""What the upstream does; the caller does what the name says."""
-
 _TIMES = 3
-_ENDS = 0.6
-"""Seconds until the last of it is over: of a caller who left one knows within half a second."""
+_PATIENCE = 10.0
+_REFUSES = 1
+"""A port of this machine on which nobody listens."""
 
 
 class _Stage:
     """Where it is played."""
 
     def __init__(self, folder: Path) -> None:
-        self.steps: list[Step] = []
+        self.way = WAYS["answered"]
         self.house: Any = None
+        self.ended: list[str] = []
         self._folder = folder
 
     def open(self, port: int) -> None:
-        self.house = House(self._folder, port, _HASTY)
+        self.house = House(self._folder, port, _CONFIG)
+        close, lookup = Account.close, gevent.socket.getaddrinfo
+
+        def noted(account: Account, now: float) -> None:
+            close(account, now)
+            self.ended.append(account.outcome)
+
+        def found(host: str, *asked: Any, **more: Any) -> Any:
+            if not host.endswith(".test"):
+                return lookup(host, *asked, **more)
+            ports = [_REFUSES, port] if host == "second.test" else [_REFUSES, _REFUSES]
+            kind = (gevent.socket.AF_INET, gevent.socket.SOCK_STREAM, 6, "")
+            return [(*kind, ("127.0.0.1", one)) for one in ports]
+
+        setattr(Account, "close", noted)  # noqa: B010
+        setattr(gevent.socket, "getaddrinfo", found)  # noqa: B010
 
     def answer(self, sock: Any, peer: Peer) -> None:
         """The upstream's part."""
         while read_request(sock):
-            for step in self.steps:
+            for step in self.way.steps:
                 if step == CLOSE:
                     sock.close()
                     return
@@ -83,41 +134,39 @@ class _Stage:
                     reset(sock)
                     return
                 if step == _WAIT:
-                    gevent.sleep(_ENDS)
+                    sock.recv(1)  # until the gateway leaves
                     return
                 sock.sendall(step)
 
-    def play(self, way: str) -> int:
-        """The caller's part; the status of the answer that came, 0 for none."""
-        caller = self.house.connect()
-        token = "mw-wrong" if way == "without a token" else TOKEN
+    def play(self) -> str:
+        """The caller's part, until the request is over; how that was."""
+        way, caller, before = self.way, self.house.connect(), len(self.ended)
         message = {"role": "user", "content": "hi"}
-        stream = _STREAM in self.steps
-        body = orjson.dumps({"model": "gpt-4o", "stream": stream, "messages": [message]})
+        stream = _STREAM in way.steps
+        body = orjson.dumps({"model": way.model, "stream": stream, "messages": [message]})
         caller.sendall(
-            b"nonsense\r\n\r\n"
-            if way == "asked in no HTTP"
-            else b"POST /v1/chat/completions HTTP/1.1\r\nHost: h\r\nContent-Type: application/json"
-            b"\r\nAuthorization: Bearer %b\r\nContent-Length: %d\r\n\r\n%b"
-            % (token.encode(), len(body), body)
+            way.request
+            or b"POST /v1/chat/completions HTTP/1.1\r\nHost: h\r\n"
+            b"Content-Type: application/json\r\nAuthorization: Bearer %b\r\n"
+            b"Content-Length: %d\r\n\r\n%b"
+            % (way.token.encode(), len(body), body)
         )
-        said = b""
-        if way.startswith("left"):
+        if way.leaves:
             gevent.sleep(0.05)
-        else:
-            caller.settimeout(5)
-            said = caller.recv(65536)
+            caller.close()
+        with gevent.Timeout(_PATIENCE):
+            while len(self.ended) == before:
+                gevent.sleep(0.005)
         caller.close()
-        return int(said[9:12] or 0)
+        return self.ended[-1]
 
-    def left(self, way: str) -> tuple[int, int]:
-        """What a caller is told, and how many objects are there that nobody has any more."""
-        self.steps = WAYS[way]
+    def left(self, way: Way) -> tuple[str, int]:
+        """How it ends, and how many objects are there then that nobody has any more."""
+        self.way = way
         gc.collect()
-        for _ in range(_TIMES):
-            status = self.play(way)
-        gevent.sleep(_ENDS)
-        return status, gc.collect()
+        (outcome,) = {self.play() for _ in range(_TIMES)}
+        gevent.sleep(0.05)  # what comes behind the end
+        return outcome, gc.collect()
 
 
 def main() -> None:
@@ -127,9 +176,9 @@ def main() -> None:
         with serving(stage.answer) as peer:
             stage.open(peer.port)
             gc.disable()
-            for way in WAYS:  # what is done for the first time makes things that stay
+            for way in WAYS.values():  # what is done for the first time makes things that stay
                 stage.left(way)
-            print(json.dumps({way: stage.left(way) for way in WAYS}), flush=True)
+            print(json.dumps({name: stage.left(way) for name, way in WAYS.items()}), flush=True)
         stage.house.close()
     os._exit(0)
 

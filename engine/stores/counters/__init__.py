@@ -36,7 +36,8 @@ class State(NamedTuple):
 class Taken(NamedTuple):
     """What `take` says: `denied` is the index of the first limit that refuses, or None when all
     pass; `states` has one for each limit asked about, in order; `receipt` goes back to `settle`
-    once (a second time does nothing), in the worker that took."""
+    at most once (a second time does nothing), in the worker that took: where nothing is held and
+    all came to what was taken, it need not."""
 
     denied: int | None
     states: Sequence[State]

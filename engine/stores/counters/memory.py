@@ -53,13 +53,6 @@ _Changed = Sequence[tuple[Limit, int]]
 """Limits whose count is to change, and what they really cost."""
 
 
-class _Denied(Exception):
-    """The limit of that number refuses."""
-
-    def __init__(self, limit: int) -> None:
-        self.limit = limit
-
-
 _CLOCK = getattr(time, "CLOCK_BOOTTIME", None) or time.CLOCK_REALTIME
 
 
@@ -87,12 +80,8 @@ class Memory:
     def take(self, limits: Sequence[Limit]) -> Taken:
         shared = self._opened()
         try:
-            try:
-                with shared.begin() as txn:
-                    taken = self._take(shared, txn, limits)
-            except _Denied as denied:
-                with shared.begin() as txn:
-                    taken = Taken(denied.limit, _look(shared, txn, limits, self._clock()))
+            with shared.begin() as txn:
+                taken = self._take(shared, txn, limits)
         except lmdb.MapFullError:
             self._full = True
             taken = Taken(None, [State(limit.amount, 0.0) for limit in limits])
@@ -124,24 +113,26 @@ class Memory:
             self._shared = None
 
     def _take(self, shared: Shared, txn: Transaction, limits: Sequence[Limit]) -> Taken:
-        """Take of all limits, or raise _Denied for a transaction that is not to be."""
         # Read while nobody else writes, so that no record sees time run backwards.
         now, worker = self._clock(), shared.worker
         receipt = _Receipt(limits, now, worker)
         states: list[State] = []
+        before: list[tuple[bytes, bytes | None]] = []
         for name, amount, window, cost in limits:
             key, tick = _place(name, window)
-            record = txn.get(key)
-            if record is None and not self._room(shared, txn, now):
+            was = txn.get(key)
+            if (was is None and not self._room(shared, txn, now)) or key in receipt.uncounted:
                 receipt.uncounted |= {key}
                 states.append(State(amount, 0.0))
                 continue
             if tick:
-                record, state = windows.take(record, amount, cost, tick, now)
+                record, state = windows.take(was, amount, cost, tick, now)
             else:
-                record, state = slots.take(record, amount, cost, worker, shared.alive)
+                record, state = slots.take(was, amount, cost, worker, shared.alive)
             if record is None:
-                raise _Denied(len(states))
+                _put_back(txn, before)
+                return Taken(len(states), _look(shared, txn, limits, now))
+            before.append((key, was))
             txn.put(key, record)
             states.append(state)
         return made(Taken, (None, states, receipt))
@@ -213,6 +204,15 @@ class Memory:
         if now >= self._say_at:
             self._say_at = now + _SAY_EVERY
             log.warning("counters in %s: %s", self._path, what)
+
+
+def _put_back(txn: Transaction, before: Sequence[tuple[bytes, bytes | None]]) -> None:
+    """Make records what they were, the first of each key last."""
+    for key, was in reversed(before):
+        if was is None:
+            txn.delete(key)
+        else:
+            txn.put(key, was)
 
 
 def _look(shared: Shared, txn: Transaction, limits: Sequence[Limit], now: int) -> list[State]:

@@ -179,6 +179,54 @@ def test_full_counters_let_requests_pass_say_so_once_a_minute_and_recover(path, 
     store.close()
 
 
+@pytest.mark.parametrize(("limit", "cost"), [(Limit("a", 2, 0), 1), (Limit("a", 2, 600.0), 0)])
+def test_what_was_not_counted_is_not_given_back(path, clock, limit, cost):
+    store = Memory(path, clock=clock, size=1 << 18)
+    for caller in range(3000):
+        store.take(rate(f"caller-{caller}", 1))
+    uncounted = store.take([limit])
+    clock.turn(70)
+    for caller in range(50):
+        store.take(rate(f"later-{caller}", 1))
+    assert [store.take([limit]).denied for _ in range(3)] == [None, None, 0]
+    store.settle(uncounted.receipt, [cost])
+    assert store.take([limit]).denied == 0
+    store.close()
+
+
+def test_a_limit_that_finds_no_room_has_none_further_on(store, monkeypatch):
+    room = iter([False, True])
+    monkeypatch.setattr(Memory, "_room", lambda *_: next(room))
+    slot = Limit("slots:a", 5, 0)
+    store.settle(store.take([slot, slot]).receipt, [1, 1])
+    monkeypatch.undo()
+    assert store.take([Limit("slots:a", 5, 0, 0)]).states[0].remaining == 5
+
+
+def test_a_denied_request_leaves_every_record_as_it_was(store):
+    store.take([Limit("new", 1, 60.0), Limit("slots:new", 2, 0)])
+    asked = [Limit("fresh", 9, 60.0), Limit("slots:new", 2, 0), Limit("new", 1, 60.0)]
+    denied = store.take(asked)
+    assert (denied.denied, [state.remaining for state in denied.states]) == (2, [9, 1, 0])
+    looked = [Limit(one.key, one.amount, one.window, 0) for one in asked[:2]]
+    assert [state.remaining for state in store.take(looked).states] == [9, 1]
+
+
+def test_a_store_whose_database_another_opened_anew_goes_on_with_that(path, store):
+    other = Memory(path, clock=Clock())
+    store.take(rate(cost=1))
+    other.take(rate(cost=1))
+    shutil.rmtree(path)
+    third = Memory(path, clock=Clock())
+    assert third.take(rate(cost=2)).denied is None
+    assert other.take(rate(cost=2)).denied == 0
+    store.close()
+    assert third.take(rate(cost=1)).denied is None
+    assert other.take(rate(cost=1)).denied == 0
+    third.close()
+    other.close()
+
+
 def test_memory_is_had_before_it_is_written_to(path, store, monkeypatch):
     had, reserve = [0], os.posix_fallocate
 

@@ -118,7 +118,18 @@ def test_after_a_clock_set_back_all_counts_as_if_taken_then(back):
 
 @pytest.mark.parametrize(
     ("age", "by", "total"),
-    [(0, -3, 2), (0, 4, 9), (10, -3, 2), (10, 4, 9), (10, -9, 0), (40, -3, 0), (40, 4, 4)],
+    [
+        (-10, -3, 2),
+        (-10, 4, 9),
+        (0, -9, 0),
+        (0, -3, 2),
+        (0, 4, 9),
+        (10, -3, 2),
+        (10, 4, 9),
+        (10, -9, 0),
+        (40, -3, 0),
+        (40, 4, 4),
+    ],
 )
 def test_a_correction_counts_where_it_was_taken_or_now(age, by, total):
     tick = windows.tick_of(32.0)
@@ -129,6 +140,16 @@ def test_a_correction_counts_where_it_was_taken_or_now(age, by, total):
     counts_until = bucket + 33 if age <= 32 else bucket + age + 33
     assert windows.read(corrected, counts_until)[0] == 0
     assert (corrected is None) == (total == 0)
+
+
+def test_a_correction_is_not_taken_for_one_of_256_buckets_later():
+    tick = windows.tick_of(32.0)
+    bucket = NOW // tick
+    record, _ = take(None, 100, 5, 32.0, NOW)
+    record, _ = take(record, 100, 7, 32.0, NOW + 256 * tick)
+    record, _ = take(record, 100, 1, 32.0, NOW + 260 * tick)
+    corrected = windows.correct(record, bucket + 260, bucket, -5)
+    assert windows.read(corrected, bucket + 260)[0] == 8
 
 
 def test_a_correction_makes_no_number_too_large_for_the_record():
