@@ -74,9 +74,9 @@ class Way(NamedTuple):
 WAYS = {
     "answered": Way([_HEAD + _JSON]),
     "streamed": Way([_STREAM, _EVENT, b"0\r\n\r\n"]),
-    "refused by the upstream": Way([b"HTTP/1.1 500 Oh\r\nContent-Length: 2\r\n\r\n{}"]),
     "refused in half": Way([b"HTTP/1.1 500 Oh\r\nContent-Length: 9\r\n\r\n{}", CLOSE]),
-    "unanswered": Way([CLOSE]),
+    "refused by the upstream": Way([b"HTTP/1.1 500 Oh\r\nContent-Length: 2\r\n\r\n{}"]),
+    "unanswered": Way([CLOSE]),  # first over the connection that the last one has left open
     "reset": Way([RESET]),
     "late": Way([_WAIT], model="hasty"),
     "answered in no HTTP": Way([b"nonsense\r\n\r\n"]),
