@@ -6,14 +6,15 @@ import logging
 import math
 import time
 from collections.abc import Sequence
+from functools import partial
 
 from engine.allowance import Allowance, Rule
 from engine.errors import GatewayError
-from engine.exchange import Exchange, Handler, Response, Stage
+from engine.exchange import Account, Exchange, Handler, Response, Stage
 from engine.limits import Limits
 from engine.network import caller_address
 from engine.services import Services
-from engine.stores.counters import CountersAway, Limit, State
+from engine.stores.counters import Counters, CountersAway, Limit, State
 
 log = logging.getLogger("modelway")
 _ASKS_TO_WAIT = {"requests": "rate_limit_exceeded", "tokens": "token_budget_exceeded"}
@@ -46,13 +47,7 @@ def limit(rules: Sequence[Rule], services: Services, upstream: str = "") -> Stag
             rule = limits.rules[denied]
             exchange.account.limit = rule.name.partition("/")[0]
             raise _refused(rule, asked[denied], states[denied], shown)
-        account = exchange.account
-
-        def settle() -> None:
-            if (costs := limits.came_to(account)) is not None:
-                counters.settle(receipt, costs)
-
-        exchange.on_end.append(settle)
+        exchange.on_end.append(partial(_settle, counters, receipt, limits, exchange.account))
         response = following(exchange)
         if shown:
             if not limits.shown.isdisjoint(dict(response.headers)):
@@ -62,6 +57,11 @@ def limit(rules: Sequence[Rule], services: Services, upstream: str = "") -> Stag
         return response
 
     return stage
+
+
+def _settle(counters: Counters, receipt: object, limits: Limits, account: Account) -> None:
+    if (costs := limits.came_to(account)) is not None:
+        counters.settle(receipt, costs)
 
 
 class _ByKind:
