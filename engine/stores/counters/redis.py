@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 
-from engine.stores.counters import HELD_AGAIN, Limit, State, Taken
+from engine.stores.counters import HELD_AGAIN, Limit, State, Taken, made
 from engine.stores.counters.redis_later import Later
 from engine.stores.counters.redis_link import Command, Link
 from engine.stores.counters.redis_scripts import CORRECT, RENEW, TAKE
@@ -23,8 +24,16 @@ LIMIT = 0.05
 _TAG = "{modelway}"
 _TOGETHER = 500
 
-_Entry = tuple[str, int, int, int, str]
-"""What was taken: the key, its tick (0 for slots), the bucket, how much, the name of the lease."""
+
+class _Receipt:
+    """What was taken: of which keys, in which buckets, and under which name slots are held."""
+
+    __slots__ = ("buckets", "keys", "lease", "limits")
+
+    def __init__(
+        self, limits: Sequence[Limit], keys: Sequence[str], buckets: Sequence[int], lease: str
+    ) -> None:
+        self.limits, self.keys, self.buckets, self.lease = limits, keys, buckets, lease
 
 
 class Redis:
@@ -58,13 +67,11 @@ class Redis:
         self._count += 1
         lease = f"{self._name}:{self._count}"
         keys: list[str] = []
-        ticks: list[int] = []
         args: list[str | int] = []
-        for limit in limits:
-            tick = tick_of(limit.window) if limit.window else 0
-            keys.append(f"{_TAG}:{tick}:{limit.key}")
-            ticks.append(tick)
-            args += (limit.amount, tick, limit.cost)
+        for name, amount, window, cost in limits:
+            key, tick = _place(name, window)
+            keys.append(key)
+            args += (amount, tick, cost)
         ask = ("EVALSHA", TAKE.sha, len(keys), *keys, self._now(), lease, self._ends, *args)
         ahead = self._later.along()
         try:
@@ -72,26 +79,28 @@ class Redis:
         except BaseException as error:
             self._later.keep(ahead, error)
             raise
-        states = [_state(*said[i + 1 : i + 4]) for i in range(0, len(said), 4)]
+        states = [
+            made(State, (remaining, reset / 1e6, wait / 1e6 if wait >= 0 else HELD_AGAIN))
+            for remaining, reset, wait in zip(said[1::4], said[2::4], said[3::4], strict=True)
+        ]
         if denied:
             return Taken(denied - 1, states)
-        receipt: list[_Entry] = []
-        for i, limit in enumerate(limits):
-            name = f"{lease}:{i + 1}"
-            if not ticks[i]:
-                self._hold(keys[i], name, limit.cost)
-            receipt.append((keys[i], ticks[i], said[i * 4], limit.cost, name))
-        return Taken(None, states, receipt)
+        for at, limit in enumerate(limits):
+            if not limit.window:
+                self._hold(keys[at], f"{lease}:{at + 1}", limit.cost)
+        return made(Taken, (None, states, _Receipt(limits, keys, said[::4], lease)))
 
     def settle(self, receipt: object, costs: Sequence[int]) -> None:
-        if not receipt or not isinstance(receipt, list):
+        if not isinstance(receipt, _Receipt) or not receipt.limits:
             return
-        entries: list[tuple[_Entry, int]] = list(zip(receipt, costs, strict=True))
-        receipt.clear()
-        for (key, tick, taken, was, lease), cost in entries:
-            if not tick:
-                self._give_back(key, lease, was)
+        pairs = list(zip(receipt.limits, costs, strict=True))
+        receipt.limits = ()
+        for at, ((_, _, window, was), cost) in enumerate(pairs):
+            key, taken = receipt.keys[at], receipt.buckets[at]
+            if not window:
+                self._give_back(key, f"{receipt.lease}:{at + 1}", was)
             elif cost != was:
+                tick = tick_of(window)
                 self._later.add(
                     ("EVALSHA", CORRECT.sha, 1, key, self._now(), tick, taken, cost - was)
                 )
@@ -138,8 +147,11 @@ class Redis:
                 yield ("EVALSHA", RENEW.sha, 1, key, self._now(), self._ends, *some)
 
 
-def _state(remaining: int, reset: int, wait: int) -> State:
-    return State(remaining, reset / 1e6, wait / 1e6 if wait >= 0 else HELD_AGAIN)
+@lru_cache(maxsize=4096)
+def _place(name: str, window: float) -> tuple[str, int]:
+    """The key of a limit, and its tick: 0 for slots held at a time."""
+    tick = tick_of(window) if window else 0
+    return f"{_TAG}:{tick}:{name}", tick
 
 
 def _members(lease: str, count: int) -> list[str]:
