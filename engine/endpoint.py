@@ -123,7 +123,7 @@ class Door:
     def unexpected(self, req: falcon.Request, resp: Sent, error: Exception, params: Any) -> None:
         """What fails outside a handler: Falcon's own refusals, and a connection to be cut."""
         if isinstance(error, CallerGone):
-            raise CallerGone(str(error.strerror)) from None  # Falcon keeps the first one
+            raise CallerGone(str(error.strerror)) from None  # Falcon's frames hold the first
         status = error.status_code if isinstance(error, falcon.HTTPError) else 500
         exchange = Exchange(req.method, "", "", req.env, request_id())
         exchange.dialect = get("openai")

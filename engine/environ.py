@@ -12,11 +12,12 @@ UNPREFIXED = {"CONTENT-TYPE": "CONTENT_TYPE", "CONTENT-LENGTH": "CONTENT_LENGTH"
 
 def environ_of(base: dict[str, Any], req: Any, sock: Any, peer: Any, server: Any) -> dict[str, Any]:
     """The environment of a request, upon what is the same for all (`base`)."""
-    if req.head is None:
-        return _made(base, req, sock, peer, server)
-    if req.environ is None:  # what holds for all that come with the same head
-        req.environ = _made(base, req, sock, peer, server)
-    environ: dict[str, Any] = req.environ.copy()
+    made: dict[str, Any] | None = req.environ
+    if made is None:
+        made = _made(base, req, sock, peer, server)
+        if req.head is not None:  # it holds for all that come with the same one
+            req.environ = made
+    environ = made.copy()
     environ["wsgi.input"] = req.body
     if req.length:
         environ["CONTENT_LENGTH"] = req.length
@@ -24,8 +25,8 @@ def environ_of(base: dict[str, Any], req: Any, sock: Any, peer: Any, server: Any
 
 
 def _made(base: dict[str, Any], req: Any, sock: Any, peer: Any, server: Any) -> dict[str, Any]:
+    """What its head says, and its connection."""
     environ = base.copy()
-    environ["wsgi.input"] = req.body
     environ["wsgi.url_scheme"] = req.scheme
     environ["gunicorn.socket"] = sock
     environ["REQUEST_METHOD"] = req.method

@@ -57,7 +57,7 @@ class Limits:
         for at, kind in self._costly:
             key, amount, window, cost = limits[at]
             if kind == "tokens":
-                cost = usage.input + usage.output
+                cost = usage.tokens
             elif (price := prices.find(exchange.account.model or exchange.model)) is not None:
                 cost = price.cost(usage)
             limits[at] = made(Limit, (key, amount, window, cost))
@@ -71,9 +71,8 @@ class Limits:
         if not self._settled:
             return None
         costs = list(self._one)
-        usage = account.usage
         for at, kind in self._costly:
-            costs[at] = account.cost if kind == "spend" else usage.input + usage.output
+            costs[at] = account.cost if kind == "spend" else account.usage.tokens
         return costs
 
     def headers(self, states: Sequence[State]) -> list[tuple[str, str]]:

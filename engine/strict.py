@@ -26,7 +26,7 @@ _CHUNKS_IN_A_TURN = 64
 _MOST_TINY_CHUNKS = 10_000
 _TINY = 64
 _MOST_NAMES = 1000
-_LONGEST_KEPT = 8192
+_LONGEST_KEPT = 8192  # bytes of a head that a connection keeps
 
 
 class Requests(RequestParser):  # type: ignore[misc]

@@ -34,7 +34,6 @@ _SWEPT, _SWEPT_WHEN_FULL = 4, 100
 _LOOK_EVERY, _SAY_EVERY = 1.0, 60.0
 _LONGEST_NAME = 400
 
-
 _NONE: frozenset[bytes] = frozenset()
 
 

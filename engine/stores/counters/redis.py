@@ -1,10 +1,10 @@
 """Counters of many machines, in a Redis server: exact across all of them.
 
-A take is one round trip for all limits of a request, and takes along what there is to correct of
-those before it. All keys have the same hash tag, because one
-script changes them together: a cluster keeps them on one of its shards, which this needs the
-address of (it does not follow a cluster's redirections). Slots are leases that a worker renews as
-long as it lives, so those of a killed one are free again within `LEASE` seconds.
+A take is one round trip for all limits of a request, and has along what there is to correct of
+those before it. All keys have the same hash tag, because one script changes them together: a
+cluster keeps them on one of its shards, which this needs the address of (it does not follow a
+cluster's redirections). Slots are leases that a worker renews as long as it lives, so those of a
+killed one are free again within `LEASE` seconds.
 """
 
 from __future__ import annotations
@@ -26,14 +26,12 @@ _TOGETHER = 500
 
 
 class _Receipt:
-    """What was taken: of which keys, in which buckets, and under which name slots are held."""
+    """What was taken, in which buckets, and under which name slots are held."""
 
-    __slots__ = ("buckets", "keys", "lease", "limits")
+    __slots__ = ("buckets", "lease", "limits")
 
-    def __init__(
-        self, limits: Sequence[Limit], keys: Sequence[str], buckets: Sequence[int], lease: str
-    ) -> None:
-        self.limits, self.keys, self.buckets, self.lease = limits, keys, buckets, lease
+    def __init__(self, limits: Sequence[Limit], buckets: Sequence[int], lease: str) -> None:
+        self.limits, self.buckets, self.lease = limits, buckets, lease
 
 
 class Redis:
@@ -88,19 +86,18 @@ class Redis:
         for at, limit in enumerate(limits):
             if not limit.window:
                 self._hold(keys[at], f"{lease}:{at + 1}", limit.cost)
-        return made(Taken, (None, states, _Receipt(limits, keys, said[::4], lease)))
+        return made(Taken, (None, states, _Receipt(limits, said[::4], lease)))
 
     def settle(self, receipt: object, costs: Sequence[int]) -> None:
         if not isinstance(receipt, _Receipt) or not receipt.limits:
             return
         pairs = list(zip(receipt.limits, costs, strict=True))
         receipt.limits = ()
-        for at, ((_, _, window, was), cost) in enumerate(pairs):
-            key, taken = receipt.keys[at], receipt.buckets[at]
-            if not window:
+        for at, ((name, _, window, was), cost) in enumerate(pairs):
+            (key, tick), taken = _place(name, window), receipt.buckets[at]
+            if not tick:
                 self._give_back(key, f"{receipt.lease}:{at + 1}", was)
             elif cost != was:
-                tick = tick_of(window)
                 self._later.add(
                     ("EVALSHA", CORRECT.sha, 1, key, self._now(), tick, taken, cost - was)
                 )
