@@ -12,12 +12,9 @@ UNPREFIXED = {"CONTENT-TYPE": "CONTENT_TYPE", "CONTENT-LENGTH": "CONTENT_LENGTH"
 
 def environ_of(base: dict[str, Any], req: Any, sock: Any, peer: Any, server: Any) -> dict[str, Any]:
     """The environment of a request, upon what is the same for all (`base`)."""
-    made: dict[str, Any] | None = req.environ
-    if made is None:
-        made = _made(base, req, sock, peer, server)
-        if req.head is not None:  # it holds for all that come with the same one
-            req.environ = made
-    environ = made.copy()
+    if req.environ is None:  # else it comes with the same head as another before it
+        req.environ = _made(base, req, sock, peer, server)
+    environ: dict[str, Any] = req.environ.copy()
     environ["wsgi.input"] = req.body
     if req.length:
         environ["CONTENT_LENGTH"] = req.length

@@ -123,7 +123,7 @@ class StrictRequest(message.Request):  # type: ignore[misc]
     body: Any
     fields: dict[str, str] | None = None  # the headers by their WSGI names, of a plain one
     head: Head | None = None  # of a plain one
-    environ: dict[str, Any] | None = None  # what an application was told, of a plain one
+    environ: dict[str, Any] | None = None  # what an application is told of its head
     length = ""  # as it is said, where that may be another than when the head came first
     _length: int | None = None  # None: gunicorn is to find out
     _closing: bool | None = None

@@ -33,6 +33,7 @@ def test_text_counts_by_its_bytes():
     ("fields", "output"),
     [
         ({}, DEFAULT_OUTPUT),
+        ({"n": 3}, 3 * DEFAULT_OUTPUT),
         ({"max_tokens": 5}, 5),
         ({"max_tokens": 0}, 0),
         ({"max_completion_tokens": 7, "max_tokens": 5}, 7),

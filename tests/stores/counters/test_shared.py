@@ -227,6 +227,17 @@ def test_a_store_whose_database_another_opened_anew_goes_on_with_that(path, stor
     other.close()
 
 
+def test_closing_what_another_opened_anew_closes_nothing_of_it(path, store):
+    store.take(rate(cost=1))
+    shutil.rmtree(path)
+    other = Memory(path, clock=Clock())
+    other.take(rate(cost=3))
+    store.close()
+    assert other.take(rate(cost=1)).denied == 0
+    assert entries(path) == 2  # the limit, and the number of the next worker
+    other.close()
+
+
 def test_memory_is_had_before_it_is_written_to(path, store, monkeypatch):
     had, reserve = [0], os.posix_fallocate
 

@@ -99,6 +99,13 @@ def test_the_same_limit_twice_in_a_request_counts_twice(bench):
     assert bench.take(rate(4, cost=0)).states[0].remaining == 4
 
 
+def test_the_same_limit_twice_in_a_denied_request_counts_not_at_all(bench):
+    bench.take(rate(1, key="full"))
+    assert bench.take(rate(9), rate(9), slots(9), slots(9), rate(1, key="full")).denied == 4
+    told = bench.take(rate(9, cost=0), slots(9, 0))
+    assert [state.remaining for state in told.states] == [9, 9]
+
+
 def test_keys_may_be_long_and_of_any_language(bench):
     for key in ("x" * 5000, "x" * 4999 + "y", "schlüssel {modelway}\n\0:*", "钥匙" * 300):
         assert bench.passes(rate(1, key=key))
