@@ -116,9 +116,10 @@ class Worker(GeventWorker):  # type: ignore[misc]
         super().notify()
         since = time.monotonic() - self.cfg.keepalive if self.alive else math.inf
         for greenlet in [g for g, begun in self._idle.items() if begun <= since]:
-            # What has arrived can still be read; after that the connection is at its end.
+            # What has arrived can still be read; after that the connection is at its end. gevent's
+            # own shutdown would break off the wait for it, as if the connection had broken.
             with contextlib.suppress(OSError):
-                self._sockets[greenlet].shutdown(socket.SHUT_RD)
+                self._sockets[greenlet]._sock.shutdown(socket.SHUT_RD)
 
     def handle_request(self, listener_name: Any, req: Any, sock: Any, addr: Any) -> bool:
         """Answer one request. Whether the connection can carry another."""
