@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import chain
 from typing import Any
@@ -22,6 +22,7 @@ class Outgoing(Response):  # type: ignore[misc]
 
     status: str | None
     response_length: int | None
+    _unsent = b""
 
     def start_response(
         self, status: str, headers: Sequence[tuple[str, str]], exc_info: Any = None
@@ -59,8 +60,11 @@ class Outgoing(Response):  # type: ignore[misc]
     def write(self, arg: bytes) -> None:
         """Send a piece of the body, and what stands before it."""
         if self.chunked and self.headers_sent:  # an event of a stream, most often
+            data, self._unsent = self._unsent, b""
             if arg:
-                self.sock.sendall(b"%x\r\n%b\r\n" % (len(arg), arg))
+                data += b"%x\r\n%b\r\n" % (len(arg), arg)
+            if data:
+                self.sock.sendall(data)
             return
         length = self.response_length
         if length is not None:
@@ -74,9 +78,23 @@ class Outgoing(Response):  # type: ignore[misc]
             arg = self._head() + arg
         self.sock.sendall(arg)
 
+    @property
+    def offer(self) -> Callable[[bytes], bool] | None:
+        """What sends one more piece without waiting, once the head is out: False where some of it
+        is left to the next `write`. None where there is no such way."""
+        return self._offer if self.chunked and hasattr(self.sock, "offer") else None
+
+    def _offer(self, arg: bytes) -> bool:
+        data = b"%x\r\n%b\r\n" % (len(arg), arg)
+        sent = self.sock.offer(data)
+        if sent == len(data):
+            return True
+        self._unsent += data[sent:]
+        return False
+
     def close(self) -> None:
         """Send what ends the answer."""
-        end = b"0\r\n\r\n" if self.chunked else b""
+        end = self._unsent + b"0\r\n\r\n" if self.chunked else b""
         if not self.headers_sent:
             end = self._head() + end
         if end:

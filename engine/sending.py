@@ -56,7 +56,7 @@ class _Sending:
 
     The exchange ends before the last byte leaves: whoever has the whole answer is in the ledger,
     even when this worker is killed now, and what was taken for the request is given back. Closing
-    it ends what did not get so far, and runs `after`.
+    it ends what did not get so far, and runs `after`. `passage` is that of its body (`Flow`).
     """
 
     def __init__(
@@ -66,6 +66,7 @@ class _Sending:
         length: int,
         after: Sequence[Callable[[], None]],
     ) -> None:
+        self.passage = getattr(body, "passage", None)
         self._body = body
         self._exchange = exchange
         self._left = length

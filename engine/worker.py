@@ -148,9 +148,12 @@ class Worker(GeventWorker):  # type: ignore[misc]
 
     def _answer(self, environ: dict[str, Any], out: Outgoing) -> None:
         pieces = self.wsgi(environ, out.start_response)
+        passage = getattr(pieces, "passage", None)
         try:
             for piece in pieces:
                 out.write(piece)
+                if passage is not None:  # the head is out
+                    passage.offer, passage = out.offer, None
             out.close()
         finally:
             if hasattr(pieces, "close"):
@@ -191,6 +194,13 @@ class _Direct(gevent.socket.socket):
 
     def settimeout(self, howlong: float | None) -> None:
         self.timeout = howlong
+
+    def offer(self, data: bytes) -> int:
+        """How much of it could be sent at once. Why there is not more, `sendall` will tell."""
+        try:
+            return int(self._sock.send(data))
+        except OSError:
+            return 0
 
     def sendall(self, data: Any, flags: int = 0) -> None:
         try:

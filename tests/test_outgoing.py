@@ -89,6 +89,63 @@ def test_http_1_0_is_ended_by_closing() -> None:
     assert got == [head(CLOSE, TEXT, version=b"1.0") + b"a", b"b"]
 
 
+class Taking(Sock):
+    """Takes so many bytes of an offer at once."""
+
+    def __init__(self, room: int) -> None:
+        super().__init__()
+        self.room = room
+
+    def offer(self, data: bytes) -> int:
+        taken, self.room = data[: self.room], max(0, self.room - len(data))
+        self.sent.append(taken)
+        return len(taken)
+
+
+def offering(room: int, version: tuple[int, int] = (1, 1)) -> tuple[Outgoing, Taking]:
+    out, _ = outgoing(version=version)
+    out.sock = sock = Taking(room)
+    out.start_response("200 OK", [])
+    out.write(b"first")
+    sock.sent.clear()
+    return out, sock
+
+
+def test_what_is_offered_is_a_chunk() -> None:
+    out, sock = offering(100)
+    assert out.offer is not None
+    assert out.offer(b"a" * 16)
+    assert sock.sent == [b"10\r\n" + b"a" * 16 + b"\r\n"]
+
+
+@pytest.mark.parametrize("room", range(7))
+def test_what_was_not_taken_of_an_offer_goes_before_all_else(room: int) -> None:
+    for after in (b"", b"d"):
+        out, sock = offering(room)
+        assert out.offer is not None
+        assert not out.offer(b"abc")
+        assert len(b"".join(sock.sent)) == room
+        out.write(after)
+        out.close()
+        more = b"1\r\nd\r\n" if after else b""
+        assert b"".join(sock.sent) == b"3\r\nabc\r\n" + more + b"0\r\n\r\n"
+
+
+def test_what_was_not_taken_of_an_offer_goes_before_the_end() -> None:
+    out, sock = offering(2)
+    assert out.offer is not None
+    out.offer(b"abc")
+    out.close()
+    assert b"".join(sock.sent) == b"3\r\nabc\r\n0\r\n\r\n"
+
+
+def test_there_is_no_offer_without_chunks_or_without_a_socket_that_takes_it() -> None:
+    assert offering(9, version=(1, 0))[0].offer is None
+    out, _ = outgoing()
+    out.start_response("200 OK", [])
+    assert out.offer is None
+
+
 def test_the_date_is_that_of_now() -> None:
     out, sock = outgoing()
     out.start_response("200 OK", [])

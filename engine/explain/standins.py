@@ -30,7 +30,7 @@ class Canned(Answer):
         self._body = b"{}"
         self.length = len(self._body)
 
-    def read(self) -> bytes:
+    def read(self, passing: Any = None) -> bytes:
         data, self._body = self._body, b""
         return data
 

@@ -10,6 +10,7 @@ from engine.dialects import Dialect
 from engine.errors import CallerGone
 from engine.estimate import Takes, expected
 from engine.exchange import Account, Exchange, Handler, Response, Stage
+from engine.flow import Flow, Passage, Step
 from engine.metering import Meter
 from engine.relay.answer_text import with_known
 from engine.relay.metering import Reader, reader, usage_in
@@ -47,7 +48,9 @@ def meter(dialect: Dialect, takes: Takes, services: Services) -> Stage:
 
         exchange.on_end.append(conclude)
         if account.stream:
-            response.body = _events(body, passing, bool(exchange.edits), account)
+            flow = body if isinstance(body, Flow) else Flow(body, Passage())
+            flow.passage.steps.append(_noting(passing, bool(exchange.edits), account))
+            response.body = flow
         else:
             response.body = _passing(body, passing)
         return response
@@ -109,22 +112,22 @@ def _passing(body: Iterable[bytes], passing: Reader) -> Iterator[bytes]:
         yield data
 
 
-def _events(
-    body: Iterable[bytes], passing: Reader, hidden: bool, account: Account
-) -> Iterator[bytes]:
-    """A stream's events on their way; `hidden`: without the one that only tells the usage."""
+def _noting(passing: Reader, hidden: bool, account: Account) -> Step:
+    """A look at each of a stream's events; `hidden`: without the one that only tells the usage."""
     feed, clock = passing.feed, time.monotonic
     last, longest = clock(), 0.0
-    for data in body:
+
+    def note(data: bytes) -> bytes:
+        nonlocal last, longest
         now = clock()
         if now - last > longest:
             account.longest_gap = longest = now - last
         last = now
         account.events += data.count(b"\n\n")
         feed(data)
-        if hidden and b'"usage"' in data and not (data := without_usage_event(data)):
-            continue
-        yield data
+        return without_usage_event(data) if hidden and b'"usage"' in data else data
+
+    return note
 
 
 def _media_type(response: Response) -> str:

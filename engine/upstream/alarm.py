@@ -6,6 +6,7 @@ timer serves many waits: it rings when the earliest could have ended, and is set
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from time import monotonic
 from typing import Any
 
@@ -20,17 +21,35 @@ class Alarm:
         self._rings = 0.0  # when, if there is a timer
         self._deadline = 0.0  # of the wait of now
         self._waiting: Any = None
+        self._arrived = _missed
 
     def wait(self, watcher: Any, seconds: float) -> None:
         """Wait until an I/O watcher of gevent is ready. Raises TimeoutError after `seconds`."""
-        self._deadline = deadline = monotonic() + seconds
-        if self._timer is None or deadline < self._rings:
-            self._set(seconds)
+        self.extend(seconds)
         self._waiting = getcurrent()
         try:
             get_hub().wait(watcher)
         finally:
             self._waiting = None
+
+    def watch(self, watcher: Any, seconds: float, arrived: Callable[[], bool]) -> None:
+        """Wait while `arrived` is called each time a watcher is ready, from the event loop, where
+        nothing may wait: nobody is woken for it. Until it returns False, or raises, which is raised
+        here; or until the time is over as for `wait`, which it may `extend`."""
+        self.extend(seconds)
+        self._waiting, self._arrived = getcurrent(), arrived
+        watcher.start(self._ready)
+        try:
+            get_hub().switch()
+        finally:
+            watcher.stop()
+            self._waiting, self._arrived = None, _missed
+
+    def extend(self, seconds: float) -> None:
+        """The wait of now may last so long from now."""
+        self._deadline = deadline = monotonic() + seconds
+        if self._timer is None or deadline < self._rings:
+            self._set(seconds)
 
     def left(self) -> float:
         """Seconds until the latest wait would have been over; at least 0."""
@@ -49,6 +68,20 @@ class Alarm:
         self._timer = get_hub().loop.timer(seconds)
         self._timer.start(self._ring)
 
+    def throw(self, error: BaseException) -> None:
+        """Wake whoever watches with an error. gevent does so when it closes what is watched."""
+        if self._waiting is not None:
+            self._waiting.throw(error)
+
+    def _ready(self) -> None:
+        try:
+            if self._arrived():
+                return
+        except BaseException as error:  # noqa: BLE001 - raised again, where it is waited for
+            self.throw(error)
+        else:
+            self._waiting.switch()
+
     def _ring(self) -> None:
         """From the hub, where nobody runs: whoever is woken still waits."""
         self.close()
@@ -59,3 +92,8 @@ class Alarm:
             self._set(left)
         else:
             self._waiting.throw(TimeoutError)
+
+
+def _missed() -> bool:
+    """Nobody watches any more."""
+    return True

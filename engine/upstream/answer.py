@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Protocol
 
 from engine.upstream.connection import PIECE, Connection, Socket
@@ -106,10 +106,12 @@ class Answer:
         """Whether the body has come to its end, and all of it was read."""
         return self._parser.done and self._failure is None and not self._parser.body
 
-    def read(self) -> bytes:
+    def read(self, passing: Callable[[bytes], None] | None = None) -> bytes:
         """The part of the body that has arrived, waiting until there is one; b"" at the end.
 
         What came before a failure is given first; then each call raises the UpstreamFailure.
+        `passing`, where it is given, is called with every part but the last, from the event loop;
+        what it raises is raised here, and the answer goes on.
         """
         parser = self._parser
         while not parser.body:
@@ -117,7 +119,7 @@ class Answer:
                 raise self._failure
             if parser.done:
                 return b""
-            self._receive()
+            self._receive(passing=passing)
         return parser.take()
 
     def silent(self, seconds: float) -> bool:
@@ -154,18 +156,23 @@ class Answer:
         except UpstreamFailure as failure:
             self._fail(failure)
 
-    def _receive(self, deadline: float | None = None) -> None:
+    def _receive(
+        self,
+        deadline: float | None = None,
+        passing: Callable[[bytes], None] | None = None,
+    ) -> None:
         """Take in what arrives next: a first byte before `deadline`, or any within the pause that
-        an upstream may make."""
+        an upstream may make. With `passing`, see `read`."""
         connection, patience = self._connection, self._patience
         try:
             if connection is None:
                 raise Cancelled
-            if deadline is None:
-                wait = patience.idle()
+            if passing is not None:
+                connection.stream(self._parser, patience.idle, passing)
+            elif deadline is None:
+                connection.receive(self._parser, patience.idle())
             else:
-                wait = patience.until(deadline, FirstByteTimeout)
-            connection.receive(self._parser, wait)
+                connection.receive(self._parser, patience.until(deadline, FirstByteTimeout))
         except UpstreamFailure as failure:
             self._fail(failure)
         else:

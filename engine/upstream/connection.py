@@ -136,6 +136,40 @@ class Connection:
         else:
             parser.end()
 
+    def stream(
+        self, parser: AnswerParser, wait: Callable[[], Wait], passing: Callable[[bytes], None]
+    ) -> None:
+        """Like `receive`, but what arrives within a body goes to `passing` from the event loop, one
+        after another, and `wait` is asked each time. It is over when the body is, or when either
+        raises."""
+        recv, extend = self._recv, self._alarm.extend
+        seconds, failure = wait()
+
+        def arrived() -> bool:
+            nonlocal failure
+            try:
+                data = recv(PIECE)
+            except _NOT_NOW:
+                return True
+            if not data:
+                parser.end()
+                return False
+            parser.feed(data)
+            if parser.done:
+                return False
+            if parser.body:
+                passing(parser.take())
+            seconds, failure = wait()
+            extend(seconds)
+            return True
+
+        try:
+            self._alarm.watch(self._arrival, seconds, arrived)
+        except TimeoutError:
+            raise failure from None
+        except OSError:
+            parser.end(clean=False)
+
     def _arrived(self) -> bytes:
         """What arrives next, where what has arrived is a TLS record that is not whole."""
         while True:

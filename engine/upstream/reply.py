@@ -12,6 +12,7 @@ import orjson
 from engine.dialects import Dialect
 from engine.errors import CallerGone, GatewayError
 from engine.exchange import Exchange, Response
+from engine.flow import Blocked, Flow, Passage
 from engine.relay.headers import returned
 from engine.relay.sse import Cleaner, EventTooLarge
 from engine.upstream.attempt import Tried
@@ -51,7 +52,7 @@ def relay(tried: Tried, exchange: Exchange, dialect: Dialect, watcher: Watcher) 
     headers = [pair for pair in headers if pair[0] not in _STREAM_HEADERS]
     headers += _STREAM_HEADERS.items()
     stream = _Stream(tried, answer, opening.cleaner, exchange, dialect, watcher)
-    return Response(answer.status, headers, stream.events(opening.first))
+    return Response(answer.status, headers, Flow(stream.events(opening.first), stream.passage))
 
 
 def refuse(tried: Tried, exchange: Exchange, dialect: Dialect, retried: bool) -> Response:
@@ -107,7 +108,8 @@ def unavailable(wait: float) -> GatewayError:
 
 
 class _Stream:
-    """A stream's events on their way; when it breaks, the dialect's error event and a cut."""
+    """A stream's events on their way, most of them by `passage`; when it breaks, the dialect's
+    error event and a cut."""
 
     def __init__(
         self,
@@ -118,6 +120,7 @@ class _Stream:
         dialect: Dialect,
         watcher: Watcher,
     ) -> None:
+        self.passage = Passage()
         self._answer = answer
         self._cleaner = cleaner
         self._exchange = exchange
@@ -129,14 +132,19 @@ class _Stream:
 
     def events(self, first: bytes) -> Iterator[bytes]:
         beat, answer = self._beat, self._answer
-        read, clean = self._watching.read, self._cleaner.feed
+        read, clean, passage = self._watching.read, self._cleaner.feed, self.passage
+        passing = self._pass if beat is None else None  # a sign of life is sent from here
         try:
             if first:
                 yield first
             while True:
                 if beat is not None:
                     yield from self._signs_of_life(beat)
-                data = read(answer)
+                try:
+                    data = read(answer, passing if passage.offer is not None else None)
+                except Blocked:
+                    yield b""
+                    continue
                 if not data:
                     break
                 if events := clean(data):
@@ -155,6 +163,11 @@ class _Stream:
         finally:
             self._watching.close()
             self._exchange.account.told = time.monotonic()
+
+    def _pass(self, data: bytes) -> None:
+        """From the event loop: what has arrived goes on at once, and nobody is woken."""
+        if events := self._cleaner.feed(data):
+            self.passage.send(events)
 
     def _signs_of_life(self, beat: float) -> Iterator[bytes]:
         left = self._idle

@@ -7,6 +7,7 @@ nothing; whoever waits for the sake of a caller who has hung up is woken with Ca
 from __future__ import annotations
 
 import socket
+from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Protocol
 
@@ -30,7 +31,7 @@ class _Woken(BaseException):
 class Readable(Protocol):
     """What is waited for again and again."""
 
-    def read(self) -> bytes: ...
+    def read(self, passing: Callable[[bytes], None] | None, /) -> bytes: ...
 
 
 class Watcher:
@@ -100,14 +101,14 @@ class _Watch:
         if kind is _Woken:
             raise CallerGone("the caller left") from None
 
-    def read(self, answer: Readable) -> bytes:
-        """`answer.read()`, watched: for one event after another, until `close`, and always in the
-        same greenlet."""
+    def read(self, answer: Readable, passing: Callable[[bytes], None] | None = None) -> bytes:
+        """`answer.read(passing)`, watched: for one event after another, until `close`, and always
+        in the same greenlet."""
         if self.greenlet is None:
             self._begin()
         self.waits = True
         try:
-            return answer.read()
+            return answer.read(passing)
         except _Woken:
             raise CallerGone("the caller left") from None
         finally:

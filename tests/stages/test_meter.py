@@ -10,6 +10,7 @@ from engine.dialects import get
 from engine.errors import CallerGone, GatewayError
 from engine.estimate import Takes, expected
 from engine.exchange import Exchange, Response
+from engine.flow import Flow, Passage
 from engine.services import Services
 from engine.stages.meter import meter
 from engine.usage import NOTHING, price_of
@@ -94,6 +95,25 @@ def test_a_stream_is_asked_for_its_usage_and_the_extra_event_stays_here(said, hi
     assert body == WORD + DONE
     assert made.account.stream
     assert made.account.usage.output == 3
+
+
+def test_what_passes_by_itself_is_metered_all_the_same():
+    made, sent = exchange(stream=True), []
+    passage = Passage()
+    passage.offer = lambda data: not sent.append(data)
+
+    def source():
+        passage.send(WORD)
+        passage.send(LAST)
+        yield DONE
+
+    response = run(made, lambda given: Response(200, EVENTS, Flow(source(), passage)))
+    assert list(response.body) == [DONE]
+    made.end()
+    assert sent == [WORD]
+    account = made.account
+    assert (account.usage.output, account.events) == (3, 3)
+    assert account.bytes_out == len(WORD + LAST + DONE)
 
 
 def test_a_caller_who_asked_gets_the_event():

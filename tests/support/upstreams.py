@@ -57,7 +57,9 @@ class Answer:
     def is_whole(self) -> bool:
         return self._ends and not self.pieces
 
-    def read(self) -> bytes:
+    def read(self, passing: Callable[[bytes], None] | None = None) -> bytes:
+        while passing is not None and len(self.pieces) > 1 and isinstance(self.pieces[0], bytes):
+            passing(self.pieces.pop(0))  # type: ignore[arg-type]
         while self.pieces and isinstance(self.pieces[0], float):
             del self.pieces[0]
         if not self.pieces:

@@ -83,3 +83,83 @@ def test_after_closing_nothing_rings(pair: tuple[Any, Any]) -> None:
     alarm.close()
     assert alarm._timer is None
     gevent.sleep(SHORT * 2)
+
+
+# Watching: what arrives is taken care of by the event loop.
+
+
+def watching(alarm: Alarm, near: Any, arrived: Any, seconds: float = 5.0) -> Any:
+    greenlet = gevent.spawn(alarm.watch, near._read_event, seconds, arrived)
+    gevent.sleep(0)
+    return greenlet
+
+
+def test_nobody_is_woken_for_what_arrives(pair: tuple[Any, Any]) -> None:
+    near, far = pair
+    got: list[bytes] = []
+    where: list[Any] = []
+
+    def arrived() -> bool:
+        where.append(gevent.getcurrent())
+        got.append(near._sock.recv(1))
+        return got[-1] != b"."
+
+    greenlet = watching(Alarm(), near, arrived)
+    for byte in (b"a", b"b", b"."):
+        assert not greenlet.ready()
+        far.sendall(byte)
+        gevent.sleep(SHORT)
+    greenlet.get(timeout=5)
+    assert got == [b"a", b"b", b"."]
+    assert set(where) == {gevent.get_hub()}
+
+
+def test_what_is_raised_there_is_raised_here(pair: tuple[Any, Any]) -> None:
+    near, far = pair
+
+    def arrived() -> bool:
+        raise LookupError
+
+    greenlet = watching(Alarm(), near, arrived)
+    far.sendall(b"x")
+    with pytest.raises(LookupError):
+        greenlet.get(timeout=5)
+
+
+def test_who_watches_does_so_no_longer_than_the_time(pair: tuple[Any, Any]) -> None:
+    greenlet = watching(Alarm(), pair[0], lambda: True, SHORT)
+    with pytest.raises(TimeoutError):
+        greenlet.get(timeout=5)
+
+
+def test_what_arrives_may_extend_the_time(pair: tuple[Any, Any]) -> None:
+    near, far = pair
+    alarm, begun = Alarm(), time.monotonic()
+
+    def arrived() -> bool:
+        near._sock.recv(1)
+        alarm.extend(SHORT * 3)
+        return True
+
+    greenlet = watching(alarm, near, arrived, SHORT)
+    far.sendall(b"x")
+    with pytest.raises(TimeoutError):
+        greenlet.get(timeout=5)
+    assert time.monotonic() - begun >= SHORT * 3
+
+
+def test_closing_what_is_watched_wakes_with_an_error(pair: tuple[Any, Any]) -> None:
+    greenlet = watching(Alarm(), pair[0], lambda: True)
+    pair[0].close()
+    with pytest.raises(OSError, match="closed"):
+        greenlet.get(timeout=5)
+
+
+def test_after_the_watch_nothing_is_called(pair: tuple[Any, Any]) -> None:
+    near, far = pair
+    called: list[int] = []
+    greenlet = watching(Alarm(), near, lambda: bool(called.append(1)))  # type: ignore[func-returns-value]
+    greenlet.kill()
+    far.sendall(b"x")
+    gevent.sleep(SHORT)
+    assert not called

@@ -320,6 +320,31 @@ def test_read_gives_what_has_arrived() -> None:
         assert [answer.read(), answer.read(), answer.read()] == [b"rst", b"", b""]
 
 
+def test_what_arrives_before_the_end_can_be_passed_on() -> None:
+    go = [gevent.event.Event() for _ in range(3)]
+
+    def handle(sock: Any, _peer: Peer) -> None:
+        read_request(sock)
+        sock.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n")
+        for after, data in zip(go, (b"1\r\nb\r\n", b"1\r\nc\r\n", b"0\r\n\r\n"), strict=True):
+            after.wait()
+            sock.sendall(data)
+
+    passed: list[bytes] = []
+
+    def passing(data: bytes) -> None:
+        passed.append(data)
+        go[len(passed)].set()
+
+    with talking(handle) as (client, _):
+        answer = get(client)
+        assert answer.read(passing) == b"a"  # it was there already
+        go[0].set()
+        assert answer.read(passing) == b""
+        assert passed == [b"b", b"c"]
+        assert answer.is_whole
+
+
 def test_what_came_before_a_failure_is_given_first() -> None:
     with talking(answering(b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nok", CLOSE)) as (
         client,

@@ -12,7 +12,14 @@ import gevent.socket
 import pytest
 
 from engine.upstream.connection import Connection
-from engine.upstream.failures import FirstByteTimeout, IdleTimeout, Reset, Truncated
+from engine.upstream.failures import (
+    FirstByteTimeout,
+    IdleTimeout,
+    ProtocolFailure,
+    Reset,
+    TotalTimeout,
+    Truncated,
+)
 from engine.upstream.http1 import AnswerParser
 from tests.support.peer import OK
 
@@ -188,3 +195,82 @@ def test_descriptors_beyond_1023() -> None:
     far.close()
     assert connection.readable()
     connection.close()
+
+
+# A stream: what arrives within a body is passed on from the event loop.
+
+HEAD = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+
+def streamed(
+    gives: list[Any],
+    wait: Any = lambda: (SHORT, IdleTimeout),
+    passing: Any = None,
+) -> tuple[list[bytes], AnswerParser]:
+    """What was passed on of an answer whose bytes come one of `gives` after another."""
+    sock, parser, passed = ListSocket([], gives, early=True), AnswerParser("GET"), list[bytes]()
+    parser.feed(HEAD)
+    connection = Connection(sock, 0.0)
+    try:
+        connection.stream(parser, wait, passing or passed.append)
+    finally:
+        connection.close()
+    return passed, parser
+
+
+def test_what_arrives_within_a_body_is_passed_on() -> None:
+    passed, parser = streamed([b"1\r\na\r\n", b"2\r\n", b"bc\r\n", b"1\r\nd\r\n0\r\n\r\n"])
+    assert passed == [b"a", b"bc"]
+    assert (parser.done, parser.take()) == (True, b"d")
+
+
+def test_a_record_that_is_not_whole_is_waited_for() -> None:
+    passed, _ = streamed([b"1\r\na\r\n", BlockingIOError(), b"1\r\nb\r\n", b"0\r\n\r\n"])
+    assert passed == [b"a", b"b"]
+
+
+@pytest.mark.parametrize("end", [b"", ConnectionResetError()])
+def test_a_stream_that_ends_early_is_cut(end: Any) -> None:
+    passed: list[bytes] = []
+    with pytest.raises(Truncated):
+        streamed([b"1\r\na\r\n", end], passing=passed.append)
+    assert passed == [b"a"]
+
+
+def test_a_stream_that_is_no_http_is_refused() -> None:
+    with pytest.raises(ProtocolFailure):
+        streamed([b"1\r\na\r\n", b"what?\r\n"])
+
+
+def test_what_passing_raises_comes_back() -> None:
+    def passing(data: bytes) -> None:
+        raise LookupError(data)
+
+    with pytest.raises(LookupError, match="a"):
+        streamed([b"1\r\na\r\n"], passing=passing)
+
+
+def test_each_part_of_a_stream_has_a_wait_of_its_own() -> None:
+    waits = [(5.0, IdleTimeout), (SHORT, TotalTimeout)]
+    sock = gevent.socket.socketpair()
+    sock[1].sendall(b"1\r\na\r\n")
+    parser = AnswerParser("GET")
+    parser.feed(HEAD)
+    connection = Connection(sock[0], 0.0)
+    with pytest.raises(TotalTimeout):
+        connection.stream(parser, lambda: waits.pop(0), lambda data: None)
+    assert not waits
+    connection.close()
+    sock[1].close()
+
+
+def test_a_wait_that_is_over_before_it_begins_ends_a_stream() -> None:
+    waits = [(5.0, IdleTimeout)]
+
+    def wait() -> Any:
+        if waits:
+            return waits.pop()
+        raise TotalTimeout
+
+    with pytest.raises(TotalTimeout):
+        streamed([b"1\r\na\r\n"], wait)

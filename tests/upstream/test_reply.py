@@ -10,6 +10,7 @@ import pytest
 from engine import dialects
 from engine.errors import CallerGone, GatewayError
 from engine.exchange import Response
+from engine.flow import Flow
 from engine.upstream import failures
 from engine.upstream.attempt import Tried
 from engine.upstream.client import Timeouts
@@ -266,6 +267,52 @@ def test_our_own_cache_rule_replaces_that_of_the_upstream() -> None:
     response = answered(OPENAI, Answer(200, headers, [b"data: 1\n\n"]))
     assert headers_of(response, "cache-control") == ["no-cache"]
     assert headers_of(response, "x-accel-buffering") == ["no"]
+
+
+# Where the sender offers a way, events take it.
+
+
+def passing(answer: Answer, takes: int = 1_000_000) -> tuple[list[bytes], Response]:
+    """A stream whose caller takes at most so many events at once, and what those were."""
+    response, taken = answered(OPENAI, answer), list[bytes]()
+
+    def offer(data: bytes) -> bool:
+        taken.append(data)
+        return len(taken) % takes > 0
+
+    assert isinstance(response.body, Flow)
+    response.body.passage.offer = offer
+    return taken, response
+
+
+def test_events_are_passed_on_and_only_the_first_and_the_last_are_given() -> None:
+    answer = Answer(200, EVENTS, [b"data: 1\n\n", b"data: {", b"}\n\n", b"data: 3\n\n"])
+    taken, response = passing(answer)
+    assert list(response.body) == [b"data: 1\n\n", b"data: 3\n\n"]
+    assert taken == [b"data: {}\n\n"]
+
+
+def test_a_caller_who_does_not_take_all_is_waited_for_by_who_sends() -> None:
+    events = [b"data: %d\n\n" % number for number in range(6)]
+    taken, response = passing(Answer(200, EVENTS, events), takes=2)
+    assert list(response.body) == [events[0], b"", b"", events[5]]
+    assert taken == events[1:5]
+
+
+def test_an_event_too_large_breaks_the_stream_also_where_it_is_passed_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("engine.relay.sse.MAX_EVENT", 1000)
+    taken, response = passing(Answer(200, EVENTS, [b"data: 1\n\n"] + [b"x" * 400] * 10))
+    assert b"upstream_error" in until_cut(response)[1]
+    assert not taken
+
+
+def test_a_stream_with_a_heartbeat_is_given_event_by_event() -> None:
+    response = beating(OPENAI, FIRST, SECOND, FIRST)
+    assert isinstance(response.body, Flow)
+    response.body.passage.offer = lambda data: True
+    assert list(response.body) == [FIRST, SECOND, FIRST]
 
 
 def until_cut(response: Response) -> list[bytes]:

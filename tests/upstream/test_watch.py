@@ -144,13 +144,13 @@ def test_a_wait_for_an_upstream_does_not_take_it_for_the_upstreams_own_end(calle
 class Silent:
     """An upstream that says nothing for a while."""
 
-    def read(self) -> bytes:
+    def read(self, passing: Any = None) -> bytes:
         gevent.event.Event().wait(PATIENCE * 2)
         return b""
 
 
 class Quick:
-    def read(self) -> bytes:
+    def read(self, passing: Any = None) -> bytes:
         return b"event"
 
 
