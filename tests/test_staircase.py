@@ -9,7 +9,18 @@ import pytest
 ENGINE = Path(__file__).resolve().parent.parent / "engine"
 
 GROUND = [
-    *("exchange", "errors", "problem", "tokens", "units", "body", "files", "wildcard"),
+    *(
+        "exchange",
+        "flow",
+        "chance",
+        "errors",
+        "problem",
+        "tokens",
+        "units",
+        "body",
+        "files",
+        "wildcard",
+    ),
     *("excerpt", "explanations", "metering", "estimate"),
     *("marked_yaml", "yaml_nodes", "yaml_values", "places", "json_text", "memory", "background"),
     *("usage", "allowance", "network", "ledger", "rundir", "request_id"),

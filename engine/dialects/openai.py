@@ -11,7 +11,7 @@ import orjson
 
 from engine.dialects import Dialect, Document, ModelCard
 from engine.errors import GatewayError
-from engine.metering import Meter, count, first, seconds
+from engine.metering import MOST, Meter, count, first, seconds
 from engine.usage import Usage
 
 _BEGINNING = frozenset(
@@ -125,6 +125,8 @@ _OF_OUTPUT = ("completion_tokens_details", "output_tokens_details")
 
 def _tokens(said: dict[str, Any]) -> tuple[int, int, int, int] | None:
     """Tokens in and out, those of them from a cache, and those of reasoning."""
+    if len(said) == 3 and (plain := _plain(said)) is not None:
+        return plain
     taken, given = count(said.get("prompt_tokens")), count(said.get("completion_tokens"))
     if taken is None:
         taken = count(said.get("input_tokens"))
@@ -144,6 +146,14 @@ def _tokens(said: dict[str, Any]) -> tuple[int, int, int, int] | None:
         output = total - taken
         reasoning = max(reasoning, output - given)
     return taken, output, min(cached, taken), min(reasoning, output)
+
+
+def _plain(said: dict[str, Any]) -> tuple[int, int, int, int] | None:
+    """The same of an object with nothing but the three counts that all servers tell."""
+    taken, given = said.get("prompt_tokens"), said.get("completion_tokens")
+    if type(taken) is not int or type(given) is not int or taken < 0 or given < 0:
+        return None
+    return (taken, given, 0, 0) if said.get("total_tokens") == taken + given <= MOST else None
 
 
 def _detail(said: dict[str, Any], name: str, kinds: Sequence[str]) -> int | None:

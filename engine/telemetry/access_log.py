@@ -21,6 +21,7 @@ import orjson
 from engine.exchange import Account, Exchange, Traffic, Try
 from engine.network import Network, caller_address
 from engine.telemetry.redact import redacted, without_tokens
+from engine.telemetry.usual import Usual
 
 FIELDS = (
     *("time", "request_id", "trace_id", "token", "address", "method", "path", "query"),
@@ -66,6 +67,8 @@ class AccessLog:
         self._dice = dice
         self._currency = currency
         self._proxies = proxies
+        whole = not text and not fields
+        self._usual = Usual(self._row, as_json, self._address, moment) if whole else None
 
     def write(self, exchanges: Sequence[Exchange]) -> None:
         """Exchanges are over: write as many lines at a time as a pipe takes whole."""
@@ -92,7 +95,9 @@ class AccessLog:
         return not well or self._dice() < self._sample
 
     def _line(self, exchange: Exchange) -> bytes:
-        row = _row(exchange, self._fields, self._currency, self._proxies)
+        if self._usual is not None and (line := self._usual.line(exchange)) is not None:
+            return line
+        row = self._row(exchange)
         line = self._encode(row)
         for length in _SHORTER:
             if len(line) <= _LINE:
@@ -100,6 +105,12 @@ class AccessLog:
             row = _cut(row, length)
             line = self._encode(row)
         return line
+
+    def _row(self, exchange: Exchange) -> Row:
+        return _row(exchange, self._fields, self._currency, self._address(exchange))
+
+    def _address(self, exchange: Exchange) -> str:
+        return caller_address(exchange.environ, self._proxies)
 
 
 def as_json(row: Row) -> bytes:
@@ -137,12 +148,7 @@ def _quoted(text: str) -> str:
     return text if _PLAIN.fullmatch(text) else json.dumps(text).replace("\x7f", "\\u007f")
 
 
-def _row(
-    exchange: Exchange,
-    wanted: Sequence[str],
-    currency: str,
-    proxies: Sequence[Network],
-) -> Row:
+def _row(exchange: Exchange, wanted: Sequence[str], currency: str, address: str) -> Row:
     """One exchange. Long, as it has a line for each field."""
     kept, caller, trace = exchange.account, exchange.caller, exchange.trace
     tries = kept.tries
@@ -151,7 +157,7 @@ def _row(
         "request_id": exchange.request_id,
         "trace_id": getattr(trace, "trace_id", None),
         "token": caller.name if caller is not None else "",
-        "address": caller_address(exchange.environ, proxies),
+        "address": address,
         "method": exchange.method,
         "path": without_tokens(exchange.path),
         "operation": exchange.operation,

@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 import time
 from dataclasses import dataclass
-from random import getrandbits
+
+from engine.chance import Chance
 
 _PARENT = re.compile(r"([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?")
 _KEY = r"[a-z0-9][a-z0-9_*/-]{0,255}|[a-z0-9][a-z0-9_*/-]{0,240}@[a-z][a-z0-9_*/-]{0,13}"
@@ -21,8 +22,10 @@ _NO_TRACE, _NO_SPAN = "0" * 32, "0" * 16
 _SAMPLED = 0x01
 _RANDOM = 0x02  # the trace id is
 _KNOWN_FLAGS = _SAMPLED | _RANDOM
-_HALF = 2**64 - 1
-_NO_ZEROS = 1 << 64 | 1  # an id of zeros is none
+_FLAGS = ("00", "01", "02", "03")
+
+# An id of zeros would be none; that is drawn once in 2**64 times.
+_draw_span, _draw_both = Chance(16).draw, Chance(48).draw
 
 
 @dataclass(slots=True)
@@ -47,12 +50,12 @@ class Trace:
         """The request headers of one more attempt: with this trace in place of the caller's."""
         span_id = self.span_id
         if self.flags & _SAMPLED:
-            span_id = f"{getrandbits(64) or 1:016x}"
+            span_id = _draw_span()
             self.attempts = (*self.attempts, (span_id, time.monotonic()))
         kept = [*fields]
         if not _HEADERS.isdisjoint(dict(fields)):
             kept = [pair for pair in fields if pair[0] not in _HEADERS]
-        kept.append(("traceparent", f"00-{self.trace_id}-{span_id}-{self.flags:02x}"))
+        kept.append(("traceparent", f"00-{self.trace_id}-{span_id}-{_FLAGS[self.flags]}"))
         if self.state:
             kept.append(("tracestate", self.state))
         return kept
@@ -64,18 +67,18 @@ class Sampler:
 
     def __init__(self, share: float) -> None:
         # As OpenTelemetry's TraceIdRatioBased: gateways that share a trace agree on it.
-        self._bound = round(share * 2**64)
+        bound = round(share * 2**64)
+        self._bound = f"{bound:016x}" if bound < 2**64 else "g"  # which comes after every digit
 
     def begin(self, parent: str | None, state: str | None) -> Trace:
         """The trace of a request with these headers `traceparent` and `tracestate`; a new one if
         they are absent or not valid."""
-        bits = getrandbits(192) | _NO_ZEROS
-        ids = f"{bits:048x}"
+        ids = _draw_both()
         known = _read(parent) if parent else None
         if known is not None:
             trace_id, parent_id, flags = known
             return Trace(trace_id, ids[32:], parent_id, flags, _state(state) if state else "")
-        kept = bits >> 64 & _HALF < self._bound
+        kept = ids[16:32] < self._bound
         return Trace(ids[:32], ids[32:], "", _KNOWN_FLAGS if kept else _RANDOM)
 
 
