@@ -24,6 +24,7 @@ LEAST_FILE, MOST_FILE, BYTES_PER_FILE_TOKEN = 256, 4_096, 256
 
 OUTPUT_LIMITS = ("max_completion_tokens", "max_tokens", "max_output_tokens")
 GENERATION = ("generationConfig", "generation_config")
+_CONFIGS = frozenset(GENERATION)
 _CONFIG_LIMITS = ("maxOutputTokens", "max_output_tokens")
 _CONFIG_ANSWERS = ("candidateCount", "candidate_count")
 _SAYS = frozenset({*OUTPUT_LIMITS, *GENERATION, "n"})
@@ -109,8 +110,9 @@ def _output(fields: dict[str, Any]) -> int:
     """Tokens that the answers may have: the first limit that is said, for each answer."""
     if _SAYS.isdisjoint(fields):
         return DEFAULT_OUTPUT
-    limit, answers = first(fields, *OUTPUT_LIMITS), count(fields.get("n"))
-    for key in GENERATION:
+    limit = first(fields, *OUTPUT_LIMITS)
+    answers = count(fields["n"]) if "n" in fields else None
+    for key in GENERATION if not _CONFIGS.isdisjoint(fields) else ():
         config = fields.get(key)
         if isinstance(config, dict):
             limit = first(config, *_CONFIG_LIMITS) if limit is None else limit

@@ -117,10 +117,11 @@ class Memory:
         receipt = _Receipt(limits, now, worker)
         states: list[State] = []
         before: list[tuple[bytes, bytes | None]] = []
+        get, put = txn.get, txn.put
         for name, amount, window, cost in limits:
             key, tick = _place(name, window)
-            was = txn.get(key)
-            if (was is None and not self._room(shared, txn, now)) or key in receipt.uncounted:
+            was = get(key)
+            if was is None and (key in receipt.uncounted or not self._room(shared, txn, now)):
                 receipt.uncounted |= {key}
                 states.append(State(amount, 0.0))
                 continue
@@ -132,7 +133,7 @@ class Memory:
                 _put_back(txn, before)
                 return Taken(len(states), _look(shared, txn, limits, now))
             before.append((key, was))
-            txn.put(key, record)
+            put(key, record)
             states.append(state)
         return made(Taken, (None, states, receipt))
 

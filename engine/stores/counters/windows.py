@@ -77,6 +77,13 @@ def take(
 ) -> tuple[bytes | None, State]:
     """The record after something was taken at `now` (microseconds), or None when that is denied."""
     bucket = now // tick
+    if record is not None:
+        total, newest, count = _head_of(record)
+        after = total + cost
+        if newest == bucket and cost and after <= amount:  # as nearly always under load
+            reset = ((bucket + FREE) * tick - now) / 1e6
+            state = made(State, (amount - after, reset, 0.0))
+            return _head(after, bucket, count + cost) + record[24:], state
     total, count, older = read(record, bucket)
     after = total + cost
     if after > amount or (not cost and after == amount):
@@ -127,6 +134,10 @@ def correct(record: bytes | None, bucket: int, taken: int, by: int) -> bytes | N
     Where bucket `taken` counts no longer, more is charged to the current one, and there is nothing
     to give back. None when nothing is left to keep.
     """
+    if record is not None:
+        total, newest, count = _head_of(record)
+        if newest == bucket == taken and count + by > 0 and total + by <= MOST:  # most often
+            return _head(total + by, bucket, count + by) + record[24:]
     total, count, older = read(record, bucket)
     if total + by > MOST:
         by = MOST - total
