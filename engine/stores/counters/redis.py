@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 
 from engine.stores.counters import HELD_AGAIN, Limit, State, Taken, made
-from engine.stores.counters.redis_later import Later
+from engine.stores.counters.redis_later import Correction, Later
 from engine.stores.counters.redis_link import Command, Link
-from engine.stores.counters.redis_scripts import CORRECT, RENEW, TAKE
+from engine.stores.counters.redis_scripts import RENEW, TAKE
 from engine.stores.counters.windows import tick_of
 
 LEASE = 30.0
@@ -70,12 +70,15 @@ class Redis:
             key, tick = _place(name, window)
             keys.append(key)
             args += (amount, tick, cost)
-        ask = ("EVALSHA", TAKE.sha, len(keys), *keys, self._now(), lease, self._ends, *args)
-        ahead = self._later.along()
+        for correction in (before := self._later.along()):
+            keys.append(correction.key)
+            args += correction[1:]
+        named = (self._now(), lease, self._ends, len(limits))
+        ask = ("EVALSHA", TAKE.sha, len(keys), *keys, *named, *args)
         try:
-            denied, *said = self._link.call(ask, ahead)
+            denied, *said = self._link.call(ask, again=not before)
         except BaseException as error:
-            self._later.keep(ahead, error)
+            self._later.keep(before, error)
             raise
         states = [
             made(State, (remaining, reset / 1e6, wait / 1e6 if wait >= 0 else HELD_AGAIN))
@@ -98,9 +101,7 @@ class Redis:
             if not tick:
                 self._give_back(key, f"{receipt.lease}:{at + 1}", was)
             elif cost != was:
-                self._later.add(
-                    ("EVALSHA", CORRECT.sha, 1, key, self._now(), tick, taken, cost - was)
-                )
+                self._later.add(Correction(key, tick, taken, cost - was))
 
     def close(self) -> None:
         """Send what is to be sent, and close the connections."""
@@ -117,7 +118,7 @@ class Redis:
         self._name, self._count = os.urandom(8).hex(), 0
         self._held: dict[str, set[str]] = {}
         self._link = Link(self._url, self._limit)
-        self._later = Later(self._link, self._renewals, self._lease / 3)
+        self._later = Later(self._link, self._renewals, self._lease / 3, self._now)
 
     def _now(self) -> int | str:
         return "" if self._clock is None else self._clock()
@@ -127,14 +128,13 @@ class Redis:
         self._later.run()
 
     def _give_back(self, key: str, lease: str, count: int) -> None:
-        members = _members(lease, count)
         held = self._held.get(key)
         if held is not None:
-            held.difference_update(members)
+            held.difference_update(_members(lease, count))
             if not held:
                 del self._held[key]
-        if members:
-            self._later.add(("ZREM", key, *members))
+        if count:
+            self._later.add(Correction(key, 0, lease, count))
 
     def _renewals(self) -> Iterator[Command]:
         for key, held in list(self._held.items()):

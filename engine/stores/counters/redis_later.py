@@ -1,7 +1,7 @@
 """What a Redis server is told when there is time: corrections, slots given back, leases renewed.
 
-The next take has it go ahead of itself in the same packet, or else a greenlet of each worker sends
-it a moment later, many at a time: the end of a request waits for nothing, and a caller who asks one
+The next take has corrections done before itself, or else a greenlet of each worker sends them a
+moment later, many at a time: the end of a request waits for nothing, and a caller who asks one
 thing after another finds what it gave back. What was not sent because the server is away is kept
 and sent later, up to `KEPT`; of what may have been sent only slots are given back again, which does
 no harm.
@@ -13,13 +13,15 @@ import logging
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
 
 import gevent
 from gevent.event import Event
 from gevent.lock import BoundedSemaphore
 
 from engine.stores.counters import CountersAway
-from engine.stores.counters.redis_link import REST, Command, Link, Unsent
+from engine.stores.counters.redis_link import REST, UNHURRIED, Command, Link, Unsent
+from engine.stores.counters.redis_scripts import SETTLE
 
 log = logging.getLogger("modelway")
 
@@ -28,43 +30,59 @@ PAUSE = 0.002
 """Seconds for which a take may come and have it along."""
 _TOGETHER = 100
 _ALONG = 16
-"""Commands that one take has along: it has to be back in 50 ms."""
+"""Corrections that one take has along: it has to be back in 50 ms."""
 _SAY_EVERY = 60.0
+
+
+class Correction(NamedTuple):
+    """Of what was taken: `by` more or less of a window of that `tick` in the bucket `at`; or, where
+    `tick` is 0, the `by` slots of the lease `at` are free."""
+
+    key: str
+    tick: int
+    at: int | str
+    by: int
 
 
 class Later:
     """A queue to a server, and the greenlet that empties it. `renewals` gives what is to be said
-    every `every` seconds."""
+    every `every` seconds, `now` what scripts are told of the time."""
 
-    def __init__(self, link: Link, renewals: Callable[[], Iterator[Command]], every: float) -> None:
-        self._link, self._renewals, self._every = link, renewals, every
-        self._queue: deque[Command] = deque()
+    def __init__(
+        self,
+        link: Link,
+        renewals: Callable[[], Iterator[Command]],
+        every: float,
+        now: Callable[[], int | str],
+    ) -> None:
+        self._link, self._renewals, self._every, self._now = link, renewals, every, now
+        self._queue: deque[Correction] = deque()
         self._wake = Event()
         self._sending = BoundedSemaphore(1)
         self._greenlet: gevent.Greenlet[[], None] | None = None
         self._say_at = 0.0
 
-    def add(self, command: Command) -> None:
+    def add(self, correction: Correction) -> None:
         """Send this when there is time."""
         if len(self._queue) >= KEPT:
             self._lost(1, f"{KEPT} wait already")
             return
-        self._queue.append(command)
+        self._queue.append(correction)
         self.run()
         self._wake.set()
 
-    def along(self) -> list[Command]:
-        """What waits, for whoever sends something now, ahead of that; `keep` it if that fails."""
+    def along(self) -> list[Correction]:
+        """What waits, for whoever takes something now, before that; `keep` it if that fails."""
         if not self._queue or self._sending.locked():  # it must not overtake what is under way
             return []
         return self._taken(_ALONG)
 
-    def keep(self, together: Sequence[Command], error: BaseException) -> None:
+    def keep(self, together: Sequence[Correction], error: BaseException) -> None:
         """Sending this failed: what of it can be sent again without harm waits once more."""
         again = together
         if not isinstance(error, Unsent):
             # Giving a slot back twice does no harm; not giving it back does.
-            again = [command for command in together if command[0] == "ZREM"]
+            again = [correction for correction in together if not correction.tick]
             self._lost(len(together) - len(again), str(error) or type(error).__name__)
         self._queue.extendleft(reversed(again))
 
@@ -74,7 +92,7 @@ class Later:
             self._greenlet = gevent.spawn(self._loop)
 
     def __len__(self) -> int:
-        """How many commands wait."""
+        """How many corrections wait."""
         return len(self._queue)
 
     def abandon(self) -> None:
@@ -100,27 +118,35 @@ class Later:
             if self._wake.wait(max(renew_at - time.monotonic(), 0)):
                 gevent.sleep(PAUSE)
             self._wake.clear()
-            if time.monotonic() >= renew_at:
-                renew_at = time.monotonic() + self._every
-                self._queue.extend(self._renewals())
-            while self._queue:
-                try:
+            try:
+                if time.monotonic() >= renew_at:
+                    self._renew()
+                    renew_at = time.monotonic() + self._every
+                while self._queue:
                     self._send()
-                except Unsent:
+            except CountersAway as error:
+                self._wake.set()  # what is left is tried again
+                log.debug("counters: %s", error)
+                if isinstance(error, Unsent):
                     gevent.sleep(REST)
-                except CountersAway as error:
-                    log.debug("counters: %s", error)
+
+    def _renew(self) -> None:
+        for command in self._renewals():
+            self._link.call(command, again=True, limit=UNHURRIED)
 
     def _send(self) -> None:
         with self._sending:
             together = self._taken(_TOGETHER)
+            keys = [correction.key for correction in together]
+            args = [each for correction in together for each in correction[1:]]
             try:
-                self._link.many(together)
+                ask = ("EVALSHA", SETTLE.sha, len(keys), *keys, self._now(), *args)
+                self._link.call(ask, again=False, limit=UNHURRIED)
             except BaseException as error:
                 self.keep(together, error)
                 raise
 
-    def _taken(self, most: int) -> list[Command]:
+    def _taken(self, most: int) -> list[Correction]:
         return [self._queue.popleft() for _ in range(min(most, len(self._queue)))]
 
     def _lost(self, count: int, why: str) -> None:

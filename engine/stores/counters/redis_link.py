@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import gevent
@@ -34,7 +34,6 @@ CONNECTIONS = 50
 _SCHEMES = ("redis://", "rediss://", "unix://")
 
 Command = tuple[str | int, ...]
-Ask = Callable[[Any, gevent.Timeout], Any]
 
 
 class Unsent(CountersAway):
@@ -73,48 +72,19 @@ class Link:
         self._away = False
         self._try_at = 0.0
 
-    def call(self, command: Command, ahead: Sequence[Command] = ()) -> Any:
-        """The answer to a command; `ahead` of it, in one packet, goes what nobody waits for.
+    def call(self, command: Command, *, again: bool = True, limit: float = 0.0) -> Any:
+        """The answer to a command, within `limit` seconds where those are more than the link's.
 
-        Alone, it may be sent again over a new connection when an old one turns out to be broken.
-        Raises Unsent when nothing was sent, CountersAway when some may have been.
+        With `again` it may be sent once more, over a new connection, when an old one turns out to
+        be broken. Raises Unsent when it was not sent, CountersAway when it may have been.
         """
-
-        def ask(connection: Any, timer: gevent.Timeout) -> Any:
-            _send(connection, *ahead, command)
-            unheard = _heard(connection, timer, ahead)
-            answer = _answer(connection, timer, command)
-            _tell(connection, timer, unheard)
-            return answer
-
-        return self._guarded(ask, again=not ahead, limit=self._limit)
-
-    def many(self, commands: Sequence[Command]) -> None:
-        """Send commands together, at most once; nobody waits for them. Raises Unsent when nothing
-        was sent, CountersAway when some may have been."""
-
-        def ask(connection: Any, timer: gevent.Timeout) -> None:
-            _send(connection, *commands)
-            _tell(connection, timer, _heard(connection, timer, commands))
-
-        self._guarded(ask, again=False, limit=max(self._limit, UNHURRIED))
-
-    def close(self) -> None:
-        """Let go of the connections; a later call makes new ones."""
-        while self._idle:
-            self._idle.pop().disconnect()
-
-    def _guarded(self, ask: Ask, again: bool, limit: float) -> Any:
-        if self._away:
-            now = time.monotonic()
-            if now < self._try_at:
-                raise Unsent(f"{self.place} is away")
-            self._try_at = now + REST
         sent: list[bool] = []
+        limit = max(limit, self._limit)
+        self._rest()
         timer = gevent.Timeout.start_new(limit)
         try:
             with self._free:
-                answer = self._asked(ask, timer, again, sent)
+                answer = self._asked(command, timer, again, sent)
         except gevent.Timeout as late:
             if late is not timer:
                 raise
@@ -128,14 +98,27 @@ class Link:
             log.warning("counters: %s is back", self.place)
         return answer
 
-    def _asked(self, ask: Ask, timer: gevent.Timeout, again: bool, sent: list[bool]) -> Any:
+    def close(self) -> None:
+        """Let go of the connections; a later call makes new ones."""
+        while self._idle:
+            self._idle.pop().disconnect()
+
+    def _rest(self) -> None:
+        """Raises Unsent as long as the server is left alone."""
+        if self._away:
+            now = time.monotonic()
+            if now < self._try_at:
+                raise Unsent(f"{self.place} is away")
+            self._try_at = now + REST
+
+    def _asked(self, command: Command, timer: gevent.Timeout, again: bool, sent: list[bool]) -> Any:
         connection = self._idle.pop() if self._idle else None
         if connection is not None:
             try:
                 if not again:
                     connection.can_read(0)  # says so when the server has closed it
                     sent.append(True)
-                return self._ask(connection, ask, timer)
+                return self._ask(connection, command, timer)
             except Broken:
                 if sent:
                     raise
@@ -147,14 +130,14 @@ class Link:
             connection.disconnect()
             raise
         sent.append(True)
-        return self._ask(connection, ask, timer)
+        return self._ask(connection, command, timer)
 
     def _made(self) -> Any:
         return self._pool.make_connection()
 
-    def _ask(self, connection: Any, ask: Ask, timer: gevent.Timeout) -> Any:
+    def _ask(self, connection: Any, command: Command, timer: gevent.Timeout) -> Any:
         try:
-            answer = ask(connection, timer)
+            answer = _answer(connection, timer, command)
         except BaseException:  # also a timeout: what comes late must not answer the next call
             connection.disconnect()
             raise
@@ -171,34 +154,18 @@ class Link:
         return kind(f"{self.place}: {why}")
 
 
-def _send(connection: Any, *commands: Command) -> None:
-    packed = b"".join([hiredis.pack_command(command) for command in commands])  # type: ignore[arg-type]
-    connection.send_packed_command([packed], check_health=False)
-
-
-def _heard(connection: Any, timer: gevent.Timeout, commands: Sequence[Command]) -> list[Command]:
-    """Read the answers to commands; those whose script the server does not know."""
-    unheard = []
-    for command in commands:
-        try:
-            _read(connection, timer)
-        except NoScriptError:
-            unheard.append(command)
-    return unheard
-
-
-def _tell(connection: Any, timer: gevent.Timeout, unheard: Sequence[Command]) -> None:
-    for command in unheard:
-        _send(connection, _whole(command))
-        _read(connection, timer)
-
-
 def _answer(connection: Any, timer: gevent.Timeout, command: Command) -> Any:
+    _send(connection, command)
     try:
         return _read(connection, timer)
     except NoScriptError:
         _send(connection, _whole(command))
         return _read(connection, timer)
+
+
+def _send(connection: Any, command: Command) -> None:
+    packed = hiredis.pack_command(command)  # type: ignore[arg-type]
+    connection.send_packed_command([packed], check_health=False)
 
 
 def _read(connection: Any, timer: gevent.Timeout) -> Any:

@@ -72,13 +72,37 @@ local function add(key, at, bucket, by, tick)
   redis.call('HSETNX', key, 'n', text(at))
   keep(key, tick)
 end
+
+-- What was taken in a bucket came to something else, or slots are free again.
+local function correct(key, tick, at, by, now)
+  if tick == 0 then
+    for i = 1, by do redis.call('ZREM', key, at .. ':' .. i) end
+    return
+  end
+  local bucket = math.floor(now / tick)
+  local total = total_of(key, bucket, tick)
+  at = math.min(tonumber(at), bucket)
+  local there = tonumber(redis.call('HGET', key, text(at)) or 0)
+  if there == 0 and by > 0 then at = bucket end
+  by = math.max(math.min(by, MOST - total), -there)
+  if by ~= 0 then add(key, at, bucket, by, tick) end
+end
+
+-- All from KEYS[first] on, which ARGV[said] and what follows it tell of.
+local function correct_all(first, said, now)
+  for i = first, #KEYS do
+    correct(KEYS[i], tonumber(ARGV[said]), ARGV[said + 1], tonumber(ARGV[said + 2]), now)
+    said = said + 3
+  end
+end
 """
 
 _TAKE = """
-local now, lease, ends = clock(ARGV[1]), ARGV[2], tonumber(ARGV[3])
+local now, lease, ends, count = clock(ARGV[1]), ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
+correct_all(count + 1, 3 * count + 5, now)
 
 local function asked(i)
-  return KEYS[i], tonumber(ARGV[3 * i + 1]), tonumber(ARGV[3 * i + 2]), tonumber(ARGV[3 * i + 3])
+  return KEYS[i], tonumber(ARGV[3 * i + 2]), tonumber(ARGV[3 * i + 3]), tonumber(ARGV[3 * i + 4])
 end
 
 local function taken(key, tick)
@@ -104,7 +128,7 @@ local function look(key, tick, over)
 end
 
 local totals, also, denied = {}, {}, 0
-for i = 1, #KEYS do
+for i = 1, count do
   local key, amount, tick, cost = asked(i)
   totals[i] = taken(key, tick)
   if denied == 0 and totals[i] + (also[key] or 0) + math.max(cost, 1) > amount then denied = i end
@@ -112,7 +136,7 @@ for i = 1, #KEYS do
 end
 
 local answer = {denied}
-for i = 1, #KEYS do
+for i = 1, count do
   local key, amount, tick, cost = asked(i)
   local bucket, total, reset, wait = 0, totals[i], 0, 0
   if tick > 0 then
@@ -143,16 +167,9 @@ end
 return answer
 """
 
-_CORRECT = """
-local key, tick, at, by = KEYS[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
-local bucket = math.floor(clock(ARGV[1]) / tick)
-local total = total_of(key, bucket, tick)
-at = math.min(at, bucket)
-local there = tonumber(redis.call('HGET', key, text(at)) or 0)
-if there == 0 and by > 0 then at = bucket end
-by = math.max(math.min(by, MOST - total), -there)
-if by ~= 0 then add(key, at, bucket, by, tick) end
-return by
+_SETTLE = """
+correct_all(1, 2, clock(ARGV[1]))
+return #KEYS
 """
 
 _RENEW = """
@@ -177,15 +194,16 @@ def _script(source: str) -> Script:
 
 
 TAKE = _script(_TAKE)
-"""KEYS: one for each limit. ARGV: clock, name of the lease, its microseconds, then amount, tick (0:
-slots) and cost of each. Answers the number of the first that denies (0: none), then for each its
-bucket, what remains, and microseconds to `reset` and `wait` (-1: nobody knows)."""
+"""KEYS: one for each limit, then those of what is to be corrected before. ARGV: clock, name of the
+lease, its microseconds, how many limits; amount, tick (0: slots) and cost of each; then as SETTLE.
+Answers the number of the first that denies (0: none), then for each its bucket, what remains, and
+microseconds to `reset` and `wait` (-1: nobody knows)."""
 
-CORRECT = _script(_CORRECT)
-"""KEYS: a window. ARGV: clock, tick, the bucket in which it was taken, by how much. As
-`windows.correct`."""
+SETTLE = _script(_SETTLE)
+"""KEYS: windows and slots. ARGV: clock, then of each its tick, the bucket in which it was taken and
+by how much to correct that, as `windows.correct`; of slots 0, the lease, and how many it had."""
 
 RENEW = _script(_RENEW)
 """KEYS: slots. ARGV: clock, microseconds, the leases that go on so long from now."""
 
-SCRIPTS = {script.sha: script for script in (TAKE, CORRECT, RENEW)}
+SCRIPTS = {script.sha: script for script in (TAKE, SETTLE, RENEW)}
