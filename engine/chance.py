@@ -9,7 +9,8 @@ _BOUGHT = 200
 
 
 class Chance:
-    """Draws so many hexadecimal `digits` (an even number) at a time."""
+    """Draws so many hexadecimal `digits` (an even number) at a time. To be made once: a process
+    keeps it as long as it lives."""
 
     __slots__ = ("_digits", "_drawn")
 

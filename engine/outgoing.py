@@ -62,7 +62,7 @@ class Outgoing(Response):  # type: ignore[misc]
         if self.chunked and self.headers_sent:  # an event of a stream, most often
             data, self._unsent = self._unsent, b""
             if arg:
-                data += b"%x\r\n%b\r\n" % (len(arg), arg)
+                data += _chunk(arg)
             if data:
                 self.sock.sendall(data)
             return
@@ -73,7 +73,7 @@ class Outgoing(Response):  # type: ignore[misc]
             return
         self.sent += len(arg)
         if self.chunked and arg:
-            arg = b"%x\r\n%b\r\n" % (len(arg), arg)
+            arg = _chunk(arg)
         if not self.headers_sent:
             arg = self._head() + arg
         self.sock.sendall(arg)
@@ -81,20 +81,18 @@ class Outgoing(Response):  # type: ignore[misc]
     @property
     def offer(self) -> Callable[[bytes], bool] | None:
         """What sends one more piece without waiting, once the head is out: False where some of it
-        is left to the next `write`. None where there is no such way."""
-        return self._offer if self.chunked and hasattr(self.sock, "offer") else None
+        is left to the next `write`, which has to come then. None where there is no such way."""
+        return self._offer if self.chunked and hasattr(self.sock, "send_some") else None
 
     def _offer(self, arg: bytes) -> bool:
-        data = b"%x\r\n%b\r\n" % (len(arg), arg)
-        sent = self.sock.offer(data)
-        if sent == len(data):
-            return True
-        self._unsent += data[sent:]
-        return False
+        data = _chunk(arg)
+        sent: int = self.sock.send_some(data)
+        self._unsent = data[sent:]
+        return sent == len(data)
 
     def close(self) -> None:
         """Send what ends the answer."""
-        end = self._unsent + b"0\r\n\r\n" if self.chunked else b""
+        end = b"0\r\n\r\n" if self.chunked else b""
         if not self.headers_sent:
             end = self._head() + end
         if end:
@@ -111,6 +109,10 @@ class Outgoing(Response):  # type: ignore[misc]
             f"Connection: {connection}\r\n{coding}{self._lines}\r\n"
         )
         return head.encode("latin-1")
+
+
+def _chunk(data: bytes) -> bytes:
+    return b"%x\r\n%b\r\n" % (len(data), data)
 
 
 @lru_cache(maxsize=1)

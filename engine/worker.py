@@ -195,7 +195,7 @@ class _Direct(gevent.socket.socket):
     def settimeout(self, howlong: float | None) -> None:
         self.timeout = howlong
 
-    def offer(self, data: bytes) -> int:
+    def send_some(self, data: bytes) -> int:
         """How much of it could be sent at once. Why there is not more, `sendall` will tell."""
         try:
             return int(self._sock.send(data))

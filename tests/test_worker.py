@@ -72,12 +72,12 @@ def test_a_callers_socket_takes_what_fits_and_says_how_much():
     near, far = gevent.socket.socketpair()
     near.__class__ = _Direct
     near.setblocking(1)
-    assert near.offer(b"abc") == 3
-    taken = near.offer(bytes(50_000_000))
+    assert near.send_some(b"abc") == 3
+    taken = near.send_some(bytes(50_000_000))
     assert 0 < taken < 50_000_000
-    assert near.offer(b"abc") == 0
+    assert near.send_some(b"abc") == 0
     far.close()
-    assert near.offer(b"abc") == 0
+    assert near.send_some(b"abc") == 0
     with pytest.raises(OSError, match=r"pipe|reset"):
         near.sendall(b"abc")
     near.close()

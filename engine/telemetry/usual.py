@@ -13,13 +13,14 @@ from functools import lru_cache
 from typing import Any
 
 from engine.exchange import Exchange
-from engine.telemetry.redact import without_tokens
+from engine.tokens import PREFIX
 
 Row = dict[str, Any]
 
 _MARK = secrets.token_hex(16)  # what no caller knows cannot be said by one
 _MOST = 256
 _LONGEST = 4096
+_REMEMBERED = 256
 
 _HOLES = {
     "time": '"%s"',
@@ -64,6 +65,11 @@ class Usual:
         tries, usage = kept.tries, kept.usage
         if len(tries) != 1 or kept.first_byte is None or exchange.traffic is not None:
             return None
+        address = self._address_of(exchange)
+        if len(exchange.path) > _REMEMBERED or len(address) > _REMEMBERED:
+            return None
+        if PREFIX in exchange.path:  # no token is to be remembered
+            return None
         if usage.reasoning or usage.images or usage.seconds or usage.characters:
             return None
         (one,) = tries
@@ -77,8 +83,8 @@ class Usual:
             self._moment(kept.time),
             exchange.request_id,
             "null" if trace is None else f'"{trace.trace_id}"',
-            _text(self._address_of(exchange)),
-            _path(exchange.path),
+            _text(address),
+            _text(exchange.path),
             one.seconds,
             exchange.body.size,
             kept.bytes_out,
@@ -115,11 +121,6 @@ def _within(value: Any) -> Any:
     return [_within(one) for one in value] if isinstance(value, list) else value
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=2048)
 def _text(said: str) -> str:
     return json.dumps(said).replace("\x7f", "\\u007f")
-
-
-@lru_cache(maxsize=1024)
-def _path(raw: str) -> str:
-    return _text(without_tokens(raw))

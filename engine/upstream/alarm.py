@@ -21,7 +21,6 @@ class Alarm:
         self._rings = 0.0  # when, if there is a timer
         self._deadline = 0.0  # of the wait of now
         self._waiting: Any = None
-        self._arrived = _missed
 
     def wait(self, watcher: Any, seconds: float) -> None:
         """Wait until an I/O watcher of gevent is ready. Raises TimeoutError after `seconds`."""
@@ -37,13 +36,13 @@ class Alarm:
         nothing may wait: nobody is woken for it. Until it returns False, or raises, which is raised
         here; or until the time is over as for `wait`, which it may `extend`."""
         self.extend(seconds)
-        self._waiting, self._arrived = getcurrent(), arrived
-        watcher.start(self._ready)
+        self._waiting = getcurrent()
         try:
+            watcher.start(self._ready, arrived)
             get_hub().switch()
         finally:
             watcher.stop()
-            self._waiting, self._arrived = None, _missed
+            self._waiting = None
 
     def extend(self, seconds: float) -> None:
         """The wait of now may last so long from now."""
@@ -70,12 +69,11 @@ class Alarm:
 
     def throw(self, error: BaseException) -> None:
         """Wake whoever watches with an error. gevent does so when it closes what is watched."""
-        if self._waiting is not None:
-            self._waiting.throw(error)
+        self._waiting.throw(error)
 
-    def _ready(self) -> None:
+    def _ready(self, arrived: Callable[[], bool]) -> None:
         try:
-            if self._arrived():
+            if arrived():
                 return
         except BaseException as error:  # noqa: BLE001 - raised again, where it is waited for
             self.throw(error)
@@ -92,8 +90,3 @@ class Alarm:
             self._set(left)
         else:
             self._waiting.throw(TimeoutError)
-
-
-def _missed() -> bool:
-    """Nobody watches any more."""
-    return True

@@ -110,8 +110,9 @@ class Answer:
         """The part of the body that has arrived, waiting until there is one; b"" at the end.
 
         What came before a failure is given first; then each call raises the UpstreamFailure.
-        `passing`, where it is given, is called with every part but the last, from the event loop;
-        what it raises is raised here, and the answer goes on.
+        `passing`, where it is given, is called from the event loop with each part but the last that
+        arrives while this waits; what it raises, but no OSError, is raised here, and the answer
+        goes on.
         """
         parser = self._parser
         while not parser.body:

@@ -140,8 +140,8 @@ class Connection:
         self, parser: AnswerParser, wait: Callable[[], Wait], passing: Callable[[bytes], None]
     ) -> None:
         """Like `receive`, but what arrives within a body goes to `passing` from the event loop, one
-        after another, and `wait` is asked each time. It is over when the body is, or when either
-        raises."""
+        after another, and `wait` is asked each time. It is over when the body is, or the
+        connection, or when either raises: `passing` anything but OSError."""
         recv, extend = self._recv, self._alarm.extend
         seconds, failure = wait()
 

@@ -143,11 +143,12 @@ class _Stream:
                 try:
                     data = read(answer, passing if passage.offer is not None else None)
                 except Blocked:
+                    data = None
+                if data is None:
                     yield b""
-                    continue
-                if not data:
+                elif not data:
                     break
-                if events := clean(data):
+                elif events := clean(data):
                     yield events
             if rest := self._cleaner.rest():
                 yield rest

@@ -1,5 +1,6 @@
 """What answers say was used, in each dialect's words: cases in tests/cases/usage/<dialect>.yaml."""
 
+import itertools
 from pathlib import Path
 
 import pytest
@@ -108,3 +109,13 @@ def test_whatever_comes_is_read_without_failing_and_within_bounds(name, document
         assert 0 <= usage.reasoning <= usage.output <= 400 * MOST
         assert usage.seconds >= 0
         assert usage.source == "upstream"
+
+
+COUNTED = [0, 1, 5, 6, MOST, MOST + 1, -1, True, 5.0, "5", None]
+
+
+def test_three_counts_alone_say_what_they_say_among_others():
+    usage_of = meter("openai").usage_of
+    for taken, made, total in itertools.product(COUNTED, repeat=3):
+        three = {"prompt_tokens": taken, "completion_tokens": made, "total_tokens": total}
+        assert usage_of({"usage": three}) == usage_of({"usage": {**three, "more": 0}}), three

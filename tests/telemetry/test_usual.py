@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engine.body import Body
 from engine.exchange import Exchange, Traffic, Try
 from engine.telemetry.access_log import AccessLog
 from engine.tokens import Caller
@@ -90,7 +91,9 @@ def test_it_says_what_any_line_says(words, numbers, trace):
         {"usage": Usage(seconds=0.5)},
         {"usage": Usage(characters=1)},
         {"model": "m" * 4096},
-        {"path": "/" * 4096},
+        {"path": "/" * 257},
+        {"path": "/v1/mw-" + "a" * 43},
+        {"environ": {"REMOTE_ADDR": "1" * 257}},
     ],
 )
 def test_what_is_not_usual_is_left_to_others(known):
@@ -102,20 +105,51 @@ def test_what_is_not_usual_is_left_to_others(known):
     assert lines == others
 
 
-def test_two_kinds_have_two_lines():
-    (usual, lines), _ = logs()
-    for status in (200, 404):
-        exchange = over()
-        exchange.account.end(status, "complete")
+ONE = Try("u/m", "u", "m", "", 200, 0.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    "known",
+    [
+        *({"caller": Caller("x")}, {"method": "PUT"}, {"operation": "x.y"}),
+        *({"path": "/x"}, {"environ": {"REMOTE_ADDR": "1.2.3.4"}}, {"request_id": "req_2"}),
+        *({"trace": Traced()}, {"tries": [ONE._replace(target="x")]}),
+        *({"tries": [ONE._replace(failure="x")]}, {"tries": [ONE._replace(status=201)]}),
+        *({"status": 404}, {"outcome": "x"}, {"code": "x"}, {"limit": "x"}, {"stream": True}),
+        *({"upstream": "x"}, {"usage": Usage(source="x")}, {"usage": Usage(1, 2, 3)}, {"cost": 5}),
+        *({"bytes_out": 9}, {"body": Body(b"abc")}, {"time": 5.25}, {"first_byte": 0.5}),
+        *({"duration": 0.5}, {"duration": 0.5, "waited": 0.25}),
+    ],
+    ids=str,
+)
+def test_no_line_says_what_is_true_of_another(known):
+    (usual, lines), (plain, others) = logs()
+    for exchange in (over(tries=[ONE]), over(**{"tries": [ONE], **known})):
+        assert usual._usual.line(exchange) is not None
         usual.write([exchange])
-    assert [json.loads(line)["status"] for line in lines] == [200, 404]
+        plain.write([exchange])
+    assert json.loads(lines[1]) == json.loads(others[1])
+    assert json.loads(lines[0]) != json.loads(lines[1])
 
 
-def test_a_token_in_a_path_is_in_no_line():
-    (usual, lines), _ = logs()
-    for _ in range(2):
-        usual.write([over(path="/v1/mw-" + "a" * 43)])
-    assert b"aaaa" not in b"".join(lines)
+@pytest.mark.parametrize("attribute", ["served", "asked"])
+def test_a_model_has_a_line_of_its_own(attribute):
+    (usual, lines), (plain, others) = logs()
+    for name in ("a", "b"):
+        exchange = over()
+        if attribute == "served":
+            exchange.account.model = name
+        else:
+            exchange.model = name
+        usual.write([exchange])
+        plain.write([exchange])
+    assert list(map(json.loads, lines)) == list(map(json.loads, others))
+
+
+def test_what_is_long_is_not_remembered():
+    (usual, _), _ = logs()
+    usual.write([over(model="m" * 4096)])
+    assert not usual._usual._known
 
 
 def test_callers_who_name_ever_new_models_fill_no_memory():

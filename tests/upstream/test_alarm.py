@@ -163,3 +163,4 @@ def test_after_the_watch_nothing_is_called(pair: tuple[Any, Any]) -> None:
     far.sendall(b"x")
     gevent.sleep(SHORT)
     assert not called
+    assert not near._read_event.active

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import resource
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -256,10 +257,11 @@ def test_each_part_of_a_stream_has_a_wait_of_its_own() -> None:
     sock[1].sendall(b"1\r\na\r\n")
     parser = AnswerParser("GET")
     parser.feed(HEAD)
-    connection = Connection(sock[0], 0.0)
+    connection, begun = Connection(sock[0], 0.0), time.monotonic()
     with pytest.raises(TotalTimeout):
         connection.stream(parser, lambda: waits.pop(0), lambda data: None)
     assert not waits
+    assert time.monotonic() - begun < 2.0
     connection.close()
     sock[1].close()
 
