@@ -120,7 +120,7 @@ ONE = Try("u/m", "u", "m", "", 200, 0.0, 0.0)
         *({"bytes_out": 9}, {"body": Body(b"abc")}, {"time": 5.25}, {"first_byte": 0.5}),
         *({"duration": 0.5}, {"duration": 0.5, "waited": 0.25}),
     ],
-    ids=str,
+    ids=" ".join,
 )
 def test_no_line_says_what_is_true_of_another(known):
     (usual, lines), (plain, others) = logs()
