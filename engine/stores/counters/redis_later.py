@@ -131,8 +131,9 @@ class Later:
                     gevent.sleep(REST)
 
     def _renew(self) -> None:
-        for command in self._renewals():
-            self._link.call(command, again=True, limit=UNHURRIED)
+        with self._sending:  # a slot that is given back meanwhile is so after its renewal
+            for command in self._renewals():
+                self._link.call(command, limit=UNHURRIED)
 
     def _send(self) -> None:
         with self._sending:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
+from typing import Any
 
 import gevent
 import pytest
@@ -14,7 +15,7 @@ from engine.stores.counters import CountersAway, Limit
 from engine.stores.counters import redis_later as later
 from engine.stores.counters.redis import Redis
 from engine.stores.counters.redis_link import REST, Link, Unsent
-from engine.stores.counters.redis_scripts import TAKE
+from engine.stores.counters.redis_scripts import RENEW, TAKE
 from tests.support import redis_server
 from tests.support.counters import PATIENT, Worker, arrived, workers
 
@@ -281,6 +282,27 @@ def test_a_slot_that_was_given_back_is_there_for_the_next_take(server):
         taken = store.take(one)
         assert taken.denied is None
         store.settle(taken.receipt, [1])
+    store.close()
+
+
+def test_a_slot_is_given_back_after_its_renewal_and_not_before(server, monkeypatch):
+    store = Redis(server.url, limit=PATIENT, lease=0.15)
+    taken = store.take([Limit("slots:a", 1, 0.0)])
+    call, along = store._link.call, []
+
+    def renewing(command: Any, **options: Any) -> Any:
+        if command[1] == RENEW.sha and not along:
+            store.settle(taken.receipt, [1])
+            along.append(store._later.along())
+        return call(command, **options)
+
+    monkeypatch.setattr(store._link, "call", renewing)
+    with gevent.Timeout(10):
+        while not along:
+            gevent.sleep(0.01)
+    assert along == [[]]
+    arrived(store)
+    assert store.take([Limit("slots:a", 1, 0.0)]).denied is None
     store.close()
 
 
