@@ -20,7 +20,8 @@ class Passage:
     """The way of a body's pieces: `steps` in their order, then out by `offer`.
 
     `offer` sends what it can without waiting and keeps the rest for whoever sends; whether nothing
-    was left. None: there is no such way, and every piece is iterated over.
+    was left. None: there is no such way, and every piece is iterated over. Apart from its Flow, as
+    a source that held what holds it would outlive its caller.
     """
 
     __slots__ = ("offer", "steps")

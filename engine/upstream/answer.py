@@ -190,7 +190,7 @@ class Answer:
         if self._failure is None:
             failure.sent = self._connection is not None and self._connection.sent > 0
             failure.answered = self._parser.started
-            self._failure = failure
+            self._failure = failure.alone()  # perhaps nobody ever asks for it
         self._let_go()
 
     def _let_go(self) -> None:

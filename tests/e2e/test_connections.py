@@ -14,9 +14,9 @@ BODY = json.dumps({"model": "gpt-4o", "messages": [{"role": "user", "content": "
 CHAT = request("/v1/chat/completions", BODY, token=ALL)
 
 
-@pytest.mark.parametrize("requests", [0, 1, 2])
+@pytest.mark.parametrize(("requests", "begun"), [(0, b""), (1, b""), (2, b""), (1, CHAT[:30])])
 def test_an_idle_connection_ends_after_its_time_without_a_word(
-    tmp_path: Path, requests: int
+    tmp_path: Path, requests: int, begun: bytes
 ) -> None:
     config = replaced(shipped(tmp_path / "p"), "max_body: 25MB", "max_body: 25MB\n  keepalive: 1s")
     with recorder() as upstream, gateway(tmp_path / "p", config, pointed_at(upstream.url)) as run:
@@ -24,6 +24,7 @@ def test_an_idle_connection_ends_after_its_time_without_a_word(
             for _ in range(requests):
                 wire.send(CHAT)
                 assert wire.answer("POST").status == 200
+            wire.send(begun)
             wire.sock.settimeout(10)
             assert wire.rest() == b""
         said = run.said()

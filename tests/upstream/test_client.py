@@ -196,6 +196,28 @@ def test_an_answer_that_was_cut_leaves_nothing_to_the_collector() -> None:
             gc.enable()
 
 
+@pytest.mark.parametrize("passing", [None, lambda data: None], ids=["read", "passed on"])
+def test_a_failure_that_nobody_asks_for_leaves_nothing_to_the_collector(passing: Any) -> None:
+    bad = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+    def handle(sock: Any, _peer: Peer) -> None:
+        read_request(sock)
+        sock.sendall(bad)
+        gevent.sleep(SHORT)
+        sock.sendall(b"2\r\nok\r\nzz\r\n")
+
+    with talking(handle) as (client, _):
+        gc.disable()
+        try:
+            answer = get(client)
+            assert answer.read(passing) == b"ok"
+            left = weakref.ref(answer)
+            del answer
+            assert left() is None
+        finally:
+            gc.enable()
+
+
 def test_many_greenlets_share_a_pool() -> None:
     with talking(echo, pool_size=5) as (client, peer):
 
