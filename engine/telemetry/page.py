@@ -63,6 +63,8 @@ class Page:
     def _read(self, path: Path, kind: str, mode: str) -> None:
         known = self._known
         try:
+            if not path.stat().st_size:
+                return  # its worker is just making it
             found = _values(str(path))
         except FileNotFoundError:
             return  # its worker has just ended

@@ -55,5 +55,11 @@ def test_what_is_gone_is_said_no_more(folder):
     assert b"modelway_requests_total" in page.text(folder)
 
 
+def test_a_file_that_a_worker_has_opened_and_not_yet_filled_says_nothing(folder):
+    said = Page().text(folder)
+    (folder / "counter_3.db").touch()
+    assert Page().text(folder) == said
+
+
 def test_an_empty_folder_is_an_empty_page(tmp_path):
     assert Page().text(tmp_path) == b""
