@@ -153,10 +153,11 @@ def _ledger(config: Config, url: str, told: Observing) -> Observer:
 def _counters(config: Config, told: Observing) -> Counters:
     counters: Counters
     if config.stores.counters == "memory":
+        from engine.stores.counters.ahead import Ahead
         from engine.stores.counters.memory import Memory
 
         try:
-            counters = Memory(rundir(config.folder / FilePath(config.source.file).name))
+            counters = Ahead(Memory(rundir(config.folder / FilePath(config.source.file).name)))
         except OSError as error:
             raise CannotConnect(f"limits cannot be counted: {error}") from error
     else:

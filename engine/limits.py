@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from engine.allowance import Rule
 from engine.estimate import expected
 from engine.exchange import Account, Exchange
-from engine.stores.counters import Limit, State, made
+from engine.stores.counters import Asked, Limit, State
 from engine.usage import Price
 from engine.wildcard import ByName
 
@@ -27,41 +27,39 @@ class Limits:
 
     def __init__(self, rules: Sequence[Rule], whose: Sequence[str]) -> None:
         self.rules = tuple(rules)
-        self._limits = [
-            Limit(
-                f"{rule.name}|{who}",
-                rule.allowance.amount,
-                rule.allowance.window,
-                0 if rule.allowance.kind in _COSTLY else 1,
-            )
-            for rule, who in zip(rules, whose, strict=True)
-        ]
+        self.asked = Asked(
+            [
+                Limit(f"{rule.name}|{who}", rule.allowance.amount, rule.allowance.window)
+                for rule, who in zip(rules, whose, strict=True)
+            ]
+        )
         kinds = [rule.allowance.kind for rule in rules]
         self._costly = tuple((at, kind) for at, kind in enumerate(kinds) if kind in _COSTLY)
         self._settled = not set(kinds).isdisjoint((*_COSTLY, "concurrency"))
-        self._one, self._none = [limit.cost for limit in self._limits], [0] * len(kinds)
+        self._first = [0 if kind in _COSTLY else 1 for kind in kinds]
+        self._last = [1 if kind == "requests" else 0 for kind in kinds]
+        self._none = [0] * len(kinds)
         self._told = [
             (names, [at for at, one in enumerate(kinds) if one == kind])
             for kind, names in _SHOWN.items()
             if kind in kinds
         ]
-        self._amounts = [f"{limit.amount}" for limit in self._limits]
+        self._amounts = [f"{limit.amount}" for limit in self.asked.limits]
+        self._resets = [(-1.0, "")] * len(kinds)
         self.shown = frozenset(name for names, _ in self._told for name in names)
 
-    def of(self, exchange: Exchange, prices: ByName[Price]) -> Sequence[Limit]:
+    def costs(self, exchange: Exchange, prices: ByName[Price]) -> Sequence[int]:
         """What a request takes of each."""
         if not self._costly:
-            return self._limits
+            return self._first
         usage = expected(exchange)
-        limits = list(self._limits)
+        costs = list(self._first)
         for at, kind in self._costly:
-            key, amount, window, cost = limits[at]
             if kind == "tokens":
-                cost = usage.tokens
+                costs[at] = usage.tokens
             elif (price := prices.find(exchange.account.model or exchange.model)) is not None:
-                cost = price.cost(usage)
-            limits[at] = made(Limit, (key, amount, window, cost))
-        return limits
+                costs[at] = price.cost(usage)
+        return costs
 
     def came_to(self, account: Account) -> Sequence[int] | None:
         """What it took in the end: nothing, when it never reached an upstream; None where that is
@@ -70,7 +68,7 @@ class Limits:
             return self._none
         if not self._settled:
             return None
-        costs = list(self._one)
+        costs = list(self._last)
         for at, kind in self._costly:
             costs[at] = account.cost if kind == "spend" else account.usage.tokens
         return costs
@@ -81,7 +79,11 @@ class Limits:
         for (limit, remaining, reset), among in self._told:
             at = among[0]
             if len(among) > 1:
-                at = min(among, key=lambda at: states[at].remaining / self._limits[at].amount)
-            left, again, _ = states[at]
-            found += (limit, self._amounts[at]), (remaining, f"{left}"), (reset, f"{again:.3f}s")
+                at = min(among, key=lambda at: states[at].remaining / self.asked.limits[at].amount)
+            left, seconds, _ = states[at]
+            said, text = self._resets[at]
+            if seconds != said:
+                text = f"{seconds:.3f}s"
+                self._resets[at] = seconds, text
+            found += (limit, self._amounts[at]), (remaining, f"{left}"), (reset, text)
         return found

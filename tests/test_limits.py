@@ -25,17 +25,19 @@ def limits(*allowances):
 def test_a_request_takes_one_of_each_and_its_estimate_of_what_is_used():
     exchange = Exchange("POST", "/", "", {}, model="gpt", takes=Takes(output=True))
     exchange.account.expected = Usage(100, 50)
-    assert limits(RATE, SLOTS, TOKENS, MONEY).of(exchange, PRICES) == [
-        Limit("requests/0|alice", 10, 60.0, 1),
-        Limit("concurrency/1|alice", 3, 0.0, 1),
-        Limit("tokens/2|alice", 1000, 60.0, 150),
-        Limit("spend/3|alice", 10**9, 60.0, 400_000),
-    ]
+    kind = limits(RATE, SLOTS, TOKENS, MONEY)
+    assert kind.asked.limits == (
+        Limit("requests/0|alice", 10, 60.0),
+        Limit("concurrency/1|alice", 3, 0.0),
+        Limit("tokens/2|alice", 1000, 60.0),
+        Limit("spend/3|alice", 10**9, 60.0),
+    )
+    assert kind.costs(exchange, PRICES) == [1, 1, 150, 400_000]
 
 
 @pytest.mark.parametrize(
     ("status", "reached", "costs"),
-    [(200, True, [1, 1, 9, 70]), (502, True, [1, 1, 9, 70]), (502, False, [0, 0, 0, 0])],
+    [(200, True, [1, 0, 9, 70]), (502, True, [1, 0, 9, 70]), (502, False, [0, 0, 0, 0])],
 )
 def test_what_never_reached_an_upstream_comes_to_nothing(status, reached, costs):
     account = Exchange("POST", "/", "", {}).account
@@ -56,12 +58,11 @@ def test_of_requests_that_were_counted_nothing_is_left_to_settle(rules, settled)
 def test_one_caller_takes_nothing_of_what_another_was_estimated_at():
     kind, exchange = limits(TOKENS), Exchange("POST", "/", "", {}, takes=Takes())
     exchange.account.expected = Usage(100, 50)
-    (asked,) = held = kind.of(exchange, PRICES)
+    held = kind.costs(exchange, PRICES)
     other = Exchange("POST", "/", "", {}, takes=Takes())
     other.account.expected = Usage(1, 1)
-    assert [limit.cost for limit in kind.of(other, PRICES)] == [2]
-    assert held == [asked]
-    assert asked.cost == 150
+    assert kind.costs(other, PRICES) == [2]
+    assert held == [150]
 
 
 def test_headers_tell_of_the_nearest_limit_of_each_kind():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from engine import policies
-from engine.explain.seen import Seen
+from engine.explain.seen import Seen, Taking
 from engine.plan import Route
 from engine.stores.counters import Limit
 from engine.usage import NANO
@@ -22,31 +22,32 @@ def verdicts(route: Route, seen: Seen, currency: str) -> list[dict[str, Any]]:
         module = policies.get(policy.name)
         if hasattr(module, "allowance"):
             kind = module.allowance(policy.options, currency).kind
-            limit = _taken(asked, policy.name)
-            words = _would_take(limit, kind, currency) if limit is not None else ""
-            found.append({"policy": policy.name, **_held(seen, limit, words)})
+            found.append(
+                {"policy": policy.name, **_held(seen, _taken(asked, policy.name), kind, currency)}
+            )
         else:
             found.append({"policy": policy.name, **_passed(seen, policy.name)})
-    for limit in asked:
-        kind = limit.key.split("/")[1]
-        words = _would_take(limit, kind, currency)
-        found.append({"policy": f"the token's own {kind}", **_held(seen, limit, words)})
+    for one in asked:
+        kind = one[0].key.split("/")[1]
+        found.append({"policy": f"the token's own {kind}", **_held(seen, one, kind, currency)})
     return found
 
 
-def _taken(asked: list[Limit], name: str) -> Limit | None:
+def _taken(asked: list[Taking], name: str) -> Taking | None:
     """The next limit of this policy, taken out of those asked."""
-    for index, limit in enumerate(asked):
+    for index, (limit, _) in enumerate(asked):
         if limit.key.startswith(f"{name}/"):
             return asked.pop(index)
     return None
 
 
-def _held(seen: Seen, limit: Limit | None, words: str) -> dict[str, str]:
-    if limit is None:
+def _held(seen: Seen, one: Taking | None, kind: str, currency: str) -> dict[str, str]:
+    if one is None:
         return {"verdict": "not reached", "says": ""}
-    over = seen.refused_by == "limit" and limit.cost > limit.amount
-    return {"verdict": "refused" if over else "passed", "says": words}
+    limit, cost = one
+    over = seen.refused_by == "limit" and cost > limit.amount
+    says = _would_take(limit, cost, kind, currency)
+    return {"verdict": "refused" if over else "passed", "says": says}
 
 
 def _passed(seen: Seen, name: str) -> dict[str, str]:
@@ -58,13 +59,13 @@ def _passed(seen: Seen, name: str) -> dict[str, str]:
     return {"verdict": "refused", "says": seen.error.message}
 
 
-def _would_take(limit: Limit, kind: str, currency: str) -> str:
+def _would_take(limit: Limit, cost: int, kind: str, currency: str) -> str:
     who = limit.key.partition("|")[2]
-    amount, cost, unit = str(limit.amount), str(limit.cost), _UNITS.get(kind, kind)
+    amount, taken, unit = str(limit.amount), str(cost), _UNITS.get(kind, kind)
     if kind == "spend":
-        amount, cost, unit = f"{limit.amount / NANO:g}", f"{limit.cost / NANO:g}", currency
+        amount, taken, unit = f"{limit.amount / NANO:g}", f"{cost / NANO:g}", currency
     per = f" per {_span(limit.window)}" if limit.window else ""
-    return f"would take {cost} of {amount} {unit}{per}{f' of {who}' if who else ''}"
+    return f"would take {taken} of {amount} {unit}{per}{f' of {who}' if who else ''}"
 
 
 def _span(seconds: float) -> str:

@@ -13,6 +13,9 @@ from engine.stores.counters import Limit
 
 Pairs = Sequence[tuple[str, str]]
 
+Taking = tuple[Limit, int]
+"""A limit, and what a request takes of it."""
+
 FAILURES = ("connect", "timeout", "reset")
 """What an upstream may do instead of answering."""
 
@@ -75,7 +78,7 @@ class Seen:
     exchange: Exchange | None = None
     carried: list[Carrier] = field(default_factory=list)
     steps: list[Step] = field(default_factory=list)
-    limits: list[Limit] = field(default_factory=list)
+    limits: list[Taking] = field(default_factory=list)
     sent: list[Sent] = field(default_factory=list)
     error: GatewayError | None = None
     status: int = 0

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from engine.explain.seen import Answers, Sent
-from engine.stores.counters import Limit, State, Taken
+from engine.explain.seen import Answers, Sent, Taking
+from engine.stores.counters import Asked, State, Taken
 from engine.upstream.address import origin_of
 from engine.upstream.answer import Answer, Spool
 from engine.upstream.client import Client
@@ -89,15 +89,17 @@ def recorder(sent: list[Sent], answers: Answers) -> Any:
 class Counters:
     """Counters that nobody has taken from: they write down what would be taken."""
 
-    def __init__(self, asked: list[Limit]) -> None:
-        self._asked = asked
+    def __init__(self, takings: list[Taking]) -> None:
+        self._takings = takings
 
-    def take(self, limits: Sequence[Limit]) -> Taken:
-        self._asked.extend(limits)
-        states = [State(max(0, limit.amount - limit.cost), limit.window) for limit in limits]
-        over = [index for index, limit in enumerate(limits) if limit.cost > limit.amount]
+    def take(self, asked: Asked, costs: Sequence[int]) -> Taken:
+        takings = list(zip(asked.limits, costs, strict=True))
+        self._takings.extend(takings)
+        states = [State(max(0, limit.amount - cost), limit.window) for limit, cost in takings]
+        over = [index for index, (limit, cost) in enumerate(takings) if cost > limit.amount]
         if over:
-            states[over[0]] = State(0, limits[over[0]].window, limits[over[0]].window)
+            window = asked.limits[over[0]].window
+            states[over[0]] = State(0, window, window)
         return Taken(over[0] if over else None, states)
 
     def settle(self, receipt: object, costs: Sequence[int]) -> None:

@@ -14,7 +14,7 @@ from engine.exchange import Account, Exchange, Handler, Response, Stage
 from engine.limits import Limits
 from engine.network import caller_address
 from engine.services import Services
-from engine.stores.counters import Counters, CountersAway, Limit, State
+from engine.stores.counters import Counters, CountersAway, State
 
 log = logging.getLogger("modelway")
 _ASKS_TO_WAIT = {"requests": "rate_limit_exceeded", "tokens": "token_budget_exceeded"}
@@ -35,9 +35,9 @@ def limit(rules: Sequence[Rule], services: Services, upstream: str = "") -> Stag
         if counters is None or not (rules or (caller is not None and caller.limits)):
             return following(exchange)
         limits = found.limits(exchange)
-        asked = limits.of(exchange, services.prices)
+        costs = limits.costs(exchange, services.prices)
         try:
-            denied, states, receipt = counters.take(asked)
+            denied, states, receipt = counters.take(limits.asked, costs)
         except CountersAway as away:
             exchange.account.uncounted = True
             _without_counters(exchange, services, away)
@@ -46,7 +46,7 @@ def limit(rules: Sequence[Rule], services: Services, upstream: str = "") -> Stag
         if denied is not None:
             rule = limits.rules[denied]
             exchange.account.limit = rule.name.partition("/")[0]
-            raise _refused(rule, asked[denied], states[denied], shown)
+            raise _refused(rule, costs[denied], states[denied], shown)
         exchange.on_end.append(partial(_settle, counters, receipt, limits, exchange.account))
         response = following(exchange)
         if shown:
@@ -102,9 +102,7 @@ class _ByKind:
         return Limits(every, [who.get(rule.by, "") for rule in every])
 
 
-def _refused(
-    rule: Rule, asked: Limit, state: State, headers: list[tuple[str, str]]
-) -> GatewayError:
+def _refused(rule: Rule, cost: int, state: State, headers: list[tuple[str, str]]) -> GatewayError:
     allowance = rule.allowance
     whose = {"token": "this token", "all": "everybody together"}.get(rule.by, f"this {rule.by}")
     span = _span(allowance.window)
@@ -114,14 +112,14 @@ def _refused(
     if allowance.kind == "spend":
         message = f"The budget of {whose} for {span} is used up. It frees up as time passes."
         after = _after(state.wait)
-        if asked.cost > allowance.amount:
+        if cost > allowance.amount:
             message = f"This request may cost more than the budget of {whose} for {span}. "
             message, after = message + "Ask for fewer tokens.", []
         return GatewayError(402, "budget_exceeded", message, headers=after, retry=False)
     kind, code = allowance.kind, _ASKS_TO_WAIT[allowance.kind]
-    if asked.cost > allowance.amount:
+    if cost > allowance.amount:
         message = (
-            f"This request may use {asked.cost} tokens; the limit of {whose} is "
+            f"This request may use {cost} tokens; the limit of {whose} is "
             f"{allowance.amount} per {span}. Ask for fewer."
         )
         return GatewayError(429, code, message, headers=headers, retry=False)

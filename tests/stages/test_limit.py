@@ -17,6 +17,7 @@ from engine.stores.counters import CountersAway, State, Taken
 from engine.tokens import Caller
 from engine.usage import Price, Usage, price_of
 from engine.wildcard import ByName
+from tests.support.counters import Limit
 
 RATE = Rule(Allowance("requests", 60, 60.0), "token", "rate")
 SLOTS = Rule(Allowance("concurrency", 2), "token", "slots")
@@ -32,11 +33,13 @@ class Counters:
         self.asked: list = []
         self.settled: list = []
 
-    def take(self, limits):
+    def take(self, asked, costs):
         if self.away:
             raise CountersAway("it is away")
-        self.asked.append(list(limits))
-        return Taken(self.denied, [State(7, 30.0, self.wait) for _ in limits], "receipt")
+        self.asked.append(
+            [Limit(*limit, cost) for limit, cost in zip(asked.limits, costs, strict=True)]
+        )
+        return Taken(self.denied, [State(7, 30.0, self.wait) for _ in costs], "receipt")
 
     def settle(self, receipt, costs):
         assert receipt == "receipt"
@@ -187,7 +190,7 @@ def test_what_was_used_is_what_counts_in_the_end():
     _, made = run([RATE, TOKENS, SPEND, SLOTS], counters, prices=prices)
     made.account.usage, made.account.cost = Usage(input=5, output=6), 5000
     made.end()
-    assert counters.settled == [[1, 11, 5000, 1]]
+    assert counters.settled == [[1, 11, 5000, 0]]
 
 
 def test_money_is_held_back_for_what_a_request_may_use():

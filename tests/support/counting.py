@@ -24,10 +24,11 @@ import sys  # noqa: E402
 import time  # noqa: E402
 from pathlib import Path  # noqa: E402
 
-from engine.stores.counters import Counters, CountersAway, Limit  # noqa: E402
+from engine.stores.counters import Counters, CountersAway  # noqa: E402
+from engine.stores.counters.ahead import Ahead  # noqa: E402
 from engine.stores.counters.memory import Memory  # noqa: E402
 from engine.stores.counters.redis import Redis  # noqa: E402
-from tests.support.counters import PATIENT, left  # noqa: E402
+from tests.support.counters import PATIENT, Limit, left, take  # noqa: E402
 
 ENDLESS = 10**12
 TOGETHER = [
@@ -43,12 +44,12 @@ def say(value: object) -> None:
 
 def passing(store: Counters, takes: int, amount: int) -> None:
     limits = [Limit("rate:all", amount, 3600.0), Limit("budget:all", amount * 9, 7200.0, 3)]
-    say(sum(store.take(limits).denied is None for _ in range(takes)))
+    say(sum(take(store, limits).denied is None for _ in range(takes)))
 
 
 def holding(store: Counters, count: int, amount: int) -> None:
     limits = [Limit("slots:held", amount, 0)]
-    say(sum(store.take(limits).denied is None for _ in range(count)))
+    say(sum(take(store, limits).denied is None for _ in range(count)))
     while True:
         time.sleep(1)
 
@@ -56,7 +57,7 @@ def holding(store: Counters, count: int, amount: int) -> None:
 def endless(store: Counters, started: int) -> None:
     """Until killed. Every request counts 1 of each window in the end, so the two stay equal."""
     for number in range(10**9):
-        taken = store.take(TOGETHER)
+        taken = take(store, TOGETHER)
         if number == 20:
             os.write(started, b".")
         store.settle(taken.receipt, (1, 1, 1))
@@ -78,7 +79,7 @@ def killing(store: Counters, rounds: int) -> None:
         os.kill(children[0], signal.SIGKILL)
         os.waitpid(children[0], 0)
         begun = time.monotonic()
-        store.settle(store.take(TOGETHER).receipt, (1, 1, 1))
+        store.settle(take(store, TOGETHER).receipt, (1, 1, 1))
         seconds = time.monotonic() - begun
         os.kill(children[1], signal.SIGKILL)
         os.waitpid(children[1], 0)
@@ -90,7 +91,7 @@ def watching(store: Counters) -> None:
     while True:
         begun = time.monotonic()
         try:
-            taken = store.take(TOGETHER)
+            taken = take(store, TOGETHER)
             store.settle(taken.receipt, (1, 2, 1))
             said: object = taken.denied is None
         except CountersAway as error:
@@ -107,10 +108,11 @@ def main(place: str, mode: str, *numbers: str) -> None:
         patient = {} if mode == "watching" else {"limit": PATIENT}
         store: Counters = Redis(place, lease=1.0, **patient)
     else:
-        store = Memory(Path(place))
+        store = Ahead(Memory(Path(place)))
     print("ready", flush=True)
     sys.stdin.readline()
     MODES[mode](store, *map(int, numbers))
+    store.close()
 
 
 if __name__ == "__main__":

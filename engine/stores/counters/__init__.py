@@ -3,24 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 HELD_AGAIN = 1.0
 """Seconds after which to ask again for a slot: nobody knows when one is given back."""
 
 
 class Limit(NamedTuple):
-    """What one request takes of one allowance.
-
-    `key` names who shares it, `amount` is what may be taken within any `window` seconds (0: at one
-    time, until it is given back), `cost` what this request takes, at least 0. A cost of 0 passes
-    as long as less than `amount` is taken. Limits of the same key and window share their count.
-    """
+    """An allowance that is shared: `key` names by whom, `amount` is what may be taken within any
+    `window` seconds (0: at one time, until it is given back). Limits of the same key and window
+    share their count."""
 
     key: str
     amount: int
     window: float
-    cost: int = 1
+
+
+class Asked:
+    """Limits that requests alike are held against together, one request after the other: to be
+    made once for all of them, and asked of one store.
+
+    What the store finds out about them it keeps here: `places` is where it counts each, `ahead`
+    what it has taken for requests to come.
+    """
+
+    __slots__ = ("ahead", "limits", "places")
+
+    def __init__(self, limits: Sequence[Limit]) -> None:
+        self.limits = tuple(limits)
+        self.places: Any = None
+        self.ahead: Any = None
 
 
 class State(NamedTuple):
@@ -55,8 +67,10 @@ class CountersAway(Exception):
 class Counters(Protocol):
     """A store of counters. Either all limits of a request are taken, or none."""
 
-    def take(self, limits: Sequence[Limit]) -> Taken:
-        """Take what a request costs. Raises CountersAway within 50 ms when the store is away."""
+    def take(self, asked: Asked, costs: Sequence[int]) -> Taken:
+        """Take what a request costs: of each limit so much, at least 0. A cost of 0 passes as long
+        as less than the amount is taken. Raises CountersAway within 50 ms when the store is away.
+        """
         ...
 
     def settle(self, receipt: object, costs: Sequence[int]) -> None:

@@ -11,14 +11,13 @@ import hashlib
 import logging
 import time
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 
 import lmdb
 
 from engine.rundir import prepare
-from engine.stores.counters import CountersAway, Limit, State, Taken, made, slots, windows
+from engine.stores.counters import Asked, CountersAway, Limit, State, Taken, made, slots, windows
 from engine.stores.counters.shared import (
     NUMBERS,
     Shared,
@@ -34,22 +33,28 @@ _SWEPT, _SWEPT_WHEN_FULL = 4, 100
 _LOOK_EVERY, _SAY_EVERY = 1.0, 60.0
 _LONGEST_NAME = 400
 
+_Place = tuple[bytes, int, int]
+"""Where a limit is counted: the key of its record, its tick (0 for slots held at a time), and the
+amount that may be taken."""
+
 _NONE: frozenset[bytes] = frozenset()
 
 
 class _Receipt:
-    """What was taken, when (microseconds) and by which worker; but of none of the records in
-    `uncounted`, for which there was no room."""
+    """What was taken of which places, when (microseconds) and by which worker; but of none of the
+    records in `uncounted`, for which there was no room."""
 
-    __slots__ = ("limits", "time", "uncounted", "worker")
+    __slots__ = ("costs", "places", "time", "uncounted", "worker")
 
-    def __init__(self, limits: Sequence[Limit], time: int, worker: int) -> None:
-        self.limits, self.time, self.worker = limits, time, worker
+    def __init__(
+        self, places: Sequence[_Place], costs: Sequence[int], time: int, worker: int
+    ) -> None:
+        self.places, self.costs, self.time, self.worker = places, costs, time, worker
         self.uncounted: frozenset[bytes] = _NONE
 
 
-_Changed = Sequence[tuple[Limit, int]]
-"""Limits whose count is to change, and what they really cost."""
+_Changed = Sequence[tuple[_Place, int, int]]
+"""Places whose count is to change: what was taken, and what it came to."""
 
 
 _CLOCK = getattr(time, "CLOCK_BOOTTIME", None) or time.CLOCK_REALTIME
@@ -76,14 +81,14 @@ class Memory:
         self._full = False
         prepare(path)
 
-    def take(self, limits: Sequence[Limit]) -> Taken:
-        shared = self._opened()
+    def take(self, asked: Asked, costs: Sequence[int]) -> Taken:
+        shared, places = self._opened(), _places(asked)
         try:
             with shared.begin() as txn:
-                taken = self._take(shared, txn, limits)
+                taken = self._take(shared, txn, places, costs)
         except lmdb.MapFullError:
             self._full = True
-            taken = Taken(None, [State(limit.amount, 0.0) for limit in limits])
+            taken = Taken(None, [State(limit.amount, 0.0) for limit in asked.limits])
         except lmdb.Error as error:
             raise CountersAway(f"{self._path}: {error}") from error
         if self._full:  # no line is written as long as others wait for this transaction
@@ -92,11 +97,21 @@ class Memory:
         return taken
 
     def settle(self, receipt: object, costs: Sequence[int]) -> None:
-        if not isinstance(receipt, _Receipt) or not receipt.limits:
-            return
-        pairs = zip(receipt.limits, costs, strict=True)
-        changed = [pair for pair in pairs if pair[1] != pair[0][3] or not pair[0][2]]
-        receipt.limits = ()
+        if isinstance(receipt, _Receipt):
+            places, receipt.places = receipt.places, ()
+            came = [cost if tick else 0 for (_, tick, _), cost in zip(places, costs, strict=False)]
+            self._correct(receipt, places, came)
+
+    def correct(self, receipt: object, costs: Sequence[int]) -> None:
+        """As `settle`, of what goes on: of slots so many stay held, and all of it can be corrected
+        again."""
+        if isinstance(receipt, _Receipt):
+            self._correct(receipt, receipt.places, costs)
+
+    def _correct(self, receipt: _Receipt, places: Sequence[_Place], costs: Sequence[int]) -> None:
+        each = zip(places, receipt.costs, costs, strict=False)
+        changed = [(place, was, cost) for place, was, cost in each if was != cost]
+        receipt.costs = costs
         if not changed:
             return
         try:
@@ -111,15 +126,16 @@ class Memory:
             detach(self._shared)
             self._shared = None
 
-    def _take(self, shared: Shared, txn: Transaction, limits: Sequence[Limit]) -> Taken:
+    def _take(
+        self, shared: Shared, txn: Transaction, places: Sequence[_Place], costs: Sequence[int]
+    ) -> Taken:
         # Read while nobody else writes, so that no record sees time run backwards.
         now, worker = self._clock(), shared.worker
-        receipt = _Receipt(limits, now, worker)
+        receipt = _Receipt(places, costs, now, worker)
         states: list[State] = []
         before: list[tuple[bytes, bytes | None]] = []
         get, put = txn.get, txn.put
-        for name, amount, window, cost in limits:
-            key, tick = _place(name, window)
+        for (key, tick, amount), cost in zip(places, costs, strict=True):
             was = get(key)
             if was is None and (key in receipt.uncounted or not self._room(shared, txn, now)):
                 receipt.uncounted |= {key}
@@ -131,7 +147,7 @@ class Memory:
                 record, state = slots.take(was, amount, cost, worker, shared.alive)
             if record is None:
                 _put_back(txn, before)
-                return Taken(len(states), _look(shared, txn, limits, now))
+                return Taken(len(states), _look(shared, txn, places, costs, now))
             before.append((key, was))
             put(key, record)
             states.append(state)
@@ -139,8 +155,7 @@ class Memory:
 
     def _settle(self, shared: Shared, txn: Transaction, taken: _Receipt, changed: _Changed) -> None:
         now = self._clock()
-        for (name, _, window, was), cost in changed:
-            key, tick = _place(name, window)
+        for (key, tick, _), was, cost in changed:
             record = txn.get(key)
             if key in taken.uncounted:
                 continue
@@ -149,7 +164,7 @@ class Memory:
             if tick:
                 new = windows.correct(record, now // tick, taken.time // tick, cost - was)
             else:
-                new = slots.give_back(record, taken.worker, was)
+                new = slots.give_back(record, taken.worker, was - cost)
             if new is not None:
                 txn.put(key, new)
             elif record is not None:
@@ -215,26 +230,36 @@ def _put_back(txn: Transaction, before: Sequence[tuple[bytes, bytes | None]]) ->
             txn.put(key, was)
 
 
-def _look(shared: Shared, txn: Transaction, limits: Sequence[Limit], now: int) -> list[State]:
+def _look(
+    shared: Shared,
+    txn: Transaction,
+    places: Sequence[_Place],
+    costs: Sequence[int],
+    now: int,
+) -> list[State]:
     states = []
-    for limit in limits:
-        key, tick = _place(limit.key, limit.window)
+    for (key, tick, amount), cost in zip(places, costs, strict=True):
         record = txn.get(key)
         if tick:
             mended = windows.set_back(record, now // tick)
             if mended is not None:
                 txn.put(key, mended)
-            states.append(windows.look(record, limit.amount, limit.cost, tick, now))
+            states.append(windows.look(record, amount, cost, tick, now))
         else:
-            states.append(slots.look(record, limit.amount, limit.cost, shared.alive))
+            states.append(slots.look(record, amount, cost, shared.alive))
     return states
 
 
-@lru_cache(maxsize=4096)
-def _place(key: str, window: float) -> tuple[bytes, int]:
-    """The key of a record, and its tick: 0 for slots held at a time."""
-    tick = windows.tick_of(window) if window else 0
-    name = key.encode()
+def _places(asked: Asked) -> Sequence[_Place]:
+    places: Sequence[_Place] | None = asked.places
+    if places is None:
+        places = asked.places = [_place(limit) for limit in asked.limits]
+    return places
+
+
+def _place(limit: Limit) -> _Place:
+    tick = windows.tick_of(limit.window) if limit.window else 0
+    name = limit.key.encode()
     if len(name) > _LONGEST_NAME:  # LMDB takes 511 bytes
         name = hashlib.blake2b(name, digest_size=32).digest()
-    return tick.to_bytes(8, "big") + name, tick
+    return tick.to_bytes(8, "big") + name, tick, limit.amount

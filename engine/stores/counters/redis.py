@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache
 
-from engine.stores.counters import HELD_AGAIN, Limit, State, Taken, made
+from engine.stores.counters import HELD_AGAIN, Asked, Limit, State, Taken, made
+from engine.stores.counters.forked import in_children
 from engine.stores.counters.redis_later import Correction, Later
 from engine.stores.counters.redis_link import Command, Link
 from engine.stores.counters.redis_scripts import RENEW, TAKE
@@ -25,13 +25,23 @@ _TAG = "{modelway}"
 _TOGETHER = 500
 
 
+_Place = tuple[str, int, int]
+"""Where a limit is counted: its key, its tick (0 for slots held at a time), and the amount."""
+
+
 class _Receipt:
-    """What was taken, in which buckets, and under which name slots are held."""
+    """What was taken of which places, in which buckets, and under which name slots are held."""
 
-    __slots__ = ("buckets", "lease", "limits")
+    __slots__ = ("buckets", "costs", "lease", "places")
 
-    def __init__(self, limits: Sequence[Limit], buckets: Sequence[int], lease: str) -> None:
-        self.limits, self.buckets, self.lease = limits, buckets, lease
+    def __init__(
+        self,
+        places: Sequence[_Place],
+        costs: Sequence[int],
+        buckets: Sequence[int],
+        lease: str,
+    ) -> None:
+        self.places, self.costs, self.buckets, self.lease = places, costs, buckets, lease
 
 
 class Redis:
@@ -53,27 +63,25 @@ class Redis:
         self._url, self._limit, self._clock = url, limit, clock
         self._lease, self._ends = lease, int(lease * 1_000_000)
         self._begin()
+        in_children(self)
 
     def ping(self) -> None:
         """Ask whether the server is there. Raises CountersAway."""
         self._link.call(("PING",))
 
-    def take(self, limits: Sequence[Limit]) -> Taken:
-        if self._pid != os.getpid():
-            self._later.abandon()
-            self._begin()
+    def take(self, asked: Asked, costs: Sequence[int]) -> Taken:
         self._count += 1
         lease = f"{self._name}:{self._count}"
         keys: list[str] = []
         args: list[str | int] = []
-        for name, amount, window, cost in limits:
-            key, tick = _place(name, window)
+        places = _places(asked)
+        for (key, tick, amount), cost in zip(places, costs, strict=True):
             keys.append(key)
             args += (amount, tick, cost)
         for correction in (before := self._later.along()):
             keys.append(correction.key)
             args += correction[1:]
-        named = (self._now(), lease, self._ends, len(limits))
+        named = (self._now(), lease, self._ends, len(places))
         ask = ("EVALSHA", TAKE.sha, len(keys), *keys, *named, *args)
         try:
             denied, *said = self._link.call(ask, again=not before)
@@ -86,35 +94,37 @@ class Redis:
         ]
         if denied:
             return Taken(denied - 1, states)
-        for at, limit in enumerate(limits):
-            if not limit.window:
-                self._hold(keys[at], f"{lease}:{at + 1}", limit.cost)
-        return made(Taken, (None, states, _Receipt(limits, said[::4], lease)))
+        for at, (key, tick, _) in enumerate(places):
+            if not tick:
+                self._hold(key, f"{lease}:{at + 1}", costs[at])
+        return made(Taken, (None, states, _Receipt(places, costs, said[::4], lease)))
 
     def settle(self, receipt: object, costs: Sequence[int]) -> None:
-        if not isinstance(receipt, _Receipt) or not receipt.limits:
+        if not isinstance(receipt, _Receipt):
             return
-        pairs = list(zip(receipt.limits, costs, strict=True))
-        receipt.limits = ()
-        for at, ((name, _, window, was), cost) in enumerate(pairs):
-            (key, tick), taken = _place(name, window), receipt.buckets[at]
+        places, receipt.places = receipt.places, ()
+        for at, (key, tick, _) in enumerate(places):
+            was, cost = receipt.costs[at], costs[at]
             if not tick:
                 self._give_back(key, f"{receipt.lease}:{at + 1}", was)
             elif cost != was:
-                self._later.add(Correction(key, tick, taken, cost - was))
+                self._later.add(Correction(key, tick, receipt.buckets[at], cost - was))
 
     def close(self) -> None:
         """Send what is to be sent, and close the connections."""
-        if self._pid == os.getpid():
-            self._later.close()
-            self._link.close()
+        self._later.close()
+        self._link.close()
 
     def waiting(self) -> int:
         """How many corrections are not sent yet."""
         return len(self._later)
 
+    def forget(self) -> None:
+        """Leave connections and slots to the process that this one was forked from."""
+        self._later.abandon()
+        self._begin()
+
     def _begin(self) -> None:
-        self._pid = os.getpid()
         self._name, self._count = os.urandom(8).hex(), 0
         self._held: dict[str, set[str]] = {}
         self._link = Link(self._url, self._limit)
@@ -144,11 +154,16 @@ class Redis:
                 yield ("EVALSHA", RENEW.sha, 1, key, self._now(), self._ends, *some)
 
 
-@lru_cache(maxsize=4096)
-def _place(name: str, window: float) -> tuple[str, int]:
-    """The key of a limit, and its tick: 0 for slots held at a time."""
-    tick = tick_of(window) if window else 0
-    return f"{_TAG}:{tick}:{name}", tick
+def _places(asked: Asked) -> Sequence[_Place]:
+    places: Sequence[_Place] | None = asked.places
+    if places is None:
+        places = asked.places = [_place(limit) for limit in asked.limits]
+    return places
+
+
+def _place(limit: Limit) -> _Place:
+    tick = tick_of(limit.window) if limit.window else 0
+    return f"{_TAG}:{tick}:{limit.key}", tick, limit.amount
 
 
 def _members(lease: str, count: int) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from engine.stores.counters.ahead import Ahead
 from engine.stores.counters.memory import Memory
 from engine.stores.counters.redis import Redis
 from tests.support import redis_server
@@ -38,13 +39,15 @@ def place(request):
     return request.getfixturevalue("path" if request.param == "memory" else "redis_url")
 
 
-@pytest.fixture
-def bench(place):
+@pytest.fixture(params=["memory", "ahead", "redis"])
+def bench(request):
     """A store of each kind, on a clock that the test turns."""
     clock = Clock()
-    if isinstance(place, str):
-        store = Redis(place, clock=clock, limit=PATIENT)
+    if request.param == "redis":
+        store = Redis(request.getfixturevalue("redis_url"), clock=clock, limit=PATIENT)
     else:
-        store = Memory(place, clock=clock)
+        store = Memory(request.getfixturevalue("path"), clock=clock)
+    if request.param == "ahead":
+        store = Ahead(store, clock=clock)
     yield Bench(store, clock)
     store.close()

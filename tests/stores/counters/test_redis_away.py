@@ -11,13 +11,13 @@ import gevent
 import pytest
 from redis.exceptions import ConnectionError as Broken
 
-from engine.stores.counters import CountersAway, Limit
+from engine.stores.counters import CountersAway
 from engine.stores.counters import redis_later as later
 from engine.stores.counters.redis import Redis
 from engine.stores.counters.redis_link import REST, Link, Unsent
 from engine.stores.counters.redis_scripts import RENEW, TAKE
 from tests.support import redis_server
-from tests.support.counters import PATIENT, Worker, arrived, workers
+from tests.support.counters import PATIENT, Limit, Worker, arrived, take, workers
 
 RATE = [Limit("rate:a", 10, 3600.0, 2)]
 
@@ -86,23 +86,23 @@ def test_takes_under_load_fail_soon_and_go_on_once_the_server_is_back(server, tr
 
 def test_a_server_started_anew_is_found_at_the_next_take(server):
     store = Redis(server.url, limit=PATIENT)
-    store.take(RATE)
+    take(store, RATE)
     server.kill()
     server.start()
-    assert store.take(RATE).states[0].remaining == 8
+    assert take(store, RATE).states[0].remaining == 8
     store.close()
 
 
 def test_scripts_forgotten_by_the_server_are_told_again(server):
     store = Redis(server.url, limit=PATIENT)
-    taken = store.take(RATE)
+    taken = take(store, RATE)
     server.say("SCRIPT FLUSH")
-    assert store.take(RATE).states[0].remaining == 6
+    assert take(store, RATE).states[0].remaining == 6
     server.say("SCRIPT FLUSH")
     store.settle(taken.receipt, [0])
     arrived(store)
     store.close()
-    assert store.take(RATE).states[0].remaining == 6
+    assert take(store, RATE).states[0].remaining == 6
 
 
 def test_after_a_failure_one_call_a_second_tries_again(server, clock, monkeypatch):
@@ -171,15 +171,15 @@ def test_the_place_in_messages_is_the_address_alone(url, place):
 @pytest.mark.parametrize("database", ["", "/0", "/3"])
 def test_a_socket_of_the_same_machine_will_do(server, database):
     store = Redis(server.unix_url + (f"?db={database[1:]}" if database else ""), limit=PATIENT)
-    assert store.take(RATE).states[0].remaining == 8
+    assert take(store, RATE).states[0].remaining == 8
     store.close()
 
 
 def test_everything_kept_has_an_end_and_the_same_hash_tag(server):
     store = Redis(server.url, limit=PATIENT)
-    first = store.take([*RATE, Limit("budget:a", 10**15, 90 * 86400.0, 500), Limit("s", 5, 0)])
+    first = take(store, [*RATE, Limit("budget:a", 10**15, 90 * 86400.0, 500), Limit("s", 5, 0)])
     store.settle(first.receipt, [0, 700, 1])
-    store.take([*RATE, Limit("budget:b", 10**15, 1.0, 500), Limit("t", 5, 0)])
+    take(store, [*RATE, Limit("budget:b", 10**15, 1.0, 500), Limit("t", 5, 0)])
     store.close()
     keys = [line for line in server.say("KEYS *").split(b"\r\n") if b":" in line]
     assert len(keys) == 4
@@ -193,7 +193,7 @@ def test_settling_waits_for_nothing_and_is_sent_when_the_server_is_back(server, 
     monkeypatch.setattr(later, "REST", 0.01)
     monkeypatch.setattr("engine.stores.counters.redis_link.REST", 0.01)
     store = Redis(server.url, limit=PATIENT, lease=3600.0)  # no renewal wakes what sends
-    receipts = [store.take(RATE).receipt for _ in range(5)]
+    receipts = [take(store, RATE).receipt for _ in range(5)]
     server.say("SAVE")
     server.kill()
     for receipt in receipts:
@@ -202,14 +202,14 @@ def test_settling_waits_for_nothing_and_is_sent_when_the_server_is_back(server, 
     assert store.waiting() == 5
     server.start()
     arrived(store)
-    assert store.take(RATE).states[0].remaining == 3
+    assert take(store, RATE).states[0].remaining == 3
     store.close()
 
 
 def test_what_waits_for_the_server_is_bounded(server, monkeypatch, caplog):
     monkeypatch.setattr(later, "KEPT", 3)
     store = Redis(server.url, limit=PATIENT)
-    receipts = [store.take([Limit("rate:a", 100, 60.0)]).receipt for _ in range(10)]
+    receipts = [take(store, [Limit("rate:a", 100, 60.0)]).receipt for _ in range(10)]
     server.kill()
     for receipt in receipts:
         store.settle(receipt, [0])
@@ -226,12 +226,12 @@ def test_a_server_that_is_not_there_has_been_told_nothing(server):
 
 def test_a_connection_that_the_server_closed_loses_no_correction(server):
     store = Redis(server.url, limit=PATIENT)
-    taken = store.take(RATE)
+    taken = take(store, RATE)
     server.say("CLIENT KILL TYPE normal SKIPME yes")
     store.settle(taken.receipt, [0])
     arrived(store)
     store.close()
-    assert store.take(RATE).states[0].remaining == 8
+    assert take(store, RATE).states[0].remaining == 8
 
 
 def test_an_answer_that_has_arrived_is_not_late_however_busy_we_were(server, monkeypatch):
@@ -264,7 +264,7 @@ def test_an_answer_of_another_kind_is_a_store_that_is_away(server):
     server.say("SET {modelway}:112500000:rate:a text")
     store = Redis(server.url, limit=PATIENT)
     with pytest.raises(CountersAway, match="WRONGTYPE"):
-        store.take(RATE)
+        take(store, RATE)
     store.close()
 
 
@@ -279,7 +279,7 @@ def test_a_slot_that_was_given_back_is_there_for_the_next_take(server):
     store = Redis(server.url, limit=PATIENT)
     one = [Limit("slots:next", 1, 0.0)]
     for _ in range(200):
-        taken = store.take(one)
+        taken = take(store, one)
         assert taken.denied is None
         store.settle(taken.receipt, [1])
     store.close()
@@ -287,7 +287,7 @@ def test_a_slot_that_was_given_back_is_there_for_the_next_take(server):
 
 def test_a_slot_is_given_back_after_its_renewal_and_not_before(server, monkeypatch):
     store = Redis(server.url, limit=PATIENT, lease=0.15)
-    taken = store.take([Limit("slots:a", 1, 0.0)])
+    taken = take(store, [Limit("slots:a", 1, 0.0)])
     call, along = store._link.call, []
 
     def renewing(command: Any, **options: Any) -> Any:
@@ -302,27 +302,27 @@ def test_a_slot_is_given_back_after_its_renewal_and_not_before(server, monkeypat
             gevent.sleep(0.01)
     assert along == [[]]
     arrived(store)
-    assert store.take([Limit("slots:a", 1, 0.0)]).denied is None
+    assert take(store, [Limit("slots:a", 1, 0.0)]).denied is None
     store.close()
 
 
 def test_what_went_with_a_take_is_told_again_to_a_server_that_forgot_its_script(server):
     store = Redis(server.url, limit=PATIENT)
-    receipts = [store.take(RATE).receipt for _ in range(2)]
+    receipts = [take(store, RATE).receipt for _ in range(2)]
     store.settle(receipts[0], [0])
     server.say("SCRIPT FLUSH")
-    assert store.take(RATE).denied is None
+    assert take(store, RATE).denied is None
     store.close()
-    assert Redis(server.url, limit=PATIENT).take(RATE).states[0].remaining == 4
+    assert take(Redis(server.url, limit=PATIENT), RATE).states[0].remaining == 4
 
 
 def test_what_went_with_a_take_that_was_never_sent_waits_on(server, monkeypatch):
     store = Redis(server.url, limit=PATIENT)
-    taken = store.take(RATE)
+    taken = take(store, RATE)
     server.kill()
     store.settle(taken.receipt, [0])
     with pytest.raises(Unsent):
-        store.take(RATE)
+        take(store, RATE)
     assert store.waiting() == 1
     monkeypatch.setattr("engine.stores.counters.redis_link.REST", 0.01)
     store.close()
@@ -332,11 +332,11 @@ def test_a_take_has_no_more_along_than_it_has_time_for(server, monkeypatch):
     monkeypatch.setattr(later, "PAUSE", 60.0)
     store = Redis(server.url, limit=PATIENT)
     wide = [Limit("rate:wide", 1000, 60.0)]
-    receipts = [store.take(wide).receipt for _ in range(40)]
+    receipts = [take(store, wide).receipt for _ in range(40)]
     for receipt in receipts:
         store.settle(receipt, [0])
     before = store.waiting()
-    store.take(wide)
+    take(store, wide)
     assert 0 < before - store.waiting() < 40
     store.close()
 
@@ -347,18 +347,18 @@ def test_of_what_may_have_been_done_with_a_take_only_slots_are_given_back_again(
     monkeypatch.setattr(later, "PAUSE", 60.0)
     store = Redis(server.url, limit=PATIENT)
     both = [*RATE, Limit("slots:a", 5, 0.0)]
-    store.settle(store.take(both).receipt, [1, 1])
+    store.settle(take(store, both).receipt, [1, 1])
 
     def broken(**options: object) -> object:
         raise Broken("in the middle of the answer")
 
     monkeypatch.setattr(store._link._idle[0], "read_response", broken)
     with pytest.raises(CountersAway):
-        store.take(both)
+        take(store, both)
     assert store.waiting() == 1
     monkeypatch.setattr("engine.stores.counters.redis_link.REST", 0.0)
     store.close()
-    (state,) = Redis(server.url, limit=PATIENT).take(RATE).states
+    (state,) = take(Redis(server.url, limit=PATIENT), RATE).states
     assert state.remaining == 10 - 1 - 2 - 2
 
 

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from engine.rundir import rundir
-from engine.stores.counters import CountersAway, Limit
+from engine.stores.counters import CountersAway
 from engine.stores.counters.memory import Memory
 from engine.stores.counters.shared import Shared, attach, detach
-from tests.support.counters import Clock
+from tests.support.counters import Clock, Limit, take
 
 
 def rate(key="rate:a", amount=3, cost=1):
@@ -41,7 +41,7 @@ def test_workers_of_one_deployment_meet_whoever_starts_them(tmp_path, monkeypatc
 
 
 def test_the_folder_and_what_is_in_it_is_closed_to_others(path, store):
-    store.take(rate())
+    take(store, rate())
     assert path.stat().st_mode & 0o777 == 0o700
     assert {file.stat().st_mode & 0o077 for file in path.iterdir()} == {0}
 
@@ -72,63 +72,63 @@ def test_a_folder_of_another_user_is_refused(path, monkeypatch):
 
 def test_two_stores_of_one_process_count_together(path, store):
     other = Memory(path, clock=Clock())
-    assert store.take(rate(cost=2)).denied is None
-    assert other.take(rate(cost=2)).denied == 0
+    assert take(store, rate(cost=2)).denied is None
+    assert take(other, rate(cost=2)).denied == 0
     other.close()
-    assert store.take(rate(cost=1)).denied is None
+    assert take(store, rate(cost=1)).denied is None
 
 
 def test_counters_outlive_those_who_count(path, store):
-    store.take(rate(cost=3))
+    take(store, rate(cost=3))
     store.close()
-    assert store.take(rate()).denied == 0
+    assert take(store, rate()).denied == 0
 
 
 def test_a_child_opens_the_counters_anew_and_counts_with_its_parent(store):
-    store.take(rate(amount=2))
+    take(store, rate(amount=2))
     child = os.fork()
     if not child:
-        passed = store.take(rate(amount=2)).denied is None
+        passed = take(store, rate(amount=2)).denied is None
         os._exit(0 if passed else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-    assert store.take(rate(amount=2)).denied == 0
+    assert take(store, rate(amount=2)).denied == 0
 
 
 def test_a_child_gives_no_slot_of_its_parent_back_by_ending(store):
     held = [Limit("slots:a", 1, 0)]
-    store.take(held)
+    take(store, held)
     child = os.fork()
     if not child:
-        os._exit(0 if store.take(held).denied == 0 else 1)
+        os._exit(0 if take(store, held).denied == 0 else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-    assert store.take(held).denied == 0
+    assert take(store, held).denied == 0
 
 
 def test_slots_of_a_child_come_back_when_it_ends_though_its_parent_lives(store):
     held = [Limit("slots:a", 2, 0)]
-    store.take(held)
+    take(store, held)
     child = os.fork()
     if not child:
-        os._exit(0 if store.take(held).denied is None else 1)
+        os._exit(0 if take(store, held).denied is None else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-    assert store.take(held).denied is None
-    assert store.take(held).denied == 0
+    assert take(store, held).denied is None
+    assert take(store, held).denied == 0
 
 
 def test_a_folder_removed_is_made_again_within_a_second(path, store, monkeypatch):
     now = 100.0
     monkeypatch.setattr("time.monotonic", lambda: now)
-    store.take(rate(cost=3))
+    take(store, rate(cost=3))
     shutil.rmtree(path)
     now += 1.5
-    assert store.take(rate(cost=3)).denied is None
+    assert take(store, rate(cost=3)).denied is None
     assert path.is_dir()
 
 
 def test_what_cannot_be_opened_is_away_and_says_why(path, store):
     (path / "data.mdb").write_bytes(b"not a database" * 1000)
     with pytest.raises(CountersAway, match=str(path)):
-        store.take(rate())
+        take(store, rate())
 
 
 def entries(path: Path) -> int:
@@ -142,40 +142,40 @@ def entries(path: Path) -> int:
 def test_what_is_over_is_swept_as_new_records_come(path, store, clock):
     for minute in range(20):
         for caller in range(100):
-            store.take(rate(f"caller-{minute}-{caller}"))
+            take(store, rate(f"caller-{minute}-{caller}"))
         clock.turn(70)
     assert entries(path) < 250
 
 
 def test_slots_nobody_holds_are_swept(path, store):
     for caller in range(1000):
-        taken = store.take([Limit(f"slots:{caller}", 5, 0)])
+        taken = take(store, [Limit(f"slots:{caller}", 5, 0)])
         store.settle(taken.receipt, [1])
     assert entries(path) < 50
 
 
 def test_sweeping_takes_nothing_that_still_counts(store, clock):
     for caller in range(300):
-        store.take(rate(f"caller-{caller}", 1))
+        take(store, rate(f"caller-{caller}", 1))
         clock.turn(0.1)
-    assert all(store.take(rate(f"caller-{caller}", 1)).denied == 0 for caller in range(300))
+    assert all(take(store, rate(f"caller-{caller}", 1)).denied == 0 for caller in range(300))
 
 
 def test_full_counters_let_requests_pass_say_so_once_a_minute_and_recover(path, clock, caplog):
     store = Memory(path, clock=clock, size=1 << 18)
-    store.take(rate("first", 1))
+    take(store, rate("first", 1))
     with caplog.at_level(logging.WARNING, "modelway"):
         for caller in range(3000):
-            taken = store.take(rate(f"caller-{caller}", 1))
+            taken = take(store, rate(f"caller-{caller}", 1))
             assert taken.denied is None
             store.settle(taken.receipt, [5])
     assert [record.getMessage().count("full") for record in caplog.records] == [1]
-    assert store.take(rate("first", 1)).denied == 0
-    assert store.take(rate("caller-2999", 1)).denied is None
+    assert take(store, rate("first", 1)).denied == 0
+    assert take(store, rate("caller-2999", 1)).denied is None
     clock.turn(70)
     for caller in range(50):
-        assert store.take(rate(f"later-{caller}", 1)).denied is None
-    assert all(store.take(rate(f"later-{caller}", 1)).denied == 0 for caller in range(40, 50))
+        assert take(store, rate(f"later-{caller}", 1)).denied is None
+    assert all(take(store, rate(f"later-{caller}", 1)).denied == 0 for caller in range(40, 50))
     store.close()
 
 
@@ -183,14 +183,14 @@ def test_full_counters_let_requests_pass_say_so_once_a_minute_and_recover(path, 
 def test_what_was_not_counted_is_not_given_back(path, clock, limit, cost):
     store = Memory(path, clock=clock, size=1 << 18)
     for caller in range(3000):
-        store.take(rate(f"caller-{caller}", 1))
-    uncounted = store.take([limit])
+        take(store, rate(f"caller-{caller}", 1))
+    uncounted = take(store, [limit])
     clock.turn(70)
     for caller in range(50):
-        store.take(rate(f"later-{caller}", 1))
-    assert [store.take([limit]).denied for _ in range(3)] == [None, None, 0]
+        take(store, rate(f"later-{caller}", 1))
+    assert [take(store, [limit]).denied for _ in range(3)] == [None, None, 0]
     store.settle(uncounted.receipt, [cost])
-    assert store.take([limit]).denied == 0
+    assert take(store, [limit]).denied == 0
     store.close()
 
 
@@ -198,42 +198,42 @@ def test_a_limit_that_finds_no_room_has_none_further_on(store, monkeypatch):
     room = iter([False, True])
     monkeypatch.setattr(Memory, "_room", lambda *_: next(room))
     slot = Limit("slots:a", 5, 0)
-    store.settle(store.take([slot, slot]).receipt, [1, 1])
+    store.settle(take(store, [slot, slot]).receipt, [1, 1])
     monkeypatch.undo()
-    assert store.take([Limit("slots:a", 5, 0, 0)]).states[0].remaining == 5
+    assert take(store, [Limit("slots:a", 5, 0, 0)]).states[0].remaining == 5
 
 
 def test_a_denied_request_leaves_every_record_as_it_was(store):
-    store.take([Limit("new", 1, 60.0), Limit("slots:new", 2, 0)])
+    take(store, [Limit("new", 1, 60.0), Limit("slots:new", 2, 0)])
     asked = [Limit("fresh", 9, 60.0), Limit("slots:new", 2, 0), Limit("new", 1, 60.0)]
-    denied = store.take(asked)
+    denied = take(store, asked)
     assert (denied.denied, [state.remaining for state in denied.states]) == (2, [9, 1, 0])
     looked = [Limit(one.key, one.amount, one.window, 0) for one in asked[:2]]
-    assert [state.remaining for state in store.take(looked).states] == [9, 1]
+    assert [state.remaining for state in take(store, looked).states] == [9, 1]
 
 
 def test_a_store_whose_database_another_opened_anew_goes_on_with_that(path, store):
     other = Memory(path, clock=Clock())
-    store.take(rate(cost=1))
-    other.take(rate(cost=1))
+    take(store, rate(cost=1))
+    take(other, rate(cost=1))
     shutil.rmtree(path)
     third = Memory(path, clock=Clock())
-    assert third.take(rate(cost=2)).denied is None
-    assert other.take(rate(cost=2)).denied == 0
+    assert take(third, rate(cost=2)).denied is None
+    assert take(other, rate(cost=2)).denied == 0
     store.close()
-    assert third.take(rate(cost=1)).denied is None
-    assert other.take(rate(cost=1)).denied == 0
+    assert take(third, rate(cost=1)).denied is None
+    assert take(other, rate(cost=1)).denied == 0
     third.close()
     other.close()
 
 
 def test_closing_what_another_opened_anew_closes_nothing_of_it(path, store):
-    store.take(rate(cost=1))
+    take(store, rate(cost=1))
     shutil.rmtree(path)
     other = Memory(path, clock=Clock())
-    other.take(rate(cost=3))
+    take(other, rate(cost=3))
     store.close()
-    assert other.take(rate(cost=1)).denied == 0
+    assert take(other, rate(cost=1)).denied == 0
     assert entries(path) == 2  # the limit, and the number of the next worker
     other.close()
 
@@ -249,7 +249,7 @@ def test_memory_is_had_before_it_is_written_to(path, store, monkeypatch):
     monkeypatch.setattr(os, "posix_fallocate", reserving)
     for part in range(20):
         for caller in range(1000):
-            store.take(rate(f"caller-{part}-{caller}"))
+            take(store, rate(f"caller-{part}-{caller}"))
         shared = attach(path, 1 << 28)
         written = (shared._env.info()["last_pgno"] + 1) * 4096
         detach(shared)
@@ -266,4 +266,4 @@ def test_memory_that_cannot_be_had_is_not_written_to(path, monkeypatch):
         Shared(path, 1 << 20)
     store = Memory(path)
     with pytest.raises(CountersAway, match="no room"):
-        store.take(rate())
+        take(store, rate())

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from engine.stores.counters import HELD_AGAIN, Limit
+from engine.stores.counters import HELD_AGAIN
 from engine.stores.counters.windows import BUCKETS, tick_of
-from tests.support.counters import SECOND
+from tests.support.counters import SECOND, Limit
 
 
 def rate(amount=3, window=60.0, cost=1, key="rate:a"):
