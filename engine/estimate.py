@@ -27,7 +27,8 @@ GENERATION = ("generationConfig", "generation_config")
 _CONFIGS = frozenset(GENERATION)
 _CONFIG_LIMITS = ("maxOutputTokens", "max_output_tokens")
 _CONFIG_ANSWERS = ("candidateCount", "candidate_count")
-_SAYS = frozenset({*OUTPUT_LIMITS, *GENERATION, "n"})
+_ANSWERS = frozenset({*GENERATION, "n"})
+_SAYS = _ANSWERS.union(OUTPUT_LIMITS)
 _MOST_ANSWERS = 128
 _BLOCK = 4_096
 _SCANNED = 16_384
@@ -108,8 +109,13 @@ def _form_tokens(exchange: Exchange, fields: dict[str, Any]) -> int:
 
 def _output(fields: dict[str, Any]) -> int:
     """Tokens that the answers may have: the first limit that is said, for each answer."""
-    if _SAYS.isdisjoint(fields):
+    said = _SAYS.intersection(fields)
+    if not said:
         return DEFAULT_OUTPUT
+    if len(said) == 1:  # most often it is one of the limits
+        limit = fields[next(iter(said))]
+        if type(limit) is int and 0 <= limit <= MOST and _ANSWERS.isdisjoint(said):
+            return limit
     limit = first(fields, *OUTPUT_LIMITS)
     answers = count(fields["n"]) if "n" in fields else None
     for key in GENERATION if not _CONFIGS.isdisjoint(fields) else ():

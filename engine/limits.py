@@ -34,7 +34,8 @@ class Limits:
             ]
         )
         kinds = [rule.allowance.kind for rule in rules]
-        self._costly = tuple((at, kind) for at, kind in enumerate(kinds) if kind in _COSTLY)
+        self._tokens = [at for at, kind in enumerate(kinds) if kind == "tokens"]
+        self._money = [at for at, kind in enumerate(kinds) if kind == "spend"]
         self._settled = not set(kinds).isdisjoint((*_COSTLY, "concurrency"))
         self._first = [0 if kind in _COSTLY else 1 for kind in kinds]
         self._last = [1 if kind == "requests" else 0 for kind in kinds]
@@ -50,14 +51,15 @@ class Limits:
 
     def costs(self, exchange: Exchange, prices: ByName[Price]) -> Sequence[int]:
         """What a request takes of each."""
-        if not self._costly:
+        if not self._tokens and not self._money:
             return self._first
         usage = expected(exchange)
         costs = list(self._first)
-        for at, kind in self._costly:
-            if kind == "tokens":
-                costs[at] = usage.tokens
-            elif (price := prices.find(exchange.account.model or exchange.model)) is not None:
+        for at in self._tokens:
+            costs[at] = usage.input + usage.output
+        price = prices.find(exchange.account.model or exchange.model) if self._money else None
+        if price is not None:
+            for at in self._money:
                 costs[at] = price.cost(usage)
         return costs
 
@@ -69,8 +71,10 @@ class Limits:
         if not self._settled:
             return None
         costs = list(self._last)
-        for at, kind in self._costly:
-            costs[at] = account.cost if kind == "spend" else account.usage.tokens
+        for at in self._tokens:
+            costs[at] = account.usage.tokens
+        for at in self._money:
+            costs[at] = account.cost
         return costs
 
     def headers(self, states: Sequence[State]) -> list[tuple[str, str]]:
@@ -83,7 +87,6 @@ class Limits:
             left, seconds, _ = states[at]
             said, text = self._resets[at]
             if seconds != said:
-                text = f"{seconds:.3f}s"
-                self._resets[at] = seconds, text
+                self._resets[at] = seconds, (text := f"{seconds:.3f}s")
             found += (limit, self._amounts[at]), (remaining, f"{left}"), (reset, text)
         return found

@@ -39,19 +39,23 @@ class ByName(Generic[T]):
         self._exact = {name: thing for name, thing in things.items() if "*" not in name}
         wild = [(name, thing) for name, thing in things.items() if "*" in name]
         self._wild = sorted(wild, key=lambda pair: -len(pair[0].replace("*", "")))
-        self._met: dict[str, T | None] = {}  # names that were looked for among the wildcards
+        self._met: dict[str, T | None] = dict(self._exact)  # and names that were asked for since
 
     def find(self, name: str) -> T | None:
         """What goes by this name."""
-        found = self._exact.get(name)
-        if found is not None or not self._wild:
-            return found
-        if name not in self._met:
-            if len(self._met) >= _MOST_MET:
-                self._met.clear()
-            wild = (thing for pattern, thing in self._wild if matches(name, pattern))
-            self._met[name] = next(wild, None)
-        return self._met[name]
+        try:
+            return self._met[name]
+        except KeyError:
+            return self._meet(name)
+
+    def _meet(self, name: str) -> T | None:
+        if not self._wild:
+            return None
+        if len(self._met) >= len(self._exact) + _MOST_MET:
+            self._met = dict(self._exact)
+        wild = (thing for pattern, thing in self._wild if matches(name, pattern))
+        found = self._met[name] = next(wild, None)
+        return found
 
     def names(self) -> list[str]:
         """The exact names."""

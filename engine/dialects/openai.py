@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
 from typing import Any
 
 import orjson
@@ -148,12 +149,18 @@ def _tokens(said: dict[str, Any]) -> tuple[int, int, int, int] | None:
     return taken, output, min(cached, taken), min(reasoning, output)
 
 
+_COUNTS = itemgetter("prompt_tokens", "completion_tokens", "total_tokens")
+
+
 def _plain(said: dict[str, Any]) -> tuple[int, int, int, int] | None:
     """The same of an object with nothing but the three counts that all servers tell."""
-    taken, given = said.get("prompt_tokens"), said.get("completion_tokens")
-    if type(taken) is not int or type(given) is not int or taken < 0 or given < 0:
+    try:
+        taken, given, total = _COUNTS(said)
+    except KeyError:
         return None
-    return (taken, given, 0, 0) if said.get("total_tokens") == taken + given <= MOST else None
+    if type(taken) is type(given) is int and taken >= 0 <= given and taken + given == total <= MOST:
+        return taken, given, 0, 0
+    return None
 
 
 def _detail(said: dict[str, Any], name: str, kinds: Sequence[str]) -> int | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import lru_cache
 
 from engine.dialects import Dialect
 from engine.errors import CallerGone
@@ -133,5 +134,10 @@ def _noting(passing: Reader, hidden: bool, account: Account) -> Step:
 def _media_type(response: Response) -> str:
     for name, value in response.headers:
         if name == "content-type":
-            return value.partition(";")[0].strip().lower()
+            return _essence(value)
     return ""
+
+
+@lru_cache(maxsize=256)
+def _essence(media_type: str) -> str:
+    return media_type.partition(";")[0].strip().lower()
