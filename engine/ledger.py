@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, fields
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
 from math import isfinite
 from typing import Any
 
@@ -50,49 +50,52 @@ class Entry:
     attempts: int = 0
 
 
-Row = dict[str, Any]
+Row = Sequence[Any]
+"""The values of an Entry's fields, in their order: a third of the work that names make."""
 NAMES = tuple(field.name for field in fields(Entry))
 _SMALL = frozenset({"status", "attempts"})
 _LONGEST = 4096
 _TEXT = 256
+_DEFAULTS = ["", 0.0, *(field.default for field in fields(Entry)[2:])]
 _read = operator.attrgetter(*NAMES)
 
 
 def entry_of(exchange: Exchange, currency: str) -> Row:
-    """The row of an exchange that is over: an Entry's fields by name, which is quicker to make."""
+    """The row of an exchange that is over: an Entry's values in the order of its fields."""
     kept, usage = exchange.account, exchange.account.usage
-    return {
-        "id": exchange.request_id,
-        "time": kept.time,
-        "token": exchange.caller.name if exchange.caller is not None else "",
-        "operation": exchange.operation,
-        "model_asked": exchange.model,
-        "model_served": kept.model,
-        "upstream": kept.upstream,
-        "status": kept.status,
-        "outcome": kept.outcome,
-        "input": usage.input,
-        "output": usage.output,
-        "cached": usage.cached,
-        "reasoning": usage.reasoning,
-        "images": usage.images,
-        "seconds": usage.seconds,
-        "characters": usage.characters,
-        "source": usage.source,
-        "cost": kept.cost,
-        "currency": currency,
-        "first_byte": kept.first_byte,
-        "duration": kept.duration,
-        "bytes_in": exchange.body.size,
-        "bytes_out": kept.bytes_out,
-        "stream": kept.stream,
-        "attempts": kept.attempts,
-    }
+    return (
+        exchange.request_id,
+        kept.time,
+        exchange.caller.name if exchange.caller is not None else "",
+        exchange.operation,
+        exchange.model,
+        kept.model,
+        kept.upstream,
+        kept.status,
+        kept.outcome,
+        usage.input,
+        usage.output,
+        usage.cached,
+        usage.reasoning,
+        usage.images,
+        usage.seconds,
+        usage.characters,
+        usage.source,
+        kept.cost,
+        currency,
+        kept.first_byte,
+        kept.duration,
+        exchange.body.size,
+        kept.bytes_out,
+        kept.stream,
+        kept.attempts,
+    )
 
 
 def encode(entry: Entry | Row) -> bytes:
-    """An entry as a line of JSON, its end included. Raises nothing, whatever the fields hold."""
-    row = dict(zip(NAMES, _read(entry), strict=True)) if isinstance(entry, Entry) else entry
+    """An entry as a line, an array of JSON, its end included. Raises nothing, whatever the fields
+    hold."""
+    row = _read(entry) if isinstance(entry, Entry) else entry
     try:
         line = orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)
     except TypeError:  # text that is no Unicode, a number beyond 64 bits, another type
@@ -102,24 +105,33 @@ def encode(entry: Entry | Row) -> bytes:
     return line
 
 
-def decode(line: bytes) -> dict[str, Any] | None:
-    """The row that a line holds, or None for what is no row: a torn line, zeros, another thing."""
+def decode(line: bytes) -> list[Any] | None:
+    """The row that a line holds, or None for what is no row: a torn line, zeros, another thing.
+
+    Older programs wrote objects, and had fewer fields; newer ones may have more, at the end.
+    """
     try:
         row = orjson.loads(line)
     except orjson.JSONDecodeError:
         return None
-    if not isinstance(row, dict) or not isinstance(row.get("id"), str) or not row["id"]:
+    if isinstance(row, dict):
+        row = [row.get(name, default) for name, default in zip(NAMES, _DEFAULTS, strict=True)]
+    if not isinstance(row, list) or not row or not isinstance(row[0], str) or not row[0]:
         return None
+    if len(row) != len(NAMES):
+        row = [*row, *_DEFAULTS[len(row) :]][: len(NAMES)]
     return row
 
 
-def mended(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A row that every database takes: every field there, of its type and within its bounds."""
-    return {field.name: _mend(field.name, field.type, _said(row, field)) for field in fields(Entry)}
+def named(row: Row) -> dict[str, Any]:
+    """The values of a row by the names of their fields."""
+    return dict(zip(NAMES, row, strict=True))
 
 
-def _said(row: Mapping[str, Any], field: Any) -> Any:
-    return row.get(field.name, 0 if field.default is MISSING else field.default)
+def mended(row: Row) -> list[Any]:
+    """A row that every database takes: every value of its field's type and within its bounds."""
+    each = zip(fields(Entry), row, strict=True)
+    return [_mend(field.name, field.type, value) for field, value in each]
 
 
 def _mend(name: str, kind: Any, value: Any) -> Any:

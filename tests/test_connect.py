@@ -11,7 +11,7 @@ from engine import plan
 from engine.connect import CannotConnect, is_metered, prepare, services_of
 from engine.directory import Directory
 from engine.exchange import Exchange
-from engine.stores.counters.memory import Memory
+from engine.stores.counters.ahead import Ahead
 from engine.stores.counters.redis import Redis
 from engine.stores.records.database import open_database
 from engine.tokens import digest
@@ -75,7 +75,7 @@ def end(services, name: str) -> None:
     ["policies: [{rate_limit: {requests: 1, per: 1m}}]\n", RATED],
 )
 def test_what_is_limited_is_counted_in_memory(config, opened, more):
-    assert isinstance(opened(config(more)).counters, Memory)
+    assert isinstance(opened(config(more)).counters, Ahead)
 
 
 def test_policies_that_count_nothing_need_no_counters(config, opened):
@@ -94,7 +94,7 @@ def test_a_database_is_made_and_has_what_happens(config, opened, tmp_path):
     assert prepare(said) == ""
     services = opened(said)
     assert isinstance(services.tokens, Directory)
-    assert isinstance(services.counters, Memory)  # its tokens may have limits at any time
+    assert isinstance(services.counters, Ahead)  # its tokens may have limits at any time
     end(services, "req_1")
     services.close()
     with sqlite3.connect(tmp_path / "deep/er/records.db") as connection:

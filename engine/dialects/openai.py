@@ -89,6 +89,8 @@ def usage_of(document: Any) -> Usage | None:
     """
     if not isinstance(document, dict):
         return None
+    if "choices" in document and (plain := _plain(document.get("usage"))) is not None:
+        return plain
     inner = document.get("response")
     if isinstance(inner, dict):  # an event of the Responses or Realtime API
         document = inner
@@ -126,8 +128,6 @@ _OF_OUTPUT = ("completion_tokens_details", "output_tokens_details")
 
 def _tokens(said: dict[str, Any]) -> tuple[int, int, int, int] | None:
     """Tokens in and out, those of them from a cache, and those of reasoning."""
-    if len(said) == 3 and (plain := _plain(said)) is not None:
-        return plain
     taken, given = count(said.get("prompt_tokens")), count(said.get("completion_tokens"))
     if taken is None:
         taken = count(said.get("input_tokens"))
@@ -152,14 +152,16 @@ def _tokens(said: dict[str, Any]) -> tuple[int, int, int, int] | None:
 _COUNTS = itemgetter("prompt_tokens", "completion_tokens", "total_tokens")
 
 
-def _plain(said: dict[str, Any]) -> tuple[int, int, int, int] | None:
-    """The same of an object with nothing but the three counts that all servers tell."""
+def _plain(said: Any) -> Usage | None:
+    """What an object says that has nothing but the three counts that all servers tell."""
+    if type(said) is not dict or len(said) != 3:
+        return None
     try:
         taken, given, total = _COUNTS(said)
     except KeyError:
         return None
     if type(taken) is type(given) is int and taken >= 0 <= given and taken + given == total <= MOST:
-        return taken, given, 0, 0
+        return Usage(taken, given, source="upstream")
     return None
 
 

@@ -24,9 +24,11 @@ def meter(dialect: Dialect, takes: Takes, services: Services) -> Stage:
     """A stage that fills in `usage`, `cost` and `bytes_out` when the answer is over, and before
     that says how to estimate them. Only requests for a model use anything."""
 
+    may_use = dialect.meter is not None and not takes.free
+
     def stage(exchange: Exchange, following: Handler) -> Response:
         account = exchange.account
-        metered = bool(exchange.model) and dialect.meter is not None and not takes.free
+        metered = may_use and exchange.model != ""
         if metered:
             _expect(exchange, takes)
         try:

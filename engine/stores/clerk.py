@@ -5,12 +5,12 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import gevent
 import orjson
 
-from engine.ledger import mended
+from engine.ledger import Row, mended, named
 from engine.stores.records.failures import DatabaseAway
 from engine.stores.records.usage import Books, RowsRefused
 
@@ -32,7 +32,7 @@ class Clerk:
         self._aside = aside
         self._patience = patience
 
-    def enter(self, rows: Sequence[dict[str, Any]]) -> None:
+    def enter(self, rows: Sequence[Row]) -> None:
         """Enter rows, or put aside those that cannot be. Raises RecordsError and OSError."""
         try:
             self.ask(lambda: self.books.insert(rows))
@@ -54,7 +54,7 @@ class Clerk:
         finally:
             timer.close()
 
-    def _enter_part(self, rows: Sequence[dict[str, Any]]) -> None:
+    def _enter_part(self, rows: Sequence[Row]) -> None:
         """Find the rows at fault by halving: the others must not wait for them for ever."""
         try:
             self.ask(lambda: self.books.insert(rows))
@@ -66,9 +66,9 @@ class Clerk:
             self._enter_part(rows[:half])
             self._enter_part(rows[half:])
 
-    def _put_aside(self, row: dict[str, Any], error: RowsRefused) -> None:
+    def _put_aside(self, row: Row, error: RowsRefused) -> None:
         with self._aside.open("ab") as file:
-            file.write(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE))
+            file.write(orjson.dumps(named(row), option=orjson.OPT_APPEND_NEWLINE))
         self.refused += 1
         log.error("%s (%s): it is kept in %s", error, error.__cause__, self._aside)
 

@@ -24,7 +24,7 @@ _CHUNK = 256 * 1024
 class Batch:
     """Rows read from a segment; what follows them begins at `end`. `torn` lines were no rows."""
 
-    rows: list[dict[str, Any]]
+    rows: list[list[Any]]
     lines: int
     torn: int
     end: int

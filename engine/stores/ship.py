@@ -28,7 +28,7 @@ from engine.stores.seldom import Seldom
 
 log = logging.getLogger("modelway")
 
-_LINE = 450
+_LINE = 200
 """Bytes of a usual line, where none has been written yet."""
 _FORGOTTEN = 1000
 """Rows that are deleted at a time."""

@@ -21,7 +21,7 @@ def unshipped(folder: Path, known: Callable[[Sequence[str]], set[str]]) -> int:
             lines = path.read_bytes().split(b"\n")
         except FileNotFoundError:
             continue  # shipped meanwhile
-        ids = [row["id"] for line in lines if (row := decode(line)) is not None]
+        ids = [row[0] for line in lines if (row := decode(line)) is not None]
         # A file is shipped from its beginning, so those that are missing are at its end.
         count += len(ids) - bisect_left(ids, True, key=lambda one: one not in known([one]))
     return count

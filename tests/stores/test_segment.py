@@ -19,7 +19,7 @@ def ids(segment, limit=500, closed=True):
     found, torn = [], 0
     while (batch := segment.read(limit, closed)).end != segment.shipped:
         assert batch.lines == len(batch.rows) + batch.torn <= limit
-        found += [r["id"] for r in batch.rows]
+        found += [r[0] for r in batch.rows]
         torn += batch.torn
         segment.shipped = batch.end
     return found, torn

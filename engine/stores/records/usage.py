@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import operator
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from itertools import chain
 from typing import Any
 
@@ -12,7 +11,7 @@ import orjson
 from sqlalchemy import Connection, event, text
 from sqlalchemy.exc import DataError, IntegrityError
 
-from engine.ledger import NAMES, mended
+from engine.ledger import NAMES, Row, named
 from engine.stores.records.database import Database
 from engine.stores.records.failures import RecordsError
 from engine.stores.records.schema import usage
@@ -46,7 +45,6 @@ _FORGET = text(
 _ALONE = 0x6D77_6F6C_64  # the lock of those who let old rows go
 _OF_THE_ROW = ("22", "23", "54")
 """Classes of PostgreSQL's errors that are about what is written: data, constraints, size."""
-_read = operator.itemgetter(*NAMES)
 
 
 class RowsRefused(RecordsError):
@@ -68,7 +66,7 @@ class Books:
         if self.blocks:
             event.listen(database.engine, "connect", _durable)
 
-    def insert(self, rows: Sequence[Mapping[str, Any]]) -> None:
+    def insert(self, rows: Sequence[Row]) -> None:
         """Enter rows; those whose id is there already change nothing.
 
         All of them, or none. Raises RowsRefused when one of them is at fault, else RecordsError.
@@ -102,24 +100,19 @@ class Books:
         return self.database.write(delete)
 
 
-def _for_postgresql(rows: Sequence[Mapping[str, Any]]) -> Callable[[Connection], object]:
-    parameters = (orjson.dumps(rows).decode(),)
+def _for_postgresql(rows: Sequence[Row]) -> Callable[[Connection], object]:
+    parameters = (orjson.dumps([named(row) for row in rows]).decode(),)
     return lambda connection: connection.exec_driver_sql(_OF_POSTGRESQL, parameters)
 
 
-def _for_sqlite(rows: Sequence[Mapping[str, Any]]) -> Callable[[Connection], object]:
-    try:
-        values = [_read(row) for row in rows]
-    except KeyError:
-        values = [_read(mended(row)) for row in rows]
-
+def _for_sqlite(rows: Sequence[Row]) -> Callable[[Connection], object]:
     def enter(connection: Connection) -> None:
         driver: Any = connection.connection.driver_connection
         most = driver.getlimit(sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER) // len(NAMES)
         at = 0
         for count, statement in _OF_SQLITE.items():
-            while count <= most and len(values) - at >= count:
-                parameters = tuple(chain.from_iterable(values[at : at + count]))
+            while count <= most and len(rows) - at >= count:
+                parameters = tuple(chain.from_iterable(rows[at : at + count]))
                 connection.exec_driver_sql(statement, parameters)
                 at += count
 
