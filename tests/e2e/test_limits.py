@@ -15,6 +15,7 @@ import openai
 import pytest
 from google import genai
 
+from tests.support.books import Books, Row
 from tests.support.crowd import crowd
 from tests.support.recording import Answered, Recorder, Wire, answer, ask, recorder
 from tests.support.running import (
@@ -199,8 +200,10 @@ def test_a_caller_who_leaves_has_used_what_reached_an_upstream(
     # It is over when the gateway has seen the caller leave; until then it holds what it took.
     assert ask(front.port, chat("left")).status == 429
 
-    def gone() -> list[dict[str, object]]:
-        return [r for r in journal(front) if (r["operation"], r["status"]) == ("small.left", 499)]
+    books = Books(front.log.parent)
+
+    def gone() -> list[Row]:
+        return [r for r in books.written() if (r["operation"], r["status"]) == ("small.left", 499)]
 
     until(lambda: len(gone()) == 2, "rows of those who left")
     rows = gone()
@@ -208,13 +211,6 @@ def test_a_caller_who_leaves_has_used_what_reached_an_upstream(
     assert {row["outcome"] for row in rows} == {"caller_left"}
     assert {row["upstream"] for row in rows} == {"main"}
     assert all(row["input"] > 0 and row["source"] == "estimated" for row in rows)
-
-
-def journal(front: Running) -> list[dict[str, object]]:
-    """The rows that the gateway has written, whoever has shipped them."""
-    files = (front.log.parent / "var" / "journal").glob("*")
-    lines = [line for path in files if path.is_file() for line in path.read_bytes().splitlines()]
-    return [json.loads(line) for line in lines if line.startswith(b"{") and line.endswith(b"}")]
 
 
 # At one time

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import text
 
+from engine.ledger import decode, named
 from engine.stores.records.database import open_database
 from tests.support.small import until
 
@@ -30,7 +30,7 @@ class Books:
         found = []
         for path in sorted((self._folder / "var" / "journal").glob("*")):
             lines = path.read_bytes().splitlines() if path.is_file() else []
-            found += [json.loads(line) for line in lines if line[:1] + line[-1:] == b"{}"]
+            found += [named(row) for line in lines if (row := decode(line)) is not None]
         return found
 
     def left_by(self, work: Callable[[], Any], count: int = 1) -> list[Row]:
