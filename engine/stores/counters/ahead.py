@@ -1,25 +1,27 @@
 """Counting ahead: under load a worker takes for many requests at once, and shares it out to them.
 
-A take in shared memory costs what hundreds of lines of Python do; one for a hundred requests costs
-each of them next to nothing. What a worker has in hand is counted as taken, so that never more than
-its amount passes of a limit. Nor does less: a worker takes ahead only while more than half of every
-limit is left, and little of that; it gives back within `SPAN` what it has not used, and marks the
-limit as long. Who is denied by a limit with a mark asks again until that is gone.
+A take in shared memory costs what hundreds of lines of Python do; one for 64 requests costs each of
+them next to nothing. What a worker has in hand is counted as taken, so that never more than its
+amount passes of a limit. Nor does less: a worker takes ahead only while, as it last saw, more than
+half of every limit is left, and little of that; it gives back within `SPAN` what it has not used,
+and marks the limit by how much that may be. Who is denied asks again as long as the marks of that
+limit say that what he lacks may come back. (A cost of 0 passes with what is in hand.)
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import repeat
-from operator import add, mul, sub
+from operator import add, gt, mul, sub
 from typing import Any
 
 import gevent
 
 from engine.stores.counters import Asked, Limit, State, Taken, made
 from engine.stores.counters.forked import in_children
-from engine.stores.counters.memory import Memory, clock
+from engine.stores.counters.memory import Memory, clock, whole
 from engine.stores.counters.windows import tick_of
 
 SPAN = 0.1
@@ -35,27 +37,42 @@ _SHARE = 16
 """What is taken ahead is at most so small a part of what is left."""
 _PAUSE = 0.02
 _ENDLESS = 2**52
+_SPAN, _OFTEN = round(SPAN * 1e6), round(OFTEN * 1e6)
 
 _state = partial(made, State)
 
 
 class _Hand:
-    """What is `left` of what was taken of limits for `begins` to `ends` (microseconds). `first` was
-    taken with the store's `receipt`; `remaining` and `resets` are the limits' states with all of it
-    taken; `last` is when a request took some."""
+    """What was taken of limits for `begins` to `ends` (microseconds), and how much of that is
+    `left`: `receipt` is the store's, `marked` for how much there are marks. `remaining` and
+    `resets` are the limits' states with all of it taken; `last` is when a request took some."""
 
-    __slots__ = ("begins", "ends", "first", "last", "left", "receipt", "remaining", "resets")
+    __slots__ = (
+        "begins",
+        "ends",
+        "granted",
+        "known",
+        "last",
+        "left",
+        "marked",
+        "receipt",
+        "remaining",
+        "resets",
+    )
 
-    def __init__(self, taken: Taken, first: Sequence[int], begins: int, ends: int) -> None:
-        self.receipt, self.first = taken.receipt, first
-        self.begins, self.ends, self.last = begins, ends, begins
-        self.left: Sequence[int] = [0] * len(first)
+    def __init__(self, known: _Known, taken: Taken, wanted: Sequence[int], now: int) -> None:
+        self.known, self.receipt, self.marked = known, taken.receipt, wanted
+        self.begins = self.last = now
+        self.ends = known.ends(now)
+        self.granted = self.left = [0] * len(wanted)
+        self.put(wanted, taken.states)
 
     def put(self, more: Sequence[int], states: Sequence[State]) -> None:
         """So much more was taken."""
+        self.granted = list(map(add, self.granted, more))
         self.left = list(map(add, self.left, more))
-        self.remaining = [state.remaining for state in states]
-        self.resets = [state.reset for state in states]
+        self.remaining = [state.remaining for state in states[: len(more)]]
+        self.resets = [state.reset for state in states[: len(more)]]
 
     def states(self) -> Sequence[State]:
         """What a request is told; `reset` is that of the last time something was taken."""
@@ -67,10 +84,22 @@ class _Hand:
 
 
 class _Known:
-    """What is known of limits that are asked together: the same with a mark of each, their ticks,
-    what is in hand of them, how they stood when the store was last asked, and when that was."""
+    """What is known of limits that are asked together: the same with a mark of each, their ticks
+    (microseconds; `short` where that is too short to have anything in hand),
+    what is in hand of them, how they stood when they were asked last, when that was, and whether
+    they were denied."""
 
-    __slots__ = ("hand", "keys", "last", "marked", "remaining", "ticks", "windows")
+    __slots__ = (
+        "denied",
+        "hand",
+        "keys",
+        "last",
+        "marked",
+        "remaining",
+        "short",
+        "ticks",
+        "windows",
+    )
 
     def __init__(self, asked: Asked) -> None:
         marks = [Limit(f"ahead|{one.key}", _ENDLESS, MARKED) for one in asked.limits]
@@ -78,13 +107,15 @@ class _Known:
         self.keys = frozenset((one.key, one.window) for one in asked.limits)
         self.windows = [1 if one.window else 0 for one in asked.limits]
         self.ticks = [tick_of(one.window) for one in asked.limits if one.window]
+        self.short = min(self.ticks, default=_OFTEN) < _OFTEN
         self.hand: _Hand | None = None
         self.remaining: Sequence[int] = ()
-        self.last = 0
+        self.last = -(10**18)
+        self.denied = False
 
     def often(self, asked: Asked, costs: Sequence[int], now: int) -> int:
         """For how many requests to take: 1 where few come, or the end of a limit is near."""
-        if not 0 <= now - self.last < OFTEN * 1e6 or not any(costs):
+        if not 0 <= now - self.last < _OFTEN or not any(costs) or self.short:
             return 1
         often = MOST
         for limit, left, cost in zip(asked.limits, self.remaining, costs, strict=True):
@@ -96,7 +127,7 @@ class _Known:
     def ends(self, now: int) -> int:
         """Until when to have something in hand: a window counts by its ticks."""
         ticks = [(now // tick + 1) * tick for tick in self.ticks]
-        return min([now + round(SPAN * 1e6), *ticks])
+        return min([now + _SPAN, *ticks])
 
 
 class _Receipt:
@@ -117,7 +148,7 @@ class Ahead:
 
     def __init__(self, store: Memory, *, clock: Callable[[], int] = clock) -> None:
         self._store, self._clock = store, clock
-        self._hands: dict[_Hand, _Known] = {}
+        self._hands: set[_Hand] = set()
         self._timer: Any = None
         in_children(self)
 
@@ -142,17 +173,14 @@ class Ahead:
             return
         came = map(mul, costs, receipt.windows)
         hand.left = list(map(sub, map(add, hand.left, receipt.costs), came))
-        if not hand.ends:
-            self._tell(hand)
-        elif min(hand.left) < 0:
+        if not hand.ends or min(hand.left) < 0:
             self._end(hand)
 
     def close(self) -> None:
         """Give back all that is in hand, and close the store."""
         for hand in list(self._hands):
             self._end(hand)
-        if self._timer is not None:
-            self._timer.stop()
+        self._rest()
         self._store.close()
 
     def forget(self) -> None:
@@ -160,82 +188,96 @@ class Ahead:
         for hand in self._hands:
             hand.ends, hand.receipt = 0, None
         self._hands.clear()
-        self._timer = None
+        self._rest()
 
     def _ask(self, asked: Asked, known: _Known, costs: Sequence[int], now: int) -> Taken:
         """Take from the store: ahead or, where that is not for now, for this request alone."""
         hand = known.hand
         if hand is not None:
             known.remaining, known.last = hand.standing(), hand.last
-            if not hand.begins <= now < hand.ends:
-                known.hand = None
-                self._end(hand)
         often = known.often(asked, costs, now)
-        if often > 1:
-            hand = self._take_ahead(asked, known, [cost * often for cost in costs], now)
-            if hand is not None:
-                hand.left, hand.last = list(map(sub, hand.left, costs)), now
-                return Taken(None, hand.states(), _Receipt(hand, costs, known.windows))
-        taken = self._store.take(asked, costs)
-        if taken.denied is not None and costs[taken.denied] <= asked.limits[taken.denied].amount:
-            taken = self._ask_again(asked.limits[taken.denied], known, costs)
+        wanted = [cost * often for cost in costs]
+        if hand is not None and not (often > 1 and self._refill(hand, wanted, now)):
+            self._end(hand)
+            hand = known.hand = None
+        if hand is None and often > 1:
+            hand = self._take_ahead(known, wanted, now)
+        if hand is not None:
+            hand.left, hand.last = list(map(sub, hand.left, costs)), now
+            return Taken(None, hand.states(), _Receipt(hand, costs, known.windows))
+        if known.denied or (taken := self._store.take(asked, costs)).denied is not None:
+            taken = self._ask_again(asked, known, costs)
+        known.denied = taken.denied is not None
         known.remaining = [state.remaining for state in taken.states]
         known.last = now
         return taken
 
-    def _take_ahead(
-        self, asked: Asked, known: _Known, wanted: Sequence[int], now: int
-    ) -> _Hand | None:
-        """A hand with so much in it; None when there was not so much."""
-        count, hand, more = len(wanted), known.hand, wanted
-        if hand is None:
-            taken = self._store.take(known.marked, [*more, *[1] * count])
-        else:
-            more = [max(lacking, 0) for lacking in map(sub, wanted, hand.left)]
-            taken = self._store.take(asked, more)
+    def _refill(self, hand: _Hand, wanted: Sequence[int], now: int) -> bool:
+        """Have so much in hand again, if that goes with what was taken before."""
+        if not hand.begins <= now < hand.ends or any(map(gt, wanted, hand.marked)):
+            return False
+        lacking = [max(more, 0) for more in map(sub, wanted, hand.left)]
+        states = self._store.more(hand.receipt, lacking)
+        if states is not None:
+            hand.put(lacking, states)
+        return states is not None
+
+    def _take_ahead(self, known: _Known, wanted: Sequence[int], now: int) -> _Hand | None:
+        """Have so much in hand, with marks that say so; None when there is not so much."""
+        taken = self._store.take(known.marked, [*wanted, *wanted])
         if taken.denied is not None:
             return None
-        if hand is None:
-            hand = known.hand = _Hand(taken, more, now, known.ends(now))
-            self._hands[hand] = known
-            self._look_later()
-        hand.put(more, taken.states[:count])
+        if not whole(taken):
+            self._store.settle(taken.receipt, [0] * 2 * len(wanted))
+            return None
+        hand = known.hand = _Hand(known, taken, wanted, now)
+        self._hands.add(hand)
+        self._look_later()
         return hand
 
-    def _ask_again(self, denied: Limit, known: _Known, costs: Sequence[int]) -> Taken:
-        """Ask until it passes, or nobody has of the limit that denies what may come back."""
-        for hand, of in list(self._hands.items()):
-            if denied[::2] in of.keys:
-                self._end(hand)
-        count, until = len(costs), self._clock() + round(MARKED * 1e6)
+    def _ask_again(self, asked: Asked, known: _Known, costs: Sequence[int]) -> Taken:
+        """Ask until it passes, or what others have in hand of the limit that denies is too little
+        to wait for."""
+        count, until = len(costs), time.monotonic() + MARKED
         while True:
-            index, states, receipt = self._store.take(known.marked, [*costs, *[0] * count])
-            marked = index is not None and states[count + index].reset > 0
-            if not marked or self._clock() >= until:
-                return Taken(index, states[:count], receipt)
-            gevent.sleep(_PAUSE)
+            denied, states, receipt = self._store.take(known.marked, [*costs, *[0] * count])
+            if denied is None:
+                return Taken(None, states[:count], receipt)
+            limit = asked.limits[denied]
+            own = [one for one in self._hands if one.ends and limit[::2] in one.known.keys]
+            held = _ENDLESS - states[count + denied].remaining
+            missing = max(costs[denied], 1) - states[denied].remaining
+            if costs[denied] > limit.amount or held < missing or time.monotonic() > until:
+                return Taken(denied, states[:count])
+            for hand in own:
+                self._end(hand)
+            if not own:
+                gevent.sleep(_PAUSE)
 
     def _end(self, hand: _Hand) -> None:
-        """Give back what is left, and take away the marks."""
-        self._hands.pop(hand, None)
-        if hand.ends:
-            hand.ends = 0
-            self._tell(hand)
-
-    def _tell(self, hand: _Hand) -> None:
-        """Correct what was taken by what is left; and by less, when more of that comes back."""
-        came = list(map(sub, hand.first, hand.left))
-        self._store.correct(hand.receipt, came + [0] * len(came))
+        """Give back what is left, and take away the marks: again and again until it is done."""
+        hand.ends = 0
+        used = list(map(sub, hand.granted, hand.left))
+        if self._store.correct(hand.receipt, used + [0] * len(used)):
+            self._hands.discard(hand)
+        else:
+            self._hands.add(hand)
+            self._look_later()
 
     def _look_later(self) -> None:
         if self._timer is None:
             self._timer = gevent.get_hub().loop.timer(SPAN / 2, SPAN / 2)
-        if not self._timer.active:
             self._timer.start(self._end_the_old)
 
     def _end_the_old(self) -> None:
+        """Runs in gevent's hub, where nothing may wait: nor does the gateway's log."""
         now = self._clock()
         for hand in [one for one in self._hands if not one.begins <= now < one.ends]:
             self._end(hand)
         if not self._hands:
+            self._rest()
+
+    def _rest(self) -> None:
+        if self._timer is not None:
             self._timer.stop()
+            self._timer = None

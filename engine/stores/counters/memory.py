@@ -12,6 +12,7 @@ import logging
 import time
 from collections.abc import Callable, Sequence
 from itertools import islice
+from operator import add
 from pathlib import Path
 
 import lmdb
@@ -41,15 +42,16 @@ _NONE: frozenset[bytes] = frozenset()
 
 
 class _Receipt:
-    """What was taken of which places, when (microseconds) and by which worker; but of none of the
-    records in `uncounted`, for which there was no room."""
+    """What was taken of which places, when (microseconds), in which database and by which worker;
+    but of none of the records in `uncounted`, for which there was no room."""
 
-    __slots__ = ("costs", "places", "time", "uncounted", "worker")
+    __slots__ = ("costs", "file", "places", "time", "uncounted", "worker")
 
     def __init__(
-        self, places: Sequence[_Place], costs: Sequence[int], time: int, worker: int
+        self, places: Sequence[_Place], costs: Sequence[int], time: int, shared: Shared
     ) -> None:
-        self.places, self.costs, self.time, self.worker = places, costs, time, worker
+        self.places, self.costs, self.time = places, costs, time
+        self.file, self.worker = shared.file, shared.worker
         self.uncounted: frozenset[bytes] = _NONE
 
 
@@ -64,6 +66,10 @@ def clock() -> int:
     """Microseconds that all processes of a machine agree on; not set back, where the system has
     such a clock."""
     return time.clock_gettime_ns(_CLOCK) // 1000
+
+
+class _NotAsOne(Exception):
+    """What was taken could not be corrected together with what was taken before."""
 
 
 class Memory:
@@ -96,30 +102,51 @@ class Memory:
             self._say(f"counters are full ({self._size} bytes), some requests pass uncounted")
         return taken
 
+    def more(self, receipt: object, costs: Sequence[int]) -> Sequence[State] | None:
+        """Take more of the first limits of a receipt, by the same receipt: how they stand then, or
+        None when that is denied, or not all of it would be corrected as one."""
+        if not isinstance(receipt, _Receipt) or receipt.uncounted:
+            return None
+        shared, places = self._opened(), receipt.places[: len(costs)]
+        try:
+            with shared.begin() as txn:
+                taken = self._take(shared, txn, places, costs)
+                if not isinstance(taken.receipt, _Receipt) or not _as_one(receipt, taken.receipt):
+                    raise _NotAsOne
+        except (_NotAsOne, lmdb.MapFullError):
+            return None
+        except lmdb.Error as error:
+            raise CountersAway(f"{self._path}: {error}") from error
+        receipt.costs = [*map(add, receipt.costs, costs), *receipt.costs[len(costs) :]]
+        return taken.states
+
     def settle(self, receipt: object, costs: Sequence[int]) -> None:
         if isinstance(receipt, _Receipt):
-            places, receipt.places = receipt.places, ()
-            came = [cost if tick else 0 for (_, tick, _), cost in zip(places, costs, strict=False)]
-            self._correct(receipt, places, came)
+            came = [
+                cost if tick else 0
+                for (_, tick, _), cost in zip(receipt.places, costs, strict=False)
+            ]
+            self.correct(receipt, came)
+            receipt.places = ()
 
-    def correct(self, receipt: object, costs: Sequence[int]) -> None:
+    def correct(self, receipt: object, costs: Sequence[int]) -> bool:
         """As `settle`, of what goes on: of slots so many stay held, and all of it can be corrected
-        again."""
-        if isinstance(receipt, _Receipt):
-            self._correct(receipt, receipt.places, costs)
-
-    def _correct(self, receipt: _Receipt, places: Sequence[_Place], costs: Sequence[int]) -> None:
-        each = zip(places, receipt.costs, costs, strict=False)
+        again. Whether it is done."""
+        if not isinstance(receipt, _Receipt):
+            return True
+        each = zip(receipt.places, receipt.costs, costs, strict=False)
         changed = [(place, was, cost) for place, was, cost in each if was != cost]
-        receipt.costs = costs
-        if not changed:
-            return
         try:
-            shared = self._opened()
-            with shared.begin() as txn:
-                self._settle(shared, txn, receipt, changed)
+            if changed:
+                shared = self._opened()
+                if shared.file == receipt.file:  # what another counted is gone
+                    with shared.begin() as txn:
+                        self._settle(shared, txn, receipt, changed)
         except (lmdb.Error, CountersAway) as error:
             self._say(f"what a request really cost is not counted: {error}")
+            return False
+        receipt.costs = costs
+        return True
 
     def close(self) -> None:
         if self._shared is not None:
@@ -130,8 +157,8 @@ class Memory:
         self, shared: Shared, txn: Transaction, places: Sequence[_Place], costs: Sequence[int]
     ) -> Taken:
         # Read while nobody else writes, so that no record sees time run backwards.
-        now, worker = self._clock(), shared.worker
-        receipt = _Receipt(places, costs, now, worker)
+        now = self._clock()
+        receipt = _Receipt(places, costs, now, shared)
         states: list[State] = []
         before: list[tuple[bytes, bytes | None]] = []
         get, put = txn.get, txn.put
@@ -144,7 +171,7 @@ class Memory:
             if tick:
                 record, state = windows.take(was, amount, cost, tick, now)
             else:
-                record, state = slots.take(was, amount, cost, worker, shared.alive)
+                record, state = slots.take(was, amount, cost, shared.worker, shared.alive)
             if record is None:
                 _put_back(txn, before)
                 return Taken(len(states), _look(shared, txn, places, costs, now))
@@ -219,6 +246,21 @@ class Memory:
         if now >= self._say_at:
             self._say_at = now + _SAY_EVERY
             log.warning("counters in %s: %s", self._path, what)
+
+
+def _as_one(one: _Receipt, other: _Receipt) -> bool:
+    """Whether both were counted wholly, in the same buckets of the same database."""
+    return (
+        (one.file, one.worker) == (other.file, other.worker)
+        and not one.uncounted
+        and not other.uncounted
+        and all(one.time // tick == other.time // tick for _, tick, _ in other.places if tick)
+    )
+
+
+def whole(taken: Taken) -> bool:
+    """Whether all that was taken is counted."""
+    return isinstance(taken.receipt, _Receipt) and not taken.receipt.uncounted
 
 
 def _put_back(txn: Transaction, before: Sequence[tuple[bytes, bytes | None]]) -> None:

@@ -29,7 +29,8 @@ _AHEAD = 1 << 20
 
 
 class Shared:
-    """The database as one process has it open. `size` bounds it, in bytes. It is `usable` until it
+    """The database as one process has it open. `size` bounds it, in bytes; `file` tells it from
+    another at the same path. It is `usable` until it
     is closed, and never by a child of that process."""
 
     def __init__(self, path: Path, size: int) -> None:
@@ -42,6 +43,8 @@ class Shared:
             str(path), map_size=size, sync=False, writemap=True, map_async=True, mode=0o600
         )
         self._data = os.open(path / "data.mdb", os.O_RDWR | os.O_CLOEXEC)
+        found = os.fstat(self._data)
+        self.file = found.st_dev, found.st_ino
         self._locks = os.open(path / "workers", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         if not self._reserve(min(_STEP, size)):
             self.close()

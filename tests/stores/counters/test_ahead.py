@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
+import subprocess
+import sys
+import textwrap
 import time
 import uuid
 
@@ -14,7 +18,7 @@ from hypothesis import strategies as st
 from engine.stores.counters.ahead import FEWEST, MARKED, MOST, OFTEN, SPAN, Ahead
 from engine.stores.counters.memory import Memory
 from tests.stores.counters.test_stores import Model
-from tests.support.counters import Clock, Limit, left, take
+from tests.support.counters import ROOT, Clock, Limit, left, take
 from tests.support.small import until
 
 RATE = Limit("rate:a", 100_000, 3600.0)
@@ -25,19 +29,28 @@ TOKENS = Limit("tokens:a", 10**9, 3600.0, 100)
 class Counting(Memory):
     """Memory that knows how often it was asked."""
 
-    asked = 0
+    asked, broken = 0, False
 
     def take(self, asked, costs):
         self.asked += 1
         return super().take(asked, costs)
+
+    def more(self, receipt, costs):
+        self.asked += 1
+        return super().more(receipt, costs)
+
+    def correct(self, receipt, costs):
+        if self.broken:
+            return False
+        return super().correct(receipt, costs)
 
 
 class Worker:
     """A worker's counters on a clock that a test turns, and what another worker sees."""
 
     def __init__(self, path):
-        self.clock = Clock()
-        self.memory = Counting(path, clock=self.clock)
+        self.clock, self.late = Clock(), 0
+        self.memory = Counting(path, clock=lambda: self.clock() + self.late)
         self.store = Ahead(self.memory, clock=self.clock)
         self.other = Memory(path, clock=self.clock)
         self.seen(SLOTS)  # from now on it is open, whoever else closes it
@@ -244,6 +257,177 @@ def test_a_child_has_nothing_of_its_parents_in_hand(worker):
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     worker.store.close()
     assert worker.seen(RATE) == [99_995]
+
+
+def test_a_hand_counts_in_one_bucket_alone(worker):
+    limit = Limit("rate:bucket", 100_000, 3.2)  # a tenth of a second is a bucket
+    worker.clock.turn(0.095)
+    worker.often(3, limit)
+    worker.take(limit, pause=0.003)
+    worker.store.close()
+    assert worker.seen(limit) == [99_996]
+    worker.clock.turn(3.3 - 0.101)
+    assert worker.seen(limit) == [99_999]
+
+
+def test_what_the_store_counts_in_another_bucket_is_another_hand(worker):
+    limit = Limit("tokens:bucket", 10**6, 3.2, 10)
+    worker.often(MOST + 1, limit, pause=0.0005)
+    worker.late = 90_000  # it has waited for others so long
+    worker.often(2 * MOST, limit, pause=0.0001)
+    worker.store.close()
+    assert worker.seen(limit) == [10**6 - 10 * (3 * MOST + 1)]
+
+
+def test_requests_of_different_costs_are_counted_as_they_are(worker):
+    total = 0
+    for cost in (1, 1, 1, 900, 3, 5_000, *[7] * 100, 2, 9_000, *[80] * 100, 1):
+        assert worker.take(TOKENS._replace(cost=cost)).denied is None
+        total += cost
+    worker.store.close()
+    assert worker.seen(TOKENS) == [10**9 - total]
+
+
+def test_where_another_took_the_rest_nothing_is_taken_ahead(worker):
+    limit = Limit("rate:rest", 1_000, 3600.0)
+    worker.take(limit)
+    take(worker.other, [limit._replace(cost=990)])
+    assert [one.denied for one in worker.often(11, limit)] == [None] * 9 + [0] * 2
+
+
+def test_a_clock_set_back_ends_what_is_in_hand(worker):
+    worker.often(5, RATE)
+    before = worker.memory.asked
+    worker.take(RATE, pause=-1.0)
+    assert worker.memory.asked > before
+    worker.store.close()
+    assert worker.seen(RATE) == [99_994]
+
+
+def test_only_what_is_over_is_given_back(worker):
+    other = Limit("rate:b", 100_000, 3600.0)
+    worker.often(5, RATE)
+    worker.clock.turn(SPAN - 0.01)
+    worker.often(5, other)
+    worker.clock.turn(0.01)
+    worker.store._end_the_old()
+    (first, second) = worker.seen(RATE, other)
+    assert first == 99_995
+    assert second < 99_995
+
+
+def test_short_windows_are_not_worth_it(worker):
+    short = Limit("rate:short", 100_000, 0.25)
+    worker.often(20, short)
+    assert worker.memory.asked == 20
+
+
+def test_nobody_waits_for_less_than_he_needs(worker):
+    one = Ahead(Memory(worker.memory._path, clock=worker.clock), clock=worker.clock)
+    worker.often(5, TOKENS)
+    begun = time.monotonic()
+    assert take(one, [TOKENS._replace(cost=10**9)]).denied == 0
+    assert time.monotonic() - begun < SPAN / 2
+    one.close()
+
+
+def test_nobody_waits_for_ever_for_what_stays_in_hand(worker):
+    one = Ahead(Memory(worker.memory._path, clock=worker.clock), clock=worker.clock)
+    worker.often(5, RATE)
+    begun = time.monotonic()
+    assert take(one, [RATE._replace(cost=99_990)]).denied == 0
+    assert MARKED <= time.monotonic() - begun < MARKED + 2
+    one.close()
+
+
+def test_who_is_denied_over_and_over_asks_once_each(worker):
+    full = Limit("rate:full", 5, 3600.0)
+    worker.often(6, full)
+    before = worker.memory.asked
+    assert worker.take(full).denied == 0
+    assert worker.memory.asked == before + 1
+    worker.clock.turn(4000)
+    assert worker.take(full).denied is None
+
+
+def test_what_cannot_be_given_back_now_is_when_it_can(worker):
+    first, *held = worker.often(5, RATE, SLOTS)
+    worker.store.settle(first.receipt, [1, 1])  # it was taken for itself
+    worker.memory.broken = True
+    worker.take(RATE, SLOTS, pause=SPAN)
+    for one in held:
+        worker.store.settle(one.receipt, [1, 1])
+    assert worker.seen(SLOTS)[0] < 9_994
+    worker.memory.broken = False
+    worker.store._end_the_old()
+    assert worker.seen(RATE, SLOTS) == [99_994, 9_999]
+
+
+@pytest.mark.parametrize(
+    "counted", [[False] * 9, [True] * 2 + [False] * 9, [True] * 3 + [False] * 9]
+)
+def test_what_is_not_counted_is_not_in_hand(worker, monkeypatch, counted):
+    """The memory for counters is full."""
+    room = iter([*counted, *[True] * 10_000])
+    monkeypatch.setattr(Memory, "_room", lambda *_: next(room))
+    new = [Limit("rate:full", 10_000, 3600.0), Limit("slots:full", 10_000, 0)]
+    taken = worker.often(3 * MOST, *new)
+    assert all(one.denied is None for one in taken)
+    assert all(one.states[0].remaining <= 10_000 for one in taken)
+    for one in taken:
+        worker.store.settle(one.receipt, [0, 0])
+    worker.store.close()
+    assert worker.seen(*new) == [10_000, 10_000]
+
+
+def test_of_a_database_that_was_removed_nothing_is_left_in_the_next(path, monkeypatch):
+    now = 100.0
+    monkeypatch.setattr("engine.stores.counters.memory.time.monotonic", lambda: now)
+    store, other = Ahead(Memory(path)), Memory(path)
+    taken = [take(store, [RATE, SLOTS]) for _ in range(5)]
+    shutil.rmtree(path)
+    now += 1.5
+    taken += [take(store, [RATE, SLOTS]) for _ in range(2 * MOST)]
+    for one in taken:
+        store.settle(one.receipt, [1, 0])
+    assert left(other, [SLOTS])[0] >= 10_000 - 2 * MOST
+    store.close()
+    assert left(other, [SLOTS]) == [10_000]
+    other.close()
+
+
+def test_in_a_child_nothing_of_its_parent_goes_on(path):
+    """Also not its timer."""
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(FORKS), str(path)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        cwd=ROOT,
+        check=True,
+    )
+    assert (done.stdout, done.stderr) == ("99995\n", "")
+
+
+FORKS = """
+    import sys
+    from pathlib import Path
+    import gevent
+    import gevent.os
+    from engine.stores.counters.ahead import SPAN, Ahead
+    from engine.stores.counters.memory import Memory
+    from tests.support.counters import Limit, left, take
+
+    rate = [Limit("rate:a", 100_000, 3600.0)]
+    store, other = Ahead(Memory(Path(sys.argv[1]))), Memory(Path(sys.argv[1]))
+    for _ in range(5):
+        take(store, rate)
+    child = gevent.os.fork_and_watch()
+    gevent.sleep(3 * SPAN)
+    if child:
+        gevent.os.waitpid(child, 0)
+        print(*left(other, rate))
+"""
 
 
 OPS = st.lists(
