@@ -12,122 +12,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from functools import partial
-from itertools import repeat
 from operator import add, gt, mul, sub
 from typing import Any
 
 import gevent
 
-from engine.stores.counters import Asked, Limit, State, Taken, made
+from engine.stores.counters import Asked, Taken, made
 from engine.stores.counters.forked import in_children
-from engine.stores.counters.memory import Memory, clock, whole
-from engine.stores.counters.windows import tick_of
+from engine.stores.counters.hand import ENDLESS, MARKED, SPAN, Hand, Known
+from engine.stores.counters.memory import Memory, clock
+from engine.stores.counters.receipt import whole
 
-SPAN = 0.1
-"""Seconds for which a worker has in hand what it took ahead."""
-MARKED = 0.25
-"""Seconds after which a mark goes by itself, if a worker was killed or had no time: longer than
-what is not used may be in hand."""
-OFTEN = 0.01
-"""Seconds between two requests of those for which it is worth it."""
-MOST, FEWEST = 64, 8
-"""For how many requests is taken at once."""
-_SHARE = 16
-"""What is taken ahead is at most so small a part of what is left."""
 _PAUSE = 0.02
-_ENDLESS = 2**52
-_SPAN, _OFTEN = round(SPAN * 1e6), round(OFTEN * 1e6)
-
-_state = partial(made, State)
-
-
-class _Hand:
-    """What was taken of limits for `begins` to `ends` (microseconds), and how much of that is
-    `left`: `receipt` is the store's, `marked` for how much there are marks. `remaining` and
-    `resets` are the limits' states with all of it taken; `last` is when a request took some."""
-
-    __slots__ = (
-        "begins",
-        "ends",
-        "granted",
-        "known",
-        "last",
-        "left",
-        "marked",
-        "receipt",
-        "remaining",
-        "resets",
-    )
-
-    def __init__(self, known: _Known, taken: Taken, wanted: Sequence[int], now: int) -> None:
-        self.known, self.receipt, self.marked = known, taken.receipt, wanted
-        self.begins = self.last = now
-        self.ends = known.ends(now)
-        self.granted = self.left = [0] * len(wanted)
-        self.put(wanted, taken.states)
-
-    def put(self, more: Sequence[int], states: Sequence[State]) -> None:
-        """So much more was taken."""
-        self.granted = list(map(add, self.granted, more))
-        self.left = list(map(add, self.left, more))
-        self.remaining = [state.remaining for state in states[: len(more)]]
-        self.resets = [state.reset for state in states[: len(more)]]
-
-    def states(self) -> Sequence[State]:
-        """What a request is told; `reset` is that of the last time something was taken."""
-        return list(map(_state, zip(self.standing(), self.resets, repeat(0.0), strict=False)))
-
-    def standing(self) -> list[int]:
-        """What remains of each limit, with what is left of this."""
-        return list(map(add, self.remaining, self.left))
-
-
-class _Known:
-    """What is known of limits that are asked together: the same with a mark of each, their ticks
-    (microseconds; `short` where that is too short to have anything in hand),
-    what is in hand of them, how they stood when they were asked last, when that was, and whether
-    they were denied."""
-
-    __slots__ = (
-        "denied",
-        "hand",
-        "keys",
-        "last",
-        "marked",
-        "remaining",
-        "short",
-        "ticks",
-        "windows",
-    )
-
-    def __init__(self, asked: Asked) -> None:
-        marks = [Limit(f"ahead|{one.key}", _ENDLESS, MARKED) for one in asked.limits]
-        self.marked = Asked([*asked.limits, *marks])
-        self.keys = frozenset((one.key, one.window) for one in asked.limits)
-        self.windows = [1 if one.window else 0 for one in asked.limits]
-        self.ticks = [tick_of(one.window) for one in asked.limits if one.window]
-        self.short = min(self.ticks, default=_OFTEN) < _OFTEN
-        self.hand: _Hand | None = None
-        self.remaining: Sequence[int] = ()
-        self.last = -(10**18)
-        self.denied = False
-
-    def often(self, asked: Asked, costs: Sequence[int], now: int) -> int:
-        """For how many requests to take: 1 where few come, or the end of a limit is near."""
-        if not 0 <= now - self.last < _OFTEN or not any(costs) or self.short:
-            return 1
-        often = MOST
-        for limit, left, cost in zip(asked.limits, self.remaining, costs, strict=True):
-            if left * 2 < limit.amount:
-                return 1
-            often = min(often, left // (cost * _SHARE or 1))
-        return often if often >= FEWEST else 1
-
-    def ends(self, now: int) -> int:
-        """Until when to have something in hand: a window counts by its ticks."""
-        ticks = [(now // tick + 1) * tick for tick in self.ticks]
-        return min([now + _SPAN, *ticks])
+"""Seconds after which to ask again for what may come back."""
 
 
 class _Receipt:
@@ -135,8 +32,8 @@ class _Receipt:
 
     __slots__ = ("costs", "hand", "windows")
 
-    def __init__(self, hand: _Hand, costs: Sequence[int], windows: Sequence[int]) -> None:
-        self.hand: _Hand | None = hand
+    def __init__(self, hand: Hand, costs: Sequence[int], windows: Sequence[int]) -> None:
+        self.hand: Hand | None = hand
         self.costs, self.windows = costs, windows
 
 
@@ -148,14 +45,14 @@ class Ahead:
 
     def __init__(self, store: Memory, *, clock: Callable[[], int] = clock) -> None:
         self._store, self._clock = store, clock
-        self._hands: set[_Hand] = set()
+        self._hands: set[Hand] = set()
         self._timer: Any = None
         in_children(self)
 
     def take(self, asked: Asked, costs: Sequence[int]) -> Taken:
-        known: _Known | None = asked.ahead
+        known: Known | None = asked.ahead
         if known is None:
-            known = asked.ahead = _Known(asked)
+            known = asked.ahead = Known(asked)
         hand, now = known.hand, self._clock()
         if hand is not None and hand.begins <= now < hand.ends:
             left = list(map(sub, hand.left, costs))
@@ -190,7 +87,7 @@ class Ahead:
         self._hands.clear()
         self._rest()
 
-    def _ask(self, asked: Asked, known: _Known, costs: Sequence[int], now: int) -> Taken:
+    def _ask(self, asked: Asked, known: Known, costs: Sequence[int], now: int) -> Taken:
         """Take from the store: ahead or, where that is not for now, for this request alone."""
         hand = known.hand
         if hand is not None:
@@ -212,7 +109,7 @@ class Ahead:
         known.last = now
         return taken
 
-    def _refill(self, hand: _Hand, wanted: Sequence[int], now: int) -> bool:
+    def _refill(self, hand: Hand, wanted: Sequence[int], now: int) -> bool:
         """Have so much in hand again, if that goes with what was taken before."""
         if not hand.begins <= now < hand.ends or any(map(gt, wanted, hand.marked)):
             return False
@@ -222,7 +119,7 @@ class Ahead:
             hand.put(lacking, states)
         return states is not None
 
-    def _take_ahead(self, known: _Known, wanted: Sequence[int], now: int) -> _Hand | None:
+    def _take_ahead(self, known: Known, wanted: Sequence[int], now: int) -> Hand | None:
         """Have so much in hand, with marks that say so; None when there is not so much."""
         taken = self._store.take(known.marked, [*wanted, *wanted])
         if taken.denied is not None:
@@ -230,12 +127,12 @@ class Ahead:
         if not whole(taken):
             self._store.settle(taken.receipt, [0] * 2 * len(wanted))
             return None
-        hand = known.hand = _Hand(known, taken, wanted, now)
+        hand = known.hand = Hand(known, taken, wanted, now)
         self._hands.add(hand)
         self._look_later()
         return hand
 
-    def _ask_again(self, asked: Asked, known: _Known, costs: Sequence[int]) -> Taken:
+    def _ask_again(self, asked: Asked, known: Known, costs: Sequence[int]) -> Taken:
         """Ask until it passes, or what others have in hand of the limit that denies is too little
         to wait for."""
         count, until = len(costs), time.monotonic() + MARKED
@@ -245,7 +142,7 @@ class Ahead:
                 return Taken(None, states[:count], receipt)
             limit = asked.limits[denied]
             own = [one for one in self._hands if one.ends and limit[::2] in one.known.keys]
-            held = _ENDLESS - states[count + denied].remaining
+            held = ENDLESS - states[count + denied].remaining
             missing = max(costs[denied], 1) - states[denied].remaining
             if costs[denied] > limit.amount or held < missing or time.monotonic() > until:
                 return Taken(denied, states[:count])
@@ -254,7 +151,7 @@ class Ahead:
             if not own:
                 gevent.sleep(_PAUSE)
 
-    def _end(self, hand: _Hand) -> None:
+    def _end(self, hand: Hand) -> None:
         """Give back what is left, and take away the marks: again and again until it is done."""
         hand.ends = 0
         used = list(map(sub, hand.granted, hand.left))

@@ -7,7 +7,6 @@ passes uncounted, and the log says so once a minute.
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import time
 from collections.abc import Callable, Sequence
@@ -18,7 +17,8 @@ from pathlib import Path
 import lmdb
 
 from engine.rundir import prepare
-from engine.stores.counters import Asked, CountersAway, Limit, State, Taken, made, slots, windows
+from engine.stores.counters import Asked, CountersAway, State, Taken, made, slots, windows
+from engine.stores.counters.receipt import Place, Receipt, places_of
 from engine.stores.counters.shared import (
     NUMBERS,
     Shared,
@@ -32,30 +32,8 @@ log = logging.getLogger("modelway")
 SIZE = 256 << 20
 _SWEPT, _SWEPT_WHEN_FULL = 4, 100
 _LOOK_EVERY, _SAY_EVERY = 1.0, 60.0
-_LONGEST_NAME = 400
 
-_Place = tuple[bytes, int, int]
-"""Where a limit is counted: the key of its record, its tick (0 for slots held at a time), and the
-amount that may be taken."""
-
-_NONE: frozenset[bytes] = frozenset()
-
-
-class _Receipt:
-    """What was taken of which places, when (microseconds), in which database and by which worker;
-    but of none of the records in `uncounted`, for which there was no room."""
-
-    __slots__ = ("costs", "file", "places", "time", "uncounted", "worker")
-
-    def __init__(
-        self, places: Sequence[_Place], costs: Sequence[int], time: int, shared: Shared
-    ) -> None:
-        self.places, self.costs, self.time = places, costs, time
-        self.file, self.worker = shared.file, shared.worker
-        self.uncounted: frozenset[bytes] = _NONE
-
-
-_Changed = Sequence[tuple[_Place, int, int]]
+_Changed = Sequence[tuple[Place, int, int]]
 """Places whose count is to change: what was taken, and what it came to."""
 
 
@@ -88,7 +66,7 @@ class Memory:
         prepare(path)
 
     def take(self, asked: Asked, costs: Sequence[int]) -> Taken:
-        shared, places = self._opened(), _places(asked)
+        shared, places = self._opened(), places_of(asked)
         try:
             with shared.begin() as txn:
                 taken = self._take(shared, txn, places, costs)
@@ -105,13 +83,13 @@ class Memory:
     def more(self, receipt: object, costs: Sequence[int]) -> Sequence[State] | None:
         """Take more of the first limits of a receipt, by the same receipt: how they stand then, or
         None when that is denied, or not all of it would be corrected as one."""
-        if not isinstance(receipt, _Receipt) or receipt.uncounted:
+        if not isinstance(receipt, Receipt) or receipt.uncounted:
             return None
         shared, places = self._opened(), receipt.places[: len(costs)]
         try:
             with shared.begin() as txn:
                 taken = self._take(shared, txn, places, costs)
-                if not isinstance(taken.receipt, _Receipt) or not _as_one(receipt, taken.receipt):
+                if not isinstance(taken.receipt, Receipt) or not receipt.goes_with(taken.receipt):
                     raise _NotAsOne
         except (_NotAsOne, lmdb.MapFullError):
             return None
@@ -121,7 +99,7 @@ class Memory:
         return taken.states
 
     def settle(self, receipt: object, costs: Sequence[int]) -> None:
-        if isinstance(receipt, _Receipt):
+        if isinstance(receipt, Receipt):
             came = [
                 cost if tick else 0
                 for (_, tick, _), cost in zip(receipt.places, costs, strict=False)
@@ -132,7 +110,7 @@ class Memory:
     def correct(self, receipt: object, costs: Sequence[int]) -> bool:
         """As `settle`, of what goes on: of slots so many stay held, and all of it can be corrected
         again. Whether it is done."""
-        if not isinstance(receipt, _Receipt):
+        if not isinstance(receipt, Receipt):
             return True
         each = zip(receipt.places, receipt.costs, costs, strict=False)
         changed = [(place, was, cost) for place, was, cost in each if was != cost]
@@ -154,11 +132,11 @@ class Memory:
             self._shared = None
 
     def _take(
-        self, shared: Shared, txn: Transaction, places: Sequence[_Place], costs: Sequence[int]
+        self, shared: Shared, txn: Transaction, places: Sequence[Place], costs: Sequence[int]
     ) -> Taken:
         # Read while nobody else writes, so that no record sees time run backwards.
         now = self._clock()
-        receipt = _Receipt(places, costs, now, shared)
+        receipt = Receipt(places, costs, now, shared.file, shared.worker)
         states: list[State] = []
         before: list[tuple[bytes, bytes | None]] = []
         get, put = txn.get, txn.put
@@ -180,7 +158,7 @@ class Memory:
             states.append(state)
         return made(Taken, (None, states, receipt))
 
-    def _settle(self, shared: Shared, txn: Transaction, taken: _Receipt, changed: _Changed) -> None:
+    def _settle(self, shared: Shared, txn: Transaction, taken: Receipt, changed: _Changed) -> None:
         now = self._clock()
         for (key, tick, _), was, cost in changed:
             record = txn.get(key)
@@ -248,21 +226,6 @@ class Memory:
             log.warning("counters in %s: %s", self._path, what)
 
 
-def _as_one(one: _Receipt, other: _Receipt) -> bool:
-    """Whether both were counted wholly, in the same buckets of the same database."""
-    return (
-        (one.file, one.worker) == (other.file, other.worker)
-        and not one.uncounted
-        and not other.uncounted
-        and all(one.time // tick == other.time // tick for _, tick, _ in other.places if tick)
-    )
-
-
-def whole(taken: Taken) -> bool:
-    """Whether all that was taken is counted."""
-    return isinstance(taken.receipt, _Receipt) and not taken.receipt.uncounted
-
-
 def _put_back(txn: Transaction, before: Sequence[tuple[bytes, bytes | None]]) -> None:
     """Make records what they were, the first of each key last."""
     for key, was in reversed(before):
@@ -275,7 +238,7 @@ def _put_back(txn: Transaction, before: Sequence[tuple[bytes, bytes | None]]) ->
 def _look(
     shared: Shared,
     txn: Transaction,
-    places: Sequence[_Place],
+    places: Sequence[Place],
     costs: Sequence[int],
     now: int,
 ) -> list[State]:
@@ -290,18 +253,3 @@ def _look(
         else:
             states.append(slots.look(record, amount, cost, shared.alive))
     return states
-
-
-def _places(asked: Asked) -> Sequence[_Place]:
-    places: Sequence[_Place] | None = asked.places
-    if places is None:
-        places = asked.places = [_place(limit) for limit in asked.limits]
-    return places
-
-
-def _place(limit: Limit) -> _Place:
-    tick = windows.tick_of(limit.window) if limit.window else 0
-    name = limit.key.encode()
-    if len(name) > _LONGEST_NAME:  # LMDB takes 511 bytes
-        name = hashlib.blake2b(name, digest_size=32).digest()
-    return tick.to_bytes(8, "big") + name, tick, limit.amount

@@ -15,7 +15,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from engine.stores.counters.ahead import FEWEST, MARKED, MOST, OFTEN, SPAN, Ahead
+from engine.stores.counters.ahead import Ahead
+from engine.stores.counters.hand import FEWEST, MARKED, MOST, OFTEN, SPAN
 from engine.stores.counters.memory import Memory
 from tests.stores.counters.test_stores import Model
 from tests.support.counters import ROOT, Clock, Limit, left, take
@@ -414,7 +415,8 @@ FORKS = """
     from pathlib import Path
     import gevent
     import gevent.os
-    from engine.stores.counters.ahead import SPAN, Ahead
+    from engine.stores.counters.ahead import Ahead
+    from engine.stores.counters.hand import SPAN
     from engine.stores.counters.memory import Memory
     from tests.support.counters import Limit, left, take
 

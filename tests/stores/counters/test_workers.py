@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from engine.stores.counters.ahead import MOST
+from engine.stores.counters.hand import MOST
 from tests.support.counters import Limit, opened, take, workers
 
 HELD = [Limit("slots:held", 3, 0)]
