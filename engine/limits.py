@@ -12,7 +12,11 @@ from engine.usage import Price
 from engine.wildcard import ByName
 
 _SHOWN = {
-    kind: tuple(f"x-ratelimit-{what}-{kind}" for what in ("limit", "remaining", "reset"))
+    kind: (
+        f"x-ratelimit-limit-{kind}",
+        f"x-ratelimit-remaining-{kind}",
+        f"x-ratelimit-reset-{kind}",
+    )
     for kind in ("requests", "tokens")
 }
 _COSTLY = ("tokens", "spend")
@@ -41,13 +45,13 @@ class Limits:
         self._last = [1 if kind == "requests" else 0 for kind in kinds]
         self._none = [0] * len(kinds)
         self._told = [
-            (names, [at for at, one in enumerate(kinds) if one == kind])
+            (*names, [at for at, one in enumerate(kinds) if one == kind])
             for kind, names in _SHOWN.items()
             if kind in kinds
         ]
         self._amounts = [f"{limit.amount}" for limit in self.asked.limits]
         self._resets = [(-1.0, "")] * len(kinds)
-        self.shown = frozenset(name for names, _ in self._told for name in names)
+        self.shown = frozenset(name for kind in kinds for name in _SHOWN.get(kind, ()))
 
     def costs(self, exchange: Exchange, prices: ByName[Price]) -> Sequence[int]:
         """What a request takes of each."""
@@ -80,7 +84,7 @@ class Limits:
     def headers(self, states: Sequence[State]) -> list[tuple[str, str]]:
         """`x-ratelimit-*` as OpenAI names them: of each kind, the limit that is nearest."""
         found: list[tuple[str, str]] = []
-        for (limit, remaining, reset), among in self._told:
+        for limit, remaining, reset, among in self._told:
             at = among[0]
             if len(among) > 1:
                 at = min(among, key=lambda at: states[at].remaining / self.asked.limits[at].amount)

@@ -58,11 +58,10 @@ class Journal:
     def append(self, entry: Entry | Row) -> None:
         """Write a row. Never waits and never raises: what cannot be written is counted as lost."""
         line = encode(entry)
-        now = self._clock()
         try:
             segment = self.live
             if segment is None or segment.size >= self._limit:
-                segment = self._roll(now)
+                segment = self._roll(self._clock())
             written = os.write(segment.fd, line)
             if written != len(line):
                 self._undo(segment)
@@ -78,7 +77,7 @@ class Journal:
         segment.size += written
         segment.rows += 1
         if segment.waiting is None:
-            segment.waiting = now
+            segment.waiting = self._clock()
 
     def rotate(self, now: float | None = None) -> None:
         """Begin another file with the next row: if `now`, only when this one is old enough."""
