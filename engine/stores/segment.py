@@ -16,7 +16,10 @@ from typing import Any
 
 from engine.ledger import decode
 
-SUFFIX = ".journal"
+SUFFIX = ".rows"
+_SUFFIXES = (".journal", SUFFIX)
+"""Older programs wrote objects into the first, and would take an array for a line that is torn:
+they leave the second alone."""
 _CHUNK = 256 * 1024
 
 
@@ -103,7 +106,7 @@ def claim(path: Path) -> Segment | None:
 def files(folder: Path) -> Iterator[Path]:
     """All files of the journal in a folder, whoever owns them; none where there is no folder."""
     try:
-        found = sorted(folder.glob(f"*{SUFFIX}"))
+        found = sorted(path for path in folder.iterdir() if path.suffix in _SUFFIXES)
     except FileNotFoundError:
         return
     yield from found

@@ -81,6 +81,14 @@ def test_no_folder_holds_no_files(tmp_path):
     assert list(files(tmp_path / "none")) == []
 
 
+def test_files_of_older_programs_are_there_too_and_they_see_none_of_ours(tmp_path):
+    (tmp_path / "1-1-a.journal").touch()
+    (tmp_path / "refused.jsonl").touch()
+    made = create(tmp_path, 2)
+    assert sorted(files(tmp_path)) == sorted([tmp_path / "1-1-a.journal", made.path])
+    assert list(tmp_path.glob("*.journal")) == [tmp_path / "1-1-a.journal"]
+
+
 def test_files_are_for_this_user_alone(tmp_path):
     assert create(tmp_path, 0).path.stat().st_mode & 0o777 == 0o600
 
