@@ -85,7 +85,6 @@ class Ahead:
         for hand in self._hands:
             hand.ends, hand.receipt = 0, None
         self._hands.clear()
-        self._rest()
 
     def _ask(self, asked: Asked, known: Known, costs: Sequence[int], now: int) -> Taken:
         """Take from the store: ahead or, where that is not for now, for this request alone."""
@@ -122,8 +121,6 @@ class Ahead:
     def _take_ahead(self, known: Known, wanted: Sequence[int], now: int) -> Hand | None:
         """Have so much in hand, with marks that say so; None when there is not so much."""
         taken = self._store.take(known.marked, [*wanted, *wanted])
-        if taken.denied is not None:
-            return None
         if not whole(taken):
             self._store.settle(taken.receipt, [0] * 2 * len(wanted))
             return None
@@ -144,7 +141,7 @@ class Ahead:
             own = [one for one in self._hands if one.ends and limit[::2] in one.known.keys]
             held = ENDLESS - states[count + denied].remaining
             missing = max(costs[denied], 1) - states[denied].remaining
-            if costs[denied] > limit.amount or held < missing or time.monotonic() > until:
+            if held < missing or time.monotonic() > until:
                 return Taken(denied, states[:count])
             for hand in own:
                 self._end(hand)

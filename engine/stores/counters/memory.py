@@ -83,7 +83,7 @@ class Memory:
     def more(self, receipt: object, costs: Sequence[int]) -> Sequence[State] | None:
         """Take more of the first limits of a receipt, by the same receipt: how they stand then, or
         None when that is denied, or not all of it would be corrected as one."""
-        if not isinstance(receipt, Receipt) or receipt.uncounted:
+        if not isinstance(receipt, Receipt):
             return None
         shared, places = self._opened(), receipt.places[: len(costs)]
         try:

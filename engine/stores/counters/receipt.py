@@ -33,18 +33,15 @@ class Receipt:
         self.uncounted: frozenset[bytes] = frozenset()
 
     def goes_with(self, other: Receipt) -> bool:
-        """Whether what `other` took can be corrected as if this one had: all of it is counted, in
-        the same buckets, in the same database, for the same worker."""
-        return (
-            (self.file, self.worker) == (other.file, other.worker)
-            and not self.uncounted
-            and not other.uncounted
-            and all(self.time // tick == other.time // tick for _, tick, _ in other.places if tick)
+        """Whether what `other` took can be corrected as if this one had: it is counted in the same
+        buckets, in the same database, for the same worker."""
+        return (self.file, self.worker) == (other.file, other.worker) and all(
+            self.time // tick == other.time // tick for _, tick, _ in other.places if tick
         )
 
 
 def whole(taken: Taken) -> bool:
-    """Whether all that was taken is counted."""
+    """Whether it passed, and all of it is counted."""
     return isinstance(taken.receipt, Receipt) and not taken.receipt.uncounted
 
 

@@ -114,6 +114,7 @@ def test_little_is_taken_ahead_of_what_is_left(worker):
 def test_requests_for_nothing_are_asked_for_each(worker):
     taken = worker.often(5, RATE._replace(cost=0))
     assert [one.states[0].remaining for one in taken] == [100_000] * 5
+    assert worker.memory.asked == 5
 
 
 def test_what_is_not_used_is_given_back_when_its_time_is_over(worker):
@@ -130,6 +131,7 @@ def test_what_is_not_used_is_given_back_though_nobody_asks_again(path):
     assert left(other, [RATE])[0] < 99_995
     gevent.sleep(SPAN)
     until(lambda: left(other, [RATE]) == [99_995] or gevent.sleep(0.01), "all is given back")
+    until(lambda: store._timer is None or gevent.sleep(0.01), "nothing goes on")
     store.close()
     other.close()
 
@@ -204,11 +206,35 @@ def test_limits_that_others_share_are_counted_together(worker):
 
 
 def test_who_is_denied_ends_what_this_worker_has_of_that_limit(worker):
-    wide = Limit("rate:wide", 10**6, 3600.0)
+    wide, other = Limit("rate:wide", 10**6, 3600.0), Limit("rate:other", 10**6, 3600.0)
     worker.often(10, wide, RATE)
+    worker.often(10, other)
     assert worker.take(RATE._replace(cost=99_990)).denied is None
     assert worker.take(RATE).denied == 0
-    assert worker.seen(wide) == [10**6 - 10]
+    (ended, held) = worker.seen(wide, other)
+    assert ended == 10**6 - 10
+    assert held < 10**6 - 10
+
+
+def test_who_goes_on_takes_ahead_over_and_over(worker):
+    worker.often(300, RATE)
+    assert worker.memory.asked < 30
+
+
+def test_what_is_there_is_not_taken_again(worker):
+    worker.often(3, RATE, TOKENS._replace(cost=900))
+    worker.often(3 * MOST, RATE, TOKENS._replace(cost=1), pause=0.0001)
+    assert worker.seen(TOKENS)[0] >= 10**9 - 900 * (MOST + 1) - 3 * MOST
+
+
+def test_marks_say_how_much_is_in_hand_when_requests_grow(path):
+    one, other = Ahead(Memory(path)), Ahead(Memory(path))
+    for cost in (1, 1, 1, 1, 1, 1_000):
+        assert take(one, [TOKENS._replace(amount=10**7, cost=cost)]).denied is None
+    rest = TOKENS._replace(amount=10**7, cost=10**7 - 1_005)
+    assert take(other, [rest]).denied is None
+    one.close()
+    other.close()
 
 
 def test_who_is_denied_waits_for_what_another_worker_has_in_hand(path):
@@ -253,11 +279,12 @@ def test_a_child_has_nothing_of_its_parents_in_hand(worker):
     child = os.fork()
     if not child:
         worker.store.settle(taken.receipt, [0])
+        worker.often(3, RATE)
         worker.store.close()
         os._exit(0)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     worker.store.close()
-    assert worker.seen(RATE) == [99_995]
+    assert worker.seen(RATE) == [99_992]
 
 
 def test_a_hand_counts_in_one_bucket_alone(worker):

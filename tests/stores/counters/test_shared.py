@@ -7,13 +7,14 @@ import os
 import shutil
 from pathlib import Path
 
+import lmdb
 import pytest
 
 from engine.rundir import rundir
 from engine.stores.counters import CountersAway
 from engine.stores.counters.memory import Memory
 from engine.stores.counters.shared import Shared, attach, detach
-from tests.support.counters import Clock, Limit, take
+from tests.support.counters import Clock, Limit, left, take
 
 
 def rate(key="rate:a", amount=3, cost=1):
@@ -236,6 +237,67 @@ def test_closing_what_another_opened_anew_closes_nothing_of_it(path, store):
     assert take(other, rate(cost=1)).denied == 0
     assert entries(path) == 2  # the limit, and the number of the next worker
     other.close()
+
+
+def test_a_late_correction_changes_nothing_in_another_database(path, store):
+    held = [Limit("slots:a", 5, 0)]
+    late = take(store, held)
+    shutil.rmtree(path)
+    other = Memory(path, clock=Clock())
+    take(other, held)
+    store.settle(late.receipt, [0])
+    assert left(other, held) == [4]
+    other.close()
+
+
+BOTH = [Limit("rate:a", 10, 32.0), Limit("slots:a", 10, 0)]
+
+
+def test_more_by_the_same_receipt_is_corrected_with_it(store):
+    taken = take(store, BOTH)
+    assert [state.remaining for state in store.more(taken.receipt, [4, 2])] == [5, 7]
+    assert store.correct(taken.receipt, [2, 1])
+    assert left(store, BOTH) == [8, 9]
+    store.settle(taken.receipt, [0, 0])
+    assert left(store, BOTH) == [10, 10]
+
+
+@pytest.mark.parametrize("costs", [[10, 1], [1, 10]])
+def test_more_than_there_is_is_not_taken(store, costs):
+    taken = take(store, BOTH)
+    assert store.more(taken.receipt, costs) is None
+    assert left(store, BOTH) == [9, 9]
+
+
+def test_no_more_is_taken_by_a_receipt_of_another_bucket(store, clock):
+    taken = take(store, BOTH)
+    clock.turn(1)
+    assert store.more(taken.receipt, [1, 1]) is None
+    assert left(store, BOTH) == [9, 9]
+
+
+def test_no_more_is_taken_by_a_receipt_of_another_database(path, store):
+    taken = take(store, BOTH)
+    shutil.rmtree(path)
+    other = Memory(path, clock=Clock())
+    take(other, BOTH)
+    store._look_at = 0.0
+    assert store.more(taken.receipt, [1, 1]) is None
+    assert left(other, BOTH) == [9, 9]
+    other.close()
+
+
+def test_a_correction_that_failed_can_be_made_again(store, monkeypatch):
+    def fails(*_: object) -> None:
+        raise lmdb.Error("once")
+
+    taken = take(store, BOTH)
+    with monkeypatch.context() as patch:
+        patch.setattr(Memory, "_settle", fails)
+        assert not store.correct(taken.receipt, [0, 0])
+    assert left(store, BOTH) == [9, 9]
+    assert store.correct(taken.receipt, [0, 0])
+    assert left(store, BOTH) == [10, 10]
 
 
 def test_memory_is_had_before_it_is_written_to(path, store, monkeypatch):
