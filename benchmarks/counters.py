@@ -22,41 +22,44 @@ from gevent import monkey
 monkey.patch_all()
 
 from engine.rundir import rundir  # noqa: E402
-from engine.stores.counters import Counters  # noqa: E402
+from engine.stores.counters import Asked, Counters, Limit  # noqa: E402
+from engine.stores.counters.ahead import Ahead  # noqa: E402
 from engine.stores.counters.memory import Memory, clock  # noqa: E402
 from engine.stores.counters.redis import Redis  # noqa: E402
-from tests.support.counters import Limit, take  # noqa: E402
 from tests.support.redis_server import RedisServer  # noqa: E402
 
 HUGE = 10**15
 
 
+COSTS = (1, 1000, 1)
+
+
 def limits_of(caller: int, window: float) -> Sequence[Limit]:
     return [
         Limit(f"rate:token-{caller}", HUGE, window),
-        Limit(f"budget:token-{caller}", HUGE, window * 60, 1000),
-        Limit(f"slots:token-{caller}", 1000, 0),
+        Limit(f"budget:token-{caller}", HUGE, window * 60),
+        Limit(f"slots:token-{caller}", 100_000, 0),
     ]
 
 
 def measure(store: Counters, name: str, callers: int, window: float, rounds: int = 20_000) -> None:
     """Prints microseconds of CPU for a take and for a settle."""
-    asked = [limits_of(caller, window) for caller in range(callers)]
-    for limits in asked:
-        store.settle(take(store, limits).receipt, (1, 1000, 1))
+    asked = [Asked(limits_of(caller, window)) for caller in range(callers)]
+    for one in asked:
+        store.settle(store.take(one, COSTS).receipt, (1, 1000, 0))
     spent = {"take": 0.0, "settle": 0.0}
     for at in range(0, rounds, 1000):
         begun = time.process_time()
-        taken = [take(store, asked[i % callers]) for i in range(at, at + 500)]
+        taken = [store.take(asked[i % callers], COSTS) for i in range(at, at + 500)]
         between = time.process_time()
-        for one in taken:
-            store.settle(one.receipt, (1, 700, 1))
+        for each in taken:
+            store.settle(each.receipt, (1, 700, 0))
         while isinstance(store, Redis) and store.waiting():
             time.sleep(0.001)
         spent["take"] += between - begun
         spent["settle"] += time.process_time() - between
-    taking, settling = (1e6 * seconds / (rounds / 2) for seconds in spent.values())
-    print(f"{name:<34} take {taking:6.1f} us   settle {settling:6.1f} us")
+    take, settle = (1e6 * seconds / (rounds / 2) for seconds in spent.values())
+    print(f"{name:<34} take {take:6.1f} us   settle {settle:6.1f} us")
 
 
 @contextmanager
@@ -76,15 +79,16 @@ def measure_memory() -> None:
     with memory() as store:
         measure(store, "memory, one caller", 1, 60)
         measure(store, "memory, 10,000 callers", 10_000, 60)
+        measure(Ahead(store), "memory, counted ahead, one caller", 1, 60)
     late = iter(range(clock(), clock() + 10**13, 2_000_000))
     with memory(clock=lambda: next(late)) as store:
         measure(store, "memory, a bucket for each request", 1, 60)
     with memory() as store:
-        limits = [Limit("rate:token", 1, 60), *limits_of(1, 60)[1:]]
-        take(store, limits)
+        asked = Asked([Limit("rate:token", 1, 60), *limits_of(1, 60)[1:]])
+        store.take(asked, COSTS)
         begun = time.process_time()
         for _ in range(10_000):
-            take(store, limits)
+            store.take(asked, COSTS)
         print(f"memory, denied {(time.process_time() - begun) * 100:25.1f} us")
 
 

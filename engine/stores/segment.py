@@ -107,7 +107,7 @@ def files(folder: Path) -> Iterator[Path]:
     """All files of the journal in a folder, whoever owns them; none where there is no folder."""
     try:
         found = sorted(path for path in folder.iterdir() if path.suffix in _SUFFIXES)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return
     yield from found
 

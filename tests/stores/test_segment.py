@@ -78,7 +78,8 @@ def test_a_file_claimed_while_it_is_made_is_not_written(tmp_path, monkeypatch):
 
 
 def test_no_folder_holds_no_files(tmp_path):
-    assert list(files(tmp_path / "none")) == []
+    (tmp_path / "file").touch()
+    assert list(files(tmp_path / "none")) == list(files(tmp_path / "file")) == []
 
 
 def test_files_of_older_programs_are_there_too_and_they_see_none_of_ours(tmp_path):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+T = TypeVar("T")
 
 HELD_AGAIN = 1.0
 """Seconds after which to ask again for a slot: nobody knows when one is given back."""
@@ -23,16 +25,23 @@ class Asked:
     """Limits that requests alike are held against together, one request after the other: to be
     made once for all of them, and asked of one store.
 
-    What the store finds out about them it keeps here: `places` is where it counts each, `ahead`
-    what it has taken for requests to come.
+    What the store finds out about them it keeps here: where it counts each, and `ahead`, what it
+    has taken for requests to come.
     """
 
-    __slots__ = ("ahead", "limits", "places")
+    __slots__ = ("_places", "ahead", "limits")
 
     def __init__(self, limits: Sequence[Limit]) -> None:
         self.limits = tuple(limits)
-        self.places: Any = None
         self.ahead: Any = None
+        self._places: Any = None
+
+    def places(self, place: Callable[[Limit], T]) -> Sequence[T]:
+        """Where the store counts each, as `place` says when it is first asked."""
+        if self._places is None:
+            self._places = [place(limit) for limit in self.limits]
+        places: Sequence[T] = self._places
+        return places
 
 
 class State(NamedTuple):

@@ -3,9 +3,9 @@
 A take in shared memory costs what hundreds of lines of Python do; one for 64 requests costs each of
 them next to nothing. What a worker has in hand is counted as taken, so that never more than its
 amount passes of a limit. Nor does less: a worker takes ahead only while, as it last saw, more than
-half of every limit is left, and little of that; it gives back within `SPAN` what it has not used,
-and marks the limit by how much that may be. Who is denied asks again as long as the marks of that
-limit say that what he lacks may come back. (A cost of 0 passes with what is in hand.)
+half of every limit is left, and little of that; what it has not used it gives back half a `SPAN`
+after its end at the latest; and marks tell the others how much that may be. Who is denied asks
+again as long as what he lacks may come back. (A cost of 0 passes with what is in hand.)
 """
 
 from __future__ import annotations
@@ -101,7 +101,8 @@ class Ahead:
         if hand is not None:
             hand.left, hand.last = list(map(sub, hand.left, costs)), now
             return Taken(None, hand.states(), _Receipt(hand, costs, known.windows))
-        if known.denied or (taken := self._store.take(asked, costs)).denied is not None:
+        taken = None if known.denied else self._store.take(asked, costs)
+        if taken is None or taken.denied is not None:
             taken = self._ask_again(asked, known, costs)
         known.denied = taken.denied is not None
         known.remaining = [state.remaining for state in taken.states]

@@ -29,9 +29,10 @@ _state = partial(made, State)
 
 
 class Hand:
-    """What was taken of limits for `begins` to `ends` (microseconds), and how much of that is
-    `left`: `receipt` is the store's, `marked` for how much there are marks. `remaining` and
-    `resets` are the limits' states with all of it taken; `last` is when a request took some."""
+    """What was taken of limits for `begins` to `ends` (microseconds; 0 when it is over), and how
+    much of that is `left`. `receipt` is the store's, `marked` for how much there are marks;
+    `remaining` and `resets` are the limits' states with all of it taken; `last` is when a request
+    took some."""
 
     __slots__ = (
         "begins",
@@ -71,9 +72,8 @@ class Hand:
 
 class Known:
     """What is known of limits that are asked together: the same with a mark of each, their ticks
-    (microseconds; `short` where that is too short to have anything in hand),
-    what is in hand of them, how they stood when they were asked last, when that was, and whether
-    they were denied."""
+    (microseconds; `short` where one is too short to have anything in hand), what is in hand of
+    them, how they stood when they were asked last, when that was, and whether they were denied."""
 
     __slots__ = (
         "denied",

@@ -18,7 +18,7 @@ import lmdb
 
 from engine.rundir import prepare
 from engine.stores.counters import Asked, CountersAway, State, Taken, made, slots, windows
-from engine.stores.counters.receipt import Place, Receipt, places_of
+from engine.stores.counters.receipt import Place, Receipt, place
 from engine.stores.counters.shared import (
     NUMBERS,
     Shared,
@@ -61,12 +61,12 @@ class Memory:
         self._path, self._clock, self._size = path, clock, size
         self._shared: Shared | None = None
         self._look_at = self._say_at = 0.0
-        self._hand = b""
+        self._swept_to = b""
         self._full = False
         prepare(path)
 
     def take(self, asked: Asked, costs: Sequence[int]) -> Taken:
-        shared, places = self._opened(), places_of(asked)
+        shared, places = self._opened(), asked.places(place)
         try:
             with shared.begin() as txn:
                 taken = self._take(shared, txn, places, costs)
@@ -186,10 +186,10 @@ class Memory:
 
     def _sweep(self, shared: Shared, txn: Transaction, now: int, count: int) -> None:
         cursor = txn.cursor()
-        if not cursor.set_range(self._hand) and not cursor.first():
+        if not cursor.set_range(self._swept_to) and not cursor.first():
             return
         found = list(islice(cursor.iternext(), count))
-        self._hand = found[-1][0] + b"\0" if len(found) == count else b""
+        self._swept_to = found[-1][0] + b"\0" if len(found) == count else b""
         for key, record in found:
             tick = int.from_bytes(key[:8], "big")
             if key == NUMBERS:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 
-from engine.stores.counters import Asked, Limit, Taken, windows
+from engine.stores.counters import Limit, Taken, windows
 
 _LONGEST_NAME = 400
 
@@ -33,10 +33,12 @@ class Receipt:
         self.uncounted: frozenset[bytes] = frozenset()
 
     def goes_with(self, other: Receipt) -> bool:
-        """Whether what `other` took can be corrected as if this one had: it is counted in the same
-        buckets, in the same database, for the same worker."""
-        return (self.file, self.worker) == (other.file, other.worker) and all(
-            self.time // tick == other.time // tick for _, tick, _ in other.places if tick
+        """Whether what `other` took can be corrected as if this one had: all of it is counted, in
+        the same buckets, in the same database, for the same worker."""
+        return (
+            not other.uncounted
+            and (self.file, self.worker) == (other.file, other.worker)
+            and all(self.time // tick == other.time // tick for _, tick, _ in other.places if tick)
         )
 
 
@@ -45,15 +47,8 @@ def whole(taken: Taken) -> bool:
     return isinstance(taken.receipt, Receipt) and not taken.receipt.uncounted
 
 
-def places_of(asked: Asked) -> Sequence[Place]:
-    """Where limits are counted, in their order."""
-    places: Sequence[Place] | None = asked.places
-    if places is None:
-        places = asked.places = [_place(limit) for limit in asked.limits]
-    return places
-
-
-def _place(limit: Limit) -> Place:
+def place(limit: Limit) -> Place:
+    """Where a limit is counted."""
     tick = windows.tick_of(limit.window) if limit.window else 0
     name = limit.key.encode()
     if len(name) > _LONGEST_NAME:  # LMDB takes 511 bytes

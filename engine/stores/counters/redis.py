@@ -74,7 +74,7 @@ class Redis:
         lease = f"{self._name}:{self._count}"
         keys: list[str] = []
         args: list[str | int] = []
-        places = _places(asked)
+        places = asked.places(_place)
         for (key, tick, amount), cost in zip(places, costs, strict=True):
             keys.append(key)
             args += (amount, tick, cost)
@@ -152,13 +152,6 @@ class Redis:
             for at in range(0, len(members), _TOGETHER):
                 some = members[at : at + _TOGETHER]
                 yield ("EVALSHA", RENEW.sha, 1, key, self._now(), self._ends, *some)
-
-
-def _places(asked: Asked) -> Sequence[_Place]:
-    places: Sequence[_Place] | None = asked.places
-    if places is None:
-        places = asked.places = [_place(limit) for limit in asked.limits]
-    return places
 
 
 def _place(limit: Limit) -> _Place:

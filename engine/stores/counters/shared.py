@@ -30,8 +30,8 @@ _AHEAD = 1 << 20
 
 class Shared:
     """The database as one process has it open. `size` bounds it, in bytes; `file` tells it from
-    another at the same path. It is `usable` until it
-    is closed, and never by a child of that process."""
+    another at the same path. It is `usable` until it is closed, and never by a child of that
+    process."""
 
     def __init__(self, path: Path, size: int) -> None:
         prepare(path)

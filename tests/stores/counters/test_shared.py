@@ -287,6 +287,16 @@ def test_no_more_is_taken_by_a_receipt_of_another_database(path, store):
     other.close()
 
 
+def test_no_more_is_taken_where_it_is_not_counted(store, monkeypatch):
+    taken = take(store, BOTH)
+    with store._shared.begin() as txn:
+        txn.delete(taken.receipt.places[0][0])
+    monkeypatch.setattr(Memory, "_room", lambda *_: False)
+    assert store.more(taken.receipt, [1, 1]) is None
+    monkeypatch.undo()
+    assert left(store, BOTH) == [10, 9]
+
+
 def test_a_correction_that_failed_can_be_made_again(store, monkeypatch):
     def fails(*_: object) -> None:
         raise lmdb.Error("once")
