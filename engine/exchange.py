@@ -17,11 +17,12 @@ MISSING: Any = object()
 @dataclass(slots=True)
 class Response:
     """An answer: `body` is all of it, or an iterator that yields bytes as they arrive. The names of
-    its headers are in lower case."""
+    its headers are in lower case; the gateway's `own` stand in place of an upstream's."""
 
     status: int
     headers: list[tuple[str, str]]
     body: bytes | Iterable[bytes] = b""
+    own: Mapping[str, str] | None = None
 
 
 class Try(NamedTuple):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from engine.allowance import Rule
 from engine.estimate import expected
 from engine.exchange import Account, Exchange
-from engine.stores.counters import Asked, Limit, State
+from engine.stores.counters import Asked, Limit, Taken
 from engine.usage import Price
 from engine.wildcard import ByName
 
@@ -24,10 +24,7 @@ _COSTLY = ("tokens", "spend")
 
 
 class Limits:
-    """The limits `rules` of requests for which `whose` says, rule by rule, who shares it.
-
-    `shown` are the names of the headers that tell of them.
-    """
+    """The limits `rules` of requests for which `whose` says, rule by rule, who shares it."""
 
     def __init__(self, rules: Sequence[Rule], whose: Sequence[str]) -> None:
         self.rules = tuple(rules)
@@ -44,14 +41,14 @@ class Limits:
         self._first = [0 if kind in _COSTLY else 1 for kind in kinds]
         self._last = [1 if kind == "requests" else 0 for kind in kinds]
         self._none = [0] * len(kinds)
-        self._told = [
-            (*names, [at for at, one in enumerate(kinds) if one == kind])
-            for kind, names in _SHOWN.items()
-            if kind in kinds
-        ]
-        self._amounts = [f"{limit.amount}" for limit in self.asked.limits]
-        self._resets = [(-1.0, "")] * len(kinds)
-        self.shown = frozenset(name for kind in kinds for name in _SHOWN.get(kind, ()))
+        shown = [kind for kind in _SHOWN if kind in kinds]
+        self._names = [_SHOWN[kind] for kind in shown]
+        self._among = [[at for at, one in enumerate(kinds) if one == kind] for kind in shown]
+        self._only = len(shown) == sum(map(len, self._among))
+        self._nearest = [among[0] for among in self._among]
+        self._resets: Sequence[float] = ()
+        self._told: dict[str, str] = {}
+        self._varies: list[tuple[str, int]] = []
 
     def costs(self, exchange: Exchange, prices: ByName[Price]) -> Sequence[int]:
         """What a request takes of each."""
@@ -81,16 +78,29 @@ class Limits:
             costs[at] = account.cost
         return costs
 
-    def headers(self, states: Sequence[State]) -> list[tuple[str, str]]:
+    def headers(self, taken: Taken) -> dict[str, str]:
         """`x-ratelimit-*` as OpenAI names them: of each kind, the limit that is nearest."""
-        found: list[tuple[str, str]] = []
-        for limit, remaining, reset, among in self._told:
-            at = among[0]
-            if len(among) > 1:
-                at = min(among, key=lambda at: states[at].remaining / self.asked.limits[at].amount)
-            left, seconds, _ = states[at]
-            said, text = self._resets[at]
-            if seconds != said:
-                self._resets[at] = seconds, (text := f"{seconds:.3f}s")
-            found += (limit, self._amounts[at]), (remaining, f"{left}"), (reset, text)
-        return found
+        remaining = taken.remaining
+        nearest = self._nearest if self._only else self._nearest_of(remaining)
+        if taken.resets is not self._resets or nearest != self._nearest:
+            self._nearest, self._resets = nearest, taken.resets
+            self._tell(nearest, taken.resets)
+        told = self._told.copy()
+        for name, at in self._varies:
+            told[name] = f"{remaining[at]}"
+        return told
+
+    def _nearest_of(self, remaining: Sequence[int]) -> list[int]:
+        limits = self.asked.limits
+        return [
+            min(among, key=lambda at: remaining[at] / limits[at].amount) for among in self._among
+        ]
+
+    def _tell(self, nearest: Sequence[int], resets: Sequence[float]) -> None:
+        """Put together what is the same for requests that come soon after one another."""
+        self._told, self._varies = {}, []
+        for (amount, left, reset), at in zip(self._names, nearest, strict=True):
+            self._told[amount] = f"{self.asked.limits[at].amount}"
+            self._told[left] = ""
+            self._told[reset] = f"{resets[at]:.3f}s"
+            self._varies.append((left, at))

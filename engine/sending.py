@@ -27,11 +27,15 @@ def send(
 ) -> None:
     """Give Falcon a response to send. `after` runs when the answer is out, or was given up."""
     resp.status = response.status
-    fields = dict(response.headers)
+    fields = resp.head
+    fields.clear()
+    fields.update(response.headers)
     if len(fields) < len(response.headers) or "set-cookie" in fields:
+        fields.clear()
         for name, value in response.headers:
             resp.append_header(name, value)
-        fields = resp.headers
+    if response.own is not None:
+        fields |= response.own
     length = int(fields.get("content-length", -1))
     for name in exchange.dialect.request_id_headers:
         fields[name] = exchange.request_id
@@ -40,7 +44,6 @@ def send(
         length = exchange.account.bytes_out = len(body)
         fields["content-length"] = str(length)
         body = (body,)
-    resp.head.update(fields)
     resp.stream = sending = _Sending(body, exchange, length, after)
     if not has_body(exchange, response):
         sending.close()  # Falcon sends none, and never closes it

@@ -69,6 +69,14 @@ def test_a_streamed_answer_has_no_length_and_passes_piece_by_piece():
     assert (result.content, "content-length" in result.headers) == (b"abc", False)
 
 
+@pytest.mark.parametrize("theirs", [[], [("x-a", "1")], [("x-a", "1"), ("x-a", "2")]])
+def test_what_the_gateway_says_stands_in_place_of_what_an_upstream_said(theirs):
+    answer = Response(200, [*theirs, ("x-b", "3")], b"", own={"x-a": "9"})
+    headers = raw(client(lambda e: answer).app)[1]
+    seen = [pair for pair in headers if pair[0] in ("x-a", "x-b")]
+    assert sorted(seen) == [("x-a", "9"), ("x-b", "3")]
+
+
 def test_headers_that_stand_twice_pass_twice():
     seen = []
     app = client(lambda e: Response(200, [("warning", "a"), ("warning", "b")], b"")).app

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from engine.explain.seen import Answers, Sent, Taking
-from engine.stores.counters import Asked, State, Taken
+from engine.stores.counters import Asked, Taken
 from engine.upstream.address import origin_of
 from engine.upstream.answer import Answer, Spool
 from engine.upstream.client import Client
@@ -95,12 +95,10 @@ class Counters:
     def take(self, asked: Asked, costs: Sequence[int]) -> Taken:
         takings = list(zip(asked.limits, costs, strict=True))
         self._takings.extend(takings)
-        states = [State(max(0, limit.amount - cost), limit.window) for limit, cost in takings]
+        remaining = [max(0, limit.amount - cost) for limit, cost in takings]
+        windows = [limit.window for limit in asked.limits]
         over = [index for index, (limit, cost) in enumerate(takings) if cost > limit.amount]
-        if over:
-            window = asked.limits[over[0]].window
-            states[over[0]] = State(0, window, window)
-        return Taken(over[0] if over else None, states)
+        return Taken(over[0] if over else None, remaining, windows, None, windows)
 
     def settle(self, receipt: object, costs: Sequence[int]) -> None:
         """Nothing was taken."""

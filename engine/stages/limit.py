@@ -14,7 +14,7 @@ from engine.exchange import Account, Exchange, Handler, Response, Stage
 from engine.limits import Limits
 from engine.network import caller_address
 from engine.services import Services
-from engine.stores.counters import Counters, CountersAway, State
+from engine.stores.counters import Counters, CountersAway
 
 log = logging.getLogger("modelway")
 _ASKS_TO_WAIT = {"requests": "rate_limit_exceeded", "tokens": "token_budget_exceeded"}
@@ -37,23 +37,20 @@ def limit(rules: Sequence[Rule], services: Services, upstream: str = "") -> Stag
         limits = found.limits(exchange)
         costs = limits.costs(exchange, services.prices)
         try:
-            denied, states, receipt = counters.take(limits.asked, costs)
+            taken = counters.take(limits.asked, costs)
         except CountersAway as away:
             exchange.account.uncounted = True
             _without_counters(exchange, services, away)
             return following(exchange)
-        shown = limits.headers(states)
+        denied, _, _, receipt, waits = taken
+        shown = limits.headers(taken)
         if denied is not None:
             rule = limits.rules[denied]
             exchange.account.limit = rule.name.partition("/")[0]
-            raise _refused(rule, costs[denied], states[denied], shown)
+            raise _refused(rule, costs[denied], waits[denied], [*shown.items()])
         exchange.on_end.append(partial(_settle, counters, receipt, limits, exchange.account))
         response = following(exchange)
-        if shown:
-            if not limits.shown.isdisjoint(dict(response.headers)):
-                theirs = response.headers
-                response.headers[:] = [pair for pair in theirs if pair[0] not in limits.shown]
-            response.headers += shown
+        response.own = shown
         return response
 
     return stage
@@ -102,7 +99,7 @@ class _ByKind:
         return Limits(every, [who.get(rule.by, "") for rule in every])
 
 
-def _refused(rule: Rule, cost: int, state: State, headers: list[tuple[str, str]]) -> GatewayError:
+def _refused(rule: Rule, cost: int, wait: float, headers: list[tuple[str, str]]) -> GatewayError:
     allowance = rule.allowance
     whose = {"token": "this token", "all": "everybody together"}.get(rule.by, f"this {rule.by}")
     span = _span(allowance.window)
@@ -111,7 +108,7 @@ def _refused(rule: Rule, cost: int, state: State, headers: list[tuple[str, str]]
         return GatewayError(429, "concurrency_limit_exceeded", message, headers=_after(1.0))
     if allowance.kind == "spend":
         message = f"The budget of {whose} for {span} is used up. It frees up as time passes."
-        after = _after(state.wait)
+        after = _after(wait)
         if cost > allowance.amount:
             message = f"This request may cost more than the budget of {whose} for {span}. "
             message, after = message + "Ask for fewer tokens.", []
@@ -124,7 +121,7 @@ def _refused(rule: Rule, cost: int, state: State, headers: list[tuple[str, str]]
         )
         return GatewayError(429, code, message, headers=headers, retry=False)
     message = f"Limit reached: {allowance.amount} {kind} per {span} for {whose}."
-    return GatewayError(429, code, message, headers=[*headers, *_after(state.wait)])
+    return GatewayError(429, code, message, headers=[*headers, *_after(wait)])
 
 
 def _after(seconds: float) -> list[tuple[str, str]]:

@@ -113,7 +113,7 @@ def opened(place: Path | str) -> Iterator[Counters]:
 def left(store: Counters, limits: Sequence[Limit]) -> list[int]:
     """What remains of each limit, taking nothing."""
     asked = [Limit(limit.key, limit.amount, limit.window, 0) for limit in limits]
-    return [state.remaining for state in take(store, asked).states]
+    return take(store, asked).remaining
 
 
 class Worker:

@@ -44,29 +44,40 @@ class Asked:
         return places
 
 
+class Taken(NamedTuple):
+    """What `take` says: `denied` is the index of the first limit that refuses, or None when all
+    pass. Then for each limit asked about, in order: what is left of it (`remaining`, at least 0),
+    the seconds until all of it is there again (`resets`, 0 for what is held at a time) and, only
+    when one denies, those until the request may pass it (`waits`; the whole window when its cost is
+    more than the amount).
+
+    `receipt` goes back to `settle` at most once (a second time does nothing), in the worker that
+    took: where nothing is held and all came to what was taken, it need not.
+    """
+
+    denied: int | None
+    remaining: Sequence[int]
+    resets: Sequence[float]
+    receipt: object = None
+    waits: Sequence[float] = ()
+
+
+made = tuple.__new__
+"""`made(Taken, (denied, ...))` is a Taken, a third quicker than by its name."""
+
+
 class State(NamedTuple):
-    """How a limit stands after a request: what is left (at least 0), and the seconds until all of
-    it is there again (`reset`, 0 for what is held at a time) or, when this limit denies, until the
-    request may pass (`wait`; the whole window when its cost is more than the amount)."""
+    """How one limit stands, as a Taken tells."""
 
     remaining: int
     reset: float
     wait: float = 0.0
 
 
-class Taken(NamedTuple):
-    """What `take` says: `denied` is the index of the first limit that refuses, or None when all
-    pass; `states` has one for each limit asked about, in order; `receipt` goes back to `settle`
-    at most once (a second time does nothing), in the worker that took: where nothing is held and
-    all came to what was taken, it need not."""
-
-    denied: int | None
-    states: Sequence[State]
-    receipt: object = None
-
-
-made = tuple.__new__
-"""`made(State, (remaining, reset, wait))` is a State, a third quicker than by its name."""
+def refusal(denied: int, states: Sequence[State]) -> Taken:
+    """What is said when the limit `denied` refuses, and all stand like this."""
+    remaining, resets, waits = map(list, zip(*states, strict=True))
+    return Taken(denied, remaining, resets, None, waits)
 
 
 class CountersAway(Exception):

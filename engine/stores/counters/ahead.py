@@ -27,20 +27,11 @@ _PAUSE = 0.02
 """Seconds after which to ask again for what may come back."""
 
 
-class _Receipt:
-    """What a request took of a hand; `hand` is None when that is settled."""
-
-    __slots__ = ("costs", "hand", "windows")
-
-    def __init__(self, hand: Hand, costs: Sequence[int], windows: Sequence[int]) -> None:
-        self.hand: Hand | None = hand
-        self.costs, self.windows = costs, windows
-
-
 class Ahead:
     """The counters `store`, taken from for many requests at once where that is worth it.
 
-    `clock` gives microseconds, the same as the store's.
+    `clock` gives microseconds, the same as the store's. A receipt for what was in hand is a list of
+    the hand and what was taken of it, empty once that is settled: an object takes longer to make.
     """
 
     def __init__(self, store: Memory, *, clock: Callable[[], int] = clock) -> None:
@@ -58,18 +49,20 @@ class Ahead:
             left = list(map(sub, hand.left, costs))
             if min(left) >= 0:
                 hand.left, hand.last = left, now
-                return made(Taken, (None, hand.states(), _Receipt(hand, costs, known.windows)))
+                standing = list(map(add, hand.remaining, left))
+                return made(Taken, (None, standing, hand.resets, [hand, costs], ()))
         return self._ask(asked, known, costs, now)
 
     def settle(self, receipt: object, costs: Sequence[int]) -> None:
-        if not isinstance(receipt, _Receipt):
+        if type(receipt) is not list:
             self._store.settle(receipt, costs)
             return
-        hand, receipt.hand = receipt.hand, None
-        if hand is None:
+        if not receipt:
             return
-        came = map(mul, costs, receipt.windows)
-        hand.left = list(map(sub, map(add, hand.left, receipt.costs), came))
+        hand, taken = receipt
+        receipt.clear()
+        came = map(mul, costs, hand.known.windows)
+        hand.left = list(map(sub, map(add, hand.left, taken), came))
         if not hand.ends or min(hand.left) < 0:
             self._end(hand)
 
@@ -100,12 +93,12 @@ class Ahead:
             hand = self._take_ahead(known, wanted, now)
         if hand is not None:
             hand.left, hand.last = list(map(sub, hand.left, costs)), now
-            return Taken(None, hand.states(), _Receipt(hand, costs, known.windows))
+            return Taken(None, hand.standing(), hand.resets, [hand, costs])
         taken = None if known.denied else self._store.take(asked, costs)
         if taken is None or taken.denied is not None:
             taken = self._ask_again(asked, known, costs)
         known.denied = taken.denied is not None
-        known.remaining = [state.remaining for state in taken.states]
+        known.remaining = taken.remaining
         known.last = now
         return taken
 
@@ -114,10 +107,10 @@ class Ahead:
         if not hand.begins <= now < hand.ends or any(map(gt, wanted, hand.marked)):
             return False
         lacking = [max(more, 0) for more in map(sub, wanted, hand.left)]
-        states = self._store.more(hand.receipt, lacking)
-        if states is not None:
-            hand.put(lacking, states)
-        return states is not None
+        taken = self._store.more(hand.receipt, lacking)
+        if taken is not None:
+            hand.put(lacking, taken)
+        return taken is not None
 
     def _take_ahead(self, known: Known, wanted: Sequence[int], now: int) -> Hand | None:
         """Have so much in hand, with marks that say so; None when there is not so much."""
@@ -135,15 +128,17 @@ class Ahead:
         to wait for."""
         count, until = len(costs), time.monotonic() + MARKED
         while True:
-            denied, states, receipt = self._store.take(known.marked, [*costs, *[0] * count])
+            taken = self._store.take(known.marked, [*costs, *[0] * count])
+            denied, remaining, resets, receipt, waits = taken
+            told = Taken(denied, remaining[:count], resets[:count], receipt, waits[:count])
             if denied is None:
-                return Taken(None, states[:count], receipt)
+                return told
             limit = asked.limits[denied]
             own = [one for one in self._hands if one.ends and limit[::2] in one.known.keys]
-            held = ENDLESS - states[count + denied].remaining
-            missing = max(costs[denied], 1) - states[denied].remaining
+            held = ENDLESS - remaining[count + denied]
+            missing = max(costs[denied], 1) - remaining[denied]
             if held < missing or time.monotonic() > until:
-                return Taken(denied, states[:count])
+                return told
             for hand in own:
                 self._end(hand)
             if not own:

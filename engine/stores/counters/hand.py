@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
-from itertools import repeat
 from operator import add
 
-from engine.stores.counters import Asked, Limit, State, Taken, made
+from engine.stores.counters import Asked, Limit, Taken
 from engine.stores.counters.windows import tick_of
 
 SPAN = 0.1
@@ -25,14 +23,12 @@ _SHARE = 16
 """What is taken ahead is at most so small a part of what is left."""
 _SPAN, _OFTEN = round(SPAN * 1e6), round(OFTEN * 1e6)
 
-_state = partial(made, State)
-
 
 class Hand:
     """What was taken of limits for `begins` to `ends` (microseconds; 0 when it is over), and how
     much of that is `left`. `receipt` is the store's, `marked` for how much there are marks;
-    `remaining` and `resets` are the limits' states with all of it taken; `last` is when a request
-    took some."""
+    `remaining` and `resets` are how the limits stand with all of it taken (`resets` as of the last
+    time something was); `last` is when a request took some."""
 
     __slots__ = (
         "begins",
@@ -52,18 +48,14 @@ class Hand:
         self.begins = self.last = now
         self.ends = known.ends(now)
         self.granted = self.left = [0] * len(wanted)
-        self.put(wanted, taken.states)
+        self.put(wanted, taken)
 
-    def put(self, more: Sequence[int], states: Sequence[State]) -> None:
+    def put(self, more: Sequence[int], taken: Taken) -> None:
         """So much more was taken."""
         self.granted = list(map(add, self.granted, more))
         self.left = list(map(add, self.left, more))
-        self.remaining = [state.remaining for state in states[: len(more)]]
-        self.resets = [state.reset for state in states[: len(more)]]
-
-    def states(self) -> Sequence[State]:
-        """What a request is told; `reset` is that of the last time something was taken."""
-        return list(map(_state, zip(self.standing(), self.resets, repeat(0.0), strict=False)))
+        self.remaining = taken.remaining[: len(more)]
+        self.resets = taken.resets[: len(more)]
 
     def standing(self) -> list[int]:
         """What remains of each limit, with what is left of this."""

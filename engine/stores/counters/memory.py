@@ -17,7 +17,7 @@ from pathlib import Path
 import lmdb
 
 from engine.rundir import prepare
-from engine.stores.counters import Asked, CountersAway, State, Taken, made, slots, windows
+from engine.stores.counters import Asked, CountersAway, State, Taken, made, refusal, slots, windows
 from engine.stores.counters.receipt import Place, Receipt, place
 from engine.stores.counters.shared import (
     NUMBERS,
@@ -72,7 +72,8 @@ class Memory:
                 taken = self._take(shared, txn, places, costs)
         except lmdb.MapFullError:
             self._full = True
-            taken = Taken(None, [State(limit.amount, 0.0) for limit in asked.limits])
+            amounts = [limit.amount for limit in asked.limits]
+            taken = Taken(None, amounts, [0.0] * len(amounts))
         except lmdb.Error as error:
             raise CountersAway(f"{self._path}: {error}") from error
         if self._full:  # no line is written as long as others wait for this transaction
@@ -80,9 +81,9 @@ class Memory:
             self._say(f"counters are full ({self._size} bytes), some requests pass uncounted")
         return taken
 
-    def more(self, receipt: object, costs: Sequence[int]) -> Sequence[State] | None:
-        """Take more of the first limits of a receipt, by the same receipt: how they stand then, or
-        None when that is denied, or not all of it would be corrected as one."""
+    def more(self, receipt: object, costs: Sequence[int]) -> Taken | None:
+        """Take more of the first limits of a receipt, by the same receipt: what is said of them
+        then, or None when that is denied, or not all of it would be corrected as one."""
         if not isinstance(receipt, Receipt):
             return None
         shared, places = self._opened(), receipt.places[: len(costs)]
@@ -96,7 +97,7 @@ class Memory:
         except lmdb.Error as error:
             raise CountersAway(f"{self._path}: {error}") from error
         receipt.costs = [*map(add, receipt.costs, costs), *receipt.costs[len(costs) :]]
-        return taken.states
+        return taken
 
     def settle(self, receipt: object, costs: Sequence[int]) -> None:
         if isinstance(receipt, Receipt):
@@ -137,26 +138,30 @@ class Memory:
         # Read while nobody else writes, so that no record sees time run backwards.
         now = self._clock()
         receipt = Receipt(places, costs, now, shared.file, shared.worker)
-        states: list[State] = []
+        remaining: list[int] = []
+        resets: list[float] = []
         before: list[tuple[bytes, bytes | None]] = []
         get, put = txn.get, txn.put
         for (key, tick, amount), cost in zip(places, costs, strict=True):
             was = get(key)
             if was is None and (key in receipt.uncounted or not self._room(shared, txn, now)):
                 receipt.uncounted |= {key}
-                states.append(State(amount, 0.0))
+                remaining.append(amount)
+                resets.append(0.0)
                 continue
             if tick:
-                record, state = windows.take(was, amount, cost, tick, now)
+                taken = windows.take(was, amount, cost, tick, now)
             else:
-                record, state = slots.take(was, amount, cost, shared.worker, shared.alive)
-            if record is None:
+                taken = slots.take(was, amount, cost, shared.worker, shared.alive)
+            if taken is None:
                 _put_back(txn, before)
-                return Taken(len(states), _look(shared, txn, places, costs, now))
+                return refusal(len(resets), _look(shared, txn, places, costs, now))
+            record, left, reset = taken
             before.append((key, was))
             put(key, record)
-            states.append(state)
-        return made(Taken, (None, states, receipt))
+            remaining.append(left)
+            resets.append(reset)
+        return made(Taken, (None, remaining, resets, receipt, ()))
 
     def _settle(self, shared: Shared, txn: Transaction, taken: Receipt, changed: _Changed) -> None:
         now = self._clock()

@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 
-from engine.stores.counters import HELD_AGAIN, Asked, Limit, State, Taken, made
+from engine.stores.counters import HELD_AGAIN, Asked, Limit, Taken, made
 from engine.stores.counters.forked import in_children
 from engine.stores.counters.redis_later import Correction, Later
 from engine.stores.counters.redis_link import Command, Link
@@ -88,16 +88,15 @@ class Redis:
         except BaseException as error:
             self._later.keep(before, error)
             raise
-        states = [
-            made(State, (remaining, reset / 1e6, wait / 1e6 if wait >= 0 else HELD_AGAIN))
-            for remaining, reset, wait in zip(said[1::4], said[2::4], said[3::4], strict=True)
-        ]
+        resets = [reset / 1e6 for reset in said[2::4]]
         if denied:
-            return Taken(denied - 1, states)
+            waits = [wait / 1e6 if wait >= 0 else HELD_AGAIN for wait in said[3::4]]
+            return Taken(denied - 1, said[1::4], resets, None, waits)
         for at, (key, tick, _) in enumerate(places):
             if not tick:
                 self._hold(key, f"{lease}:{at + 1}", costs[at])
-        return made(Taken, (None, states, _Receipt(places, costs, said[::4], lease)))
+        receipt = _Receipt(places, costs, said[::4], lease)
+        return made(Taken, (None, said[1::4], resets, receipt, ()))
 
     def settle(self, receipt: object, costs: Sequence[int]) -> None:
         if not isinstance(receipt, _Receipt):

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from struct import Struct
 
-from engine.stores.counters import HELD_AGAIN, State, made
+from engine.stores.counters import HELD_AGAIN, State
 
 PAIR = Struct("<QQ")
 
@@ -32,22 +32,23 @@ def living(held: Mapping[int, int], alive: Callable[[int], bool]) -> dict[int, i
 
 def take(
     record: bytes | None, amount: int, cost: int, worker: int, alive: Callable[[int], bool]
-) -> tuple[bytes | None, State]:
-    """The record after a worker took some slots, or None when that is denied."""
+) -> tuple[bytes, int, float] | None:
+    """The record after a worker took some slots, what is left, and 0.0 as `windows.take` has it;
+    None when that is denied."""
     need = cost or 1
     if record is not None and len(record) == PAIR.size:
         holder, count = PAIR.unpack(record)
         if holder == worker and count + need <= amount:  # as nearly always on one worker
             count += cost
-            return PAIR.pack(worker, count), made(State, (amount - count, 0.0, 0.0))
+            return PAIR.pack(worker, count), amount - count, 0.0
     held = read(record)
     if worker not in held or sum(held.values()) + need > amount:
         held = living(held, alive)
     left = amount - sum(held.values())
     if left < need:
-        return None, State(max(left, 0), 0.0, HELD_AGAIN)
+        return None
     held[worker] = held.get(worker, 0) + cost
-    return write(held), State(left - cost, 0.0)
+    return write(held), left - cost, 0.0
 
 
 def look(record: bytes | None, amount: int, cost: int, alive: Callable[[int], bool]) -> State:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from struct import Struct
 
-from engine.stores.counters import State, made
+from engine.stores.counters import State
 
 BUCKETS = 32
 FREE = BUCKETS + 1
@@ -74,34 +74,29 @@ def set_back(record: bytes | None, bucket: int) -> bytes | None:
 
 def take(
     record: bytes | None, amount: int, cost: int, tick: int, now: int
-) -> tuple[bytes | None, State]:
-    """The record after something was taken at `now` (microseconds), or None when that is denied."""
+) -> tuple[bytes, int, float] | None:
+    """The record after something was taken at `now` (microseconds), what is left and the seconds
+    until all of it is there again; None when that is denied."""
     bucket = now // tick
     if record is not None:
         total, newest, count = _head_of(record)
         after = total + cost
         if newest == bucket and cost and after <= amount:  # as nearly always under load
             reset = ((bucket + FREE) * tick - now) / 1e6
-            state = made(State, (amount - after, reset, 0.0))
-            return _head(after, bucket, count + cost) + record[24:], state
+            return _head(after, bucket, count + cost) + record[24:], amount - after, reset
     total, count, older = read(record, bucket)
     after = total + cost
     if after > amount or (not cost and after == amount):
-        return None, _state(total, count, older, amount, cost, tick, now)
+        return None
     newest = bucket if cost else _newest(count, older, bucket)
     reset = ((newest + FREE) * tick - now) / 1e6 if after else 0.0
-    return _head(after, bucket, count + cost) + older, made(State, (amount - after, reset, 0.0))
+    return _head(after, bucket, count + cost) + older, amount - after, reset
 
 
 def look(record: bytes | None, amount: int, cost: int, tick: int, now: int) -> State:
     """How a limit stands when nothing is taken of it: `wait` says whether `cost` would pass."""
-    return _state(*read(record, now // tick), amount, cost, tick, now)
-
-
-def _state(
-    total: int, count: int, older: bytes, amount: int, cost: int, tick: int, now: int
-) -> State:
     bucket = now // tick
+    total, count, older = read(record, bucket)
     reset = (_newest(count, older, bucket) + FREE) * tick - now if total else 0
     over = total + (cost or 1) - amount
     if over <= 0:

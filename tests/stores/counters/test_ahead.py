@@ -79,9 +79,9 @@ def worker(path):
 def test_many_requests_ask_the_store_seldom_and_each_is_told_what_remains(worker):
     taken = worker.often(MOST + 1, RATE, SLOTS)
     assert worker.memory.asked <= 3
-    assert [one.states[0].remaining for one in taken] == [99_999 - i for i in range(MOST + 1)]
-    assert [one.states[1].remaining for one in taken] == [9_999 - i for i in range(MOST + 1)]
-    assert all(one.states[0].reset == pytest.approx(3600, rel=1 / 30) for one in taken)
+    assert [one.remaining[0] for one in taken] == [99_999 - i for i in range(MOST + 1)]
+    assert [one.remaining[1] for one in taken] == [9_999 - i for i in range(MOST + 1)]
+    assert all(one.resets[0] == pytest.approx(3600, rel=1 / 30) for one in taken)
     worker.store.close()
     assert worker.seen(RATE, SLOTS) == [99_999 - MOST, 9_999 - MOST]
 
@@ -113,7 +113,7 @@ def test_little_is_taken_ahead_of_what_is_left(worker):
 
 def test_requests_for_nothing_are_asked_for_each(worker):
     taken = worker.often(5, RATE._replace(cost=0))
-    assert [one.states[0].remaining for one in taken] == [100_000] * 5
+    assert [one.remaining[0] for one in taken] == [100_000] * 5
     assert worker.memory.asked == 5
 
 
@@ -145,7 +145,7 @@ def test_what_is_settled_is_in_hand_again(worker):
     for one in taken[2:]:
         worker.store.settle(one.receipt, [1, 30, 1])
         worker.store.settle(one.receipt, [0, 0, 0])
-    assert [s.remaining for s in worker.take(RATE, TOKENS, SLOTS).states] == [
+    assert worker.take(RATE, TOKENS, SLOTS).remaining == [
         99_995,
         10**9 - 360,
         9_997,
@@ -192,7 +192,7 @@ def test_nothing_is_held_longer_than_a_window_counts_it(worker):
         worker.often(4, short)
         worker.clock.turn(0.4)
         assert worker.seen(short) == [100_000]
-        assert worker.take(short).states[0].remaining == 99_999
+        assert worker.take(short).remaining[0] == 99_999
 
 
 def test_limits_that_others_share_are_counted_together(worker):
@@ -385,7 +385,7 @@ def test_what_is_not_counted_is_not_in_hand(worker, monkeypatch, counted):
     new = [Limit("rate:full", 10_000, 3600.0), Limit("slots:full", 10_000, 0)]
     taken = worker.often(3 * MOST, *new)
     assert all(one.denied is None for one in taken)
-    assert all(one.states[0].remaining <= 10_000 for one in taken)
+    assert all(one.remaining[0] <= 10_000 for one in taken)
     for one in taken:
         worker.store.settle(one.receipt, [0, 0])
     worker.store.close()

@@ -89,7 +89,7 @@ def test_a_server_started_anew_is_found_at_the_next_take(server):
     take(store, RATE)
     server.kill()
     server.start()
-    assert take(store, RATE).states[0].remaining == 8
+    assert take(store, RATE).remaining[0] == 8
     store.close()
 
 
@@ -97,12 +97,12 @@ def test_scripts_forgotten_by_the_server_are_told_again(server):
     store = Redis(server.url, limit=PATIENT)
     taken = take(store, RATE)
     server.say("SCRIPT FLUSH")
-    assert take(store, RATE).states[0].remaining == 6
+    assert take(store, RATE).remaining[0] == 6
     server.say("SCRIPT FLUSH")
     store.settle(taken.receipt, [0])
     arrived(store)
     store.close()
-    assert take(store, RATE).states[0].remaining == 6
+    assert take(store, RATE).remaining[0] == 6
 
 
 def test_after_a_failure_one_call_a_second_tries_again(server, clock, monkeypatch):
@@ -171,7 +171,7 @@ def test_the_place_in_messages_is_the_address_alone(url, place):
 @pytest.mark.parametrize("database", ["", "/0", "/3"])
 def test_a_socket_of_the_same_machine_will_do(server, database):
     store = Redis(server.unix_url + (f"?db={database[1:]}" if database else ""), limit=PATIENT)
-    assert take(store, RATE).states[0].remaining == 8
+    assert take(store, RATE).remaining[0] == 8
     store.close()
 
 
@@ -202,7 +202,7 @@ def test_settling_waits_for_nothing_and_is_sent_when_the_server_is_back(server, 
     assert store.waiting() == 5
     server.start()
     arrived(store)
-    assert take(store, RATE).states[0].remaining == 3
+    assert take(store, RATE).remaining[0] == 3
     store.close()
 
 
@@ -231,7 +231,7 @@ def test_a_connection_that_the_server_closed_loses_no_correction(server):
     store.settle(taken.receipt, [0])
     arrived(store)
     store.close()
-    assert take(store, RATE).states[0].remaining == 8
+    assert take(store, RATE).remaining[0] == 8
 
 
 def test_an_answer_that_has_arrived_is_not_late_however_busy_we_were(server, monkeypatch):
@@ -313,7 +313,7 @@ def test_what_went_with_a_take_is_told_again_to_a_server_that_forgot_its_script(
     server.say("SCRIPT FLUSH")
     assert take(store, RATE).denied is None
     store.close()
-    assert take(Redis(server.url, limit=PATIENT), RATE).states[0].remaining == 4
+    assert take(Redis(server.url, limit=PATIENT), RATE).remaining[0] == 4
 
 
 def test_what_went_with_a_take_that_was_never_sent_waits_on(server, monkeypatch):
@@ -358,8 +358,7 @@ def test_of_what_may_have_been_done_with_a_take_only_slots_are_given_back_again(
     assert store.waiting() == 1
     monkeypatch.setattr("engine.stores.counters.redis_link.REST", 0.0)
     store.close()
-    (state,) = take(Redis(server.url, limit=PATIENT), RATE).states
-    assert state.remaining == 10 - 1 - 2 - 2
+    assert take(Redis(server.url, limit=PATIENT), RATE).remaining == [10 - 1 - 2 - 2]
 
 
 @pytest.mark.parametrize(("again", "times"), [(True, b"2"), (False, b"1")])

@@ -201,16 +201,16 @@ def test_a_limit_that_finds_no_room_has_none_further_on(store, monkeypatch):
     slot = Limit("slots:a", 5, 0)
     store.settle(take(store, [slot, slot]).receipt, [1, 1])
     monkeypatch.undo()
-    assert take(store, [Limit("slots:a", 5, 0, 0)]).states[0].remaining == 5
+    assert take(store, [Limit("slots:a", 5, 0, 0)]).remaining[0] == 5
 
 
 def test_a_denied_request_leaves_every_record_as_it_was(store):
     take(store, [Limit("new", 1, 60.0), Limit("slots:new", 2, 0)])
     asked = [Limit("fresh", 9, 60.0), Limit("slots:new", 2, 0), Limit("new", 1, 60.0)]
     denied = take(store, asked)
-    assert (denied.denied, [state.remaining for state in denied.states]) == (2, [9, 1, 0])
+    assert (denied.denied, denied.remaining) == (2, [9, 1, 0])
     looked = [Limit(one.key, one.amount, one.window, 0) for one in asked[:2]]
-    assert [state.remaining for state in take(store, looked).states] == [9, 1]
+    assert take(store, looked).remaining == [9, 1]
 
 
 def test_a_store_whose_database_another_opened_anew_goes_on_with_that(path, store):
@@ -255,7 +255,7 @@ BOTH = [Limit("rate:a", 10, 32.0), Limit("slots:a", 10, 0)]
 
 def test_more_by_the_same_receipt_is_corrected_with_it(store):
     taken = take(store, BOTH)
-    assert [state.remaining for state in store.more(taken.receipt, [4, 2])] == [5, 7]
+    assert store.more(taken.receipt, [4, 2]).remaining == [5, 7]
     assert store.correct(taken.receipt, [2, 1])
     assert left(store, BOTH) == [8, 9]
     store.settle(taken.receipt, [0, 0])

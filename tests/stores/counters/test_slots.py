@@ -2,48 +2,56 @@
 
 from __future__ import annotations
 
-from engine.stores.counters import slots
+from engine.stores.counters import State, slots
 
 
 def everybody(worker: int) -> bool:
     return True
 
 
+def take(record, amount, cost, worker, alive):
+    """The record, None when it is denied, and how it stands then."""
+    taken = slots.take(record, amount, cost, worker, alive)
+    if taken is None:
+        return None, slots.look(record, amount, cost, alive)
+    return taken[0], State(*taken[1:])
+
+
 def test_slots_are_taken_until_none_is_left():
     record = None
     for left in (2, 1, 0):
-        record, state = slots.take(record, 3, 1, left, everybody)
+        record, state = take(record, 3, 1, left, everybody)
         assert state.remaining == left
-    denied, state = slots.take(record, 3, 1, 1, everybody)
+    denied, state = take(record, 3, 1, 1, everybody)
     assert denied is None
     assert (state.remaining, state.wait > 0) == (0, True)
 
 
 def test_a_slot_given_back_is_there_for_all():
-    record, _ = slots.take(None, 1, 1, 7, everybody)
+    record, _ = take(None, 1, 1, 7, everybody)
     record = slots.give_back(record, 7, 1)
-    assert slots.take(record, 1, 1, 8, everybody)[0] is not None
+    assert take(record, 1, 1, 8, everybody)[0] is not None
 
 
 def test_what_the_dead_held_is_free_when_it_is_needed():
-    record, _ = slots.take(None, 2, 2, 7, everybody)
-    assert slots.take(record, 2, 1, 8, everybody)[0] is None
-    record, state = slots.take(record, 2, 1, 8, lambda worker: worker != 7)
+    record, _ = take(None, 2, 2, 7, everybody)
+    assert take(record, 2, 1, 8, everybody)[0] is None
+    record, state = take(record, 2, 1, 8, lambda worker: worker != 7)
     assert slots.read(record) == {8: 1}
     assert state.remaining == 1
 
 
 def test_nobody_gives_back_more_than_he_holds():
-    record, _ = slots.take(None, 5, 2, 7, everybody)
-    record, _ = slots.take(record, 5, 2, 8, everybody)
+    record, _ = take(None, 5, 2, 7, everybody)
+    record, _ = take(record, 5, 2, 8, everybody)
     record = slots.give_back(record, 7, 3)
     assert slots.read(record) == {7: 0, 8: 2}
 
 
 def test_the_living_are_asked_for_only_where_it_may_matter():
-    record, _ = slots.take(None, 5, 1, 7, everybody)
+    record, _ = take(None, 5, 1, 7, everybody)
 
     def asked(worker: int) -> bool:
         raise AssertionError("asked")
 
-    assert slots.take(record, 5, 1, 7, asked)[0] is not None
+    assert take(record, 5, 1, 7, asked)[0] is not None

@@ -6,14 +6,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.stores.counters import windows
+from engine.stores.counters import State, windows
 
 NOW = 1_700_000_000_000_000
 SECOND = 1_000_000
 
 
 def take(record, amount, cost, window, now):
-    return windows.take(record, amount, cost, windows.tick_of(window), now)
+    """The record, None when it is denied, and how it stands then."""
+    asked = amount, cost, windows.tick_of(window), now
+    taken = windows.take(record, *asked)
+    if taken is None:
+        return None, windows.look(record, *asked)
+    return taken[0], State(*taken[1:])
 
 
 @given(

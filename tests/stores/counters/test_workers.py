@@ -33,7 +33,7 @@ def test_slots_of_a_killed_worker_come_back_and_those_of_a_living_one_do_not(pla
     with opened(place) as store, workers(2, place, "holding", 1, 3) as (killed, living):
         assert [killed.says(), living.says()] == [1, 1]
         mine = take(store, HELD)
-        assert (mine.denied, mine.states[0].remaining) == (None, 0)
+        assert (mine.denied, mine.remaining[0]) == (None, 0)
         assert take(store, HELD).denied == 0
         killed.kill()
         given = time.monotonic()
