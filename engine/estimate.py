@@ -59,18 +59,10 @@ def expected(exchange: Exchange) -> Usage:
 
 def estimate(exchange: Exchange, takes: Takes) -> Usage:
     """The usage to expect of a request whose body has been received and parsed."""
-    value = exchange.value
-    fields: dict[str, Any] = value if isinstance(value, dict) else {}
-    buffer = exchange.body.buffer
-    if exchange.parts:
-        taken = _form_tokens(exchange, fields)
-    elif value is MISSING and buffer[:1] not in (b"", b"{", b"["):  # not JSON, nor any form
-        taken = _file_tokens(len(buffer))
-    else:
-        taken = input_tokens(buffer)
-    said = fields.get("input") if takes.speech else None
+    fields: dict[str, Any] = exchange.value if isinstance(exchange.value, dict) else {}
+    said = fields.get("input") if takes.speech else ""
     return Usage(
-        input=min(taken, MOST),
+        input=_input(exchange, fields),
         output=_output(fields) if takes.output else 0,
         images=min(count(_number(fields.get("n"))) or 1, _MOST_ANSWERS) if takes.images else 0,
         characters=len(said) if isinstance(said, str) else 0,
@@ -78,12 +70,23 @@ def estimate(exchange: Exchange, takes: Takes) -> Usage:
     )
 
 
-def input_tokens(buffer: Buffer) -> int:
-    """Tokens in a body by its size. In a longer one, what is no text counts as files do: long
-    runs of ASCII without a space, as base64 is."""
-    size = len(buffer)
-    if size <= _SCANNED:
+def _input(exchange: Exchange, fields: dict[str, Any]) -> int:
+    size = exchange.body.size
+    if exchange.parts:
+        taken = _form_tokens(exchange, fields)
+    elif exchange.value is MISSING and exchange.body.buffer[:1] not in (b"", b"{", b"["):
+        taken = _file_tokens(size)  # it is neither JSON nor any form
+    elif size <= _SCANNED:
         return size // BYTES_PER_TOKEN
+    else:
+        taken = input_tokens(exchange.body.buffer)
+    return min(taken, MOST)
+
+
+def input_tokens(buffer: Buffer) -> int:
+    """Tokens in a long body by its size. What is no text in it counts as files do: long runs of
+    ASCII without a space, as base64 is."""
+    size = len(buffer)
     tokens = text = run = 0
     for at in range(0, size, _BLOCK):
         end = min(at + _BLOCK, size)

@@ -8,7 +8,7 @@ from engine.allowance import Rule
 from engine.estimate import expected
 from engine.exchange import Account, Exchange
 from engine.stores.counters import Asked, Limit, Taken
-from engine.usage import Price
+from engine.usage import Price, Usage
 from engine.wildcard import ByName
 
 _SHOWN = {
@@ -19,7 +19,7 @@ _SHOWN = {
     )
     for kind in ("requests", "tokens")
 }
-_COSTLY = ("tokens", "spend")
+_COSTLY = frozenset({"tokens", "spend"})
 """What is taken by its estimate, and corrected; of all else each request takes one."""
 
 
@@ -34,13 +34,10 @@ class Limits:
                 for rule, who in zip(rules, whose, strict=True)
             ]
         )
-        kinds = [rule.allowance.kind for rule in rules]
-        self._tokens = [at for at, kind in enumerate(kinds) if kind == "tokens"]
-        self._money = [at for at, kind in enumerate(kinds) if kind == "spend"]
-        self._settled = not set(kinds).isdisjoint((*_COSTLY, "concurrency"))
-        self._first = [0 if kind in _COSTLY else 1 for kind in kinds]
-        self._last = [1 if kind == "requests" else 0 for kind in kinds]
-        self._none = [0] * len(kinds)
+        self._kinds = kinds = [rule.allowance.kind for rule in rules]
+        self._estimated = not _COSTLY.isdisjoint(kinds)
+        self._settled = self._estimated or "concurrency" in kinds
+        self._one, self._none = [1] * len(kinds), [0] * len(kinds)
         shown = [kind for kind in _SHOWN if kind in kinds]
         self._names = [_SHOWN[kind] for kind in shown]
         self._among = [[at for at, one in enumerate(kinds) if one == kind] for kind in shown]
@@ -52,17 +49,11 @@ class Limits:
 
     def costs(self, exchange: Exchange, prices: ByName[Price]) -> Sequence[int]:
         """What a request takes of each."""
-        if not self._tokens and not self._money:
-            return self._first
+        if not self._estimated:
+            return self._one
         usage = expected(exchange)
-        costs = list(self._first)
-        for at in self._tokens:
-            costs[at] = usage.input + usage.output
-        price = prices.find(exchange.account.model or exchange.model) if self._money else None
-        if price is not None:
-            for at in self._money:
-                costs[at] = price.cost(usage)
-        return costs
+        price = prices.find(exchange.account.model or exchange.model)
+        return self._each(1, usage, 0 if price is None else price.cost(usage))
 
     def came_to(self, account: Account) -> Sequence[int] | None:
         """What it took in the end: nothing, when it never reached an upstream; None where that is
@@ -71,12 +62,12 @@ class Limits:
             return self._none
         if not self._settled:
             return None
-        costs = list(self._last)
-        for at in self._tokens:
-            costs[at] = account.usage.tokens
-        for at in self._money:
-            costs[at] = account.cost
-        return costs
+        return self._each(0, account.usage, account.cost)
+
+    def _each(self, slots: int, usage: Usage, money: int) -> Sequence[int]:
+        tokens = usage.input + usage.output
+        took = {"requests": 1, "concurrency": slots, "tokens": tokens, "spend": money}
+        return list(map(took.__getitem__, self._kinds))
 
     def headers(self, taken: Taken) -> dict[str, str]:
         """`x-ratelimit-*` as OpenAI names them: of each kind, the limit that is nearest."""

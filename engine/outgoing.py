@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
-from itertools import chain
 from typing import Any
 
 from gunicorn import util
 from gunicorn.http.wsgi import Response
 
-_LINES = re.compile(r"(?:[!#$%&'*+\-.^_`|~0-9a-z]+: [\t\x20-\x7e\x80-\xff]*\r\n)*")
+_NAME = re.compile(r"[!#$%&'*+\-.^_`|~0-9a-z]+")
+_TEXT = bytes(byte for byte in range(256) if byte == 9 or (byte >= 32 and byte != 127))
+_MOST_NAMES = 1_000
 _LENGTH = frozenset({"content-length"})
+_UNFIT = "a header of an answer cannot be sent"
 _CAREFUL = _LENGTH | frozenset(util.hop_headers)
 
 
@@ -38,10 +40,9 @@ class Outgoing(Response):  # type: ignore[misc]
         careful = _CAREFUL.intersection(fields)
         if careful != _LENGTH or not self._passes("content-length", fields["content-length"]):
             headers = [pair for pair in headers if pair[0] not in careful or self._passes(*pair)]
-        self._lines = "%s: %s\r\n" * len(headers) % tuple(chain.from_iterable(headers))
-        # The count tells an injected line from the ones that were meant.
-        if self._lines.count("\n") != len(headers) or not _LINES.fullmatch(self._lines):
-            raise ValueError("a header of an answer cannot be sent")
+        if not _names.issuperset(fields):
+            _look_at(fields)
+        self._lines = _lines(headers)
         self._omits_body = self._response_omits_body(self.req.method, self.status_code)
         self.chunked = self.is_chunked()
         return self.write
@@ -106,9 +107,33 @@ class Outgoing(Response):  # type: ignore[misc]
         coding = "Transfer-Encoding: chunked\r\n" if self.chunked else ""
         head = (
             f"HTTP/1.{self.req.version[1]} {self.status}\r\nDate: {_date(int(time.time()))}\r\n"
-            f"Connection: {connection}\r\n{coding}{self._lines}\r\n"
+            f"Connection: {connection}\r\n{coding}"
         )
-        return head.encode("latin-1")
+        return b"%b%b\r\n" % (head.encode("latin-1"), self._lines)
+
+
+_names: set[str] = set()
+"""Names of headers that can be sent. There are few, and to look at them is what takes time."""
+
+
+def _look_at(names: Iterable[str]) -> None:
+    for name in names:
+        if not _NAME.fullmatch(name):
+            raise ValueError(_UNFIT)
+        if len(_names) < _MOST_NAMES:
+            _names.add(name)
+
+
+def _lines(headers: Sequence[tuple[str, str]]) -> bytes:
+    try:
+        lines = "\r\n".join([*map(": ".join, headers), ""]).encode("latin-1")
+    except UnicodeEncodeError:
+        raise ValueError(_UNFIT) from None
+    # What is left without all text are the ends of as many lines as there are to be, or else a
+    # value would begin a line of its own.
+    if lines.translate(None, _TEXT) != b"\r\n" * len(headers):
+        raise ValueError(_UNFIT)
+    return lines
 
 
 def _chunk(data: bytes) -> bytes:

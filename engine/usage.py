@@ -33,11 +33,6 @@ class Usage:
     characters: int = 0
     source: str = "none"
 
-    @property
-    def tokens(self) -> int:
-        """Tokens in and out."""
-        return self.input + self.output
-
     def __add__(self, other: Usage) -> Usage:
         """The sum of two; its source is the less certain of the two that say something."""
         sums = {
@@ -67,11 +62,9 @@ class Price:
 
     def cost(self, usage: Usage) -> int:
         """Nano-units for a usage, rounded half up."""
-        total = (
-            self.input * (usage.input - usage.cached)
-            + self.cached * usage.cached
-            + self.output * usage.output
-        )
+        total = self.input * usage.input + self.output * usage.output
+        if cached := usage.cached:
+            total += (self.cached - self.input) * cached
         if usage.images or usage.seconds or usage.characters:
             total += self.image * usage.images + self.character * usage.characters
             total += int(self.second * Decimal(str(usage.seconds)))

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from engine import outgoing as module
 from engine.outgoing import Outgoing
 
 
@@ -146,11 +147,35 @@ def test_the_date_is_that_of_now() -> None:
     assert re.search(pattern, sock.sent[0])
 
 
+def test_what_is_text_in_latin_1_is_sent_as_it_is() -> None:
+    out, sock = outgoing()
+    value = "".join(map(chr, [9, *range(32, 127), *range(128, 256)]))
+    out.start_response("200 OK", [("x-a", value)])
+    out.close()
+    assert b"\r\nx-a: " + value.encode("latin-1") + b"\r\n\r\n" in sock.sent[0]
+
+
+def test_names_that_are_known_are_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_names", set())
+    monkeypatch.setattr(module, "_MOST_NAMES", 2)
+    for number in range(5):
+        out, sock = outgoing()
+        out.start_response("200 OK", [(f"x-{number}", "a")])
+        out.close()
+        assert b"x-%d: a" % number in sock.sent[0]
+    assert len(module._names) == 2
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
     [
         ("x-a", "b\r\nx-c: d"),
         ("x-a", "b\nc"),
+        ("x-a", "b\rc"),
+        ("x-a", "b\n\rc"),
+        ("x-a", "\x7f"),
+        ("x-a\r\nx-b", "c"),
+        ("", "b"),
         ("x-a", "\0"),
         ("x a", "b"),
         ("X-A", "b"),
