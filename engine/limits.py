@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from engine.allowance import Rule
 from engine.estimate import expected
 from engine.exchange import Account, Exchange
-from engine.stores.counters import Asked, Limit, Taken
+from engine.stores.counters import Asked, Limit
 from engine.usage import Price, Usage
 from engine.wildcard import ByName
 
@@ -69,13 +69,12 @@ class Limits:
         took = {"requests": 1, "concurrency": slots, "tokens": tokens, "spend": money}
         return list(map(took.__getitem__, self._kinds))
 
-    def headers(self, taken: Taken) -> dict[str, str]:
+    def headers(self, remaining: Sequence[int], resets: Sequence[float]) -> dict[str, str]:
         """`x-ratelimit-*` as OpenAI names them: of each kind, the limit that is nearest."""
-        remaining = taken.remaining
         nearest = self._nearest if self._only else self._nearest_of(remaining)
-        if taken.resets is not self._resets or nearest != self._nearest:
-            self._nearest, self._resets = nearest, taken.resets
-            self._tell(nearest, taken.resets)
+        if resets is not self._resets or nearest != self._nearest:
+            self._nearest, self._resets = nearest, resets
+            self._tell(nearest, resets)
         told = self._told.copy()
         for name, at in self._varies:
             told[name] = f"{remaining[at]}"

@@ -6,7 +6,7 @@ from engine.allowance import Allowance, Rule
 from engine.estimate import Takes
 from engine.exchange import Exchange
 from engine.limits import Limits
-from engine.stores.counters import Limit, Taken
+from engine.stores.counters import Limit
 from engine.usage import Usage, price_of
 from engine.wildcard import ByName
 
@@ -67,7 +67,7 @@ def test_one_caller_takes_nothing_of_what_another_was_estimated_at():
 
 def test_headers_tell_of_the_nearest_limit_of_each_kind():
     kind = limits(RATE, Allowance("requests", 100, 3600.0), SLOTS)
-    assert kind.headers(Taken(None, [9, 5, 0], [1.0, 7.25, 0.0])) == {
+    assert kind.headers([9, 5, 0], [1.0, 7.25, 0.0]) == {
         "x-ratelimit-limit-requests": "100",
         "x-ratelimit-remaining-requests": "5",
         "x-ratelimit-reset-requests": "7.250s",
@@ -76,7 +76,7 @@ def test_headers_tell_of_the_nearest_limit_of_each_kind():
 
 def test_another_limit_is_nearest_when_less_of_it_is_left():
     kind, resets = limits(RATE, Allowance("requests", 100, 3600.0)), [1.0, 7.25]
-    told = [kind.headers(Taken(None, left, resets)) for left in ([9, 5], [0, 5], [0, 5])]
+    told = [kind.headers(left, resets) for left in ([9, 5], [0, 5], [0, 5])]
     assert [one["x-ratelimit-limit-requests"] for one in told] == ["100", "10", "10"]
     assert [one["x-ratelimit-remaining-requests"] for one in told] == ["5", "0", "0"]
     assert [one["x-ratelimit-reset-requests"] for one in told] == ["7.250s", "1.000s", "1.000s"]
@@ -84,9 +84,9 @@ def test_another_limit_is_nearest_when_less_of_it_is_left():
 
 def test_headers_of_one_request_are_not_those_of_the_next():
     kind, resets = limits(RATE, TOKENS), [1.0, 7.25]
-    first = kind.headers(Taken(None, [9, 50], resets))
-    second = kind.headers(Taken(None, [8, 40], resets))
-    third = kind.headers(Taken(None, [7, 30], [0.5, 8.0]))
+    first = kind.headers([9, 50], resets)
+    second = kind.headers([8, 40], resets)
+    third = kind.headers([7, 30], [0.5, 8.0])
     names = ("remaining-requests", "remaining-tokens", "reset-requests", "reset-tokens")
     assert [[one[f"x-ratelimit-{name}"] for name in names] for one in (first, second, third)] == [
         ["9", "50", "1.000s", "7.250s"],

@@ -37,13 +37,12 @@ def limit(rules: Sequence[Rule], services: Services, upstream: str = "") -> Stag
         limits = found.limits(exchange)
         costs = limits.costs(exchange, services.prices)
         try:
-            taken = counters.take(limits.asked, costs)
+            denied, remaining, resets, receipt, waits = counters.take(limits.asked, costs)
         except CountersAway as away:
             exchange.account.uncounted = True
             _without_counters(exchange, services, away)
             return following(exchange)
-        denied, _, _, receipt, waits = taken
-        shown = limits.headers(taken)
+        shown = limits.headers(remaining, resets)
         if denied is not None:
             rule = limits.rules[denied]
             exchange.account.limit = rule.name.partition("/")[0]
@@ -72,15 +71,16 @@ class _ByKind:
         self._known: dict[tuple[str, tuple[Allowance, ...], str, str, str], Limits] = {}
 
     def limits(self, exchange: Exchange) -> Limits:
-        caller, first = exchange.caller, exchange.targets[0] if exchange.targets else None
-        key = (
-            caller.name if caller else f"@{caller_address(exchange.environ, self._proxies)}",
-            caller.limits if caller else (),
-            exchange.operation,
+        caller, entry, upstream = exchange.caller, "", self._upstream
+        if exchange.targets:
+            first = exchange.targets[0]
             # Of a wildcard all names count together: a caller could make up ever new ones.
-            first.entry if first is not None else "",
-            first.upstream.name if first is not None else self._upstream,
-        )
+            entry, upstream = first.entry, first.upstream.name
+        if caller is not None:
+            key = caller.name, caller.limits, exchange.operation, entry, upstream
+        else:
+            name = f"@{caller_address(exchange.environ, self._proxies)}"
+            key = name, (), exchange.operation, entry, upstream
         found = self._known.get(key)
         if found is None:
             if len(self._known) >= _MOST_KNOWN:  # callers have many addresses
