@@ -11,7 +11,6 @@ from gevent import monkey
 
 monkey.patch_all()
 
-import os
 import sys
 import tempfile
 import time
@@ -21,6 +20,7 @@ import gevent
 from sqlalchemy import text
 
 from engine.ledger import Entry
+from engine.request_id import request_id
 from engine.stores.journal import Journal
 from engine.stores.records.database import open_database
 from engine.stores.records.migrate import upgrade
@@ -33,7 +33,7 @@ BURST = 500
 
 def entry() -> Entry:
     return Entry(
-        id=f"req_{os.urandom(16).hex()}",
+        id=request_id(),
         time=time.time(),
         token="team-a",
         operation="openai.createChatCompletion",
