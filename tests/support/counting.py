@@ -22,6 +22,9 @@ import random  # noqa: E402
 import signal  # noqa: E402
 import sys  # noqa: E402
 import time  # noqa: E402
+import traceback  # noqa: E402
+from collections.abc import Callable  # noqa: E402
+from functools import partial  # noqa: E402
 from pathlib import Path  # noqa: E402
 
 from engine.stores.counters import Counters, CountersAway  # noqa: E402
@@ -54,8 +57,9 @@ def holding(store: Counters, count: int, amount: int) -> None:
         time.sleep(1)
 
 
-def endless(store: Counters, started: int) -> None:
+def endless(make: Callable[[], Counters], started: int) -> None:
     """Until killed. Every request counts 1 of each window in the end, so the two stay equal."""
+    store = make()
     for number in range(10**9):
         taken = take(store, TOGETHER)
         if number == 20:
@@ -63,28 +67,60 @@ def endless(store: Counters, started: int) -> None:
         store.settle(taken.receipt, (1, 1, 1))
 
 
-def killing(store: Counters, rounds: int) -> None:
+def look(make: Callable[[], Counters], killed: Callable[[], None]) -> None:
+    """A take as long as the other lives; what is counted when it does no more."""
+    store = make()
+    begun = time.monotonic()
+    store.settle(take(store, TOGETHER).receipt, (1, 1, 1))
+    seconds = time.monotonic() - begun
+    killed()
+    say([seconds, *(ENDLESS - remaining for remaining in left(store, TOGETHER))])
+    store.close()
+
+
+def forked(work: Callable[[], None]) -> int:
+    """A child that does this and nothing else."""
+    child = os.fork()
+    if child:
+        return child
+    failed = True
+    try:
+        work()
+        failed = False
+    finally:
+        if failed:
+            traceback.print_exc()
+        os._exit(failed)
+
+
+def killing(make: Callable[[], Counters], rounds: int) -> None:
+    """Every store is made by the process that uses it: this one has none to share."""
     dice = random.Random(5)
     for _ in range(rounds):
         heard, started = os.pipe()
-        children = []
-        for _ in range(2):
-            child = os.fork()
-            if not child:
-                endless(store, started)
-            children.append(child)
+        one, other = (forked(partial(endless, make, started)) for _ in range(2))
         os.close(started)
         os.read(heard, 1)
         time.sleep(dice.random() * 0.01)
-        os.kill(children[0], signal.SIGKILL)
-        os.waitpid(children[0], 0)
-        begun = time.monotonic()
-        store.settle(take(store, TOGETHER).receipt, (1, 1, 1))
-        seconds = time.monotonic() - begun
-        os.kill(children[1], signal.SIGKILL)
-        os.waitpid(children[1], 0)
-        os.close(heard)
-        say([seconds, *(ENDLESS - remaining for remaining in left(store, TOGETHER))])
+        os.kill(one, signal.SIGKILL)
+        os.waitpid(one, 0)
+
+        (taken, took), (over, gone) = os.pipe(), os.pipe()
+
+        def killed(took: int = took, over: int = over) -> None:
+            os.write(took, b".")
+            os.read(over, 1)
+
+        looking = forked(partial(look, make, killed))
+        os.close(took)
+        os.read(taken, 1)
+        os.kill(other, signal.SIGKILL)
+        os.waitpid(other, 0)
+        os.write(gone, b".")
+        if os.waitpid(looking, 0)[1]:
+            raise SystemExit("a look has failed")
+        for end in (heard, taken, over, gone):
+            os.close(end)
 
 
 def watching(store: Counters) -> None:
@@ -100,19 +136,27 @@ def watching(store: Counters) -> None:
         time.sleep(0.005)
 
 
-MODES = {"passing": passing, "holding": holding, "killing": killing, "watching": watching}
+MODES = {"passing": passing, "holding": holding, "watching": watching}
 
 
 def main(place: str, mode: str, *numbers: str) -> None:
     if "://" in place:
         patient = {} if mode == "watching" else {"limit": PATIENT}
-        store: Counters = Redis(place, lease=1.0, **patient)
+        make: Callable[[], Counters] = partial(Redis, place, lease=1.0, **patient)
     else:
-        store = Ahead(Memory(Path(place)))
+        make = partial(_memory, Path(place))
     print("ready", flush=True)
     sys.stdin.readline()
+    if mode == "killing":
+        killing(make, *map(int, numbers))
+        return
+    store = make()
     MODES[mode](store, *map(int, numbers))
     store.close()
+
+
+def _memory(path: Path) -> Counters:
+    return Ahead(Memory(path))
 
 
 if __name__ == "__main__":

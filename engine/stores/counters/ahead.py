@@ -10,15 +10,16 @@ again as long as what he lacks may come back. (A cost of 0 passes with what is i
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Sequence
 from operator import add, gt, mul, sub
 from typing import Any
+from weakref import WeakSet
 
 import gevent
 
 from engine.stores.counters import Asked, Taken, made
-from engine.stores.counters.forked import in_children
 from engine.stores.counters.hand import ENDLESS, MARKED, SPAN, Hand, Known
 from engine.stores.counters.memory import Memory, clock
 from engine.stores.counters.receipt import whole
@@ -38,7 +39,7 @@ class Ahead:
         self._store, self._clock = store, clock
         self._hands: set[Hand] = set()
         self._timer: Any = None
-        in_children(self)
+        _all.add(self)
 
     def take(self, asked: Asked, costs: Sequence[int]) -> Taken:
         known: Known | None = asked.ahead
@@ -171,3 +172,14 @@ class Ahead:
         if self._timer is not None:
             self._timer.stop()
             self._timer = None
+
+
+_all: WeakSet[Ahead] = WeakSet()
+
+
+def _forget() -> None:
+    for ahead in list(_all):
+        ahead.forget()
+
+
+os.register_at_fork(after_in_child=_forget)

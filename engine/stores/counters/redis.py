@@ -13,7 +13,6 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 
 from engine.stores.counters import HELD_AGAIN, Asked, Limit, Taken, made
-from engine.stores.counters.forked import in_children
 from engine.stores.counters.redis_later import Correction, Later
 from engine.stores.counters.redis_link import Command, Link
 from engine.stores.counters.redis_scripts import RENEW, TAKE
@@ -45,7 +44,8 @@ class _Receipt:
 
 
 class Redis:
-    """Counters in the server at `url`: `redis://`, `rediss://` or `unix://`.
+    """Counters in the server at `url`: `redis://`, `rediss://` or `unix://`. Made by the worker
+    that uses them: a child of its would have the same connections.
 
     ValueError for another URL. `limit` is the time for one round trip, in seconds, whatever it
     takes; `lease` the seconds after which slots of a dead worker are free; `clock` gives
@@ -60,10 +60,12 @@ class Redis:
         lease: float = LEASE,
         clock: Callable[[], int] | None = None,
     ) -> None:
-        self._url, self._limit, self._clock = url, limit, clock
-        self._lease, self._ends = lease, int(lease * 1_000_000)
-        self._begin()
-        in_children(self)
+        self._clock = clock
+        self._ends = int(lease * 1_000_000)
+        self._name, self._count = os.urandom(8).hex(), 0
+        self._held: dict[str, set[str]] = {}
+        self._link = Link(url, limit)
+        self._later = Later(self._link, self._renewals, lease / 3, self._now)
 
     def ping(self) -> None:
         """Ask whether the server is there. Raises CountersAway."""
@@ -117,17 +119,6 @@ class Redis:
     def waiting(self) -> int:
         """How many corrections are not sent yet."""
         return len(self._later)
-
-    def forget(self) -> None:
-        """Leave connections and slots to the process that this one was forked from."""
-        self._later.abandon()
-        self._begin()
-
-    def _begin(self) -> None:
-        self._name, self._count = os.urandom(8).hex(), 0
-        self._held: dict[str, set[str]] = {}
-        self._link = Link(self._url, self._limit)
-        self._later = Later(self._link, self._renewals, self._lease / 3, self._now)
 
     def _now(self) -> int | str:
         return "" if self._clock is None else self._clock()

@@ -95,12 +95,6 @@ class Later:
         """How many corrections wait."""
         return len(self._queue)
 
-    def abandon(self) -> None:
-        """Leave all to the process that this one was forked from: it has the same connections."""
-        self._queue.clear()
-        if self._greenlet is not None:
-            self._greenlet.kill(block=False)
-
     def close(self) -> None:
         """Send what waits, in one try."""
         with self._sending:  # what is under way ends within the link's time limit
