@@ -38,14 +38,11 @@ class Limits:
         self._estimated = not _COSTLY.isdisjoint(kinds)
         self._settled = self._estimated or "concurrency" in kinds
         self._one, self._none = [1] * len(kinds), [0] * len(kinds)
-        shown = [kind for kind in _SHOWN if kind in kinds]
-        self._names = [_SHOWN[kind] for kind in shown]
-        self._among = [[at for at, one in enumerate(kinds) if one == kind] for kind in shown]
-        self._only = len(shown) == sum(map(len, self._among))
-        self._nearest = [among[0] for among in self._among]
-        self._resets: Sequence[float] = ()
-        self._told: dict[str, str] = {}
-        self._varies: list[tuple[str, int]] = []
+        each = [[at for at, one in enumerate(kinds) if one == kind] for kind in _SHOWN]
+        self._among = [among for among in each if among]
+        self._sayings: dict[tuple[int, ...], _Saying] = {}
+        nearest = self._nearest([0] * len(kinds))
+        self._only = nearest if all(len(among) == 1 for among in self._among) else None
 
     def costs(self, exchange: Exchange, prices: ByName[Price]) -> Sequence[int]:
         """What a request takes of each."""
@@ -71,26 +68,40 @@ class Limits:
 
     def headers(self, remaining: Sequence[int], resets: Sequence[float]) -> dict[str, str]:
         """`x-ratelimit-*` as OpenAI names them: of each kind, the limit that is nearest."""
-        nearest = self._nearest if self._only else self._nearest_of(remaining)
-        if resets is not self._resets or nearest != self._nearest:
-            self._nearest, self._resets = nearest, resets
-            self._tell(nearest, resets)
-        told = self._told.copy()
-        for name, at in self._varies:
-            told[name] = f"{remaining[at]}"
-        return told
+        saying = self._only or self._nearest(remaining)
+        return saying.headers(remaining, resets)
 
-    def _nearest_of(self, remaining: Sequence[int]) -> list[int]:
+    def _nearest(self, remaining: Sequence[int]) -> _Saying:
         limits = self.asked.limits
-        return [
+        ats = tuple(
             min(among, key=lambda at: remaining[at] / limits[at].amount) for among in self._among
-        ]
+        )
+        found = self._sayings.get(ats)
+        if found is None:
+            found = self._sayings[ats] = _Saying([(at, self._kinds[at], limits[at]) for at in ats])
+        return found
 
-    def _tell(self, nearest: Sequence[int], resets: Sequence[float]) -> None:
-        """Put together what is the same for requests that come soon after one another."""
-        self._told, self._varies = {}, []
-        for (amount, left, reset), at in zip(self._names, nearest, strict=True):
-            self._told[amount] = f"{self.asked.limits[at].amount}"
-            self._told[left] = ""
-            self._told[reset] = f"{resets[at]:.3f}s"
-            self._varies.append((left, at))
+
+class _Saying:
+    """What headers say of some limits, of each its number among all, its kind, and itself."""
+
+    def __init__(self, limits: Sequence[tuple[int, str, Limit]]) -> None:
+        self._said: dict[str, str] = {}
+        self._left: list[tuple[str, int]] = []
+        self._reset: list[tuple[str, int]] = []
+        self._resets: Sequence[float] = ()
+        for at, kind, limit in limits:
+            amount, remaining, reset = _SHOWN[kind]
+            self._said |= {amount: f"{limit.amount}", remaining: "", reset: ""}
+            self._left.append((remaining, at))
+            self._reset.append((reset, at))
+
+    def headers(self, remaining: Sequence[int], resets: Sequence[float]) -> dict[str, str]:
+        if resets is not self._resets:  # most often they are those of the request before
+            self._resets = resets
+            for name, at in self._reset:
+                self._said[name] = f"{resets[at]:.3f}s"
+        said = self._said.copy()
+        for name, at in self._left:
+            said[name] = f"{remaining[at]}"
+        return said
