@@ -64,14 +64,14 @@ def endless(make: Callable[[], Counters], started: int) -> None:
         taken = take(store, TOGETHER)
         if number == 20:
             os.write(started, b".")
-        store.settle(taken.receipt, (1, 1, 1))
+        store.settle(taken.receipt, (1, 1, 0))
 
 
 def look(make: Callable[[], Counters], killed: Callable[[], None]) -> None:
     """A take as long as the other lives; what is counted when it does no more."""
     store = make()
     begun = time.monotonic()
-    store.settle(take(store, TOGETHER).receipt, (1, 1, 1))
+    store.settle(take(store, TOGETHER).receipt, (1, 1, 0))
     seconds = time.monotonic() - begun
     killed()
     say([seconds, *(ENDLESS - remaining for remaining in left(store, TOGETHER))])
@@ -128,7 +128,7 @@ def watching(store: Counters) -> None:
         begun = time.monotonic()
         try:
             taken = take(store, TOGETHER)
-            store.settle(taken.receipt, (1, 2, 1))
+            store.settle(taken.receipt, (1, 2, 0))
             said: object = taken.denied is None
         except CountersAway as error:
             said = str(error)

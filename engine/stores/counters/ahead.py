@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Sequence
-from operator import add, gt, mul, sub
+from operator import add, gt, sub
 from typing import Any
 from weakref import WeakSet
 
@@ -62,8 +62,7 @@ class Ahead:
             return
         hand, taken = receipt
         receipt.clear()
-        came = map(mul, costs, hand.known.windows)
-        hand.left = list(map(sub, map(add, hand.left, taken), came))
+        hand.left = list(map(sub, map(add, hand.left, taken), costs))
         if not hand.ends or min(hand.left) < 0:
             self._end(hand)
 

@@ -33,9 +33,6 @@ SIZE = 256 << 20
 _SWEPT, _SWEPT_WHEN_FULL = 4, 100
 _LOOK_EVERY, _SAY_EVERY = 1.0, 60.0
 
-_Changed = Sequence[tuple[Place, int, int]]
-"""Places whose count is to change: what was taken, and what it came to."""
-
 
 _CLOCK = getattr(time, "CLOCK_BOOTTIME", None) or time.CLOCK_REALTIME
 
@@ -100,27 +97,20 @@ class Memory:
         return taken
 
     def settle(self, receipt: object, costs: Sequence[int]) -> None:
+        self.correct(receipt, costs)
         if isinstance(receipt, Receipt):
-            came = [
-                cost if tick else 0
-                for (_, tick, _), cost in zip(receipt.places, costs, strict=False)
-            ]
-            self.correct(receipt, came)
             receipt.places = ()
 
     def correct(self, receipt: object, costs: Sequence[int]) -> bool:
         """As `settle`, of what goes on: of slots so many stay held, and all of it can be corrected
         again. Whether it is done."""
-        if not isinstance(receipt, Receipt):
+        if not isinstance(receipt, Receipt) or receipt.costs == costs:
             return True
-        each = zip(receipt.places, receipt.costs, costs, strict=False)
-        changed = [(place, was, cost) for place, was, cost in each if was != cost]
         try:
-            if changed:
-                shared = self._opened()
-                if shared.file == receipt.file:  # what another counted is gone
-                    with shared.begin() as txn:
-                        self._settle(shared, txn, receipt, changed)
+            shared = self._opened()
+            if shared.file == receipt.file:  # what another counted is gone
+                with shared.begin() as txn:
+                    self._settle(shared, txn, receipt, costs)
         except (lmdb.Error, CountersAway) as error:
             self._say(f"what a request really cost is not counted: {error}")
             return False
@@ -163,12 +153,14 @@ class Memory:
             resets.append(reset)
         return made(Taken, (None, remaining, resets, receipt, ()))
 
-    def _settle(self, shared: Shared, txn: Transaction, taken: Receipt, changed: _Changed) -> None:
+    def _settle(
+        self, shared: Shared, txn: Transaction, taken: Receipt, costs: Sequence[int]
+    ) -> None:
         now = self._clock()
-        for (key, tick, _), was, cost in changed:
-            record = txn.get(key)
-            if key in taken.uncounted:
+        for (key, tick, _), was, cost in zip(taken.places, taken.costs, costs, strict=False):
+            if was == cost or key in taken.uncounted:
                 continue
+            record = txn.get(key)
             if record is None and (not tick or cost < was or not self._room(shared, txn, now)):
                 continue
             if tick:

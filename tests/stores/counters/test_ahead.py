@@ -143,7 +143,7 @@ def test_closing_gives_back(worker):
 def test_what_is_settled_is_in_hand_again(worker):
     taken = worker.often(4, RATE, TOKENS, SLOTS)
     for one in taken[2:]:
-        worker.store.settle(one.receipt, [1, 30, 1])
+        worker.store.settle(one.receipt, [1, 30, 0])
         worker.store.settle(one.receipt, [0, 0, 0])
     assert worker.take(RATE, TOKENS, SLOTS).remaining == [
         99_995,
@@ -157,9 +157,9 @@ def test_what_is_settled_is_in_hand_again(worker):
 def test_who_is_settled_late_is_corrected_in_the_store(worker):
     first, *_, last = worker.often(5, RATE, TOKENS, SLOTS)
     worker.take(RATE, TOKENS, SLOTS, pause=SPAN)
-    worker.store.settle(last.receipt, [0, 7, 1])
+    worker.store.settle(last.receipt, [0, 7, 0])
     assert worker.seen(RATE, TOKENS, SLOTS) == [99_995, 10**9 - 507, 9_995]
-    worker.store.settle(first.receipt, [1, 100_000, 1])
+    worker.store.settle(first.receipt, [1, 100_000, 0])
     assert worker.seen(RATE, TOKENS, SLOTS) == [99_995, 10**9 - 100_407, 9_996]
 
 
@@ -174,13 +174,13 @@ def test_slots_in_use_stay_held_when_the_rest_is_given_back(worker):
     worker.store.close()
     assert worker.seen(SLOTS) == [9_995]
     for one in held:
-        worker.store.settle(one.receipt, [1])
+        worker.store.settle(one.receipt, [0])
     assert worker.seen(SLOTS) == [10_000]
 
 
 def test_slots_that_come_back_are_not_asked_for_again(worker):
     for _ in range(10 * MOST):
-        worker.store.settle(worker.take(RATE, SLOTS, pause=0.0001).receipt, [1, 1])
+        worker.store.settle(worker.take(RATE, SLOTS, pause=0.0001).receipt, [1, 0])
     assert worker.seen(SLOTS)[0] >= 10_000 - 2 * MOST
     worker.store.close()
     assert worker.seen(RATE, SLOTS) == [100_000 - 10 * MOST, 10_000]
@@ -364,11 +364,11 @@ def test_who_is_denied_over_and_over_asks_once_each(worker):
 
 def test_what_cannot_be_given_back_now_is_when_it_can(worker):
     first, *held = worker.often(5, RATE, SLOTS)
-    worker.store.settle(first.receipt, [1, 1])  # it was taken for itself
+    worker.store.settle(first.receipt, [1, 0])  # it was taken for itself
     worker.memory.broken = True
     worker.take(RATE, SLOTS, pause=SPAN)
     for one in held:
-        worker.store.settle(one.receipt, [1, 1])
+        worker.store.settle(one.receipt, [1, 0])
     assert worker.seen(SLOTS)[0] < 9_994
     worker.memory.broken = False
     worker.store._end_the_old()
