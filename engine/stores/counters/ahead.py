@@ -85,7 +85,7 @@ class Ahead:
         if hand is not None:
             known.remaining, known.last = hand.standing(), hand.last
         often = known.often(asked, costs, now)
-        wanted = [cost * often for cost in costs]
+        wanted = [cost * often for cost in costs] if often > 1 else costs
         if hand is not None and not (often > 1 and self._refill(hand, wanted, now)):
             self._end(hand)
             hand = known.hand = None
