@@ -13,7 +13,7 @@ from gunicorn.http.wsgi import Response
 
 _NAME = re.compile(r"[!#$%&'*+\-.^_`|~0-9a-z]+")
 _TEXT = bytes(byte for byte in range(256) if byte == 9 or (byte >= 32 and byte != 127))
-_MOST_NAMES = 1_000
+_MOST_NAMES, _LONGEST_NAME = 1_000, 100
 _LENGTH = frozenset({"content-length"})
 _UNFIT = "a header of an answer cannot be sent"
 _CAREFUL = _LENGTH | frozenset(util.hop_headers)
@@ -120,7 +120,7 @@ def _look_at(names: Iterable[str]) -> None:
     for name in names:
         if not _NAME.fullmatch(name):
             raise ValueError(_UNFIT)
-        if len(_names) < _MOST_NAMES:
+        if len(_names) < _MOST_NAMES and len(name) <= _LONGEST_NAME:
             _names.add(name)
 
 

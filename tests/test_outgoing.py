@@ -166,6 +166,14 @@ def test_names_that_are_known_are_few(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(module._names) == 2
 
 
+def test_long_names_are_not_kept() -> None:
+    out, sock = outgoing()
+    out.start_response("200 OK", [("x" * 60_000, "a")])
+    out.close()
+    assert b"x" * 60_000 + b": a\r\n" in sock.sent[0]
+    assert max(map(len, module._names)) <= 100
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
     [

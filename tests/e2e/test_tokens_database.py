@@ -157,10 +157,11 @@ def test_what_is_no_header(front: Running, header: bytes) -> None:
 
 
 def test_many_strangers_do_not_keep_a_caller_from_being_known(front: Running) -> None:
+    """A machine on which they come more quickly than 200 a second holds him off for a moment."""
     secret = create(front, "patient")
     for number in range(300):
         assert status(front, f"mw-{number}") in (401, 503)
-    assert status(front, secret) == 200
+    until(lambda: status(front, secret) == 200, "the caller is known")
 
 
 def test_no_secret_is_left_anywhere(front: Running) -> None:
