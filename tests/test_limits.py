@@ -75,11 +75,12 @@ def test_headers_tell_of_the_nearest_limit_of_each_kind():
 
 
 def test_another_limit_is_nearest_when_less_of_it_is_left():
-    kind, resets = limits(RATE, Allowance("requests", 100, 3600.0)), [1.0, 7.25]
-    told = [kind.headers(left, resets) for left in ([9, 5], [0, 5], [0, 5])]
+    kind, resets = limits(RATE, TOKENS, Allowance("requests", 100, 3600.0)), [1.0, 2.0, 7.25]
+    told = [kind.headers(left, resets) for left in ([9, 50, 5], [0, 40, 5], [0, 40, 5])]
     assert [one["x-ratelimit-limit-requests"] for one in told] == ["100", "10", "10"]
     assert [one["x-ratelimit-remaining-requests"] for one in told] == ["5", "0", "0"]
     assert [one["x-ratelimit-reset-requests"] for one in told] == ["7.250s", "1.000s", "1.000s"]
+    assert [one["x-ratelimit-remaining-tokens"] for one in told] == ["50", "40", "40"]
 
 
 def test_headers_of_one_request_are_not_those_of_the_next():
