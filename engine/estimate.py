@@ -84,8 +84,8 @@ def _input(exchange: Exchange, fields: dict[str, Any]) -> int:
 
 
 def input_tokens(buffer: Buffer) -> int:
-    """Tokens in a long body by its size. What is no text in it counts as files do: long runs of
-    ASCII without a space, as base64 is."""
+    """Tokens in a body of more than _SCANNED bytes. What is no text in it counts as files do: long
+    runs of ASCII without a space, as base64 is."""
     size = len(buffer)
     tokens = text = run = 0
     for at in range(0, size, _BLOCK):

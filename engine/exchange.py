@@ -17,7 +17,7 @@ MISSING: Any = object()
 @dataclass(slots=True)
 class Response:
     """An answer: `body` is all of it, or an iterator that yields bytes as they arrive. The names of
-    its headers are in lower case; the gateway's `own` stand in place of an upstream's."""
+    its headers are in lower case; `own`, if there are any, are sent in place of an upstream's."""
 
     status: int
     headers: list[tuple[str, str]]

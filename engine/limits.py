@@ -35,9 +35,12 @@ class Limits:
             ]
         )
         self._kinds = kinds = [rule.allowance.kind for rule in rules]
-        self._estimated = not _COSTLY.isdisjoint(kinds)
-        self._settled = self._estimated or "concurrency" in kinds
-        self._one, self._none = [1] * len(kinds), [0] * len(kinds)
+        self._tokens = [at for at, kind in enumerate(kinds) if kind == "tokens"]
+        self._money = [at for at, kind in enumerate(kinds) if kind == "spend"]
+        self._settled = bool(self._tokens or self._money) or "concurrency" in kinds
+        self._first = [0 if kind in _COSTLY else 1 for kind in kinds]
+        self._last = [1 if kind == "requests" else 0 for kind in kinds]
+        self._none = [0] * len(kinds)
         each = [[at for at, one in enumerate(kinds) if one == kind] for kind in _SHOWN]
         self._among = [among for among in each if among]
         self._sayings: dict[tuple[int, ...], _Saying] = {}
@@ -46,11 +49,11 @@ class Limits:
 
     def costs(self, exchange: Exchange, prices: ByName[Price]) -> Sequence[int]:
         """What a request takes of each."""
-        if not self._estimated:
-            return self._one
+        if not self._tokens and not self._money:
+            return self._first
         usage = expected(exchange)
-        price = prices.find(exchange.account.model or exchange.model)
-        return self._each(1, usage, 0 if price is None else price.cost(usage))
+        price = prices.find(exchange.account.model or exchange.model) if self._money else None
+        return self._with(self._first, usage, 0 if price is None else price.cost(usage))
 
     def came_to(self, account: Account) -> Sequence[int] | None:
         """What it took in the end: nothing, when it never reached an upstream; None where that is
@@ -59,12 +62,15 @@ class Limits:
             return self._none
         if not self._settled:
             return None
-        return self._each(0, account.usage, account.cost)
+        return self._with(self._last, account.usage, account.cost)
 
-    def _each(self, slots: int, usage: Usage, money: int) -> Sequence[int]:
-        tokens = usage.input + usage.output
-        took = {"requests": 1, "concurrency": slots, "tokens": tokens, "spend": money}
-        return list(map(took.__getitem__, self._kinds))
+    def _with(self, plain: Sequence[int], usage: Usage, money: int) -> Sequence[int]:
+        costs = list(plain)
+        for at in self._tokens:
+            costs[at] = usage.input + usage.output
+        for at in self._money:
+            costs[at] = money
+        return costs
 
     def headers(self, remaining: Sequence[int], resets: Sequence[float]) -> dict[str, str]:
         """`x-ratelimit-*` as OpenAI names them: of each kind, the limit that is nearest."""

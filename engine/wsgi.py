@@ -15,12 +15,16 @@ from engine.memory import give_back
 from engine.problem import render
 from engine.serving import metrics_folder, serving
 
+_APP_LOAD_ERROR = 4
+"""What gunicorn takes for the word of a worker that can never serve."""
+
 
 def load() -> Any:
     """The application of the config in MODELWAY_CONFIG (default: ./gateway.yaml).
 
     A config with errors is printed with all of them, and nothing is served.
     """
+    os.register_at_fork(after_in_child=_refuse)
     planned = plan.make(Path(os.environ.get("MODELWAY_CONFIG", "gateway.yaml")), os.environ)
     if planned.plan is None:
         errors = planned.findings.errors
@@ -37,6 +41,12 @@ def load() -> Any:
         raise AppImportError(f"the metrics cannot be kept: {error}") from error
     except CannotConnect as error:
         raise AppImportError(str(error)) from error
+
+
+def _refuse() -> None:
+    """What was loaded is one worker's: its journal, its counters, its connections."""
+    os.write(2, b"modelway: each worker loads this for itself: leave out gunicorn's --preload\n")
+    os._exit(_APP_LOAD_ERROR)
 
 
 app = load()

@@ -98,7 +98,9 @@ class Counters:
         remaining = [max(0, limit.amount - cost) for limit, cost in takings]
         windows = [limit.window for limit in asked.limits]
         over = [index for index, (limit, cost) in enumerate(takings) if cost > limit.amount]
-        return Taken(over[0] if over else None, remaining, windows, None, windows)
+        if over:
+            return Taken(over[0], remaining, windows, waits=windows)
+        return Taken(None, remaining, windows)
 
     def settle(self, receipt: object, costs: Sequence[int]) -> None:
         """Nothing was taken."""

@@ -431,6 +431,23 @@ def test_own_gunicorn_does_not_start_with_a_broken_config(copy: Path) -> None:
     assert not listens(port)
 
 
+def test_own_gunicorn_is_not_to_load_the_application_for_its_workers(copy: Path) -> None:
+    done = subprocess.run(
+        [
+            sys.executable,
+            *("-m", "gunicorn", "-k", "gevent", "-b", f"127.0.0.1:{free_port()}"),
+            *("--preload", "engine.wsgi:app"),
+        ],
+        cwd=copy,
+        env=environment({"MODELWAY_CONFIG": "gateway.yaml"}),
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+    )
+    assert done.returncode == 4
+    assert "leave out gunicorn's --preload" in done.stderr
+
+
 def test_a_stream_under_way_is_finished_before_the_end(tmp_path: Path) -> None:
     go_on = threading.Event()
 

@@ -161,7 +161,7 @@ def test_many_strangers_do_not_keep_a_caller_from_being_known(front: Running) ->
     secret = create(front, "patient")
     for number in range(300):
         assert status(front, f"mw-{number}") in (401, 503)
-    until(lambda: status(front, secret) == 200, "the caller is known")
+    until(lambda: status(front, secret) == 200, "the caller is known", 2)
 
 
 def test_no_secret_is_left_anywhere(front: Running) -> None:

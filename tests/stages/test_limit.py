@@ -40,7 +40,10 @@ class Counters:
             [Limit(*limit, cost) for limit, cost in zip(asked.limits, costs, strict=True)]
         )
         count = len(costs)
-        return Taken(self.denied, [7] * count, [30.0] * count, "receipt", [self.wait] * count)
+        told = [7] * count, [30.0] * count
+        if self.denied is not None:
+            return Taken(self.denied, *told, None, [self.wait] * count)
+        return Taken(None, *told, "receipt")
 
     def settle(self, receipt, costs):
         assert receipt == "receipt"

@@ -20,6 +20,7 @@ import json  # noqa: E402
 import os  # noqa: E402
 import random  # noqa: E402
 import signal  # noqa: E402
+import socket  # noqa: E402
 import sys  # noqa: E402
 import time  # noqa: E402
 import traceback  # noqa: E402
@@ -57,23 +58,27 @@ def holding(store: Counters, count: int, amount: int) -> None:
         time.sleep(1)
 
 
-def endless(make: Callable[[], Counters], started: int) -> None:
+def endless(make: Callable[[], Counters], line: socket.socket) -> None:
     """Until killed. Every request counts 1 of each window in the end, so the two stay equal."""
     store = make()
     for number in range(10**9):
         taken = take(store, TOGETHER)
         if number == 20:
-            os.write(started, b".")
+            line.sendall(b".")
         store.settle(taken.receipt, (1, 1, 0))
 
 
-def look(make: Callable[[], Counters], killed: Callable[[], None]) -> None:
-    """A take as long as the other lives; what is counted when it does no more."""
+def look(make: Callable[[], Counters], line: socket.socket) -> None:
+    """A take, and one more when a worker was killed; what is counted when no other lives."""
     store = make()
+    store.settle(take(store, TOGETHER).receipt, (1, 1, 0))
+    line.sendall(b".")
+    hear(line)
     begun = time.monotonic()
     store.settle(take(store, TOGETHER).receipt, (1, 1, 0))
     seconds = time.monotonic() - begun
-    killed()
+    line.sendall(b".")
+    hear(line)
     say([seconds, *(ENDLESS - remaining for remaining in left(store, TOGETHER))])
     store.close()
 
@@ -93,34 +98,39 @@ def forked(work: Callable[[], None]) -> int:
         os._exit(failed)
 
 
+def hear(line: socket.socket) -> None:
+    if not line.recv(1):
+        raise SystemExit("who was to say something is gone")
+
+
+def kill(child: int) -> None:
+    os.kill(child, signal.SIGKILL)
+    if os.WTERMSIG(os.waitpid(child, 0)[1]) != signal.SIGKILL:
+        raise SystemExit("a worker that was to be killed had ended")
+
+
 def killing(make: Callable[[], Counters], rounds: int) -> None:
     """Every store is made by the process that uses it: this one has none to share."""
     dice = random.Random(5)
     for _ in range(rounds):
-        heard, started = os.pipe()
-        one, other = (forked(partial(endless, make, started)) for _ in range(2))
-        os.close(started)
-        os.read(heard, 1)
+        working, theirs = socket.socketpair()
+        one, other = (forked(partial(endless, make, theirs)) for _ in range(2))
+        theirs.close()
+        hear(working)
+        looking, theirs = socket.socketpair()
+        looker = forked(partial(look, make, theirs))
+        theirs.close()
+        hear(looking)
         time.sleep(dice.random() * 0.01)
-        os.kill(one, signal.SIGKILL)
-        os.waitpid(one, 0)
-
-        (taken, took), (over, gone) = os.pipe(), os.pipe()
-
-        def killed(took: int = took, over: int = over) -> None:
-            os.write(took, b".")
-            os.read(over, 1)
-
-        looking = forked(partial(look, make, killed))
-        os.close(took)
-        os.read(taken, 1)
-        os.kill(other, signal.SIGKILL)
-        os.waitpid(other, 0)
-        os.write(gone, b".")
-        if os.waitpid(looking, 0)[1]:
+        kill(one)
+        looking.sendall(b".")
+        hear(looking)
+        kill(other)
+        looking.sendall(b".")
+        if os.waitpid(looker, 0)[1]:
             raise SystemExit("a look has failed")
-        for end in (heard, taken, over, gone):
-            os.close(end)
+        working.close()
+        looking.close()
 
 
 def watching(store: Counters) -> None:

@@ -53,6 +53,8 @@ class Taken(NamedTuple):
 
     `receipt` goes back to `settle` at most once (a second time does nothing), in the worker that
     took: where nothing is held and all came to what was taken, it need not.
+
+    Nobody changes these lists, nor the costs of a request, once they were handed over.
     """
 
     denied: int | None

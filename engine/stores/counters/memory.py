@@ -11,7 +11,7 @@ import logging
 import time
 from collections.abc import Callable, Sequence
 from itertools import islice
-from operator import add
+from operator import add, eq
 from pathlib import Path
 
 import lmdb
@@ -97,14 +97,14 @@ class Memory:
         return taken
 
     def settle(self, receipt: object, costs: Sequence[int]) -> None:
-        self.correct(receipt, costs)
-        if isinstance(receipt, Receipt):
+        if isinstance(receipt, Receipt) and receipt.places:
+            self.correct(receipt, costs)
             receipt.places = ()
 
     def correct(self, receipt: object, costs: Sequence[int]) -> bool:
         """As `settle`, of what goes on: of slots so many stay held, and all of it can be corrected
         again. Whether it is done."""
-        if not isinstance(receipt, Receipt) or receipt.costs == costs:
+        if not isinstance(receipt, Receipt) or all(map(eq, receipt.costs, costs)):
             return True
         try:
             shared = self._opened()

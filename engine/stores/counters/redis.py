@@ -44,8 +44,8 @@ class _Receipt:
 
 
 class Redis:
-    """Counters in the server at `url`: `redis://`, `rediss://` or `unix://`. Made by the worker
-    that uses them: a child of its would have the same connections.
+    """Counters in the server at `url`: `redis://`, `rediss://` or `unix://`. To be made by the
+    worker that uses them: a child of its would have the same connections, and hold the same slots.
 
     ValueError for another URL. `limit` is the time for one round trip, in seconds, whatever it
     takes; `lease` the seconds after which slots of a dead worker are free; `clock` gives
