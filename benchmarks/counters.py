@@ -29,8 +29,6 @@ from engine.stores.counters.redis import Redis  # noqa: E402
 from tests.support.redis_server import RedisServer  # noqa: E402
 
 HUGE = 10**15
-
-
 COSTS = (1, 1000, 1)
 
 
@@ -46,14 +44,14 @@ def measure(store: Counters, name: str, callers: int, window: float, rounds: int
     """Prints microseconds of CPU for a take and for a settle."""
     asked = [Asked(limits_of(caller, window)) for caller in range(callers)]
     for one in asked:
-        store.settle(store.take(one, COSTS).receipt, (1, 1000, 0))
+        store.settle(store.take(one, COSTS).receipt, (1, 1000, 1))
     spent = {"take": 0.0, "settle": 0.0}
     for at in range(0, rounds, 1000):
         begun = time.process_time()
         taken = [store.take(asked[i % callers], COSTS) for i in range(at, at + 500)]
         between = time.process_time()
         for each in taken:
-            store.settle(each.receipt, (1, 700, 0))
+            store.settle(each.receipt, (1, 700, 1))
         while isinstance(store, Redis) and store.waiting():
             time.sleep(0.001)
         spent["take"] += between - begun

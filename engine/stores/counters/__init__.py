@@ -97,10 +97,10 @@ class Counters(Protocol):
 
     def settle(self, receipt: object, costs: Sequence[int]) -> None:
         """The request is over: correct what was taken to what it really cost, one number for each
-        limit, which may be more than was taken. 0 refunds it; of what was held at a time it is
-        always 0. A correction counts when the request was let in, or now when that is longer ago
-        than the window. Raises nothing when the store is away; what a dead store lost cannot be
-        corrected. The receipt of a denied request (None) does nothing."""
+        limit (0 refunds it; may be more than was taken), and give back what was held at a time,
+        whatever its number says. A correction counts when the request was let in, or now when that
+        is longer ago than the window. Raises nothing when the store is away; what a dead store lost
+        cannot be corrected. The receipt of a denied request (None) does nothing."""
         ...
 
     def close(self) -> None: ...

@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Sequence
-from operator import add, gt, sub
+from operator import add, gt, mul, sub
 from typing import Any
 from weakref import WeakSet
 
@@ -62,7 +62,8 @@ class Ahead:
             return
         hand, taken = receipt
         receipt.clear()
-        hand.left = list(map(sub, map(add, hand.left, taken), costs))
+        came = map(mul, costs, hand.known.windows)
+        hand.left = list(map(sub, map(add, hand.left, taken), came))
         if not hand.ends or min(hand.left) < 0:
             self._end(hand)
 
@@ -174,6 +175,7 @@ class Ahead:
 
 
 _all: WeakSet[Ahead] = WeakSet()
+"""What is to forget, in each child of this process."""
 
 
 def _forget() -> None:

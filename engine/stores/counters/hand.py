@@ -76,12 +76,14 @@ class Known:
         "remaining",
         "short",
         "ticks",
+        "windows",
     )
 
     def __init__(self, asked: Asked) -> None:
         marks = [Limit(f"ahead|{one.key}", ENDLESS, MARKED) for one in asked.limits]
         self.marked = Asked([*asked.limits, *marks])
         self.keys = frozenset((one.key, one.window) for one in asked.limits)
+        self.windows = [1 if one.window else 0 for one in asked.limits]
         self.ticks = [tick_of(one.window) for one in asked.limits if one.window]
         self.short = min(self.ticks, default=_OFTEN) < _OFTEN
         self.hand: Hand | None = None

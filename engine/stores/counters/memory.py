@@ -98,7 +98,8 @@ class Memory:
 
     def settle(self, receipt: object, costs: Sequence[int]) -> None:
         if isinstance(receipt, Receipt) and receipt.places:
-            self.correct(receipt, costs)
+            each = zip(receipt.places, costs, strict=False)
+            self.correct(receipt, [cost if tick else 0 for (_, tick, _), cost in each])
             receipt.places = ()
 
     def correct(self, receipt: object, costs: Sequence[int]) -> bool:

@@ -178,7 +178,7 @@ def test_a_socket_of_the_same_machine_will_do(server, database):
 def test_everything_kept_has_an_end_and_the_same_hash_tag(server):
     store = Redis(server.url, limit=PATIENT)
     first = take(store, [*RATE, Limit("budget:a", 10**15, 90 * 86400.0, 500), Limit("s", 5, 0)])
-    store.settle(first.receipt, [0, 700, 0])
+    store.settle(first.receipt, [0, 700, 1])
     take(store, [*RATE, Limit("budget:b", 10**15, 1.0, 500), Limit("t", 5, 0)])
     store.close()
     keys = [line for line in server.say("KEYS *").split(b"\r\n") if b":" in line]
@@ -281,7 +281,7 @@ def test_a_slot_that_was_given_back_is_there_for_the_next_take(server):
     for _ in range(200):
         taken = take(store, one)
         assert taken.denied is None
-        store.settle(taken.receipt, [0])
+        store.settle(taken.receipt, [1])
     store.close()
 
 
@@ -292,7 +292,7 @@ def test_a_slot_is_given_back_after_its_renewal_and_not_before(server, monkeypat
 
     def renewing(command: Any, **options: Any) -> Any:
         if command[1] == RENEW.sha and not along:
-            store.settle(taken.receipt, [0])
+            store.settle(taken.receipt, [1])
             along.append(store._later.along())
         return call(command, **options)
 
@@ -347,7 +347,7 @@ def test_of_what_may_have_been_done_with_a_take_only_slots_are_given_back_again(
     monkeypatch.setattr(later, "PAUSE", 60.0)
     store = Redis(server.url, limit=PATIENT)
     both = [*RATE, Limit("slots:a", 5, 0.0)]
-    store.settle(take(store, both).receipt, [1, 0])
+    store.settle(take(store, both).receipt, [1, 1])
 
     def broken(**options: object) -> object:
         raise Broken("in the middle of the answer")

@@ -151,7 +151,7 @@ def test_what_is_over_is_swept_as_new_records_come(path, store, clock):
 def test_slots_nobody_holds_are_swept(path, store):
     for caller in range(1000):
         taken = take(store, [Limit(f"slots:{caller}", 5, 0)])
-        store.settle(taken.receipt, [0])
+        store.settle(taken.receipt, [1])
     assert entries(path) < 50
 
 
@@ -180,8 +180,8 @@ def test_full_counters_let_requests_pass_say_so_once_a_minute_and_recover(path, 
     store.close()
 
 
-@pytest.mark.parametrize("limit", [Limit("a", 2, 0), Limit("a", 2, 600.0)])
-def test_what_was_not_counted_is_not_given_back(path, clock, limit):
+@pytest.mark.parametrize(("limit", "cost"), [(Limit("a", 2, 0), 1), (Limit("a", 2, 600.0), 0)])
+def test_what_was_not_counted_is_not_given_back(path, clock, limit, cost):
     store = Memory(path, clock=clock, size=1 << 18)
     for caller in range(3000):
         take(store, rate(f"caller-{caller}", 1))
@@ -190,7 +190,7 @@ def test_what_was_not_counted_is_not_given_back(path, clock, limit):
     for caller in range(50):
         take(store, rate(f"later-{caller}", 1))
     assert [take(store, [limit]).denied for _ in range(3)] == [None, None, 0]
-    store.settle(uncounted.receipt, [0])
+    store.settle(uncounted.receipt, [cost])
     assert take(store, [limit]).denied == 0
     store.close()
 
@@ -199,7 +199,7 @@ def test_a_limit_that_finds_no_room_has_none_further_on(store, monkeypatch):
     room = iter([False, True])
     monkeypatch.setattr(Memory, "_room", lambda *_: next(room))
     slot = Limit("slots:a", 5, 0)
-    store.settle(take(store, [slot, slot]).receipt, [0, 0])
+    store.settle(take(store, [slot, slot]).receipt, [1, 1])
     monkeypatch.undo()
     assert take(store, [Limit("slots:a", 5, 0, 0)]).remaining[0] == 5
 

@@ -131,7 +131,7 @@ def test_a_receipt_settles_once(bench):
     taken = bench.take(rate(10, cost=5), slots(2))
     bench.take(rate(10, cost=5), slots(2))
     for _ in range(3):
-        bench.settle(taken.receipt, 1, 0)
+        bench.settle(taken.receipt, 1, 1)
     assert bench.take(rate(10, cost=0), slots(2, 0)).remaining == [4, 1]
 
 
@@ -173,7 +173,7 @@ def test_slots_are_held_until_they_are_given_back(bench):
     assert [first.remaining[0], second.remaining[0]] == [1, 0]
     denied = bench.take(slots(2))
     assert (denied.denied, denied.waits[0]) == (0, HELD_AGAIN)
-    bench.settle(first.receipt, 0)
+    bench.settle(first.receipt, 1)
     assert bench.passes(slots(2))
     assert not bench.passes(slots(2))
 
