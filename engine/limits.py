@@ -65,6 +65,7 @@ class Limits:
         return self._with(self._last, account.usage, account.cost)
 
     def _with(self, plain: Sequence[int], usage: Usage, money: int) -> Sequence[int]:
+        """`plain`, with tokens and money filled in."""
         costs = list(plain)
         for at in self._tokens:
             costs[at] = usage.input + usage.output

@@ -393,14 +393,29 @@ def alone(folder: Path) -> str:
     return replaced(shipped(folder / "project"), "workers: 2", "workers: 1")
 
 
+def own_gunicorn(port: int, *options: str) -> list[str]:
+    """The command by which others run the application."""
+    command = ("-m", "gunicorn", "-k", "gevent", "-b", f"127.0.0.1:{port}")
+    return [sys.executable, *command, *options, "engine.wsgi:app"]
+
+
+def ended(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
+    """What a command says that is not to serve."""
+    return subprocess.run(
+        command,
+        cwd=folder,
+        env=environment({"MODELWAY_CONFIG": "gateway.yaml"}),
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+    )
+
+
 def test_own_gunicorn_serves_the_config_named_by_the_environment(
     platform: Platform, tmp_path: Path
 ) -> None:
     port = free_port()
-    command = [
-        sys.executable,
-        *("-m", "gunicorn", "-k", "gevent", "-b", f"127.0.0.1:{port}", "engine.wsgi:app"),
-    ]
+    command = own_gunicorn(port)
     config = {"MODELWAY_CONFIG": str(platform.folder / "gateway.yaml")}
     running = start(command, port, tmp_path, {**pointed_at(platform.mock.url), **config})
     try:
@@ -415,37 +430,19 @@ def test_own_gunicorn_serves_the_config_named_by_the_environment(
 def test_own_gunicorn_does_not_start_with_a_broken_config(copy: Path) -> None:
     line = changed(copy, "workers: 2", "workerz: 2")
     port = free_port()
-    done = subprocess.run(
-        [
-            sys.executable,
-            *("-m", "gunicorn", "-k", "gevent", "-b", f"127.0.0.1:{port}", "engine.wsgi:app"),
-        ],
-        cwd=copy,
-        env=environment({"MODELWAY_CONFIG": "gateway.yaml"}),
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-    )
+    done = ended(own_gunicorn(port), copy)
     assert done.returncode != 0
     assert f"gateway.yaml:{line}:" in done.stderr
     assert not listens(port)
 
 
 def test_own_gunicorn_is_not_to_load_the_application_for_its_workers(copy: Path) -> None:
-    done = subprocess.run(
-        [
-            sys.executable,
-            *("-m", "gunicorn", "-k", "gevent", "-b", f"127.0.0.1:{free_port()}"),
-            *("--preload", "engine.wsgi:app"),
-        ],
-        cwd=copy,
-        env=environment({"MODELWAY_CONFIG": "gateway.yaml"}),
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-    )
+    port = free_port()
+    done = ended(own_gunicorn(port, "--preload"), copy)
     assert done.returncode == 4
     assert "leave out gunicorn's --preload" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not listens(port)
 
 
 def test_a_stream_under_way_is_finished_before_the_end(tmp_path: Path) -> None:

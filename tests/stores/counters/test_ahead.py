@@ -126,9 +126,14 @@ def test_what_is_not_used_is_given_back_when_its_time_is_over(worker):
 
 def test_what_is_not_used_is_given_back_though_nobody_asks_again(path):
     store, other = Ahead(Memory(path)), Memory(path)
-    for _ in range(5):
+    taken = 0
+    while not store._hands:  # of two that come within 10 ms
         take(store, [RATE])
-    until(lambda: left(other, [RATE]) == [99_995] or gevent.sleep(0.01), "all is given back")
+        taken += 1
+    assert left(other, [RATE])[0] < 100_000 - taken
+    until(
+        lambda: left(other, [RATE]) == [100_000 - taken] or gevent.sleep(0.01), "all is given back"
+    )
     until(lambda: store._timer is None or gevent.sleep(0.01), "nothing goes on")
     store.close()
     other.close()
@@ -143,7 +148,7 @@ def test_closing_gives_back(worker):
 def test_what_is_settled_is_in_hand_again(worker):
     taken = worker.often(4, RATE, TOKENS, SLOTS)
     for one in taken[2:]:
-        worker.store.settle(one.receipt, [1, 30, 0])
+        worker.store.settle(one.receipt, [1, 30, 1])
         worker.store.settle(one.receipt, [0, 0, 0])
     assert worker.take(RATE, TOKENS, SLOTS).remaining == [
         99_995,
@@ -157,9 +162,9 @@ def test_what_is_settled_is_in_hand_again(worker):
 def test_who_is_settled_late_is_corrected_in_the_store(worker):
     first, *_, last = worker.often(5, RATE, TOKENS, SLOTS)
     worker.take(RATE, TOKENS, SLOTS, pause=SPAN)
-    worker.store.settle(last.receipt, [0, 7, 0])
+    worker.store.settle(last.receipt, [0, 7, 1])
     assert worker.seen(RATE, TOKENS, SLOTS) == [99_995, 10**9 - 507, 9_995]
-    worker.store.settle(first.receipt, [1, 100_000, 0])
+    worker.store.settle(first.receipt, [1, 100_000, 1])
     assert worker.seen(RATE, TOKENS, SLOTS) == [99_995, 10**9 - 100_407, 9_996]
 
 
@@ -174,13 +179,13 @@ def test_slots_in_use_stay_held_when_the_rest_is_given_back(worker):
     worker.store.close()
     assert worker.seen(SLOTS) == [9_995]
     for one in held:
-        worker.store.settle(one.receipt, [0])
+        worker.store.settle(one.receipt, [1])
     assert worker.seen(SLOTS) == [10_000]
 
 
 def test_slots_that_come_back_are_not_asked_for_again(worker):
     for _ in range(10 * MOST):
-        worker.store.settle(worker.take(RATE, SLOTS, pause=0.0001).receipt, [1, 0])
+        worker.store.settle(worker.take(RATE, SLOTS, pause=0.0001).receipt, [1, 1])
     assert worker.seen(SLOTS)[0] >= 10_000 - 2 * MOST
     worker.store.close()
     assert worker.seen(RATE, SLOTS) == [100_000 - 10 * MOST, 10_000]
@@ -348,7 +353,7 @@ def test_nobody_waits_for_ever_for_what_stays_in_hand(worker):
     worker.often(5, RATE)
     begun = time.monotonic()
     assert take(one, [RATE._replace(cost=99_990)]).denied == 0
-    assert time.monotonic() - begun >= MARKED
+    assert MARKED <= time.monotonic() - begun < MARKED + 2
     one.close()
 
 
@@ -364,11 +369,11 @@ def test_who_is_denied_over_and_over_asks_once_each(worker):
 
 def test_what_cannot_be_given_back_now_is_when_it_can(worker):
     first, *held = worker.often(5, RATE, SLOTS)
-    worker.store.settle(first.receipt, [1, 0])  # it was taken for itself
+    worker.store.settle(first.receipt, [1, 1])  # it was taken for itself
     worker.memory.broken = True
     worker.take(RATE, SLOTS, pause=SPAN)
     for one in held:
-        worker.store.settle(one.receipt, [1, 0])
+        worker.store.settle(one.receipt, [1, 1])
     assert worker.seen(SLOTS)[0] < 9_994
     worker.memory.broken = False
     worker.store._end_the_old()
