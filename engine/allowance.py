@@ -20,6 +20,13 @@ BY = {
 """The schema of who shares an allowance. On a route without tokens, `token` means an address."""
 
 
+AMOUNT = {"type": "integer", "minimum": 1, "maximum": 999_999_999_999_999}
+"""The schema of an amount: as many digits as COUNT takes."""
+
+PER = {"type": "string", "pattern": units.TIME}
+"""The schema of the time in which an amount counts."""
+
+
 @dataclass(frozen=True, slots=True)
 class Allowance:
     """At most `amount` within any `window` seconds.

@@ -14,7 +14,6 @@ from engine.endpoint import Door
 from engine.exchange import Handler, Stage
 from engine.pipeline import compose
 from engine.plan import Plan, Route
-from engine.policies import stages_of
 from engine.readings import of_door, of_upstreams
 from engine.relay.websocket.session import Limits
 from engine.relay.websocket.sessions import Sessions
@@ -119,7 +118,7 @@ def _own_pages(plan: Plan, services: Services) -> Mapping[str, Handler]:
 def _handler(route: Route, parts: _Parts) -> Handler:
     """The whole stack of a route."""
     services, dialect = parts.services, route.dialects[-1]
-    guards, late, rules = stages_of(route.policies, services)
+    guards = route.guards
     steps = []
     if route.model is not None:
         steps.append(
@@ -134,13 +133,13 @@ def _handler(route: Route, parts: _Parts) -> Handler:
         )
     stages = [
         authenticate(route.carriers, route.public, services),
-        *guards,
+        *(step.stage(services) for step in guards.early),
         *_reporting(route),
         validate(route.operation, route.validate, _in_body(route), route.unknown_fields),
         *steps,
-        *late,
+        *(step.stage(services) for step in guards.late),
         *([meter(dialect, route.takes, services)] if parts.metered else []),
-        limit(rules, services, route.to[0].upstream if route.to else ""),
+        limit(guards.rules, services, route.to[0].upstream if route.to else ""),
     ]
     return compose(parts.around(route, stages), last=_last(route, parts))
 

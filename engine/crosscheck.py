@@ -120,7 +120,7 @@ class _Checker:
             if shape.check(policy.options, module.SCHEMA, source, policy.at, self.findings):
                 continue
             try:
-                getattr(module, "check", _anything)(policy.options)
+                policies.guards([policy], self.config.currency)
             except ValueError as error:
                 self.error(policy.at, "MW104", str(error))
 
@@ -180,7 +180,3 @@ class _Checker:
                     f"upstream '{name}' is used by nothing",
                     key=True,
                 )
-
-
-def _anything(options: object) -> None:
-    """A policy without a check of its own."""

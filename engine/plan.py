@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path as FilePath
 
@@ -20,6 +20,7 @@ from engine.dialects import Dialect
 from engine.estimate import Takes
 from engine.files import noting
 from engine.marked_yaml import read_file
+from engine.policies import Guards, guards
 from engine.problem import Findings, Level, Path, Problem
 from engine.relay.headers import NEVER_SENT
 from engine.routing import Claim, assign
@@ -37,7 +38,8 @@ from engine.spec.takes import takes
 class Route:
     """An operation, where it goes and what guards it; every name is known to exist.
 
-    `takes` is what its requests can say that matters for counting.
+    `takes` is what its requests can say that matters for counting. `guards` are the `policies`
+    compiled.
 
     `dialects` are those whose callers the path belongs to, the operation's own last. `wide` are
     the path's variables that may hold slashes, because they name a model. `websocket` holds the
@@ -56,6 +58,7 @@ class Route:
     public: bool
     validate: str
     policies: tuple[Policy, ...]
+    guards: Guards
     wide: tuple[str, ...]
     takes: Takes
     websocket: WebSocket | None
@@ -145,7 +148,8 @@ def _make(file: FilePath, environ: Mapping[str, str], text: str | None) -> Plann
     for specification in planned.specifications.values():
         specification.settle()
     if not findings.errors:
-        planned.plan = Plan(config, made, planned.specifications)
+        guarded = (replace(r, guards=guards(r.policies, config.currency)) for r in made)
+        planned.plan = Plan(config, tuple(guarded), planned.specifications)
     return planned
 
 
@@ -178,6 +182,7 @@ def _route(
         public=said.public,
         validate=said.validate,
         policies=(*config.policies, *said.policies),
+        guards=Guards(),  # compiled when all of them are known to be right
         wide=tuple(names if said.answer == "models" else {*wide, *operation.wide}),
         takes=takes(specifications[operation.spec].node(operation)),
         websocket=(said.websocket or WebSocket()) if operation.websocket else None,

@@ -9,7 +9,7 @@ from typing import Any
 
 from engine.errors import GatewayError
 from engine.exchange import Exchange, Handler, Response, Stage
-from engine.network import caller_address, networks, within
+from engine.network import Network, caller_address, networks, within
 from engine.services import Services
 
 SCHEMA: dict[str, Any] = {
@@ -20,17 +20,15 @@ SCHEMA: dict[str, Any] = {
 }
 
 
-def check(options: list[str]) -> None:
+def read(options: list[str]) -> tuple[Network, ...]:
     """Raises ValueError for what is no network."""
-    networks(options)
+    return networks(options)
 
 
-def build(options: list[str], services: Services) -> Stage:
-    allowed = networks(options)
-
+def build(options: tuple[Network, ...], services: Services) -> Stage:
     def allow_ips(exchange: Exchange, following: Handler) -> Response:
         address = caller_address(exchange.environ, services.proxies)
-        if not within(address, allowed):
+        if not within(address, options):
             message = f"Requests from {address or 'here'} are not allowed."
             raise GatewayError(403, "address_not_allowed", message)
         return following(exchange)

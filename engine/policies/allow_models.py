@@ -19,7 +19,11 @@ SCHEMA: dict[str, Any] = {
 NEEDS_MODEL = True
 
 
-def build(options: list[str], services: Services) -> Stage:
+def read(options: list[str]) -> tuple[str, ...]:
+    return tuple(options)
+
+
+def build(options: tuple[str, ...], services: Services) -> Stage:
     def allow_models(exchange: Exchange, following: Handler) -> Response:
         model = exchange.model
         if model and not any(matches(model, pattern) for pattern in options):

@@ -17,7 +17,11 @@ SCHEMA: dict[str, Any] = {
 }
 
 
-def build(options: list[str], services: Services) -> Stage:
+def read(options: list[str]) -> tuple[str, ...]:
+    return tuple(options)
+
+
+def build(options: tuple[str, ...], services: Services) -> Stage:
     def allow_operations(exchange: Exchange, following: Handler) -> Response:
         if not any(matches(exchange.operation, pattern) for pattern in options):
             message = f"The operation '{exchange.operation}' may not be called here."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.allowance import BY, Allowance
+from engine.allowance import AMOUNT, BY, Allowance
 
 SCHEMA: dict[str, Any] = {
     "description": "Requests under way at one time.",
@@ -12,7 +12,7 @@ SCHEMA: dict[str, Any] = {
     "additionalProperties": False,
     "required": ["requests"],
     "properties": {
-        "requests": {"description": "How many may be under way.", "type": "integer", "minimum": 1},
+        "requests": {"description": "How many may be under way.", **AMOUNT},
         "by": BY,
     },
 }

@@ -18,11 +18,13 @@ SCHEMA: dict[str, Any] = {
 }
 
 
-def build(options: str, services: Services) -> Stage:
-    limit = units.size(options)
+def read(options: str) -> int:
+    return units.size(options)
 
+
+def build(options: int, services: Services) -> Stage:
     def max_body(exchange: Exchange, following: Handler) -> Response:
-        exchange.max_body = min(exchange.max_body, limit)
+        exchange.max_body = min(exchange.max_body, options)
         return following(exchange)
 
     return max_body

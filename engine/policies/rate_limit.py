@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from engine import units
-from engine.allowance import BY, Allowance
+from engine.allowance import AMOUNT, BY, PER, Allowance
 
 SCHEMA: dict[str, Any] = {
     "description": "Requests in any such time.",
@@ -13,8 +13,8 @@ SCHEMA: dict[str, Any] = {
     "additionalProperties": False,
     "required": ["requests", "per"],
     "properties": {
-        "requests": {"description": "How many may pass.", "type": "integer", "minimum": 1},
-        "per": {"description": "In what time: 1s, 1m, 1h.", "pattern": units.TIME},
+        "requests": {"description": "How many may pass.", **AMOUNT},
+        "per": {"description": "In what time: 1s, 1m, 1h.", **PER},
         "by": BY,
     },
 }

@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 from engine import units
-from engine.allowance import BY, Allowance
+from engine.allowance import BY, PER, Allowance
 from engine.usage import NANO
 
 SCHEMA: dict[str, Any] = {
@@ -15,8 +15,13 @@ SCHEMA: dict[str, Any] = {
     "additionalProperties": False,
     "required": ["amount", "per"],
     "properties": {
-        "amount": {"description": "How much, in `currency`.", "type": "number", "minimum": 0.01},
-        "per": {"description": "In what time: 1h, 1d, 30d.", "pattern": units.TIME},
+        "amount": {
+            "description": "How much, in `currency`.",
+            "type": "number",
+            "minimum": 0.01,
+            "maximum": 999_999_999,
+        },
+        "per": {"description": "In what time: 1h, 1d, 30d.", **PER},
         "by": BY,
     },
 }

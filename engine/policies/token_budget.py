@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from engine import units
-from engine.allowance import BY, Allowance
+from engine.allowance import AMOUNT, BY, PER, Allowance
 
 SCHEMA: dict[str, Any] = {
     "description": "Model tokens, in and out, in any such time.",
@@ -16,8 +16,8 @@ SCHEMA: dict[str, Any] = {
     "additionalProperties": False,
     "required": ["tokens", "per"],
     "properties": {
-        "tokens": {"description": "How many may be used.", "type": "integer", "minimum": 1},
-        "per": {"description": "In what time: 1h, 1d, 30d.", "pattern": units.TIME},
+        "tokens": {"description": "How many may be used.", **AMOUNT},
+        "per": {"description": "In what time: 1h, 1d, 30d.", **PER},
         "by": BY,
     },
 }

@@ -13,7 +13,7 @@ def passes(module, options, services=None, **known):
     exchange = Exchange("GET", "/", "", known.pop("environ", {}))
     for name, value in known.items():
         setattr(exchange, name, value)
-    stage = module.build(options, services or Services())
+    stage = module.build(module.read(options), services or Services())
     try:
         stage(exchange, lambda given: Response(200, []))
     except GatewayError as error:
@@ -49,4 +49,4 @@ def test_addresses_behind_a_trusted_proxy():
 
 def test_what_is_no_network_is_told_before_it_runs():
     with pytest.raises(ValueError, match="no address or network"):
-        allow_ips.check(["10.0.0.1/8"])
+        allow_ips.read(["10.0.0.1/8"])

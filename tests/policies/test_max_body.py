@@ -3,7 +3,7 @@
 import pytest
 
 from engine.exchange import Exchange, Response
-from engine.policies.max_body import build
+from engine.policies.max_body import build, read
 from engine.services import Services
 
 
@@ -13,7 +13,7 @@ from engine.services import Services
 def test_it_lowers_the_limit_and_never_raises_it(server, policy, limit):
     exchange = Exchange("POST", "/", "", {})
     exchange.max_body = server
-    stage = build(policy, Services())
+    stage = build(read(policy), Services())
     assert (
         stage(exchange, lambda given: Response(200, [], b"%d" % given.max_body)).body
         == b"%d" % limit

@@ -5,8 +5,7 @@ import pytest
 from engine import policies
 from engine.allowance import Allowance
 from engine.config.model import Policy
-from engine.policies import stages_of
-from engine.services import Services
+from engine.policies import guards
 
 
 def listed(*pairs, group=""):
@@ -14,16 +13,16 @@ def listed(*pairs, group=""):
 
 
 def test_each_goes_to_its_place():
-    early, late, rules = stages_of(
+    made = guards(
         listed(
             ("allow_models", ["a"]),
             ("max_body", "1KB"),
             ("rate_limit", {"requests": 6, "per": "1m"}),
             ("allow_operations", ["a.*"]),
         ),
-        Services(),
+        "USD",
     )
-    assert [len(early), len(late), len(rules)] == [2, 1, 1]
+    assert [len(made.early), len(made.late), len(made.rules)] == [2, 1, 1]
 
 
 @pytest.mark.parametrize(
@@ -37,14 +36,14 @@ def test_each_goes_to_its_place():
 )
 def test_limits(name, options, allowance):
     for by in ("token", "all"):
-        (rule,) = stages_of(listed((name, options | {"by": by})), Services())[2]
+        (rule,) = guards(listed((name, options | {"by": by})), "USD").rules
         assert (rule.allowance, rule.by) == (allowance, by)
 
 
 def test_a_limit_keeps_its_name_wherever_it_stands():
     one, two = ("rate_limit", {"requests": 6, "per": "1m"}), ("concurrency", {"requests": 3})
     first, second = (
-        stages_of(given, Services())[2] for given in (listed(one, two), listed(two, one))
+        guards(given, "USD").rules for given in (listed(one, two), listed(two, one))
     )
     assert {rule.name for rule in first} == {rule.name for rule in second}
 
@@ -57,7 +56,7 @@ def test_limits_that_differ_in_anything_count_apart():
         *listed(rate, group="a.b"),
         *listed(rate, group="a.c"),
     ]
-    assert len({rule.name for rule in stages_of(every, Services())[2]}) == 6
+    assert len({rule.name for rule in guards(every, "USD").rules}) == 6
 
 
 def test_every_policy_says_what_it_is():
