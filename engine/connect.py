@@ -139,7 +139,8 @@ def _ledger(config: Config, url: str, told: Observing) -> Observer:
     database = open_database(url)
     books = Books(database, partial(upgrade, database))
     shipper = Shipper(journal, books, retention=config.stores.retention)
-    shipper.start()
+    if told.background:
+        shipper.start()
     told.closing += [database.close, shipper.close]
     told.readings.append(of_ledger(journal, shipper))
 

@@ -24,13 +24,18 @@ from engine.telemetry.sink import Sink
 
 @dataclass(slots=True)
 class Observing:
-    """What is told of exchanges, asked of the parts, shown as a page, and closed at the end."""
+    """What is told of exchanges, asked of the parts, shown as a page, and closed at the end.
+
+    `background` says whether the parts start their work beside the requests: shipping the ledger,
+    reading gauges, sending spans.
+    """
 
     observers: list[Observer] = field(default_factory=list)
     readings: list[Read] = field(default_factory=list)
     page: Callable[[], bytes] | None = None
     health: Health = field(default_factory=Health)
     closing: list[Callable[[], None]] = field(default_factory=list)
+    background: bool = True
 
 
 def form_of(config: Config) -> log.Format:
@@ -39,7 +44,11 @@ def form_of(config: Config) -> log.Format:
 
 
 def observing(
-    config: Config, folder: Path | None, loggers: Sequence[str] = log.LOGGERS
+    config: Config,
+    folder: Path | None,
+    loggers: Sequence[str] = log.LOGGERS,
+    *,
+    background: bool = True,
 ) -> Observing:
     """The logs and metrics of one worker: to be made in it, after the fork.
 
@@ -47,7 +56,7 @@ def observing(
     those that are the gateway's own to write.
     """
     said = config.telemetry
-    made = Observing()
+    made = Observing(background=background)
     made.health.version = version()
     made.health.standing.taken(hash_of(config), 0.0)
     sinks: list[Sink] = []
@@ -96,7 +105,8 @@ def _metrics(config: Config, folder: Path, behind: Later[Exchange], made: Observ
     behind.works.append(metrics.note)
     made.page = metrics.page
     made.closing.append(metrics.close)
-    metrics.start()
+    if made.background:
+        metrics.start()
 
 
 def _dropped(sinks: list[Sink]) -> Reading:

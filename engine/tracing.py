@@ -33,7 +33,8 @@ def tracing(config: Config, said: Traces, told: Observing) -> Observer:
     encoder = Encoder(resource(os.environ, ours, platform.node(), os.getpid()), ours)
     post = Post(said.url, {"content-type": "application/x-protobuf", **said.headers})
     exporter = Exporter(encoder.encode, post, refused, complain=Seldom().say)
-    exporter.start()
+    if told.background:
+        exporter.start()
     told.closing += [post.close, exporter.close]
     told.readings.append(of_exporter(exporter))
     made = traces.Traces(Sampler(said.sample), exporter.add, _peers(config))

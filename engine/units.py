@@ -15,17 +15,21 @@ _BYTES = {
     "GiB": 1024**3,
 }
 
+LONGEST = 36_500 * 86_400.0
+"""Seconds of a hundred years: the longest that `seconds` returns. The clocks and timers of the
+system overflow after 292 years."""
+
 DURATION = r"^[0-9]{1,9}(\.[0-9]{1,9})?(ms|s|m|h|d)$"
 TIME = r"^[1-9][0-9]{0,8}(s|m|h|d)$"
 SIZE = r"^[0-9]{1,12}(\.[0-9]{1,9})?(B|KB|MB|GB|KiB|MiB|GiB)$"
 
 
 def seconds(text: str) -> float:
-    """`"10m"` -> 600.0. Raises ValueError for anything DURATION does not match."""
+    """`"10m"` -> 600.0, at most LONGEST. Raises ValueError for anything DURATION does not match."""
     if not re.fullmatch(DURATION, text):
         raise ValueError(f"'{text}' is not a duration like 250ms, 3s, 10m, 1h or 90d")
     number = text.rstrip("mshd")
-    return float(number) * _SECONDS[text[len(number) :]]
+    return min(float(number) * _SECONDS[text[len(number) :]], LONGEST)
 
 
 def size(text: str) -> int:

@@ -17,7 +17,7 @@ from engine.config.tokens import Tokens
 from engine.config.upstreams import Upstreams
 from engine.marked_yaml import Marked, read
 from engine.network import Network, networks
-from engine.problem import Findings, Path
+from engine.problem import Findings, Path, place_of
 
 _NAMED = ("specs", "upstreams", "models")
 
@@ -40,13 +40,16 @@ def load(
     whole = True
     if isinstance(marked.value, dict) and "include" in marked.value:
         marked, whole = assemble(marked, folder, environ, findings)
+    marked.value = _whole_numbers(marked.value)
     breaches = _check_shape(marked, findings)
     if not isinstance(marked.value, dict):
         return None, marked
     said, broken = _sound(marked.value, breaches)
     if not whole:
         broken = model.Broken({**broken.names, **dict.fromkeys(_NAMED, frozenset("*"))})
-    return _Builder(marked, folder, findings).config(said, broken), marked
+    config = _Builder(marked, folder, findings).config(said, broken)
+    _check_text(marked.value, (), marked, findings)
+    return config, marked
 
 
 def _check_shape(marked: Marked, findings: Findings) -> list[Path]:
@@ -59,6 +62,35 @@ def _check_shape(marked: Marked, findings: Findings) -> list[Path]:
     failed = {(problem.file, problem.line, problem.column) for problem in marked.problems}
     findings.found.extend(p for p in shaped.found if (p.file, p.line, p.column) not in failed)
     return breaches
+
+
+def _whole_numbers(value: Any) -> Any:
+    """The value with `10.0` and `1e3` as integers: JSON Schema takes them for whole numbers, and
+    what counts with them does not. Requests under `tests` stay as they are."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, list):
+        return [_whole_numbers(below) for below in value]
+    if isinstance(value, dict):
+        return {k: below if k == "tests" else _whole_numbers(below) for k, below in value.items()}
+    return value
+
+
+def _check_text(value: Any, at: Path, marked: Marked, findings: Findings) -> None:
+    """Note strings with a NUL character, which no file, header or address can have, unless
+    something else is wrong with them already."""
+    if isinstance(value, str) and "\0" in value:
+        place = place_of(marked, at)
+        if not any((p.file, p.line, p.column) == place for p in findings.found):
+            message = "a character that may not stand here (U+0000)"
+            findings.error(marked, at, "MW104", message, "take it out")
+    elif isinstance(value, list):
+        for index, below in enumerate(value):
+            _check_text(below, (*at, index), marked, findings)
+    elif isinstance(value, dict):
+        for key, below in value.items():
+            _check_text(key, (*at, key), marked, findings)
+            _check_text(below, (*at, key), marked, findings)
 
 
 def _sound(value: dict[str, Any], breaches: list[Path]) -> tuple[dict[str, Any], model.Broken]:

@@ -35,7 +35,7 @@ def expander(environ: Mapping[str, str], folder: Path) -> Expand:
                 "write ${VAR}, ${VAR:-default} or ${file:/path}",
             )
         if environ.get(name):
-            return environ[name]
+            return _text(environ[name], name)
         if default_given:
             return default
         if name in environ:
@@ -51,6 +51,17 @@ def expander(environ: Mapping[str, str], folder: Path) -> Expand:
         )
 
     return lambda text: _REFERENCE.sub(fill, text)
+
+
+def _text(value: str, name: str) -> str:
+    """A variable's value. Bytes that are no UTF-8 stand in it as surrogates, which no JSON, header
+    or address can hold."""
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        message = f"environment variable '{name}' is not UTF-8 text"
+        raise ExpandError(message, "set it to text") from error
+    return value
 
 
 def _read(path: Path) -> str:

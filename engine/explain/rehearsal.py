@@ -20,6 +20,7 @@ from engine.explain.candidates import narrowed
 from engine.explain.seen import Answers, Request, Seen, Step
 from engine.explain.standins import Counters, Recorder, recorder
 from engine.plan import Plan, Route
+from engine.router import Application
 from engine.services import Services
 from engine.spec.security import Carrier
 from engine.stages import would_reject
@@ -38,7 +39,7 @@ def rehearse(
     ValueError, in words, for a request that could not be sent.
     """
     seen = Seen(request)
-    environ = _environ(request)
+    environ = environ_of(request)
     secret = new_secret() if caller is not None else ""
     named = plan.config.tokens
     services = Services(
@@ -57,19 +58,28 @@ def rehearse(
         around=lambda route, stages: _watched(route, stages, seen, secret),
     )
 
+    with heard(seen.log), _counted(seen.reported):
+        seen.status, seen.headers, seen.body = play(app, environ)
+    return seen
+
+
+def play(app: Application, environ: Environ) -> tuple[int, list[tuple[str, str]], bytes]:
+    """Status, headers and body of what an application answers."""
+    status, headers = 0, []
+
     def start_response(
-        status: str, headers: list[tuple[str, str]], error: object = None
+        line: str, pairs: list[tuple[str, str]], error: object = None
     ) -> Callable[[bytes], object]:
-        seen.status, seen.headers = int(status.split(" ", 1)[0]), headers
+        nonlocal status, headers
+        status, headers = int(line.split(" ", 1)[0]), pairs
         return lambda data: None
 
-    with _heard(seen.log), _counted(seen.reported):
-        body = app(environ, start_response)
-        try:
-            seen.body = b"".join(body)
-        finally:
-            getattr(body, "close", lambda: None)()
-    return seen
+    body = app(environ, start_response)
+    try:
+        data = b"".join(body)
+    finally:
+        getattr(body, "close", lambda: None)()
+    return status, headers, data
 
 
 def _clients(plan: Plan, seen: Seen, answers: Answers) -> Callable[..., Recorder]:
@@ -91,7 +101,7 @@ def _watched(route: Route, stages: Sequence[Stage], seen: Seen, secret: str) -> 
     def enter(exchange: Exchange, following: Handler) -> Response:
         seen.route, seen.exchange = route, exchange
         if secret:
-            _put_on(exchange, route.carriers[0], secret)
+            put_on(exchange, route.carriers[0], secret)
         seen.carried = [carrier for carrier in route.carriers if carried(exchange, carrier)]
         try:
             return following(exchange)
@@ -119,7 +129,7 @@ def _with_an_eye_on(stage: Stage, seen: Seen) -> Stage:
     return watched
 
 
-def _put_on(exchange: Exchange, carrier: Carrier, secret: str) -> None:
+def put_on(exchange: Exchange, carrier: Carrier, secret: str) -> None:
     """The token, where the operation looks for it first."""
     if carrier.kind == "query":
         pair = f"{quote(carrier.name, safe='')}={secret}"
@@ -133,7 +143,7 @@ def _put_on(exchange: Exchange, carrier: Carrier, secret: str) -> None:
     exchange.environ = {**exchange.environ, key: value}
 
 
-def _environ(request: Request) -> Environ:
+def environ_of(request: Request) -> Environ:
     """What a WSGI server makes of a request."""
     path, _, query = request.target.partition("?")
     if not path.startswith("/"):
@@ -192,7 +202,7 @@ class _Ear(logging.Handler):
 
 
 @contextmanager
-def _heard(lines: list[str]) -> Iterator[None]:
+def heard(lines: list[str]) -> Iterator[None]:
     """What the gateway logs goes to `lines`, and nowhere else."""
     log, ear = logging.getLogger("modelway"), _Ear(lines)
     before = log.propagate

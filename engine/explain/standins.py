@@ -77,6 +77,10 @@ class Recorder(Client):
             raise failure
         return Canned(said)
 
+    @property
+    def connections(self) -> tuple[int, int]:
+        return 0, 0
+
     def close(self) -> None:
         """There is no pool."""
 

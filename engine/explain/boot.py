@@ -1,0 +1,229 @@
+"""Starting a plan as a worker does, without serving: built, its stores opened, requests played.
+
+What would leave the process is replaced: upstreams answer by themselves, counters stand at zero,
+ledger rows, metrics and log lines go to a temporary folder, nothing works in the background.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import orjson
+
+from engine.app import build
+from engine.connect import CannotConnect, prepare, services_of
+from engine.exchange import Exchange, Handler, Response, Stage
+from engine.explain.rehearsal import environ_of, play, put_on
+from engine.explain.seen import Answers, Request
+from engine.explain.standins import Counters, recorder
+from engine.mock.invent import invent
+from engine.observing import observing
+from engine.plan import Plan, Route
+from engine.router import Application
+from engine.spec import paths
+from engine.spec.library import Node
+from engine.spec.styles import is_json
+from engine.stores.journal import Journal, JournalError
+from engine.tokens import Caller, digest, new_secret
+
+_MOST_KINDS = 200
+_CALLER = "a rehearsal"
+
+
+class BootFailed(Exception):
+    """A plan cannot be served; `str` says why, in a sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Booted:
+    """What was found: how many requests were played, and a `warning`, or ""."""
+
+    requests: int
+    warning: str = ""
+
+
+def boot(plan: Plan, *, migrate: bool = False) -> Booted:
+    """Start everything that a worker of this plan starts, and play a request of each kind of route.
+
+    `migrate` brings the database up to date as well, once all else is well. Raises BootFailed for
+    what the operator can mend, and whatever a fault of this program raises.
+    """
+    try:
+        _open_journal(plan)
+        with tempfile.TemporaryDirectory(prefix="modelway-boot-") as name, _faults() as faults:
+            played = _rehearse(plan, Path(name), faults)
+            if faults:  # of what is done after the answers
+                raise BootFailed(f"a request is not accounted for: {faults[0]}")
+        warning = prepare(plan.config) if migrate else ""
+    except (CannotConnect, OSError) as error:
+        raise BootFailed(str(error)) from error
+    return Booted(played, warning)
+
+
+def _open_journal(plan: Plan) -> None:
+    """Whether the ledger's journal can be kept where the config says."""
+    if plan.config.stores.records is None:
+        return
+    try:
+        Journal(plan.config.stores.journal)
+    except JournalError as error:
+        raise BootFailed(str(error)) from error
+
+
+class _Errors(logging.Handler):
+    """Keeps what is logged as an error, in a line each."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.ERROR)
+        self.words: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        error = record.exc_info[1] if record.exc_info else None
+        words = record.getMessage() if error is None else f"{type(error).__name__}: {error}"
+        self.words.append(" ".join(words.split()))
+
+
+@contextmanager
+def _faults() -> Iterator[list[str]]:
+    """What the gateway logs as errors meanwhile, and nowhere else."""
+    log, errors = logging.getLogger("modelway"), _Errors()
+    handlers, propagate = log.handlers, log.propagate
+    log.handlers, log.propagate = [errors], False
+    try:
+        yield errors.words
+    finally:
+        log.handlers, log.propagate = handlers, propagate
+
+
+def _rehearse(plan: Plan, folder: Path, faults: Sequence[str]) -> int:
+    """Play one request of each kind, and ask for each page; how many those are."""
+    secret = new_secret()
+    plan = replace(plan, config=_aside(plan, folder, secret))
+    told = observing(plan.config, folder, (), background=False)
+    services = replace(services_of(plan.config, told), counters=Counters([]))
+    with closing(services):
+        app = build(
+            plan,
+            services,
+            client=recorder([], Answers()),
+            around=lambda route, stages: [_with_token(route, secret), *stages],
+        )
+        requests = [*_requests(plan), *_pages(plan)]
+        for request in requests:
+            _play(app, request, faults)
+    return len(requests)
+
+
+def _aside(plan: Plan, folder: Path, secret: str) -> Any:
+    """The config with all that is written going to `folder`, and with a token of our own."""
+    config = plan.config
+    telemetry = config.telemetry
+    return replace(
+        config,
+        tokens={**config.tokens, digest(secret): Caller(_CALLER)},
+        stores=replace(config.stores, journal=folder / "journal"),
+        telemetry=replace(telemetry, access_log=replace(telemetry.access_log, path=os.devnull)),
+    )
+
+
+def _with_token(route: Route, secret: str) -> Stage:
+    def enter(exchange: Exchange, following: Handler) -> Response:
+        if route.carriers:
+            put_on(exchange, route.carriers[0], secret)
+        return following(exchange)
+
+    return enter
+
+
+def _play(app: Application, request: Request, faults: Sequence[str]) -> None:
+    """Whatever is answered is well, but a fault of ours."""
+    status, _, _ = play(app, environ_of(request))
+    if status == 500 or faults:
+        why = faults[0] if faults else "status 500"
+        raise BootFailed(f"{request.method} {request.target} is answered with an error: {why}")
+
+
+def _requests(plan: Plan) -> Iterator[Request]:
+    """A request of each kind of route, the first of its kind in the order of the plan."""
+    kinds: dict[tuple[object, ...], Route] = {}
+    for route in plan.routes:
+        kinds.setdefault(_kind(route), route)
+    for route in list(kinds.values())[:_MOST_KINDS]:
+        yield _request(plan, route)
+
+
+def _kind(route: Route) -> tuple[object, ...]:
+    """What tells the ways apart that requests take through the application."""
+    return (
+        route.dialects[-1].name,
+        route.answer,
+        route.websocket is not None,
+        route.model and route.model.place,
+        bool(route.to),
+        route.public,
+        route.validate,
+        route.unknown_fields,
+        route.guards,
+    )
+
+
+def _request(plan: Plan, route: Route) -> Request:
+    operation = route.operation
+    template, _ = route.templates[0]
+    model = _model(plan, route)
+    target = template
+    for name in paths.variables(template):
+        target = target.replace(f"{{{name}}}", quote(model, safe="/"))
+    headers, body = _body(plan, route, model)
+    return Request(operation.method, target, headers, body)
+
+
+def _model(plan: Plan, route: Route) -> str:
+    """The name of a model that the route may serve."""
+    dialect = route.dialects[-1].name
+    for name, model in plan.config.models.items():
+        if {plan.config.upstreams[target.upstream].dialect for target in model.to} & {"", dialect}:
+            return name.replace("*", "x")
+    return "x"
+
+
+def _body(plan: Plan, route: Route, model: str) -> tuple[list[tuple[str, str]], bytes]:
+    """A JSON body as the document describes it, with the model's name in its place."""
+    node = plan.specifications[route.operation.spec].node(route.operation)
+    for media_type, media in node.get("requestBody").get("content").items():
+        if not is_json(media_type):
+            continue
+        value = _example(media)
+        if isinstance(value, dict) and route.model is not None and route.model.place == "body":
+            value = {**value, route.model.steps[0]: model}
+        kind = media_type if "*" not in media_type else "application/json"
+        return [("content-type", kind)], orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS)
+    return [], b""
+
+
+def _example(media: Node) -> Any:
+    """The document's own example, or the least that its schema allows."""
+    if (value := media.get("example").value) is not None:
+        return value
+    named = [example.get("value").value for _, example in media.get("examples").items()]
+    if (value := next((v for v in named if v is not None), None)) is not None:
+        return value
+    return invent(media.get("schema"))
+
+
+def _pages(plan: Plan) -> Iterator[Request]:
+    """The gateway's own pages; those that are switched off are answered 404."""
+    config = plan.config
+    for path in ("/healthz", "/readyz", config.telemetry.metrics, "/", "/docs", "/openapi.json"):
+        if path:
+            yield Request("GET", path)
+    yield Request("GET", "/console/playground")
+    yield Request("GET", "/console/models.json")
