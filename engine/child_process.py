@@ -77,7 +77,7 @@ def _work(function: Callable[[], object], pipe: int, seconds: float, memory: int
         except MemoryError:
             answer = pickle.dumps((False, "it needs more memory than it may have"))
         except Exception as error:  # noqa: BLE001 - whatever it was, the parent says so
-            answer = pickle.dumps((False, _words(error)))
+            answer = pickle.dumps((False, in_words(error)))
         while answer:
             answer = answer[os.write(pipe, answer) :]
         status = 0
@@ -85,7 +85,7 @@ def _work(function: Callable[[], object], pipe: int, seconds: float, memory: int
         os._exit(status)
 
 
-def _words(error: Exception) -> str:
+def in_words(error: Exception) -> str:
     """An exception in one line, with the place in the program that raised it."""
     words = " ".join(f"{type(error).__name__}: {error}".split())[:_REASON_LENGTH]
     frames = traceback.extract_tb(error.__traceback__)

@@ -1,6 +1,7 @@
-"""The plan that is served, and how the next one takes its place: planned first, all or nothing.
+"""The plan that is served, and how the next one takes its place: tried first, all or nothing.
 
-The master plans. What it says of that stands in a file in the deployment's folder, for
+A child process plans and starts the config (`trial`); only then the master plans it, and new
+workers take over. What it says of that stands in a file in the deployment's folder, for
 `modelway reload`, for `/readyz` and for the metrics.
 """
 
@@ -17,17 +18,17 @@ from pathlib import Path
 import orjson
 
 from engine import rundir
-from engine.connect import CannotConnect, prepare
 from engine.memory import give_back
 from engine.plan import Plan, Planned
-from engine.problem import render
 from engine.server import Gunicorn, taken
 from engine.serving import serving
+from engine.trial import SECONDS, Boot, Trial, try_out
 
 log = logging.getLogger("modelway")
 
 _FILE, _LOCK = "config.json", "master"
-_MOST_SHOWN = 5
+_TRIES = 3
+"""How often a config is tried whose files change while it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +57,22 @@ def read(folder: Path) -> State | None:
 class Plans:
     """The last good plan of a config, and whether its files have changed since.
 
-    `make` plans anew. `seen` is what the files look like from outside, by path.
+    `make` plans anew, `boot` starts a plan on trial, within `seconds` for both.
     """
 
-    def __init__(self, first: Planned, make: Callable[[], Planned], folder: Path) -> None:
+    def __init__(
+        self,
+        first: Planned,
+        make: Callable[[], Planned],
+        folder: Path,
+        boot: Boot,
+        seconds: float = SECONDS,
+    ) -> None:
         assert first.plan is not None
         self.plan: Plan = first.plan
         self._make = make
+        self._boot = boot
+        self._seconds = seconds
         self._folder = folder
         self._files = dict(first.files)
         self._seen = look(self._files)
@@ -71,7 +81,8 @@ class Plans:
         self.state = State(os.getpid(), first.hash, now, now)
         self._lock: int | None = None
         self._tried = first.hash
-        self._next: Planned | None = None
+        self._next: Trial | None = None
+        self._before: tuple[Plan, State, dict[Path, str]] | None = None
 
     def publish(self) -> None:
         """Let others know; from the master, once it serves.
@@ -108,35 +119,74 @@ class Plans:
         if not still or now == self._seen:
             return False
         self._seen = now
-        planned = self._planned()
-        if planned is not None and planned.hash == self._tried:
+        trial = self._try()
+        if trial.hash and trial.hash == self._tried:
             return False
-        self._next = planned
+        self._next = trial
         return True
 
     def renew(self) -> bool:
-        """Plan anew. Whether there is another plan to serve; if not, the log says why."""
-        planned, self._next = self._next or self._planned(), None
+        """Try the config as it is now. Whether there is another plan, which `confirm` or `revert`
+        then settles; if not, the log says why."""
+        planned, error = self._renewed()
         now = time.time()
-        error = "planning failed, which is a fault of this program; its log has more"
-        if planned is not None:
-            self._tried = planned.hash
-            self._files = dict(planned.files) | dict.fromkeys(self._files, "")
-            self._seen = look(self._files)
-            error = self._fault(planned)
-        if error:
-            self.state = State(os.getpid(), self.state.hash, self.state.loaded, now, error)
-            log.error("the config was not reloaded, the last good one is served on:\n%s", error)
-        elif planned is not None and planned.plan is not None:
-            self.plan = planned.plan
-            self._files = dict(planned.files)
-            self._seen = look(self._files)
-            self.state = State(os.getpid(), planned.hash, now, now)
-            log.warning("config %s is served from now on", planned.hash)
+        if planned is None or planned.plan is None:
+            self._refuse(error, now)
+            return False
+        self._before = (self.plan, self.state, self._files)
+        self.plan = planned.plan
+        self._files = dict(planned.files)
+        self._seen = look(self._files)
+        self.state = State(os.getpid(), planned.hash, now, now)
+        return True
+
+    def confirm(self) -> None:
+        """The plan that `renew` found is served."""
+        self._before = None
+        log.warning("config %s is served from now on", self.state.hash)
         self.publish()
-        del planned
         give_back()
-        return not error
+
+    def revert(self, reason: str) -> None:
+        """The plan that `renew` found cannot be served: the one before is served on."""
+        assert self._before is not None
+        self.plan, self.state, files = self._before
+        self._files = files | dict.fromkeys(self._files, "")
+        self._before = None
+        self._refuse(reason, time.time())
+
+    def _refuse(self, error: str, now: float) -> None:
+        self.state = State(os.getpid(), self.state.hash, self.state.loaded, now, error)
+        log.error("the config was not reloaded, the last good one is served on:\n%s", error)
+        self.publish()
+        give_back()
+
+    def _renewed(self) -> tuple[Planned | None, str]:
+        """The config as it is now, tried and then planned; or why it cannot be served."""
+        for _ in range(_TRIES):
+            trial, self._next = self._next or self._try(), None
+            if trial.hash:
+                self._tried = trial.hash
+                self._files = dict(trial.files) | dict.fromkeys(self._files, "")
+            self._seen = look(self._files)
+            if trial.error:
+                return None, trial.error
+            planned = self._planned()
+            if planned is not None and planned.hash == trial.hash:
+                if trial.warning:
+                    log.warning("%s", trial.warning)
+                error = self._cannot_listen(planned)
+                return (None, error) if error else (planned, "")
+        return None, "its files change while they are read: reload again when they are complete"
+
+    def _cannot_listen(self, planned: Planned) -> str:
+        """Why another address than before cannot be listened on, or ""."""
+        assert planned.plan is not None
+        listen = planned.plan.config.server.listen
+        return "" if listen == self.plan.config.server.listen else taken(listen) or ""
+
+    def _try(self) -> Trial:
+        return try_out(self._make, self._boot, self._seconds)
 
     def _planned(self) -> Planned | None:
         """Another plan. None for a fault of ours: it must not end the master that serves."""
@@ -145,23 +195,6 @@ class Plans:
         except Exception:
             log.exception("planning the config failed")
             return None
-
-    def _fault(self, planned: Planned) -> str:
-        """Why a plan cannot be served, in words; "" when it can."""
-        if planned.plan is None:
-            errors = planned.findings.errors
-            shown = [render(error, planned.texts) for error in errors[:_MOST_SHOWN]]
-            more = len(errors) - len(shown)
-            return "\n".join([*shown, *([f"... and {more} more errors"] if more else [])])
-        listen = planned.plan.config.server.listen
-        if listen != self.plan.config.server.listen and (why := taken(listen)) is not None:
-            return why
-        try:
-            if warning := prepare(planned.plan.config):
-                log.warning("%s", warning)
-        except (CannotConnect, OSError) as error:
-            return str(error)
-        return ""
 
 
 def look(files: Mapping[Path, object]) -> dict[Path, object]:
@@ -221,3 +254,10 @@ class Gateway(Gunicorn):
 
     def changed(self) -> bool:
         return self.server.watch and self.plans.changed()
+
+    def confirm(self) -> None:
+        self.plans.confirm()
+
+    def revert(self, reason: str) -> None:
+        self.plans.revert(reason)
+        self.server = self.plans.plan.config.server

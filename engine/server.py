@@ -3,17 +3,33 @@
 from __future__ import annotations
 
 import logging
+import os
 import signal
 import socket
+import stat
 import sys
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from gunicorn import sock
 from gunicorn.app.base import BaseApplication
 from gunicorn.arbiter import Arbiter
+from gunicorn.config import Config
+from gunicorn.errors import AppImportError, HaltServer
 from gunicorn.glogging import Logger
 
+from engine.boot_pipe import BootPipe
 from engine.config.model import Server
+
+BOOT_SECONDS = 60.0
+"""How long new workers may take to boot on a reload."""
+
+_LONGEST_PAUSE = 30.0
+"""Seconds between two workers that fail to start, at most."""
+
+_LONGEST_PATH = 100
+"""Bytes in the path of a Unix socket: all that macOS and Linux take, and a few less."""
 
 
 class Master(Arbiter):  # type: ignore[misc]
@@ -23,7 +39,18 @@ class Master(Arbiter):  # type: ignore[misc]
     would be lost, and a reload would wait for that worker as long as the grace. So it is held back
     over the fork; `engine.worker.Worker` lets it through when it is ready. SIGHUP changes nothing
     when the application does not `renew`; it may also say by itself that it has `changed`.
+
+    Once a worker has served, nothing but a signal ends the master: gunicorn ends it when a worker
+    fails to boot, this one tries again, with longer and longer pauses.
     """
+
+    LISTENERS: list[Any]
+
+    def __init__(self, app: Gunicorn) -> None:
+        super().__init__(app)
+        self._failed_boots = 0
+        self._next_boot = 0.0
+        self.left_behind: list[Any] = []
 
     def handle_hup(self) -> None:
         if self.app.renew():
@@ -31,9 +58,128 @@ class Master(Arbiter):  # type: ignore[misc]
 
     def manage_workers(self) -> None:
         """gunicorn calls this about once a second."""
-        super().manage_workers()
+        if self.app.boots.look():
+            self._failed_boots = 0
+        if time.monotonic() >= self._next_boot:
+            try:
+                super().manage_workers()
+            except (OSError, RuntimeError) as error:
+                if os.getpid() != self.pid or not self.app.boots.booted:
+                    raise
+                self._pause(f"no process can be made: {error}")
         if self.app.changed():
             self.handle_hup()
+
+    def reap_workers(self) -> None:
+        while True:
+            before = dict(self.WORKERS)
+            try:
+                super().reap_workers()
+            except HaltServer as halt:
+                self.app.boots.look()
+                if not self.app.boots.booted:
+                    raise
+                for pid in before.keys() - self.WORKERS.keys():
+                    before[pid].tmp.close()
+                self._pause(self.app.boots.failures[-1] if self.app.boots.failures else halt.reason)
+            else:
+                return
+
+    def _pause(self, reason: str) -> None:
+        """A worker could not start: wait before the next one, longer each time."""
+        self._failed_boots += 1
+        pause = min(2.0 ** min(self._failed_boots, 10), _LONGEST_PAUSE)
+        self._next_boot = time.monotonic() + pause
+        self.log.error("a worker could not start, the next one is to in %g s: %s", pause, reason)
+
+    def reload(self) -> None:
+        """Start the new workers; end the old ones when all of the new have booted.
+
+        In place of gunicorn's own, which ends the old ones at once. When the new workers do not
+        boot, they are ended, the application reverts, and what served before serves on.
+        """
+        listeners = self.LISTENERS
+        addresses, last = self.cfg.address, self.worker_age
+        self.app.boots.failures.clear()
+        self._failed_boots, self._next_boot = 0, 0.0
+        try:
+            self.app.reload()
+            self.setup(self.app)
+            self.log.reopen_files()
+            if self.cfg.address != addresses:
+                self.LISTENERS = self._listeners(listeners)
+            self.left_behind = [one for one in listeners if one not in self.LISTENERS]
+            for _ in range(self.cfg.workers):
+                self.spawn_worker()
+            self._await_boot(last)
+        except (NotBooted, OSError, RuntimeError, SystemExit) as error:
+            if os.getpid() != self.pid:  # a worker that ends
+                raise
+            self._go_back(listeners, last, _reason(error))
+            return
+        self.close_left_behind()
+        self.app.confirm()
+        self.manage_workers()
+        self._await_end(lambda age: age <= last)
+
+    def close_left_behind(self) -> None:
+        """Close the sockets that only workers from before still serve; also in each new worker,
+        which inherits them."""
+        while self.left_behind:
+            self.left_behind.pop().close()
+
+    def _listeners(self, before: Sequence[Any]) -> list[Any]:
+        """The sockets of all addresses: those that are open already, and new ones for the rest."""
+        addresses = self.cfg.address
+        found = {listener.cfg_addr: listener for listener in before}
+        missing = [address for address in addresses if address not in found]
+        if missing:
+            config = Config()
+            config.set("bind", [_bind(address) for address in missing])
+            made = sock.create_sockets(config, self.log)
+            found |= dict(zip(missing, made, strict=True))
+        return [found[address] for address in addresses]
+
+    def _await_boot(self, last: int) -> None:
+        """Wait until every worker after the age `last` has booted. Raises NotBooted."""
+        boots, deadline = self.app.boots, time.monotonic() + BOOT_SECONDS
+        while True:
+            self.reap_workers()
+            boots.look()
+            new = {worker.age for worker in self.WORKERS.values() if worker.age > last}
+            if len(new) < self.cfg.workers:
+                raise NotBooted(boots.failures[-1] if boots.failures else "a new worker died")
+            if new <= boots.booted:
+                return
+            if time.monotonic() > deadline:
+                raise NotBooted(f"the new workers did not start within {BOOT_SECONDS:g} s")
+            time.sleep(0.02)
+
+    def _await_end(self, ends: Callable[[int], bool]) -> None:
+        """Wait, as long as the grace, until no worker is left whose age `ends`."""
+        deadline = time.monotonic() + self.cfg.graceful_timeout
+        while time.monotonic() < deadline and any(ends(w.age) for w in self.WORKERS.values()):
+            self.reap_workers()
+            time.sleep(0.1)
+
+    def _go_back(self, listeners: list[Any], last: int, reason: str) -> None:
+        """End what is new and go on with what was."""
+        for pid, worker in list(self.WORKERS.items()):
+            if worker.age > last:
+                booted = worker.age in self.app.boots.booted
+                self.kill_worker(pid, signal.SIGTERM if booted else signal.SIGKILL)
+        self._await_end(lambda age: age > last)
+        for pid, worker in list(self.WORKERS.items()):
+            if worker.age > last:
+                self.kill_worker(pid, signal.SIGKILL)
+        made = [listener for listener in self.LISTENERS if listener not in listeners]
+        sock.close_sockets(made)
+        self.left_behind = []
+        self.LISTENERS = listeners
+        self.app.revert(reason)
+        self.app.reload()
+        self.setup(self.app)
+        self._failed_boots, self._next_boot = 0, 0.0
 
     def spawn_worker(self) -> Any:
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
@@ -41,6 +187,24 @@ class Master(Arbiter):  # type: ignore[misc]
             return super().spawn_worker()
         finally:
             signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
+
+
+class NotBooted(Exception):
+    """New workers did not boot; `str` says why."""
+
+
+def _reason(error: BaseException) -> str:
+    if isinstance(error, SystemExit):
+        return "the new settings cannot be applied, or an address be listened on"
+    return str(error)
+
+
+def _bind(address: Any) -> str:
+    """An address as the setting `bind` has it."""
+    if isinstance(address, str):
+        return f"unix:{address}"
+    host, port = address
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 class Gunicorn(BaseApplication):  # type: ignore[misc]
@@ -58,6 +222,7 @@ class Gunicorn(BaseApplication):  # type: ignore[misc]
         self.server = server
         self._build = build
         self._ready = ready
+        self.boots = BootPipe()
         super().__init__()
 
     def run(self) -> None:
@@ -74,9 +239,18 @@ class Gunicorn(BaseApplication):  # type: ignore[misc]
         if self._ready is not None:
             ready = self._ready
             self.cfg.set("when_ready", lambda arbiter: ready())
+        self.cfg.set("post_fork", lambda arbiter, worker: arbiter.close_left_behind())
+        self.cfg.set("post_worker_init", lambda worker: self.boots.tell_booted(worker.age))
 
     def load(self) -> Any:
-        return self._build()
+        try:
+            return self._build()
+        except OSError as error:
+            self.boots.tell_failed(str(error))
+            raise AppImportError(str(error)) from error
+        except Exception as error:
+            self.boots.tell_failed(f"{type(error).__name__}: {error}")
+            raise
 
     def renew(self) -> bool:
         """Whether new workers are to take over, on a SIGHUP."""
@@ -85,6 +259,12 @@ class Gunicorn(BaseApplication):  # type: ignore[misc]
     def changed(self) -> bool:
         """Whether that is to happen without one."""
         return False
+
+    def confirm(self) -> None:
+        """What was renewed is served from now on."""
+
+    def revert(self, reason: str) -> None:
+        """What was renewed cannot be served: what was before is to be served again."""
 
 
 class _Log(Logger):  # type: ignore[misc]
@@ -100,18 +280,36 @@ class _Log(Logger):  # type: ignore[misc]
 
 def taken(listen: str) -> str | None:
     """Why an address cannot be listened on, in words, or None."""
+    if listen.startswith("unix:"):
+        return _taken_path(listen, listen.removeprefix("unix:").removeprefix("//"))
     host, _, port = listen.rpartition(":")
-    if listen.startswith("unix:") or not port.isdigit():
-        return None
     host = host.strip("[]")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with socket.socket(family) as sock:
-        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    with socket.socket(family) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            sock.bind((host, int(port)))
+            probe.bind((host, int(port)))
+        except UnicodeError:  # a label of more than 63 characters
+            return f"cannot listen on {listen}: no host can have this name"
         except OSError as error:
             return f"cannot listen on {listen}: {error.strerror}"
     return None
+
+
+def _taken_path(listen: str, path: str) -> str | None:
+    """As `taken`, of a socket in the file system."""
+    folder = os.path.dirname(os.path.abspath(path))
+    if len(os.fsencode(path)) > _LONGEST_PATH:
+        return f"cannot listen on {listen}: the path is longer than {_LONGEST_PATH} bytes"
+    if not os.path.isdir(folder) or not os.access(folder, os.W_OK | os.X_OK):
+        return f"cannot listen on {listen}: this user cannot write in the folder {folder}"
+    if os.path.lexists(path) and not (os.path.exists(path) and _is_socket(path)):
+        return f"cannot listen on {listen}: there is something else at this path"
+    return None
+
+
+def _is_socket(path: str) -> bool:
+    return stat.S_ISSOCK(os.stat(path).st_mode)
 
 
 def settings(server: Server) -> dict[str, Any]:

@@ -1,12 +1,17 @@
 """The plan that is served, and how another takes its place; without a server."""
 
+import itertools
 import os
+import signal
+import threading
 
 import pytest
 
 from engine import plan
+from engine.child_process import MEMORY
 from engine.reload import Plans, read
 from engine.rundir import prepare
+from engine.serving import CannotServe
 
 CONFIG = """
 version: 1
@@ -21,6 +26,10 @@ paths: {/a: {get: {operationId: a, responses: {"200": {description: A}}}}}
 """
 
 
+def boot(planned):
+    return ""
+
+
 class Place:
     def __init__(self, folder):
         self.config, self.document = folder / "gateway.yaml", folder / "shop.yaml"
@@ -28,7 +37,7 @@ class Place:
         prepare(self.run)
         self.config.write_text(CONFIG)
         self.document.write_text(DOCUMENT)
-        self.plans = Plans(self.make(), self.make, self.run)
+        self.plans = Plans(self.make(), self.make, self.run, boot)
 
     def make(self):
         return plan.make(self.config, os.environ)
@@ -48,6 +57,8 @@ def test_a_good_plan_takes_over_and_is_said(place, caplog):
     first = place.plans.plan
     place.document.write_text(DOCUMENT.replace("/a", "/b"))
     assert place.plans.renew()
+    assert "is served" not in caplog.text
+    place.plans.confirm()
     assert place.plans.plan is not first
     assert place.plans.plan.routes[0].operation.path == "/b"
     assert place.plans.state.error == ""
@@ -64,6 +75,69 @@ def test_a_bad_plan_leaves_the_last_good_one(place, caplog):
     assert "unknown upstream 'shp'" in state.error
     assert "gateway.yaml:5:" in state.error
     assert "the last good one is served on" in caplog.text
+
+
+def test_a_plan_whose_workers_do_not_boot_gives_way_to_the_one_before(place, caplog):
+    first, before = place.plans.plan, place.plans.state
+    place.document.write_text(DOCUMENT.replace("/a", "/b"))
+    assert place.plans.renew()
+    place.plans.revert("the journal cannot be kept")
+    state = place.plans.state
+    assert place.plans.plan is first
+    assert (state.hash, state.loaded) == (before.hash, before.loaded)
+    assert state.error == "the journal cannot be kept"
+    assert "the last good one is served on:\nthe journal cannot be kept" in caplog.text
+
+
+def reloaded_with(place, boot, seconds=5.0):
+    """The error of a reload whose trial starts plans with `boot`."""
+    plans = Plans(place.make(), place.make, place.run, boot, seconds)
+    first = plans.plan
+    assert not plans.renew()
+    assert plans.plan is first
+    return plans.state.error
+
+
+def test_a_config_that_cannot_be_started_is_refused_with_the_reason(place):
+    def fails(planned):
+        raise CannotServe("the journal cannot be kept")
+
+    assert reloaded_with(place, fails) == "the journal cannot be kept"
+
+
+def test_a_config_that_hangs_when_it_is_started_is_refused_in_time(place):
+    def hangs(planned):
+        threading.Event().wait()
+
+    error = reloaded_with(place, hangs, 0.3)
+    assert error == "trying the config in a process of its own did not end within 0.3 s"
+
+
+def test_a_config_that_kills_who_starts_it_is_refused(place):
+    def dies(planned):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    assert reloaded_with(place, dies).endswith("was ended by SIGKILL")
+
+
+def test_a_config_that_takes_all_memory_is_refused(place):
+    def grows(planned):
+        bytearray(MEMORY)
+
+    assert "more memory than it may have" in reloaded_with(place, grows)
+
+
+def test_files_that_change_between_trial_and_plan_are_tried_again(place):
+    """Every other plan sees another text: what was tried is never what would be served."""
+    turns = itertools.count()
+
+    def make():
+        place.config.write_text(CONFIG + f"# {next(turns)} {os.getpid()}\n")
+        return place.make()
+
+    plans = Plans(place.make(), make, place.run, boot)
+    assert not plans.renew()
+    assert "change while they are read" in plans.state.error
 
 
 def test_a_file_that_is_gone_is_a_bad_plan(place):
@@ -115,17 +189,17 @@ def test_a_fault_of_ours_in_planning_leaves_the_last_good_plan(place, caplog):
     def fails():
         raise ZeroDivisionError
 
-    plans = Plans(place.make(), fails, place.run)
+    plans = Plans(place.make(), fails, place.run, boot)
     first = plans.plan
     assert not plans.renew()
     assert plans.plan is first
-    assert "a fault of this program" in plans.state.error
+    assert "a fault of this program: ZeroDivisionError" in plans.state.error
     assert "ZeroDivisionError" in caplog.text
 
 
 def test_a_folder_that_cannot_be_written_does_not_end_the_gateway(place, tmp_path, caplog):
     (tmp_path / "file").write_text("")
-    plans = Plans(place.make(), place.make, tmp_path / "file" / "run")
+    plans = Plans(place.make(), place.make, tmp_path / "file" / "run", boot)
     plans.publish()
     assert plans.renew()
     assert "nobody else can be told" in caplog.text

@@ -24,6 +24,7 @@ GROUND = [
     *("excerpt", "explanations", "metering", "estimate"),
     *("marked_yaml", "yaml_nodes", "yaml_values", "places", "json_text", "memory", "background"),
     *("usage", "allowance", "network", "ledger", "rundir", "request_id"),
+    *("child_process", "boot_pipe"),
 ]
 STAIRCASE = (
     GROUND,
@@ -40,7 +41,7 @@ STAIRCASE = (
     ["console"],
     [
         *("app", "audit", "mock", "server", "serving", "worker", "strict", "outgoing", "received"),
-        *("environ", "repeated", "reload"),
+        *("environ", "repeated", "reload", "trial"),
     ],
     ["explain"],
     ["expect", "diff"],
@@ -65,7 +66,7 @@ EDGES = {
         "telemetry.sink",
     ),  # the demo asks the system for free ports
     "ssl": ("upstream", "relay.websocket"),
-    "select": ("upstream",),
+    "select": ("upstream", "child_process"),
     "gevent.socket": ("upstream", "relay.websocket", "worker"),
     "gevent.ssl": ("upstream",),
     "http.client": (),

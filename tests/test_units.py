@@ -1,12 +1,13 @@
 """Durations and sizes."""
 
 import re
+import socket
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.units import DURATION, SIZE, seconds, size
+from engine.units import DURATION, LONGEST, SIZE, seconds, size
 
 
 @pytest.mark.parametrize(

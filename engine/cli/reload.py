@@ -12,8 +12,11 @@ import click
 from engine import reload
 from engine.cli.show import config_option, planned_or_exit
 from engine.rundir import rundir
+from engine.server import BOOT_SECONDS
+from engine.trial import SECONDS
 
-_PATIENCE = 60.0
+_PATIENCE = 2 * SECONDS + BOOT_SECONDS
+"""Seconds for the trial, the plan and the new workers, at most."""
 
 
 @click.command()
@@ -21,8 +24,9 @@ _PATIENCE = 60.0
 def command(config: Path) -> None:
     """Let the gateway that serves this config take it as it is now.
 
-    It is checked first: with an error anywhere nothing happens. The gateway plans it once more,
-    then new workers take over and the old ones finish their requests. The same as SIGHUP.
+    It is checked first: with an error anywhere nothing happens. The gateway tries it in a process
+    of its own, then new workers take over and the old ones finish their requests. The same as
+    SIGHUP.
     """
     planned_or_exit(config)
     folder = rundir(config)

@@ -10,12 +10,13 @@ import click
 
 from engine import plan
 from engine.cli.show import config_option, good_or_exit
-from engine.connect import CannotConnect, prepare
+from engine.explain.boot import boot
 from engine.memory import give_back
 from engine.observing import form_of
 from engine.reload import Gateway, Plans
 from engine.rundir import rundir
 from engine.telemetry.folder import folder_of
+from engine.trial import try_out
 
 
 @click.command()
@@ -23,20 +24,26 @@ from engine.telemetry.folder import folder_of
 def command(config: Path) -> None:
     """Serve the gateway that the config describes.
 
-    Reads everything first: with a single error anywhere, all are printed and nothing is served.
+    Reads everything first, and starts it once on trial: with a single error anywhere, all are
+    printed and nothing is served.
     Listens where `server.listen` says, with `server.workers` processes. SIGTERM ends it after the
     requests under way, or after `server.grace`. SIGHUP, `modelway reload`, or `server.watch: true`
-    take the config as it is then: planned first, and served only without an error.
+    take the config as it is then: planned and started on trial first, and served only without an
+    error.
 
     Under your own gunicorn: MODELWAY_CONFIG=gateway.yaml gunicorn -k gevent engine.wsgi:app
     """
-    plans = Plans(good_or_exit(config), lambda: plan.make(config, os.environ), rundir(config))
+    first = good_or_exit(config)
+    trial = try_out(lambda: first, start)
+    if trial.error:
+        raise click.ClickException(trial.error)
+    if trial.warning:
+        click.echo(f"modelway: {trial.warning}", err=True)
+    plans = Plans(first, lambda: plan.make(config, os.environ), rundir(config), start)
     give_back()
     try:
-        if warning := prepare(plans.plan.config):
-            click.echo(f"modelway: {warning}", err=True)
         folder = folder_of(os.getpid())  # also without metrics: a reload may ask for them
-    except (CannotConnect, OSError) as error:
+    except OSError as error:
         raise click.ClickException(str(error)) from error
 
     def ready() -> None:
@@ -49,3 +56,8 @@ def command(config: Path) -> None:
     finally:
         if os.getpid() == master:
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def start(planned: plan.Plan) -> str:
+    """Start a plan on trial, with the database brought up to date; a warning, or ""."""
+    return boot(planned, migrate=True).warning

@@ -28,6 +28,7 @@ from engine.mock.invent import invent
 from engine.observing import observing
 from engine.plan import Plan, Route
 from engine.router import Application
+from engine.serving import CannotServe
 from engine.spec import paths
 from engine.spec.library import Node
 from engine.spec.styles import is_json
@@ -36,10 +37,6 @@ from engine.tokens import Caller, digest, new_secret
 
 _MOST_KINDS = 200
 _CALLER = "a rehearsal"
-
-
-class BootFailed(Exception):
-    """A plan cannot be served; `str` says why, in a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +50,7 @@ class Booted:
 def boot(plan: Plan, *, migrate: bool = False) -> Booted:
     """Start everything that a worker of this plan starts, and play a request of each kind of route.
 
-    `migrate` brings the database up to date as well, once all else is well. Raises BootFailed for
+    `migrate` brings the database up to date as well, once all else is well. Raises CannotServe for
     what the operator can mend, and whatever a fault of this program raises.
     """
     try:
@@ -61,10 +58,10 @@ def boot(plan: Plan, *, migrate: bool = False) -> Booted:
         with tempfile.TemporaryDirectory(prefix="modelway-boot-") as name, _faults() as faults:
             played = _rehearse(plan, Path(name), faults)
             if faults:  # of what is done after the answers
-                raise BootFailed(f"a request is not accounted for: {faults[0]}")
+                raise CannotServe(f"a request is not accounted for: {faults[0]}")
         warning = prepare(plan.config) if migrate else ""
     except (CannotConnect, OSError) as error:
-        raise BootFailed(str(error)) from error
+        raise CannotServe(str(error)) from error
     return Booted(played, warning)
 
 
@@ -75,7 +72,7 @@ def _open_journal(plan: Plan) -> None:
     try:
         Journal(plan.config.stores.journal)
     except JournalError as error:
-        raise BootFailed(str(error)) from error
+        raise CannotServe(str(error)) from error
 
 
 class _Errors(logging.Handler):
@@ -148,7 +145,7 @@ def _play(app: Application, request: Request, faults: Sequence[str]) -> None:
     status, _, _ = play(app, environ_of(request))
     if status == 500 or faults:
         why = faults[0] if faults else "status 500"
-        raise BootFailed(f"{request.method} {request.target} is answered with an error: {why}")
+        raise CannotServe(f"{request.method} {request.target} is answered with an error: {why}")
 
 
 def _requests(plan: Plan) -> Iterator[Request]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import socket
 import threading
@@ -16,9 +17,11 @@ import pytest
 
 from engine.reload import State, read
 from engine.rundir import rundir
+from engine.server import taken
+from engine.telemetry.folder import folder_of
 from tests.support.crowd import traffic
 from tests.support.recording import Received, Recorder, answer, ask, recorder, request
-from tests.support.running import Running, gateway, modelway
+from tests.support.running import Running, free_port, gateway, modelway
 from tests.support.small import WHOLE, chat, project, until
 
 EVENT = b'data: {"choices":[{"index":0,"delta":{"content":"w "}}]}\n\n'
@@ -149,6 +152,100 @@ def test_an_address_that_is_taken_is_a_bad_config(served: Served) -> None:
         served.hup()
         assert "cannot listen on" in served.state().error
     assert served.status("one") == 200
+
+
+def metrics_of(served: Served) -> Path:
+    """The folder without which no worker of this master can start."""
+    pid = served.running.process.pid
+    (found,) = folder_of(pid).parent.glob(f"modelway-metrics-*-{pid}-*")
+    until(lambda: len(list(found.glob("*.lock"))) == 2, "both workers")
+    return found
+
+
+def hidden(folder: Path) -> Path:
+    """The folder under another name, so that nobody finds it."""
+    return folder.rename(folder.with_name(f"hidden-{folder.name}"))
+
+
+def test_a_config_that_cannot_be_started_changes_nothing(served: Served) -> None:
+    """`check` finds nothing wrong with it: what is wrong is on the disk."""
+    (served.config.parent / "taken").write_text("")
+    workers, before = set(served.running.workers()), served.state()
+    served.edit("\nroutes:", '\nstores: {records: "sqlite:///u.db", journal: taken}\nroutes:')
+    assert modelway("check", "-c", served.config).returncode == 0
+    done = modelway("reload", "-c", served.config)
+    assert done.returncode == 1
+    assert "journal cannot be kept" in done.stderr
+    assert "Traceback" not in done.stderr + served.running.said()
+    assert served.state().hash == before.hash
+    assert set(served.running.workers()) == workers
+    assert served.status("one") == 200
+
+
+def test_workers_that_do_not_boot_give_way_to_those_before(served: Served) -> None:
+    """The trial went well, and then there is something that only workers find."""
+    workers, before = set(served.running.workers()), served.state()
+    metrics = metrics_of(served)
+    away = hidden(metrics)
+    served.edit(*NEW)
+    with traffic(served.running.port, chat("chat")) as callers:
+        done = modelway("reload", "-c", served.config)
+    assert done.returncode == 1
+    assert "No such file or directory" in done.stderr
+    assert (served.state().hash, served.state().loaded) == (before.hash, before.loaded)
+    assert set(served.running.workers()) == workers
+    assert (callers.lost, set(callers.ids)) == (0, {200})
+    away.rename(metrics)
+    served.hup()
+    until(lambda: served.status("new") == 200, "the new config")
+
+
+def test_a_worker_that_cannot_boot_does_not_end_the_gateway(served: Served) -> None:
+    metrics = metrics_of(served)
+    away = hidden(metrics)
+    first, second = served.running.workers()
+    os.kill(first, signal.SIGKILL)
+    until(lambda: "a worker could not start" in served.running.said(), "a worker that fails")
+    assert served.status("one") == 200
+    os.kill(second, signal.SIGKILL)
+    away.rename(metrics)
+    until(lambda: len(served.running.workers()) == 2, "other workers")
+    assert served.status("one") == 200
+
+
+def test_another_address_is_taken_and_the_old_one_left(served: Served) -> None:
+    port = free_port()
+    served.edit(f":{served.running.port}", f":{port}")
+    served.hup()
+    assert ask(port, chat("chat", "one")).status == 200
+    until(lambda: taken(f"127.0.0.1:{served.running.port}") is None, "a free address")
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        "{rate_limit: {requests: 600, per: 60}}",
+        "{rate_limit: {requests: .inf, per: 1m}}",
+        "{spend_limit: {amount: .nan, per: 1d}}",
+        "{concurrency: {requests: 99999999999999999999}}",
+        "{max_body: 5}",
+        "{allow_ips: [10.0.0.1/8]}",
+        "{allow_models: a}",
+        "{rate_limit: [1]}",
+        "rate_limit",
+    ],
+)
+def test_a_bad_policy_has_a_place_and_leaves_the_gateway_as_it_is(
+    served: Served, policy: str
+) -> None:
+    served.edit("policies: []", f"policies: [{policy}]")
+    done = modelway("reload", "-c", served.config)
+    assert done.returncode == 1
+    assert re.search(r"gateway\.yaml:\d+:\d+: error: ", done.stdout), done.stdout + done.stderr
+    served.hup()
+    assert re.search(r"gateway\.yaml:\d+:\d+: error: ", served.state().error)
+    assert served.status("one") == 200
+    assert "Traceback" not in served.running.said()
 
 
 def test_nobody_to_reload_is_said(tmp_path: Path, upstream: Recorder) -> None:

@@ -42,9 +42,7 @@ def test_limits(name, options, allowance):
 
 def test_a_limit_keeps_its_name_wherever_it_stands():
     one, two = ("rate_limit", {"requests": 6, "per": "1m"}), ("concurrency", {"requests": 3})
-    first, second = (
-        guards(given, "USD").rules for given in (listed(one, two), listed(two, one))
-    )
+    first, second = (guards(given, "USD").rules for given in (listed(one, two), listed(two, one)))
     assert {rule.name for rule in first} == {rule.name for rule in second}
 
 

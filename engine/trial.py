@@ -1,0 +1,72 @@
+"""Trying a config before it is served: planned and started in a process of its own.
+
+Whatever a config does to the process that reads it, the gateway that serves goes on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from engine.child_process import ChildFailed, in_words, run
+from engine.plan import Plan, Planned
+from engine.problem import render
+from engine.serving import CannotServe
+
+SECONDS = 60.0
+"""How long planning and starting a config may take."""
+
+_MOST_SHOWN = 5
+
+Boot = Callable[[Plan], str]
+"""Starts a plan without serving it, and returns a warning, or "". Raises CannotServe."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What came of a config: `hash` and `files` as those of a Planned, "" and none where even that
+    is not known; the `error` for which it cannot be served, or ""; a `warning`, or ""."""
+
+    hash: str = ""
+    files: Mapping[Path, str] = field(default_factory=dict)
+    error: str = ""
+    warning: str = ""
+
+
+def try_out(make: Callable[[], Planned], boot: Boot, seconds: float = SECONDS) -> Trial:
+    """Plan a config with `make`, and start it with `boot`. To be called where no other thread
+    runs."""
+    try:
+        return run(lambda: _try_out(make, boot), seconds=seconds)
+    except ChildFailed as failure:
+        return Trial(error=f"trying the config in a process of its own {failure}")
+
+
+def _try_out(make: Callable[[], Planned], boot: Boot) -> Trial:
+    try:
+        planned = make()
+    except MemoryError:
+        raise
+    except Exception as error:  # noqa: BLE001 - a fault of ours must not end the gateway
+        return Trial(error=f"planning it failed, a fault of this program: {in_words(error)}")
+    files = dict(planned.files)
+    if planned.plan is None:
+        return Trial(planned.hash, files, error=_problems(planned))
+    redact = planned.plan.config.source.redact
+    try:
+        return Trial(planned.hash, files, warning=redact(boot(planned.plan)))
+    except CannotServe as error:
+        return Trial(planned.hash, files, error=redact(str(error)))
+    except MemoryError:
+        raise
+    except Exception as error:  # noqa: BLE001 - as above
+        words = f"starting it failed, a fault of this program: {in_words(error)}"
+        return Trial(planned.hash, files, error=redact(words))
+
+
+def _problems(planned: Planned) -> str:
+    errors = planned.findings.errors
+    shown = [render(error, planned.texts) for error in errors[:_MOST_SHOWN]]
+    more = len(errors) - len(shown)
+    return "\n".join([*shown, *([f"... and {more} more errors"] if more else [])])
