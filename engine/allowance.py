@@ -14,6 +14,7 @@ MONEY = r"^[0-9]{1,9}(\.[0-9]{1,9})? [A-Z]{3}/[0-9]{1,9}(\.[0-9]{1,9})?(s|m|h|d)
 
 BY = {
     "description": "Who shares it: each token (default), route, model or upstream, or all.",
+    "type": "string",
     "enum": ["token", "route", "model", "upstream", "all"],
     "default": "token",
 }

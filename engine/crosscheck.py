@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Iterable, Mapping
+from pathlib import Path as FilePath
 
-from engine import dialects, policies
+from engine import dialects, policies, store_urls
 from engine.config import model, shape
-from engine.problem import Findings, Level, Path, did_you_mean
+from engine.files import is_file
+from engine.problem import Findings, Level, Path, did_you_mean, place_of
 from engine.relay.headers import NEVER_SENT
 from engine.spec.document import Specification
 from engine.upstream.address import origin_of, proxy_of
+from engine.upstream.dial import tls_context
 from engine.wildcard import matches
+
+_TLS_FILES = {
+    "ca": "it holds no certificate in PEM",
+    "certificate": "it is no certificate in PEM with its key, or the key is encrypted",
+}
+_NOT_READ = frozenset({os.strerror(errno.EACCES), os.strerror(errno.EISDIR)})
 
 
 def check_names(
@@ -26,6 +37,7 @@ def check_names(
         checker.forwarded(upstream)
         checker.address(upstream)
     checker.collector()
+    checker.stores()
     for entry in config.models.values():
         checker.targets(entry.to)
         checker.fallbacks(entry)
@@ -154,10 +166,36 @@ class _Checker:
         except ValueError as error:
             self.error((*upstream.at, "url"), "MW104", str(error))
             return
+        if origin.tls:
+            self.tls(upstream)
         try:
             proxy_of(origin, upstream.proxy, {})
         except ValueError as error:
             self.error((*upstream.at, "proxy"), "MW104", str(error))
+
+    def tls(self, upstream: model.Upstream) -> None:
+        """The files of TLS, as the client loads them."""
+        tls = upstream.tls
+        pair = (tls.certificate, tls.key or tls.certificate) if tls.certificate else None
+        for key, ca, cert in (("ca", tls.ca, None), ("certificate", None, pair)):
+            files = [file for file in (ca, *(cert or ())) if file is not None]
+            if not files or not all(is_file(FilePath(file)) for file in files):
+                continue  # that they are missing is noted already
+            try:
+                tls_context(ca, cert, verify=ca is not None)
+            except OSError as error:
+                why = error.strerror if error.strerror in _NOT_READ else _TLS_FILES[key]
+                message = f"'{key}' cannot be used: {why}"
+                self.error((*upstream.at, "tls", key), "MW104", message)
+
+    def stores(self) -> None:
+        """The stores' URLs, as the stores read them."""
+        if self.config.broken.has("stores", "*"):
+            return
+        at_fault = {(p.file, p.line, p.column) for p in self.findings.found}
+        for at, message in store_urls.faults(self.config.stores):
+            if place_of(self.config.source, at) not in at_fault:
+                self.error(at, "MW104", message)
 
     def collector(self) -> None:
         """Where traces are sent, as the client reads it."""

@@ -64,6 +64,7 @@ def example(text: str) -> Example:
         if language == "sh":
             environ |= dict(_EXPORT.findall(body))
             command = "test" if "modelway test" in body else command
+            command = "boot" if "--boot" in body else command
         else:
             files[name] = body.encode(encoding or "utf-8")
     base = GATEWAY if "gateway.yaml" in files else BY_WILDCARD
@@ -83,11 +84,12 @@ def found(made: Example, folder: Path) -> list[dict]:
     for name, data in made.files.items():
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_bytes(data)
-    if made.command != "check":
+    if made.command == "test":
         ran = CliRunner().invoke(cli.main, [made.command])
         told = re.findall(r": (error|warning): .*\[(MW[0-9]{3})\]$", ran.output, re.MULTILINE)
         return [{"level": level, "code": code} for level, code in told]
-    ran = CliRunner().invoke(cli.main, ["check", "--format", "json"], env=made.environ)
+    words = ["check", "--format", "json", *(["--boot"] if made.command == "boot" else [])]
+    ran = CliRunner().invoke(cli.main, words, env=made.environ)
     assert ran.exit_code in (0, 1), ran.output
     return json.loads(ran.stdout)["problems"]
 

@@ -35,7 +35,16 @@ STAIRCASE = (
         *("router", "cors", "sending"),
     ],
     [
-        *("plan", "claimed", "routing", "crosscheck", "documents", "connect", "observing"),
+        *(
+            "plan",
+            "claimed",
+            "routing",
+            "crosscheck",
+            "store_urls",
+            "documents",
+            "connect",
+            "observing",
+        ),
         *("readings", "tracing", "recorded", "naming"),
     ],
     ["console"],
@@ -201,7 +210,7 @@ def test_no_import_is_relative():
     assert [str(found) for found in ALL if found.imported == "a relative import"] == []
 
 
-ON_DEMAND = ("connect", "observing", "cli.explain", "stores.records.migrate")
+ON_DEMAND = ("connect", "store_urls", "observing", "cli.explain", "stores.records.migrate")
 """Modules that import a part of ours only where a config asks for it, or Alembic only where it has
 work to do: a tenth of a second at each start."""
 

@@ -18,10 +18,12 @@ from engine.audit.ignores import Ignores
 from engine.cli import formats
 from engine.cli.formats import Report
 from engine.cli.show import config_option
+from engine.explain.boot import boot
 from engine.explanations import codes, explanation
 from engine.plan import Planned
 from engine.problem import Findings, Level, Problem, did_you_mean
 from engine.spec.standard import breaches
+from engine.trial import try_out
 
 _STDIN = "<stdin>"
 
@@ -39,6 +41,12 @@ _STDIN = "<stdin>"
 )
 @click.option("--strict", is_flag=True, help="Warnings fail as errors do.")
 @click.option("-q", "--quiet", is_flag=True, help="Show errors and warnings only, no notes.")
+@click.option(
+    "--boot",
+    "on_trial",
+    is_flag=True,
+    help="Start it on trial as well: stores opened, requests rehearsed.",
+)
 @click.option("--explain", metavar="CODE", help="Print the manual of a code like MW101.")
 @click.pass_context
 def command(
@@ -48,6 +56,7 @@ def command(
     form: str,
     strict: bool,
     quiet: bool,
+    on_trial: bool,
     explain: str | None,
 ) -> None:
     """Look for mistakes in the config and its documents; open no port, send nothing.
@@ -56,6 +65,9 @@ def command(
     working directory. Every problem is shown with file:line:column, the line, and a hint. What
     this command lets pass is what `modelway serve` runs. Beyond mistakes it warns of what is
     unwise; `# modelway: ignore MW401 why` on a line silences warnings there.
+
+    With --boot the gateway is also started in a process of its own, as before each reload: its
+    stores are opened, and a request of each kind is rehearsed. Upstreams are never asked.
 
     \b
     Exit status: 0 no errors (there may be warnings), 1 errors (with --strict also warnings),
@@ -67,7 +79,7 @@ def command(
     named = list(dict.fromkeys(files))
     if not named or context.get_parameter_source("config") is ParameterSource.COMMANDLINE:
         named.insert(0, str(config))
-    report = _checked(named, quiet, strict)
+    report = _checked(named, quiet, strict, on_trial)
     click.echo(formats.render(form, report), nl=False, color=report.colour)
     sys.exit(1 if report.failed else 0)
 
@@ -80,13 +92,13 @@ def _explained(code: str) -> str:
     return found.text
 
 
-def _checked(named: Sequence[str], quiet: bool, strict: bool) -> Report:
+def _checked(named: Sequence[str], quiet: bool, strict: bool, on_trial: bool) -> Report:
     """Check every config; what several of them say of one file is told once."""
     ignores, whole = Ignores(), True
     texts: dict[str, str] = {}
     kept: dict[str, list[Problem]] = {}
     for name in named:
-        planned = _planned(name)
+        planned = _planned(name, on_trial)
         texts |= planned.texts
         shown = _STDIN if name == "-" else name
         kept[shown] = ignores.silence(planned.problems, planned.texts)
@@ -103,7 +115,7 @@ def _checked(named: Sequence[str], quiet: bool, strict: bool) -> Report:
     return Report(kept, every, texts, failed, _colour())
 
 
-def _planned(name: str) -> Planned:
+def _planned(name: str, on_trial: bool) -> Planned:
     with Console(stderr=True).status(Text(f"reading {name}")) as status:  # seen on a terminal only
         if name == "-":
             planned = _planned_from(sys.stdin.buffer.read())
@@ -113,7 +125,17 @@ def _planned(name: str) -> Planned:
             status.update(Text(f"holding {spec} against the OpenAPI standard"))
             breaches(specification.library, planned.findings)
         audit(planned, os.environ)
+    if on_trial and planned.plan is not None:  # behind the status, whose thread no fork may have
+        _boot(planned, _STDIN if name == "-" else name)
     return planned
+
+
+def _boot(planned: Planned, shown: str) -> None:
+    """Start a plan on trial. What is found then has no place: it is on the disk or elsewhere."""
+    trial = try_out(lambda: planned, lambda plan: boot(plan).warning)
+    for level, words in ((Level.ERROR, trial.error), (Level.WARNING, trial.warning)):
+        if words:
+            planned.findings.found.append(Problem(shown, 0, 0, level, "MW322", words))
 
 
 def _planned_from(data: bytes) -> Planned:

@@ -9,6 +9,7 @@ from typing import Any
 import jsonschema_rs
 
 from engine import files
+from engine.config.references import exact
 from engine.problem import Findings, Path, Source, did_you_mean
 
 _NAMES = {
@@ -23,9 +24,8 @@ _NAMES = {
 
 
 def schema() -> dict[str, Any]:
-    """The schema of gateway.yaml, as it is shipped."""
-    loaded: dict[str, Any] = json.loads(files.SCHEMA.read_text(encoding="utf-8"))
-    return loaded
+    """The schema of gateway.yaml, for values in which every `${VAR}` is filled in."""
+    return exact(json.loads(files.SCHEMA.read_text(encoding="utf-8")))
 
 
 def check(value: Any, against: Any, source: Source, at: Path, findings: Findings) -> list[Path]:

@@ -34,6 +34,7 @@ from engine.spec.library import Node
 from engine.spec.styles import is_json
 from engine.stores.journal import Journal, JournalError
 from engine.tokens import Caller, digest, new_secret
+from engine.upstream.target import connect
 
 _MOST_KINDS = 200
 _CALLER = "a rehearsal"
@@ -56,13 +57,14 @@ def boot(plan: Plan, *, migrate: bool = False) -> Booted:
     try:
         _open_journal(plan)
         with tempfile.TemporaryDirectory(prefix="modelway-boot-") as name, _faults() as faults:
-            played = _rehearse(plan, Path(name), faults)
+            booted = _rehearse(plan, Path(name), faults)
             if faults:  # of what is done after the answers
                 raise CannotServe(f"a request is not accounted for: {faults[0]}")
-        warning = prepare(plan.config) if migrate else ""
+        if migrate and (warning := prepare(plan.config)):
+            return replace(booted, warning=warning)
     except (CannotConnect, OSError) as error:
         raise CannotServe(str(error)) from error
-    return Booted(played, warning)
+    return booted
 
 
 def _open_journal(plan: Plan) -> None:
@@ -100,13 +102,16 @@ def _faults() -> Iterator[list[str]]:
         log.handlers, log.propagate = handlers, propagate
 
 
-def _rehearse(plan: Plan, folder: Path, faults: Sequence[str]) -> int:
-    """Play one request of each kind, and ask for each page; how many those are."""
+def _rehearse(plan: Plan, folder: Path, faults: Sequence[str]) -> Booted:
+    """Play one request of each kind, ask for each page, and look for the stores."""
     secret = new_secret()
     plan = replace(plan, config=_aside(plan, folder, secret))
     told = observing(plan.config, folder, (), background=False)
-    services = replace(services_of(plan.config, told), counters=Counters([]))
-    with closing(services):
+    opened = services_of(plan.config, told)
+    with closing(opened):
+        for upstream in plan.config.upstreams.values():
+            connect(upstream).client.close()  # the real one: it reads the files of TLS
+        services = replace(opened, counters=Counters([]))
         app = build(
             plan,
             services,
@@ -116,7 +121,10 @@ def _rehearse(plan: Plan, folder: Path, faults: Sequence[str]) -> int:
         requests = [*_requests(plan), *_pages(plan)]
         for request in requests:
             _play(app, request, faults)
-    return len(requests)
+        for check in opened.health.checks.values():
+            check.look()
+        away = [f"{name}: {c.words}" for name, c in opened.health.checks.items() if c.words]
+    return Booted(len(requests), f"away for now: {'; '.join(away)}" if away else "")
 
 
 def _aside(plan: Plan, folder: Path, secret: str) -> Any:

@@ -31,8 +31,13 @@ def tls_context(ca: str | None, cert: tuple[str, str] | None, verify: bool) -> s
     else:
         context.load_verify_locations(ca)
     if cert is not None:
-        context.load_cert_chain(*cert)
+        context.load_cert_chain(*cert, password=_no_password)
     return context
+
+
+def _no_password() -> str:
+    """Asked for an encrypted key: without this OpenSSL asks the terminal, and waits."""
+    raise OSError("the private key is encrypted")
 
 
 def dial(

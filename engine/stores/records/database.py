@@ -92,7 +92,7 @@ def open_database(url: str, *, busy: float = 5.0, pool: int = 5) -> Database:
     """
     try:
         parsed = make_url(url)
-    except ArgumentError as error:
+    except (ArgumentError, ValueError) as error:  # ValueError: a port that is none
         raise BadUrl(_unknown("what is given")) from error
     if parsed.drivername == "sqlite":
         return Database(_sqlite(parsed, busy, pool), parsed)

@@ -1,0 +1,88 @@
+"""Whatever is changed in a config: it is refused with a place, or it starts and serves."""
+
+import os
+
+import pytest
+
+from engine import policies
+from engine.config import shape
+from tests.support.mutations import Mutation, judge, mutations, prepare, whole
+
+COUNT = int(os.environ.get("MODELWAY_MUTATIONS", "2000"))
+"""Changes in all; more of them at a desk: MODELWAY_MUTATIONS=20000."""
+
+SEED = int(os.environ.get("MODELWAY_MUTATIONS_SEED", "0"))
+_PARTS = 8
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    prepare(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def keys(schema, at=""):
+    """The place in the schema of every key that a file may have."""
+    for name, below in schema.get("properties", {}).items():
+        yield f"{at}/{name}"
+        yield from keys(below, f"{at}/{name}")
+    for key in ("items", "additionalProperties"):
+        if isinstance(schema.get(key), dict):
+            yield from keys(schema[key], f"{at}/*")
+    for branch in schema.get("anyOf", []):
+        yield from keys(branch, at)
+
+
+def used(schema, value, at=""):
+    """The places in the schema of the keys that a value has."""
+    if "$ref" in schema:
+        name = schema["$ref"].rpartition("/")[2]
+        yield from used(shape.schema()["$defs"][name], value, f"#{name}")
+    for branch in schema.get("anyOf", []):
+        yield from used(branch, value, at)
+    below = value if isinstance(value, list) else []
+    if isinstance(value, dict):
+        below = [one for name, one in value.items() if name not in schema.get("properties", {})]
+        for name, inner in schema.get("properties", {}).items():
+            if name in value:
+                yield f"{at}/{name}"
+                yield from used(inner, value[name], f"{at}/{name}")
+    for key in ("items", "additionalProperties"):
+        if isinstance(schema.get(key), dict):
+            for inner in below:
+                yield from used(schema[key], inner, f"{at}/*")
+
+
+def test_the_config_uses_every_key_of_the_schema():
+    schema = shape.schema()
+    known = set(keys(schema))
+    for name, below in schema["$defs"].items():
+        known |= set(keys(below, f"#{name}"))
+    assert len(known) > 150
+    assert known - set(used(schema, whole())) == set()
+
+
+def test_the_config_uses_every_policy():
+    config = whole()
+    listed = [*config["policies"], *(p for r in config["routes"] for p in r.get("policies", []))]
+    assert {name for policy in listed for name in policy} == set(policies.names())
+
+
+def test_the_config_itself_is_right(folder):
+    made = judge(Mutation((folder / "gateway.yaml").read_text("utf-8"), "nothing changed"))
+    assert [str(problem) for problem in made.findings.errors] == []
+
+
+@pytest.mark.parametrize("part", range(_PARTS))
+@pytest.mark.timeout(1200)
+def test_a_changed_config_is_refused_with_a_place_or_serves(folder, part):
+    changes = mutations(SEED * _PARTS + part)
+    served = 0
+    for _ in range(max(1, COUNT // _PARTS)):
+        change = next(changes)
+        try:
+            served += judge(change).plan is not None
+        except Exception as error:
+            raise AssertionError(f"{change.words}\n{change.text}") from error
+    assert served > COUNT // _PARTS // 20, "hardly any of these is right: they prove little"
