@@ -33,6 +33,9 @@ from engine.upstream.select import select
 from engine.upstream.target import Upstream, connect
 from engine.upstream.watch import Watcher
 
+_LAST_EXCHANGES = 0.5
+"""Seconds for exchanges that are still open when the worker closes its stores."""
+
 Around = Callable[[Route, Sequence[Stage]], Sequence[Stage]]
 """What may stand around a route's stages: it is given them all, and gives those to be used."""
 
@@ -84,9 +87,9 @@ def build(
         Cors(plan.config.origins),
     )
     app = application(door, _own_pages(plan, services))
-    app.close = services.close
+    app.close = lambda: _close(door, parts)
     app.leaving = services.health.leave
-    app.last_moment = parts.sessions.restart
+    app.interrupt = lambda: _interrupt(door, parts)
     services.readings.append(of_upstreams(upstreams))
     services.readings.append(of_door(lambda: door.open, lambda: len(parts.sessions)))
     for route in plan.routes:
@@ -100,6 +103,20 @@ def build(
         for method in ("GET", "HEAD"):
             app.add_route(path, Resource(method, "", (), shown))
     return app
+
+
+def _interrupt(door: Door, parts: _Parts) -> None:
+    """The worker is about to end: end what is still open, and tell its callers."""
+    parts.sessions.restart()
+    door.interrupt()
+
+
+def _close(door: Door, parts: _Parts) -> None:
+    """The worker ends: the last row is in the journal before that is flushed and closed."""
+    if door.open:
+        _interrupt(door, parts)
+        door.drain(_LAST_EXCHANGES)
+    parts.services.close()
 
 
 def _own_pages(plan: Plan, services: Services) -> Mapping[str, Handler]:

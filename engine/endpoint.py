@@ -13,12 +13,14 @@ from functools import partial
 from typing import Any
 
 import falcon
+import gevent
 import orjson
+from gevent import GreenletExit
 
 from engine.answer import speaking
 from engine.cors import NOBODY, Cors
 from engine.dialects import Dialect, get
-from engine.errors import CallerGone, GatewayError, Malformed
+from engine.errors import CallerGone, GatewayError, Malformed, shutting_down
 from engine.exchange import Account, Exchange, Handler, Observer, Response
 from engine.incoming import Incoming
 from engine.request_id import request_id
@@ -27,12 +29,14 @@ from engine.sending import Sent, has_body, send
 Responder = Callable[..., None]
 log = logging.getLogger("modelway")
 
+_LOOK = 0.02
+
 
 class Door:
-    """What every endpoint shares: the limits at the door, whose web pages may come in, and who is
-    told how exchanges begin (`begin`) and end.
+    """What every endpoint shares: the limits of a request's body, CORS, and the observers of how
+    exchanges begin (`begin`) and end.
 
-    `open` is how many exchanges are under way. `clock` gives Unix seconds.
+    `clock` gives Unix seconds.
     """
 
     def __init__(
@@ -47,22 +51,59 @@ class Door:
         self.max_body = max_body
         self.body_timeout = body_timeout
         self.cors = cors
-        self.open = 0
+        self._open: dict[Exchange, Any] = {}  # and the greenlet of each
+        self._interrupted = False
         self._observers = observers
         self._clock = clock
         self._begin = begin
 
+    @property
+    def open(self) -> int:
+        """How many exchanges are under way."""
+        return len(self._open)
+
+    def interrupt(self) -> None:
+        """The worker is about to end: end each exchange that is still under way.
+
+        A request that waits is answered with 503, a stream gets its dialect's error event and is
+        cut; the outcome of each is `shutdown`. Exchanges that are about to end, and WebSocket
+        sessions, which `Sessions` ends, are left alone. The second call cuts whatever is still
+        open. Returns at once.
+        """
+        cut, self._interrupted = self._interrupted, True
+        run = gevent.get_hub().loop.run_callback
+        for exchange in self._open:
+            run(self._interrupt, exchange, cut)
+
+    def _interrupt(self, exchange: Exchange, cut: bool) -> None:
+        """From the event loop, where every greenlet waits: wake that of an open exchange."""
+        greenlet = self._open.get(exchange)
+        ending = bool(exchange.account.outcome) or exchange.traffic is not None
+        if greenlet is not None and (cut or not ending):
+            greenlet.throw(GreenletExit)
+
+    def drain(self, seconds: float) -> None:
+        """Wait until no exchange is under way, for at most so long."""
+        end = time.monotonic() + seconds
+        while self._open and time.monotonic() < end:
+            gevent.sleep(_LOOK)
+
     def enter(self, exchange: Exchange) -> None:
-        """An exchange begins. At its end, after everything else, each observer is told once."""
+        """An exchange begins. At its end, after everything else, each observer is called once."""
         kept = exchange.account
         kept.time, kept.began = self._clock(), time.monotonic()
-        self.open += 1
+        self._open[exchange] = gevent.getcurrent()
         exchange.on_end.append(partial(self._leave, exchange))
         if self._begin is not None:
-            self._begin(exchange)
+            try:
+                self._begin(exchange)
+            except Exception:
+                log.exception("request %s: its beginning was not noted", exchange.request_id)
 
     def _leave(self, exchange: Exchange) -> None:
-        self.open -= 1
+        self._open.pop(exchange, None)
+        if self._interrupted and not exchange.account.outcome:
+            exchange.account.outcome = "shutdown"
         exchange.account.close(time.monotonic())
         for observer in self._observers:
             try:
@@ -82,11 +123,24 @@ class Door:
             exchange = Exchange(req.method, path, query, environ, request_id(), mount, variables)
             incoming = Incoming(environ, self.body_timeout, exchange.account)
             exchange.operation = operation
-            self.enter(exchange)
             exchange.max_body = self.max_body
             exchange.receive = incoming.receive
             # What says the dialect is looked at before tokens are taken out of the request.
             exchange.dialect = dialects[0] if len(dialects) == 1 else speaking(exchange, dialects)
+            self.enter(exchange)
+            try:
+                self._respond(resp, exchange, incoming, handler)
+            except BaseException:
+                exchange.end()
+                raise
+
+        return respond
+
+    def _respond(
+        self, resp: Sent, exchange: Exchange, incoming: Incoming, handler: Handler
+    ) -> None:
+        """Send the handler's answer, or a 500 where that fails. Raises CallerGone."""
+        try:
             response = _answer(handler, exchange, incoming)
             if more := self.cors.headers(exchange):
                 response.headers = [*response.headers, *more]
@@ -95,8 +149,11 @@ class Door:
                 after.append(incoming.linger)
             incoming.limit()
             send(resp, exchange, response, after)
-
-        return respond
+        except CallerGone:
+            raise
+        except Exception:
+            log.exception("request %s failed", exchange.request_id)
+            send(resp, exchange, refusal(_internal(exchange), exchange), [incoming.unlimit])
 
     def page(self, handler: Handler) -> Responder:
         """A responder for a page of the gateway's own, whose exchanges nobody is told of."""
@@ -132,7 +189,11 @@ class Door:
         if status == 500:
             log.error("request %s failed", exchange.request_id, exc_info=error)
             code, message = "internal_error", "The gateway failed on this request."
-        send(resp, exchange, refusal(GatewayError(status, code, message), exchange))
+        try:
+            send(resp, exchange, refusal(GatewayError(status, code, message), exchange))
+        except BaseException:
+            exchange.end()
+            raise
 
 
 def raw_target(environ: dict[str, Any]) -> str:
@@ -160,13 +221,18 @@ def _answer(handler: Handler, exchange: Exchange, incoming: Incoming) -> Respons
             kept.end(499, "caller_left")
         exchange.end()
         raise
+    except GreenletExit:  # the worker ends
+        if exchange.traffic is not None:
+            exchange.account.end(101, "shutdown")
+            raise
+        incoming.close_after()
+        response = refusal(shutting_down(), exchange)
+        exchange.account.outcome = "shutdown"
+        return response
     except Exception:
         log.exception("request %s failed", exchange.request_id)
-        message = (
-            f"The gateway failed on this request. Its operator finds it as {exchange.request_id}."
-        )
-        return refusal(GatewayError(500, "internal_error", message), exchange)
-    except BaseException:  # the worker ends
+        return refusal(_internal(exchange), exchange)
+    except BaseException:  # the process ends at once
         exchange.account.end(500, "failed", "internal_error")
         exchange.end()
         raise
@@ -184,6 +250,11 @@ def _outcome(status: int) -> str:
     if status < 400:
         return "complete"
     return "refused" if status < 500 else "failed"
+
+
+def _internal(exchange: Exchange) -> GatewayError:
+    words = f"The gateway failed on this request. Its operator finds it as {exchange.request_id}."
+    return GatewayError(500, "internal_error", words)
 
 
 def refusal(error: GatewayError, exchange: Exchange) -> Response:

@@ -50,3 +50,14 @@ class CallerGone(ConnectionResetError):
 
     def __init__(self, why: str) -> None:
         super().__init__(errno.ECONNRESET, why)
+
+
+def shutting_down() -> GatewayError:
+    """503: the worker ends before the answer is complete."""
+    return GatewayError(
+        503,
+        "shutting_down",
+        "This gateway is restarting and ended the request before its answer was complete. "
+        "Send it again.",
+        headers=[("retry-after", "1")],
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -9,6 +10,8 @@ from typing import Any, NamedTuple
 from engine.body import Body
 from engine.tokens import Caller
 from engine.usage import NOTHING, Usage
+
+log = logging.getLogger("modelway")
 
 MISSING: Any = object()
 """Stands for a value that the request does not have (None is a value of JSON)."""
@@ -43,12 +46,13 @@ class Account:
     """What is known of an exchange for those who observe its end.
 
     `time` in Unix seconds, `began` on the steady clock. `outcome` is complete, caller_left,
-    upstream_cut, refused or failed; `code` is that of the error the caller was told, `limit` the
-    policy that refused it (`token` for a limit of the token's own); `uncounted`: the counters were
-    away. `model` and `upstream` are those that served; `asked` and `entry` are the names under
-    `models` by which the model asked for, and the one that served, were found. `reached` tells
-    whether an upstream was sent anything, `tries` whom it was sent to. `expected` is what it was
-    estimated to use, if anybody asked (`estimate.expected`). `cost` in nano-units.
+    upstream_cut, shutdown (the worker ended first), refused or failed; `code` is that of the error
+    the caller was told, `limit` the policy that refused it (`token` for a limit of the token's
+    own); `uncounted`: the counters were away. `model` and `upstream` are those that served; `asked`
+    and `entry` are the names under `models` by which the model asked for, and the one that served,
+    were found. `reached` tells whether an upstream was sent anything, `tries` whom it was sent to.
+    `expected` is what it was estimated to use, if anybody asked (`estimate.expected`). `cost` in
+    nano-units.
 
     Seconds: `first_byte` from the beginning to the first content; `waited` for upstreams and for
     the caller's body; `duration` of all of it. `told` is when the upstream had said everything, on
@@ -206,9 +210,20 @@ class Exchange:
             environ["RAW_URI"] = f"{self.path}?{self.query}" if self.query else self.path
 
     def end(self) -> None:
-        """Run the `on_end` callbacks, last in first out, each exactly once."""
+        """Run the `on_end` callbacks, last in first out, each exactly once.
+
+        One that fails is logged and the others run: an answer is never cut by bookkeeping. One
+        whose greenlet is killed while it waits is given up, the others run, and the kill goes on.
+        """
         while self.on_end:
-            self.on_end.pop()()
+            callback = self.on_end.pop()
+            try:
+                callback()
+            except Exception:
+                log.exception("request %s: a step at its end failed", self.request_id)
+            except BaseException:
+                self.end()
+                raise
 
 
 Handler = Callable[[Exchange], Response]

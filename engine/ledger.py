@@ -18,9 +18,9 @@ class Entry:
     """One request. `id` is made by the gateway: rows with one id count once.
 
     `time` is when it came (Unix seconds), `duration` and `first_byte` are seconds, `cost` is in
-    nano-units of `currency`. `outcome` is `complete`, `caller_left`, `upstream_cut`, `refused` or
-    `failed`; `source` tells who counted the tokens (see `engine.usage`). Text is "" where there is
-    none; more than 256 characters of it are not kept.
+    nano-units of `currency`. `outcome` is `complete`, `caller_left`, `upstream_cut`, `shutdown`,
+    `refused` or `failed`; `source` tells who counted the tokens (see `engine.usage`). Text is ""
+    where there is none; more than 256 characters of it are not kept.
     """
 
     id: str

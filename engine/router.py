@@ -117,12 +117,12 @@ class Router:
 class Application(falcon.App):  # type: ignore[type-arg]
     """Falcon's application; it lets an endpoint reach the server's side of the answer.
 
-    `leaving` is for the server to call when it is to stop, `last_moment` shortly before it ends
-    requests that are still open, `close` when its worker ends, and `malformed` with what it
-    answered by itself: request id, status and address of the caller.
+    `leaving` is for the server to call when it is to stop, `interrupt` when the time of requests
+    that are still open is over, `close` when its worker ends and no request is open, and
+    `malformed` with what it answered by itself: request id, status and address of the caller.
     """
 
-    last_moment: Callable[[], None] = staticmethod(lambda: None)
+    interrupt: Callable[[], None] = staticmethod(lambda: None)
     leaving: Callable[[], None] = staticmethod(lambda: None)
     close: Callable[[], None] = staticmethod(lambda: None)
     malformed: Callable[[str, int, str], None] = staticmethod(lambda name, status, address: None)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 
 import falcon
 
 from engine.exchange import Exchange, Response
+
+log = logging.getLogger("modelway")
 
 
 class Sent(falcon.Response):
@@ -93,7 +96,10 @@ class _Sending:
         self._exchange.end()
         after, self._after = self._after, ()
         for each in after:
-            each()
+            try:
+                each()
+            except Exception:
+                log.exception("request %s: a step after it failed", self._exchange.request_id)
 
     __del__ = close  # a server that cannot send the head drops the body unread and unclosed
 

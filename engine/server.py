@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import os
 import signal
 import socket
@@ -21,6 +22,17 @@ from gunicorn.glogging import Logger
 
 from engine.boot_pipe import BootPipe
 from engine.config.model import Server
+from engine.shutdown import LEAST_GRACE
+
+_ENDING = {signal.SIGQUIT: 0, signal.SIGINT: 1, signal.SIGTERM: 2}
+"""Signals that end the master, the most urgent first."""
+_ONCE = frozenset({signal.SIGCHLD, signal.SIGHUP, signal.SIGUSR1})
+"""Signals that are handled for all of their kind that came before."""
+
+
+class _Interrupted(Exception):
+    """A reload was cut short by a signal that ends the master."""
+
 
 BOOT_SECONDS = 60.0
 """How long new workers may take to boot on a reload."""
@@ -41,10 +53,13 @@ class Master(Arbiter):  # type: ignore[misc]
     when the application does not `renew`; it may also say by itself that it has `changed`.
 
     Once a worker has served, nothing but a signal ends the master: gunicorn ends it when a worker
-    fails to boot, this one tries again, with longer and longer pauses.
+    fails to boot, this one tries again, with longer and longer pauses. One reload runs, and at most
+    one more waits. A signal that ends the master ends a reload.
     """
 
     LISTENERS: list[Any]
+    _reloading = False
+    _ending = False
 
     def __init__(self, app: Gunicorn) -> None:
         super().__init__(app)
@@ -52,12 +67,31 @@ class Master(Arbiter):  # type: ignore[misc]
         self._next_boot = 0.0
         self.left_behind: list[Any] = []
 
+    def signal(self, sig: int, frame: Any) -> None:
+        self._ending |= sig in _ENDING
+        super().signal(sig, frame)
+
+    def wait_for_signals(self, timeout: float = 1.0) -> list[int]:
+        """The signals that came since the last call: those that end the master first, and those
+        that are handled for all that came before, like SIGHUP, once."""
+        came: list[int] = super().wait_for_signals(timeout)
+        once = dict.fromkeys(sig for sig in came if sig in _ONCE)
+        every = [*once, *(sig for sig in came if sig not in _ONCE)]
+        return sorted(every, key=lambda sig: _ENDING.get(sig, len(_ENDING)))
+
     def handle_hup(self) -> None:
-        if self.app.renew():
+        if not self.app.renew():
+            return
+        self._reloading = True
+        try:
             super().handle_hup()
+        except _Interrupted:
+            self.log.warning("the gateway is stopped: the reload does not wait for old workers")
+        finally:
+            self._reloading = False
 
     def manage_workers(self) -> None:
-        """gunicorn calls this about once a second."""
+        """gunicorn calls this about once a second, and within a reload."""
         if self.app.boots.look():
             self._failed_boots = 0
         if time.monotonic() >= self._next_boot:
@@ -67,10 +101,16 @@ class Master(Arbiter):  # type: ignore[misc]
                 if os.getpid() != self.pid or not self.app.boots.booted:
                     raise
                 self._pause(f"no process can be made: {error}")
-        if self.app.changed():
+        if not self._reloading and self.app.changed():
             self.handle_hup()
 
     def reap_workers(self) -> None:
+        """A reload calls this again and again while it waits for workers."""
+        self._reap()
+        if self._reloading and self._ending:
+            raise _Interrupted
+
+    def _reap(self) -> None:
         while True:
             before = dict(self.WORKERS)
             try:
@@ -324,7 +364,7 @@ def settings(server: Server) -> dict[str, Any]:
         "worker_class": "engine.worker.Worker",
         "worker_connections": server.connections,
         "keepalive": int(server.keepalive),
-        "graceful_timeout": int(server.grace),
+        "graceful_timeout": max(math.ceil(server.grace), LEAST_GRACE),
         "http_parser": "fast",
         "header_map": "refuse",
         "forwarded_allow_ips": "",

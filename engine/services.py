@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import random
 import time
 from collections.abc import Callable, Sequence
@@ -16,6 +17,8 @@ from engine.telemetry.names import Read
 from engine.tokens import Caller
 from engine.usage import Price
 from engine.wildcard import ByName
+
+log = logging.getLogger("modelway")
 
 
 class Lookup(Protocol):
@@ -52,6 +55,9 @@ class Services:
     closing: Sequence[Callable[[], None]] = ()
 
     def close(self) -> None:
-        """The worker ends: close what was opened, last in first out."""
+        """The worker ends: close what was opened, last in first out. What fails is logged."""
         for close in reversed(self.closing):
-            close()
+            try:
+                close()
+            except Exception:
+                log.exception("a part of the worker was not closed")

@@ -11,23 +11,31 @@ from __future__ import annotations
 import contextlib
 import errno
 import math
+import os
 import signal
 import socket
 import time
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import gevent
 import gevent.socket
 import orjson
+from gevent.event import Event
+from gevent.pool import Pool
+from gevent.server import StreamServer
 from gunicorn import util
 from gunicorn.http import errors
 from gunicorn.http.wsgi import base_environ
+from gunicorn.sock import ssl_context
 from gunicorn.workers.ggevent import GeventWorker
 
 from engine.environ import environ_of
 from engine.errors import CallerGone
 from engine.outgoing import Outgoing
 from engine.request_id import request_id
+from engine.shutdown import Deadlines, deadlines
 from engine.strict import Requests
 
 _STATUS = (
@@ -37,12 +45,18 @@ _STATUS = (
     (errors.ParseException, 400, "Bad Request"),
 )
 _CALLER_LEFT = (errno.EPIPE, errno.ECONNRESET, errno.ENOTCONN)
-_GOODBYE = 2.0
-"""Seconds before the end of the grace at which what never ends by itself is told to end."""
+_LOOK = 0.25
+_SHORTEST = 1.0
+"""Seconds that callers have at least to take the news that their request is ended."""
+_LAST_KILL = 0.5
+_NEVER = Deadlines(math.inf, math.inf)
 
 
 class Worker(GeventWorker):  # type: ignore[misc]
     """The worker that `modelway serve` runs."""
+
+    _deadlines = _NEVER  # on the steady clock
+    _stopping: Event | None = None
 
     def init_process(self) -> None:
         self.cfg: Any = _Settled(self.cfg)
@@ -53,10 +67,48 @@ class Worker(GeventWorker):  # type: ignore[misc]
         super().init_process()
 
     def run(self) -> None:
+        """Serve until a signal ends it. Instead of gunicorn's, which lets requests go on until the
+        master kills the worker, and looks for their end once a second."""
+        self._stopping = Event()
+        tls = {"ssl_context": ssl_context(self.cfg)} if self.cfg.is_ssl else {}
+        pools = [Pool(self.worker_connections) for _ in self.sockets]
+        listeners = [self._listener(*pair, tls) for pair in zip(self.sockets, pools, strict=True)]
         try:
-            super().run()
+            for listener in listeners:
+                listener.start()
+            while self.alive:
+                self.notify()
+                self._stopping.wait(1.0)
+            for listener in listeners:
+                listener.close()
+            self._end_requests(pools)
         finally:
             getattr(self.wsgi, "close", _nothing)()
+
+    def _listener(self, sock: Any, pool: Pool, tls: dict[str, Any]) -> StreamServer:
+        sock.setblocking(1)
+        made = StreamServer(sock, handle=partial(self.handle, sock), spawn=pool, **tls)
+        if self.cfg.workers > 1:
+            made.max_accept = 1  # so that the workers share what comes at once
+        return made
+
+    def _end_requests(self, pools: Sequence[Pool]) -> None:
+        """Let requests end until their deadline, then end them (see `engine.shutdown`)."""
+        if self._deadlines is _NEVER:  # no signal, but `max_requests`
+            self._stop(self.cfg.graceful_timeout)
+        self._join(pools, lambda known: known.interrupt)
+        if any(pools):
+            getattr(self.wsgi, "interrupt", _nothing)()
+            self._join(pools, lambda known: known.cut)
+        for pool in pools:
+            pool.kill(timeout=_LAST_KILL)
+
+    def _join(self, pools: Sequence[Pool], until: Callable[[Deadlines], float]) -> None:
+        """Wait for the end of all connections, at most until that deadline, which may change."""
+        for pool in pools:
+            while pool and (left := until(self._deadlines) - time.monotonic()) > 0:
+                self.notify()
+                pool.join(min(left, _LOOK))
 
     def init_signals(self) -> None:
         super().init_signals()
@@ -99,21 +151,30 @@ class Worker(GeventWorker):  # type: ignore[misc]
                 return
 
     def handle_exit(self, sig: int, frame: Any) -> None:
-        """SIGTERM: requests may go on for the grace, after which the master kills."""
-        super().handle_exit(sig, frame)
-        served = getattr(self, "wsgi", None)  # not yet, while the worker boots
-        getattr(served, "leaving", _nothing)()
-        grace = float(self.cfg.graceful_timeout)
-        gevent.spawn_later(max(grace - _GOODBYE, grace / 2), self._last_moment)
+        """SIGTERM: requests may go on until their deadline. A master repeats it."""
+        if self._deadlines is _NEVER:
+            self._stop(self.cfg.graceful_timeout)
 
-    def _last_moment(self) -> None:
-        last_moment = getattr(getattr(self, "wsgi", None), "last_moment", None)
-        if last_moment is not None:
-            last_moment()
+    def handle_quit(self, sig: int, frame: Any) -> None:
+        """SIGINT and SIGQUIT: requests end now, and are written down all the same."""
+        self._stop(0.0)
+
+    def _stop(self, grace: float) -> None:
+        now, seconds = time.monotonic(), deadlines(grace)
+        cut = max(seconds.cut, _SHORTEST)
+        self._deadlines = Deadlines(now + seconds.interrupt, now + cut)
+        self.alive = False
+        getattr(getattr(self, "wsgi", None), "leaving", _nothing)()  # none while it boots
+        if self._stopping is not None:
+            self._stopping.set()
 
     def notify(self) -> None:
-        """gunicorn calls this every second, also while it waits for the last requests."""
-        super().notify()
+        """Once a second, and oftener while the last requests end: tell the master that the worker
+        lives, and close connections that have been idle for too long."""
+        self.tmp.notify()
+        if self.alive and self.ppid != os.getppid():
+            self.log.error("the master is gone: worker %s ends its requests and stops", self.pid)
+            self._stop(self.cfg.graceful_timeout)
         since = time.monotonic() - self.cfg.keepalive if self.alive else math.inf
         for greenlet in [g for g, begun in self._idle.items() if begun <= since]:
             # What has arrived can still be read; after that the connection is at its end. gevent's

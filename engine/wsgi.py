@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import atexit
 import os
+import signal
 import sys
 from pathlib import Path
 from typing import Any
 
+import gevent
 from gunicorn.errors import AppImportError
+from gunicorn.workers.base import Worker
 
 from engine import plan
 from engine.connect import CannotConnect, prepare
 from engine.memory import give_back
 from engine.problem import render
+from engine.router import Application
 from engine.serving import metrics_folder, serving
+from engine.shutdown import deadlines
+from engine.worker import Worker as Ours
 
 _APP_LOAD_ERROR = 4
 """What gunicorn takes for the word of a worker that can never serve."""
@@ -36,11 +43,36 @@ def load() -> Any:
             sys.stderr.write(f"modelway: {warning}\n")
         # The workers of one gunicorn meet where its number says; this is one of them.
         folder = metrics_folder(planned.plan, os.getppid())
-        return serving(planned.plan, folder, ["modelway"])
+        made = serving(planned.plan, folder, ["modelway"])
     except OSError as error:
         raise AppImportError(f"the metrics cannot be kept: {error}") from error
     except CannotConnect as error:
         raise AppImportError(str(error)) from error
+    _stop_with_worker(made)
+    return made
+
+
+def _stop_with_worker(made: Application) -> None:
+    """Let gunicorn's own worker end the application's requests before its master kills it.
+
+    It knows no application that has to be told: so its handler of SIGTERM, which is set by now, is
+    called by ours. Our own worker (`engine.worker`) needs none of this.
+    """
+    handler = signal.getsignal(signal.SIGTERM)
+    worker = getattr(handler, "__self__", None)
+    if not callable(handler) or not isinstance(worker, Worker) or isinstance(worker, Ours):
+        return
+    seconds = deadlines(float(worker.cfg.graceful_timeout))
+
+    def stop(number: int, frame: Any) -> None:
+        if worker.alive:
+            made.leaving()
+            gevent.spawn_later(seconds.interrupt, made.interrupt)
+            gevent.spawn_later(seconds.cut, made.interrupt)  # the second call cuts
+        handler(number, frame)
+
+    signal.signal(signal.SIGTERM, stop)
+    atexit.register(made.close)
 
 
 def _refuse() -> None:

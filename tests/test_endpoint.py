@@ -5,9 +5,9 @@ import io
 import logging
 
 import falcon.testing
+import gevent
 import orjson
 import pytest
-from gevent import GreenletExit
 from gunicorn.http.errors import ChunkMissingTerminator, InvalidChunkSize, NoMoreData
 
 from engine import dialects
@@ -435,15 +435,145 @@ def test_an_observer_that_fails_is_logged_and_stops_nobody(caplog):
     assert "req_1: its end was not noted" in caplog.text
 
 
-def test_a_worker_that_ends_ends_its_exchanges():
-    seen = []
-    door = Door(1000, 1.0, [seen.append])
-    app = application(door)
-    responder = door.endpoint(raising(GreenletExit()), [OPENAI])
-    app.add_route("/v1/x", Resource("POST", "/v1", (), responder))
-    with pytest.raises(GreenletExit):
-        app(falcon.testing.create_environ("/v1/x", method="POST"), lambda *_: None)
-    assert [(e.account.status, e.account.outcome) for e in seen] == [(500, "failed")]
+class Front:
+    """An application of one endpoint, and the exchanges that its observer saw the end of."""
+
+    def __init__(self, handler, dialect=OPENAI, begin=None):
+        self.seen = []
+        self.door = Door(1000, 1.0, [self.seen.append], begin=begin)
+        self.app = application(self.door)
+        responder = self.door.endpoint(handler, [dialect], "openai.chat")
+        self.app.add_route("/v1/x", Resource("POST", "/v1", (), responder))
+
+    def post(self):
+        """The body of the answer, as the server asks for it."""
+        environ = falcon.testing.create_environ("/v1/x", method="POST")
+        return self.app(environ, lambda status, headers, *_: self.head(status, headers))
+
+    def head(self, status, headers):
+        self.status = int(status[:3])
+
+    @property
+    def ends(self):
+        return [(e.account.status, e.account.outcome, e.account.code) for e in self.seen]
+
+
+def failing(*_):
+    raise ZeroDivisionError
+
+
+@pytest.mark.parametrize(
+    "broken",
+    ["engine.cors.Cors.headers", "engine.endpoint.has_body", "engine.incoming.Incoming.is_left"],
+)
+def test_a_failure_between_the_handler_and_the_body_is_one_exchange_with_a_500(
+    broken, monkeypatch, caplog
+):
+    front, given_back = Front(ok), []
+    monkeypatch.setattr("engine.incoming.Incoming.is_left", lambda self: True)
+    monkeypatch.setattr("engine.incoming.Incoming.close_after", lambda self: True)
+    monkeypatch.setattr(broken, failing)
+    if broken == "engine.endpoint.has_body":
+        monkeypatch.setattr("engine.sending.has_body", lambda *_: True)
+
+    def handler(exchange):
+        exchange.on_end.append(lambda: given_back.append(exchange))
+        return ok(exchange)
+
+    front = Front(handler)
+    body = front.post()
+    assert orjson.loads(b"".join(body))["error"]["code"] == "internal_error"
+    body.close()
+    assert (front.status, front.ends) == (500, [(500, "failed", "internal_error")])
+    assert (given_back, front.door.open) == (front.seen, 0)
+    assert "ZeroDivisionError" in caplog.text
+
+
+def test_an_exchange_ends_also_where_not_even_its_500_can_be_sent(monkeypatch):
+    monkeypatch.setattr("engine.endpoint.send", failing)
+    front = Front(ok)
+    with pytest.raises(ZeroDivisionError):
+        front.post()
+    assert front.door.open == 0
+
+
+def test_a_beginning_that_cannot_be_noted_is_logged_and_the_request_goes_on(caplog):
+    front = Front(ok, begin=failing)
+    body = front.post()
+    assert b"".join(body) == b"fine"
+    body.close()
+    assert (front.ends, front.door.open) == ([(200, "complete", "")], 0)
+    assert "its beginning was not noted" in caplog.text
+
+
+def test_a_step_that_fails_after_the_answer_is_logged(monkeypatch, caplog):
+    monkeypatch.setattr("engine.incoming.Incoming.unlimit", failing)
+    front = Front(ok)
+    body = front.post()
+    assert b"".join(body) == b"fine"
+    body.close()
+    assert "a step after it failed" in caplog.text
+
+
+@pytest.mark.parametrize("dialect", [OPENAI, ANTHROPIC, GEMINI], ids=lambda d: d.name)
+def test_a_request_that_waits_when_its_worker_ends_is_answered_503_in_its_dialect(dialect):
+    front = Front(lambda exchange: gevent.sleep(60), dialect)
+    waiting = gevent.spawn(lambda: b"".join(front.post()))
+    gevent.sleep(0)
+    assert front.door.open == 1
+    front.door.interrupt()
+    body = orjson.loads(waiting.get(timeout=5))
+    assert dialect.is_error(body)
+    assert "Send it again" in body["error"]["message"]
+    assert (front.status, front.ends) == (503, [(503, "shutdown", "shutting_down")])
+    assert front.door.open == 0
+
+
+def test_an_exchange_that_is_about_to_end_is_cut_only_by_the_second_call():
+    seen, front = [], None
+
+    def handler(exchange):
+        exchange.on_end.append(lambda: gevent.sleep(60))
+        exchange.on_end.append(lambda: seen.append(exchange))
+        return ok(exchange)
+
+    front = Front(handler)
+    ending = gevent.spawn(lambda: b"".join(front.post()))
+    gevent.sleep(0)
+    front.door.interrupt()
+    gevent.sleep(0)
+    assert (front.door.open, len(seen)) == (1, 1)
+    front.door.interrupt()
+    ending.join(5)
+    assert (front.door.open, front.ends) == (0, [(200, "complete", "")])
+
+
+def test_a_stream_that_its_caller_does_not_take_is_cut_as_shutdown():
+    front = Front(lambda exchange: Response(200, [], iter([b"a", b"b"])))
+
+    def send():
+        body = front.post()
+        try:
+            for _ in body:
+                gevent.sleep(60)  # the caller's socket is full
+        finally:
+            body.close()
+
+    sending = gevent.spawn(send)
+    gevent.sleep(0)
+    front.door.interrupt()
+    sending.join(5)
+    assert front.ends == [(200, "shutdown", "")]
+
+
+def test_drain_waits_for_the_last_exchange_and_no_longer_than_it_is_told():
+    front = Front(lambda exchange: gevent.sleep(0.05) or ok(exchange))
+    gevent.spawn(lambda: b"".join(front.post()))
+    gevent.sleep(0)
+    front.door.drain(0.0)
+    assert front.door.open == 1
+    front.door.drain(30.0)
+    assert front.door.open == 0
 
 
 def test_an_exchange_ends_also_where_the_server_cannot_send_its_head():

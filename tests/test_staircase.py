@@ -51,6 +51,7 @@ STAIRCASE = (
     [
         *("app", "audit", "mock", "server", "serving", "worker", "strict", "outgoing", "received"),
         *("environ", "repeated", "reload", "trial"),
+        *("environ", "repeated", "reload", "shutdown"),
     ],
     ["explain"],
     ["expect", "diff"],

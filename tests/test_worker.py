@@ -2,37 +2,64 @@
 
 from __future__ import annotations
 
+import os
+import time
 from types import SimpleNamespace
+from typing import Any
 
 import gevent.socket
 import pytest
-from gunicorn.workers.ggevent import GeventWorker
 
 from engine.flow import Passage
 from engine.outgoing import Outgoing
 from engine.worker import Worker, _Direct
 
 
-def told(monkeypatch: pytest.MonkeyPatch, **known: object) -> None:
-    """A worker that is sent SIGTERM."""
-    monkeypatch.setattr(GeventWorker, "handle_exit", lambda self, sig, frame: None)
-    monkeypatch.setattr("gevent.spawn_later", lambda *arguments: None)
-    worker = Worker.__new__(Worker)
-    worker.cfg = SimpleNamespace(graceful_timeout=30)
-    for name, value in known.items():
-        setattr(worker, name, value)
-    worker.handle_exit(15, None)
+def worker(grace: int = 30, **known: Any) -> Any:
+    """A worker that has not been started."""
+    made: Any = Worker.__new__(Worker)
+    made.cfg = SimpleNamespace(graceful_timeout=grace, keepalive=5)
+    made.tmp, made.alive, made.pid, made.ppid = SimpleNamespace(notify=int), True, 1, os.getppid()
+    made.log, made._idle = SimpleNamespace(error=lambda *_: None), {}
+    vars(made).update(known)
+    return made
 
 
-def test_an_application_hears_that_its_worker_is_to_stop(monkeypatch):
-    heard = []
-    told(monkeypatch, wsgi=SimpleNamespace(leaving=lambda: heard.append(1)))
-    assert heard == [1]
+def test_an_application_hears_once_that_its_worker_is_to_stop():
+    heard: list[int] = []
+    made = worker(wsgi=SimpleNamespace(leaving=lambda: heard.append(1)))
+    made.handle_exit(15, None)
+    deadlines = made._deadlines
+    made.handle_exit(15, None)  # gunicorn's master repeats it every second
+    assert (heard, made.alive) == ([1], False)
+    assert made._deadlines is deadlines
+    assert 25 < deadlines.interrupt - time.monotonic() <= 28
 
 
-def test_a_worker_may_be_told_to_stop_while_it_boots(monkeypatch):
-    told(monkeypatch)
-    told(monkeypatch, wsgi=object())  # somebody else's application
+def test_a_worker_may_be_told_to_stop_while_it_boots():
+    made = worker()
+    made.handle_exit(15, None)
+    assert not made.alive
+    worker(wsgi=object()).handle_exit(15, None)  # somebody else's application
+
+
+def test_a_quick_end_leaves_time_to_tell_callers():
+    made = worker()
+    made.handle_exit(15, None)
+    made.handle_quit(3, None)
+    now = time.monotonic()
+    assert made._deadlines.interrupt <= now
+    assert 0 < made._deadlines.cut - now <= 1.0
+
+
+def test_a_worker_whose_master_is_gone_ends_its_requests_as_on_a_signal():
+    said: list[str] = []
+    log = SimpleNamespace(error=lambda words, *values: said.append(words % values))
+    made = worker(ppid=-1, log=log)
+    made.notify()
+    made.notify()
+    assert not made.alive
+    assert said == ["the master is gone: worker 1 ends its requests and stops"]
 
 
 class Pieces:

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import lru_cache
 
+from gevent import GreenletExit
+
 from engine.dialects import Dialect
 from engine.errors import CallerGone
 from engine.estimate import Takes, expected
@@ -33,7 +35,7 @@ def meter(dialect: Dialect, takes: Takes, services: Services) -> Stage:
             _expect(exchange, takes)
         try:
             response = following(exchange)
-        except CallerGone:
+        except (CallerGone, GreenletExit):
             _left(exchange, metered, services)
             raise
         body, media_type = response.body, _media_type(response)
@@ -89,7 +91,7 @@ def _charge(exchange: Exchange, usage: Usage, services: Services) -> None:
 
 
 def _left(exchange: Exchange, metered: bool, services: Services) -> None:
-    """The caller is gone without an answer, or at the end of a session."""
+    """The caller gets no answer of an upstream, or its session is over."""
     account, session = exchange.account, exchange.traffic
     if session is not None:
         account.stream, account.bytes_out = True, session.received.bytes

@@ -58,7 +58,7 @@ REQUESTS = _counter(
     "modelway_requests_total",
     "operation model upstream status outcome",
     "Requests that ended. status is its class (2xx); outcome complete, caller_left, upstream_cut, "
-    "refused or failed; model the one asked for.",
+    "shutdown, refused or failed; model the one asked for.",
 )
 DURATION = _histogram(
     "modelway_request_duration_seconds",

@@ -23,6 +23,8 @@ _METHODS = frozenset(
     {"GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH", "QUERY"}
 )
 _LONGEST = 256
+_BROKEN = ("upstream_cut", "shutdown")
+"""Outcomes of answers that broke after their head."""
 
 
 class Kind(IntEnum):
@@ -127,7 +129,7 @@ def _request(exchange: Exchange, trace: Trace, clock: _Clock, end: float) -> Spa
     if account.code:
         said["modelway.code"] = account.code
     error = None
-    if account.status >= 500 or account.outcome == "upstream_cut":
+    if account.status >= 500 or account.outcome in _BROKEN:
         error = ""
         said["error.type"] = account.outcome if account.status < 500 else str(account.status)
     return Span(
@@ -173,5 +175,5 @@ def _served(span: Span, exchange: Exchange, began: float) -> None:
         said["gen_ai.usage.cache_read.input_tokens"] = usage.cached
     if usage.reasoning:
         said["gen_ai.usage.reasoning.output_tokens"] = usage.reasoning
-    if account.outcome == "upstream_cut" and span.error is None:
-        said["error.type"], span.error = "upstream_cut", ""
+    if account.outcome in _BROKEN and span.error is None:
+        said["error.type"], span.error = account.outcome, ""

@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import orjson
+from gevent import GreenletExit
 
 from engine.dialects import Dialect
-from engine.errors import CallerGone, GatewayError
+from engine.errors import CallerGone, GatewayError, shutting_down
 from engine.exchange import Exchange, Response
 from engine.flow import Blocked, Flow, Passage
 from engine.relay.headers import returned
@@ -161,6 +162,11 @@ class _Stream:
             document = self._dialect.error(error, self._exchange.request_id)
             yield self._dialect.error_event(orjson.dumps(document))
             raise CallerGone(str(failure)) from failure
+        except GreenletExit:
+            self._exchange.account.outcome = "shutdown"
+            document = self._dialect.error(shutting_down(), self._exchange.request_id)
+            yield self._dialect.error_event(orjson.dumps(document))
+            raise CallerGone("the worker ends") from None
         finally:
             self._watching.close()
             self._exchange.account.told = time.monotonic()
@@ -250,6 +256,9 @@ def _bytes(answer: Answer, first: bytes, exchange: Exchange, watcher: Watcher) -
     except UpstreamFailure as failure:
         exchange.account.outcome = "upstream_cut"
         raise CallerGone(failure.words) from failure.alone()
+    except GreenletExit:
+        exchange.account.outcome = "shutdown"
+        raise CallerGone("the worker ends") from None
     finally:
         watching.close()
         exchange.account.told = time.monotonic()

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+from gevent import GreenletExit
 
 from engine import dialects
 from engine.errors import CallerGone, GatewayError
@@ -431,3 +432,36 @@ def test_a_heartbeat_longer_than_the_idle_timeout_does_not_lengthen_it() -> None
     )
     until_cut(relay(tried, exchange(), OPENAI, WATCHER))
     assert answer.pieces == [980.0]
+
+
+class Waiting(Answer):
+    """An upstream whose answer is not over when the worker ends."""
+
+    def read(self, passing: Any = None) -> bytes:
+        if self.pieces:
+            return super().read(passing)
+        raise GreenletExit
+
+
+@MODELS
+def test_a_stream_that_outlives_its_worker_gets_an_error_event_and_a_cut(dialect: Any) -> None:
+    content = {
+        "openai": FIRST,
+        "anthropic": b'event: content_block_delta\ndata: {"type":"content_block_delta"}\n\n',
+        "gemini": b'data: {"candidates":[{"content":{"parts":[{"text":"w"}]}}]}\n\n',
+    }
+    given: Any = Waiting(200, EVENTS, [content[dialect.name]])
+    tried = Tried(target(Client()), answer=given, opening=open_answer(given, dialect))
+    one = exchange()
+    *_, last = until_cut(relay(tried, one, dialect, WATCHER))
+    assert dialect.error_event(b"|").partition(b"|")[0] in last
+    assert b"is restarting" in last
+    assert one.account.outcome == "shutdown"
+
+
+def test_bytes_that_outlive_their_worker_are_cut() -> None:
+    given: Any = Waiting(200, [("content-type", "audio/mpeg")], [b"one"])
+    tried = Tried(target(Client()), answer=given, opening=open_answer(given, OPENAI))
+    one = exchange()
+    assert until_cut(relay(tried, one, OPENAI, WATCHER)) == [b"one"]
+    assert one.account.outcome == "shutdown"

@@ -120,7 +120,7 @@ class Session:
     def restart(self) -> None:
         """The worker ends."""
         words = "the gateway restarts; connect again"
-        self.end(End(Close(1012, words), Close(1012, words), 1.0))
+        self.end(End(Close(1012, words), Close(1012, words), 1.0, outcome="shutdown"))
 
     def look(self, now: float) -> None:
         """Time has passed: is it too long, idle, or is a side no longer there?"""

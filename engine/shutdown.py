@@ -1,0 +1,29 @@
+"""The deadlines of a worker that was told to stop: both lie within the grace of its master.
+
+0            SIGTERM: no new connections, idle ones are closed, requests go on
+interrupt    requests that wait are answered with 503, streams get their error event
+cut          what could not take that is cut; then rows and lines are flushed
+grace        the master sends SIGKILL
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+LEAST_GRACE = 2
+"""Seconds that a master gives at least, so that a worker can write down how its requests ended."""
+
+_MARGIN = 2.0
+
+
+class Deadlines(NamedTuple):
+    """Seconds after SIGTERM."""
+
+    interrupt: float
+    cut: float
+
+
+def deadlines(grace: float) -> Deadlines:
+    """The deadlines of a worker that its master kills after `grace` seconds."""
+    margin = min(_MARGIN, grace / 2)
+    return Deadlines(grace - margin, grace - margin / 4)
