@@ -24,7 +24,7 @@ from engine.boot_pipe import BootPipe
 from engine.config.model import Server
 from engine.shutdown import LEAST_GRACE
 
-_ENDING = {signal.SIGQUIT: 0, signal.SIGINT: 1, signal.SIGTERM: 2}
+_ENDING: dict[int, int] = {signal.SIGQUIT: 0, signal.SIGINT: 1, signal.SIGTERM: 2}
 """Signals that end the master, the most urgent first."""
 _ONCE = frozenset({signal.SIGCHLD, signal.SIGHUP, signal.SIGUSR1})
 """Signals that are handled for all of their kind that came before."""

@@ -1,6 +1,6 @@
 """The deadlines of a worker that was told to stop: both lie within the grace of its master.
 
-0            SIGTERM: no new connections, idle ones are closed, requests go on
+0            SIGTERM: no new connections, idle ones are closed after a second, requests go on
 interrupt    requests that wait are answered with 503, streams get their error event
 cut          what could not take that is cut; then rows and lines are flushed
 grace        the master sends SIGKILL

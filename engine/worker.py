@@ -46,6 +46,8 @@ _STATUS = (
 )
 _CALLER_LEFT = (errno.EPIPE, errno.ECONNRESET, errno.ENOTCONN)
 _LOOK = 0.25
+_LAST_REQUEST = 1.0
+"""Seconds that a connection of a worker that stops may be idle."""
 _SHORTEST = 1.0
 """Seconds that callers have at least to take the news that their request is ended."""
 _LAST_KILL = 0.5
@@ -87,7 +89,9 @@ class Worker(GeventWorker):  # type: ignore[misc]
 
     def _listener(self, sock: Any, pool: Pool, tls: dict[str, Any]) -> StreamServer:
         sock.setblocking(1)
-        made = StreamServer(sock, handle=partial(self.handle, sock), spawn=pool, **tls)
+        # Its name now: a connection may be accepted just before the listener is closed.
+        handle = partial(self.handle, sock.getsockname())
+        made = StreamServer(sock, handle=handle, spawn=pool, **tls)
         if self.cfg.workers > 1:
             made.max_accept = 1  # so that the workers share what comes at once
         return made
@@ -114,8 +118,8 @@ class Worker(GeventWorker):  # type: ignore[misc]
         super().init_signals()
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
 
-    def handle(self, listener: Any, client: Any, addr: Any) -> None:
-        """Answer the requests of a connection, and end it."""
+    def handle(self, server: Any, client: Any, addr: Any) -> None:
+        """Answer the requests of a connection to the address `server`, and end it."""
         client.setblocking(1)
         if type(client) is gevent.socket.socket:
             client.__class__ = _Direct
@@ -123,7 +127,7 @@ class Worker(GeventWorker):  # type: ignore[misc]
         self._sockets[greenlet] = client
         requests = Requests(self.cfg, client, addr)
         try:
-            self._serve(requests, listener.getsockname(), client, addr, greenlet)
+            self._serve(requests, server, client, addr, greenlet)
         except errors.NoMoreData:
             self.log.debug("a caller left in the middle of a request")
         except OSError as error:
@@ -175,7 +179,10 @@ class Worker(GeventWorker):  # type: ignore[misc]
         if self.alive and self.ppid != os.getppid():
             self.log.error("the master is gone: worker %s ends its requests and stops", self.pid)
             self._stop(self.cfg.graceful_timeout)
-        since = time.monotonic() - self.cfg.keepalive if self.alive else math.inf
+        now, patience = time.monotonic(), self.cfg.keepalive
+        if not self.alive:  # a request may be on its way, and is served as long as there is time
+            patience = min(patience, _LAST_REQUEST) if now < self._deadlines.interrupt else 0
+        since = now - patience
         for greenlet in [g for g, begun in self._idle.items() if begun <= since]:
             # What has arrived can still be read; after that the connection is at its end. gevent's
             # own shutdown would break off the wait for it, as if the connection had broken.

@@ -305,3 +305,14 @@ def test_reloads_under_load_lose_no_request_and_cut_no_stream(served: Served) ->
     assert set(callers.ids) == {200}
     assert callers.count(200) > 50
     assert callers.lost == 0
+
+
+def test_every_new_connection_is_answered_while_workers_change(served: Served) -> None:
+    for turn in range(3):
+        old = set(served.running.workers())
+        served.edit("version: 1", f"# {turn}\nversion: 1")
+        served.running.process.send_signal(signal.SIGHUP)
+        end = time.monotonic() + 30
+        while old & set(served.running.workers()):
+            assert served.status("one") == 200
+            assert time.monotonic() < end
