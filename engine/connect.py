@@ -17,7 +17,7 @@ from engine.config.model import Config, Policy
 from engine.exchange import Exchange, Observer
 from engine.ledger import entry_of
 from engine.observing import Observing
-from engine.readings import of_directory, of_ledger
+from engine.readings import of_counters, of_directory, of_ledger
 from engine.rundir import rundir
 from engine.services import Lookup, Services
 from engine.stores.counters import Counters, CountersAway
@@ -25,6 +25,7 @@ from engine.telemetry.health import Check
 from engine.wildcard import ByName
 
 if TYPE_CHECKING:  # what a deployment does not use is not imported
+    from engine.stores.counters.memory import Memory
     from engine.stores.counters.redis import Redis
     from engine.stores.records.database import Database
 
@@ -81,7 +82,7 @@ def services_of(config: Config, told: Observing | None = None) -> Services:
     return Services(
         tokens=tokens,
         counters=_counters(config, told) if _is_limited(config) else None,
-        allow_uncounted=config.stores.allow_on_failure,
+        allow_uncounted=config.stores.on_store_failure == "allow",
         prices=ByName(config.prices),
         currency=config.currency,
         begin=begin,
@@ -152,23 +153,35 @@ def _ledger(config: Config, url: str, told: Observing) -> Observer:
 
 
 def _counters(config: Config, told: Observing) -> Counters:
+    stores = config.stores
     counters: Counters
-    if config.stores.counters == "memory":
+    if stores.counters == "memory":
         from engine.stores.counters.ahead import Ahead
-        from engine.stores.counters.memory import Memory
 
-        try:
-            counters = Ahead(Memory(rundir(config.folder / FilePath(config.source.file).name)))
-        except OSError as error:
-            raise CannotConnect(f"limits cannot be counted: {error}") from error
+        counters = Ahead(_memory(config))
     else:
         from engine.stores.counters.redis import Redis
 
-        counters = redis = Redis(config.stores.counters)
-        denies = not config.stores.allow_on_failure
+        counters = redis = Redis(stores.counters, timeout=stores.counters_timeout)
+        denies = stores.on_store_failure == "deny"
         told.health.checks["counters"] = Check(partial(_counters_away, redis), lambda seen: denies)
+        if stores.on_store_failure == "local":
+            from engine.stores.counters.fallback import Fallback
+
+            counters = Fallback(redis, _memory(config), machines=stores.machines)
+            told.readings.append(of_counters(counters))
     told.closing.append(counters.close)
     return counters
+
+
+def _memory(config: Config) -> Memory:
+    """The counters that the workers of this machine share."""
+    from engine.stores.counters.memory import Memory
+
+    try:
+        return Memory(rundir(config.folder / FilePath(config.source.file).name))
+    except OSError as error:
+        raise CannotConnect(f"limits cannot be counted: {error}") from error
 
 
 def _counters_away(redis: Redis) -> str:

@@ -15,6 +15,7 @@ from engine.telemetry.names import Read, Reading
 
 if TYPE_CHECKING:  # what a deployment does not use is not imported
     from engine.directory import Directory
+    from engine.stores.counters.fallback import Fallback
     from engine.stores.journal import Journal
     from engine.stores.ship import Shipper
     from engine.telemetry.exporter import Exporter
@@ -84,6 +85,15 @@ def of_directory(directory: Directory) -> Read:
         for result in ("asked", "failed", "stale", "held_off"):
             yield names.LOOKUPS, (result,), getattr(directory, result)
         yield names.RECORDS_AWAY, (), float(directory.away)
+
+    return read
+
+
+def of_counters(counters: Fallback) -> Read:
+    """How often limits were counted without Redis."""
+
+    def read() -> Iterator[Reading]:
+        yield names.UNCOUNTED, (), counters.counted_locally
 
     return read
 

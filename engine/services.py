@@ -31,7 +31,7 @@ class Lookup(Protocol):
 class Services:
     """`clock` gives Unix seconds, `dice` a number from 0 up to 1, `tokens` callers by digest.
 
-    `counters` count what is limited; `allow_uncounted` lets requests pass while they are away.
+    `counters` count what is limited; `allow_uncounted` lets requests pass that they cannot count.
     `prices` are per model, in `currency`. `begin` is told of the beginning of each
     exchange, `observers` of its end. `proxies` are the networks whose X-Forwarded-For is believed.
 

@@ -12,6 +12,7 @@ from engine.connect import CannotConnect, is_metered, prepare, services_of
 from engine.directory import Directory
 from engine.exchange import Exchange
 from engine.stores.counters.ahead import Ahead
+from engine.stores.counters.fallback import Fallback
 from engine.stores.counters.redis import Redis
 from engine.stores.records.database import open_database
 from engine.tokens import digest
@@ -60,7 +61,7 @@ def test_without_stores_there_is_nothing_but_the_tokens(config, opened):
     services = opened(said)
     assert services.tokens.get(digest(ALL)).name == "everything"
     assert (services.counters, list(services.observers)) == (None, [])
-    assert services.allow_uncounted
+    assert not services.allow_uncounted
 
 
 def end(services, name: str) -> None:
@@ -87,6 +88,21 @@ def test_redis_is_not_asked_before_a_request_is(config, opened):
     services = opened(config(more + "policies: [{concurrency: {requests: 1}}]\n"))
     assert isinstance(services.counters, Redis)
     assert not services.allow_uncounted
+
+
+@pytest.mark.parametrize(
+    ("said", "kind", "allows"),
+    [
+        ("", Fallback, False),
+        (", on_store_failure: local, machines: 2", Fallback, False),
+        (", on_store_failure: allow", Redis, True),
+        (", on_store_failure: deny", Redis, False),
+    ],
+)
+def test_what_decides_while_redis_does_not_answer(config, opened, said, kind, allows):
+    more = f"stores: {{counters: 'redis://127.0.0.1:1/0'{said}}}\n"
+    services = opened(config(more + "policies: [{concurrency: {requests: 1}}]\n"))
+    assert (type(services.counters), services.allow_uncounted) == (kind, allows)
 
 
 def test_a_database_is_made_and_has_what_happens(config, opened, tmp_path):

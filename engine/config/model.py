@@ -56,12 +56,15 @@ class Console:
 class Stores:
     """Where things are kept: URLs as SQLAlchemy and Redis take them, `counters` may be `memory`.
 
-    `allow_on_failure`: requests pass while the counters are away. `retention` None: for ever.
+    `counters_timeout` is in seconds. `on_store_failure` is `local`, `allow` or `deny`; `machines`
+    is how many share the counters, for `local`. `retention` None: for ever.
     """
 
     records: str | None = None
     counters: str = "memory"
-    allow_on_failure: bool = True
+    counters_timeout: float = 0.25
+    on_store_failure: str = "local"
+    machines: int = 1
     token_ttl: float = 10.0
     journal: FilePath = FilePath("var/journal")
     retention: float | None = None

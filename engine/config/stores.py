@@ -34,11 +34,22 @@ def stores(
     return model.Stores(
         records=records,
         counters=counters,
-        allow_on_failure=said.get("on_store_failure", "allow") == "allow",
+        counters_timeout=_counters_timeout(said, source, findings),
+        on_store_failure=said.get("on_store_failure", "local"),
+        machines=said.get("machines", 1),
         token_ttl=units.seconds(said.get("token_ttl", "10s")),
         journal=folder / said.get("journal", "var/journal"),
         retention=units.seconds(said["retention"]) if "retention" in said else None,
     )
+
+
+def _counters_timeout(said: Mapping[str, Any], source: Source, findings: Findings) -> float:
+    timeout = units.seconds(said.get("counters_timeout", "250ms"))
+    if not 0.001 <= timeout <= 60:
+        at = ("stores", "counters_timeout")
+        message = f"'counters_timeout' is {timeout:g}s, requests wait so long for each answer"
+        findings.error(source, at, "MW104", message, "between 1ms and 60s; 250ms if in doubt")
+    return timeout
 
 
 def prices(said: Mapping[str, Any]) -> dict[str, Price]:

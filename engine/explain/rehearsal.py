@@ -46,7 +46,7 @@ def rehearse(
         tokens={**named, digest(secret): caller} if caller is not None else named,
         counters=Counters(seen.limits),
         dice=lambda: 0.0,
-        allow_uncounted=plan.config.stores.allow_on_failure,
+        allow_uncounted=plan.config.stores.on_store_failure == "allow",
         prices=ByName(plan.config.prices),
         currency=plan.config.currency,
         proxies=plan.config.server.trusted_proxies,

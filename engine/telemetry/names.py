@@ -118,7 +118,9 @@ LIMITS = _counter(
     "Requests that a limit refused: the policy's name, token for a limit of the token's own.",
 )
 UNCOUNTED = _counter(
-    "modelway_counters_away_total", "", "Requests whose limits could not be checked."
+    "modelway_counters_away_total",
+    "",
+    "Requests whose limits the counters' store did not check: stores.on_store_failure decided.",
 )
 MESSAGES = _counter(
     "modelway_websocket_messages_total", "operation direction", "Messages. direction is in or out."

@@ -102,6 +102,8 @@ CONFIG = {
         "records": "sqlite:///x.db",
         "counters": "memory",
         "on_store_failure": "deny",
+        "counters_timeout": "1s",
+        "machines": 2,
         "token_ttl": "1s",
         "journal": "var/journal",
         "retention": "9d",

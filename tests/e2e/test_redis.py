@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 from tests.support import redis_server
-from tests.support.crowd import crowd
+from tests.support.crowd import crowd, traffic
 from tests.support.recording import Recorder, Wire, answer, assert_refused, recorder
 from tests.support.redis_server import RedisServer
 from tests.support.running import Running, gateway
 from tests.support.small import WHOLE, chat, project, until
 
 pytestmark = pytest.mark.skipif(redis_server.BINARY is None, reason=redis_server.WHY_NOT)
-
-ROUTES = {"chat": "[rate_limit: {requests: 1000, per: 1h}]"}
 
 
 @pytest.fixture(scope="module")
@@ -44,20 +43,21 @@ def serve(
     redis: RedisServer,
     more: str = "",
     workers: int = 2,
+    policies: str = "[rate_limit: {requests: 1000, per: 1h}]",
 ) -> Running:
     folder.mkdir()
     stores = f'stores: {{counters: "{redis.url}"{more}}}\n'
-    config = project(folder, upstream.url, ROUTES, more=stores, workers=workers)
+    config = project(folder, upstream.url, {"chat": policies}, more=stores, workers=workers)
     front = stack.enter_context(gateway(folder, config))
-    os.setpriority(os.PRIO_PGRP, front.process.pid, 10)  # Redis goes first: 50 ms are not long
+    os.setpriority(os.PRIO_PGRP, front.process.pid, 10)  # Redis goes first
     return front
 
 
 def test_of_ten_thousand_requests_through_two_gateways_a_thousand_pass(
     tmp_path: Path, upstream: Recorder, redis: RedisServer
 ) -> None:
-    """Where Redis gets no turn for 50 ms on a busy machine, requests pass uncounted, as they
-    should, and the log says so: then once more."""
+    """Where Redis gets no turn in time on a busy machine, a request is counted by one gateway
+    alone, as it should be, and the log says so: then once more."""
     with ExitStack() as stack:
         gateways = [
             serve(stack, tmp_path / name, upstream, redis, workers=1) for name in ("one", "two")
@@ -65,10 +65,9 @@ def test_of_ten_thousand_requests_through_two_gateways_a_thousand_pass(
         for _ in range(3):
             redis.say("FLUSHALL")
             upstream.requests.clear()
-            said = sum("is away" in line for each in gateways for line in each.said().splitlines())
+            alone = sum(each.said().count("on this machine alone") for each in gateways)
             found = crowd([each.port for each in gateways], chat(), 10_000, callers=4)
-            lines = [line for each in gateways for line in each.said().splitlines()]
-            if sum("is away" in line for line in lines) == said:
+            if sum(each.said().count("on this machine alone") for each in gateways) == alone:
                 break
     assert found == {200: 1000, 429: 9000}
     assert len(upstream.requests) == 1000
@@ -87,12 +86,12 @@ def test_redis_goes_away_and_comes_back(
         until(lambda: counted(wires) == {True}, "limits")
         redis.pause()
         times = [away(wire, wanted) for _ in range(10) for wire in wires]
-        assert max(times) < 0.2 + SLACK, sorted(times)[-5:]
+        assert max(times) < TIMEOUT + SLACK, sorted(times)[-5:]
         redis.go_on()
         until(lambda: counted(wires) == {True}, "limits again, after a pause")
         redis.kill()
         times = [away(wire, wanted) for _ in range(10) for wire in wires]
-        assert max(times) < 0.2 + SLACK, sorted(times)[-5:]
+        assert max(times) < TIMEOUT + SLACK, sorted(times)[-5:]
         redis.start()
         until(lambda: counted(wires) == {True}, "limits again, after a restart")
         assert 1 <= front.said().count("the counters are away") <= 2, "once a minute, each worker"
@@ -101,7 +100,8 @@ def test_redis_goes_away_and_comes_back(
         assert "Traceback" not in front.said()
 
 
-SLACK = 0.3
+TIMEOUT = 0.25
+SLACK = 0.5
 """Seconds that a busy machine may take to answer anything at all."""
 
 
@@ -133,8 +133,67 @@ def test_a_gateway_begins_without_redis(
 ) -> None:
     redis.kill()
     with ExitStack() as stack:
-        front = serve(stack, tmp_path / "one", upstream, redis)
+        front = serve(stack, tmp_path / "one", upstream, redis, ", on_store_failure: allow")
         wires = [stack.enter_context(Wire(front.port)) for _ in range(4)]
-        assert [away(wire, 200) < 0.2 + SLACK for wire in wires] == [True] * 4
+        assert [away(wire, 200) < TIMEOUT + SLACK for wire in wires] == [True] * 4
         redis.start()
         until(lambda: counted(wires) == {True}, "limits, once Redis is there")
+
+
+LIMIT = 200
+
+
+def stopped(redis: RedisServer) -> None:
+    redis.pause()
+    time.sleep(10)
+    redis.go_on()
+
+
+def stalled(redis: RedisServer) -> None:
+    for _ in range(2):
+        redis.pause()
+        time.sleep(3)
+        redis.go_on()
+        time.sleep(0.5)
+
+
+def killed(redis: RedisServer) -> None:
+    for _ in range(3):
+        redis.kill()
+        time.sleep(0.5)
+        redis.start()
+        time.sleep(1.5)
+
+
+def slow(redis: RedisServer) -> None:
+    """Every now and then it needs longer than a request waits."""
+    for _ in range(8):
+        redis.say("DEBUG SLEEP 0.4")
+        time.sleep(0.3)
+
+
+@pytest.mark.parametrize("trouble", [stopped, stalled, killed, slow])
+def test_three_hundred_callers_get_no_more_than_twice_the_limit(
+    tmp_path: Path, upstream: Recorder, redis: RedisServer, trouble: Callable[[RedisServer], None]
+) -> None:
+    upstream.requests.clear()
+    limits = f"[rate_limit: {{requests: {LIMIT}, per: 1h}}, concurrency: {{requests: 400}}]"
+    with ExitStack() as stack:
+        front = serve(stack, tmp_path / "one", upstream, redis, policies=limits)
+        with traffic(front.port, chat(), callers=300) as found:
+            until(lambda: found.count(200) > LIMIT // 2, "requests that pass")
+            trouble(redis)
+            until(lambda: found.count(429) > 1000, "requests that are refused")
+            before = evaluations(redis)
+            until(lambda: evaluations(redis) > before, "Redis, that decides again")
+        assert set(found.ids) == {200, 429}
+        assert found.broken == 0
+        assert LIMIT <= found.count(200) <= 2 * LIMIT
+        assert len(upstream.requests) == found.count(200)
+        assert "Traceback" not in front.said()
+
+
+def evaluations(redis: RedisServer) -> int:
+    """How many scripts it has run since it was started."""
+    match = re.search(rb"cmdstat_evalsha:calls=(\d+)", redis.say("INFO commandstats"))
+    return int(match[1]) if match else 0

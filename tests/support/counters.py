@@ -103,7 +103,7 @@ def folder() -> Iterator[Path]:
 @contextmanager
 def opened(place: Path | str) -> Iterator[Counters]:
     """A store as a worker has it: Memory at a path, taken from ahead, or Redis at a URL."""
-    store = Redis(place, limit=PATIENT) if isinstance(place, str) else Ahead(Memory(place))
+    store = Redis(place, timeout=PATIENT) if isinstance(place, str) else Ahead(Memory(place))
     try:
         yield store
     finally:

@@ -151,7 +151,7 @@ MODES = {"passing": passing, "holding": holding, "watching": watching}
 
 def main(place: str, mode: str, *numbers: str) -> None:
     if "://" in place:
-        patient = {} if mode == "watching" else {"limit": PATIENT}
+        patient = {} if mode == "watching" else {"timeout": PATIENT}
         make: Callable[[], Counters] = partial(Redis, place, lease=1.0, **patient)
     else:
         make = partial(_memory, Path(place))

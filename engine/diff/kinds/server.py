@@ -9,6 +9,11 @@ from engine.diff.compare import inside
 from engine.diff.difference import Difference, Level, Side
 
 _SUBJECT = ("server",)
+_WITHOUT_COUNTERS = {
+    "allow": "pass without limits",
+    "local": "are counted by each machine alone",
+    "deny": "do not pass",
+}
 _HIGHER_IS_WEAKER = frozenset({"max_body", "body_timeout"})
 
 
@@ -53,12 +58,24 @@ def _stores(old: Side, new: Side) -> Iterator[Difference]:
         words = "limits are counted by each machine alone" if alone else "limits are counted apart"
         place = new.place(("stores", "counters"))
         yield Difference(level, "store-counters", place, _SUBJECT, words)
-    if before.allow_on_failure != after.allow_on_failure:
-        allows = after.allow_on_failure
-        level = Level.WEAKER if allows else Level.CHANGED
-        words = f"requests {'pass' if allows else 'do not pass'} while the counters are away"
+    was, now = before.on_store_failure, after.on_store_failure
+    if was != now:
+        strictness = ("allow", "local", "deny")
+        weaker = strictness.index(now) < strictness.index(was)
+        level = Level.WEAKER if weaker else Level.CHANGED
+        words = f"requests {_WITHOUT_COUNTERS[now]} while the counters are away"
         place = new.place(("stores", "on_store_failure"))
         yield Difference(level, "store-on-failure", place, _SUBJECT, words)
+    if before.machines != after.machines:
+        level = Level.WEAKER if after.machines < before.machines else Level.CHANGED
+        share = f"1/{after.machines} of a limit, was 1/{before.machines}"
+        words = f"while the counters are away a machine lets pass {share}"
+        place = new.place(("stores", "machines"))
+        yield Difference(level, "store-machines", place, _SUBJECT, words)
+    if before.counters_timeout != after.counters_timeout:
+        words = f"counters_timeout is {after.counters_timeout:g}s, was {before.counters_timeout:g}s"
+        place = new.place(("stores", "counters_timeout"))
+        yield Difference(Level.CHANGED, "store-counters-timeout", place, _SUBJECT, words)
     if before.token_ttl != after.token_ttl:
         level = Level.WEAKER if after.token_ttl > before.token_ttl else Level.CHANGED
         words = f"a revoked token stops within {after.token_ttl:g}s, was {before.token_ttl:g}s"

@@ -29,12 +29,24 @@ class Asked:
     has taken for requests to come.
     """
 
-    __slots__ = ("_places", "ahead", "limits")
+    __slots__ = ("_parts", "_places", "ahead", "limits")
 
     def __init__(self, limits: Sequence[Limit]) -> None:
         self.limits = tuple(limits)
         self.ahead: Any = None
         self._places: Any = None
+        self._parts: dict[tuple[tuple[int, ...], int], Asked] = {}
+
+    def part(self, indices: tuple[int, ...], machines: int) -> Asked:
+        """Some of these limits for another store: of each amount the part of one of so many
+        machines, rounded down and at least 1."""
+        part = self._parts.get((indices, machines))
+        if part is None:
+            limits = [self.limits[at] for at in indices]
+            part = self._parts[indices, machines] = Asked(
+                [Limit(key, max(1, amount // machines), window) for key, amount, window in limits]
+            )
+        return part
 
     def places(self, place: Callable[[Limit], T]) -> Sequence[T]:
         """Where the store counts each, as `place` says when it is first asked."""
@@ -91,8 +103,8 @@ class Counters(Protocol):
 
     def take(self, asked: Asked, costs: Sequence[int]) -> Taken:
         """Take what a request costs: of each limit so much, at least 0. A cost of 0 passes as long
-        as less than the amount is taken. Raises CountersAway within 50 ms when the store is away.
-        """
+        as less than the amount is taken. Raises CountersAway when the store does not answer in
+        time."""
         ...
 
     def settle(self, receipt: object, costs: Sequence[int]) -> None:

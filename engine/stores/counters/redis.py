@@ -10,16 +10,19 @@ killed one are free again within `LEASE` seconds.
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any
 
-from engine.stores.counters import HELD_AGAIN, Asked, Limit, Taken, made
+from engine.stores.counters import HELD_AGAIN, Asked, CountersAway, Limit, Taken, made
 from engine.stores.counters.redis_later import Correction, Later
-from engine.stores.counters.redis_link import Command, Link
+from engine.stores.counters.redis_link import Command, Link, Pending, Unsent
 from engine.stores.counters.redis_scripts import RENEW, TAKE
 from engine.stores.counters.windows import tick_of
 
 LEASE = 30.0
-LIMIT = 0.05
+TIMEOUT = 0.25
 _TAG = "{modelway}"
 _TOGETHER = 500
 
@@ -47,16 +50,20 @@ class Redis:
     """Counters in the server at `url`: `redis://`, `rediss://` or `unix://`. To be made by the
     worker that uses them: a child of its would have the same connections, and hold the same slots.
 
-    ValueError for another URL. `limit` is the time for one round trip, in seconds, whatever it
+    ValueError for another URL. `timeout` is the time for one round trip, in seconds, whatever it
     takes; `lease` the seconds after which slots of a dead worker are free; `clock` gives
     microseconds in place of the server's own clock, for tests.
+
+    A take whose answer comes too late is undone when it comes, because its request was decided
+    without it. Where the connection broke instead, its slots are given back (which does no harm if
+    none were taken), and what it may have taken of a window stays taken.
     """
 
     def __init__(
         self,
         url: str,
         *,
-        limit: float = LIMIT,
+        timeout: float = TIMEOUT,
         lease: float = LEASE,
         clock: Callable[[], int] | None = None,
     ) -> None:
@@ -64,14 +71,28 @@ class Redis:
         self._ends = int(lease * 1_000_000)
         self._name, self._count = os.urandom(8).hex(), 0
         self._held: dict[str, set[str]] = {}
-        self._link = Link(url, limit)
+        self._link = Link(url, timeout)
         self._later = Later(self._link, self._renewals, lease / 3, self._now)
 
     def ping(self) -> None:
         """Ask whether the server is there. Raises CountersAway."""
         self._link.call(("PING",))
 
+    def in_doubt(self, asked: Asked) -> tuple[int, ...]:
+        """Of which limits, by their indices, the server may have forgotten what was taken: it lost
+        its data within the window or, for slots, came back within a lease."""
+        if self._link.back_at < 0:  # it was never away
+            return ()
+        now = time.monotonic()
+        lost, back = now - self._link.lost_at, now - self._link.back_at
+        return tuple(
+            at
+            for at, (_, _, window) in enumerate(asked.limits)
+            if (lost < window if window else back < LEASE)
+        )
+
     def take(self, asked: Asked, costs: Sequence[int]) -> Taken:
+        self._link.check()
         self._count += 1
         lease = f"{self._name}:{self._count}"
         keys: list[str] = []
@@ -85,20 +106,44 @@ class Redis:
             args += correction[1:]
         named = (self._now(), lease, self._ends, len(places))
         ask = ("EVALSHA", TAKE.sha, len(keys), *keys, *named, *args)
+        receipt = _Receipt(places, costs, (), lease)
+        late = partial(self._undo, receipt, before)
         try:
-            denied, *said = self._link.call(ask, again=not before)
-        except BaseException as error:
+            denied, *states = self._link.call(ask, resend=not before, on_late=late)
+        except Unsent as error:
             self._later.keep(before, error)
             raise
-        resets = [reset / 1e6 for reset in said[2::4]]
+        except Pending:
+            raise
+        except BaseException:
+            self._undo(receipt, before, None)
+            raise
+        resets = [reset / 1e6 for reset in states[2::4]]
         if denied:
-            waits = [wait / 1e6 if wait >= 0 else HELD_AGAIN for wait in said[3::4]]
-            return Taken(denied - 1, said[1::4], resets, None, waits)
+            waits = [wait / 1e6 if wait >= 0 else HELD_AGAIN for wait in states[3::4]]
+            return Taken(denied - 1, states[1::4], resets, None, waits)
         for at, (key, tick, _) in enumerate(places):
             if not tick:
                 self._hold(key, f"{lease}:{at + 1}", costs[at])
-        receipt = _Receipt(places, costs, said[::4], lease)
-        return made(Taken, (None, said[1::4], resets, receipt, ()))
+        receipt.buckets = states[::4]
+        return made(Taken, (None, states[1::4], resets, receipt, ()))
+
+    def _undo(self, receipt: _Receipt, before: Sequence[Correction], answer: Any) -> None:
+        """Give back what a take has taken that was decided without its `answer`; None: that is not
+        known and never will be."""
+        if answer is None:
+            self._later.keep(before, CountersAway("the answer never came"))
+            receipt.buckets = ()
+        elif answer[0]:  # it was denied
+            return
+        else:
+            receipt.buckets = answer[1::4]
+        for at, (key, tick, _) in enumerate(receipt.places):
+            if not tick:
+                self._give_back(key, f"{receipt.lease}:{at + 1}", receipt.costs[at])
+            elif receipt.buckets and receipt.costs[at]:
+                bucket, cost = receipt.buckets[at], receipt.costs[at]
+                self._later.add(Correction(key, tick, bucket, -cost))
 
     def settle(self, receipt: object, costs: Sequence[int]) -> None:
         if not isinstance(receipt, _Receipt):

@@ -3,8 +3,8 @@
 The next take has corrections done before itself, or else a greenlet of each worker sends them a
 moment later, many at a time: the end of a request waits for nothing, and a caller who asks one
 thing after another finds what it gave back. What was not sent because the server is away is kept
-and sent later, up to `KEPT`; of what may have been sent only slots are given back again, which does
-no harm.
+and sent later, up to `KEPT`; of what was sent and never answered only slots are given back again,
+which does no harm.
 """
 
 from __future__ import annotations
@@ -20,17 +20,19 @@ from gevent.event import Event
 from gevent.lock import BoundedSemaphore
 
 from engine.stores.counters import CountersAway
-from engine.stores.counters.redis_link import REST, UNHURRIED, Command, Link, Unsent
+from engine.stores.counters.redis_link import UNHURRIED, Command, Link, Pending, Unsent
 from engine.stores.counters.redis_scripts import SETTLE
 
 log = logging.getLogger("modelway")
 
 KEPT = 10_000
+REST = 1.0
+"""Seconds until what could not be sent is tried again."""
 PAUSE = 0.002
 """Seconds for which a take may come and have it along."""
 _TOGETHER = 100
 _ALONG = 16
-"""Corrections that one take has along: it has to be back in 50 ms."""
+"""Corrections that one take has along: a request waits for it."""
 _SAY_EVERY = 60.0
 
 
@@ -127,16 +129,23 @@ class Later:
     def _renew(self) -> None:
         with self._sending:  # a slot that is given back meanwhile is so after its renewal
             for command in self._renewals():
-                self._link.call(command, limit=UNHURRIED)
+                self._link.call(command, timeout=UNHURRIED)
 
     def _send(self) -> None:
         with self._sending:
             together = self._taken(_TOGETHER)
             keys = [correction.key for correction in together]
             args = [each for correction in together for each in correction[1:]]
+
+            def late(answer: object) -> None:
+                if answer is None:
+                    self.keep(together, CountersAway("the answer never came"))
+
             try:
                 ask = ("EVALSHA", SETTLE.sha, len(keys), *keys, self._now(), *args)
-                self._link.call(ask, again=False, limit=UNHURRIED)
+                self._link.call(ask, resend=False, timeout=UNHURRIED, on_late=late)
+            except Pending:  # `late` is told how it ended
+                raise
             except BaseException as error:
                 self.keep(together, error)
                 raise

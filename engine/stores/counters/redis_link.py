@@ -1,14 +1,23 @@
-"""The way to a Redis server: a few connections, a time limit, and a rest after a failure.
+"""Connections of one worker to a Redis server, with one deadline for everything that a call does.
 
-Everything a call does, from connecting to the last byte of the answer, has one time limit. After a
-failure all calls fail at once, and one a second tries again; the first that succeeds ends that.
+Each call stands for itself: an answer that comes late fails that call alone, and is read when it
+comes (`on_late`). Only when the server refuses connections, or answered nobody while a call waited,
+is it *away*: calls then fail at once, and a greenlet asks for it until it answers, however often
+that happens.
+
+redis-py makes the connections, speaks the protocol and parses it with hiredis. Its pool is not
+used: before each command `get_connection` polls the socket through gevent's loop, which costs 40 us
+of CPU where a whole take costs 70 (`benchmarks/counters.py`). In its place is a list of idle
+connections.
 """
 
 from __future__ import annotations
 
 import logging
+import math
+import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable
 from typing import Any
 
 import gevent
@@ -16,150 +25,270 @@ import hiredis
 import redis
 from gevent import monkey
 from gevent.lock import BoundedSemaphore
-from redis.backoff import NoBackoff
+from redis.backoff import EqualJitterBackoff, NoBackoff
 from redis.exceptions import ConnectionError as Broken
-from redis.exceptions import NoScriptError, RedisError
+from redis.exceptions import NoScriptError, RedisError, ResponseError
 from redis.retry import Retry
 
 from engine.stores.counters import CountersAway
-from engine.stores.counters.redis_scripts import SCRIPTS
+from engine.stores.counters.redis_scripts import MARK, MARK_KEY, SCRIPTS
 
 log = logging.getLogger("modelway")
 
-REST = 1.0
 UNHURRIED = 1.0
 """Seconds for what no request waits for: a busy worker need not be in time with that."""
-
+LATE = 30.0
+"""Seconds after which an answer that is late is no longer waited for."""
 CONNECTIONS = 50
+"""How many calls are under way at one time, and how many late answers are waited for."""
+_BACKOFF = EqualJitterBackoff(cap=1.0, base=0.05)
+_LOG_EVERY = 60.0
 _SCHEMES = ("redis://", "rediss://", "unix://")
 
 Command = tuple[str | int, ...]
+OnLate = Callable[[Any], None]
+"""Takes the answer to a call that timed out, or None when it is certain that none will come."""
 
 
 class Unsent(CountersAway):
-    """The server cannot be reached, and was told nothing of this call."""
+    """The server cannot be reached, and was sent nothing of this call."""
+
+
+class Pending(CountersAway):
+    """The call was sent and timed out; `on_late` gets the answer."""
+
+
+class _Attempt:
+    """How far a call has come: the connection it has, and whether anything was sent on it."""
+
+    __slots__ = ("connection", "sent")
+
+    def __init__(self) -> None:
+        self.connection: Any = None
+        self.sent = False
+
+    def discard(self) -> None:
+        """Close the connection: what comes late must not answer the next call."""
+        if self.connection is not None:
+            self.connection.disconnect()
 
 
 class Link:
-    """Connections of one process to the server at `url`, with `limit` seconds for every call.
+    """Connections to the server at `url`, with `timeout` seconds for every call.
 
-    ValueError for what is no such URL.
+    `lost_at` and `back_at` are times of the steady clock: when the server was last found to have
+    lost its data, and when it last came back. ValueError for what is no such URL.
     """
 
-    def __init__(self, url: str, limit: float) -> None:
+    def __init__(self, url: str, timeout: float) -> None:
         try:
             if not url.startswith(_SCHEMES):
                 raise ValueError
-            # A timer of gevent's guards a call; this is for processes in which it has no say.
-            patience = None if monkey.is_module_patched("socket") else limit
-            self._pool = redis.ConnectionPool.from_url(
+            # A timer of gevent's guards a call; this is for processes that gevent did not patch.
+            blocking = None if monkey.is_module_patched("socket") else timeout
+            self._source = redis.ConnectionPool.from_url(
                 url,
                 protocol=2,
                 retry=Retry(NoBackoff(), 0),
-                socket_timeout=patience,
-                socket_connect_timeout=patience,
+                socket_timeout=blocking,
+                socket_connect_timeout=blocking,
             )
-            made: Any = self._pool.make_connection()
+            sample = self._new_connection()
         except (ValueError, TypeError):  # its words may hold the password
             raise ValueError(
                 "counters: expected redis://[[user]:password@]host[:port][/db], rediss://... or "
                 "unix:///path/to/socket; special characters of a password are percent-encoded"
             ) from None
-        self.place = f"redis at {getattr(made, 'path', None) or f'{made.host}:{made.port}'}"
-        self._limit = limit
+        address = getattr(sample, "path", None) or f"{sample.host}:{sample.port}"
+        self.place = f"redis at {address}"
+        self.lost_at = self.back_at = -math.inf
+        self._timeout = timeout
         self._idle: list[Any] = []
         self._free = BoundedSemaphore(CONNECTIONS)
-        self._away = False
-        self._try_at = 0.0
+        self._answered_at = -math.inf
+        self._mark: object = None
+        self._away = self._logged = False
+        self._log_at = -math.inf
+        self._probe: gevent.Greenlet[[], None] | None = None
+        self._late: set[gevent.Greenlet[..., None]] = set()
 
-    def call(self, command: Command, *, again: bool = True, limit: float = 0.0) -> Any:
-        """The answer to a command, within `limit` seconds where those are more than the link's.
+    def check(self) -> None:
+        """Raises Unsent while the server is away."""
+        if self._away:
+            self._start_probe()
+            raise Unsent(f"{self.place} is away")
 
-        With `again` it may be sent once more, over a new connection, when an old one turns out to
-        be broken. Raises Unsent when it was not sent, CountersAway when it may have been.
+    def call(
+        self,
+        command: Command,
+        *,
+        resend: bool = True,
+        timeout: float = 0.0,
+        on_late: OnLate | None = None,
+    ) -> Any:
+        """The answer to a command, within `timeout` seconds where those are more than the link's.
+
+        With `resend` it may be sent once more, over a new connection, when an old one turns out to
+        be broken. Raises Unsent when nothing was sent; Pending, with `on_late` only, when the
+        answer may still come; CountersAway when it was sent, or the server refuses it.
         """
-        sent: list[bool] = []
-        limit = max(limit, self._limit)
-        self._rest()
-        timer = gevent.Timeout.start_new(limit)
+        self.check()
+        attempt, began = _Attempt(), time.monotonic()
+        seconds = max(timeout, self._timeout)
+        timer = gevent.Timeout.start_new(seconds)
         try:
             with self._free:
-                answer = self._asked(command, timer, again, sent)
+                answer = self._ask(attempt, command, timer, resend)
         except gevent.Timeout as late:
             if late is not timer:
+                attempt.discard()
                 raise
-            raise self._failed(f"no answer within {limit:g} s", sent) from late
+            raise self._timed_out(attempt, began, seconds, on_late) from late
         except (RedisError, OSError) as error:
-            raise self._failed(str(error) or type(error).__name__, sent) from error
+            raise self._failed(attempt, error) from error
+        except BaseException:
+            attempt.discard()
+            raise
         finally:
             timer.close()
-        if self._away:
-            self._away = False
-            log.warning("counters: %s is back", self.place)
+        self._idle.append(attempt.connection)
+        self._answered_at = time.monotonic()
         return answer
 
     def close(self) -> None:
-        """Let go of the connections; a later call makes new ones."""
+        """Let go of the connections, and of answers that are late; a later call makes new ones."""
+        gevent.killall([*self._late, *([self._probe] if self._probe else [])])
+        self._disconnect_idle()
+
+    def _ask(self, attempt: _Attempt, command: Command, timer: gevent.Timeout, resend: bool) -> Any:
+        if self._idle:
+            attempt.connection = self._idle.pop()
+            try:
+                if not resend:
+                    attempt.connection.can_read(0)  # raises when the server has closed it
+                return _exchange(attempt, command, timer)
+            except Broken:
+                if attempt.sent and not resend:
+                    raise
+                attempt.discard()
+                self._disconnect_idle()  # the server was started anew: the others are as old
+                attempt.sent = False
+        attempt.connection = self._new_connection()
+        self._connect(attempt.connection)
+        return _exchange(attempt, command, timer)
+
+    def _new_connection(self) -> Any:
+        return self._source.connection_class(**self._source.connection_kwargs)
+
+    def _connect(self, connection: Any) -> None:
+        """Connect, and find out whether the server still has what was counted there."""
+        connection.connect()
+        name = os.urandom(8).hex()
+        _send(connection, ("EVAL", MARK, 1, MARK_KEY, name))
+        mark = connection.read_response(disconnect_on_error=False)
+        if self._mark is not None and mark != self._mark:
+            self.lost_at = self.back_at = time.monotonic()
+            log.warning("counters: %s has lost what was counted there", self.place)
+        self._mark = mark
+
+    def _disconnect_idle(self) -> None:
         while self._idle:
             self._idle.pop().disconnect()
 
-    def _rest(self) -> None:
-        """Raises Unsent as long as the server is left alone."""
-        if self._away:
-            now = time.monotonic()
-            if now < self._try_at:
-                raise Unsent(f"{self.place} is away")
-            self._try_at = now + REST
+    def _timed_out(
+        self, attempt: _Attempt, began: float, seconds: float, on_late: OnLate | None
+    ) -> CountersAway:
+        why = f"no answer within {seconds:g} s"
+        # Others were answered meanwhile, or all connections are in use: the server is there.
+        if attempt.connection is not None and self._answered_at < began:
+            self._set_away(why)
+        if not attempt.sent:
+            attempt.discard()
+            return Unsent(f"{self.place}: {why}")
+        if on_late is None or len(self._late) >= CONNECTIONS:
+            attempt.discard()
+            if on_late is None:
+                return CountersAway(f"{self.place}: {why}")
+            on_late(None)
+        else:
+            greenlet = gevent.spawn(self._await_late, attempt.connection, on_late)
+            self._late.add(greenlet)
+            greenlet.link(self._late.discard)
+        return Pending(f"{self.place}: {why}")
 
-    def _asked(self, command: Command, timer: gevent.Timeout, again: bool, sent: list[bool]) -> Any:
-        connection = self._idle.pop() if self._idle else None
-        if connection is not None:
-            try:
-                if not again:
-                    connection.can_read(0)  # says so when the server has closed it
-                    sent.append(True)
-                return self._ask(connection, command, timer)
-            except Broken:
-                if sent:
-                    raise
-                self.close()  # the server was started anew: the others are as old
-        connection = self._made()
+    def _await_late(self, connection: Any, on_late: OnLate) -> None:
+        answer = None
         try:
-            connection.connect()
-        except BaseException:
+            with gevent.Timeout(LATE):
+                answer = connection.read_response(disconnect_on_error=False)
+        except ResponseError as error:
+            log.debug("counters: a late answer of %s: %s", self.place, error)
+            connection.disconnect()
+        except (RedisError, OSError, gevent.Timeout) as error:
+            log.debug("counters: a late answer of %s never came: %s", self.place, error)
+            connection.disconnect()
+        except BaseException:  # the worker ends
             connection.disconnect()
             raise
-        sent.append(True)
-        return self._ask(connection, command, timer)
+        else:
+            self._idle.append(connection)
+            self._answered_at = time.monotonic()
+        on_late(answer)
 
-    def _made(self) -> Any:
-        return self._pool.make_connection()
+    def _failed(self, attempt: _Attempt, error: Exception) -> CountersAway:
+        why = str(error) or type(error).__name__
+        if attempt.sent and isinstance(error, ResponseError):  # the server is there, and says no
+            self._idle.append(attempt.connection)
+        else:
+            attempt.discard()
+            self._set_away(why)
+        return (CountersAway if attempt.sent else Unsent)(f"{self.place}: {why}")
 
-    def _ask(self, connection: Any, command: Command, timer: gevent.Timeout) -> Any:
-        try:
-            answer = _answer(connection, timer, command)
-        except BaseException:  # also a timeout: what comes late must not answer the next call
-            connection.disconnect()
-            raise
-        self._idle.append(connection)
-        return answer
-
-    def _failed(self, why: str, sent: Sequence[bool]) -> CountersAway:
+    def _set_away(self, why: str) -> None:
         if not self._away:
-            log.warning("counters: %s is away: %s", self.place, why)
             self._away = True
-            self._try_at = time.monotonic() + REST
-        self.close()
-        kind = CountersAway if sent else Unsent
-        return kind(f"{self.place}: {why}")
+            if time.monotonic() >= self._log_at:
+                self._log_at = time.monotonic() + _LOG_EVERY
+                self._logged = True
+                log.warning("counters: %s is away: %s", self.place, why)
+            self._disconnect_idle()
+        self._start_probe()
+
+    def _start_probe(self) -> None:
+        if self._probe is None or self._probe.dead:
+            self._probe = gevent.spawn(self._ask_until_back)
+
+    def _ask_until_back(self) -> None:
+        failures = 0
+        while self._away:
+            failures += 1
+            gevent.sleep(_BACKOFF.compute(min(failures, 10)))
+            connection = self._new_connection()
+            timer = gevent.Timeout.start_new(self._timeout)
+            try:
+                self._connect(connection)
+            except (RedisError, OSError, gevent.Timeout) as error:
+                connection.disconnect()
+                log.debug("counters: %s is still away: %s", self.place, error)
+                continue
+            finally:
+                timer.close()
+            self._idle.append(connection)
+            self._away = False
+            self._answered_at = self.back_at = time.monotonic()
+            if self._logged:
+                self._logged = False
+                log.warning("counters: %s is back", self.place)
 
 
-def _answer(connection: Any, timer: gevent.Timeout, command: Command) -> Any:
+def _exchange(attempt: _Attempt, command: Command, timer: gevent.Timeout) -> Any:
+    connection = attempt.connection
+    attempt.sent = True
     _send(connection, command)
     try:
         return _read(connection, timer)
-    except NoScriptError:
-        _send(connection, _whole(command))
+    except NoScriptError:  # sent again as the EVAL by which the server learns it
+        _send(connection, ("EVAL", SCRIPTS[str(command[1])].source, *command[2:]))
         return _read(connection, timer)
 
 
@@ -176,8 +305,3 @@ def _read(connection: Any, timer: gevent.Timeout) -> Any:
         if late is not timer or not connection.can_read(0):
             raise
         return connection.read_response(timeout=0.001)
-
-
-def _whole(command: Command) -> Command:
-    """An EVALSHA that the server does not know, as the EVAL by which it learns it."""
-    return ("EVAL", SCRIPTS[str(command[1])].source, *command[2:])

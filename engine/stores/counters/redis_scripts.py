@@ -206,4 +206,12 @@ by how much to correct that, as `windows.correct`; of slots 0, the lease, and ho
 RENEW = _script(_RENEW)
 """KEYS: slots. ARGV: clock, microseconds, the leases that go on so long from now."""
 
+MARK_KEY = "{modelway}:mark"
+MARK = """
+if redis.call('SETNX', KEYS[1], ARGV[1]) == 1 then return ARGV[1] end
+return redis.call('GET', KEYS[1])
+"""
+"""Answers the mark that the server's data have, after giving them one where they have none: another
+mark than before means other data. KEYS: MARK_KEY. ARGV: a mark nobody else thinks of."""
+
 SCRIPTS = {script.sha: script for script in (TAKE, SETTLE, RENEW)}

@@ -44,7 +44,7 @@ def bench(request):
     """A store of each kind, on a clock that the test turns."""
     clock = Clock()
     if request.param == "redis":
-        store = Redis(request.getfixturevalue("redis_url"), clock=clock, limit=PATIENT)
+        store = Redis(request.getfixturevalue("redis_url"), clock=clock, timeout=PATIENT)
     else:
         store = Memory(request.getfixturevalue("path"), clock=clock)
     if request.param == "ahead":

@@ -14,8 +14,8 @@ from redis.exceptions import ConnectionError as Broken
 from engine.stores.counters import CountersAway
 from engine.stores.counters import redis_later as later
 from engine.stores.counters.redis import Redis
-from engine.stores.counters.redis_link import REST, Link, Unsent
-from engine.stores.counters.redis_scripts import RENEW, TAKE
+from engine.stores.counters.redis_link import Link, Unsent
+from engine.stores.counters.redis_scripts import MARK_KEY, RENEW, TAKE
 from tests.support import redis_server
 from tests.support.counters import PATIENT, Limit, Worker, arrived, take, workers
 
@@ -31,19 +31,17 @@ def server():
     made.close()
 
 
-@pytest.fixture
-def clock(monkeypatch):
-    """The clock of the rest after a failure, to be turned by hand."""
-
-    class Hand:
-        now = 1000.0
-
-        def __call__(self) -> float:
-            return self.now
-
-    hand = Hand()
-    monkeypatch.setattr("engine.stores.counters.redis_link.time.monotonic", hand)
-    return hand
+def back(link: Link) -> None:
+    """Wait until a link has found its server again; gevent's loop runs meanwhile."""
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline:
+        try:
+            link.check()
+        except Unsent:
+            gevent.sleep(0.01)
+        else:
+            return
+    raise AssertionError("the server was not found again")
 
 
 def until(worker: Worker, wanted: Callable[[object], bool]) -> list[float]:
@@ -85,7 +83,7 @@ def test_takes_under_load_fail_soon_and_go_on_once_the_server_is_back(server, tr
 
 
 def test_a_server_started_anew_is_found_at_the_next_take(server):
-    store = Redis(server.url, limit=PATIENT)
+    store = Redis(server.url, timeout=PATIENT)
     take(store, RATE)
     server.kill()
     server.start()
@@ -94,7 +92,7 @@ def test_a_server_started_anew_is_found_at_the_next_take(server):
 
 
 def test_scripts_forgotten_by_the_server_are_told_again(server):
-    store = Redis(server.url, limit=PATIENT)
+    store = Redis(server.url, timeout=PATIENT)
     taken = take(store, RATE)
     server.say("SCRIPT FLUSH")
     assert take(store, RATE).remaining[0] == 6
@@ -105,38 +103,68 @@ def test_scripts_forgotten_by_the_server_are_told_again(server):
     assert take(store, RATE).remaining[0] == 6
 
 
-def test_after_a_failure_one_call_a_second_tries_again(server, clock, monkeypatch):
-    server.kill()
+def test_a_worker_connects_anew_any_number_of_times(server):
     link = Link(server.url, PATIENT)
-    tries = []
-    made = link._made
-    monkeypatch.setattr(link, "_made", lambda: tries.append(clock.now) or made())
-    for _ in range(35):
-        with pytest.raises(CountersAway):
-            link.call(("PING",))
-        clock.now += REST / 10
-    assert tries == pytest.approx([1000.0, 1001.0, 1002.0, 1003.0], abs=0.11)
-    server.start()
-    clock.now += REST
-    assert link.call(("PING",)) == b"PONG"
-    assert link.call(("PING",)) == b"PONG"
+    for _ in range(250):
+        assert link.call(("PING",)) == b"PONG"
+        server.say("CLIENT KILL TYPE normal SKIPME yes")
     link.close()
 
 
-def test_going_away_and_coming_back_are_said_once_each_without_the_password(server, clock, caplog):
+def test_a_server_that_comes_and_goes_is_found_every_time(server):
+    link = Link(server.url, PATIENT)
+    for _ in range(5):
+        server.kill()
+        with pytest.raises(CountersAway):
+            link.call(("PING",))
+        server.start()
+        back(link)
+        assert link.call(("PING",)) == b"PONG"
+    link.close()
+
+
+def test_while_the_server_is_away_calls_wait_for_nothing(server, monkeypatch):
+    server.kill()
+    link = Link(server.url, PATIENT)
+    with pytest.raises(Unsent):
+        link.call(("PING",))
+    connections = []
+    monkeypatch.setattr(link, "_new_connection", lambda: connections.append(1))
+    for _ in range(100):
+        with pytest.raises(Unsent, match="is away"):
+            link.call(("PING",))
+    assert connections == []
+    link.close()
+
+
+def test_going_away_and_coming_back_are_said_once_each_without_the_password(server, caplog):
     with caplog.at_level(logging.DEBUG):
         link = Link(server.url.replace("redis://", "redis://somebody:s3cret@"), PATIENT)
         for _ in range(20):
             with pytest.raises(CountersAway) as refused:
                 link.call(("PING",))
             assert "s3cret" not in str(refused.value)
-            clock.now += 0.3
+            gevent.sleep(0.01)
         server.say("ACL SETUSER somebody on >s3cret ~* +@all")
-        clock.now += REST
+        back(link)
         link.call(("PING",))
-    said = [r.getMessage() for r in caplog.records if r.name == "modelway"]
+    said = [r.getMessage() for r in caplog.records if r.levelno >= logging.WARNING]
     assert [message.split(" is ")[1].split(":")[0] for message in said] == ["away", "back"]
     assert "s3cret" not in caplog.text
+    link.close()
+
+
+def test_a_server_that_lost_its_data_is_noticed_and_one_that_kept_them_is_not(server, caplog):
+    link = Link(server.url, PATIENT)
+    link.call(("PING",))
+    server.say("CLIENT KILL TYPE normal SKIPME yes")
+    link.call(("PING",))
+    assert link.lost_at < 0
+    server.kill()
+    server.start()
+    link.call(("PING",))
+    assert time.monotonic() - link.lost_at < 60
+    assert caplog.text.count("has lost what was counted there") == 1
     link.close()
 
 
@@ -170,18 +198,19 @@ def test_the_place_in_messages_is_the_address_alone(url, place):
 
 @pytest.mark.parametrize("database", ["", "/0", "/3"])
 def test_a_socket_of_the_same_machine_will_do(server, database):
-    store = Redis(server.unix_url + (f"?db={database[1:]}" if database else ""), limit=PATIENT)
+    store = Redis(server.unix_url + (f"?db={database[1:]}" if database else ""), timeout=PATIENT)
     assert take(store, RATE).remaining[0] == 8
     store.close()
 
 
 def test_everything_kept_has_an_end_and_the_same_hash_tag(server):
-    store = Redis(server.url, limit=PATIENT)
+    store = Redis(server.url, timeout=PATIENT)
     first = take(store, [*RATE, Limit("budget:a", 10**15, 90 * 86400.0, 500), Limit("s", 5, 0)])
     store.settle(first.receipt, [0, 700, 1])
     take(store, [*RATE, Limit("budget:b", 10**15, 1.0, 500), Limit("t", 5, 0)])
     store.close()
     keys = [line for line in server.say("KEYS *").split(b"\r\n") if b":" in line]
+    keys.remove(MARK_KEY.encode())
     assert len(keys) == 4
     for key in keys:
         assert key.startswith(b"{modelway}:")
@@ -191,8 +220,8 @@ def test_everything_kept_has_an_end_and_the_same_hash_tag(server):
 
 def test_settling_waits_for_nothing_and_is_sent_when_the_server_is_back(server, monkeypatch):
     monkeypatch.setattr(later, "REST", 0.01)
-    monkeypatch.setattr("engine.stores.counters.redis_link.REST", 0.01)
-    store = Redis(server.url, limit=PATIENT, lease=3600.0)  # no renewal wakes what sends
+    monkeypatch.setattr("engine.stores.counters.redis_later.REST", 0.01)
+    store = Redis(server.url, timeout=PATIENT, lease=3600.0)  # no renewal wakes what sends
     receipts = [take(store, RATE).receipt for _ in range(5)]
     server.say("SAVE")
     server.kill()
@@ -208,7 +237,7 @@ def test_settling_waits_for_nothing_and_is_sent_when_the_server_is_back(server, 
 
 def test_what_waits_for_the_server_is_bounded(server, monkeypatch, caplog):
     monkeypatch.setattr(later, "KEPT", 3)
-    store = Redis(server.url, limit=PATIENT)
+    store = Redis(server.url, timeout=PATIENT)
     receipts = [take(store, [Limit("rate:a", 100, 60.0)]).receipt for _ in range(10)]
     server.kill()
     for receipt in receipts:
@@ -221,11 +250,11 @@ def test_what_waits_for_the_server_is_bounded(server, monkeypatch, caplog):
 def test_a_server_that_is_not_there_has_been_told_nothing(server):
     server.kill()
     with pytest.raises(Unsent):
-        Link(server.url, PATIENT).call(("PING",), again=False)
+        Link(server.url, PATIENT).call(("PING",), resend=False)
 
 
 def test_a_connection_that_the_server_closed_loses_no_correction(server):
-    store = Redis(server.url, limit=PATIENT)
+    store = Redis(server.url, timeout=PATIENT)
     taken = take(store, RATE)
     server.say("CLIENT KILL TYPE normal SKIPME yes")
     store.settle(taken.receipt, [0])
@@ -262,7 +291,7 @@ def test_an_answer_that_has_arrived_is_not_late_however_busy_we_were(server, mon
 
 def test_an_answer_of_another_kind_is_a_store_that_is_away(server):
     server.say("SET {modelway}:112500000:rate:a text")
-    store = Redis(server.url, limit=PATIENT)
+    store = Redis(server.url, timeout=PATIENT)
     with pytest.raises(CountersAway, match="WRONGTYPE"):
         take(store, RATE)
     store.close()
@@ -276,7 +305,7 @@ def test_the_script_is_known_by_the_name_the_server_gives_it(server):
 
 def test_a_slot_that_was_given_back_is_there_for_the_next_take(server):
     """In the order in which the worker said it, however soon the next take comes."""
-    store = Redis(server.url, limit=PATIENT)
+    store = Redis(server.url, timeout=PATIENT)
     one = [Limit("slots:next", 1, 0.0)]
     for _ in range(200):
         taken = take(store, one)
@@ -286,7 +315,7 @@ def test_a_slot_that_was_given_back_is_there_for_the_next_take(server):
 
 
 def test_a_slot_is_given_back_after_its_renewal_and_not_before(server, monkeypatch):
-    store = Redis(server.url, limit=PATIENT, lease=0.15)
+    store = Redis(server.url, timeout=PATIENT, lease=0.15)
     taken = take(store, [Limit("slots:a", 1, 0.0)])
     call, along = store._link.call, []
 
@@ -307,30 +336,29 @@ def test_a_slot_is_given_back_after_its_renewal_and_not_before(server, monkeypat
 
 
 def test_what_went_with_a_take_is_told_again_to_a_server_that_forgot_its_script(server):
-    store = Redis(server.url, limit=PATIENT)
+    store = Redis(server.url, timeout=PATIENT)
     receipts = [take(store, RATE).receipt for _ in range(2)]
     store.settle(receipts[0], [0])
     server.say("SCRIPT FLUSH")
     assert take(store, RATE).denied is None
     store.close()
-    assert take(Redis(server.url, limit=PATIENT), RATE).remaining[0] == 4
+    assert take(Redis(server.url, timeout=PATIENT), RATE).remaining[0] == 4
 
 
 def test_what_went_with_a_take_that_was_never_sent_waits_on(server, monkeypatch):
-    store = Redis(server.url, limit=PATIENT)
+    store = Redis(server.url, timeout=PATIENT)
     taken = take(store, RATE)
     server.kill()
     store.settle(taken.receipt, [0])
     with pytest.raises(Unsent):
         take(store, RATE)
     assert store.waiting() == 1
-    monkeypatch.setattr("engine.stores.counters.redis_link.REST", 0.01)
     store.close()
 
 
 def test_a_take_has_no_more_along_than_it_has_time_for(server, monkeypatch):
     monkeypatch.setattr(later, "PAUSE", 60.0)
-    store = Redis(server.url, limit=PATIENT)
+    store = Redis(server.url, timeout=PATIENT)
     wide = [Limit("rate:wide", 1000, 60.0)]
     receipts = [take(store, wide).receipt for _ in range(40)]
     for receipt in receipts:
@@ -345,7 +373,7 @@ def test_of_what_may_have_been_done_with_a_take_only_slots_are_given_back_again(
     server, monkeypatch
 ):
     monkeypatch.setattr(later, "PAUSE", 60.0)
-    store = Redis(server.url, limit=PATIENT)
+    store = Redis(server.url, timeout=PATIENT)
     both = [*RATE, Limit("slots:a", 5, 0.0)]
     store.settle(take(store, both).receipt, [1, 1])
 
@@ -355,10 +383,10 @@ def test_of_what_may_have_been_done_with_a_take_only_slots_are_given_back_again(
     monkeypatch.setattr(store._link._idle[0], "read_response", broken)
     with pytest.raises(CountersAway):
         take(store, both)
-    assert store.waiting() == 1
-    monkeypatch.setattr("engine.stores.counters.redis_link.REST", 0.0)
+    assert store.waiting() == 2, "the slot of the first, and that of the one that broke"
+    back(store._link)
     store.close()
-    assert take(Redis(server.url, limit=PATIENT), RATE).remaining == [10 - 1 - 2 - 2]
+    assert take(Redis(server.url, timeout=PATIENT), RATE).remaining == [10 - 1 - 2 - 2]
 
 
 @pytest.mark.parametrize(("again", "times"), [(True, b"2"), (False, b"1")])
@@ -374,7 +402,7 @@ def test_only_what_may_be_is_sent_again(server, monkeypatch, again, times):
         link.call(("INCR", "once"))
     else:
         with pytest.raises(CountersAway) as raised:
-            link.call(("INCR", "once"), again=False)
+            link.call(("INCR", "once"), resend=False)
         assert not isinstance(raised.value, Unsent)
     arrived = Link(server.url, PATIENT)
     assert arrived.call(("GET", "once")) == times

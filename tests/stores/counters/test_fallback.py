@@ -1,0 +1,200 @@
+"""What passes while Redis is stopped, slow, killed or empty: the law of `fallback`.
+
+Ten requests an hour and six slots, in a worker of its own (`tests.support.stepping`).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.stores.counters import Asked, Limit
+from tests.support import redis_server
+from tests.support.counters import ROOT, folder
+from tests.support.redis_server import RedisServer
+
+pytestmark = pytest.mark.skipif(redis_server.BINARY is None, reason=redis_server.WHY_NOT)
+
+
+class Stepper:
+    """A worker that does one step when it is told to."""
+
+    def __init__(self, url: str, path: Path, machines: int = 1) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "tests.support.stepping", url, str(path), str(machines)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            cwd=ROOT,
+            env=os.environ | {"PYTHONPATH": str(ROOT)},
+        )
+        assert self._process.stdout is not None
+        assert self._process.stdout.readline() == "ready\n"
+
+    def do(self, step: str, *arguments: int) -> Any:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(" ".join([step, *map(str, arguments)]) + "\n")
+        self._process.stdin.flush()
+        return json.loads(self._process.stdout.readline())
+
+    def passes(self, times: int) -> int:
+        """How many of so many requests at once pass; none fails."""
+        found = self.do("take", times)
+        assert found["failed"] == 0
+        return int(found["passed"])
+
+    def end(self) -> None:
+        self._process.kill()
+        self._process.communicate()
+
+
+@pytest.fixture
+def server() -> Iterator[RedisServer]:
+    made = RedisServer()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def machine(server: RedisServer) -> Iterator[Callable[..., Stepper]]:
+    """Makes workers of one machine."""
+    steppers: list[Stepper] = []
+    with folder() as path:
+
+        def make(machines: int = 1) -> Stepper:
+            steppers.append(Stepper(server.url, path, machines))
+            return steppers[-1]
+
+        yield make
+        for stepper in steppers:
+            stepper.end()
+
+
+def until_redis_decides(worker: Stepper) -> None:
+    """Until a request is no longer counted locally. What is asked is refused, if that is so."""
+    deadline = time.monotonic() + 20
+    while True:
+        before = worker.do("take", 1)["locally"]
+        if worker.do("take", 1)["locally"] == before:
+            return
+        assert time.monotonic() < deadline, "Redis is not asked again"
+        time.sleep(0.05)
+
+
+def slots(server: RedisServer) -> int:
+    return int(server.say("ZCARD {modelway}:0:slots:a")[1:])
+
+
+def taken(server: RedisServer) -> int:
+    """How many requests Redis has counted."""
+    head, _, value = server.say("HGET {modelway}:112500000:rate:a t").partition(b"\r\n")
+    return 0 if head == b"$-1" else int(value)
+
+
+def until(holds: Callable[[], bool], what: str) -> None:
+    deadline = time.monotonic() + 20
+    while not holds():
+        assert time.monotonic() < deadline, what
+        time.sleep(0.02)
+
+
+def test_a_stopped_redis_lets_no_more_than_twice_the_limit_pass(server, machine):
+    one, two = machine(), machine()
+    assert one.passes(4) == 4
+    one.do("settle")
+    server.pause()
+    passed = 4
+    for _ in range(20):
+        for worker in (one, two):
+            passed += worker.passes(3)
+            worker.do("settle")
+    server.go_on()
+    assert passed == 4 + 10  # the workers of a machine share what it may let pass
+
+
+def test_only_the_first_requests_wait_for_a_stopped_redis(server, machine):
+    worker = machine()
+    worker.passes(1)
+    server.pause()
+    times = [worker.do("take", 1)["slowest"] for _ in range(30)]
+    server.go_on()
+    assert sum(seconds > 0.2 for seconds in times) <= 2
+
+
+@pytest.mark.parametrize(("machines", "share"), [(1, 10), (3, 3), (50, 1)])
+def test_a_machine_lets_its_share_of_a_limit_pass(server, machine, machines, share):
+    server.kill()
+    worker = machine(machines)
+    passed = 0
+    for _ in range(12):
+        passed += worker.passes(1)
+        worker.do("settle")
+    assert passed == share
+
+
+@pytest.mark.parametrize(("machines", "share"), [(1, 6), (2, 3), (9, 1)])
+def test_a_machine_lets_its_share_of_slots_be_held(server, machine, machines, share):
+    server.kill()
+    assert machine(machines).passes(9) == share
+
+
+def test_what_a_late_answer_took_is_given_back(server, machine):
+    """Requests under way when Redis stops are counted locally; what Redis takes for them when it
+    goes on, it gets back."""
+    worker = machine()
+    assert worker.passes(1) == 1
+    server.pause()
+    assert worker.passes(5) == 5
+    worker.do("settle")
+    server.go_on()
+    until_redis_decides(worker)
+    worker.do("settle")
+    until(lambda: slots(server) == 0, "slots are held that nobody has")
+    passed = 0
+    while worker.passes(1):
+        passed += 1
+        worker.do("settle")
+    assert passed >= 10 - 1 - 2, "the five were taken from Redis for good"
+    assert taken(server) == 10
+
+
+def test_a_redis_killed_again_and_again_lets_no_more_than_twice_the_limit_pass(server, machine):
+    worker = machine()
+    passed = 0
+    for _ in range(4):
+        for _ in range(6):
+            passed += worker.passes(5)
+            worker.do("settle")
+        server.kill()
+        for _ in range(2):
+            passed += worker.passes(5)
+            worker.do("settle")
+        server.start()
+        until_redis_decides(worker)
+    assert 10 <= passed <= 20
+
+
+def test_a_redis_that_forgot_its_slots_lets_no_more_than_twice_as_many_be_held(server, machine):
+    worker = machine()
+    held = worker.passes(8)
+    for _ in range(3):
+        server.kill()
+        server.start()
+        held += worker.passes(8)
+    assert 6 <= held <= 12
+
+
+def test_parts_of_limits_are_rounded_down_and_at_least_one():
+    asked = Asked([Limit("a", 10, 60.0), Limit("b", 1, 60.0), Limit("c", 7, 0.0)])
+    assert [limit.amount for limit in asked.part((0, 1, 2), 3).limits] == [3, 1, 2]
+    assert [limit.key for limit in asked.part((0, 2), 1).limits] == ["a", "c"]
+    assert asked.part((0, 2), 1) is asked.part((0, 2), 1)
