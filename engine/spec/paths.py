@@ -17,6 +17,7 @@ from urllib.parse import unquote
 _VARIABLE = re.compile(r"\{([^{}]*)\}")
 _SUSPICIOUS = re.compile(r"[%\\#\x00-\x1f\x7f-\xff]|/\.")
 _BAD_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
+_MOST_DECODINGS = 4
 Spans = dict[str, tuple[int, int]]
 
 
@@ -83,10 +84,19 @@ def unsafe(path: str) -> str | None:
         return "it is not UTF-8"
     if any(char < " " or char == "\x7f" for char in decoded) or "#" in path:
         return "it has a character that may not stand there"
-    segments = re.split(r"[/\\]", decoded)
-    if any(segment.partition(";")[0] in (".", "..") for segment in segments):
-        return "it has a dot segment"
-    return None
+    return "it has a dot segment" if _has_dot_segment(decoded) else None
+
+
+def _has_dot_segment(path: str) -> bool:
+    """Whether a path has one now, or after more decoding, as a second server behind it may do."""
+    for _ in range(_MOST_DECODINGS):
+        segments = re.split(r"[/\\]", path)
+        if any(segment.partition(";")[0] in (".", "..") for segment in segments):
+            return True
+        path, before = unquote(path), path
+        if path == before:
+            break
+    return False
 
 
 @dataclass(slots=True)
@@ -143,8 +153,10 @@ class PathTree:
         leaf.methods.setdefault(method, (value, names))
 
     def find(self, path: str, method: str) -> Found | Missed:
-        """What `method` on the raw `path` leads to."""
+        """What `method` on the raw `path`, which begins with a slash, leads to."""
         segments = path.split("/")
+        if segments[0]:
+            return Missed((), ())
         allowed: dict[str, None] = {}
         verbs: dict[str, None] = {}
         starts = [0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import logging
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +11,7 @@ import orjson
 
 from engine.config.model import Credential
 from engine.dialects import Dialect
+from engine.errors import GatewayError
 from engine.exchange import Exchange
 from engine.relay.headers import Forwarded
 from engine.relay.sse import EventTooLarge
@@ -18,9 +20,11 @@ from engine.upstream import retry
 from engine.upstream.client import Answer
 from engine.upstream.failures import ProtocolFailure, UpstreamFailure
 from engine.upstream.opening import ErrorFirst, Opening, is_stream, open_answer
-from engine.upstream.target import Target, changed, with_credential
+from engine.upstream.request_path import upstream_path
+from engine.upstream.target import Target, Upstream, changed, with_credential
 
 USER_AGENT = "modelway"
+log = logging.getLogger("modelway")
 
 
 @dataclass(slots=True)
@@ -115,7 +119,7 @@ def _send(
     if exchange.upgrade is not None:
         fields += exchange.upgrade.headers
     query = with_credential(credential, sent.query, fields)
-    path = upstream.client.base_path + sent.path[len(sent.mount) :]
+    path = _path(upstream, sent)
     body = sent.body if sent.body.size or sent.method != "GET" else None
     whole = body.whole if body is not None else None
     return upstream.client.send(
@@ -125,6 +129,21 @@ def _send(
         body if whole is None else whole,
         left,
     )
+
+
+def _path(upstream: Upstream, exchange: Exchange) -> str:
+    """The path to ask for. Raises GatewayError 500 for one that is not below the base path."""
+    try:
+        return upstream_path(upstream.client.base_path, exchange.mount, exchange.path)
+    except ValueError as error:
+        log.error(
+            "request %s was not sent: its path is not below the base path of upstream '%s': %s",
+            exchange.request_id,
+            upstream.name,
+            error,
+        )
+        message = "The request's path cannot be sent to the upstream."
+        raise GatewayError(500, "internal_error", message, retry=False) from error
 
 
 def _renamed(exchange: Exchange, expression: Expression, model: str, edited: bool) -> Exchange:

@@ -71,14 +71,18 @@ class Client:
     ) -> Answer:
         """Send a request and wait for the head of its answer. `total` shortens that timeout.
 
-        Host, Content-Length and, beside an Upgrade, Connection are written here and are refused
-        among `headers`, like whatever would not stay one line: ValueError.
+        `target` begins with a slash. Host, Content-Length and, beside an Upgrade, Connection are
+        written here and are refused among `headers`, like whatever would not stay one line:
+        ValueError.
 
         A reused connection that ends before any byte of an answer is replaced once by a new one,
         for any method (RFC 9112 9.3.1 allows it by what is known of the server): an upstream that
         closes idle connections does so without having read the request, and shows it by a clean
         end or, when the request was already on its way, by a reset. A timeout is not such a sign.
         """
+        if not target.startswith("/"):
+            # Behind a proxy the target is joined to the host: without its slash it would change it.
+            raise ValueError("the target of a request begins with '/'")
         length = _length(method, body)
         if self._extra:
             headers = [*headers, *self._extra]

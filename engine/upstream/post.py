@@ -33,7 +33,7 @@ class Post:
     def __call__(self, body: bytes) -> Reply:
         """Send a body, and wait for the whole answer. No failure raises."""
         try:
-            answer = self._client.send("POST", self._client.base_path, self._headers, body)
+            answer = self._client.send("POST", self._client.base_path or "/", self._headers, body)
         except UpstreamFailure as failure:
             return Reply(0, _words(failure))
         try:

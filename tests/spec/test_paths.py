@@ -416,3 +416,20 @@ def test_a_model_of_any_segments_is_found_whole(segments: list[str]) -> None:
 @given(st.text("/{}:%ab2F.", max_size=12), st.sampled_from(["GET", "POST"]))
 def test_any_path_is_answered(path: str, method: str) -> None:
     assert isinstance(MODELS.find(path, method), Found | Missed)
+
+
+@pytest.mark.parametrize("path", ["x/a", "@host/a", ".host/a", "*/a", "http:/a"])
+def test_what_stands_before_the_first_slash_is_no_part_of_a_path(path: str) -> None:
+    assert found(tree("/a", "/{x}"), path) is None
+
+
+@pytest.mark.parametrize(
+    "path", ["/a/%252e%252e/b", "/a/%252E./b", "/%25252e%25252e%25252fb", "/a/..%253bx/b"]
+)
+def test_a_dot_segment_that_is_encoded_twice_is_unsafe(path: str) -> None:
+    assert paths.unsafe(path) == "it has a dot segment"
+
+
+@pytest.mark.parametrize("path", ["/a/100%2525/b", "/a/%2561", "/a/b%252Fc", "/a/v1%252e2"])
+def test_what_is_encoded_twice_and_leads_nowhere_else_is_safe(path: str) -> None:
+    assert paths.unsafe(path) is None
