@@ -22,7 +22,7 @@ from engine.upstream.reply import relay
 from engine.worker import Worker, _Direct
 from tests.support.documents import exchange
 from tests.support.peer import Peer, read_request, serving
-from tests.support.upstreams import WATCHER, Client, target
+from tests.support.upstreams import WATCHER, Client, returned, target
 
 OPENAI = dialects.get("openai")
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -103,7 +103,7 @@ def test_a_stream_reaches_a_caller_byte_by_byte_and_wakes_nobody(slow: bool) -> 
         answer = client.send("GET", "/", [], None)
         opening = open_answer(answer, OPENAI)
         tried = Tried(target(Client()), answer=answer, opening=opening)
-        offered = send(relay(tried, exchange(), OPENAI, WATCHER), near)
+        offered = send(relay(tried, returned(tried, OPENAI), exchange(), OPENAI, WATCHER), near)
         client.close()
     near.close()
     assert unchunked(reader.get(timeout=10)) == whole

@@ -39,8 +39,10 @@ class Dialect:
     something of from those that only begin it. `heartbeat` is a sign of life in a stream.
     `models` and `model` answer the list of models; `models` gets the query's parameters. A
     `transparent` dialect's answers pass whatever their status. `request_headers` pass to an
-    upstream beside those that always do, `hidden_headers` of its answer stay here. `meter` reads
-    what a request used; None where nobody can tell.
+    upstream beside those that always do. `response_headers` (wildcards) of its answer pass beside
+    those that describe the body; `hidden_headers` never do, whatever the document declares. For a
+    transparent dialect see `engine.relay.response_headers`. `meter` reads what a request used; None
+    where nobody can tell.
 
     Over a WebSocket: those of `subprotocols` (wildcards) pass to an upstream, `socket_error` makes
     the message that tells of an error, `socket_usage` reads the usage that a message tells of.
@@ -55,6 +57,7 @@ class Dialect:
     models: Callable[[Sequence[ModelCard], Mapping[str, str]], Document]
     model: Callable[[ModelCard], Document]
     request_headers: tuple[str, ...] = ()
+    response_headers: tuple[str, ...] = ()
     hidden_headers: frozenset[str] = frozenset()
     request_id_headers: tuple[str, ...] = ("x-request-id",)
     meter: Meter | None = None

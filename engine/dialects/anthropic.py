@@ -163,6 +163,10 @@ DIALECT = Dialect(
     meter=Meter(usage_of=_usage_of, tally=_Tally),
     heartbeat=b'event: ping\ndata: {"type":"ping"}\n\n',
     request_headers=("anthropic-version", "anthropic-beta", "idempotency-key"),
+    response_headers=(
+        *("anthropic-ratelimit-*", "anthropic-priority-*", "anthropic-fast-*", "cf-ray"),
+        *("x-amzn-requestid", "x-amzn-bedrock-*"),
+    ),
     hidden_headers=frozenset({"set-cookie", "anthropic-organization-id"}),
     request_id_headers=("x-request-id", "request-id"),
 )

@@ -164,6 +164,7 @@ DIALECT = Dialect(
         members=("usageMetadata",),
     ),
     request_headers=("x-goog-api-client",),
+    response_headers=("x-goog-request-id", "x-gemini-*", "x-vertex-ai-*"),
     hidden_headers=frozenset({"set-cookie"}),
     event_names=False,
     comments=False,

@@ -243,6 +243,14 @@ DIALECT = Dialect(
     ),
     heartbeat=b": keep-alive\n\n",
     request_headers=("openai-beta", "idempotency-key"),
+    response_headers=(
+        *("openai-processing-ms", "openai-version", "openai-model", "x-codex-*"),
+        *("cf-ray", "x-reasoning-included", "x-models-etag"),
+        # Of others who speak this dialect: Azure, Mistral, Groq, DeepSeek, Fireworks, Cohere.
+        *("apim-request-id", "x-ms-client-request-id", "x-ms-request-id", "x-ms-region"),
+        *("mistral-correlation-id", "x-groq-region", "x-ds-trace-id", "fireworks-*"),
+        *("x-debug-trace-id", "x-endpoint-monthly-call-limit", "x-trial-endpoint-call-*"),
+    ),
     hidden_headers=frozenset({"set-cookie", "openai-organization", "openai-project"}),
     # Those that name an organization or a project belong to the caller's own account.
     subprotocols=("realtime", "openai-beta.*"),

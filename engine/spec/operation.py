@@ -59,6 +59,7 @@ class Operation:
     `path` is the template under the document's server URL, `mounts` are the prefixes it is served
     under. `websocket`: the document answers it with 101. `source` and `at` are its place. `query`
     is what the query has to say for this operation, `wide` names variables that may hold slashes.
+    `response_headers` are those the document declares for any of its answers, in lower case.
     """
 
     spec: str
@@ -74,6 +75,7 @@ class Operation:
     at: Path
     query: tuple[tuple[str, str], ...] = ()
     wide: tuple[str, ...] = ()
+    response_headers: tuple[str, ...] = ()
 
     @property
     def id(self) -> str:
@@ -145,7 +147,15 @@ def compile_operation(
         at=at,
         query=served.address.query,
         wide=served.address.wide,
+        response_headers=_response_headers(node),
     )
+
+
+def _response_headers(node: Node) -> tuple[str, ...]:
+    """The names of the headers that any of the operation's answers declares."""
+    answers = [answer for _, answer in node.get("responses").items()]
+    names = [name.lower() for answer in answers for name, _ in answer.get("headers").items()]
+    return tuple(dict.fromkeys(names))
 
 
 def _server_path(node: Node, item: Node, document: Node, findings: Findings) -> str:

@@ -31,7 +31,8 @@ log = logging.getLogger("modelway")
 class Tried:
     """What came of a try: `failure` is its class (see `retry`), "" when it is to be relayed.
 
-    `answer` is there when the upstream answered, `opening` when its body can be relayed;
+    `path` is what was asked for. `answer` is there when the upstream answered, `opening` when its
+    body can be relayed;
     `error` is what cut the try short; `document` what an error event said.
     """
 
@@ -41,6 +42,7 @@ class Tried:
     opening: Opening | None = None
     error: UpstreamFailure | None = None
     document: Any = None
+    path: str = "/"
 
     @property
     def status(self) -> int:
@@ -70,7 +72,7 @@ def attempt(
     """Ask a target, with `left` seconds for all of it, and wait for the first content."""
     tried = Tried(target)
     try:
-        tried.answer = _send(target, credential, headers, expression, exchange, left)
+        tried.answer = _send(tried, credential, headers, expression, exchange, left)
         tried.failure = "" if dialect.transparent else retry.of_status(tried.answer.status)
         if exchange.upgrade is not None and tried.answer.status < 300:
             exchange.upgrade.check(tried.answer)
@@ -96,15 +98,15 @@ def attempt(
 
 
 def _send(
-    target: Target,
+    tried: Tried,
     credential: Credential | None,
     headers: Forwarded,
     expression: Expression | None,
     exchange: Exchange,
     left: float,
 ) -> Answer:
+    target, sent = tried.target, exchange
     upstream = target.upstream
-    sent = exchange
     if expression is not None:
         sent = _renamed(exchange, expression, target.model, upstream.ask_usage)
     fields = [
@@ -119,7 +121,7 @@ def _send(
     if exchange.upgrade is not None:
         fields += exchange.upgrade.headers
     query = with_credential(credential, sent.query, fields)
-    path = _path(upstream, sent)
+    tried.path = path = _path(upstream, sent)
     body = sent.body if sent.body.size or sent.method != "GET" else None
     whole = body.whole if body is not None else None
     return upstream.client.send(

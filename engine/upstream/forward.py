@@ -24,8 +24,7 @@ from engine.spec.expression import Expression
 from engine.upstream import retry
 from engine.upstream.attempt import Tried, attempt
 from engine.upstream.choose import order
-from engine.upstream.client import Answer
-from engine.upstream.credentials import REFUSED_REST, Credentials
+from engine.upstream.credentials import REFUSED_REST
 from engine.upstream.reply import credentials_refused, refuse, relay, unavailable
 from engine.upstream.target import Target, Upstream
 from engine.upstream.watch import Watcher
@@ -51,7 +50,8 @@ class Forward:
     """A handler that sends the exchange to one of its targets, or of the `fixed` ones.
 
     Headers that the document declares as parameters (`declared`) pass beside those of dialect and
-    upstream; with `debug` the answer names its target. Raises GatewayError 502, 503 or 504 when
+    upstream, and so do those it declares for answers (`declared_answers`) on the way back; with
+    `debug` the answer names its target. Raises GatewayError 502, 503 or 504 when
     none answers, CallerGone when the caller leaves.
     """
 
@@ -65,12 +65,16 @@ class Forward:
         services: Services,
         watcher: Watcher,
         declared: Sequence[str] = (),
+        declared_answers: Sequence[str] = (),
         debug: bool = False,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         named = expression.steps if expression is not None and expression.place == "header" else ()
         needed = (*named, *declared)
         self._headers = {u.name: u.headers(dialect.request_headers, needed) for u in upstreams}
+        self._response_headers = {
+            u.name: u.response_headers(dialect, declared_answers) for u in upstreams
+        }
         self._expression = expression
         self._fixed = fixed
         self._dialect = dialect
@@ -210,21 +214,27 @@ class Forward:
                     for target in course.targets
                 )
             )
-        if last.answer is not None:
-            _hide(last.target.upstream.credentials, last.answer)
+        headers = self._returned(last, exchange)
         if last.failure:
-            return refuse(last, exchange, self._dialect, sum(course.tries.values()) > 1)
-        response = relay(last, exchange, self._dialect, self._watcher)
+            retried = sum(course.tries.values()) > 1
+            return refuse(last, headers, exchange, self._dialect, retried)
+        response = relay(last, headers, exchange, self._dialect, self._watcher)
         if self._debug:
             response.headers.append(("x-modelway-target", quote(last.target.name, safe=_PLAIN)))
         return response
 
-
-def _hide(credentials: Credentials, answer: Answer) -> None:
-    """Take the headers out of an answer that give a credential of ours away."""
-    said = answer.headers
-    if credentials.betrayed_by("\n".join(map(_VALUE, said))):
-        answer.headers = [pair for pair in said if not credentials.betrayed_by(pair[1])]
+    def _returned(self, tried: Tried, exchange: Exchange) -> list[tuple[str, str]]:
+        """The headers of an upstream's answer that the caller gets; none that holds a credential
+        of ours."""
+        if tried.answer is None:
+            return []
+        upstream = tried.target.upstream
+        rules = self._response_headers[upstream.name]
+        headers = rules.pick(tried.answer.headers, tried.path, exchange.mount)
+        credentials = upstream.credentials
+        if credentials.betrayed_by("\n".join(map(_VALUE, headers))):
+            return [pair for pair in headers if not credentials.betrayed_by(pair[1])]
+        return headers
 
 
 def _note(exchange: Exchange, tried: Tried, began: float) -> float:

@@ -14,7 +14,6 @@ from engine.dialects import Dialect
 from engine.errors import CallerGone, GatewayError, shutting_down
 from engine.exchange import Exchange, Response
 from engine.flow import Blocked, Flow, Passage
-from engine.relay.headers import returned
 from engine.relay.sse import Cleaner, EventTooLarge
 from engine.upstream.attempt import Tried
 from engine.upstream.client import Answer
@@ -26,14 +25,20 @@ _OF_THE_BODY = ("content-", "etag", "last-modified", "digest", "repr-digest")
 _STREAM_HEADERS = {"cache-control": "no-cache", "x-accel-buffering": "no"}
 
 
-def relay(tried: Tried, exchange: Exchange, dialect: Dialect, watcher: Watcher) -> Response:
-    """The answer of a target, as it comes. Raises GatewayError for one that cannot be relayed."""
+def relay(
+    tried: Tried,
+    headers: list[tuple[str, str]],
+    exchange: Exchange,
+    dialect: Dialect,
+    watcher: Watcher,
+) -> Response:
+    """The answer of a target as it comes, with those of its headers that pass. Raises GatewayError
+    for one that cannot be relayed."""
     answer, opening = tried.answer, tried.opening
     assert answer is not None
     if 300 <= answer.status < 400 and not dialect.transparent:
         message = f"The upstream answered with a redirect ({answer.status}), which is not followed."
         raise GatewayError(502, "upstream_error", message, retry=False)
-    headers = returned(answer.headers, dialect.hidden_headers)
     bodiless = exchange.method == "HEAD" or answer.status in (204, 304)
     if bodiless:
         exchange.account.outcome = "complete"  # there is no body to be complete
@@ -56,7 +61,13 @@ def relay(tried: Tried, exchange: Exchange, dialect: Dialect, watcher: Watcher) 
     return Response(answer.status, headers, Flow(stream.events(opening.first), stream.passage))
 
 
-def refuse(tried: Tried, exchange: Exchange, dialect: Dialect, retried: bool) -> Response:
+def refuse(
+    tried: Tried,
+    headers: list[tuple[str, str]],
+    exchange: Exchange,
+    dialect: Dialect,
+    retried: bool,
+) -> Response:
     """The failure that is left when nobody else can be asked, as the caller is told.
 
     `retried`: the gateway has asked again itself, so that the caller's SDK need not.
@@ -70,7 +81,6 @@ def refuse(tried: Tried, exchange: Exchange, dialect: Dialect, retried: bool) ->
     assert answer is not None
     if tried.failure == "credential":
         raise credentials_refused(f" ({answer.status})")
-    headers = returned(answer.headers, dialect.hidden_headers)
     if retried:
         headers = [pair for pair in headers if pair[0] != "x-should-retry"]
         headers.append(("x-should-retry", "false"))

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import quote
 
+from engine import dialects
 from engine.config import model
+from engine.dialects import Dialect
 from engine.relay.headers import Forwarded
+from engine.relay.response_headers import ResponseHeaders
 from engine.spec.query import Query
 from engine.upstream.breaker import Breaker
 from engine.upstream.client import Client, Timeouts
 from engine.upstream.credentials import Credentials
+from engine.upstream.location import UpstreamUrl
 from engine.upstream.retry import Budget
 
 
@@ -31,11 +35,25 @@ class Upstream:
     changes: model.HeaderChanges
     forward_headers: tuple[str, ...]
     ask_usage: bool = True
+    url: str = ""
     breakers: dict[tuple[str, str], Breaker] = field(default_factory=dict)
 
     def headers(self, dialect_headers: tuple[str, ...], needed: tuple[str, ...] = ()) -> Forwarded:
         """The request headers that pass to it from a route of a dialect; `needed` ones always."""
         return Forwarded((*dialect_headers, *self.forward_headers), needed)
+
+    def response_headers(self, dialect: Dialect, declared: Sequence[str] = ()) -> ResponseHeaders:
+        """The rules for the headers of its answers on a route of a dialect; `declared` are those of
+        the operation's document. They are as strict as either of the two dialects asks for."""
+        speaks = dialect
+        if dialect.transparent and self.dialect in dialects.names():
+            speaks = dialects.get(self.dialect)
+        return ResponseHeaders(
+            UpstreamUrl(self.url),
+            allowed=None if speaks.transparent else speaks.response_headers,
+            hidden=speaks.hidden_headers,
+            declared=declared,
+        )
 
     def target(self, model: str, weight: float, wanted: str = "", entry: str = "") -> Target:
         """A target here, of an `entry` under `models` that says it is `wanted` as a model there;
@@ -120,4 +138,5 @@ def connect(config: model.Upstream, client: Callable[..., Client] = Client) -> U
         changes=config.headers,
         forward_headers=config.forward_headers,
         ask_usage=config.ask_usage,
+        url=config.url,
     )

@@ -24,7 +24,8 @@ OPERATION = """
     {method}:
       operationId: {method}Thing
       {body}
-      responses: {{default: {{description: anything}}}}"""
+      responses:
+        default: {{description: anything, headers: {{Set-Cookie: {{schema: {{type: string}}}}}}}}"""
 BODY = 'requestBody: {content: {"*/*": {schema: {}}}}'
 DOCUMENT = """
 openapi: 3.1.0
@@ -151,12 +152,23 @@ def test_status_passes_with_its_body(port: int, upstream: Recorder, status: int)
 
 @pytest.mark.parametrize("status", [300, 301, 302, 303, 307, 308])
 def test_redirect_is_the_callers_to_follow(port: int, upstream: Recorder, status: int) -> None:
-    headers = ("Location: https://elsewhere.invalid/x?y=1", "Content-Type: text/plain")
+    headers = (f"Location: {upstream.url}/base/things/7?y=1", "Content-Type: text/plain")
     upstream.speak = answer(b"over there", headers, status)
     answered = ask(port, request(THING, token=ALL))
     assert (answered.status, answered.body) == (status, b"over there")
-    assert answered.value("location") == "https://elsewhere.invalid/x?y=1"
+    assert answered.value("location") == "/api/things/7?y=1"
     assert len(upstream.requests) == 1
+
+
+@pytest.mark.parametrize(
+    "location", ["https://elsewhere.invalid/x", "/outside", "//elsewhere/base"]
+)
+def test_redirect_that_leaves_the_upstream_loses_its_address(
+    port: int, upstream: Recorder, location: str
+) -> None:
+    upstream.speak = answer(b"over there", (f"Location: {location}",), 302)
+    answered = ask(port, request(THING, token=ALL))
+    assert (answered.status, answered.values("location")) == (302, [])
 
 
 def test_headers_of_several_values(port: int, upstream: Recorder) -> None:
@@ -165,8 +177,8 @@ def test_headers_of_several_values(port: int, upstream: Recorder) -> None:
         (
             "Set-Cookie: a=1; Path=/; Expires=Wed, 21 Oct 2037 07:28:00 GMT",
             "Set-Cookie: b=2; HttpOnly",
-            "Link: </1>; rel=next",
-            "Link: </2>; rel=prev",
+            "Link: </base/1>; rel=next",
+            "Link: </base/2>; rel=prev",
             "Vary: Accept",
             "Cache-Control: no-store, private",
             'Content-Disposition: attachment; filename="\u00fc.txt"',
@@ -178,7 +190,7 @@ def test_headers_of_several_values(port: int, upstream: Recorder) -> None:
         "a=1; Path=/; Expires=Wed, 21 Oct 2037 07:28:00 GMT",
         "b=2; HttpOnly",
     ]
-    assert ", ".join(answered.values("link")) == "</1>; rel=next, </2>; rel=prev"
+    assert ", ".join(answered.values("link")) == "</api/1>; rel=next, </api/2>; rel=prev"
     assert answered.value("vary") == "Accept"
     assert answered.value("cache-control") == "no-store, private"
     assert answered.value("content-disposition") == 'attachment; filename="\u00fc.txt"'

@@ -489,10 +489,10 @@ def test_callers_own_mistake_is_relayed_and_not_asked_again(
     world: World, way: Way, status: int
 ) -> None:
     said = way.failing.partition(b"data: ")[2].strip()
-    world.one.speak = answer(said, ("Content-Type: application/json", "X-Own: 1"), status)
+    world.one.speak = answer(said, ("Content-Type: application/json", "ETag: 1"), status)
     answered = ask(world.port, way.ask("spare"))
     assert (answered.status, answered.body) == (status, said)
-    assert answered.value("x-own") == "1"
+    assert answered.value("etag") == "1"
     assert answered.values("x-should-retry") == []
     assert (len(world.one.requests), len(world.two.requests)) == (1, 0)
 

@@ -291,13 +291,15 @@ def test_token_stands_where_the_document_says(
 def test_every_answer_of_a_plain_api_is_its_own(port: int, upstream: Recorder, status: int) -> None:
     body = b"" if status == 304 else b'{"problem": [1, 2]}'
     upstream.speak = answer(
-        body, ("Content-Type: application/problem+json", "Location: /x"), status
+        body,
+        ("Content-Type: application/problem+json", f"Location: {upstream.url}/inner/x"),
+        status,
     )
     answered = post(port)
     assert (answered.status, answered.body) == (status, body)
     if body:
         assert answered.value("content-type") == "application/problem+json"
-    assert answered.value("location") == "/x"
+    assert answered.value("location") == "/api/v2/x"
 
 
 def test_error_of_a_plain_api_in_no_json_is_its_own_too(port: int, upstream: Recorder) -> None:

@@ -7,7 +7,9 @@ from typing import Any, NamedTuple
 
 from engine.config import model as config
 from engine.config.model import Credential
+from engine.dialects import Dialect
 from engine.services import Services
+from engine.upstream.attempt import Tried
 from engine.upstream.client import Timeouts
 from engine.upstream.credentials import Credentials
 from engine.upstream.failures import UpstreamFailure
@@ -142,6 +144,7 @@ def upstream(
         heartbeat=heartbeat,
         changes=headers or config.HeaderChanges(),
         forward_headers=forward_headers,
+        url="http://upstream.test",
     )
 
 
@@ -151,6 +154,12 @@ def target(client: Any, model: str = "", weight: float = 1, **more: Any) -> Targ
 
 SERVICES = Services(clock=lambda: 0.0, dice=lambda: 0.0)
 WATCHER = Watcher()
+
+
+def returned(tried: Tried, dialect: Dialect) -> list[tuple[str, str]]:
+    """The headers of an answer that pass to the caller."""
+    assert tried.answer is not None
+    return tried.target.upstream.response_headers(dialect).pick(tried.answer.headers, tried.path)
 
 
 def failure(kind: type[UpstreamFailure], *, sent: bool = False, answered: bool = False) -> Any:

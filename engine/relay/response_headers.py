@@ -1,0 +1,188 @@
+"""Which headers of an upstream's answer reach the caller.
+
+The law, in this order: what the dialect hides never passes; then the first row of TABLE that names
+a header decides. A header without a row passes on a route of any other API, and on a route of an AI
+dialect only if the dialect or the operation's document lists it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import Enum, auto
+from typing import NamedTuple, Protocol
+
+from engine.wildcard import matches
+
+
+class Action(Enum):
+    """What is done with a header."""
+
+    DROP = auto()
+    PASS = auto()
+    PASS_IF_DECLARED = auto()  # in the document, as a header of one of the operation's answers
+    MOVE = auto()  # an address: rewritten to ours, see `Addresses`
+    MOVE_LINKS = auto()
+    RENAME = auto()  # to `x-upstream-request-id`
+
+
+class Row(NamedTuple):
+    """Headers (lower case, `*` for any text), what is done with them, and why."""
+
+    names: tuple[str, ...]
+    action: Action
+    reason: str
+
+
+_HOP = (
+    *("connection", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding"),
+    *("upgrade", "http2-settings", "proxy-authenticate", "proxy-authorization"),
+    *("proxy-authentication-info", "proxy-status", "sec-websocket-*"),
+)
+_FRONT = (
+    *("x-accel-*", "x-sendfile*", "x-lighttpd-*", "x-litespeed-*", "x-lsadc-*", "x-reproxy-*"),
+    *("x-hiawatha-*", "x-envoy-*", "x-appengine-*", "x-middleware-*", "x-vercel-*", "netlify-*"),
+    *("x-nf-*", "x-passenger-*", "x-offload-*", "fly-*", "x-traefik-*", "status", "x-cascade"),
+    *("x-original-url", "x-rewrite-url", "x-http-method-override"),
+)
+_SHARED_CACHE = (
+    *("surrogate-*", "edge-control", "edge-cache-tag", "cdn-cache-control", "*-cdn-cache-control"),
+    *("cache-tag", "cache-tags", "x-cache-tags", "xkey"),
+)
+_ORIGIN = (
+    *("clear-site-data", "refresh", "strict-transport-security", "content-security-policy*"),
+    *("x-content-security-policy*", "x-webkit-csp*", "permissions-policy*", "feature-policy"),
+    *("document-policy*", "require-document-policy", "sec-required-document-policy"),
+    *("cross-origin-*", "origin-agent-cluster", "integrity-policy*", "public-key-pins*"),
+    *("expect-ct", "expect-staple*", "nel", "report-to", "reporting-endpoints"),
+    *("service-worker-*", "sourcemap", "x-sourcemap", "x-permitted-cross-domain-policies"),
+    *("x-dns-prefetch-control", "x-ua-compatible", "accept-ch*", "critical-ch", "variants*"),
+    *("speculation-rules", "supports-loading-mode", "no-vary-search", "use-as-dictionary"),
+    *("timing-allow-origin", "origin-trial", "set-login", "activate-storage-access"),
+    *("sec-session-*", "secure-session-*", "observe-browsing-topics", "attribution-reporting-*"),
+    *("ad-auction-*", "x-allow-fledge", "content-dpr", "p3p", "tk"),
+)
+_LOGIN = (
+    *("set-cookie", "set-cookie2", "www-authenticate", "optional-www-authenticate"),
+    *("authentication-info", "authentication-control"),
+)
+_REPRESENTATION = (
+    *("content-type", "content-encoding", "content-language", "content-disposition"),
+    *("content-range", "content-md5", "content-digest", "repr-digest", "digest", "accept-ranges"),
+    *("etag", "last-modified", "cache-control", "expires", "pragma", "age", "vary", "allow"),
+    *("x-content-type-options",),
+)
+
+TABLE = (
+    Row(_HOP, Action.DROP, "belongs to one connection (RFC 9110 7.6.1, RFC 6455)"),
+    Row(("content-length", "date"), Action.DROP, "written anew for the answer that is sent"),
+    Row(
+        ("server", "via", "x-powered-by", "x-aspnet*-version", "x-generator", "alt-svc"),
+        Action.DROP,
+        "names another server as ours, or sends clients to it",
+    ),
+    Row(("x-modelway-*",), Action.DROP, "only this gateway says it"),
+    Row(
+        ("forwarded", "x-forwarded-*", "x-real-ip", "authorization", "cookie", "host"),
+        Action.DROP,
+        "a request header; in an answer it tells of the network behind the gateway",
+    ),
+    Row(("access-control-*",), Action.DROP, "whose pages may call us is said by `cors`"),
+    Row(_FRONT, Action.DROP, "commands to a proxy or platform in front, such as serving its files"),
+    Row(_SHARED_CACHE, Action.DROP, "commands to a shared cache in front of the gateway"),
+    Row(_ORIGIN, Action.DROP, "commands to a browser that hold for all of our origin"),
+    Row(_LOGIN, Action.PASS_IF_DECLARED, "a login at the upstream, with the gateway's account"),
+    Row(("location", "content-location"), Action.MOVE, "names the upstream's address, not ours"),
+    Row(("link",), Action.MOVE_LINKS, "the same, and it may make a browser load something"),
+    Row(("x-request-id", "request-id"), Action.RENAME, "the request id of the answer is ours"),
+    Row(_REPRESENTATION, Action.PASS, "describes the body that is passed on"),
+    Row(
+        ("retry-after*", "x-should-retry", "x-ratelimit-*", "ratelimit", "ratelimit-*"),
+        Action.PASS,
+        "tells a client when to ask again",
+    ),
+)
+_MOST_KNOWN = 1000
+
+
+class Addresses(Protocol):
+    """How the addresses of one upstream are rewritten; see `engine.upstream.location`."""
+
+    def moved(self, address: str, path: str, mount: str) -> str | None: ...
+    def moved_links(self, header: str, path: str, mount: str) -> str | None: ...
+
+
+def rule(name: str) -> Row | None:
+    """The row that decides on a header, by its name in lower case."""
+    for row in TABLE:
+        if any(matches(name, pattern) for pattern in row.names):
+            return row
+    return None
+
+
+class ResponseHeaders:
+    """The rules for the answers of one upstream to one operation, decided once for each name.
+
+    `allowed` (wildcards) are what a dialect lets through beside the table, None where everything
+    else passes. `declared` are the document's names, `hidden` never pass.
+    """
+
+    def __init__(
+        self,
+        addresses: Addresses,
+        *,
+        allowed: Iterable[str] | None,
+        hidden: Iterable[str] = (),
+        declared: Iterable[str] = (),
+    ) -> None:
+        self._addresses = addresses
+        self._allowed = None if allowed is None else tuple(allowed)
+        self._declared = frozenset(name.lower() for name in declared)
+        self._hidden = tuple(hidden)
+        self._known: dict[str, Action] = {}
+
+    def pick(
+        self, headers: Iterable[tuple[str, str]], path: str = "/", mount: str = ""
+    ) -> list[tuple[str, str]]:
+        """Those that pass, of an answer to a request for `path` of the upstream, which callers
+        know under the prefix `mount`."""
+        known = self._known
+        picked = []
+        of_the_hop: set[str] = set()
+        for pair in headers:
+            name, value = pair
+            action = known.get(name) or self._decide(name)
+            if action is Action.PASS:
+                picked.append(pair)
+            elif action is Action.RENAME:
+                picked.append(("x-upstream-request-id", value))
+            elif action is Action.DROP:
+                if name == "connection":
+                    of_the_hop.update(word.strip().lower() for word in value.split(","))
+            else:
+                to = self._addresses
+                move = to.moved if action is Action.MOVE else to.moved_links
+                if (moved := move(value, path, mount)) is not None:
+                    picked.append((name, moved))
+        if of_the_hop:
+            return [pair for pair in picked if pair[0] not in of_the_hop]
+        return picked
+
+    def _decide(self, name: str) -> Action:
+        action = self._action(name)
+        if len(self._known) >= _MOST_KNOWN:  # an upstream may make up any number of names
+            self._known.clear()
+        self._known[name] = action
+        return action
+
+    def _action(self, name: str) -> Action:
+        if any(matches(name, pattern) for pattern in self._hidden):
+            return Action.DROP
+        row = rule(name)
+        if row is not None:
+            if row.action is Action.PASS_IF_DECLARED:
+                return Action.PASS if name in self._declared else Action.DROP
+            return row.action
+        allowed = self._allowed
+        if allowed is None or name in self._declared:
+            return Action.PASS
+        return Action.PASS if any(matches(name, a) for a in allowed) else Action.DROP
