@@ -105,9 +105,18 @@ def _file_tokens(size: int) -> int:
 
 def _form_tokens(exchange: Exchange, fields: dict[str, Any]) -> int:
     """Tokens in a form: its texts, and its files as files."""
-    text = sum(len(value) for value in fields.values() if isinstance(value, str))
+    text = _text_size(fields)
     files = (part.end - part.start for part in exchange.parts if part.filename is not None)
     return text // BYTES_PER_TOKEN + sum(_file_tokens(size) for size in files)
+
+
+def _text_size(value: object) -> int:
+    """Characters of all the texts in a value."""
+    if isinstance(value, str):
+        return len(value)
+    if isinstance(value, dict):
+        return sum(map(_text_size, value.values()))
+    return sum(map(_text_size, value)) if isinstance(value, list) else 0
 
 
 def _output(fields: dict[str, Any]) -> int:

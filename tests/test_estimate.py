@@ -118,6 +118,14 @@ def test_a_form_counts_its_texts_and_its_files():
     assert (made.input, made.images) == (150 + 500_000 // 256, 2)
 
 
+def test_a_form_counts_the_texts_in_its_lists_and_objects():
+    data, media_type = form_data([["prompt[]", "a cat " * 100], ["meta[note]", "a cat " * 100]])
+    request = exchange(data, media_type)
+    request.value = {"prompt": ["a cat " * 100], "meta": {"note": "a cat " * 100}}
+    request.parts = list(parse(data, boundary_of(media_type)))
+    assert estimate(request, Takes(images=True)).input == 300
+
+
 @pytest.mark.parametrize(
     ("body", "tokens"), [(b"\xff\xfb" * 50_000, 390), (b'{"a":"%s"}' % (b"b c " * 1000), 1002)]
 )

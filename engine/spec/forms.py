@@ -12,8 +12,10 @@ from typing import Any, Final
 
 from engine.errors import Malformed
 from engine.exchange import MISSING
+from engine.spec.brackets import split_name, tree_of
 from engine.spec.casting import (
     Cast,
+    Kind,
     Resolve,
     branches,
     compile_cast,
@@ -26,12 +28,13 @@ from engine.spec.multipart import Buffer, Part
 from engine.spec.parameters import compile_reader
 from engine.spec.query import Query, decode
 from engine.spec.shape import compile_shape
-from engine.spec.styles import Reader, is_json, parse_json
+from engine.spec.styles import Reader, is_json, nested_in, parse_json
 
 MAX_FIELDS: Final = 10_000
 MAX_TEXT: Final = 1_048_576
 
 Encoding = Mapping[str, Mapping[str, Any]] | None
+_Leaf = tuple[Buffer, Part]
 
 
 def compile_form(
@@ -49,7 +52,7 @@ def compile_form(
         _compile_field(name, sub, (encoding or {}).get(name, {}), resolve, properties)
         for name, sub in properties.items()
     ]
-    names = frozenset[str]().union(*(field.names for field in fields))
+    names = frozenset(properties).union(*(field.names for field in fields))
     roots = frozenset(field.name for field in fields if field.nested)
     extra = compile_shape(extra_of(schema, resolve), resolve)
 
@@ -60,7 +63,7 @@ def compile_form(
         values = {field.name: field.read(query) for field in fields}
         others: dict[str, list[str]] = {}
         for name, value in query.pairs:
-            if name not in names and name.partition("[")[0] not in roots:
+            if name not in names and split_name(name)[0] not in roots:
                 others.setdefault(name, []).append(decode(value, f"form field {name!r}", plus=True))
         known = {name: value for name, value in values.items() if value is not MISSING}
         return {name: extra([*texts]) for name, texts in others.items()} | known
@@ -98,23 +101,31 @@ def _compile_field(
         )
 
     style, kind = how.get("style"), kind_of(schema, resolve)
-    own = frozenset({name})
+    nested = takes_brackets(kind, style)
     if style is None and "explode" not in how and is_json(how.get("contentType", "")):
-        return _Field(name, reader(None, "application/json"), own, nested=False)
-    if style == "deepObject":
-        return _Field(name, reader(style), own, nested=True)
-    plain = reader(style)
+        plain = reader(None, "application/json")
+    else:
+        plain = reader(style)
+    own = frozenset({name})
     if kind == "object" and style in (None, "form") and how.get("explode", True):
         own |= frozenset(properties_of(schema, resolve)) - frozenset(declared)
-    bracketed = any(other.startswith(name + "[") for other in declared)
-    if style is not None or kind == "primitive" or bracketed:
-        return _Field(name, plain, own, nested=False)
+    if not nested or style == "deepObject":
+        return _Field(name, plain, own, nested)
     deep = reader("deepObject")
 
     def either(query: Query) -> object:
-        return deep(query) if query.nested(name) else plain(query)
+        return deep(query) if nested_in(query, name, declared) else plain(query)
 
-    return _Field(name, either, own, nested=True)
+    return _Field(name, either, own, nested)
+
+
+def takes_brackets(kind: Kind, style: str | None) -> bool:
+    """Whether a property may also come in fields with brackets: `a[]`, `a[b]`.
+
+    Lists and objects may, as SDKs write them so without being asked, unless another style is
+    declared. A field whose whole name is declared is never part of another one.
+    """
+    return style == "deepObject" or (style is None and kind != "primitive")
 
 
 def compile_multipart(
@@ -124,44 +135,72 @@ def compile_multipart(
 
     Files (a file name, or a property whose schema is binary) are "". Parts of a JSON content
     type, their own or else that of `encoding`, are parsed; the others are UTF-8 text cast by
-    their property. A list is always a list; other repeated parts become one. Raises Malformed,
-    also for text of more than 1 MiB.
+    their property. A list is always a list; other repeated parts become one. Declared lists and
+    objects may come in parts with brackets (`a[]`, `a[b]`). Raises Malformed, also for text of
+    more than 1 MiB.
     """
     properties = properties_of(schema, resolve)
     known = {
         name: _compile_part(sub, (encoding or {}).get(name, {}), resolve)
         for name, sub in properties.items()
     }
+    nested = {
+        name: compile_shape(sub, resolve, lambda node: _compile_part(node, {}, resolve).read)
+        for name, sub in properties.items()
+        if takes_brackets(kind_of(sub, resolve), (encoding or {}).get(name, {}).get("style"))
+    }
     other = _compile_part(extra_of(schema, resolve), {}, resolve)
 
     def read(buffer: Buffer, parts: list[Part]) -> dict[str, object]:
         values: dict[str, list[object]] = {}
+        trees: dict[str, list[tuple[str, _Leaf]]] = {}
         for part in parts:
-            content = known.get(part.name, other).read(buffer, part)
+            root, brackets = split_name(part.name)
+            if brackets and part.name not in known and root in nested:
+                trees.setdefault(root, []).append((brackets, (buffer, part)))
+                continue
+            content = known.get(part.name, other).read((buffer, part))
             values.setdefault(part.name, []).append(content)
-        return {
-            name: found if len(found) > 1 or known.get(name, other).is_array else found[0]
-            for name, found in values.items()
-        }
+        found = {name: known.get(name, other).join(contents) for name, contents in values.items()}
+        for root, leaves in trees.items():
+            where = f"form part {root!r}"
+            if root in found:
+                raise Malformed(f"{where}: given both as a value and with brackets")
+            found[root] = nested[root](tree_of(leaves, where))
+        return found
 
     return read
 
 
 @dataclass(frozen=True, slots=True)
 class _PartReader:
-    read: Callable[[Buffer, Part], object]
+    """How the parts of one name are read. `whole`: a list, whose items are no lists themselves."""
+
+    read: Callable[[_Leaf], object]
     is_array: bool
+    whole: bool
+
+    def join(self, contents: list[object]) -> object:
+        """The value of all the parts of one name; one part of JSON may hold a whole list."""
+        if len(contents) > 1:
+            return contents
+        single = contents[0]
+        return (
+            single if not self.is_array or (self.whole and isinstance(single, list)) else contents
+        )
 
 
 def _compile_part(schema: object, how: Mapping[str, Any], resolve: Resolve) -> _PartReader:
     is_array = kind_of(schema, resolve) == "array"
     item = items_of(schema, resolve) if is_array else schema
-    is_object = kind_of(item, resolve) == "object"
+    item_kind = kind_of(item, resolve)
+    is_object = item_kind == "object"
     is_file = _is_file(schema, resolve) or _is_file(item, resolve)
     declared = how.get("contentType", "")
     cast = compile_cast(item, resolve)
 
-    def read(buffer: Buffer, part: Part) -> object:
+    def read(leaf: _Leaf) -> object:
+        buffer, part = leaf
         json = is_json(declared if part.content_type is None else part.content_type)
         # A browser gives a JSON part a file name, because it can only append it as a Blob.
         if is_file or (part.filename is not None and not (json and is_object)):
@@ -179,7 +218,7 @@ def _compile_part(schema: object, how: Mapping[str, Any], resolve: Resolve) -> _
         implied = is_object and not declared and part.content_type is None
         return _object_or_text(text, cast) if implied else cast(text)
 
-    return _PartReader(read, is_array)
+    return _PartReader(read, is_array, whole=is_array and item_kind != "array")
 
 
 def _object_or_text(text: str, cast: Cast) -> object:

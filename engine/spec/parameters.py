@@ -65,7 +65,7 @@ def compile_reader(
     `location` says what the Source is: path, the raw template variable (with its leading "." or
     ";name="); query, or form for a field of a form body, a Query; header and cookie, the raw
     header or None. A `media_type` means a `content` parameter. `reserved` names belong to other
-    parameters: an exploded object leaves them alone. Readers raise Malformed.
+    parameters: objects leave them alone. Readers raise Malformed.
     Raises ValueError for an unknown location or a style that it does not have.
     """
     style = _style(style, location)
@@ -78,7 +78,7 @@ def compile_reader(
     shape = compile_shape(schema, resolve)
     kind = kind_of(schema, resolve)
     if style == "deepObject":
-        return deep_reader(name, clean, shape, where)
+        return deep_reader(name, clean, shape, where, reserved)
     if kind == "object" and explode:
         wanted = frozenset(properties_of(schema, resolve)) - frozenset(reserved)
         return exploded_reader(_pairs(location, style, wanted, clean, where), found, clean, shape)

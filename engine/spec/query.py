@@ -10,6 +10,7 @@ from collections.abc import Collection
 from urllib.parse import quote, unquote_to_bytes
 
 from engine.errors import Malformed
+from engine.spec.brackets import split_name
 
 _BAD_ESCAPE = re.compile("%(?![0-9A-Fa-f]{2})")
 
@@ -64,8 +65,8 @@ class Query:
             self.pairs.append((name, value))
             self._values.setdefault(name, []).append(value)
             if "[" in name:
-                root, _, rest = name.partition("[")
-                self._nested.setdefault(root, []).append(("[" + rest, value))
+                root, brackets = split_name(name)
+                self._nested.setdefault(root, []).append((brackets, value))
 
     @classmethod
     def parse(cls, raw: str, where: str = "query string") -> Query:

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from engine.errors import Malformed
+from engine.spec.brackets import Tree
 from engine.spec.casting import (
-    Cast,
     Kind,
     Resolve,
     compile_cast,
@@ -19,23 +19,38 @@ from engine.spec.casting import (
 )
 from engine.spec.recursive import compile_parts
 
-Tree = list[str] | dict[str, "Tree"]
 MAX_INDEX: Final = 1000
 _INDEX = re.compile(r"(?:0|[1-9][0-9]{0,8})?")
 
 
-def compile_shape(schema: object, resolve: Resolve) -> Callable[[Tree], object]:
-    """The function from decoded texts to a value of `schema`.
+ReadLeaf = Callable[[Any], object]
 
-    A list of texts is one value, or as many items: a single text of a non-array is cast alone, a
+
+def compile_shape(
+    schema: object,
+    resolve: Resolve,
+    compile_leaf: Callable[[Mapping[str, Any]], ReadLeaf] | None = None,
+) -> Callable[[Tree], object]:
+    """The function from a tree of leaves to a value of `schema`.
+
+    Leaves are decoded texts, cast by their schema, or what `compile_leaf` reads; it is given the
+    schema of a value, or of the array that the leaf is an item of.
+
+    A list of leaves is one value, or as many items: a single one of a non-array is read alone, a
     repeated one becomes a list, so that the schema sees every text a second reader could pick.
     The list `[""]` is the empty array. A dict is an object, or an array by index (`""` appends).
     Raises Malformed for an index of 1000 or more. Recursive schemas end in themselves.
     """
 
+    def text_leaf(node: Mapping[str, Any]) -> ReadLeaf:
+        is_array = kind_of(node, resolve) == "array"
+        return compile_cast(items_of(node, resolve) if is_array else node, resolve)
+
+    compiled = compile_leaf or text_leaf
+
     def fill(shape: _Shape, shape_of: Callable[[object], _Shape]) -> None:
         shape.kind = kind_of(shape.node, resolve)
-        shape.cast = compile_cast(shape.node, resolve)
+        shape.leaf = compiled(shape.node)
         shape.item = shape_of(items_of(shape.node, resolve))
         shape.extra = shape_of(extra_of(shape.node, resolve))
         properties = properties_of(shape.node, resolve)
@@ -47,9 +62,9 @@ def compile_shape(schema: object, resolve: Resolve) -> Callable[[Tree], object]:
 class _Shape:
     """One schema of a compiled shape; a class, because recursive schemas point at themselves."""
 
-    __slots__ = ("cast", "extra", "fields", "item", "kind", "node")
+    __slots__ = ("extra", "fields", "item", "kind", "leaf", "node")
     kind: Kind
-    cast: Cast
+    leaf: ReadLeaf
     item: _Shape
     extra: _Shape
     fields: dict[str, _Shape]
@@ -63,15 +78,16 @@ class _Shape:
                 return self._by_index(tree)
             return {name: self.fields.get(name, self.extra).read(sub) for name, sub in tree.items()}
         if self.kind == "array":
-            cast = self.item.cast
-            return [] if tree == [""] else [cast(text) for text in tree]
-        return self.cast(tree[0]) if len(tree) == 1 else [self.cast(text) for text in tree]
+            return [] if tree == [""] else [self._one(leaf, self.item) for leaf in tree]
+        return self._one(tree[0], self) if len(tree) == 1 else [self._one(x, self) for x in tree]
+
+    def _one(self, leaf: Any, nested: _Shape) -> object:
+        return nested.read(leaf) if isinstance(leaf, dict) else self.leaf(leaf)
 
     def _by_index(self, tree: dict[str, Tree]) -> list[object]:
         indexes = sorted(int(key) for key in tree if key)
         if indexes and indexes[-1] >= MAX_INDEX:
             raise Malformed(f"the index [{indexes[-1]}] is not below {MAX_INDEX}")
-        parts: list[Tree] = [tree[str(index)] for index in indexes]
-        added = tree.get("", [])
-        parts += [added] if isinstance(added, dict) else [[text] for text in added]
-        return [self.item.read(part) for part in parts]
+        items: list[Tree] = [tree[str(index)] for index in indexes]
+        items += [item if isinstance(item, dict) else [item] for item in tree.get("", [])]
+        return [self.item.read(item) for item in items]

@@ -5,16 +5,15 @@ Delimiters are split before decoding, so that an encoded comma is data.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable
-from typing import Any, Final
+from collections.abc import Callable, Collection, Iterable
+from typing import Any
 
 import orjson
 
 from engine.errors import Malformed
 from engine.exchange import MISSING
+from engine.spec.brackets import Tree, tree_of
 from engine.spec.query import Query
-from engine.spec.shape import Tree
 
 Reader = Callable[[Any], object]  # from the source of its location
 Found = Callable[[Any], list[str]]
@@ -22,11 +21,6 @@ Pairs = Callable[[Any], list[tuple[str, str]] | None]
 Split = Callable[[str], list[str]]
 Clean = Callable[[str], str]
 Shape = Callable[[Tree], object]
-
-MAX_DEPTH: Final = 16
-_BRACKETS = re.compile(r"(?:\[[^\[\]]*\])+")
-# Names that change every object in a JavaScript upstream; no API has a field of that name.
-_ABUSED = frozenset({"__proto__", "constructor", "prototype"})
 
 
 def parse_json(text: str | bytes, where: str) -> object:
@@ -99,18 +93,21 @@ def _grouped(pairs: Iterable[tuple[str, str]], clean: Clean) -> Tree:
     return {**grouped}
 
 
-def deep_reader(name: str, clean: Clean, shape: Shape, where: str) -> Reader:
-    """deepObject: `name[a][b]=x`; also a bare `name=x`, for schemas that allow it."""
+def deep_reader(
+    name: str, clean: Clean, shape: Shape, where: str, reserved: Collection[str] = ()
+) -> Reader:
+    """deepObject: `name[a][b]=x`; also a bare `name=x`, for schemas that allow it.
+
+    `reserved` names belong to other parameters, whatever their brackets.
+    """
 
     def read(query: Query) -> object:
-        nested, bare = query.nested(name), query.values(name)
+        nested, bare = nested_in(query, name, reserved), query.values(name)
         if not nested:
             return shape([clean(text) for text in bare]) if bare else MISSING
         if bare:
             raise Malformed(f"{where}: given both as a value and with brackets")
-        tree: dict[str, Tree] = {}
-        for brackets, value in nested:
-            _plant(tree, brackets, clean(value), where)
+        tree = tree_of([(brackets, clean(value)) for brackets, value in nested], where)
         try:
             return shape(tree)
         except Malformed as error:
@@ -119,24 +116,12 @@ def deep_reader(name: str, clean: Clean, shape: Shape, where: str) -> Reader:
     return read
 
 
-def _plant(tree: dict[str, Tree], brackets: str, text: str, where: str) -> None:
-    """Put one text where its brackets say; every text of one place is kept."""
-    if not _BRACKETS.fullmatch(brackets):
-        raise Malformed(f"{where}: crooked brackets: {brackets[:80]}")
-    keys = brackets[1:-1].split("][")
-    if len(keys) > MAX_DEPTH:
-        raise Malformed(f"{where}: nested more than {MAX_DEPTH} deep")
-    if abused := _ABUSED.intersection(keys):
-        raise Malformed(f"{where}: the name {min(abused)!r} is not allowed")
-    for key in keys[:-1]:
-        branch = tree.setdefault(key, {})
-        if isinstance(branch, list):
-            raise Malformed(f"{where}: [{key}] is given both as a value and with brackets")
-        tree = branch
-    leaf = tree.setdefault(keys[-1], [])
-    if isinstance(leaf, dict):
-        raise Malformed(f"{where}: [{keys[-1]}] is given both as a value and with brackets")
-    leaf.append(text)
+def nested_in(query: Query, name: str, reserved: Collection[str]) -> list[tuple[str, str]]:
+    """What stands under `name` with brackets, and under no name of its own."""
+    nested = query.nested(name)
+    if not nested or not reserved:
+        return nested
+    return [(brackets, value) for brackets, value in nested if name + brackets not in reserved]
 
 
 def content_reader(found: Found, clean: Clean, media_type: str, where: str) -> Reader:

@@ -79,6 +79,22 @@ FILE = ("a.jsonl", b'{"a": 1}\n' * 100, "application/jsonl")
 TURN: Any = {"role": "user", "content": "Hello there", "type": "message"}
 CALLS: dict[str, Callable[[OpenAI], Any]] = {
     "files.create": lambda c: c.files.create(file=FILE, purpose="batch"),
+    "files.create.expiring": lambda c: c.files.create(
+        file=FILE, purpose="batch", expires_after={"anchor": "created_at", "seconds": 3600}
+    ),
+    "audio.transcriptions": lambda c: c.audio.transcriptions.create(
+        file=("a.wav", b"RIFF", "audio/wav"),
+        model="gpt-4o-transcribe",
+        include=["logprobs"],
+        chunking_strategy={"type": "server_vad", "threshold": 0.5},
+        timestamp_granularities=["word", "segment"],
+    ),
+    "images.edit": lambda c: c.images.edit(
+        image=[("a.png", b"\x89PNG", "image/png"), ("b.png", b"\x89PNG", "image/png")],
+        prompt="join them",
+        model="gpt-image-1",
+    ),
+    "skills.create": lambda c: c.skills.create(files=[("skill/SKILL.md", b"# Skill")]),
     "files.list": lambda c: c.files.list(limit=2, order="asc").data[0],
     "files.retrieve": lambda c: c.files.retrieve("file-1"),
     "files.delete": lambda c: c.files.delete("file-1"),
@@ -165,6 +181,16 @@ def test_what_the_document_forbids_is_refused_with_its_place(client: OpenAI) -> 
             completion_window="48h",  # type: ignore[arg-type]
         )
     assert caught.value.param == "completion_window"
+
+
+def test_a_list_of_an_upload_is_checked_item_by_item(client: OpenAI) -> None:
+    with pytest.raises(openai.BadRequestError) as caught:
+        client.audio.transcriptions.create(
+            file=("a.wav", b"RIFF", "audio/wav"),
+            model="gpt-4o-transcribe",
+            include=["logprobs", "nonsense"],  # type: ignore[list-item]
+        )
+    assert caught.value.param == "include[1]"
 
 
 def test_every_operation_is_served(running: Running) -> None:

@@ -212,6 +212,119 @@ def test_the_part_speaks_before_the_encoding(content_type, value):
     assert found == {"model": value}
 
 
+# What the official SDKs write: lists as `name[]`, objects as `name[key]`.
+BRACKETED = {
+    "type": "object",
+    "additionalProperties": False,
+    "properties": {
+        "include": {"type": "array", "items": STRING},
+        "sizes": {"type": "array", "items": INTEGER},
+        "image": UPLOAD["properties"]["image"],
+        "files": UPLOAD["properties"]["files"],
+        "expires_after": {
+            "type": "object",
+            "properties": {"anchor": STRING, "seconds": INTEGER, "days": {"type": "array"}},
+        },
+        "chunking": {"anyOf": [{"enum": ["auto"]}, {"type": "object"}, {"type": "null"}]},
+        "lines": CHARGE["properties"]["lines"],
+        "metadata": {"type": "object", "additionalProperties": INTEGER},
+        "tags": {"type": "array"},
+        "tags[x]": INTEGER,
+        "model": STRING,
+    },
+}
+BRACKETED_FIELDS = [
+    ([("include[]", "a")], {"include": ["a"]}),
+    (
+        [("include[]", "a"), ("model", "m"), ("include[]", "b")],
+        {"include": ["a", "b"], "model": "m"},
+    ),
+    ([("include[1]", "b"), ("include[0]", "a")], {"include": ["a", "b"]}),
+    ([("sizes[]", "1"), ("sizes[]", "x")], {"sizes": [1, "x"]}),
+    ([("sizes[0]", "1"), ("sizes[]", "2")], {"sizes": [1, 2]}),
+    (
+        [("expires_after[anchor]", "7"), ("expires_after[seconds]", "7")],
+        {"expires_after": {"anchor": "7", "seconds": 7}},
+    ),
+    ([("expires_after[days][]", "1")], {"expires_after": {"days": ["1"]}}),
+    ([("chunking[type]", "vad")], {"chunking": {"type": "vad"}}),
+    ([("chunking", "auto")], {"chunking": "auto"}),
+    (
+        [("lines[0][price]", "5"), ("lines[1][price]", "6"), ("lines[0][tax]", "7")],
+        {"lines": [{"price": 5, "tax": "7"}, {"price": 6}]},
+    ),
+    (
+        [("lines[][price]", "5"), ("lines[][tax]", "7"), ("lines[][price]", "6")],
+        {"lines": [{"price": 5, "tax": "7"}, {"price": 6}]},
+    ),
+    ([("metadata[a]", "1"), ("metadata[0]", "2")], {"metadata": {"a": 1, "0": 2}}),
+    ([("metadata[]", "1")], {"metadata": {"": 1}}),
+    (
+        [("metadata[][a]", "1"), ("metadata[][a]", "2")],
+        {"metadata": {"": [{"a": "1"}, {"a": "2"}]}},
+    ),
+    ([("tags[x]", "1"), ("tags[y]", "2")], {"tags[x]": 1, "tags": {"y": "2"}}),
+    ([("tags[x]", "1"), ("tags", "2")], {"tags[x]": 1, "tags": ["2"]}),
+    ([("model[]", "m"), ("model", "m")], {"model[]": "m", "model": "m"}),
+    ([("other[a]", "1")], {"other[a]": "1"}),
+]
+
+
+@pytest.mark.parametrize(("fields", "value"), BRACKETED_FIELDS)
+def test_names_with_brackets_mean_the_same_in_both_kinds_of_form(fields, value):
+    assert form(urlencode(fields).encode(), schema=BRACKETED) == value
+    assert multipart(*((n, v.encode()) for n, v in fields), schema=BRACKETED) == value
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ([("include[]", "a"), ("include", "b")], "'include': given both as a value and with"),
+        ([("chunking[a]", "1"), ("chunking[a][b]", "2")], r"'chunking': \[a\] is given both"),
+        ([("chunking[a][b]", "1"), ("chunking[a]", "2")], r"'chunking': \[a\] is given both"),
+        ([("include[", "a")], r"'include': crooked brackets: \["),
+        ([("include[]x", "a")], r"'include': crooked brackets: \[\]x"),
+        ([("include" + "[a]" * 17, "a")], "'include': nested more than 16 deep"),
+        ([("metadata[__proto__]", "1")], "'metadata': the name '__proto__' is not allowed"),
+        ([("include[1000]", "1")], r"the index \[1000\] is not below 1000"),
+    ],
+)
+def test_ambiguous_brackets_are_refused_in_both_kinds_of_form(fields, message):
+    with pytest.raises(Malformed, match=message):
+        form(urlencode(fields).encode(), schema=BRACKETED)
+    with pytest.raises(Malformed, match=message):
+        multipart(*((n, v.encode()) for n, v in fields), schema=BRACKETED)
+
+
+@pytest.mark.parametrize(
+    ("fields", "value"),
+    [
+        ([("image[]", b"\xff", "a.png"), ("image[]", b"\xff", "b.png")], {"image": ["", ""]}),
+        ([("files[]", b"\xff")], {"files": [""]}),
+        ([("files[0]", b"\xff", "a"), ("files[1]", b"\xff", "b")], {"files": ["", ""]}),
+        ([("chunking[a]", b"1", None, JSON)], {"chunking": {"a": 1}}),
+        ([("lines[]", b'{"price": 5}', None, JSON)], {"lines": [{"price": 5}]}),
+        ([("lines[]", b'{"price": 5}')], {"lines": [{"price": 5}]}),
+        ([("lines", b'[{"price": 5}]', None, JSON)], {"lines": [{"price": 5}]}),
+        ([("expires_after", b'{"seconds": 5}')], {"expires_after": {"seconds": 5}}),
+    ],
+)
+def test_parts_with_brackets_are_files_json_or_text_as_the_others_are(fields, value):
+    assert multipart(*fields, schema=BRACKETED) == value
+
+
+def test_a_declared_json_encoding_holds_for_lists_and_may_be_written_with_brackets():
+    encoding = {"include": {"contentType": JSON}, "chunking": {"contentType": JSON}}
+    whole = [("include", b'["a", "b"]'), ("chunking", b'{"a": 1}')]
+    value = {"include": ["a", "b"], "chunking": {"a": 1}}
+    assert multipart(*whole, encoding=encoding, schema=BRACKETED) == value
+    split = [("include[]", b"a"), ("include[]", b"b"), ("chunking[a]", b"x")]
+    value = {"include": ["a", "b"], "chunking": {"a": "x"}}
+    assert multipart(*split, encoding=encoding, schema=BRACKETED) == value
+    text = urlencode([(name, content.decode()) for name, content in split]).encode()
+    assert form(text, encoding=encoding, schema=BRACKETED) == value
+
+
 def test_multipart_without_a_schema():
     found = multipart(("a", b"1"), ("b", b"\xff", "x"), schema=True)
     assert found == {"a": "1", "b": ""}
