@@ -2,11 +2,21 @@
 
 Closed objects are open; an enumeration of several values takes any value of its type (one of a
 single value is a tag, and stays); `oneOf` is `anyOf`; what may be absent may be null.
+
+Vendors describe parts of a conversation once, as they answer them, and clients send them back with
+less in them. So where a tagged object is part of answers too, a member that has an obvious value
+when it is absent is not required: a default, null, an empty list, one of several choices.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
+
+from engine.spec.casting import Resolve, types_of
+
+EXACT = frozenset({"not", "if", "contains"})
+"""Conditions: what is below them is never relaxed, which would refuse more."""
 
 _CLOSING = ("additionalProperties", "unevaluatedProperties")
 _KINDS: tuple[tuple[type | tuple[type, ...], str], ...] = (
@@ -17,12 +27,14 @@ _KINDS: tuple[tuple[type | tuple[type, ...], str], ...] = (
 _NULL = {"type": "null"}
 
 
-def relax(schema: dict[str, Any]) -> None:
-    """Open one schema in place, after those below it."""
+def relax(schema: dict[str, Any], optional: Collection[str] = ()) -> None:
+    """Open one schema in place, after those below it. `optional` members are not required."""
+    if optional and isinstance(schema.get("required"), list):
+        schema["required"] = [name for name in schema["required"] if name not in optional]
     for key in _CLOSING:
         if schema.get(key) is False:
             del schema[key]
-    if isinstance(schema.get("enum"), list) and len(schema["enum"]) > 1:
+    if _choices(schema) > 1:
         values = schema.pop("enum")
         if "type" not in schema:
             schema["type"] = sorted({_kind(value) for value in values})
@@ -38,6 +50,42 @@ def relax(schema: dict[str, Any]) -> None:
         needed = set(required) if isinstance(required, list) else set()
         for name in properties.keys() - needed:
             properties[name] = _or_null(properties[name])
+
+
+def optional_members(schema: dict[str, Any], resolve: Resolve) -> frozenset[str]:
+    """The required members that a request may leave out of an object that answers hold too.
+
+    There is always a tag left that is required. `resolve` follows references.
+    """
+    properties, required = schema.get("properties"), schema.get("required")
+    if not isinstance(properties, dict) or not isinstance(required, list):
+        return frozenset()
+    members = {name: resolve(properties[name]) for name in required if name in properties}
+    if not any(map(_is_tag, members.values())):
+        return frozenset()
+    return frozenset(name for name, member in members.items() if _may_be_absent(member, resolve))
+
+
+def _is_tag(schema: Any) -> bool:
+    return isinstance(schema, dict) and ("const" in schema or _choices(schema) == 1)
+
+
+def _may_be_absent(schema: Any, resolve: Resolve) -> bool:
+    if not isinstance(schema, dict) or _is_tag(schema):
+        return False
+    types = types_of(schema, resolve)
+    return "any" not in types and (
+        "default" in schema
+        or "null" in types
+        or _choices(schema) > 1
+        or (types == {"array"} and not schema.get("minItems"))
+    )
+
+
+def _choices(schema: dict[str, Any]) -> int:
+    """How many values an `enum` leaves, null aside; 0 where there is none."""
+    values = schema.get("enum")
+    return sum(value is not None for value in values) if isinstance(values, list) else 0
 
 
 def _or_null(schema: Any) -> Any:

@@ -11,13 +11,15 @@ from __future__ import annotations
 import base64
 import binascii
 import re
+from collections.abc import Iterator
 from datetime import date
 from enum import Enum
 from typing import Any
 
 import jsonschema_rs
 
-from engine.spec.lenient import relax
+from engine.spec.answered import answered
+from engine.spec.lenient import EXACT, optional_members, relax
 from engine.spec.library import Library, Node
 
 CHECKED_FORMATS = frozenset({"byte", "date", "date-time", "uuid", "email", "ipv4", "ipv6"})
@@ -29,6 +31,7 @@ NAMING = frozenset(
     {"properties", "patternProperties", "dependentSchemas", "$defs", "definitions", "schemas"}
     | {"parameters", "requestBodies", "responses", "paths", "content", "headers"}
 )
+_EXACTLY = "?exact"
 _BOUNDS = {"int32": (-(2**31), 2**31 - 1), "int64": (-(2**63), 2**63 - 1)}
 
 
@@ -49,13 +52,7 @@ class Schemas:
         self._validator: Any = (
             jsonschema_rs.Draft4Validator if self.is_30 else jsonschema_rs.Draft202012Validator
         )
-        self._registry = jsonschema_rs.Registry(
-            [
-                (uri.as_uri(), _Plain(Node(library, uri, (), file.value), purpose).value)
-                for uri, file in library.files.items()
-            ],
-            draft=draft,
-        )
+        self._registry = jsonschema_rs.Registry(list(_resources(library, purpose)), draft=draft)
 
     def validator(self, node: Node) -> jsonschema_rs.Validator:
         """A compiled validator for the schema at `node`. Raises ValueError for a broken schema."""
@@ -82,26 +79,53 @@ class Schemas:
         return follow
 
 
-class _Plain:
-    """A copy of a file in which every schema is plain JSON Schema, for one purpose."""
+def _resources(library: Library, purpose: Purpose) -> Iterator[tuple[str, Any]]:
+    """Every file by its URI, as plain JSON Schema; once more exactly as written, where a lenient
+    reading needs that."""
+    lenient = purpose is Purpose.LENIENT
+    described = answered(library) if lenient else frozenset()
+    exactly = False
+    for uri, file in library.files.items():
+        plain = _Plain(Node(library, uri, (), file.value), purpose, described)
+        exactly = exactly or plain.refers_exactly
+        yield uri.as_uri(), plain.value
+    for uri, file in library.files.items() if exactly else ():
+        root = Node(library, uri, (), file.value)
+        yield uri.as_uri() + _EXACTLY, _Plain(root, purpose, described, exact=True).value
 
-    def __init__(self, root: Node, purpose: Purpose) -> None:
+
+class _Plain:
+    """A copy of a file in which every schema is plain JSON Schema, for one purpose.
+
+    `exact`: a lenient reading's copy of what must not be relaxed. `described`: what `answered`
+    found. `refers_exactly`: whether a reference of the copy leads into such exact copies.
+    """
+
+    def __init__(
+        self, root: Node, purpose: Purpose, described: frozenset[int], exact: bool = False
+    ) -> None:
         self._root = root
         self._is_30 = root.library.is_30
         self._purpose = purpose
+        self._described = described
         self._hidden = "writeOnly" if purpose is Purpose.RESPONSE else "readOnly"
-        self.value = self._copy(root.value)
+        self.refers_exactly = False
+        self.value = self._copy(root.value, exact=exact)
 
-    def _copy(self, value: Any, names: bool = False) -> Any:
-        """`names`: the keys of this mapping are names, not keywords."""
+    def _copy(self, value: Any, names: bool = False, exact: bool = False) -> Any:
+        """`names`: the keys of this mapping are names, not keywords. `exact`: nothing below is
+        relaxed, because to open a condition is to close what depends on it."""
         if isinstance(value, list):
-            return [self._copy(item) for item in value]
+            return [self._copy(item, exact=exact) for item in value]
         if not isinstance(value, dict):
             return value
         if names:
-            return {key: self._copy(below) for key, below in value.items()}
+            return {key: self._copy(below, exact=exact) for key, below in value.items()}
+        lenient = self._purpose is Purpose.LENIENT
         made = {
-            key: below if key in LITERAL else self._copy(below, key in NAMING)
+            key: below
+            if key in LITERAL
+            else self._copy(below, key in NAMING, exact or (lenient and key in EXACT))
             for key, below in value.items()
         }
         self._format(made)
@@ -109,9 +133,23 @@ class _Plain:
             made["type"] = [made["type"], "null"]
         if isinstance(made.get("properties"), dict):
             self._read_only(value, made)
-        if self._purpose is Purpose.LENIENT:
-            relax(made)
+        if lenient and exact:
+            self._refer_exactly(made)
+        elif lenient:
+            described = id(value) in self._described
+            relax(made, optional_members(value, self._resolve) if described else ())
         return made
+
+    def _refer_exactly(self, schema: dict[str, Any]) -> None:
+        if isinstance(ref := schema.get("$ref"), str):
+            uri, _, pointer = ref.partition("#")
+            schema["$ref"] = f"{uri or self._root.uri.as_uri()}{_EXACTLY}#{pointer}"
+            self.refers_exactly = True
+
+    def _resolve(self, schema: Any) -> Any:
+        if isinstance(schema, dict) and isinstance(schema.get("$ref"), str):
+            return Node(self._root.library, self._root.uri, (), schema).resolved().value
+        return schema
 
     def _format(self, schema: dict[str, Any]) -> None:
         name = schema.get("format")

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from engine.spec.schemas import Purpose, Schemas
-from tests.support.documents import document, library
+from tests.support.documents import document, library, read
 
 OTHER = {"type": "object", "required": ["q"], "properties": {"q": {"type": "string"}}}
 
@@ -34,6 +38,7 @@ def properties(required: list[str] | None = None, **named: Any) -> dict[str, Any
         ({"enum": ["a", 1]}, ["c", 2.5], [None, {}]),
         ({"type": "string", "enum": ["only"]}, ["only"], ["other"]),
         (properties(a={"type": "string", "enum": ["only"]}), [{"a": None}], [{"a": "other"}]),
+        ({"enum": ["only", None]}, ["only", None], ["other"]),
         ({"oneOf": [{"type": "integer"}, {"type": "number"}]}, [1, 1.5], ["x"]),
         ({"oneOf": [{"type": "integer"}], "anyOf": [{"minimum": 5}]}, [5], [4, "x"]),
         (
@@ -49,3 +54,139 @@ def test_what_is_new_passes_and_what_is_wrong_does_not(
     validator = lenient(schema, version)
     assert [value for value in right if not validator.is_valid(value)] == []
     assert [value for value in wrong if validator.is_valid(value)] == []
+
+
+CONDITIONS = [
+    ({"not": {"enum": ["a", "b"]}}, ["c", 1], ["a"]),
+    ({"not": properties(a={"enum": ["x", "y"]})}, [{"a": "z"}], [{"a": "x"}]),
+    ({"not": {"$ref": "#/components/schemas/Choice"}}, ["c"], ["a"]),
+    ({"if": {"enum": ["a", "b"]}, "then": {"const": "a"}}, ["a", "c"], ["b"]),
+    ({"if": {"$ref": "#/components/schemas/Nested"}, "then": False}, [["c"]], [["a"]]),
+    ({"if": {"enum": ["a", "b"]}, "else": {"enum": ["c", "d"]}}, ["a", "e"], [5]),
+    ({"contains": {"enum": ["a", "b"]}, "maxContains": 1}, [["a", "c"]], [["a", "b"]]),
+]
+COMPONENTS = {
+    "Choice": {"enum": ["a", "b"]},
+    "Nested": {"items": {"$ref": "#/components/schemas/Choice"}},
+}
+
+
+def compiled(schema: Any, purpose: Purpose, **components: Any) -> Any:
+    schemas = {"Root": schema, "Other": OTHER, **COMPONENTS, **components}
+    made = library(document(components={"schemas": schemas}))
+    return Schemas(made, purpose).validator(
+        made.document.get("components").get("schemas").step("Root")
+    )
+
+
+@pytest.mark.parametrize(("schema", "right", "wrong"), CONDITIONS)
+def test_a_condition_is_not_opened_for_that_would_refuse_more(
+    schema: Any, right: list[Any], wrong: list[Any]
+) -> None:
+    validator = compiled(schema, Purpose.LENIENT)
+    assert [value for value in right if not validator.is_valid(value)] == []
+    assert [value for value in wrong if validator.is_valid(value)] == []
+
+
+def test_a_condition_in_another_file_is_not_opened(tmp_path: Path) -> None:
+    parts = {"Choice": {"enum": ["a", "b"]}, "Not": {"not": {"$ref": "#/Choice"}}}
+    (tmp_path / "parts.yaml").write_text(json.dumps(parts))
+    schemas = {"A": {"$ref": "parts.yaml#/Not"}, "B": {"not": {"$ref": "parts.yaml#/Choice"}}}
+    specification, _ = read(tmp_path, document(components={"schemas": schemas}))
+    assert specification is not None
+    made = Schemas(specification.library, Purpose.LENIENT)
+    for name in schemas:
+        node = specification.library.document.get("components").get("schemas").get(name)
+        assert not made.validator(node).is_valid("a")
+        assert made.validator(node).is_valid("c")
+
+
+ITEM = {
+    "type": "object",
+    "required": ["type", "text", "detail", "notes", "strict", "size", "some", "any"],
+    "properties": {
+        "type": {"const": "item"},
+        "text": {"type": "string"},
+        "detail": {"$ref": "#/components/schemas/Choice"},
+        "notes": {"type": "array"},
+        "strict": {"anyOf": [{"type": "boolean"}, {"type": "null"}]},
+        "size": {"type": "integer", "default": 1},
+        "some": {"type": "array", "minItems": 1},
+        "any": {},
+    },
+}
+
+
+def body_of(item: Any, *, answered: bool) -> Any:
+    content = {"application/json": {"schema": {"$ref": "#/components/schemas/Item"}}}
+    post: Any = {"operationId": "x", "requestBody": {"content": content}, "responses": {}}
+    if answered:
+        post["responses"]["200"] = {"description": "", "content": content}
+    schemas = {"Item": item, **COMPONENTS}
+    made = library(document(paths={"/x": {"post": post}}, components={"schemas": schemas}))
+    return Schemas(made, Purpose.LENIENT).validator(
+        made.document.get("components").get("schemas").step("Item")
+    )
+
+
+def test_a_tagged_object_that_answers_hold_may_come_back_with_less_in_it() -> None:
+    least = {"type": "item", "text": "x", "some": [1], "any": 1}
+    validator = body_of(ITEM, answered=True)
+    assert validator.is_valid(least)
+    for name in least:
+        less = {key: value for key, value in least.items() if key != name}
+        assert not validator.is_valid(less), name
+
+
+def test_an_object_of_requests_alone_or_without_a_tag_is_required_whole() -> None:
+    least = {"type": "item", "text": "x", "some": [1], "any": 1}
+    assert not body_of(ITEM, answered=False).is_valid(least)
+    untagged = {**ITEM, "required": [name for name in ITEM["required"] if name != "type"]}
+    assert not body_of(untagged, answered=True).is_valid(least)
+
+
+words = st.sampled_from(["a", "b", "c"])
+values = st.recursive(
+    st.none() | st.booleans() | st.integers(0, 3) | words,
+    lambda below: st.lists(below, max_size=3) | st.dictionaries(words, below, max_size=3),
+    max_leaves=6,
+)
+
+
+def _object_of(below: Any) -> Any:
+    return st.fixed_dictionaries(
+        {},
+        optional={
+            "type": st.sampled_from(["object", "array", "string", ["integer", "null"]]),
+            "properties": st.dictionaries(words, below, max_size=2),
+            "required": st.lists(words, unique=True, max_size=2),
+            "additionalProperties": st.just(False) | below,
+            "items": below,
+            "contains": below,
+            "maxContains": st.integers(0, 2),
+            "allOf": st.lists(below, min_size=1, max_size=2),
+            "anyOf": st.lists(below, min_size=1, max_size=2),
+            "oneOf": st.lists(below, min_size=1, max_size=2),
+            "not": below,
+            "if": below,
+            "then": below,
+            "else": below,
+        },
+    )
+
+
+schemas_of_all_kinds = st.recursive(
+    st.sampled_from([{}, {"type": "string"}, {"const": "a"}])
+    | st.lists(values, min_size=1, max_size=3, unique_by=repr).map(lambda found: {"enum": found})
+    | st.sampled_from(["Other", "Choice", "Nested"]).map(
+        lambda name: {"$ref": f"#/components/schemas/{name}"}
+    ),
+    _object_of,
+    max_leaves=6,
+)
+
+
+@given(schemas_of_all_kinds, st.lists(values, min_size=1, max_size=6))
+def test_lenient_accepts_whatever_strict_accepts(schema: Any, several: list[Any]) -> None:
+    strict, lenient = compiled(schema, Purpose.REQUEST), compiled(schema, Purpose.LENIENT)
+    assert [v for v in several if strict.is_valid(v) and not lenient.is_valid(v)] == []
