@@ -29,6 +29,7 @@ from websockets.utils import accept_key
 
 from benchmarks.serving import cpu_seconds, free_port, resident, start, workers
 from engine.tokens import digest
+from tests.support.running import with_telemetry
 
 SMALL = b"x" * 200
 LARGE = os.urandom(65_536)
@@ -175,7 +176,8 @@ def gateway(folder: str, upstream: int) -> Iterator[tuple[int, int]]:
     config = Path(folder, "gw", "gateway.yaml")
     text = config.read_text().replace("127.0.0.1:8080", f"127.0.0.1:{port}")
     text = text.replace("workers: 2", "workers: 1")
-    config.write_text(f"{text}  - {{name: bench, sha256: {digest('mw-bench')}}}\n")
+    text = f"{text}  - {{name: bench, sha256: {digest('mw-bench')}}}\n"
+    config.write_text(with_telemetry(text, "off"))
     environ = {"OPENAI_UPSTREAM": f"http://127.0.0.1:{upstream}/v1", "OPENAI_API_KEY": "x"}
     process = start("serve", "--config", str(config), environ=environ)
     try:

@@ -19,6 +19,7 @@ import time
 from pathlib import Path
 
 from engine.tokens import digest
+from tests.support.running import with_telemetry
 
 BODY = b'{"model":"gpt-4o","messages":[{"role":"user","content":"Hello there, gateway!"}]}'
 HEADERS = {"authorization": "Bearer mw-bench", "content-type": "application/json"}
@@ -87,7 +88,8 @@ def main(requests: int) -> None:
         config = Path(folder, "gw", "gateway.yaml")
         text = config.read_text().replace("127.0.0.1:8080", f"127.0.0.1:{port}")
         text = text.replace("workers: 2", "workers: 1")
-        config.write_text(f"{text}  - {{name: bench, sha256: {digest('mw-bench')}}}\n")
+        text = f"{text}  - {{name: bench, sha256: {digest('mw-bench')}}}\n"
+        config.write_text(with_telemetry(text, "off"))
         mock = start("mock", "--port", str(mock_port), environ={})
         try:
             measure(config, environ, port, requests)

@@ -43,6 +43,7 @@ HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding
 ALONE = "telemetry: {access_log: {format: 'off'}, metrics: false}\n"
 FLOOR = """
 import falcon
+from tests.support.running import with_telemetry
 class Static:
     def on_post(self, req, resp):
         resp.media_type = "application/json"
@@ -163,7 +164,8 @@ def gateway(folder: str, upstream: int, more: str = "") -> Iterator[tuple[int, i
     config = Path(folder, "gw", "gateway.yaml")
     text = config.read_text().replace("127.0.0.1:8080", f"127.0.0.1:{port}")
     text = text.replace("workers: 2", "workers: 1")
-    config.write_text(f"{text}  - {{name: bench, sha256: {digest('mw-bench')}}}\n{more}")
+    text = f"{text}  - {{name: bench, sha256: {digest('mw-bench')}}}\n{more}"
+    config.write_text(with_telemetry(text, "public"))
     environ = {"OPENAI_UPSTREAM": f"http://127.0.0.1:{upstream}/v1", "OPENAI_API_KEY": "x"}
     process = start("serve", "--config", str(config), environ=environ)
     try:

@@ -12,6 +12,7 @@ from engine.cors import Cors
 from engine.dialects import ModelCard, get
 from engine.endpoint import Door
 from engine.exchange import Handler, Stage
+from engine.listen import ListenAddress
 from engine.pipeline import compose
 from engine.plan import Plan, Route
 from engine.readings import of_door, of_upstreams
@@ -86,7 +87,8 @@ def build(
         services.begin,
         Cors(plan.config.origins),
     )
-    app = application(door, _own_pages(plan, services))
+    app = application(door, _public_pages(plan, services))
+    _add_telemetry(app, plan, services)
     app.close = lambda: _close(door, parts)
     app.leaving = services.health.leave
     app.interrupt = lambda: _interrupt(door, parts)
@@ -119,7 +121,27 @@ def _close(door: Door, parts: _Parts) -> None:
     parts.services.close()
 
 
-def _own_pages(plan: Plan, services: Services) -> Mapping[str, Handler]:
+def _public_pages(plan: Plan, services: Services) -> Mapping[str, Handler]:
+    """The pages of metrics and health that are served beside the API."""
+    every = _own_pages(plan, services)
+    return {path: every[path] for path in plan.config.telemetry.public_pages if path in every}
+
+
+def _add_telemetry(app: Application, plan: Plan, services: Services) -> None:
+    """Give an application the one for the listener of metrics and health, if there is one."""
+    said = plan.config.telemetry
+    if not said.address:
+        return
+    address, server = ListenAddress.parse(said.address), plan.config.server
+    pages = _own_pages(plan, services, unix_socket=bool(address.path))
+    hint = f" This is telemetry.listen, which serves {' and '.join(pages)} alone."
+    app.telemetry_address = address
+    app.telemetry = application(Door(server.max_body, server.body_timeout), pages, hint)
+
+
+def _own_pages(
+    plan: Plan, services: Services, *, unix_socket: bool = False
+) -> Mapping[str, Handler]:
     """The gateway's own pages, for those who run it."""
     said = plan.config.telemetry
     return health_pages(
@@ -129,6 +151,7 @@ def _own_pages(plan: Plan, services: Services) -> Mapping[str, Handler]:
         allowed=said.allow_ips,
         proxies=services.proxies,
         clock=services.clock,
+        unix_socket=unix_socket,
     )
 
 

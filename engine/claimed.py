@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from engine.config.model import Config
-from engine.config.telemetry import PAGES
 from engine.problem import Findings, Level
 from engine.spec.operation import Operation
 from engine.spec.paths import Found, PathTree
@@ -30,7 +29,7 @@ def note_claimed(routes: Sequence[Routed], config: Config, findings: Findings) -
         for template, _ in route.templates:
             tree.add(template, route.operation.method, route.operation, route.wide)
     metrics = config.telemetry.metrics
-    for path in (*PAGES, *([metrics] if metrics else [])):
+    for path in config.telemetry.public_pages:
         found = tree.find(path, "GET")
         if not isinstance(found, Found):
             continue

@@ -20,7 +20,7 @@ import orjson
 from engine import rundir
 from engine.memory import give_back
 from engine.plan import Plan, Planned
-from engine.server import Gunicorn, taken
+from engine.server import Gunicorn, addresses, taken
 from engine.serving import serving
 from engine.trial import SECONDS, Boot, Trial, try_out
 
@@ -182,8 +182,7 @@ class Plans:
     def _cannot_listen(self, planned: Planned) -> str:
         """Why another address than before cannot be listened on, or ""."""
         assert planned.plan is not None
-        listen = planned.plan.config.server.listen
-        return "" if listen == self.plan.config.server.listen else taken(listen) or ""
+        return taken(_addresses(planned.plan), _addresses(self.plan).values()) or ""
 
     def _try(self) -> Trial:
         return try_out(self._make, self._boot, self._seconds)
@@ -195,6 +194,10 @@ class Plans:
         except Exception:
             log.exception("planning the config failed")
             return None
+
+
+def _addresses(plan: Plan) -> dict[str, str]:
+    return addresses(plan.config.server.listen, plan.config.telemetry.address)
 
 
 def look(files: Mapping[Path, object]) -> dict[Path, object]:
@@ -245,12 +248,18 @@ class Gateway(Gunicorn):
             lambda: serving(plans.plan, folder, source=plans.standing),
             known,
             form,
+            plans.plan.config.telemetry.address,
         )
 
     def renew(self) -> bool:
         good = self.plans.renew()
-        self.server = self.plans.plan.config.server
+        self._adopt()
         return good
+
+    def _adopt(self) -> None:
+        """Take the settings of the plan that is to be served."""
+        config = self.plans.plan.config
+        self.server, self.telemetry = config.server, config.telemetry.address
 
     def changed(self) -> bool:
         return self.server.watch and self.plans.changed()
@@ -260,4 +269,4 @@ class Gateway(Gunicorn):
 
     def revert(self, reason: str) -> None:
         self.plans.revert(reason)
-        self.server = self.plans.plan.config.server
+        self._adopt()

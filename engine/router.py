@@ -16,6 +16,7 @@ from engine.endpoint import Door, Responder, raw_target
 from engine.errors import GatewayError
 from engine.exchange import Exchange, Handler, Response
 from engine.incoming import START_RESPONSE
+from engine.listen import ListenAddress
 from engine.problem import near
 from engine.sending import Sent
 from engine.spec.paths import Found, Missed, PathTree, Spans, shape, unsafe, variables
@@ -62,10 +63,12 @@ class _Variants:
 class Router:
     """The interface that falcon.App asks of a router: `add_route` and `find`.
 
-    `pages` are the gateway's own, by path, where no route has it.
+    `pages` are the gateway's own, by path, where no route has it. `hint` ends the message for a
+    path that does not exist.
     """
 
-    def __init__(self, door: Door) -> None:
+    def __init__(self, door: Door, hint: str = "") -> None:
+        self._hint = hint
         self.pages: dict[str, Responder] = {}
         self._tree = PathTree()
         self._plain: dict[tuple[str, str], tuple[Any, Any, dict[str, Any], str]] = {}
@@ -110,16 +113,21 @@ class Router:
         page = self.pages.get(path)
         if page is not None and req.method in ("GET", "HEAD"):
             return self, {req.method: page}, {"mount": "", "variables": {}}, uri
-        responder = self._door.endpoint(partial(_miss, found, self._door.cors), self._speaking)
+        responder = self._door.endpoint(
+            partial(_miss, found, self._door.cors, self._hint), self._speaking
+        )
         return self, {req.method: responder}, {"mount": "", "variables": {}}, uri
 
 
 class Application(falcon.App):  # type: ignore[type-arg]
     """Falcon's application; it lets an endpoint reach the server's side of the answer.
 
-    `leaving` is for the server to call when it is to stop, `interrupt` when the time of requests
+    `telemetry` is the application on the listener of metrics and health, and `telemetry_address`
+    that listener's address. A server that knows its listeners asks `on_listener` what to call.
+
+        `leaving` is for the server to call when it is to stop, `interrupt` when the time of requests
     that are still open is over, `close` when its worker ends and no request is open, and
-    `malformed` with what it answered by itself: request id, status and address of the caller.
+    `malformed` with what it answered itself: request id, status and address of the caller.
     """
 
     interrupt: Callable[[], None] = staticmethod(lambda: None)
@@ -127,15 +135,36 @@ class Application(falcon.App):  # type: ignore[type-arg]
     close: Callable[[], None] = staticmethod(lambda: None)
     malformed: Callable[[str, int, str], None] = staticmethod(lambda name, status, address: None)
 
+    telemetry: Application | None = None
+    telemetry_address: ListenAddress | None = None
+
     def __call__(self, env: dict[str, Any], start_response: Any) -> Any:
+        """For a server that tells listeners apart by their sockets alone, as gunicorn's workers."""
+        sock = env.get("gunicorn.socket")
+        if self.telemetry is None or sock is None:
+            return self.serve(env, start_response)
+        return self.on_listener(sock.getsockname())(env, start_response)
+
+    def serve(self, env: dict[str, Any], start_response: Any) -> Any:
+        """Answer a request of this application's own listener."""
         env[START_RESPONSE] = start_response
         return super().__call__(env, start_response)
 
+    def on_listener(self, name: Any) -> Callable[[dict[str, Any], Any], Any]:
+        """What serves the requests of a listener, given its socket's name: the API, or the pages
+        of metrics and health."""
+        address, pages = self.telemetry_address, self.telemetry
+        if pages is not None and address is not None and address.matches(name):
+            return pages.serve
+        return self.serve
 
-def application(door: Door, pages: Mapping[str, Handler] | None = None) -> Application:
+
+def application(
+    door: Door, pages: Mapping[str, Handler] | None = None, hint: str = ""
+) -> Application:
     """A Falcon application without routes, whose every answer is one of ours; `pages` are those
-    that it has besides, by path."""
-    made = Router(door)
+    that it has besides, by path, and `hint` ends its message for an unknown path."""
+    made = Router(door, hint)
     made.pages.update({path: door.page(handler) for path, handler in (pages or {}).items()})
     router: Any = made  # Falcon asks for its own router's type, but not for more than this
     app = Application(router=router, response_type=Sent)
@@ -150,7 +179,7 @@ def _refuse(odd: str, exchange: Exchange) -> Response:
     raise GatewayError(400, "invalid_path", f"The request's address cannot be served: {odd}.")
 
 
-def _miss(missed: Missed, cors: Cors, exchange: Exchange) -> Response:
+def _miss(missed: Missed, cors: Cors, more: str, exchange: Exchange) -> Response:
     """404 for a path that is not there, 405 for one that takes other methods; a browser that asks
     what may be sent there is told."""
     if missed.allowed and not missed.verbs:
@@ -165,5 +194,5 @@ def _miss(missed: Missed, cors: Cors, exchange: Exchange) -> Response:
     shown = exchange.path[:200]
     verb = ":" + exchange.path.rpartition(":")[2]
     meant = near(verb, missed.verbs) if missed.verbs else None
-    hint = f" Did you mean '{meant}'?" if meant else ""
+    hint = f" Did you mean '{meant}'?" if meant else more
     raise GatewayError(404, "not_found", f"There is no {exchange.method} {shown}.{hint}")

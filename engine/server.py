@@ -10,7 +10,7 @@ import socket
 import stat
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from gunicorn import sock
@@ -257,9 +257,12 @@ class Gunicorn(BaseApplication):  # type: ignore[misc]
         build: Callable[[], Any],
         ready: Callable[[], None] | None = None,
         form: logging.Formatter | None = None,
+        telemetry: str = "",
     ) -> None:
+        """`telemetry` is the address of the listener for metrics and health, "" for none."""
         self._form = form
         self.server = server
+        self.telemetry = telemetry
         self._build = build
         self._ready = ready
         self.boots = BootPipe()
@@ -267,13 +270,18 @@ class Gunicorn(BaseApplication):  # type: ignore[misc]
 
     def run(self) -> None:
         """Serve until a signal ends it. Exits with one line if it cannot listen."""
-        if (why := taken(self.server.listen)) is not None:
+        if (why := taken(self.addresses())) is not None:
             sys.exit(f"modelway: {why}; choose another address, or end what listens there")
         Master(self).run()
+
+    def addresses(self) -> dict[str, str]:
+        """The addresses to listen on, by their keys in the config."""
+        return addresses(self.server.listen, self.telemetry)
 
     def load_config(self) -> None:
         for name, value in settings(self.server).items():
             self.cfg.set(name, value)
+        self.cfg.set("bind", list(self.addresses().values()))
         if self._form is not None:
             self.cfg.set("logger_class", type("Log", (_Log,), {"form": self._form}))
         if self._ready is not None:
@@ -318,10 +326,26 @@ class _Log(Logger):  # type: ignore[misc]
             handler.setFormatter(self.form)
 
 
-def taken(listen: str) -> str | None:
-    """Why an address cannot be listened on, in words, or None."""
+def addresses(listen: str, telemetry: str) -> dict[str, str]:
+    """The addresses of `server.listen` and `telemetry.listen` ("": none), by their keys."""
+    return {"server.listen": listen} | ({"telemetry.listen": telemetry} if telemetry else {})
+
+
+def taken(wanted: Mapping[str, str], held: Collection[str] = ()) -> str | None:
+    """Why one of these addresses, by their keys, cannot be listened on, in words, or None.
+
+    Those in `held` are listened on by this gateway itself.
+    """
+    for key, address in wanted.items():
+        if address not in held and (why := _bind_error(address)) is not None:
+            return f"cannot listen on {address} ({key}): {why}"
+    return None
+
+
+def _bind_error(listen: str) -> str | None:
+    """What is wrong with binding an address, in words; None when it can be bound."""
     if listen.startswith("unix:"):
-        return _taken_path(listen, listen.removeprefix("unix:").removeprefix("//"))
+        return _path_error(listen.removeprefix("unix:").removeprefix("//"))
     host, _, port = listen.rpartition(":")
     host = host.strip("[]")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
@@ -330,21 +354,21 @@ def taken(listen: str) -> str | None:
         try:
             probe.bind((host, int(port)))
         except UnicodeError:  # a label of more than 63 characters
-            return f"cannot listen on {listen}: no host can have this name"
+            return "no host can have this name"
         except OSError as error:
-            return f"cannot listen on {listen}: {error.strerror}"
+            return error.strerror or str(error)
     return None
 
 
-def _taken_path(listen: str, path: str) -> str | None:
-    """As `taken`, of a socket in the file system."""
+def _path_error(path: str) -> str | None:
+    """As `_bind_error`, for a socket in the file system."""
     folder = os.path.dirname(os.path.abspath(path))
     if len(os.fsencode(path)) > _LONGEST_PATH:
-        return f"cannot listen on {listen}: the path is longer than {_LONGEST_PATH} bytes"
+        return f"the path is longer than {_LONGEST_PATH} bytes"
     if not os.path.isdir(folder) or not os.access(folder, os.W_OK | os.X_OK):
-        return f"cannot listen on {listen}: this user cannot write in the folder {folder}"
+        return f"this user cannot write in the folder {folder}"
     if os.path.lexists(path) and not (os.path.exists(path) and _is_socket(path)):
-        return f"cannot listen on {listen}: there is something else at this path"
+        return "there is something else at this path"
     return None
 
 

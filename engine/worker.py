@@ -64,6 +64,7 @@ class Worker(GeventWorker):  # type: ignore[misc]
         self.cfg: Any = _Settled(self.cfg)
         self._sockets: dict[Any, Any] = {}
         self._idle: dict[Any, float] = {}
+        self._applications: dict[Any, Any] = {}
         gevent.config.track_greenlet_tree = False  # nobody asks who began a greenlet
         self._base = base_environ(self.cfg) | {"wsgi.multithread": True, "SCRIPT_NAME": ""}
         super().init_process()
@@ -200,7 +201,8 @@ class Worker(GeventWorker):  # type: ignore[misc]
         if not self.alive or not self.cfg.keepalive:
             out.force_close()
         try:
-            self._answer(environ_of(self._base, req, sock, addr, listener_name), out)
+            environ = environ_of(self._base, req, sock, addr, listener_name)
+            self._answer(self._application(listener_name), environ, out)
         except TimeoutError as error:
             raise CallerGone("the caller takes nothing of the answer") from error
         except gevent.GreenletExit:
@@ -214,8 +216,17 @@ class Worker(GeventWorker):  # type: ignore[misc]
             return False
         return not out.should_close()
 
-    def _answer(self, environ: dict[str, Any], out: Outgoing) -> None:
-        pieces = self.wsgi(environ, out.start_response)
+    def _application(self, listener_name: Any) -> Any:
+        """What serves the requests of a listener, by the name of its socket."""
+        application = self._applications.get(listener_name)
+        if application is None:
+            on_listener = getattr(self.wsgi, "on_listener", None)
+            application = self.wsgi if on_listener is None else on_listener(listener_name)
+            self._applications[listener_name] = application
+        return application
+
+    def _answer(self, application: Any, environ: dict[str, Any], out: Outgoing) -> None:
+        pieces = application(environ, out.start_response)
         passage = getattr(pieces, "passage", None)
         try:
             for piece in pieces:

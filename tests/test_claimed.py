@@ -29,9 +29,12 @@ routes: [{{operation: mine.mine, to: [{{upstream: one}}]}}]
     return plan.make(tmp_path / "gateway.yaml", os.environ, text)
 
 
+PUBLIC = "telemetry: {listen: public}"
+
+
 @pytest.mark.parametrize("path", ["/metrics", "/healthz", "/readyz", "/{anything}"])
 def test_a_claimed_page_is_a_warning_with_its_place(tmp_path, path):
-    made = planned(tmp_path, path)
+    made = planned(tmp_path, path, PUBLIC)
     assert made.plan is not None
     said = [p for p in made.problems if p.code == "MW321"]
     assert len(said) == (3 if "{" in path else 1)
@@ -40,8 +43,13 @@ def test_a_claimed_page_is_a_warning_with_its_place(tmp_path, path):
 
 
 def test_another_path_for_the_metrics_ends_the_quarrel(tmp_path):
-    made = planned(tmp_path, "/metrics", "telemetry: {metrics: /numbers}")
+    made = planned(tmp_path, "/metrics", "telemetry: {listen: public, metrics: /numbers}")
     assert [p.code for p in made.problems] == []
+
+
+@pytest.mark.parametrize(("path", "claimed"), [("/metrics", 0), ("/readyz", 0), ("/healthz", 1)])
+def test_pages_on_a_listener_of_their_own_are_claimed_by_nobody(tmp_path, path, claimed):
+    assert [p.code for p in planned(tmp_path, path).problems] == ["MW321"] * claimed
 
 
 def test_a_path_that_is_not_claimed_is_not_told_of(tmp_path):

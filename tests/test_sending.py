@@ -66,7 +66,7 @@ def send(response: Response, caller: Any) -> list[bool]:
         return bodies.pop()
 
     worker.wsgi = app
-    worker._answer({}, out)
+    worker._answer(worker.wsgi, {}, out)
     return offered
 
 

@@ -25,6 +25,7 @@ GROUND = [
     *("marked_yaml", "yaml_nodes", "yaml_values", "places", "json_text", "memory", "background"),
     *("usage", "allowance", "network", "ledger", "rundir", "request_id"),
     *("child_process", "boot_pipe"),
+    *("usage", "allowance", "network", "listen", "ledger", "rundir", "request_id"),
 ]
 STAIRCASE = (
     GROUND,

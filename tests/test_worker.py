@@ -88,7 +88,7 @@ def test_a_stream_is_offered_a_way_as_soon_as_its_head_is_out(version):
         return served.pop()
 
     worker.wsgi = app
-    worker._answer({}, out)
+    worker._answer(worker.wsgi, {}, out)
     assert pieces.offers == [None, out.offer]
     assert (out.offer is not None) == (version == (1, 1))
     near.close()

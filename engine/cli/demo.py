@@ -18,6 +18,7 @@ from engine import files, plan
 from engine.app import build
 from engine.cli.show import show
 from engine.config.model import Breaker, Model, Server
+from engine.config.telemetry import OFF
 from engine.plan import Plan
 from engine.server import Gunicorn
 from engine.tokens import Caller, digest, new_secret
@@ -68,6 +69,7 @@ def _plan(listen: str, mock_port: int, secret: str) -> Plan:
     config = dataclasses.replace(
         config,
         server=Server(listen=listen, workers=1),
+        telemetry=dataclasses.replace(config.telemetry, listen=OFF),
         upstreams=upstreams,
         models={**config.models, "fault-*": faults},
         tokens={digest(secret): Caller("demo")},

@@ -26,12 +26,13 @@ def command(config: Path) -> None:
 
     Reads everything first, and starts it once on trial: with a single error anywhere, all are
     printed and nothing is served.
-    Listens where `server.listen` says, with `server.workers` processes. SIGTERM ends it after the
-    requests under way, or after `server.grace`. SIGHUP, `modelway reload`, or `server.watch: true`
-    take the config as it is then: planned and started on trial first, and served only without an
-    error.
+    Listens where `server.listen` says, and with metrics and health where `telemetry.listen` says,
+    with `server.workers` processes. SIGTERM ends it after the
+        requests under way, or after `server.grace`. SIGHUP, `modelway reload`, or `server.watch: true`
+        take the config as it is then: planned and started on trial first, and served only without an
+        error.
 
-    Under your own gunicorn: MODELWAY_CONFIG=gateway.yaml gunicorn -k gevent engine.wsgi:app
+        Under your own gunicorn: MODELWAY_CONFIG=gateway.yaml gunicorn -k gevent engine.wsgi:app
     """
     first = good_or_exit(config)
     trial = try_out(lambda: first, start)
@@ -47,8 +48,10 @@ def command(config: Path) -> None:
         raise click.ClickException(str(error)) from error
 
     def ready() -> None:
-        count, listen = len(plans.plan.routes), plans.plan.config.server.listen
-        click.echo(f"modelway: {count} operations on {listen}", err=True)
+        config = plans.plan.config
+        pages = f"; metrics and health on {at}" if (at := config.telemetry.address) else ""
+        listen = config.server.listen
+        click.echo(f"modelway: {len(plans.plan.routes)} operations on {listen}{pages}", err=True)
 
     master = os.getpid()
     try:

@@ -12,7 +12,7 @@ from engine.config.include import assemble
 from engine.config.literals import literals
 from engine.config.secrets import expander
 from engine.config.stores import prices, stores
-from engine.config.telemetry import telemetry
+from engine.config.telemetry import Telemetry, check_listen, telemetry
 from engine.config.tokens import Tokens
 from engine.config.upstreams import Upstreams
 from engine.marked_yaml import Marked, read
@@ -125,10 +125,11 @@ class _Builder:
         upstreams = Upstreams(self.marked, self.folder, self.findings)
         currency = said.get("currency", "USD")
         tokens = Tokens(self.marked, self.findings, currency)
+        server = self._server(said.get("server", {}))
         return model.Config(
             source=self.marked,
             folder=self.folder,
-            server=self._server(said.get("server", {})),
+            server=server,
             specs={n: _spec(n, v) for n, v in said.get("specs", {}).items()},
             upstreams={n: upstreams.build(n, v) for n, v in said.get("upstreams", {}).items()},
             models={n: _model(n, v) for n, v in said.get("models", {}).items()},
@@ -143,8 +144,14 @@ class _Builder:
             currency=currency,
             console=model.Console(**said.get("console", {})),
             origins=tuple(said.get("cors", {}).get("origins", ())),
-            telemetry=telemetry(said.get("telemetry", {}), self.folder, self.marked, self.findings),
+            telemetry=self._telemetry(said.get("telemetry", {}), server.listen),
         )
+
+    def _telemetry(self, said: dict[str, Any], listen: str) -> Telemetry:
+        found = telemetry(said, self.folder, self.marked, self.findings)
+        at = ("telemetry" if "listen" in said else "server", "listen")
+        check_listen(found, listen, at, self.marked, self.findings)
+        return found
 
     def _server(self, said: dict[str, Any]) -> model.Server:
         convert: dict[str, Any] = {"max_body": units.size, "trusted_proxies": self._proxies}

@@ -8,12 +8,20 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from engine.config.traces import Traces, traces
+from engine.listen import ListenAddress
 from engine.network import Network, networks
-from engine.problem import Findings, Source
+from engine.problem import Findings, Path, Source
 
-PAGES = ("/healthz", "/readyz")
+ALIVE = "/healthz"
+"""The page that is served on every listener: it says nothing but that a worker answers."""
+
+PAGES = (ALIVE, "/readyz")
 """The paths of the gateway's own pages, besides that of the metrics."""
 
+OFF, PUBLIC = "off", "public"
+"""Words in place of an address in `telemetry.listen`: not served, or served on server.listen."""
+
+_LISTEN = "127.0.0.1:9090"
 _LOOPBACK = networks(["127.0.0.0/8", "::1"])
 
 
@@ -40,13 +48,29 @@ class Log:
 
 @dataclass(frozen=True, slots=True)
 class Telemetry:
-    """`metrics` is their path, "" for none; `allow_ips` may read them, and health's details."""
+    """`metrics` is their path, "" for none; `allow_ips` may read them, and health's details.
+
+    `listen` is the address of the listener for metrics and readiness, or OFF or PUBLIC.
+    """
 
     access_log: AccessLog = field(default_factory=AccessLog)
     log: Log = field(default_factory=Log)
     metrics: str = "/metrics"
+    listen: str = _LISTEN
     allow_ips: tuple[Network, ...] = _LOOPBACK
     traces: Traces | None = None
+
+    @property
+    def address(self) -> str:
+        """The address of the listener of its own; "" where there is none."""
+        return "" if self.listen in (OFF, PUBLIC) else self.listen
+
+    @property
+    def public_pages(self) -> tuple[str, ...]:
+        """The paths of the gateway's own pages that are served beside the API."""
+        if self.listen != PUBLIC:
+            return (ALIVE,)
+        return (*PAGES, *([self.metrics] if self.metrics else []))
 
 
 def telemetry(
@@ -61,11 +85,24 @@ def telemetry(
         access_log=_access_log(said.get("access_log", {}), folder),
         log=Log(**said.get("log", {})),
         metrics=metrics if isinstance(metrics, str) else "/metrics" if metrics else "",
+        listen=said.get("listen", _LISTEN),
         allow_ips=_allowed(said["allow_ips"], source, findings)
         if "allow_ips" in said
         else _LOOPBACK,
         traces=traces(said["traces"], source, findings) if "traces" in said else None,
     )
+
+
+def check_listen(
+    said: Telemetry, server: str, at: Path, source: Source, findings: Findings
+) -> None:
+    """Note at `at` a `telemetry.listen` that cannot be bound beside `server`, the API's address."""
+    if not said.address:
+        return
+    if ListenAddress.parse(said.address).overlaps(ListenAddress.parse(server)):
+        message = f"telemetry.listen ({said.address}) is the address of server.listen ({server})"
+        hint = "write another port, or `public` to serve metrics and health beside the API"
+        findings.error(source, at, "MW104", message, hint)
 
 
 def _access_log(said: Mapping[str, Any], folder: FilePath) -> AccessLog:

@@ -110,8 +110,15 @@ def pages(
     allowed: tuple[Network, ...],
     proxies: tuple[Network, ...],
     clock: Callable[[], float],
+    unix_socket: bool = False,
 ) -> Mapping[str, Handler]:
-    """`/healthz`, `/readyz` and, with a `page` to show, the path of the metrics."""
+    """`/healthz`, `/readyz` and, with a `page` to show, the path of the metrics.
+
+    `unix_socket`: they are served on a Unix socket of their own. Whoever may open that is trusted.
+    """
+
+    def may_read(exchange: Exchange) -> bool:
+        return trusted(exchange, allowed, proxies, unix_socket=unix_socket)
 
     def alive(exchange: Exchange) -> Response:
         return Response(200, list(_TEXT), b"ok\n")
@@ -119,14 +126,14 @@ def pages(
     def readiness(exchange: Exchange) -> Response:
         ready = health.ready()
         status = 200 if ready else 503
-        if not trusted(exchange, allowed, proxies):
+        if not may_read(exchange):
             return Response(status, list(_TEXT), b"ready\n" if ready else b"not ready\n")
         told = orjson.dumps(health.details(ready, clock()), option=orjson.OPT_APPEND_NEWLINE)
         return Response(status, list(_JSON), told)
 
     def counted(exchange: Exchange) -> Response:
         assert page is not None
-        if not trusted(exchange, allowed, proxies):
+        if not may_read(exchange):
             message = "The metrics are for the addresses in telemetry.allow_ips alone."
             raise GatewayError(403, "address_not_allowed", message)
         return Response(200, list(_PROMETHEUS), page())
@@ -137,13 +144,20 @@ def pages(
     return found
 
 
-def trusted(exchange: Exchange, allowed: tuple[Network, ...], proxies: tuple[Network, ...]) -> bool:
+def trusted(
+    exchange: Exchange,
+    allowed: tuple[Network, ...],
+    proxies: tuple[Network, ...],
+    *,
+    unix_socket: bool = False,
+) -> bool:
     """Whether a caller may see what is for operators.
 
     What comes through a proxy that the config does not know could be from anywhere, though it
-    seems to come from this machine.
+    seems to come from this machine. The peer of a Unix socket has no address.
     """
     environ = exchange.environ
     if not proxies and any(header in environ for header in _FORWARDED):
         return False
-    return within(caller_address(environ, proxies), allowed)
+    address = caller_address(environ, proxies)
+    return within(address, allowed) or (unix_socket and not address)

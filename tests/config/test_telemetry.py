@@ -39,6 +39,23 @@ def test_what_is_said():
     assert said.allow_ips == networks(["10.0.0.0/8"])
 
 
+@pytest.mark.parametrize(
+    ("said", "address", "public"),
+    [
+        ("{}", "127.0.0.1:9090", ("/healthz",)),
+        ("{listen: '[::1]:9091'}", "[::1]:9091", ("/healthz",)),
+        ("{listen: 'unix:/run/t.sock'}", "unix:/run/t.sock", ("/healthz",)),
+        ("{listen: off}", "", ("/healthz",)),
+        ("{listen: public}", "", ("/healthz", "/readyz", "/metrics")),
+        ("{listen: public, metrics: false}", "", ("/healthz", "/readyz")),
+    ],
+)
+def test_where_metrics_and_health_are_served(said, address, public):
+    found, problems = read(said)
+    assert problems == []
+    assert (found.address, found.public_pages) == (address, public)
+
+
 @pytest.mark.parametrize(("said", "path"), [("false", ""), ("true", "/metrics")])
 def test_metrics_may_be_switched(said, path):
     assert read(f"{{metrics: {said}}}")[0].metrics == path
@@ -52,6 +69,13 @@ def test_metrics_may_be_switched(said, path):
         ("{access_log: {sample: 2}}", "1"),
         ("{access_log: {fields: [secret]}}", "one of time"),
         ("{acces_log: {}}", "acces_log"),
+        ("{listen: 9090}", "must be a string"),
+        ("{listen: '9090'}", "not of the right form"),
+        ("{listen: '127.0.0.1:0'}", "not of the right form"),
+        ("{listen: '::1:9090'}", "not of the right form"),
+        ("{listen: 'http://127.0.0.1:9090'}", "not of the right form"),
+        ("{listen: '127.0.0.1:8080'}", "is the address of server.listen"),
+        ("{listen: '0.0.0.0:8080'}", "is the address of server.listen"),
     ],
 )
 def test_mistakes_are_told_in_their_place(said, words):

@@ -114,10 +114,10 @@ def test_a_bad_config_changes_nothing_and_says_so(served: Served) -> None:
     assert "gateway.yaml" in state.error
     assert "unknown upstream 'mian'" in state.error
     assert "the last good one is served on" in served.running.said()
-    told = ask(served.running.port, request("/readyz")).json()["config"]
+    told = ask(served.running.telemetry, request("/readyz")).json()["config"]
     assert told["hash"] == before.hash
     assert "unknown upstream 'mian'" in told["last_reload_error"]
-    counted = ask(served.running.port, request("/metrics")).body.decode()
+    counted = ask(served.running.telemetry, request("/metrics")).body.decode()
     assert "modelway_config_reload_success 0" in counted
     assert set(served.running.workers()) == workers
     assert served.status("one") == 200

@@ -98,19 +98,22 @@ def line_of(front: Running, name: str) -> dict[str, Any]:
 
 def test_counters_are_exact_over_four_workers_with_one_killed(tmp_path, upstream):
     with running(tmp_path, upstream, workers=4) as front:
-        until(lambda: metric(front.port, "modelway_workers") == 4, "four workers")
+        until(lambda: metric(front.telemetry, "modelway_workers") == 4, "four workers")
         assert crowd([front.port], chat(), 300) == {200: 300}
-        until(lambda: ended(front.port) == 300, "all are counted")
+        until(lambda: ended(front.telemetry) == 300, "all are counted")
         until(lambda: front.said().count(OPERATION) == 300, "all are in the log")
         killed = front.workers()[0]
         os.kill(killed, signal.SIGKILL)
         until(lambda: len(set(front.workers()) - {killed}) == 4, "another in its place")
-        assert ended(front.port) == 300
+        assert ended(front.telemetry) == 300
         assert crowd([front.port], chat(), 300) == {200: 300}
-        until(lambda: ended(front.port, status="2xx", outcome="complete") == 600, "all are counted")
-        assert metric(front.port, "modelway_request_duration_seconds_count") >= 600
-        assert metric(front.port, "modelway_tokens_total", type="input") == 600 * 7
-        until(lambda: metric(front.port, "modelway_workers") == 4, "the dead one is not there")
+        until(
+            lambda: ended(front.telemetry, status="2xx", outcome="complete") == 600,
+            "all are counted",
+        )
+        assert metric(front.telemetry, "modelway_request_duration_seconds_count") >= 600
+        assert metric(front.telemetry, "modelway_tokens_total", type="input") == 600 * 7
+        until(lambda: metric(front.telemetry, "modelway_workers") == 4, "the dead one is not there")
         until(lambda: front.said().count(OPERATION) == 600, "all are in the log")
         names = {line["request_id"] for line in lines(front.said())}
         assert len(names) == len(lines(front.said()))
@@ -124,8 +127,8 @@ def test_a_worker_killed_under_load_loses_no_more_than_was_under_way(tmp_path, u
             before = seen.count(200)
             until(lambda: seen.count(200) > before + 100, "more answers")
         answered, callers = seen.count(200), 4
-        until(lambda: ended(front.port) >= answered - callers, "all are counted")
-        assert ended(front.port) <= answered + seen.broken
+        until(lambda: ended(front.telemetry) >= answered - callers, "all are counted")
+        assert ended(front.telemetry) <= answered + seen.broken
 
 
 def test_an_orderly_end_leaves_nothing_behind(tmp_path, upstream):
@@ -138,7 +141,7 @@ def test_an_orderly_end_leaves_nothing_behind(tmp_path, upstream):
 
 
 def test_what_is_no_request_leaves_a_line_and_a_count(front):
-    before = metric(front.port, "modelway_requests_total", operation="")
+    before = metric(front.telemetry, "modelway_requests_total", operation="")
     missed = ask(front.port, MISSING)
     garbage = ask(front.port, b"GARBAGE\r\n\r\n")
     bare = ask(front.port, b"GET /v1/chat/completions HTTP/1.1\r\n\r\n")  # without Host
@@ -147,7 +150,7 @@ def test_what_is_no_request_leaves_a_line_and_a_count(front):
         line = line_of(front, answered.value("x-request-id"))
         assert (line["status"], line["outcome"], line["operation"]) == (status, "refused", "")
     until(
-        lambda: metric(front.port, "modelway_requests_total", operation="") == before + 3,
+        lambda: metric(front.telemetry, "modelway_requests_total", operation="") == before + 3,
         "three more",
     )
 
@@ -197,7 +200,7 @@ def test_the_histogram_agrees_with_the_callers_clock(front, upstream):
     upstream.speak = slowly
     name = "modelway_request_duration_seconds"
     labels = {"operation": OPERATION}
-    before = [metric(front.port, f"{name}_{part}", **labels) for part in ("sum", "count")]
+    before = [metric(front.telemetry, f"{name}_{part}", **labels) for part in ("sum", "count")]
     took = []
     with Wire(front.port) as wire:
         for _ in range(20):
@@ -205,13 +208,15 @@ def test_the_histogram_agrees_with_the_callers_clock(front, upstream):
             wire.send(chat())
             assert wire.answer().status == 200
             took.append(time.perf_counter() - begun)
-    until(lambda: metric(front.port, f"{name}_count", **labels) == before[1] + 20, "twenty more")
-    told = (metric(front.port, f"{name}_sum", **labels) - before[0]) / 20
+    until(
+        lambda: metric(front.telemetry, f"{name}_count", **labels) == before[1] + 20, "twenty more"
+    )
+    told = (metric(front.telemetry, f"{name}_sum", **labels) - before[0]) / 20
     # 2 ms is what it must reach (benchmarks.telemetry); this machine is shared.
     assert told == pytest.approx(statistics.mean(took), abs=0.01)
     assert told >= 0.05
-    own = metric(front.port, "modelway_gateway_overhead_seconds_sum", **labels)
-    assert own / ended(front.port) < 0.04
+    own = metric(front.telemetry, "modelway_gateway_overhead_seconds_sum", **labels)
+    assert own / ended(front.telemetry) < 0.04
 
 
 # No secret, no forgery
@@ -264,7 +269,7 @@ policies: [rate_limit: {{requests: 1000, per: 1m}}]
         ]
         answers = [ask(front.port, data) for data in chats]
         assert answers[0].status == answers[3].status == 200
-        shown = [ask(front.port, request(p)).body for p in ("/metrics", "/readyz")]
+        shown = [ask(front.telemetry, request(p)).body for p in ("/metrics", "/readyz")]
         until(lambda: len(lines(front.said())) >= len(chats), "all lines")
         everything = front.said() + b"".join(shown).decode()
         assert "127.0.0.1:9" in everything, "the stores are away, and that is told"
@@ -298,6 +303,7 @@ def test_nobody_forges_a_line(front):
 def test_a_reader_that_never_reads_stalls_nobody(tmp_path, upstream):
     port = free_port()
     text = project(tmp_path, upstream.url, {"chat": "[]"}, workers=1)
+    text += "\ntelemetry: {listen: public}\n"
     (tmp_path / "gateway.yaml").write_text(text.replace("{listen}", f"127.0.0.1:{port}"))
     process = subprocess.Popen(
         [str(word) for word in engine("serve")],
@@ -339,7 +345,7 @@ def test_a_reader_that_never_reads_stalls_nobody(tmp_path, upstream):
 def test_the_access_log_is_what_the_config_says(tmp_path, upstream, said, pattern):
     with running(tmp_path, upstream, f"telemetry: {{access_log: {said}}}", workers=1) as front:
         assert ask(front.port, chat()).status == 200
-        until(lambda: ended(front.port) == 1, "it is over")
+        until(lambda: ended(front.telemetry) == 1, "it is over")
         time.sleep(0.05)
         assert re.fullmatch(pattern, front.said())
 
@@ -349,7 +355,7 @@ def test_the_access_log_is_what_the_config_says(tmp_path, upstream, said, patter
 
 def test_health_is_told(front):
     assert ask(front.port, request("/healthz")).body == b"ok\n"
-    ready = ask(front.port, request("/readyz"))
+    ready = ask(front.telemetry, request("/readyz"))
     assert ready.status == 200
     told = ready.json()
     assert told["status"] == "ready"
@@ -361,8 +367,8 @@ def test_health_is_told(front):
 
 def test_what_is_for_operators_is_not_for_those_behind_a_proxy(front):
     through = ["X-Forwarded-For: 127.0.0.1"]
-    assert ask(front.port, request("/metrics", headers=through)).status == 403
-    assert ask(front.port, request("/readyz", headers=through)).body == b"ready\n"
+    assert ask(front.telemetry, request("/metrics", headers=through)).status == 403
+    assert ask(front.telemetry, request("/readyz", headers=through)).body == b"ready\n"
 
 
 def test_stores_that_requests_cannot_do_without_make_it_unready(tmp_path, upstream):
@@ -371,7 +377,7 @@ stores: {counters: "redis://127.0.0.1:9/0", on_store_failure: deny}
 policies: [rate_limit: {requests: 10, per: 1m}]
 """
     with running(tmp_path, upstream, more, workers=1) as front:
-        ready = ask(front.port, request("/readyz"))
+        ready = ask(front.telemetry, request("/readyz"))
         assert ready.status == 503
         assert "redis at 127.0.0.1:9" in ready.json()["stores"]["counters"]
         assert ask(front.port, chat()).status == 503

@@ -211,7 +211,7 @@ def test_how_many_were_told_is_among_the_metrics(stage, served):
 
 
 def metrics(stage):
-    return ask(stage.gateway.port, request("/metrics")).body.decode()
+    return ask(stage.gateway.telemetry, request("/metrics")).body.decode()
 
 
 def test_no_secret_and_nothing_that_was_said_reaches_the_collector(stage):

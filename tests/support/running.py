@@ -6,6 +6,7 @@ with a few tokens and models added; `gateway()` serves any config text.
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import random
 import re
@@ -79,11 +80,13 @@ _MODELS = """
 
 @dataclass(frozen=True)
 class Running:
-    """A server that answers. `log` is where its stdout and stderr go."""
+    """A server that answers. `log` is where its stdout and stderr go, `telemetry` the port of a
+    gateway's metrics and health (0: none of its own)."""
 
     process: subprocess.Popen[bytes]
     port: int
     log: Path
+    telemetry: int = 0
 
     @property
     def url(self) -> str:
@@ -208,15 +211,32 @@ def engine(*arguments: str | Path) -> list[str | Path]:
 def gateway(
     folder: Path, config: str, environ: Mapping[str, str] | None = None
 ) -> Iterator[Running]:
-    """Serve a config: its text, with `{listen}` where the address goes, in `folder`."""
-    port = free_port()
+    """Serve a config: its text, with `{listen}` where the address goes, in `folder`.
+
+    Its metrics and health get a free port, unless the text says `listen` under `telemetry`.
+    """
+    port, telemetry = free_port(), free_port()
     path = folder / "gateway.yaml"
-    path.write_text(config.replace("{listen}", f"127.0.0.1:{port}"))
+    text = with_telemetry(config, f"127.0.0.1:{telemetry}")
+    path.write_text(text.replace("{listen}", f"127.0.0.1:{port}"))
     running = start(engine("serve", "-c", path), port, folder, environ)
     try:
-        yield running
+        yield dataclasses.replace(running, telemetry=telemetry)
     finally:
         running.stop()
+
+
+def with_telemetry(config: str, listen: str) -> str:
+    """A config's text with an address for metrics and health, unless it has one."""
+    begun = re.search(r"^telemetry:[ \t]*(\{|\n(?=([ ]+)))", config, re.MULTILINE)
+    if begun is None:
+        return f"{config.rstrip()}\ntelemetry: {{listen: '{listen}'}}\n"
+    rest = config[begun.end() :]
+    if re.match(r"\s*listen:", rest):
+        return config
+    said = f"listen: '{listen}'"
+    said = f"{said}, " if begun[1] == "{" else f"{begun[2]}{said}\n"
+    return config[: begun.end()] + said + rest
 
 
 @contextmanager

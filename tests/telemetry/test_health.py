@@ -12,7 +12,7 @@ from engine.telemetry.health import Check, Health, pages
 LOOPBACK = networks(["127.0.0.0/8", "::1"])
 
 
-def ask(path, health=None, proxies=(), page=lambda: b"numbers", **environ):
+def ask(path, health=None, proxies=(), page=lambda: b"numbers", unix_socket=False, **environ):
     environ.setdefault("REMOTE_ADDR", "127.0.0.1")
     found = pages(
         health or Health(),
@@ -21,6 +21,7 @@ def ask(path, health=None, proxies=(), page=lambda: b"numbers", **environ):
         allowed=LOOPBACK,
         proxies=proxies,
         clock=lambda: 107.5,
+        unix_socket=unix_socket,
     )
     return found[path](Exchange("GET", path, "", environ))
 
@@ -110,6 +111,12 @@ def test_metrics_are_for_the_addresses_that_may_read_them(environ, proxies, pass
         with pytest.raises(GatewayError) as refused:
             ask("/metrics", proxies=networks(proxies), **environ)
         assert refused.value.status == 403
+
+
+def test_whoever_may_open_a_unix_socket_of_its_own_may_read_the_metrics():
+    assert ask("/metrics", unix_socket=True, REMOTE_ADDR="").body == b"numbers"
+    with pytest.raises(GatewayError):
+        ask("/metrics", unix_socket=True, REMOTE_ADDR="", HTTP_X_FORWARDED_FOR="127.0.0.1")
 
 
 def test_without_metrics_there_is_no_page():

@@ -24,7 +24,7 @@ upstreams:
     credential: {{bearer: sk-benchmark}}
 models: {{gpt-4o: {{to: [{{upstream: up}}]}}}}
 prices: {{"*": {{input: 2.5, output: 10, cached_input: 1.25}}}}
-telemetry: {{access_log: {{path: access.log}}}}
+telemetry: {{listen: off, access_log: {{path: access.log}}}}
 policies:
   - rate_limit: {{requests: 100000000, per: 1m}}
 routes:

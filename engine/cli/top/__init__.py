@@ -18,6 +18,7 @@ from engine.cli.top.keys import keys
 from engine.cli.top.screen import screen
 from engine.cli.top.source import Refused, Source, url_of
 from engine.config.load import load
+from engine.config.telemetry import OFF
 from engine.problem import Findings
 
 _NO_TERMINAL_WIDTH = 120
@@ -27,7 +28,7 @@ _NO_TERMINAL_WIDTH = 120
 @config_option
 @click.option(
     "--url", metavar="URL", envvar="MODELWAY_METRICS",
-    help="Where the metrics are, as http://10.0.0.5:8080/metrics.  [default: as the config says]",
+    help="Where the metrics are, as http://10.0.0.5:9090/metrics.  [default: as the config says]",
 )  # fmt: skip
 @click.option(
     "--every", type=click.FloatRange(0.2, 3600), default=2.0, show_default=True, metavar="SECONDS",
@@ -68,7 +69,9 @@ def _configured(config: Path) -> str:
         raise click.ClickException(f"{config} cannot be read (see modelway check); give --url")
     if not read.telemetry.metrics:
         raise click.ClickException(f"{config} switches the metrics off (telemetry.metrics)")
-    return url_of(read.server.listen, read.telemetry.metrics)
+    if read.telemetry.listen == OFF:
+        raise click.ClickException(f"{config} serves no metrics (telemetry.listen: off)")
+    return url_of(read.telemetry.address or read.server.listen, read.telemetry.metrics)
 
 
 def _print(source: Source, every: float) -> None:

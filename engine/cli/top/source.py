@@ -54,7 +54,7 @@ class Source:
         if answer.status != 200:
             raise Refused(
                 f"there are no metrics at {self.url} ({answer.status}): it is no Modelway, "
-                "or its telemetry.metrics is off or has another path"
+                "or they stand at another address (telemetry.listen) or path (telemetry.metrics)"
             )
         samples = read(body.decode("utf-8", "replace"), _PREFIXES)
         if not samples:
@@ -63,7 +63,7 @@ class Source:
 
 
 def url_of(listen: str, path: str) -> str:
-    """The address of the metrics of a gateway on this machine, by its `server.listen`."""
+    """The address of the metrics of a gateway on this machine, by the address it listens on."""
     if listen.startswith("unix:"):
         socket = listen.removeprefix("unix:").replace("/", "%2F")
         return f"http+unix://{socket}{path}"

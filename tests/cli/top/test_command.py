@@ -71,9 +71,15 @@ def test_without_a_terminal_there_is_no_live_view():
 
 def test_the_address_comes_from_the_config(tmp_path):
     config = tmp_path / "gateway.yaml"
-    config.write_text("version: 1\nserver: {listen: '127.0.0.1:9'}\ntelemetry: {metrics: /m}\n")
-    done = top("--once", "-c", str(config))
-    assert "http://127.0.0.1:9/m" in done.output
+    for said, words in (
+        ("{listen: '127.0.0.1:9', metrics: /m}", "http://127.0.0.1:9/m"),
+        ("{listen: public, metrics: /m}", "http://127.0.0.1:8/m"),
+        ("{listen: off}", "serves no metrics (telemetry.listen: off)"),
+    ):
+        config.write_text(f"version: 1\nserver: {{listen: '127.0.0.1:8'}}\ntelemetry: {said}\n")
+        done = top("--once", "-c", str(config))
+        assert done.exit_code == 1
+        assert words in done.output
 
 
 @pytest.mark.parametrize(
