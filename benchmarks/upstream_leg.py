@@ -28,6 +28,7 @@ from gevent.server import StreamServer
 
 from benchmarks.serving import cpu_seconds, free_port, resident, start, workers
 from engine.tokens import digest
+from tests.support.running import with_telemetry
 
 ANSWER = (
     b'{"id":"chatcmpl-1","object":"chat.completion","created":1,"model":"m","choices":[{"index":0,'
@@ -43,7 +44,6 @@ HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding
 ALONE = "telemetry: {access_log: {format: 'off'}, metrics: false}\n"
 FLOOR = """
 import falcon
-from tests.support.running import with_telemetry
 class Static:
     def on_post(self, req, resp):
         resp.media_type = "application/json"
