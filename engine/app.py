@@ -19,6 +19,7 @@ from engine.readings import of_door, of_upstreams
 from engine.relay.websocket.session import Limits
 from engine.relay.websocket.sessions import Sessions
 from engine.router import Application, Resource, application
+from engine.same_origin import SameOrigin
 from engine.services import Services
 from engine.stages.authenticate import authenticate
 from engine.stages.limit import limit
@@ -58,6 +59,7 @@ class _Parts:
     around: Around
     sessions: Sessions
     metered: bool
+    same_origin: SameOrigin
 
 
 def build(
@@ -75,17 +77,25 @@ def build(
     services = services or services_of(plan.config)
     upstreams = {name: connect(said, client) for name, said in plan.config.upstreams.items()}
     models = catalog(plan.config.models, upstreams)
+    server, origins = plan.config.server, plan.config.origins
     parts = _Parts(
-        plan, services, upstreams, models, Watcher(), around, Sessions(), is_metered(plan.config)
+        plan,
+        services,
+        upstreams,
+        models,
+        Watcher(),
+        around,
+        Sessions(),
+        is_metered(plan.config),
+        SameOrigin(origins, server.base_url, server.trusted_proxies),
     )
-    server = plan.config.server
     door = Door(
         server.max_body,
         server.body_timeout,
         services.observers,
         services.clock,
         services.begin,
-        Cors(plan.config.origins),
+        Cors(origins),
     )
     app = application(door, _public_pages(plan, services))
     _add_telemetry(app, plan, services)
@@ -172,7 +182,7 @@ def _handler(route: Route, parts: _Parts) -> Handler:
             )
         )
     stages = [
-        authenticate(route.carriers, route.public, services),
+        authenticate(route.carriers, route.public, services, same_origin=parts.same_origin),
         *(step.stage(services) for step in guards.early),
         *_reporting(route),
         validate(route.operation, route.validate, _in_body(route), route.unknown_fields),

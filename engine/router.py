@@ -125,7 +125,7 @@ class Application(falcon.App):  # type: ignore[type-arg]
     `telemetry` is the application on the listener of metrics and health, and `telemetry_address`
     that listener's address. A server that knows its listeners asks `on_listener` what to call.
 
-        `leaving` is for the server to call when it is to stop, `interrupt` when the time of requests
+    `leaving` is for the server to call when it is to stop, `interrupt` when the time of requests
     that are still open is over, `close` when its worker ends and no request is open, and
     `malformed` with what it answered itself: request id, status and address of the caller.
     """

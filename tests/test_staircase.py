@@ -30,7 +30,7 @@ GROUND = [
 STAIRCASE = (
     GROUND,
     ["config", "spec", "dialects", "relay", "stores", "telemetry"],
-    ["services", "directory", "limits"],
+    ["services", "directory", "limits", "same_origin"],
     [
         *("upstream", "stages", "policies", "pipeline", "endpoint", "incoming", "answer"),
         *("router", "cors", "sending"),

@@ -28,11 +28,11 @@ def command(config: Path) -> None:
     printed and nothing is served.
     Listens where `server.listen` says, and with metrics and health where `telemetry.listen` says,
     with `server.workers` processes. SIGTERM ends it after the
-        requests under way, or after `server.grace`. SIGHUP, `modelway reload`, or `server.watch: true`
-        take the config as it is then: planned and started on trial first, and served only without an
-        error.
+    requests under way, or after `server.grace`. SIGHUP, `modelway reload`, or `server.watch: true`
+    take the config as it is then: planned and started on trial first, and served only without an
+    error.
 
-        Under your own gunicorn: MODELWAY_CONFIG=gateway.yaml gunicorn -k gevent engine.wsgi:app
+    Under your own gunicorn: MODELWAY_CONFIG=gateway.yaml gunicorn -k gevent engine.wsgi:app
     """
     first = good_or_exit(config)
     trial = try_out(lambda: first, start)

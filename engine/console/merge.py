@@ -95,8 +95,8 @@ class _Merger:
 
     def _scheme(self, carrier: Carrier) -> dict[str, list[str]]:
         """The security scheme for a place of the token; one for each place in all."""
-        if carrier.kind == "bearer":
-            name, said = "bearer", {"type": "http", "scheme": "bearer"}
+        if carrier.kind in ("bearer", "basic"):
+            name, said = carrier.kind, {"type": "http", "scheme": carrier.kind}
         else:
             name = f"{carrier.kind}-{_ODD.sub('_', carrier.name)}"
             said = {"type": "apiKey", "in": carrier.kind, "name": carrier.name}

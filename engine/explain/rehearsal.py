@@ -6,6 +6,7 @@ nothing is written. Each request gets an application of its own, so that none ca
 
 from __future__ import annotations
 
+import base64
 import io
 import logging
 import sys
@@ -138,6 +139,8 @@ def put_on(exchange: Exchange, carrier: Carrier, secret: str) -> None:
     key, value = environ_key(carrier.name), secret
     if carrier.kind == "bearer":
         value = f"Bearer {secret}"
+    elif carrier.kind == "basic":
+        value = f"Basic {base64.b64encode(f':{secret}'.encode()).decode()}"
     elif carrier.kind == "cookie":
         key, value = "HTTP_COOKIE", f"{carrier.name}={secret}"
     exchange.environ = {**exchange.environ, key: value}

@@ -9,7 +9,8 @@ from engine.spec.library import Node
 
 
 class Carrier(NamedTuple):
-    """One place for a token: `kind` is bearer, header, query or cookie; `name` its name there.
+    """One place for a token: `kind` is bearer, basic, header, query or cookie; `name` its name
+    there. Of kind basic it is the password of HTTP Basic, with any user name.
 
     Of kind subprotocol it stands behind `name` in one of the subprotocols that a WebSocket's
     handshake offers: browsers cannot send it elsewhere.
@@ -20,18 +21,19 @@ class Carrier(NamedTuple):
 
 
 BEARER = Carrier("bearer", "authorization")
+BASIC = Carrier("basic", "authorization")
 _SUBPROTOCOLS = "sec-websocket-protocol"
 
 
 def configured(entries: list[Any]) -> tuple[Carrier, ...]:
-    """Carriers from `specs.x.token`: `bearer`, `{header: ...}`, `{query: ...}`, `{cookie: ...}`,
-    `{subprotocol: ...}`."""
+    """Carriers from `specs.x.token`: `bearer`, `basic`, `{header: ...}`, `{query: ...}`,
+    `{cookie: ...}`, `{subprotocol: ...}`."""
     carriers = []
     for entry in entries:
         if isinstance(entry, dict):
             carriers += [_placed(kind, str(name)) for kind, name in entry.items()]
         else:
-            carriers.append(BEARER)
+            carriers.append(BASIC if entry == "basic" else BEARER)
     return tuple(carriers)
 
 
@@ -67,6 +69,8 @@ def carriers(operation: Node, document: Node, findings: Findings) -> tuple[Carri
                 )
             elif (carrier := _carrier(scheme, findings)) is not None:
                 found[carrier] = None
+                if carrier == BASIC:  # callers who have a bearer token anyway keep their way
+                    found[BEARER] = None
     return tuple(found) or (BEARER,)
 
 
@@ -80,6 +84,8 @@ def _carrier(scheme: Node, findings: Findings) -> Carrier | None:
         return BEARER
     if kind == "http" and scheme.text("scheme").lower() == "bearer":
         return BEARER
+    if kind == "http" and scheme.text("scheme").lower() == "basic":
+        return BASIC
     if kind == "apiKey" and scheme.text("in") in ("header", "query", "cookie"):
         if (prefix := scheme.text("x-subprotocol")) and _is_subprotocol(scheme):
             return Carrier("subprotocol", prefix)

@@ -2,39 +2,65 @@
 
 from __future__ import annotations
 
+import base64
+import binascii
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from engine.errors import GatewayError, Malformed
 from engine.exchange import Exchange, Handler, Response, Stage, environ_key
 from engine.network import caller_address, networks, within
+from engine.same_origin import SameOrigin
 from engine.services import Services
 from engine.spec.parameters import cookies
 from engine.spec.query import Query
 from engine.spec.security import Carrier
 from engine.tokens import Caller, digest
 
+Headers = list[tuple[str, str]]
 _LONGEST = 4096
 _SUBPROTOCOLS = "HTTP_SEC_WEBSOCKET_PROTOCOL"
+_FOREIGN = (
+    "A token that a browser sends by itself is accepted from this gateway's own pages alone, "
+    "and from those of cors.origins. Send it in a header of the request."
+)
+_BY_THE_BROWSER = ("cookie", "basic")
+"""Carriers whose token a browser attaches by itself, whoever's page makes it send the request."""
 
 
 def authenticate(
-    carriers: Sequence[Carrier], public: bool, services: Services, *, any_operation: bool = False
+    carriers: Sequence[Carrier],
+    public: bool,
+    services: Services,
+    *,
+    any_operation: bool = False,
+    same_origin: SameOrigin | None = None,
 ) -> Stage:
     """A stage that sets `exchange.caller`, or raises GatewayError 401, or 403 for a token that is
-    not for this operation (unless it is asked for by any) or this address.
+    not for this operation (unless it is asked for by any) or this address, or that a browser
+    attached for a page that `same_origin` does not allow.
 
     Whatever stands in any of `carriers` is taken out of the request, also on a public route, so
     that it can be neither forwarded nor logged.
     """
-    headers = [environ_key(c.name) for c in carriers if c.kind in ("bearer", "header")]
+    headers = [environ_key(c.name) for c in carriers if c.kind in ("bearer", "basic", "header")]
     headers += ["HTTP_COOKIE"] if any(c.kind == "cookie" for c in carriers) else []
     prefixes = tuple(c.name.lower() for c in carriers if c.kind == "subprotocol")
     in_query = frozenset(c.name for c in carriers if c.kind == "query")
-    wanted = _wanted(carriers)
+    wanted, challenge = _wanted(carriers), _challenge(carriers)
+    own_pages = same_origin or SameOrigin()
+    everywhere = all(c.kind not in _BY_THE_BROWSER for c in carriers)
+    elsewhere = [c for c in carriers if c.kind not in _BY_THE_BROWSER]
+
+    def find(exchange: Exchange) -> Sequence[str]:
+        if everywhere or own_pages.allows(exchange.environ):
+            return _secrets(exchange, carriers)
+        if not (secrets := _secrets(exchange, elsewhere)) and _secrets(exchange, carriers):
+            raise GatewayError(403, "origin_not_allowed", _FOREIGN)
+        return secrets
 
     def stage(exchange: Exchange, following: Handler) -> Response:
-        secrets = [] if public else _secrets(exchange, carriers)
+        secrets = [] if public else find(exchange)
         if in_query and exchange.query:
             exchange.query = Query.parse(exchange.query).without(in_query)
             exchange.conceal()
@@ -45,7 +71,7 @@ def authenticate(
         if prefixes and _SUBPROTOCOLS in exchange.environ:
             exchange.environ = _without_subprotocols(exchange.environ, prefixes)
         if not public:
-            exchange.caller = _caller(secrets, wanted, services)
+            exchange.caller = _caller(secrets, wanted, challenge, services)
             if not any_operation:
                 _permit(exchange.caller, exchange.operation)
             _welcome(exchange.caller, exchange, services)
@@ -69,6 +95,8 @@ def carried(exchange: Exchange, carrier: Carrier) -> str | None:
     if carrier.kind == "bearer":
         scheme, _, secret = (exchange.header("HTTP_AUTHORIZATION") or "").partition(" ")
         return secret.strip() if scheme.lower() == "bearer" else None
+    if carrier.kind == "basic":
+        return _password(exchange.header("HTTP_AUTHORIZATION") or "")
     if carrier.kind == "header":
         return exchange.header(environ_key(carrier.name))
     if carrier.kind == "query":
@@ -82,6 +110,18 @@ def carried(exchange: Exchange, carrier: Carrier) -> str | None:
         return said[0][len(prefix) :] if said else None
     value = dict(cookies(exchange.header("HTTP_COOKIE"))).get(carrier.name, "")
     return value[1:-1] if value[:1] == value[-1:] == '"' else value  # RFC 6265 4.1.1
+
+
+def _password(authorization: str) -> str | None:
+    """The password of HTTP Basic (RFC 7617); the user name before it may be any."""
+    scheme, _, credentials = authorization.partition(" ")
+    if scheme.lower() != "basic":
+        return None
+    try:
+        pair = base64.b64decode(credentials.strip().encode("ascii"), validate=True).decode()
+    except (UnicodeError, binascii.Error):
+        return None
+    return pair.partition(":")[2]
 
 
 def _subprotocols(environ: Mapping[str, Any]) -> list[str]:
@@ -98,7 +138,7 @@ def _without_subprotocols(environ: Mapping[str, Any], prefixes: tuple[str, ...])
     return changed
 
 
-def _caller(secrets: Sequence[str], wanted: str, services: Services) -> Caller:
+def _caller(secrets: Sequence[str], wanted: str, challenge: Headers, services: Services) -> Caller:
     expired = False
     for secret in secrets:
         if len(secret) > _LONGEST:
@@ -113,10 +153,12 @@ def _caller(secrets: Sequence[str], wanted: str, services: Services) -> Caller:
             continue
         return caller
     if expired:
-        raise _refused("The token has expired or was revoked. Ask the platform's operator for one.")
-    if secrets:
-        raise _refused("The token is not known here. Check that it is this platform's own.")
-    raise _refused(f"The request has no token. Send it as {wanted}.")
+        message = "The token has expired or was revoked. Ask the platform's operator for one."
+    elif secrets:
+        message = "The token is not known here. Check that it is this platform's own."
+    else:
+        message = f"The request has no token. Send it as {wanted}."
+    raise GatewayError(401, "invalid_api_key", message, headers=challenge)
 
 
 def _permit(caller: Caller, operation: str) -> None:
@@ -136,14 +178,20 @@ def _welcome(caller: Caller, exchange: Exchange, services: Services) -> None:
         raise GatewayError(403, "address_not_allowed", message)
 
 
-def _refused(message: str) -> GatewayError:
-    challenge = [("www-authenticate", "Bearer")]
-    return GatewayError(401, "invalid_api_key", message, headers=challenge)
+def _challenge(carriers: Sequence[Carrier]) -> Headers:
+    """What a 401 asks for (RFC 9110 11.6.1). Browsers ask a person only where Basic is named."""
+    kinds = [carrier.kind for carrier in carriers]
+    basic = ("www-authenticate", 'Basic realm="modelway", charset="UTF-8"')
+    bearer = ("www-authenticate", "Bearer")
+    if "basic" not in kinds:
+        return [bearer]
+    return [bearer, basic] if "bearer" in kinds else [basic]
 
 
 def _wanted(carriers: Sequence[Carrier]) -> str:
     said = {
         "bearer": "'Authorization: Bearer <token>'",
+        "basic": "the password of HTTP Basic",
         "header": "header '{}'",
         "query": "query parameter '{}'",
         "cookie": "cookie '{}'",

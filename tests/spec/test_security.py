@@ -8,13 +8,14 @@ from typing import Any
 import pytest
 
 from engine.spec.operation import Operation
-from engine.spec.security import BEARER, Carrier, configured
+from engine.spec.security import BASIC, BEARER, Carrier, configured
 from tests.support.documents import causes, document, read
 
 SCHEMES = {
     "bearer": {"type": "http", "scheme": "bearer"},
     "Bearer": {"type": "http", "scheme": "Bearer", "bearerFormat": "JWT"},
-    "basic": {"type": "http", "scheme": "basic"},
+    "basic": {"type": "http", "scheme": "Basic"},
+    "digest": {"type": "http", "scheme": "digest"},
     "oauth": {"type": "oauth2", "flows": {}},
     "oidc": {"type": "openIdConnect", "openIdConnectUrl": "https://x"},
     "header": {"type": "apiKey", "in": "header", "name": "X-Api-Key"},
@@ -58,6 +59,8 @@ def made(folder: Path, own: Any = None, every: Any = None) -> tuple[Operation, l
     [
         ([{"bearer": []}], [BEARER]),
         ([{"Bearer": []}], [BEARER]),
+        ([{"basic": []}], [BASIC, BEARER]),
+        ([{"bearer": []}, {"basic": []}], [BEARER, BASIC]),
         ([{"oauth": ["a"]}], [BEARER]),
         ([{"oidc": []}], [BEARER]),
         ([{"authorization": []}], [BEARER]),
@@ -96,7 +99,7 @@ def test_an_operation_speaks_before_the_document(tmp_path: Path) -> None:
     assert made(tmp_path, [], [{"header": []}])[0].carriers == (BEARER,)
 
 
-@pytest.mark.parametrize("name", ["basic", "mutual", "odd"])
+@pytest.mark.parametrize("name", ["digest", "mutual", "odd"])
 def test_a_scheme_that_is_not_understood_is_a_warning(tmp_path: Path, name: str) -> None:
     operation, problems = made(tmp_path, [{name: []}])
     assert operation.carriers == (BEARER,)
@@ -104,7 +107,7 @@ def test_a_scheme_that_is_not_understood_is_a_warning(tmp_path: Path, name: str)
 
 
 def test_a_scheme_that_is_not_understood_leaves_the_others(tmp_path: Path) -> None:
-    operation, _ = made(tmp_path, [{"basic": []}, {"header": []}])
+    operation, _ = made(tmp_path, [{"digest": []}, {"header": []}])
     assert operation.carriers == (HEADER,)
 
 

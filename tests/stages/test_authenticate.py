@@ -1,11 +1,14 @@
 """Who calls: tokens in every place, and that they go no further."""
 
+import base64
+
 import pytest
 
 from engine.errors import GatewayError
 from engine.exchange import Exchange, Response
+from engine.same_origin import SameOrigin
 from engine.services import Services
-from engine.spec.security import BEARER, Carrier
+from engine.spec.security import BASIC, BEARER, Carrier
 from engine.stages.authenticate import authenticate
 from engine.tokens import Caller, digest
 
@@ -273,3 +276,93 @@ def test_subprotocols_without_a_token(said):
 def test_subprotocols_stay_where_they_carry_no_token():
     exchange = call((HEADER,), HTTP_X_API_KEY=SECRET, **{OFFERED: "a, b"})
     assert exchange.header(OFFERED) == "a, b"
+
+
+def basic(pair):
+    return f"Basic {base64.b64encode(pair.encode()).decode()}"
+
+
+@pytest.mark.parametrize("user", ["", "alice", "anybody", "bob@example.com"])
+def test_the_password_of_http_basic_is_the_token_whoever_the_user_is(user):
+    exchange = call([BASIC], HTTP_AUTHORIZATION=basic(f"{user}:{SECRET}"))
+    assert exchange.caller.name == "alice"
+    assert "HTTP_AUTHORIZATION" not in exchange.environ
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        f"Bearer {SECRET}",
+        f"Basic {SECRET}",
+        basic(SECRET),  # without a colon there is no password
+        basic(f"{SECRET}:"),
+        basic(f"a:{SECRET}:"),
+        basic(f"a:{SECRET}") + "=",
+        "Basic",
+        "Basic ",
+        "Basic ====",
+        "Basic \xe9\xff",
+        "Basic " + base64.b64encode(b"a:\xff\xfe").decode(),
+        "Basic " + "A" * 1_000_000,
+    ],
+)
+def test_what_is_no_password_of_http_basic_is_refused(said):
+    with pytest.raises(GatewayError) as raised:
+        call([BASIC], HTTP_AUTHORIZATION=said)
+    assert raised.value.status == 401
+    assert raised.value.headers == [("www-authenticate", 'Basic realm="modelway", charset="UTF-8"')]
+    assert SECRET not in raised.value.message
+
+
+def test_basic_and_bearer_share_a_header_and_a_401_names_both():
+    for said in (f"Bearer {SECRET}", basic(f"x:{SECRET}")):
+        assert call([BEARER, BASIC], HTTP_AUTHORIZATION=said).caller.name == "alice"
+    with pytest.raises(GatewayError) as raised:
+        call([BEARER, BASIC])
+    assert [name for name, _ in raised.value.headers] == ["www-authenticate"] * 2
+    assert "HTTP Basic" in raised.value.message
+
+
+HELD = {
+    COOKIE: {"HTTP_COOKIE": f"t={SECRET}"},
+    BASIC: {"HTTP_AUTHORIZATION": basic(f"x:{SECRET}")},
+}
+EVIL = {"HTTP_HOST": "gw.example.com", "HTTP_ORIGIN": "https://evil.example.com"}
+
+
+@pytest.mark.parametrize("carrier", HELD)
+def test_a_token_that_a_browser_attaches_is_not_for_another_page(carrier):
+    with pytest.raises(GatewayError) as raised:
+        call([carrier], **HELD[carrier], **EVIL)
+    assert (raised.value.status, raised.value.code) == (403, "origin_not_allowed")
+    own = EVIL | {"HTTP_ORIGIN": "https://gw.example.com"}
+    assert call([carrier], **HELD[carrier], **own).caller.name == "alice"
+
+
+def test_another_page_may_use_a_token_of_its_own():
+    environ = {**HELD[COOKIE], **EVIL, "HTTP_AUTHORIZATION": f"Bearer {OTHER}"}
+    assert call([COOKIE, BEARER], **environ).caller.name == "bob"
+    assert call([BEARER, HEADER], **EVIL, HTTP_X_API_KEY=OTHER).caller.name == "bob"
+
+
+def test_another_page_with_a_wrong_token_does_not_fall_back_on_the_cookie():
+    assert "not known" in refused(
+        [BEARER, COOKIE], **HELD[COOKIE], **EVIL, HTTP_AUTHORIZATION="Bearer mw-nobody"
+    )
+
+
+def test_without_a_cookie_the_origin_does_not_matter():
+    assert "no token" in refused([COOKIE], **EVIL)
+    assert call([COOKIE], public=True, **HELD[COOKIE], **EVIL).caller is None
+
+
+def test_pages_of_the_listed_origins_may_use_a_cookie():
+    seen = []
+    stage = authenticate(
+        [COOKIE], False, SERVICES, same_origin=SameOrigin(["https://evil.example.com"])
+    )
+    stage(
+        Exchange("GET", "/", "", {**HELD[COOKIE], **EVIL}),
+        lambda e: seen.append(e) or Response(200, []),
+    )
+    assert seen[0].caller.name == "alice"

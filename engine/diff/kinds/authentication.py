@@ -9,7 +9,8 @@ from engine.explain.places import Place
 from engine.plan import Route
 from engine.spec.security import Carrier
 
-_SEEN_BY_OTHERS = ("query", "cookie")
+_SEEN_BY_OTHERS = ("query", "cookie", "basic")
+"""What logs show, or what a browser attaches by itself."""
 
 
 def differences(old: Side, new: Side) -> Iterator[Difference]:
@@ -43,4 +44,6 @@ def _place(side: Side, route: Route) -> Place:
 
 
 def _said(carrier: Carrier) -> str:
-    return "Authorization: Bearer" if carrier.kind == "bearer" else f"{carrier.kind} {carrier.name}"
+    if carrier.kind in ("bearer", "basic"):
+        return f"Authorization: {carrier.kind.capitalize()}"
+    return f"{carrier.kind} {carrier.name}"
