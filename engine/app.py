@@ -9,7 +9,7 @@ from engine import answer
 from engine.connect import is_metered, services_of
 from engine.console.site import pages
 from engine.cors import Cors
-from engine.dialects import ModelCard, get
+from engine.dialects import ModelCard
 from engine.endpoint import Door
 from engine.exchange import Handler, Stage
 from engine.listen import ListenAddress
@@ -96,6 +96,7 @@ def build(
         services.clock,
         services.begin,
         Cors(origins),
+        server.request_timeout,
     )
     app = application(door, _public_pages(plan, services))
     _add_telemetry(app, plan, services)
@@ -111,7 +112,7 @@ def build(
             resource = Resource(operation.method, mount, route.wide, responder, operation.query)
             app.add_route(template, resource)
     for path, handler in pages(plan, services):
-        shown = Door(server.max_body, server.body_timeout).endpoint(handler, [get("openai")])
+        shown = door.page(handler)
         for method in ("GET", "HEAD"):
             app.add_route(path, Resource(method, "", (), shown))
     return app
@@ -146,7 +147,8 @@ def _add_telemetry(app: Application, plan: Plan, services: Services) -> None:
     pages = _own_pages(plan, services, unix_socket=bool(address.path))
     hint = f" This is telemetry.listen, which serves {' and '.join(pages)} alone."
     app.telemetry_address = address
-    app.telemetry = application(Door(server.max_body, server.body_timeout), pages, hint)
+    door = Door(server.max_body, server.body_timeout, request_timeout=server.request_timeout)
+    app.telemetry = application(door, pages, hint)
 
 
 def _own_pages(

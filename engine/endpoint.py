@@ -27,6 +27,7 @@ from engine.request_id import request_id
 from engine.sending import Sent, has_body, send
 
 Responder = Callable[..., None]
+_PAGE_BODY = 65_536
 log = logging.getLogger("modelway")
 
 _LOOK = 0.02
@@ -47,9 +48,11 @@ class Door:
         clock: Callable[[], float] = time.time,
         begin: Observer | None = None,
         cors: Cors = NOBODY,
+        request_timeout: float = 300.0,
     ) -> None:
         self.max_body = max_body
         self.body_timeout = body_timeout
+        self.request_timeout = request_timeout
         self.cors = cors
         self._open: dict[Exchange, Any] = {}  # and the greenlet of each
         self._interrupted = False
@@ -121,7 +124,7 @@ class Door:
             environ = req.env
             path, _, query = raw_target(environ).partition("?")
             exchange = Exchange(req.method, path, query, environ, request_id(), mount, variables)
-            incoming = Incoming(environ, self.body_timeout, exchange.account)
+            incoming = Incoming(environ, self.body_timeout, exchange.account, self.request_timeout)
             exchange.operation = operation
             exchange.max_body = self.max_body
             exchange.receive = incoming.receive
@@ -156,19 +159,18 @@ class Door:
             send(resp, exchange, refusal(_internal(exchange), exchange), [incoming.unlimit])
 
     def page(self, handler: Handler) -> Responder:
-        """A responder for a page of the gateway's own, whose exchanges nobody is told of."""
+        """A responder for a page of the gateway's own, whose exchanges no observer sees.
 
-        def respond(req: falcon.Request, resp: Sent, mount: str, variables: Any) -> None:
-            path, _, query = raw_target(req.env).partition("?")
-            exchange = Exchange(req.method, path, query, req.env, request_id())
-            exchange.dialect = get("openai")
-            try:
-                response = handler(exchange)
-            except GatewayError as error:
-                response = refusal(error, exchange)
-            send(resp, exchange, response)
+        Pages need no body. One that comes is read all the same: where a malformed one ends, nobody
+        can tell, so it is refused and the connection closed.
+        """
 
-        return respond
+        def bodiless(exchange: Exchange) -> Response:
+            exchange.receive(_PAGE_BODY).close()
+            return handler(exchange)
+
+        unobserved = Door(self.max_body, self.body_timeout, request_timeout=self.request_timeout)
+        return unobserved.endpoint(bodiless, [get("openai")])
 
     def malformed(self, name: str, status: int, address: str) -> None:
         """Something came in that was no request; it was answered as `name` with that status."""

@@ -6,6 +6,7 @@ import socket
 import time
 from typing import Any
 
+import gevent
 from gunicorn.http.errors import (
     ChunkMissingTerminator,
     InvalidChunkExtension,
@@ -32,14 +33,19 @@ _LINGER_BYTES = 1_000_000
 
 
 class Incoming:
-    """One request's body on its way in. `timeout`: seconds that the caller may pause; the time
-    that it takes is put down in `account`."""
+    """One request's body on its way in. `timeout`: seconds that the caller may pause, `total`:
+    seconds until all of it has to be there; the time that it takes is put down in `account`."""
 
     def __init__(
-        self, environ: dict[str, Any], timeout: float, account: Account | None = None
+        self,
+        environ: dict[str, Any],
+        timeout: float,
+        account: Account | None = None,
+        total: float = 300.0,
     ) -> None:
         self._environ = environ
         self._timeout = timeout
+        self._total = total
         self._account = account if account is not None else Account()
         self._done = False
         self._broken = False
@@ -71,8 +77,15 @@ class Incoming:
         self._broken = True
         self.limit()
         begun = time.monotonic()
+        deadline = gevent.Timeout(self._total)
         try:
-            body = receive(self._environ["wsgi.input"], length, limit)
+            with deadline:
+                body = receive(self._environ["wsgi.input"], length, limit)
+        except gevent.Timeout as late:
+            if late is not deadline:
+                raise
+            message = f"The request body took more than {self._total:g} seconds to arrive."
+            raise GatewayError(408, "request_timeout", message) from late
         except TimeoutError as error:
             message = f"The request body paused for more than {self._timeout:g} seconds."
             raise GatewayError(408, "request_timeout", message) from error
@@ -91,7 +104,9 @@ class Incoming:
         if self._done or self._broken:
             return self._broken
         length = self._length()
-        return length is None or length > _SMALL
+        # A caller who waits for 100 Continue may send the body or the next request now.
+        bound = 0 if "HTTP_EXPECT" in self._environ else _SMALL
+        return length is None or length > bound
 
     def close_after(self) -> bool:
         """Tell the server to close the connection after the answer; False if it cannot be told."""

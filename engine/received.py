@@ -31,6 +31,26 @@ class Received(Unreader):  # type: ignore[misc]
         return data
 
 
+class AwaitedReader:
+    """The reader of a body whose caller waits for 100 Continue: sent when it is first read.
+
+    So a request that is refused by its head alone, as one without a valid token, never gets it
+    (RFC 9110 10.1.1).
+    """
+
+    def __init__(self, body: Body, sock: Any) -> None:
+        self._body = body
+        self._sock = sock
+        self.sent = False
+
+    def read(self, size: int) -> bytes:
+        if not self.sent:
+            self.sent = True
+            self._sock.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
+        data: bytes = self._body.read(size)
+        return data
+
+
 class KnownBody(Body):  # type: ignore[misc]
     """A body whose length is known; `left` bytes of it were not read yet."""
 

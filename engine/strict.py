@@ -1,7 +1,8 @@
 """gunicorn's request, stricter at the door.
 
-Folded headers and line ends that are not CRLF are refused: gunicorn's C parser takes them, and
-what two parsers read differently can smuggle a request.
+Folded headers, line ends that are not CRLF and a request line with more than one space between its
+parts are refused: gunicorn's C parser takes them, and what two parsers read differently can smuggle
+a request.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from engine.environ import UNPREFIXED
 from engine.received import KnownBody, Received
 from engine.repeated import LONGEST_LENGTH, Head
 
+_EMPTY_LINE = 2  # bytes: one may stand before a request (RFC 9112 2.2)
 _LONGEST_CHUNK_LINE = 4096
 _LONGEST_TRAILERS = 16_384
 _CHUNKS_IN_A_TURN = 64
@@ -112,7 +114,8 @@ class StrictChunkedReader(ChunkedReader):  # type: ignore[misc]
 
 
 class StrictRequest(message.Request):  # type: ignore[misc]
-    """A request whose head has CRLF line ends only and no folded headers (RFC 9112 2.2, 5.2).
+    """A request whose head has CRLF line ends only, no folded headers and single spaces in its
+    first line (RFC 9112 2.2, 3, 5.2).
 
     What nearly every request is, is read here in one pass; whatever is not that, gunicorn reads: a
     head that comes in pieces, breaks a rule, or comes from a proxy that is believed; a target that
@@ -159,6 +162,9 @@ class StrictRequest(message.Request):  # type: ignore[misc]
             head = bytes(buf[: len(buf) - len(rest)])
         if _is_loose(head):
             raise errors.ObsoleteFolding("folded header, or a line end that is not CRLF")
+        line = f"{self.method} {self.uri} HTTP/1.{self.version[1]}\r\n".encode("latin-1")
+        if not head.startswith(line, _EMPTY_LINE if head.startswith(b"\r\n") else 0):
+            raise errors.InvalidRequestLine("its parts are not separated by one space each")
         if plain and len(head) <= _LONGEST_KEPT:
             self.head = Head(head)
         return rest

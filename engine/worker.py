@@ -27,6 +27,7 @@ from gevent.pool import Pool
 from gevent.server import StreamServer
 from gunicorn import util
 from gunicorn.http import errors
+from gunicorn.http.body import Body
 from gunicorn.http.wsgi import base_environ
 from gunicorn.sock import ssl_context
 from gunicorn.workers.ggevent import GeventWorker
@@ -34,6 +35,7 @@ from gunicorn.workers.ggevent import GeventWorker
 from engine.environ import environ_of
 from engine.errors import CallerGone
 from engine.outgoing import Outgoing
+from engine.received import AwaitedReader
 from engine.request_id import request_id
 from engine.shutdown import Deadlines, deadlines
 from engine.strict import Requests
@@ -43,6 +45,11 @@ _STATUS = (
     (errors.LimitRequestHeaders, 431, "Request Header Fields Too Large"),
     (errors.ExpectationFailed, 417, "Expectation Failed"),
     (errors.ParseException, 400, "Bad Request"),
+)
+_BADLY_FRAMED = (
+    errors.InvalidChunkSize,
+    errors.InvalidChunkExtension,
+    errors.ChunkMissingTerminator,
 )
 _CALLER_LEFT = (errno.EPIPE, errno.ECONNRESET, errno.ENOTCONN)
 _LOOK = 0.25
@@ -131,6 +138,8 @@ class Worker(GeventWorker):  # type: ignore[misc]
             self._serve(requests, server, client, addr, greenlet)
         except errors.NoMoreData:
             self.log.debug("a caller left in the middle of a request")
+        except _BADLY_FRAMED:
+            self.log.info("what follows a request is not framed as its headers say")
         except OSError as error:
             if error.errno not in _CALLER_LEFT:
                 self.log.exception("a connection broke")
@@ -193,8 +202,6 @@ class Worker(GeventWorker):  # type: ignore[misc]
     def handle_request(self, listener_name: Any, req: Any, sock: Any, addr: Any) -> bool:
         """Answer one request. Whether the connection can carry another."""
         out = Outgoing(req, sock, self.cfg)
-        if req._expected_100_continue:
-            sock.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
         self.nr += 1
         if self.nr >= self.max_requests:
             self.alive = False
@@ -202,6 +209,8 @@ class Worker(GeventWorker):  # type: ignore[misc]
             out.force_close()
         try:
             environ = environ_of(self._base, req, sock, addr, listener_name)
+            if "HTTP_EXPECT" in environ and req.version == (1, 1):
+                environ["wsgi.input"] = Body(AwaitedReader(req.body, sock))
             self._answer(self._application(listener_name), environ, out)
         except TimeoutError as error:
             raise CallerGone("the caller takes nothing of the answer") from error

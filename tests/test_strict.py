@@ -29,6 +29,37 @@ def test_what_two_parsers_read_differently_is_refused(line: bytes) -> None:
         parsed(get(line))
 
 
+@pytest.mark.parametrize("careful", [b"", b"X_Y: 1\r\n"], ids=["plain", "read by gunicorn"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"GET  / HTTP/1.1",
+        b"GET /  HTTP/1.1",
+        b" GET / HTTP/1.1",
+        b"GET / HTTP/1.1 ",
+        b"GET\t/ HTTP/1.1",
+        b"GET /\tHTTP/1.1",
+        b"GET / HTTP/1.1\t",
+        b"GET \t/ HTTP/1.1",
+        b"GET /a b HTTP/1.1",
+        b"\r\nGET  / HTTP/1.1",
+        b"\r\n\r\nGET / HTTP/1.1",
+        b"\r\n" * 100 + b"GET / HTTP/1.1",
+        b"\nGET / HTTP/1.1",
+        b"\rGET / HTTP/1.1",
+        b" \r\nGET / HTTP/1.1",
+    ],
+)
+def test_a_request_line_has_one_space_between_its_parts(line: bytes, careful: bytes) -> None:
+    with pytest.raises(ParseException):
+        parsed(line + b"\r\nHost: h\r\n" + careful + b"\r\n")
+
+
+@pytest.mark.parametrize("target", [b"/", b"/a?b=c", b"http://h/a", b"/%20", b"/\xa0"])
+def test_one_empty_line_may_stand_before_a_request(target: bytes) -> None:
+    assert parsed(b"\r\n" + get(target=target)).uri == target.decode("latin-1")
+
+
 LENGTHS = ["0", "5", "0" * 16 + "5", "0" * 17 + "5", "0" * 19 + "5"]
 
 

@@ -19,6 +19,7 @@ from engine.marked_yaml import Marked, read
 from engine.network import Network, networks
 from engine.problem import Findings, Path, place_of
 
+_SERVER_TIMES = ("body_timeout", "request_timeout", "keepalive", "grace")
 _NAMED = ("specs", "upstreams", "models")
 
 
@@ -155,7 +156,7 @@ class _Builder:
 
     def _server(self, said: dict[str, Any]) -> model.Server:
         convert: dict[str, Any] = {"max_body": units.size, "trusted_proxies": self._proxies}
-        convert |= dict.fromkeys(("body_timeout", "keepalive", "grace"), units.seconds)
+        convert |= dict.fromkeys(_SERVER_TIMES, units.seconds)
         convert["base_url"] = lambda text: text.rstrip("/")
         values: dict[str, Any] = {k: convert[k](v) if k in convert else v for k, v in said.items()}
         return model.Server(**values)

@@ -29,6 +29,7 @@ class Server:
     trusted_proxies: tuple[Network, ...] = ()
     watch: bool = False
     base_url: str = ""
+    request_timeout: float = 300.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,9 +44,11 @@ def test_the_least_config_has_the_defaults():
 def test_durations_are_seconds_and_sizes_are_bytes():
     made = config(
         "server: {listen: '[::]:80', workers: 3, connections: 5, max_body: 1.5MiB,"
-        " body_timeout: 250ms, keepalive: 10m, grace: 1h}\n"
+        " body_timeout: 250ms, request_timeout: 2m, keepalive: 10m, grace: 1h}\n"
     )
-    assert made.server == Server("[::]:80", 3, 5, 1_572_864, 0.25, 600.0, 3600.0)
+    assert made.server == Server(
+        "[::]:80", 3, 5, 1_572_864, 0.25, 600.0, 3600.0, request_timeout=120.0
+    )
 
 
 def test_a_number_may_come_from_a_variable():

@@ -14,7 +14,7 @@ _WITHOUT_COUNTERS = {
     "local": "are counted by each machine alone",
     "deny": "do not pass",
 }
-_HIGHER_IS_WEAKER = frozenset({"max_body", "body_timeout"})
+_HIGHER_IS_WEAKER = frozenset({"max_body", "body_timeout", "request_timeout"})
 
 
 def differences(old: Side, new: Side) -> Iterator[Difference]:
