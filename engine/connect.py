@@ -102,8 +102,8 @@ def _directory(config: Config, url: str, told: Observing) -> Lookup:
 
     database = open_database(url, busy=0.05)
     told.closing.append(database.close)
-    find = callers(database, config.currency)
-    made = Directory(config.tokens, find, ttl=config.stores.token_ttl)
+    records = callers(database, config.currency)
+    made = Directory(config.tokens, records, ttl=config.stores.token_ttl)
     told.readings.append(of_directory(made))
     # Without ever having seen the records only the config's tokens work.
     told.health.checks["records"] = Check(partial(_records_away, database), lambda seen: not seen)

@@ -1,7 +1,8 @@
 """Who calls, by the digest of a token: the config's tokens, then the records, kept for a while.
 
-Each worker has one. It bounds what strangers can make the database do, and goes on with the
-tokens it knows while the database is away.
+Each worker has one. Tokens that it does not know are looked up in batches, so that strangers who
+try tokens cost the database little, and callers whom this worker sees for the first time are
+answered meanwhile. It goes on with the tokens it knows while the database is away.
 """
 
 from __future__ import annotations
@@ -9,21 +10,23 @@ from __future__ import annotations
 import logging
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import gevent
-from gevent.event import Event
 
+from engine.batches import Batches
 from engine.errors import GatewayError
 from engine.stores.records.failures import DatabaseAway, RecordsError
 from engine.tokens import Caller
 
 log = logging.getLogger("modelway")
 
+Records = Callable[[Sequence[str]], Mapping[str, Caller | ValueError]]
+"""Looks digests up: the callers of those it knows, a ValueError for a record that cannot be used.
+Raises RecordsError."""
+
 _SIZE = 10_000
-_GUESSES = 200.0
-"""Look-ups of tokens that turn out unknown, per second and at once, of one worker."""
 _LIMIT = 2.5
 """Seconds until the records have to answer."""
 _LONGEST_PAUSE = 4.0
@@ -40,19 +43,19 @@ class _Kept:
 
 
 class Directory:
-    """Looks tokens up. `find` asks the records: None for an unknown digest, raises RecordsError,
-    or ValueError for a record that cannot be used.
+    """Looks tokens up: in the config, in memory, or in batches in the records.
 
-    What it says holds for `ttl` seconds; a token seen before goes on working while the records are
-    away, up to `keep` seconds after they last confirmed it. `away` tells whether they are; `asked`,
-    `failed`, `stale` (answered from memory meanwhile) and `held_off` (guesses that were not looked
-    up) count, for the metrics.
+    What the records say holds for `ttl` seconds; a token seen before goes on working while they
+    are away, up to `keep` seconds after they last confirmed it. `size` bounds the known and the
+    unknown tokens that are remembered. `away` tells whether the records are; `asked`, `failed`,
+    `unknown` (asked, and not there) and `stale` (answered from memory meanwhile) count, for the
+    metrics.
     """
 
     def __init__(
         self,
         configured: Mapping[str, Caller],
-        find: Callable[[str], Caller | None],
+        records: Records,
         *,
         ttl: float = 10.0,
         keep: float = 86_400.0,
@@ -60,17 +63,16 @@ class Directory:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._configured = configured
-        self._find = find
+        self._records = records
         self._ttl = ttl
         self._keep = keep
         self._size = size
         self._clock = clock
         self._known: OrderedDict[str, _Kept] = OrderedDict()
         self._unknown: OrderedDict[str, _Kept] = OrderedDict()
-        self._asking: dict[str, Event] = {}
-        self._guesses = _Bucket(_GUESSES, clock)
+        self._batches = Batches(self._look_up)
         self._absence = _Absence(clock)
-        self.asked = self.failed = self.stale = self.held_off = 0
+        self.asked = self.failed = self.unknown = self.stale = 0
 
     @property
     def away(self) -> bool:
@@ -87,7 +89,7 @@ class Directory:
             return caller
         kept = self._fresh(digest)
         if kept is None:
-            kept = self._ask_once(digest)
+            kept = self._ask(digest)
         if kept.broken:
             raise _broken(kept.broken)
         return kept.caller
@@ -103,100 +105,63 @@ class Directory:
                 return kept
         return None
 
-    def _ask_once(self, digest: str) -> _Kept:
-        """Ask the records, or wait for the greenlet that asks about the same token."""
+    def _ask(self, digest: str) -> _Kept:
+        """Wait for the records, or answer from memory while they are away."""
+        if not self._absence.is_due():
+            return self._from_memory(digest)
         if self.away and digest in self._known:
             # Nobody who can be answered waits to find out whether the records are back.
-            if digest not in self._asking and self._absence.may_ask():
-                self._asking[digest] = Event()
-                gevent.spawn(self._ask_quietly, digest)
+            self._batches.start(digest)
             return self._from_memory(digest)
-        while (asking := self._asking.get(digest)) is not None:
-            asking.wait()
-            kept = self._fresh(digest)
-            if kept is not None:
-                return kept
+        return self._batches.get(digest) or self._from_memory(digest)
+
+    def _look_up(self, digests: Sequence[str]) -> Mapping[str, _Kept]:
+        """What the records say of each digest; nothing at all while they are away."""
         if not self._absence.may_ask():
-            return self._from_memory(digest)
-        self._asking[digest] = Event()
-        return self._ask(digest)
-
-    def _ask_quietly(self, digest: str) -> None:
+            return {}
+        self.asked += len(digests)
         try:
-            self._ask(digest)
-        except GatewayError as error:
-            log.debug("asked again whether the records are back: %s", error.message)
-
-    def _ask(self, digest: str) -> _Kept:
-        try:
-            if digest not in self._known and not self._guesses.take():
-                self.held_off += 1
-                raise _unavailable("Too many unknown tokens were tried at this moment.")
-            self.asked += 1
-            kept = self._look_up(digest)
+            found = self._within_limit(digests)
         except RecordsError as error:
-            self.failed += 1
+            self.failed += len(digests)
             self._absence.begins(error)
-            return self._from_memory(digest)
-        else:
-            self._absence.ends()
-            self._remember(digest, kept)
-            return kept
-        finally:
-            self._asking.pop(digest).set()
+            return {}
+        self._absence.ends()
+        return {digest: self._remember(digest, found.get(digest)) for digest in digests}
 
-    def _look_up(self, digest: str) -> _Kept:
+    def _within_limit(self, digests: Sequence[str]) -> Mapping[str, Caller | ValueError]:
         limit = gevent.Timeout(_LIMIT)
         try:
             with limit:
-                return _Kept(self._find(digest), self._clock())
-        except ValueError as error:
-            log.error("a token's record makes no sense: %s", error)
-            return _Kept(None, self._clock(), str(error))
+                return self._records(digests)
         except gevent.Timeout as late:
             if late is not limit:
                 raise
             raise DatabaseAway(f"no answer within {_LIMIT} s") from late
 
-    def _remember(self, digest: str, kept: _Kept) -> None:
-        if kept.caller is not None or kept.broken:
-            self._guesses.give_back()
-            cache, other = self._known, self._unknown
+    def _remember(self, digest: str, found: Caller | ValueError | None) -> _Kept:
+        if isinstance(found, ValueError):
+            log.error("a token's record makes no sense: %s", found)
+            kept = _Kept(None, self._clock(), str(found))
         else:
-            cache, other = self._unknown, self._known
+            kept = _Kept(found, self._clock())
+        cache, other = self._known, self._unknown
+        if found is None:
+            self.unknown += 1
+            cache, other = other, cache
         other.pop(digest, None)
         cache[digest] = kept
         cache.move_to_end(digest)
         if len(cache) > self._size:
             cache.popitem(last=False)
+        return kept
 
     def _from_memory(self, digest: str) -> _Kept:
         kept = self._known.get(digest)
         if kept is None or self._clock() - kept.at >= self._keep:
-            raise _unavailable("The token cannot be checked at this moment.")
+            raise _unavailable()
         self.stale += 1
         return kept
-
-
-class _Bucket:
-    """Lets `rate` pass per second, and as many at once after a quiet second."""
-
-    def __init__(self, rate: float, clock: Callable[[], float]) -> None:
-        self._rate = self._left = rate
-        self._clock = clock
-        self._at = clock()
-
-    def take(self) -> bool:
-        now = self._clock()
-        self._left = min(self._rate, self._left + (now - self._at) * self._rate)
-        self._at = now
-        if self._left < 1:
-            return False
-        self._left -= 1
-        return True
-
-    def give_back(self) -> None:
-        self._left = min(self._rate, self._left + 1)
 
 
 class _Absence:
@@ -209,14 +174,16 @@ class _Absence:
         self._said = float("-inf")
         self.away = False
 
+    def is_due(self) -> bool:
+        """Whether the records answered last, or it is time to try them again."""
+        return not self.away or self._clock() >= self._again
+
     def may_ask(self) -> bool:
-        """Whether to ask; while they are away, one may at a time."""
-        if not self.away:
-            return True
-        now = self._clock()
-        if now < self._again:
+        """Whether to ask now; while they are away, one batch at a time may."""
+        if not self.is_due():
             return False
-        self._again = now + 2 * _LIMIT  # until it is known what came of it
+        if self.away:
+            self._again = self._clock() + 2 * _LIMIT  # until it is known what came of it
         return True
 
     def begins(self, why: RecordsError) -> None:
@@ -236,9 +203,9 @@ class _Absence:
         self._said = float("-inf")
 
 
-def _unavailable(message: str) -> GatewayError:
-    headers = [("retry-after", "1")]
-    return GatewayError(503, "store_unavailable", f"{message} Try again shortly.", headers=headers)
+def _unavailable() -> GatewayError:
+    message = "The token cannot be checked at this moment. Try again shortly."
+    return GatewayError(503, "store_unavailable", message, headers=[("retry-after", "1")])
 
 
 def _broken(why: str) -> GatewayError:

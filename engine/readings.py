@@ -82,7 +82,7 @@ def of_directory(directory: Directory) -> Read:
     """How tokens are looked up."""
 
     def read() -> Iterator[Reading]:
-        for result in ("asked", "failed", "stale", "held_off"):
+        for result in ("asked", "failed", "unknown", "stale"):
             yield names.LOOKUPS, (result,), getattr(directory, result)
         yield names.RECORDS_AWAY, (), float(directory.away)
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from engine.exchange import Observer
+from engine.guesses import GuessLimit
 from engine.network import Network
 from engine.stores.counters import Counters
 from engine.telemetry.health import Health
@@ -29,7 +30,8 @@ class Lookup(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """`clock` gives Unix seconds, `dice` a number from 0 up to 1, `tokens` callers by digest.
+    """`clock` gives Unix seconds, `dice` a number from 0 up to 1, `tokens` callers by digest,
+    `guesses` how many unknown tokens a client has tried.
 
     `counters` count what is limited; `allow_uncounted` lets requests pass that they cannot count.
     `prices` are per model, in `currency`. `begin` is told of the beginning of each
@@ -40,6 +42,7 @@ class Services:
     """
 
     tokens: Lookup = field(default_factory=dict[str, Caller])
+    guesses: GuessLimit = field(default_factory=GuessLimit)
     clock: Callable[[], float] = time.time
     dice: Callable[[], float] = random.random
     counters: Counters | None = None

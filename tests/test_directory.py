@@ -22,20 +22,23 @@ ANNA, BERT = Caller("anna"), Caller("bert")
 
 
 class Records:
-    """Callers by digest, as the records would find them: `seen` lists the look-ups."""
+    """Callers by digest, as the records would find them: `seen` lists the digests that were looked
+    up, `batches` how many at once."""
 
     def __init__(self, **callers):
         self.callers = callers
         self.seen = []
+        self.batches = []
         self.fails = None
         self.before = lambda: None
 
-    def __call__(self, hashed):
-        self.seen.append(hashed)
+    def __call__(self, digests):
+        self.seen += digests
+        self.batches.append(len(digests))
         self.before()
         if self.fails is not None:
             raise self.fails
-        return self.callers.get(hashed)
+        return {hashed: self.callers[hashed] for hashed in digests if hashed in self.callers}
 
 
 class Clock:
@@ -115,45 +118,31 @@ def test_guesses_do_not_push_out_what_is_known(asked, clock):
     assert asked.seen == []
 
 
-def test_guesses_are_held_off_beyond_their_rate(directory, asked, clock):
-    answers = []
-    for number in range(1000):
-        try:
-            answers.append(directory.get(f"guess {number}"))
-        except GatewayError as error:
-            answers.append(error.code)
-    assert answers == [None] * 200 + ["store_unavailable"] * 800
-    assert len(asked.seen) == 200
-    assert directory.held_off == 800
-    clock.now += 0.5
-    held = refusal_count(directory, 300)
-    assert held == 200
-    assert not directory.away
+def test_any_number_of_guesses_keeps_no_caller_from_being_found(directory, asked):
+    """Those who ask at the same moment are looked up in a few batches, callers among them."""
+    guesses = [gevent.spawn(directory.get, f"guess {number}") for number in range(5000)]
+    callers = [gevent.spawn(directory.get, hashed) for hashed in "ab"]
+    gevent.joinall([*guesses, *callers], timeout=30)
+    assert [greenlet.get(block=False) for greenlet in callers] == [ANNA, BERT]
+    assert not any(greenlet.get(block=False) for greenlet in guesses)
+    assert sorted(asked.batches) == [5002 % 256, *[256] * 19]
+    assert (directory.unknown, directory.asked) == (5000, 5002)
 
 
-def refusal_count(directory, number):
-    held = 0
-    for index in range(number):
-        try:
-            directory.get(f"more {index}")
-        except GatewayError:
-            held += 1
-    return held
+def test_guesses_that_push_each_other_out_of_memory_are_all_answered(asked, clock):
+    directory = Directory({}, asked, size=3, clock=clock)
+    guesses = [gevent.spawn(directory.get, f"guess {number}") for number in range(100)]
+    gevent.joinall(guesses, timeout=30)
+    assert [greenlet.get(block=False) for greenlet in guesses] == [None] * 100
 
 
-def test_tokens_that_exist_are_no_guesses(asked, clock):
-    asked.callers = {f"t{n}": ANNA for n in range(1000)}
-    directory = Directory({}, asked, clock=clock)
-    assert all(directory.get(f"t{n}") is ANNA for n in range(1000))
-
-
-def test_a_known_token_is_asked_about_again_while_guesses_are_held_off(directory, asked, clock):
+def test_a_known_token_is_asked_about_again_among_guesses(directory, asked, clock):
     directory.get("a")
-    clock.now += 9.999
-    refusal_count(directory, 400)
-    clock.now += 0.001
+    clock.now += 10
+    guesses = [gevent.spawn(directory.get, f"guess {number}") for number in range(400)]
     assert directory.get("a") is ANNA
-    assert asked.seen[-1] == "a"
+    assert "a" in asked.seen[1:]
+    gevent.joinall(guesses, timeout=30)
 
 
 @pytest.mark.parametrize(("hashed", "caller"), [("a", ANNA), ("x", None)])
@@ -179,14 +168,48 @@ def test_one_who_is_killed_while_asking_leaves_nobody_waiting(directory, asked):
     assert second.get(timeout=10) is ANNA
 
 
-def test_different_tokens_are_asked_about_side_by_side(directory, asked):
+def test_different_tokens_are_asked_about_together(directory, asked):
     goes_on = Event()
     asked.before = goes_on.wait
     greenlets = [gevent.spawn(directory.get, hashed) for hashed in "ab"]
     gevent.idle()
-    assert asked.seen == ["a", "b"]
+    assert asked.batches == [2]
     goes_on.set()
     assert [greenlet.get(timeout=10) for greenlet in greenlets] == [ANNA, BERT]
+
+
+def test_who_comes_while_a_batch_is_looked_up_does_not_wait_for_it(directory, asked):
+    goes_on = Event()
+    asked.before = goes_on.wait
+    first = gevent.spawn(directory.get, "a")
+    gevent.idle()
+    asked.before = lambda: None
+    assert directory.get("b") is BERT
+    assert not first.ready()
+    goes_on.set()
+    assert first.get(timeout=10) is ANNA
+
+
+def test_no_more_than_four_batches_are_under_way(directory, asked):
+    goes_on = Event()
+    asked.before = goes_on.wait
+    greenlets = []
+    for number in range(10):
+        greenlets.append(gevent.spawn(directory.get, f"x{number}"))
+        gevent.idle()
+    assert asked.batches == [1] * 4
+    goes_on.set()
+    gevent.joinall(greenlets, timeout=10, raise_error=True)
+    assert sorted(asked.batches) == [1, 1, 1, 1, 6]
+
+
+def test_what_nobody_expected_is_raised_for_all_who_wait_and_blocks_none(directory, asked):
+    asked.fails = ZeroDivisionError()
+    greenlets = [gevent.spawn(directory.get, hashed) for hashed in "ab"]
+    gevent.joinall(greenlets, timeout=10)
+    assert [type(greenlet.exception) for greenlet in greenlets] == [ZeroDivisionError] * 2
+    asked.fails = None
+    assert directory.get("a") is ANNA
 
 
 @pytest.mark.parametrize("why", [DatabaseAway("gone"), DatabaseRefuses("no tables yet")])
@@ -252,11 +275,14 @@ def test_one_only_finds_out_whether_the_records_are_back(directory, asked, clock
     goes_on = Event()
     asked.before = goes_on.wait
     asked.seen.clear()
-    greenlets = [gevent.spawn(refusal, directory, hashed) for hashed in "abde"]
+    first = gevent.spawn(refusal, directory, "a")
+    gevent.idle()
+    greenlets = [gevent.spawn(refusal, directory, hashed) for hashed in "bde"]
     gevent.idle()
     assert asked.seen == ["a"]
-    assert [greenlet.dead for greenlet in greenlets] == [False, True, True, True]
+    assert [greenlet.dead for greenlet in (first, *greenlets)] == [False, True, True, True]
     goes_on.set()
+    greenlets.append(first)
     gevent.joinall(greenlets, timeout=10, raise_error=True)
 
 
@@ -322,14 +348,15 @@ def test_a_time_limit_of_somebody_else_goes_to_them(directory, asked):
 
 
 def test_a_record_that_makes_no_sense_is_refused_and_says_why(directory, asked, clock):
-    asked.fails = ValueError("'20 EUR/30d' is in EUR, but prices are in USD")
+    sound, asked.callers["a"] = asked.callers["a"], ValueError("'20 EUR/30d' is in EUR")
     for _ in range(2):
         error = refusal(directory, "a")
         assert (error.status, error.code) == (500, "token_broken")
         assert "in EUR" in error.message
     assert asked.seen == ["a"]
+    assert directory.get("b") is BERT
     assert not directory.away
-    asked.fails = None
+    asked.callers["a"] = sound
     clock.now += 10
     assert directory.get("a") is ANNA
 

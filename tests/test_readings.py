@@ -51,7 +51,7 @@ def test_the_ledger_tells_how_far_the_database_is_behind():
 
 
 def test_the_directory_tells_of_its_look_ups():
-    directory = SimpleNamespace(asked=5, failed=1, stale=2, held_off=3, away=True)
+    directory = SimpleNamespace(asked=5, failed=1, stale=2, unknown=3, away=True)
     found = read(readings.of_directory(directory))
     assert found[names.LOOKUPS.name, "stale"] == 2
     assert found[names.RECORDS_AWAY.name,] == 1.0

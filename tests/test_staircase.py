@@ -26,6 +26,7 @@ GROUND = [
     *("usage", "allowance", "network", "ledger", "rundir", "request_id"),
     *("child_process", "boot_pipe"),
     *("usage", "allowance", "network", "listen", "ledger", "rundir", "request_id"),
+    *("usage", "allowance", "network", "ledger", "rundir", "request_id", "batches", "guesses"),
 ]
 STAIRCASE = (
     GROUND,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -36,9 +37,10 @@ def authenticate(
     any_operation: bool = False,
     same_origin: SameOrigin | None = None,
 ) -> Stage:
-    """A stage that sets `exchange.caller`, or raises GatewayError 401, or 403 for a token that is
-    not for this operation (unless it is asked for by any) or this address, or that a browser
-    attached for a page that `same_origin` does not allow.
+    """A stage that sets `exchange.caller`, or raises GatewayError 401 (429 for an unknown token
+    from an address that has tried many), or 403 for a token that is not for this operation (unless
+    it is asked for by any) or this address, or that a browser attached for a page that
+    `same_origin` does not allow.
 
     Whatever stands in any of `carriers` is taken out of the request, also on a public route, so
     that it can be neither forwarded nor logged.
@@ -71,7 +73,7 @@ def authenticate(
         if prefixes and _SUBPROTOCOLS in exchange.environ:
             exchange.environ = _without_subprotocols(exchange.environ, prefixes)
         if not public:
-            exchange.caller = _caller(secrets, wanted, challenge, services)
+            exchange.caller = _caller(secrets, wanted, challenge, exchange, services)
             if not any_operation:
                 _permit(exchange.caller, exchange.operation)
             _welcome(exchange.caller, exchange, services)
@@ -138,7 +140,13 @@ def _without_subprotocols(environ: Mapping[str, Any], prefixes: tuple[str, ...])
     return changed
 
 
-def _caller(secrets: Sequence[str], wanted: str, challenge: Headers, services: Services) -> Caller:
+def _caller(
+    secrets: Sequence[str],
+    wanted: str,
+    challenge: Headers,
+    exchange: Exchange,
+    services: Services,
+) -> Caller:
     expired = False
     for secret in secrets:
         if len(secret) > _LONGEST:
@@ -155,10 +163,24 @@ def _caller(secrets: Sequence[str], wanted: str, challenge: Headers, services: S
     if expired:
         message = "The token has expired or was revoked. Ask the platform's operator for one."
     elif secrets:
+        _count_guess(exchange, services)
         message = "The token is not known here. Check that it is this platform's own."
     else:
         message = f"The request has no token. Send it as {wanted}."
     raise GatewayError(401, "invalid_api_key", message, headers=challenge)
+
+
+def _count_guess(exchange: Exchange, services: Services) -> None:
+    """Raises GatewayError 429 for an address that has tried too many unknown tokens."""
+    wait = services.guesses.take(caller_address(exchange.environ, services.proxies))
+    if wait:
+        seconds = math.ceil(wait)
+        message = (
+            "The token is not known here, and too many unknown tokens were tried from this "
+            f"address. Check the token; another may be tried in {seconds} s."
+        )
+        headers = [("retry-after", str(seconds))]
+        raise GatewayError(429, "too_many_unknown_tokens", message, headers=headers)
 
 
 def _permit(caller: Caller, operation: str) -> None:

@@ -169,8 +169,8 @@ LEDGER_SHIPPED = _counter("modelway_ledger_rows_shipped_total", "", "Rows that g
 LOOKUPS = _counter(
     "modelway_token_lookups_total",
     "result",
-    "Looking tokens up in the database: asked, failed, stale (answered from memory while it is "
-    "away), held_off (guesses that were not looked up).",
+    "Looking tokens up in the database: asked, failed, unknown (asked, and not there), stale "
+    "(answered from memory while it is away).",
 )
 RECORDS_AWAY = _gauge(
     "modelway_records_away", "", "1 while the database of tokens cannot be asked.", "livemax"

@@ -1,11 +1,14 @@
 """Who calls: tokens in every place, and that they go no further."""
 
 import base64
+from dataclasses import replace
 
 import pytest
 
 from engine.errors import GatewayError
 from engine.exchange import Exchange, Response
+from engine.guesses import GuessLimit
+from engine.network import networks
 from engine.same_origin import SameOrigin
 from engine.services import Services
 from engine.spec.security import BASIC, BEARER, Carrier
@@ -366,3 +369,37 @@ def test_pages_of_the_listed_origins_may_use_a_cookie():
         lambda e: seen.append(e) or Response(200, []),
     )
     assert seen[0].caller.name == "alice"
+
+
+def tried(services, secret, address="192.0.2.1", **environ):
+    """The status and headers of a request with this token."""
+    environ |= {"HTTP_AUTHORIZATION": f"Bearer {secret}", "REMOTE_ADDR": address}
+    exchange = Exchange("GET", "/", "", environ)
+    try:
+        authenticate([BEARER], False, services)(exchange, lambda given: Response(200, []))
+    except GatewayError as error:
+        return error.status, dict(error.headers)
+    return 200, {}
+
+
+def test_many_unknown_tokens_of_an_address_are_429_and_its_callers_are_still_known():
+    services = replace(SERVICES, guesses=GuessLimit(burst=3.0, clock=lambda: 0.0))
+    assert [tried(services, f"guess {n}")[0] for n in range(4)] == [401, 401, 401, 429]
+    assert tried(services, "guess")[1]["retry-after"] == "1"
+    assert tried(services, SECRET)[0] == 200
+    assert tried(services, EXPIRED)[0] == 401
+    assert tried(services, "guess", address="192.0.2.2")[0] == 401
+
+
+def test_behind_a_proxy_each_client_has_its_own_count_of_unknown_tokens():
+    services = replace(
+        SERVICES,
+        guesses=GuessLimit(burst=1.0, clock=lambda: 0.0),
+        proxies=networks(["10.0.0.0/8"]),
+    )
+    clients = ["192.0.2.1", "192.0.2.2", "9.9.9.9, 192.0.2.1"]
+    found = [
+        tried(services, "guess", address="10.0.0.1", HTTP_X_FORWARDED_FOR=client)[0]
+        for client in clients
+    ]
+    assert found == [401, 401, 429]

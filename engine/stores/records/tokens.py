@@ -90,8 +90,8 @@ _COLUMNS = [table.c[field.name] for field in fields(Token)]
 _LISTS = ("models", "operations", "ips")
 _BY_DIGEST = select(*_COLUMNS).where(
     or_(
-        table.c.sha256 == bindparam("digest"),
-        table.c.previous_sha256 == bindparam("digest"),
+        table.c.sha256.in_(bindparam("digests", expanding=True)),
+        table.c.previous_sha256.in_(bindparam("digests", expanding=True)),
     )
 )
 _BY_NAME = select(*_COLUMNS).where(table.c.name == bindparam("name"))
@@ -99,18 +99,48 @@ _BY_NAME = select(*_COLUMNS).where(table.c.name == bindparam("name"))
 
 def find(database: Database, digest: str) -> Token | None:
     """The token that has this digest, or had it before a rotation."""
-    row = database.read(lambda c: c.execute(_BY_DIGEST, {"digest": digest}).first())
+    row = database.read(lambda c: c.execute(_BY_DIGEST, {"digests": [digest]}).first())
     return None if row is None else _token(row)
 
 
-def callers(database: Database, currency: str) -> Callable[[str], Caller | None]:
-    """What a Directory asks: the caller by digest. ValueError for a record that makes no sense."""
+def callers(
+    database: Database, currency: str
+) -> Callable[[Sequence[str]], dict[str, Caller | ValueError]]:
+    """What a Directory asks: the callers of some digests, by digest, in one query. A record that
+    cannot be used is a ValueError that says why; a digest that is not there is left out."""
 
-    def caller(digest: str) -> Caller | None:
-        token = find(database, digest)
-        return None if token is None else token.caller(digest, currency)
+    def look_up(digests: Sequence[str]) -> dict[str, Caller | ValueError]:
+        asked = {"digests": _padded(digests)}
+        try:
+            rows = database.read(lambda c: c.execute(_BY_DIGEST, asked).all())
+        except ValueError as error:  # a column that is no JSON: it spoils its own token only
+            if len(digests) == 1:
+                return {digests[0]: error}
+            half = len(digests) // 2
+            return look_up(digests[:half]) | look_up(digests[half:])
+        wanted = set(digests)
+        found: dict[str, Caller | ValueError] = {}
+        for column in ("previous_sha256", "sha256"):  # one in force counts before a former one
+            for row in rows:
+                digest = getattr(row, column)
+                if digest in wanted:
+                    found[digest] = _caller(row, digest, currency)
+        return found
 
-    return caller
+    return look_up
+
+
+def _padded(digests: Sequence[str]) -> list[str]:
+    """The digests, the last repeated up to a power of two: few statements for a server to know."""
+    size = 1 << (len(digests) - 1).bit_length()
+    return [*digests, *[digests[-1]] * (size - len(digests))]
+
+
+def _caller(row: Row[Any], digest: str, currency: str) -> Caller | ValueError:
+    try:
+        return _token(row).caller(digest, currency)
+    except ValueError as error:
+        return error
 
 
 def named(database: Database, name: str) -> Token:

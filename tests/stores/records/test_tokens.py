@@ -10,6 +10,7 @@ from engine.allowance import Allowance
 from engine.stores.records import tokens
 from engine.stores.records.database import open_database
 from engine.stores.records.failures import Clash
+from engine.stores.records.migrate import upgrade
 from engine.stores.records.tokens import Token, UnknownToken
 from engine.tokens import digest, new_secret
 
@@ -201,18 +202,47 @@ def test_a_bound_that_cannot_be_kept_is_not_left_out(change):
         replace(FULL, **change).caller(FULL.sha256, "USD")
 
 
-def test_a_list_that_somebody_wrote_wrongly_is_not_taken_for_letters(records):
-    tokens.add(records, [FULL])
-    records.write(lambda c: c.execute(text("UPDATE tokens SET models = '\"gpt\"'")))
-    with pytest.raises(ValueError, match="'models' is no list"):
-        tokens.callers(records, "USD")(FULL.sha256)
+@pytest.mark.parametrize("wrong", ['"gpt"', "{}", "7"])
+def test_a_list_that_somebody_wrote_wrongly_spoils_its_own_token_only(records, wrong):
+    tokens.add(records, [FULL, PLAIN])
+    change = text("UPDATE tokens SET models = :wrong WHERE name = :name")
+    if records.kind == "postgresql":
+        change = text("UPDATE tokens SET models = CAST(:wrong AS json) WHERE name = :name")
+    records.write(lambda c: c.execute(change, {"wrong": wrong, "name": FULL.name}))
+    found = tokens.callers(records, "USD")([FULL.sha256, PLAIN.sha256, digest("nobody")])
+    assert "'models' is no list" in str(found.pop(FULL.sha256))
+    assert {hashed: caller.name for hashed, caller in found.items()} == {PLAIN.sha256: "plain"}
 
 
-def test_callers_are_found_by_digest(records):
-    tokens.add(records, [PLAIN])
+def test_a_column_that_is_no_json_spoils_its_own_token_only(tmp_path):
+    """PostgreSQL keeps none that is not."""
+    database = open_database(f"sqlite:///{tmp_path}/records.db")
+    upgrade(database)
+    others = [Token(f"t{n}", digest(f"t{n}"), NOW) for n in range(20)]
+    tokens.add(database, [*others[:10], FULL, *others[10:]])
+    broken = text("UPDATE tokens SET ips = '[1' WHERE name = :name")
+    database.write(lambda c: c.execute(broken, {"name": FULL.name}))
+    found = tokens.callers(database, "USD")([t.sha256 for t in (*others, FULL)])
+    assert isinstance(found.pop(FULL.sha256), ValueError)
+    assert {caller.name for caller in found.values()} == {f"t{n}" for n in range(20)}
+    database.close()
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 255, 256])
+def test_callers_are_found_by_their_digests(records, count):
+    tokens.add(records, [PLAIN, FULL])
+    guesses = [digest(f"guess {n}") for n in range(count - 1)]
     find = tokens.callers(records, "USD")
-    assert find(PLAIN.sha256).name == "plain"
-    assert find(digest("nobody")) is None
+    assert find([*guesses, PLAIN.sha256])[PLAIN.sha256].name == "plain"
+    assert find([*guesses, digest("before")])[digest("before")].expires == NOW + 10
+    assert find([*guesses, digest("nobody")]) == {}
+
+
+def test_both_secrets_of_a_rotated_token_are_found_at_once(records):
+    tokens.add(records, [FULL])
+    found = tokens.callers(records, "USD")([digest("before"), FULL.sha256])
+    assert found[FULL.sha256].expires == NOW + 1000.125
+    assert found[digest("before")].expires == NOW + 10
 
 
 def _rotate_often(url, barrier, found):
@@ -247,9 +277,9 @@ def test_a_look_up_goes_by_the_indexes(records):
             asked = "EXPLAIN {}"
         else:
             asked = "EXPLAIN QUERY PLAN {}"
-        statement = str(tokens._BY_DIGEST.compile(compile_kwargs={"literal_binds": False}))
-        statement = statement.replace(":digest", "'x'")
-        rows = connection.exec_driver_sql(asked.format(statement)).all()
+        statement = tokens._BY_DIGEST.params(digests=[digest(str(n)) for n in range(256)])
+        written = statement.compile(connection, compile_kwargs={"literal_binds": True})
+        rows = connection.exec_driver_sql(asked.format(written)).all()
         connection.invalidate()
         return " ".join(map(str, rows))
 

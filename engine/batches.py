@@ -1,0 +1,75 @@
+"""Batched look-ups: keys that wait at the same moment are asked for together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import islice
+from typing import Generic, TypeVar
+
+import gevent
+from gevent.event import AsyncResult
+
+T = TypeVar("T")
+
+
+class Batches(Generic[T]):
+    """Runs `look_up` on up to `size` keys at once, in at most `concurrency` greenlets.
+
+    A batch starts on the next turn of the event loop, so it holds every key that was asked for
+    until then. A key that several greenlets wait for is looked up once. Keys wait in order of
+    arrival, one for each greenlet at most, so the queue is bounded by the worker's connections.
+    """
+
+    def __init__(
+        self,
+        look_up: Callable[[Sequence[str]], Mapping[str, T]],
+        *,
+        size: int = 256,
+        concurrency: int = 4,
+    ) -> None:
+        self._look_up = look_up
+        self._size = size
+        self._concurrency = concurrency
+        self._queue: dict[str, AsyncResult[T | None]] = {}
+        self._pending: dict[str, AsyncResult[T | None]] = {}  # queued, or being looked up
+        self._running = 0
+
+    def get(self, key: str) -> T | None:
+        """Wait for what `look_up` returns for the key; None where it returns nothing.
+
+        Raises what `look_up` raised.
+        """
+        return self.start(key).get()
+
+    def start(self, key: str) -> AsyncResult[T | None]:
+        """Queue the key, unless it waits already."""
+        result = self._pending.get(key)
+        if result is None:
+            result = self._pending[key] = self._queue[key] = AsyncResult()
+            if self._running < self._concurrency:
+                self._running += 1
+                gevent.spawn(self._run)
+        return result
+
+    def _run(self) -> None:
+        try:
+            while self._queue:
+                batch = {key: self._queue.pop(key) for key in list(islice(self._queue, self._size))}
+                self._answer(batch)
+        finally:
+            self._running -= 1
+
+    def _answer(self, batch: Mapping[str, AsyncResult[T | None]]) -> None:
+        error: BaseException = RuntimeError("the look-up was abandoned")
+        found: Mapping[str, T] | None = None
+        try:
+            found = self._look_up(list(batch))
+        except Exception as raised:  # noqa: BLE001 - raised again in each greenlet that waits
+            error = raised
+        finally:
+            for key, result in batch.items():
+                del self._pending[key]
+                if found is None:
+                    result.set_exception(error)
+                else:
+                    result.set(found.get(key))
