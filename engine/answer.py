@@ -7,37 +7,61 @@ from urllib.parse import unquote
 
 import orjson
 
-from engine.dialects import Dialect, ModelCard
+from engine.dialects import Dialect
 from engine.errors import GatewayError
 from engine.exchange import Exchange, Handler, Response
-from engine.problem import near
+from engine.model_operations import listed
+from engine.shown_models import ShownModels
 from engine.spec.query import Query
+from engine.tokens import Caller
 
 _JSON = [("content-type", "application/json")]
+_LONGEST = 200
 
 
-def models(cards: Sequence[ModelCard], variable: str = "") -> Handler:
-    """A handler that lists the models the caller may use, or shows the one named in the path.
+def models(shown: ShownModels, variable: str = "") -> Handler:
+    """A handler that lists the models the caller may use, or shows the one named in the path, also
+    where a wildcard serves it.
 
-    The answer has the shape of the caller's dialect.
+    The answer has the shape of the caller's dialect, and only models that can be called in it.
     """
 
     def handle(exchange: Exchange) -> Response:
         dialect, caller = exchange.dialect, exchange.caller
-        usable = [card for card in cards if caller is None or caller.may_use(card.name)]
         if not variable:
-            document = dialect.models(usable, dict(Query.parse(exchange.query).items()))
-            return Response(200, _JSON, orjson.dumps(document))
+            return Response(200, _JSON, _list(shown, dialect, caller, exchange.query))
         name = unquote(exchange.variable(variable))
-        for card in usable:
-            if card.name == name:
-                return Response(200, _JSON, orjson.dumps(dialect.model(card)))
-        meant = near(name[:200], [card.name for card in usable])
-        hint = f" Did you mean '{meant}'?" if meant else ""
-        message = f"The model '{name[:200]}' does not exist here, or the token may not use it."
-        raise GatewayError(404, "model_not_found", message + hint, param=variable)
+        usable = caller is None or caller.may_use(name)
+        card = shown.find(name, dialect) if usable else None
+        if card is None:
+            raise _not_found(name, usable, shown, caller, variable)
+        return Response(200, _JSON, orjson.dumps(dialect.model(card)))
 
     return handle
+
+
+def _list(shown: ShownModels, dialect: Dialect, caller: Caller | None, query: str) -> bytes:
+    def make() -> bytes:
+        parameters = dict(Query.parse(query).items())
+        return orjson.dumps(dialect.models(shown.listed(dialect, caller), parameters))
+
+    if query:
+        return make()
+    return shown.answers.get((dialect.name, None if caller is None else caller.models), make)
+
+
+def _not_found(
+    name: str, usable: bool, shown: ShownModels, caller: Caller | None, variable: str
+) -> GatewayError:
+    message = f"The model '{name[:_LONGEST]}' does not exist here, or the token may not use it."
+    has = shown.operations_of(name) if usable else None
+    if has:
+        message = f"The model '{name[:_LONGEST]}' is not served in this format; it has "
+        message += f"{listed(has)}."
+    elif has is None:
+        meant = shown.suggestions.near(name, lambda one: caller is None or caller.may_use(one))
+        message += f" Did you mean '{meant}'?" if meant else ""
+    return GatewayError(404, "model_not_found", message, param=variable)
 
 
 def speaking(exchange: Exchange, dialects: Sequence[Dialect]) -> Dialect:

@@ -9,10 +9,10 @@ from engine import answer
 from engine.connect import is_metered, services_of
 from engine.console.site import pages
 from engine.cors import Cors
-from engine.dialects import ModelCard
 from engine.endpoint import Door
 from engine.exchange import Handler, Stage
 from engine.listen import ListenAddress
+from engine.model_operations import ModelOperations
 from engine.pipeline import compose
 from engine.plan import Plan, Route
 from engine.readings import of_door, of_upstreams
@@ -21,6 +21,7 @@ from engine.relay.websocket.sessions import Sessions
 from engine.router import Application, Resource, application
 from engine.same_origin import SameOrigin
 from engine.services import Services
+from engine.shown_models import ShownModels
 from engine.stages.authenticate import authenticate
 from engine.stages.limit import limit
 from engine.stages.meter import meter
@@ -55,6 +56,8 @@ class _Parts:
     services: Services
     upstreams: Mapping[str, Upstream]
     catalog: Catalog
+    operations: ModelOperations
+    shown: ShownModels
     watcher: Watcher
     around: Around
     sessions: Sessions
@@ -78,16 +81,19 @@ def build(
     upstreams = {name: connect(said, client) for name, said in plan.config.upstreams.items()}
     models = catalog(plan.config.models, upstreams)
     server, origins = plan.config.server, plan.config.origins
+    operations = plan.model_operations()
     parts = _Parts(
-        plan,
-        services,
-        upstreams,
-        models,
-        Watcher(),
-        around,
-        Sessions(),
-        is_metered(plan.config),
-        SameOrigin(origins, server.base_url, server.trusted_proxies),
+        plan=plan,
+        services=services,
+        upstreams=upstreams,
+        catalog=models,
+        operations=operations,
+        shown=ShownModels(plan.config, operations),
+        watcher=Watcher(),
+        around=around,
+        sessions=Sessions(),
+        metered=is_metered(plan.config),
+        same_origin=SameOrigin(origins, server.base_url, server.trusted_proxies),
     )
     door = Door(
         server.max_body,
@@ -178,7 +184,8 @@ def _handler(route: Route, parts: _Parts) -> Handler:
                 route.model,
                 also=route.also,
                 default=route.default_model,
-                dialect=dialect.name,
+                operation=route.by_model,
+                operations=parts.operations,
                 catalog=parts.catalog,
                 services=services,
             )
@@ -205,12 +212,7 @@ def _last(route: Route, parts: _Parts) -> Handler:
     """What answers in the end: the list of models, or an upstream, at once or in a session."""
     config = parts.plan.config
     if route.answer == "models":
-        cards = [
-            ModelCard(m.name, m.title, m.owner, m.created)
-            for m in config.models.values()
-            if "*" not in m.name
-        ]
-        return answer.models(cards, route.wide[0] if route.wide else "")
+        return answer.models(parts.shown, route.wide[0] if route.wide else "")
     forward = Forward(
         route.model,
         fixed=[parts.upstreams[t.upstream].target(t.model, t.weight) for t in route.to],

@@ -12,6 +12,7 @@ from hashlib import sha256
 from pathlib import Path as FilePath
 
 from engine import dialects, documents, naming
+from engine.checked_models import check_operations
 from engine.claimed import note_claimed
 from engine.config.load import load
 from engine.config.model import Config, Console, Policy, Target, WebSocket
@@ -20,6 +21,7 @@ from engine.dialects import Dialect
 from engine.estimate import Takes
 from engine.files import noting
 from engine.marked_yaml import read_file
+from engine.model_operations import ModelOperation, ModelOperations
 from engine.policies import Guards, guards
 from engine.problem import Findings, Level, Path, Problem
 from engine.relay.headers import NEVER_SENT
@@ -67,6 +69,11 @@ class Route:
     at: Path = ()
 
     @property
+    def by_model(self) -> ModelOperation:
+        """The operation as one that models have."""
+        return ModelOperation(self.operation.id, self.dialects[-1].name, self.operation.path)
+
+    @property
     def templates(self) -> list[tuple[str, str]]:
         """The full path templates with the prefix each is mounted under."""
         return [(mount + self.operation.path, mount) for mount in self.operation.mounts]
@@ -74,11 +81,17 @@ class Route:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What will be served. `specifications` are the documents, for those who show them."""
+    """What will be served. `specifications` are the documents, for those who show them;
+    `by_model` are the operations that are routed by model, also those of routes left out since."""
 
     config: Config
     routes: tuple[Route, ...]
     specifications: Mapping[str, Specification] = field(default_factory=dict)
+    by_model: tuple[ModelOperation, ...] = ()
+
+    def model_operations(self) -> ModelOperations:
+        """Which operations each model has."""
+        return ModelOperations(self.config.models, self.config.upstreams, self.by_model)
 
 
 @dataclass(slots=True)
@@ -145,11 +158,18 @@ def _make(file: FilePath, environ: Mapping[str, str], text: str | None) -> Plann
     made = tuple(route for route in routes if route is not None)
     _check_paths(made, config.console, findings)
     note_claimed(made, config, findings)
+    by_model = tuple(route.by_model for route in made if route.model is not None)
+    defaults = [
+        (route.default_model, route.by_model, (*route.at[:2], "model", "default"))
+        for route in made
+        if route.default_model
+    ]
+    check_operations(config, by_model, defaults, planned.specifications, findings)
     for specification in planned.specifications.values():
         specification.settle()
     if not findings.errors:
         guarded = (replace(r, guards=guards(r.policies, config.currency)) for r in made)
-        planned.plan = Plan(config, tuple(guarded), planned.specifications)
+        planned.plan = Plan(config, tuple(guarded), planned.specifications, by_model)
     return planned
 
 

@@ -19,6 +19,7 @@ Path = tuple[str | int, ...]
 """Where a value stands in a YAML or JSON file: the keys and indexes that lead to it."""
 
 
+_LONGEST_MEANT = 200
 _NOT_BLANK = re.compile(r"\S")
 
 
@@ -153,7 +154,9 @@ class Findings:
 
 
 def near(name: object, names: Iterable[str]) -> str | None:
-    """The one of `names` that `name` was probably meant to be, or None."""
+    """The one of `names` that `name` was probably meant to be, or None; None for an endless one."""
+    if len(str(name)) > _LONGEST_MEANT:
+        return None
     known = {str(one).casefold(): one for one in reversed(list(names))}
     said = str(name).casefold()
     close = difflib.get_close_matches(said, list(known), n=1, cutoff=0.6)

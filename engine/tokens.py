@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from engine.allowance import Allowance
-from engine.wildcard import matches
+from engine.wildcard import Patterns
 
 PREFIX = "mw-"
 
@@ -37,15 +37,17 @@ class Caller:
     operations: tuple[str, ...] | None = None
     ips: tuple[str, ...] | None = None
     limits: tuple[Allowance, ...] = ()
+    _models: Patterns = field(init=False, repr=False, compare=False)
+    _operations: Patterns = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_models", Patterns(self.models or ()))
+        object.__setattr__(self, "_operations", Patterns(self.operations or ()))
 
     def may_use(self, model: str) -> bool:
         """Whether the caller may ask for this model."""
-        if self.models is None:
-            return True
-        return any(matches(model, pattern) for pattern in self.models)
+        return self.models is None or self._models.match(model)
 
     def may_call(self, operation: str) -> bool:
         """Whether the caller may call this operation, known as `spec.operationId`."""
-        if self.operations is None:
-            return True
-        return any(matches(operation, pattern) for pattern in self.operations)
+        return self.operations is None or self._operations.match(operation)

@@ -136,7 +136,7 @@ def test_the_shipped_config_serves_every_operation_of_the_issue():
     planned = plan.make(files.CONFIG, {})
     served = {r.operation.id: [t for t, _ in r.templates] for r in planned.plan.routes}
     openai = "createChatCompletion createCompletion createEmbedding createImage createImageEdit "
-    openai += "createTranscription createSpeech rerank createResponse createModeration "
+    openai += "createTranscription createSpeech createResponse createModeration "
     openai += "connectRealtime listModels retrieveModel"
     gemini = "generateContent streamGenerateContent countTokens embedContent batchEmbedContents "
     gemini += "listModels getModel"
@@ -144,6 +144,10 @@ def test_the_shipped_config_serves_every_operation_of_the_issue():
     wanted += ["anthropic.createMessage", "anthropic.countTokens"]
     wanted += [f"gemini.{name}" for name in gemini.split()]
     assert set(wanted) <= set(served)
+    assert served["rerank.rerank"] == ["/v1/rerank", "/v2/rerank"]
+    assert [name for name, paths in served.items() if any(p.startswith("/v2/") for p in paths)] == [
+        "rerank.rerank"
+    ]
     assert served["anthropic.createMessage"] == ["/v1/messages"]
     assert served["gemini.generateContent"] == [
         f"{mount}/models/{{model}}:generateContent" for mount in ("/v1beta", "/v1", "/v1alpha")

@@ -27,11 +27,13 @@ GROUND = [
     *("child_process", "boot_pipe"),
     *("usage", "allowance", "network", "listen", "ledger", "rundir", "request_id"),
     *("usage", "allowance", "network", "ledger", "rundir", "request_id", "batches", "guesses"),
+    "suggest",
 ]
 STAIRCASE = (
     GROUND,
     ["config", "spec", "dialects", "relay", "stores", "telemetry"],
     ["services", "directory", "limits", "same_origin"],
+    ["services", "directory", "limits", "model_operations", "shown_models"],
     [
         *("upstream", "stages", "policies", "pipeline", "endpoint", "incoming", "answer"),
         *("router", "cors", "sending"),
@@ -43,6 +45,9 @@ STAIRCASE = (
             "routing",
             "crosscheck",
             "store_urls",
+            "checked_models",
+            "routing",
+            "crosscheck",
             "documents",
             "connect",
             "observing",

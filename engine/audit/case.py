@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from engine import policies
 from engine.config.model import Config, Model, Policy, Upstream
+from engine.model_operations import ModelOperation, ModelOperations
 from engine.plan import Plan, Planned, Route
 from engine.problem import Findings, Level, Path
 
@@ -59,26 +60,36 @@ class Case:
                 yield policy, module.allowance(policy.options, self.config.currency).kind
 
     @cached_property
-    def _asked(self) -> dict[str, dict[str, list[Asked]]]:
-        """By dialect: the routes that name a model, those alike counted once, by what limits."""
-        found: dict[str, dict[str, list[Asked]]] = {}
+    def _asked(self) -> dict[str, tuple[str, Asked]]:
+        """By operation: its route where that names a model, and what tells it from others."""
+        found: dict[str, tuple[str, Asked]] = {}
         for route in self.plan.routes:
-            if route.model is None:
-                continue
-            kinds = frozenset(kind for _, kind in self.limits_of(route.policies))
-            alike = f"{route.public} {sorted(kinds)}"
-            for dialect in ("", route.dialects[-1].name):
-                found.setdefault(dialect, {}).setdefault(alike, [Asked(route, kinds)])
+            if route.model is not None:
+                kinds = frozenset(kind for _, kind in self.limits_of(route.policies))
+                alike = f"{route.dialects[-1].name} {route.public} {sorted(kinds)}"
+                found[route.operation.id] = alike, Asked(route, kinds)
         return found
 
+    @cached_property
+    def _by_operations(self) -> dict[tuple[ModelOperation, ...], list[Asked]]:
+        return {}
+
+    @cached_property
+    def _operations(self) -> ModelOperations:
+        return self.plan.model_operations()
+
     def asked(self, model: Model) -> list[Asked]:
-        """The routes on which a model can be asked for: those whose dialect an upstream speaks.
+        """The routes on which a model can be asked for: those of its operations.
 
         Of routes that are public or not and limited alike, one stands for all.
         """
-        speaks = {self.config.upstreams[target.upstream].dialect for target in model.to}
-        by_dialect = [self._asked.get(dialect, {}) for dialect in sorted(speaks)]
-        return [one for kinds in by_dialect for asked in kinds.values() for one in asked]
+        has = self._operations.of(model.name)
+        if has not in self._by_operations:  # few models differ in this
+            alike: dict[str, Asked] = {}
+            for operation in has:
+                alike.setdefault(*self._asked[operation.id])
+            self._by_operations[has] = list(alike.values())
+        return self._by_operations[has]
 
 
 def is_loopback(upstream: Upstream) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
@@ -22,10 +23,11 @@ def command(config: Path) -> None:
     table = Table(box=None, pad_edge=False, header_style="bold")
     for heading in ("METHOD", "PATH", "OPERATION", "MODEL FROM", "GOES TO", "GUARDS"):
         table.add_column(heading, overflow="fold", no_wrap=heading in ("METHOD", "PATH"))
+    upstreams = _upstreams(plan)
     for route in plan.routes:
         for template, _ in route.templates:
             operation = route.operation
-            cells = (_model(route), _goes_to(route, plan), _guards(route))
+            cells = (_model(route), _goes_to(route, upstreams), _guards(route))
             said = (operation.method, template, operation.id, *cells)
             table.add_row(*(Text(pictured(cell)) for cell in said))  # not rich's markup
     console = Console(highlight=False)
@@ -40,15 +42,24 @@ def _model(route: Route) -> str:
     return f"{route.model.text.removeprefix('$request.')}{default}"
 
 
-def _goes_to(route: Route, plan: Plan) -> str:
+def _goes_to(route: Route, operations: Mapping[str, set[str]]) -> str:
     if route.answer == "models":
         return "the gateway itself"
     if route.to:
         return ", ".join(target.upstream for target in route.to)
-    dialect = route.dialects[-1].name
-    upstreams = {t.upstream for model in plan.config.models.values() for t in model.to}
-    speaking = sorted(u for u in upstreams if plan.config.upstreams[u].dialect in ("", dialect))
-    return "by model: " + (", ".join(speaking) or "none")
+    by_operation = operations.get(route.operation.id, set())
+    return "by model: " + (", ".join(sorted(by_operation)) or "none")
+
+
+def _upstreams(plan: Plan) -> dict[str, set[str]]:
+    """The upstreams that each operation can go to, by the models that have it."""
+    operations, found = plan.model_operations(), dict[str, set[str]]()
+    for name, model in plan.config.models.items():
+        for operation in operations.of(name):
+            upstreams = (plan.config.upstreams[target.upstream] for target in model.to)
+            speaking = {one.name for one in upstreams if operation.spoken_by(one.dialect)}
+            found.setdefault(operation.id, set()).update(speaking)
+    return found
 
 
 def _guards(route: Route) -> str:

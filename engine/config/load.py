@@ -207,6 +207,7 @@ def _model(name: str, said: dict[str, Any]) -> model.Model:
         owner=said.get("owner", "modelway"),
         created=said.get("created", 0),
         at=at,
+        operations=tuple(said.get("operations", ())),
     )
 
 

@@ -165,7 +165,8 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """A name or wildcard callers may ask for."""
+    """A name or wildcard callers may ask for. `operations` are names or wildcards over
+    `spec.operationId`; empty: all that its upstreams speak."""
 
     name: str
     to: tuple[Target, ...]
@@ -174,6 +175,7 @@ class Model:
     owner: str
     created: int
     at: Path
+    operations: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

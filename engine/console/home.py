@@ -15,7 +15,8 @@ from engine.exchange import Exchange, Handler, Response
 from engine.plan import Plan
 
 _ADDRESSES = 32
-
+_OPERATIONS = 4
+"""How many operations are shown of a model."""
 
 _HEAD = """<!doctype html>
 <html lang="en">
@@ -141,13 +142,14 @@ def _models(plan: Plan, offered: Sequence[Format], known: list[dict[str, Any]]) 
     prices = f'<th scope="col" class="number">{currency} for a million tokens in / out</th>'
     rows = "".join(_row(model, titles, priced) for model in known)
     return f"""<div class="scroll" tabindex="0" role="region" aria-label="List of models"><table>
-<thead><tr><th scope="col">Ask for</th><th scope="col">Formats</th>
+<thead><tr><th scope="col">Ask for</th><th scope="col">For</th>
 {prices if priced else ""}</tr></thead>
 <tbody>{rows}</tbody></table></div>"""
 
 
 def _row(model: dict[str, Any], titles: dict[str, str], priced: bool) -> str:
     chips = "".join(f'<span class="chip">{escape(titles[n])}</span>' for n in model["formats"])
+    chips = chips or _operations(model["operations"])
     title = model["title"] if model["title"] != model["id"] else ""
     price = model.get("price")
     said = f"{price['input']:g} / {price['output']:g}" if price else "&ndash;"
@@ -157,3 +159,10 @@ def _row(model: dict[str, Any], titles: dict[str, str], priced: bool) -> str:
         f'<tr><th scope="row"><code>{escape(model["id"])}</code>{words}</th>'
         f"<td>{chips}</td>{cell}</tr>"
     )
+
+
+def _operations(names: Sequence[str]) -> str:
+    """What a model can do that has none of the formats."""
+    shown = ", ".join(f"<code>{escape(name)}</code>" for name in names[:_OPERATIONS])
+    more = f" and {len(names) - _OPERATIONS} more" if len(names) > _OPERATIONS else ""
+    return f"{shown}{more}"

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
+from typing import Any
 
 import orjson
 
 from engine.config.model import Server
 from engine.console.asset import GUARDS
-from engine.console.offers import formats, models
+from engine.console.offers import Format, formats, models
 from engine.console.origin import base_of
 from engine.console.snippets import programs
 from engine.exchange import Exchange, Handler, Response
 from engine.pipeline import compose
 from engine.plan import Plan
 from engine.services import Services
+from engine.shown_models import Answers
 from engine.spec.security import BEARER
 from engine.stages.authenticate import authenticate
+from engine.tokens import Caller
 
 _HEADERS = [("content-type", "application/json"), ("cache-control", "no-store"), *GUARDS]
+_BYTES = 16_000_000
+"""How much of the lists is kept."""
 
 
 def listing(plan: Plan, services: Services) -> Handler:
@@ -29,26 +35,39 @@ def listing(plan: Plan, services: Services) -> Handler:
 
 def _list(plan: Plan, server: Server) -> Handler:
     offered = formats(plan)
-    known = models(plan, offered)
+    known = [model for model in models(plan, offered) if "*" not in model["id"]]
+    lists = Answers(_BYTES)
 
     def handle(exchange: Exchange) -> Response:
         caller = exchange.caller
         assert caller is not None
         mine = [one for one in offered if caller.may_call(one.operation)]
-        names = {one.name for one in mine}
-        usable = [
-            {**model, "formats": [name for name in model["formats"] if name in names]}
-            for model in known
-            if "*" not in model["id"] and caller.may_use(model["id"])
-        ]
+        scope = (caller.models, caller.operations)
+        usable = lists.get(scope, lambda: orjson.dumps(_usable(known, mine, caller)))
         base = base_of(exchange, server)
         said = {
             "token": {"name": caller.name, "expires": caller.expires},
             "base": base,
             "currency": plan.config.currency,
             "formats": [{**asdict(one), "code": programs(one, base)} for one in mine],
-            "models": usable,
+            "models": orjson.Fragment(usable),
         }
         return Response(200, _HEADERS, orjson.dumps(said))
 
     return handle
+
+
+def _usable(
+    known: Sequence[dict[str, Any]], mine: Sequence[Format], caller: Caller
+) -> list[dict[str, Any]]:
+    """The models that the caller may use, with what of them it may call."""
+    names = {one.name for one in mine}
+    return [
+        {
+            **model,
+            "formats": [name for name in model["formats"] if name in names],
+            "operations": [one for one in model["operations"] if caller.may_call(one)],
+        }
+        for model in known
+        if caller.may_use(model["id"])
+    ]

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from engine.config.model import Model
 from engine.plan import Plan, Route
 from engine.wildcard import ByName
 
@@ -100,17 +99,21 @@ def _path(route: Route) -> str:
     return path
 
 
-def models(plan: Plan, offered: Iterable[Format]) -> list[dict[str, Any]]:
-    """Every model, wildcards too, with the formats that serve it and what a million tokens cost
-    where that is known."""
+def models(plan: Plan, offered: Sequence[Format]) -> list[dict[str, Any]]:
+    """Every model, wildcards too, with the formats and the other operations that it has, and what a
+    million tokens cost where that is known."""
+    formatted = {one.operation for one in offered} | set(_streams(plan, offered))
     prices = ByName(plan.config.prices)
+    operations = plan.model_operations()
     shown = []
     for model in plan.config.models.values():
-        spoken = _dialects(plan, model)
+        has = [operation.id for operation in operations.of(model.name)]
+        spoken = [one.name for one in offered if one.operation in has]
         entry: dict[str, Any] = {
             "id": model.name,
             "title": model.title,
-            "formats": [f.name for f in offered if spoken & {"", f.dialect}],
+            "formats": spoken,
+            "operations": [one for one in has if one not in formatted],
         }
         price = None if "*" in model.name else prices.find(model.name)
         if price is not None:
@@ -123,14 +126,9 @@ def models(plan: Plan, offered: Iterable[Format]) -> list[dict[str, Any]]:
     return shown
 
 
-def _dialects(plan: Plan, model: Model) -> set[str]:
-    """The dialects of the servers behind a model and its fallbacks; "" speaks all."""
-    spoken, waiting, seen = set(), [model.name], set()
-    while waiting:
-        name = waiting.pop()
-        if name not in seen:
-            seen.add(name)
-            one = plan.config.models[name]
-            spoken |= {plan.config.upstreams[target.upstream].dialect for target in one.to}
-            waiting += one.fallback
-    return spoken
+def _streams(plan: Plan, offered: Sequence[Format]) -> Iterator[str]:
+    """The operations that stream a format, where another one than its own does."""
+    paths = {one.stream for one in offered}
+    for route in plan.routes:
+        if route.operation.method == "POST" and _path(route) in paths:
+            yield route.operation.id

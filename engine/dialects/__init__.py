@@ -9,7 +9,7 @@ import importlib
 import pkgutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 from engine.errors import GatewayError
@@ -21,12 +21,34 @@ Document = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class ModelCard:
-    """A model as a list of models shows it. `created` is in Unix seconds."""
+    """A model as a list of models shows it. `created` is in Unix seconds; `methods` are the custom
+    methods (`generateContent`) that its operations' paths end in."""
 
     name: str
     title: str
     owner: str
     created: int
+    methods: tuple[str, ...] = ()
+
+
+class ModelList:
+    """Models in the order in which they are listed: their names, and a JSON value for each, as
+    `Dialect.model` makes it (rendered or not)."""
+
+    def __init__(self, names: Sequence[str], documents: Sequence[Any]) -> None:
+        self.names = names
+        self.documents = documents
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def place(self, name: str | None) -> int | None:
+        """Where a model stands in the list; None for one that is not in it."""
+        return None if name is None else self._places.get(name)
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {name: index for index, name in enumerate(self.names)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +76,7 @@ class Dialect:
     is_error: Callable[[Any], bool]
     error_event: Callable[[bytes], bytes]
     has_content: Callable[[Any], bool]
-    models: Callable[[Sequence[ModelCard], Mapping[str, str]], Document]
+    models: Callable[[ModelList, Mapping[str, str]], Document]
     model: Callable[[ModelCard], Document]
     request_headers: tuple[str, ...] = ()
     response_headers: tuple[str, ...] = ()

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from engine.dialects import Dialect, Document, ModelCard, limit_of
+from engine.dialects import Dialect, Document, ModelCard, ModelList, limit_of
 from engine.errors import GatewayError
 from engine.metering import Meter, count, first
 from engine.usage import Usage
@@ -128,21 +128,23 @@ class _Tally:
         return _usage_of({"usage": self._said})
 
 
-def _models(cards: Sequence[ModelCard], parameters: Mapping[str, str]) -> Document:
+def _models(listed: ModelList, parameters: Mapping[str, str]) -> Document:
     limit = limit_of(parameters, "limit", 20)
-    names = [card.name for card in cards]
-    start, stop = 0, len(cards)
-    if parameters.get("after_id") in names:
-        start = names.index(parameters["after_id"]) + 1
-    if parameters.get("before_id") in names:
-        stop = names.index(parameters["before_id"])
+    start, stop = 0, len(listed)
+    after = listed.place(parameters.get("after_id"))
+    before = listed.place(parameters.get("before_id"))
+    if after is not None:
+        start = after + 1
+    if before is not None:
+        stop = before
         start = max(start, stop - limit)
-    page = cards[start:stop][:limit]
+    end = min(stop, start + limit)
+    names = listed.names[start:end]
     return {
-        "data": [_model(card) for card in page],
-        "has_more": start > 0 if "before_id" in parameters else start + len(page) < stop,
-        "first_id": page[0].name if page else None,
-        "last_id": page[-1].name if page else None,
+        "data": listed.documents[start:end],
+        "has_more": start > 0 if "before_id" in parameters else start + len(names) < stop,
+        "first_id": names[0] if names else None,
+        "last_id": names[-1] if names else None,
     }
 
 

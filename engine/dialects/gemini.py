@@ -4,10 +4,10 @@ SDK raises TypeError on a string; our own code stands in `details[0].reason`."""
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from engine.dialects import Dialect, Document, ModelCard, limit_of
+from engine.dialects import Dialect, Document, ModelCard, ModelList, limit_of
 from engine.errors import GatewayError
 from engine.metering import Meter, first
 from engine.usage import Usage
@@ -121,15 +121,14 @@ class _Tally:
         return self._usage
 
 
-def _models(cards: Sequence[ModelCard], parameters: Mapping[str, str]) -> Document:
+def _models(listed: ModelList, parameters: Mapping[str, str]) -> Document:
     limit = limit_of(parameters, "pageSize", 50)
-    names = [card.name for card in cards]
-    token = parameters.get("pageToken", "")
-    start = names.index(token) + 1 if token in names else 0
-    page = cards[start : start + limit]
-    answer: Document = {"models": [_model(card) for card in page]}
-    if start + len(page) < len(cards):
-        answer["nextPageToken"] = page[-1].name
+    last = listed.place(parameters.get("pageToken"))
+    start = 0 if last is None else last + 1
+    end = min(len(listed), start + limit)
+    answer: Document = {"models": listed.documents[start:end]}
+    if end < len(listed):
+        answer["nextPageToken"] = listed.names[end - 1]
     return answer
 
 
@@ -139,7 +138,7 @@ def _model(card: ModelCard) -> Document:
         "baseModelId": card.name,
         "version": "1",
         "displayName": card.title,
-        "supportedGenerationMethods": ["generateContent", "streamGenerateContent", "countTokens"],
+        "supportedGenerationMethods": list(card.methods),
     }
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import orjson
 
-from engine.dialects import Dialect, Document, ModelCard
+from engine.dialects import Dialect, Document, ModelCard, ModelList
 from engine.errors import GatewayError
 from engine.metering import MOST, Meter, count, first, seconds
 from engine.usage import Usage
@@ -51,9 +51,9 @@ def error_event(body: bytes) -> bytes:
     return b"data: " + body + b"\n\n"
 
 
-def list_models(cards: Sequence[ModelCard], parameters: Mapping[str, str]) -> Document:
+def list_models(listed: ModelList, parameters: Mapping[str, str]) -> Document:
     """GET /v1/models."""
-    return {"object": "list", "data": [show_model(card) for card in cards]}
+    return {"object": "list", "data": listed.documents}
 
 
 def show_model(card: ModelCard) -> Document:

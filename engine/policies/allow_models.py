@@ -7,7 +7,7 @@ from typing import Any
 from engine.errors import GatewayError
 from engine.exchange import Exchange, Handler, Response, Stage
 from engine.services import Services
-from engine.wildcard import matches
+from engine.wildcard import Patterns
 
 SCHEMA: dict[str, Any] = {
     "description": "Models that may be asked for, with wildcards.",
@@ -19,14 +19,14 @@ SCHEMA: dict[str, Any] = {
 NEEDS_MODEL = True
 
 
-def read(options: list[str]) -> tuple[str, ...]:
-    return tuple(options)
+def read(options: list[str]) -> Patterns:
+    return Patterns(options)
 
 
-def build(options: tuple[str, ...], services: Services) -> Stage:
+def build(options: Patterns, services: Services) -> Stage:
     def allow_models(exchange: Exchange, following: Handler) -> Response:
         model = exchange.model
-        if model and not any(matches(model, pattern) for pattern in options):
+        if model and not options.match(model):
             message = f"The model '{model[:200]}' may not be used here."
             raise GatewayError(403, "model_not_allowed", message, param="model")
         return following(exchange)

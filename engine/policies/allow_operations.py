@@ -7,7 +7,7 @@ from typing import Any
 from engine.errors import GatewayError
 from engine.exchange import Exchange, Handler, Response, Stage
 from engine.services import Services
-from engine.wildcard import matches
+from engine.wildcard import Patterns
 
 SCHEMA: dict[str, Any] = {
     "description": "Operations that are served, with wildcards: openai.*.",
@@ -17,13 +17,13 @@ SCHEMA: dict[str, Any] = {
 }
 
 
-def read(options: list[str]) -> tuple[str, ...]:
-    return tuple(options)
+def read(options: list[str]) -> Patterns:
+    return Patterns(options)
 
 
-def build(options: tuple[str, ...], services: Services) -> Stage:
+def build(options: Patterns, services: Services) -> Stage:
     def allow_operations(exchange: Exchange, following: Handler) -> Response:
-        if not any(matches(exchange.operation, pattern) for pattern in options):
+        if not options.match(exchange.operation):
             message = f"The operation '{exchange.operation}' may not be called here."
             raise GatewayError(403, "operation_not_allowed", message)
         return following(exchange)

@@ -45,6 +45,8 @@ _NAMES = {
 _MOST_ERRORS = 50
 _LONGEST = 80
 _DEEPEST = 20
+_MOST_OPTIONS = 200
+"""Values of an enumeration that a misspelt one is compared with."""
 
 
 class Refusal(NamedTuple):
@@ -160,7 +162,8 @@ def _sentence(error: Any, details: dict[str, Any], subject: str) -> str:
         return f"Invalid value for {subject}: it fits {fits} of the forms that are allowed here."
     if name == "enum":
         options = [str(option) for option in details["options"]]
-        meant = near(error.instance, options)
+        sent = error.instance if isinstance(error.instance, str | int) else ""
+        meant = near(sent, options[:_MOST_OPTIONS])
         hint = f" Did you mean '{meant}'?" if meant else ""
         return (
             f"Invalid value for {subject}: expected one of {', '.join(options[:20])}, "

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from engine.config import model
+from engine.suggest import Suggestions
 from engine.upstream.choose import order
 from engine.upstream.target import Target, Upstream
 from engine.wildcard import ByName
@@ -23,12 +24,21 @@ class Served:
         """All targets in the order in which they are tried: one by weight, the rest, fallbacks."""
         return [*order(self.targets, dice), *self.fallbacks]
 
+    def only(self, takes: Callable[[Target], bool]) -> Served:
+        """The model with those of its targets that take something."""
+        targets = tuple(filter(takes, self.targets))
+        fallbacks = tuple(filter(takes, self.fallbacks))
+        if len(targets) + len(fallbacks) == len(self.targets) + len(self.fallbacks):
+            return self
+        return Served(self.name, targets, fallbacks)
+
 
 class Catalog(ByName[Served]):
     """Models by name. A wildcard with more literal characters comes before one with fewer."""
 
     def __init__(self, models: Iterable[Served]) -> None:
         super().__init__({served.name: served for served in models})
+        self.suggestions = Suggestions(self.names())
 
 
 def catalog(models: Mapping[str, model.Model], upstreams: Mapping[str, Upstream]) -> Catalog:

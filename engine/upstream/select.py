@@ -1,15 +1,17 @@
-"""Which model the request asks for, whether the caller may, and the targets that serve it."""
+"""Which model the request asks for, whether the caller may, and the targets that take it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from engine.errors import GatewayError
 from engine.exchange import MISSING, Exchange, Handler, Response, Stage
-from engine.problem import near
+from engine.model_operations import ModelOperation, ModelOperations, listed
 from engine.services import Services
 from engine.spec.expression import Expression
 from engine.upstream.catalog import Catalog, Served
+from engine.upstream.target import Target
 
 _LONGEST = 200
 _LONGEST_NAME = 512
@@ -19,15 +21,23 @@ def select(
     expression: Expression,
     also: Sequence[Expression],
     default: str,
-    dialect: str,
+    operation: ModelOperation,
+    operations: ModelOperations,
     catalog: Catalog,
     services: Services,
 ) -> Stage:
-    """A stage that sets `exchange.model` and `exchange.targets`.
+    """A stage that sets `exchange.model` and `exchange.targets`: those that take the operation.
 
     Raises GatewayError 400 without a model, 403 for one the caller may not use, 404 for one that
-    does not exist or is not served in the route's dialect.
+    does not exist or does not have the operation.
     """
+    serving: dict[str, Served | None] = {}  # by entry: with the targets that take the operation
+
+    def served_here(served: Served) -> Served | None:
+        has = operation in operations.of(served.name)
+        takes = partial(_takes, operation, operations)
+        found = serving[served.name] = served.only(takes) if has else None
+        return found
 
     def stage(exchange: Exchange, following: Handler) -> Response:
         exchange.model_at = expression.check(exchange)
@@ -42,12 +52,22 @@ def select(
             )
         if served is None:
             raise _unknown(name, expression, exchange, catalog)
+        try:
+            here = serving[served.name]
+        except KeyError:
+            here = served_here(served)
+        if here is None:
+            raise _not_served(name, operation, operations.of(served.name), expression)
         exchange.model, exchange.account.asked = name, served.name
         exchange.repeats = [at for place in also for at in place.repeats(exchange, name)]
-        exchange.targets = _speaking(served, dialect, expression, services)
+        exchange.targets = here.candidates(services.dice)
         return following(exchange)
 
     return stage
+
+
+def _takes(operation: ModelOperation, operations: ModelOperations, target: Target) -> bool:
+    return operations.takes(target.entry, target.upstream.dialect, operation)
 
 
 def _name(expression: Expression, default: str, exchange: Exchange) -> str:
@@ -78,8 +98,8 @@ def _unknown(
     name: str, expression: Expression, exchange: Exchange, catalog: Catalog
 ) -> GatewayError:
     caller = exchange.caller
-    usable = [n for n in catalog.names() if caller is None or caller.may_use(n)]
-    meant = near(name[:_LONGEST], usable)
+    usable = _everything if caller is None else caller.may_use
+    meant = catalog.suggestions.near(name, usable)
     hint = f" Did you mean '{meant}'?" if meant else ""
     return GatewayError(
         404,
@@ -89,22 +109,21 @@ def _unknown(
     )
 
 
-def _speaking(
-    served: Served, dialect: str, expression: Expression, services: Services
-) -> list[object]:
-    """The targets that speak the route's dialect, in the order in which they are tried."""
-    candidates = served.candidates(services.dice)
-    speaking = [t for t in candidates if t.upstream.dialect in ("", dialect)]
-    if not speaking:
-        others = sorted({target.upstream.dialect for target in candidates})
-        raise GatewayError(
-            404,
-            "model_not_found",
-            f"The model '{_short(served.name)}' is not served in the {dialect} format; "
-            f"it speaks {' and '.join(others)}.",
-            param=expression.param,
-        )
-    return list(speaking)
+def _everything(name: str) -> bool:
+    return True
+
+
+def _not_served(
+    name: str,
+    operation: ModelOperation,
+    has: Sequence[ModelOperation],
+    expression: Expression,
+) -> GatewayError:
+    """404 for a model that exists and does not have the operation."""
+    message = (
+        f"The model '{_short(name)}' cannot be asked for {operation.id}; it has {listed(has)}."
+    )
+    return GatewayError(404, "model_not_found", message, param=expression.param)
 
 
 def _short(name: str) -> str:

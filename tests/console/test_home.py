@@ -42,13 +42,7 @@ def test_it_has_no_secret(shipped):
 def test_names_are_escaped(text):
     name = "a'b\"<script>&"
     said = '  "a\'b\\"<script>&": {title: "<b>", to: [{upstream: openai}]}\n'
-    page = shown(
-        planned(
-            text.replace("\nmodels:", "\nmodels:", 1).replace(
-                "  gpt-4o: {", said + "  gpt-4o: {", 1
-            )
-        )
-    )
+    page = shown(planned(text.replace("  gpt-4o: &", said + "  gpt-4o: &", 1)))
     assert name not in page
     assert "<script>&" not in page
     assert "a&#x27;b&quot;&lt;script&gt;&amp;" in page
@@ -88,3 +82,10 @@ def test_snippets_are_programs(shipped, model, tmp_path):
         assert "TOKEN" in curl
         assert "TOKEN" in python
         assert "process.env.TOKEN" in script
+
+
+def test_what_is_no_chat_model_stands_with_its_operations(shipped):
+    rows = shown(shipped).partition("<tbody>")[2].split("<tr>")
+    row = next(row for row in rows if "<code>whisper-1</code>" in row)
+    assert "<code>openai.createTranscription</code>" in row
+    assert "chip" not in row

@@ -29,9 +29,21 @@ def test_what_is_not_routed_is_not_offered(text):
 
 def test_a_model_speaks_what_its_servers_speak(text):
     more = "  mixed: {to: [{upstream: openai}], fallback: [claude-sonnet]}\n"
-    plan = planned(text.replace("  gpt-4o: {", more + "  gpt-4o: {", 1))
+    plan = planned(text.replace("  gpt-4o: &", more + "  gpt-4o: &", 1))
     found = {one["id"]: one["formats"] for one in models(plan, formats(plan))}
     assert found["gpt-4o"] == ["chat", "responses"]
     assert found["claude-sonnet"] == ["messages"]
     assert found["gemini-*"] == ["generate"]
     assert found["mixed"] == ["chat", "messages", "responses"]
+
+
+def test_a_model_has_the_formats_of_its_operations_and_no_others(shipped):
+    offered = models(shipped, formats(shipped))
+    found = {one["id"]: (one["formats"], one["operations"]) for one in offered}
+    assert found["whisper-1"] == ([], ["openai.createTranscription"])
+    assert found["tts-1"] == ([], ["openai.createSpeech"])
+    assert found["text-embedding-3-small"] == ([], ["openai.createEmbedding"])
+    assert found["rerank-v3.5"] == ([], ["rerank.rerank"])
+    assert found["gpt-*"] == (["chat", "responses"], [])
+    assert found["claude-sonnet"] == (["messages"], ["anthropic.countTokens"])
+    assert found["gemini-2.5-flash"] == (["generate"], ["gemini.countTokens"])

@@ -3,14 +3,16 @@
 import pytest
 
 from engine import dialects
-from engine.dialects import ModelCard
+from engine.dialects import ModelCard, ModelList
 from engine.errors import GatewayError
 
 CARDS = [ModelCard(f"org/m{n}:x", f"Model {n}", "me", 1_700_000_000 + n) for n in range(60)]
 
 
 def listed(name, cards=CARDS, **parameters):
-    return dialects.get(name).models(cards, parameters)
+    dialect = dialects.get(name)
+    documents = [dialect.model(card) for card in cards]
+    return dialect.models(ModelList([card.name for card in cards], documents), parameters)
 
 
 def test_openai_lists_every_model_at_once():
@@ -38,9 +40,10 @@ def test_anthropic_shows_a_model():
 
 
 def test_gemini_shows_a_model_under_its_resource_name():
-    model = listed("gemini")["models"][0]
+    card = ModelCard("org/m0:x", "Model 0", "me", 5, methods=("embedContent",))
+    model = listed("gemini", [card])["models"][0]
     assert (model["name"], model["displayName"]) == ("models/org/m0:x", "Model 0")
-    assert "generateContent" in model["supportedGenerationMethods"]
+    assert model["supportedGenerationMethods"] == ["embedContent"]
 
 
 def ids(document):
@@ -79,6 +82,7 @@ def test_a_page_past_the_end_is_empty():
     document = listed("anthropic", after_id="org/m59:x")
     assert document == {"data": [], "has_more": False, "first_id": None, "last_id": None}
     assert listed("anthropic", cards=[])["data"] == []
+    assert listed("gemini", cards=[])["models"] == []
 
 
 def test_all_pages_of_anthropic_are_all_models():

@@ -313,7 +313,7 @@ def test_a_transcription_counts_seconds(front: Front, client: openai.OpenAI) -> 
 def test_rerank(front: Front, client: openai.OpenAI) -> None:
     body = {"model": "rerank-v3.5", "query": "q", "documents": ["a", "b"]}
     row = front.row(lambda: client.post("/rerank", body=body, cast_to=object))
-    holds(row, operation="openai.rerank", outcome="complete", output=0, upstream="rerank")
+    holds(row, operation="rerank.rerank", outcome="complete", output=0, upstream="rerank")
 
 
 def test_the_list_of_models(front: Front, client: openai.OpenAI) -> None:

@@ -25,7 +25,7 @@ from engine.spec.standard import breaches
 from tests.support.documents import ask, form_data, raw_document, shipped
 
 CASES = Path(__file__).parent.parent / "cases" / "documents"
-NAMES = ("openai", "anthropic", "gemini")
+NAMES = ("openai", "anthropic", "gemini", "rerank")
 READ = {name: shipped(name) for name in NAMES}
 OPERATIONS = {made.id: made for spec, _ in READ.values() for made in spec.operations.values()}
 
@@ -38,10 +38,10 @@ openai.createImage POST /v1/images/generations
 openai.createImageEdit POST /v1/images/edits
 openai.createTranscription POST /v1/audio/transcriptions
 openai.createSpeech POST /v1/audio/speech
-openai.rerank POST /v1/rerank
 openai.createResponse POST /v1/responses
 openai.createModeration POST /v1/moderations
 openai.connectRealtime GET /v1/realtime
+rerank.rerank POST /v1/rerank
 openai.listModels GET /v1/models
 openai.retrieveModel GET /v1/models/{model}
 anthropic.createMessage POST /v1/messages

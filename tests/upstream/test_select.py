@@ -1,49 +1,64 @@
 """Which model is asked for, whether the caller may, and what serves it."""
 
 import json
-from types import SimpleNamespace
 
 import pytest
 
 from engine.body import Body
+from engine.config import model
 from engine.errors import GatewayError
 from engine.exchange import MISSING, Exchange, Response
+from engine.model_operations import ModelOperation, ModelOperations
 from engine.services import Services
 from engine.spec import expression
 from engine.tokens import Caller
-from engine.upstream.catalog import Catalog, Served
+from engine.upstream.catalog import catalog
 from engine.upstream.select import select
-from engine.upstream.target import Target
+from tests.support.upstreams import Client, upstream
+
+CHAT, EMBED = ModelOperation("openai.chat", "openai"), ModelOperation("openai.embed", "openai")
+MESSAGES = ModelOperation("anthropic.messages", "anthropic")
+DIALECTS = {"c": "anthropic", "d": "", "e": "anthropic"}
+UPSTREAMS = {name: upstream(Client(), name=name, dialect=DIALECTS.get(name, "openai"))
+             for name in ("a", "b", "c", "d", "e", "f", "g", "wild")}  # fmt: skip
 
 
-def target(name, dialect="openai", weight=1.0):
-    return Target(SimpleNamespace(name=name, dialect=dialect), "", weight, None)
+def entry(name, *upstreams, fallback=(), operations=()):
+    to = tuple(model.Target(one, "", 1.0, ()) for one in upstreams)
+    return model.Model(name, to, fallback, name, "me", 0, (), operations)
 
 
-CATALOG = Catalog(
-    [
-        Served("gpt-4o", (target("a"),), (target("b"),)),
-        Served("gpt-*", (target("wild"),), ()),
-        Served("claude", (target("c", "anthropic"),), ()),
-        Served("any", (target("d", ""),), ()),
-        Served("both", (target("e", "anthropic"), target("f", "openai")), ()),
-        Served("org/m:x", (target("g"),), ()),
-    ]
-)
+MODELS = {
+    one.name: one
+    for one in (
+        entry("gpt-4o", "a", fallback=("other", "embedding")),
+        entry("other", "b"),
+        entry("gpt-*", "wild"),
+        entry("claude", "c"),
+        entry("any", "d"),
+        entry("both", "e", "f"),
+        entry("org/m:x", "g"),
+        entry("embedding", "g", operations=("openai.emb*",)),
+        entry("narrow", "a", fallback=("other",), operations=("openai.embed",)),
+    )
+}
+OPERATIONS = ModelOperations(MODELS, UPSTREAMS, (CHAT, EMBED, MESSAGES))
+CATALOG = catalog(MODELS, UPSTREAMS)
 
 
-def call(model=MISSING, default="", caller=None, dialect="openai", text=None, also=()):
-    value = {} if model is MISSING else {"model": model}
+def call(name=MISSING, default="", caller=None, operation=CHAT, text=None, also=()):
+    value = {} if name is MISSING else {"model": name}
     body = text if text is not None else json.dumps(value).encode()
     exchange = Exchange("POST", "/", "", {}, media_type="application/json")
     exchange.body, exchange.value, exchange.caller = Body(body), json.loads(body), caller
-    if model is not MISSING:
-        assert exchange.value["model"] == model
+    if name is not MISSING:
+        assert exchange.value["model"] == name
     stage = select(
         expression.parse("$request.body#/model"),
         [expression.parse(place) for place in also],
         default,
-        dialect,
+        operation,
+        OPERATIONS,
         CATALOG,
         Services(dice=lambda: 0),
     )
@@ -70,9 +85,10 @@ def upstreams(exchange):
         ("any", ["d"]),
         ("org/m:x", ["g"]),
         ("both", ["f"]),
+        ("other", ["b"]),
     ],
 )
-def test_a_model_has_the_targets_that_speak_the_routes_dialect(model, names):
+def test_a_model_has_the_targets_that_take_the_operation(model, names):
     exchange = call(model)
     assert (exchange.model, upstreams(exchange)) == (model, names)
 
@@ -121,10 +137,26 @@ def test_rights_are_checked_on_the_name_that_was_asked_for():
     assert refused("gpt-6", caller=Caller("a", ("gpt-5",))).status == 403
 
 
-def test_a_model_of_another_dialect_is_404_and_says_which():
+def test_a_fallback_takes_only_the_operations_it_has():
+    assert upstreams(call("gpt-4o", operation=EMBED)) == ["a", "b", "g"]
+    assert upstreams(call("gpt-4o", operation=CHAT)) == ["a", "b"]
+
+
+@pytest.mark.parametrize("operation", [CHAT, MESSAGES])
+@pytest.mark.parametrize("times", [1, 2])
+def test_another_operation_of_a_model_is_404_and_says_what_it_can_do(operation, times):
+    for _ in range(times):
+        error = refused("narrow", operation=operation)
+    assert (error.status, error.code) == (404, "model_not_found")
+    assert error.message == (
+        f"The model 'narrow' cannot be asked for {operation.id}; it has openai.embed."
+    )
+
+
+def test_a_model_of_another_dialect_is_404_and_says_what_it_can_do():
     error = refused("claude")
     assert error.status == 404
-    assert "anthropic" in error.message
+    assert "anthropic.messages" in error.message
 
 
 def test_an_endless_name_is_cut_in_the_message():
