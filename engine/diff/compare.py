@@ -67,6 +67,11 @@ def inside(inner: Network, outer: Network) -> bool:
     return inner.subnet_of(outer)
 
 
+def origin_covers(origin: str, known: str) -> bool:
+    """Whether one origin of `cors.origins` lets in another."""
+    return known in ("*", origin)
+
+
 def listed(names: Sequence[str]) -> str:
     """Names for people: at most five of them."""
     return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from engine import plan
 from engine.diff import formats
 from engine.diff.between import between
 from engine.diff.difference import Level
@@ -112,3 +113,54 @@ def test_json_and_github_tell_what_the_text_tells(base, tmp_path):
     assert first.startswith("::error file=")
     assert ",title=weaker%3A policy-removed::shop.chat, shop.show: rate_limit" in first
     assert last == "1 weaker"
+
+
+STORES = {"records": "sqlite:///var/modelway.db", "journal": "var/journal"}
+LOG = {"access_log": {"path": "var/access.log"}}
+
+
+def test_the_same_relative_paths_in_two_folders_are_no_difference(tmp_path):
+    tls = {"ca": "shop.yaml", "certificate": "shop.yaml", "key": "shop.yaml"}
+    patch = {"stores": STORES, "telemetry": LOG, "upstreams": {"main": {"tls": tls}}}
+    config = patched(CONFIG, patch)
+    sides = [planned(tmp_path / name, config, DOCUMENT) for name in ("a", "a-longer-name")]
+    assert between(*sides) == []
+    assert between(*reversed(sides)) == []
+
+
+@pytest.mark.parametrize("key", STORES)
+def test_another_relative_path_is_a_difference(tmp_path, key):
+    config = patched(CONFIG, {"stores": STORES})
+    other = config.replace(STORES[key], STORES[key].replace("var/", "run/"))
+    (one,) = between(
+        planned(tmp_path / "a", config, DOCUMENT), planned(tmp_path / "b", other, DOCUMENT)
+    )
+    assert one.place.line == 1 + other[: other.index(f"{key}:")].count("\n")
+
+
+def test_what_came_out_of_the_environment_is_never_shown(tmp_path):
+    before = patched(CONFIG, {"server": {"base_url": "https://${HOST_NAME}.test"}})
+    after = before.replace("${HOST_NAME}", "other")
+    environ = {"HOST_NAME": "first-secret"}
+    sides = []
+    for name, text in (("a", before), ("b", after)):
+        planned(tmp_path / name, CONFIG, DOCUMENT)
+        file = tmp_path / name / "gateway.yaml"
+        file.write_text(text)
+        sides.append(plan.make(file, environ))
+    (one,) = between(*sides)
+    assert one.words == "base_url is https://other.test, was https://${HOST_NAME}.test"
+
+
+def test_the_words_of_a_difference_are_those_of_gateway_yaml(base, tmp_path):
+    patch = {
+        "server": {"max_body": "1MiB", "body_timeout": "90s", "watch": True},
+        "console": {"docs": False},
+    }
+    found = between(base, planned(tmp_path, patched(CONFIG, patch), DOCUMENT))
+    assert [one.words for one in found] == [
+        "body_timeout is 90s, was 1m",
+        "max_body is 1MiB, was 25MB",
+        "watch is true, was false",
+        "docs is false, was true",
+    ]

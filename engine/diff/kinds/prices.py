@@ -1,4 +1,4 @@
-"""What models cost: what limits of money are counted at."""
+"""Models that have a price, or no longer: limits of money are counted at prices."""
 
 from __future__ import annotations
 
@@ -9,21 +9,13 @@ from engine.diff.difference import Difference, Level, Side
 
 def differences(old: Side, new: Side) -> Iterator[Difference]:
     before, after = old.config.prices, new.config.prices
-    for name, was in before.items():
-        now = after.get(name)
+    for name in before:
         subject = (f"price {name}",)
-        if now is None:
+        if name not in after:
             words = "is gone: limits of money no longer count it"
             place = old.place(("prices", name), key=True)
             yield Difference(Level.WEAKER, "price-removed", place, subject, words)
-        elif now != was:
-            place = new.place(("prices", name), key=True)
-            yield Difference(Level.CHANGED, "price-changed", place, subject, "is another")
     for name in after:
         if name not in before:
             place = new.place(("prices", name), key=True)
             yield Difference(Level.ADDED, "price-added", place, (f"price {name}",), "is counted")
-    if old.config.currency != new.config.currency:
-        words = f"currency is {new.config.currency}, was {old.config.currency}"
-        place = new.place(("currency",))
-        yield Difference(Level.CHANGED, "currency-changed", place, ("prices",), words)

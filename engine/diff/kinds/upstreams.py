@@ -1,4 +1,4 @@
-"""Upstreams: which there are, where they listen, what they are shown and trusted with."""
+"""Upstreams: which there are, what they are shown and trusted with."""
 
 from __future__ import annotations
 
@@ -29,23 +29,12 @@ def differences(old: Side, new: Side) -> Iterator[Difference]:
 
 
 def _changed(was: Upstream, now: Upstream) -> Found:
-    if was.url != now.url:
-        plain = was.url.startswith("https:") and now.url.startswith("http:")
-        level, kind = (
-            (Level.WEAKER, "upstream-plain-http") if plain else (Level.CHANGED, "upstream-url")
-        )
-        yield level, kind, f"is asked at {now.url}, was {was.url}"
     if was.dialect != now.dialect:
         words = f"speaks {now.dialect or 'as its route'}, was {was.dialect or 'as its route'}"
         yield Level.CHANGED, "upstream-dialect", words
     if was.credentials != now.credentials:
         words = f"is shown another credential ({_shown(now)}, was {_shown(was)})"
         yield Level.CHANGED, "upstream-credential", words
-    if was.tls != now.tls:
-        if was.tls.verify and not now.tls.verify:
-            yield Level.WEAKER, "upstream-tls-unverified", "any certificate of it is trusted"
-        else:
-            yield Level.CHANGED, "upstream-tls", "its certificate is checked in another way"
     if was.proxy != now.proxy:
         yield Level.CHANGED, "upstream-proxy", "is reached through another proxy, or none"
     gained = [name for name in now.forward_headers if name not in was.forward_headers]
