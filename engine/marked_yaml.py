@@ -32,7 +32,8 @@ _LARGE = 200_000
 class Marked:
     """What a file says, and where. `problems` are what is wrong with it as YAML.
 
-    `expanded` holds the values that `${...}` was filled into, with what the file says instead.
+    `expanded` holds the values that `${...}` was filled into, with what the file says instead;
+    `references` holds what the file says there by line and column.
     `known` holds the places that were asked for.
     """
 
@@ -42,6 +43,7 @@ class Marked:
     problems: list[Problem] = field(default_factory=list)
     expanded: dict[str, str] = field(default_factory=dict)
     known: dict[tuple[Path, bool], tuple[int, int]] = field(default_factory=dict)
+    references: dict[tuple[int, int], str] = field(default_factory=dict)
     _places: Places | None = None
 
     def place(self, path: Path, *, key: bool = False) -> tuple[int, int]:
@@ -79,6 +81,10 @@ class Marked:
             return said.count("\n") + 1, len(said) - said.rfind("\n")
         return 1, 1
 
+    def reference(self, path: Path) -> str:
+        """What the file says where `${...}` was filled into the value at `path`, else ""."""
+        return self.references.get(self.place(path), "")
+
     def redact(self, words: str) -> str:
         """The words with every value that was filled in put back to what the file says."""
         for value, said in self.expanded.items():
@@ -100,7 +106,7 @@ def read(text: str, file: str, expand: Expand | None = None) -> Marked:
             parts = apart(_parts, text, file)
         else:
             parts = _parts(text, file, expand)
-        marked.value, marked.problems, marked.expanded, marked._places = parts
+        marked.value, marked.problems, marked.expanded, marked.references, marked._places = parts
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
@@ -121,13 +127,17 @@ def read(text: str, file: str, expand: Expand | None = None) -> Marked:
 
 def _parts(
     text: str, file: str, expand: Expand | None = None
-) -> tuple[Any, list[Problem], dict[str, str], Places | None]:
-    """Value, problems, what was filled in, and places. Raises what `compose` raises."""
+) -> tuple[Any, list[Problem], dict[str, str], dict[tuple[int, int], str], Places | None]:
+    """Value, problems, what was filled in (by value, by place), and places.
+
+    Raises what `compose` raises.
+    """
     root = compose(text)
     if root is None:
-        return None, [], {}, None
+        return None, [], {}, {}, None
     values = Values(file, expand)
-    return values.of(root), values.problems, values.expanded, Places(root)
+    value = values.of(root)
+    return value, values.problems, values.expanded, values.references, Places(root)
 
 
 def _places(text: str) -> Places | None:

@@ -11,6 +11,8 @@ from engine.spec.document import Specification
 from engine.spec.operation import Operation
 from engine.wildcard import matches
 
+_MOST_NAMED = 8
+
 
 @dataclass(frozen=True, slots=True)
 class Claim:
@@ -56,7 +58,7 @@ def assign(
             if operation.id not in explicit:
                 _claim(Claim(route, operation, at), claims, config, findings)
     if not config.broken.names:
-        _note_unserved(known, claims, findings)
+        _note_unserved(specifications, claims, findings)
     if len(specifications) == len(config.specs):
         _check_websockets(config, claims, findings)
     places = {route.at: index for index, route in enumerate(config.routes)}
@@ -85,7 +87,7 @@ def _leave_out(
     pattern: str, names: list[str], config: model.Config, at: Path, findings: Findings
 ) -> None:
     """Operations that a wildcard names, and that cannot be served."""
-    shown = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
+    shown = ", ".join(names[:_MOST_NAMED]) + (", ..." if len(names) > _MOST_NAMED else "")
     message = f"'{pattern}' leaves out {len(names)} that cannot be served: {shown}"
     findings.note(config.source, at, Level.WARNING, "MW308", message)
 
@@ -121,9 +123,15 @@ def _hint(name: str, known: Mapping[str, Operation], config: model.Config) -> st
 
 
 def _note_unserved(
-    known: Mapping[str, Operation], claims: Mapping[str, Claim], findings: Findings
+    specifications: Mapping[str, Specification], claims: Mapping[str, Claim], findings: Findings
 ) -> None:
-    for operation in known.values():
-        if operation.id not in claims:
-            message = f"{operation.id} is served by no route"
-            findings.note(operation.source, operation.at, Level.INFO, "MW306", message, key=True)
+    """One note for each document that has operations without a route."""
+    for specification in specifications.values():
+        names = [op.id for op in specification.operations.values() if op.id not in claims]
+        if not names:
+            continue
+        shown = ", ".join(names[:_MOST_NAMED]) + (", ..." if len(names) > _MOST_NAMED else "")
+        total = len(specification.operations)
+        message = f"no route serves {len(names)} of {total} operations: {shown}"
+        source = specification.library.document.source
+        findings.note(source, ("paths",), Level.INFO, "MW306", message, key=True)

@@ -26,12 +26,16 @@ class ExpandError(Exception):
 
 
 class Values:
-    """The plain values of one file's nodes. `problems` are what is wrong with them, `expanded` the
-    values that `${...}` was filled into, with what the file says instead."""
+    """The plain values of one file's nodes.
+
+    `problems` are what is wrong with them. `expanded` are the values that `${...}` was filled into,
+    with what the file says instead; `references` are the same texts of the file by line and column.
+    """
 
     def __init__(self, file: str, expand: Expand | None) -> None:
         self.problems: list[Problem] = []
         self.expanded: dict[str, str] = {}
+        self.references: dict[tuple[int, int], str] = {}
         self.file = file
         self.expand = expand
         self.resolver = Loader("")
@@ -112,6 +116,8 @@ class Values:
                 self._wrong(node, "MW005", str(error), error.hint)
                 return node.value
             self.expanded[text] = node.value
+            mark = node.start_mark
+            self.references[mark.line + 1, mark.column + 1] = node.value
             if not node.style and text != node.value:
                 tag = self.resolver.resolve(yaml.ScalarNode, text, (True, False))
         if tag == TAG + "str":

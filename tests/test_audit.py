@@ -75,16 +75,49 @@ def test_with_errors_nothing_is_audited():
     assert "MW401" not in {problem.code for problem in planned.problems}
 
 
-@pytest.mark.parametrize("environ", [{}, {"GUNICORN_CMD_ARGS": "--workers 2"}])
-def test_the_shipped_config_is_silent(environ):
+VENDORS = ("OPENAI", "ANTHROPIC", "GEMINI", "RERANK")
+KEYS = {f"{name}_API_KEY": "sk-from-outside" for name in VENDORS}
+
+
+@pytest.mark.parametrize("environ", [KEYS, KEYS | {"GUNICORN_CMD_ARGS": "--workers 2"}])
+def test_the_shipped_config_is_silent_when_all_keys_are_set(environ):
     planned = plan.make(files.CONFIG, environ)
     audit.audit(planned, environ)
     assert planned.problems == []
 
 
-def test_what_init_writes_is_silent_under_strict(tmp_path, monkeypatch):
+@pytest.mark.parametrize("missing", VENDORS)
+def test_the_shipped_config_names_the_key_that_is_not_set_at_its_place(missing):
+    environ = {name: value for name, value in KEYS.items() if not name.startswith(missing)}
+    planned = plan.make(files.CONFIG, environ)
+    audit.audit(planned, environ)
+    (one,) = planned.problems
+    upstream = missing.lower()
+    assert (
+        one.message
+        == f"{missing}_API_KEY is not set: upstream '{upstream}' will refuse every request"
+    )
+    line = files.CONFIG.read_text("utf-8").splitlines()[one.line - 1]
+    assert line[one.column - 1 :].startswith(f'"${{{missing}_API_KEY:-')
+    assert planned.plan is not None
+
+
+def test_what_init_writes_passes_with_one_key_and_warns_of_the_others(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("MODELWAY_CONFIG", *KEYS):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-from-outside")
+    assert CliRunner().invoke(cli.main, ["init", "."]).exit_code == 0
+    ran = CliRunner().invoke(cli.main, ["check"])
+    assert (ran.exit_code, ran.stdout.splitlines()[-1]) == (0, "gateway.yaml: 3 warnings")
+    assert "OPENAI_API_KEY" not in ran.stdout
+
+
+def test_what_init_writes_is_silent_under_strict_when_all_keys_are_set(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("MODELWAY_CONFIG", raising=False)
+    for name, value in KEYS.items():
+        monkeypatch.setenv(name, value)
     assert CliRunner().invoke(cli.main, ["init", "."]).exit_code == 0
     ran = CliRunner().invoke(cli.main, ["check", "--strict"])
     assert (ran.exit_code, ran.stdout) == (0, "gateway.yaml: no problems\n")

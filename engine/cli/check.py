@@ -40,7 +40,12 @@ _STDIN = "<stdin>"
     help="text for people, json for programs, github for annotations, sarif for code scanning.",
 )
 @click.option("--strict", is_flag=True, help="Warnings fail as errors do.")
-@click.option("-q", "--quiet", is_flag=True, help="Show errors and warnings only, no notes.")
+@click.option(
+    "-q",
+    "--quiet",
+    is_flag=True,
+    help="Show errors and warnings only; print nothing where there are none.",
+)
 @click.option(
     "--boot",
     "on_trial",
@@ -112,7 +117,7 @@ def _checked(named: Sequence[str], quiet: bool, strict: bool, on_trial: bool) ->
     every = sorted({problem for found in kept.values() for problem in found})
     worst = {Level.ERROR, Level.WARNING} if strict else {Level.ERROR}
     failed = any(problem.level in worst for problem in every)
-    return Report(kept, every, texts, failed, _colour())
+    return Report(kept, every, texts, failed, _colour(), quiet)
 
 
 def _planned(name: str, on_trial: bool) -> Planned:

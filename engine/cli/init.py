@@ -27,7 +27,7 @@ def command(folder: Path) -> None:
         f"Wrote {folder}: gateway.yaml, openapi/, schemas/\n\n"
         f"  cd {folder}\n"
         "  modelway token new alice     # a token for a caller; put the entry under tokens:\n"
-        "  export OPENAI_API_KEY=...    # what the upstreams are shown; see upstreams:\n"
+        "  export OPENAI_API_KEY=...    # and of the other vendors you use; see upstreams:\n"
         "  modelway check\n"
         "  modelway serve"
     )

@@ -20,6 +20,8 @@ _BLOCK = re.compile(r"[|>][^\n]*\n(?:[ \t]+[^\n]*(?:\n|$)|\n)*")
 _USER = re.compile(r"://[^/@\s:]*:(?P<secret>(?:\$\{[^}]*\}|[^/@\s])+)@")
 _DEFAULT = re.compile(r"\$\{[^}]*?:-(?P<secret>[^}]{16,})\}")
 _BEARER = re.compile(r"\bbearer[\"']?[ \t]*:[ \t]*(?P<secret>(?!\$\{)[^\s,}]+)")
+_PUBLIC = re.compile(r"(^|[-_.])(version|beta|organization|project|region)$", re.IGNORECASE)
+"""Names of headers and parameters that go with a credential and are none: `api-version`."""
 _HEADER = re.compile(r"authorization|cookie|api-?key|token|secret|password", re.IGNORECASE)
 
 
@@ -40,7 +42,7 @@ def literals(marked: Marked) -> list[Literal]:
     starts = [0, *(match.end() for match in _LINE.finditer(marked.text))]
     return [
         literal
-        for path, value, is_url in _candidates(marked.value)
+        for path, value, is_url in secret_places(marked.value)
         for literal in _written(marked, path, value, is_url, starts)
     ]
 
@@ -74,7 +76,7 @@ def _raw(marked: Marked, value: str, at: int) -> str:
     return match[0] if match else _REST.match(marked.text, at)[0]  # type: ignore[index]
 
 
-def _candidates(value: dict[str, Any]) -> Iterator[tuple[Path, str, bool]]:
+def secret_places(value: dict[str, Any]) -> Iterator[tuple[Path, str, bool]]:
     """Strings that are secrets, or URLs (True) that may hold one, with their paths."""
     for name, upstream in _mapping(value.get("upstreams")).items():
         at: Path = ("upstreams", name)
@@ -86,20 +88,33 @@ def _candidates(value: dict[str, Any]) -> Iterator[tuple[Path, str, bool]]:
             for index, one in enumerate(listed if isinstance(listed, list) else ())
         ]
         for below, credential in ways:
-            for key in ("bearer", "value"):
-                if isinstance(secret := _mapping(credential).get(key), str):
-                    yield (*at, *below, key), secret, False
+            yield from _of_credential(_mapping(credential), (*at, *below))
         for kind in ("set", "add"):
-            for header, text in _mapping(_mapping(said.get("headers")).get(kind)).items():
-                if _HEADER.search(header) and isinstance(text, str):
-                    yield (*at, "headers", kind, header), text, False
+            headers = _mapping(said.get("headers")).get(kind)
+            yield from _of_headers(headers, (*at, "headers", kind))
         for key in ("url", "proxy"):
             if isinstance(url := said.get(key), str):
                 yield (*at, key), url, True
+    traces = _mapping(_mapping(value.get("telemetry")).get("traces"))
+    yield from _of_headers(traces.get("headers"), ("telemetry", "traces", "headers"))
     stores = _mapping(value.get("stores"))
     for key in ("records", "counters"):
         if isinstance(url := stores.get(key), str):
             yield ("stores", key), url, True
+
+
+def _of_credential(said: dict[str, Any], at: Path) -> Iterator[tuple[Path, str, bool]]:
+    name = said.get("header", said.get("query", ""))
+    public = isinstance(name, str) and _PUBLIC.search(name)
+    for key in ("bearer",) if public else ("bearer", "value"):
+        if isinstance(secret := said.get(key), str):
+            yield (*at, key), secret, False
+
+
+def _of_headers(said: Any, at: Path) -> Iterator[tuple[Path, str, bool]]:
+    for header, text in _mapping(said).items():
+        if _HEADER.search(header) and isinstance(text, str):
+            yield (*at, header), text, False
 
 
 def _mapping(value: Any) -> dict[str, Any]:

@@ -64,6 +64,13 @@ def _text(value: str, name: str) -> str:
     return value
 
 
+def defaults_taken(text: str, environ: Mapping[str, str]) -> dict[str, str]:
+    """The variables of `${VAR:-default}` in a text that are not set, or empty, with the default."""
+    inside = (match[1] or "" for match in _REFERENCE.finditer(text))
+    parts = (one.partition(":-") for one in inside)
+    return {name: default for name, given, default in parts if given and not environ.get(name)}
+
+
 def _read(path: Path) -> str:
     try:
         return read_text(path).rstrip("\r\n")

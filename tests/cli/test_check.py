@@ -350,6 +350,35 @@ def test_what_the_hook_and_the_workflow_run_is_a_command_that_passes_and_fails(f
 def test_the_hook_has_what_pre_commit_asks_for():
     (hook,) = hooks()
     assert {"id", "name", "entry", "language"} <= set(hook)
-    assert re.search(hook["files"], "deploy/gateway.yaml")
-    assert re.search(hook["files"], "openapi/shop.json")
-    assert not re.search(hook["files"], "src/main.yaml")
+
+
+def test_the_hook_runs_whichever_file_of_a_config_was_changed_or_deleted():
+    (hook,) = hooks()
+    assert (hook["always_run"], hook["pass_filenames"]) == (True, False)
+    assert not {"files", "types", "types_or", "exclude"} & set(hook)
+
+
+def test_quiet_prints_nothing_where_nothing_is_wrong(folder):
+    (folder / "gateway.yaml").write_text(GOOD.replace("shop.*", "shop.list"))
+    assert "[MW306]" in run().stdout
+    for form in ("text", "github"):
+        assert run("-q", "--format", form).output == ""
+        assert run("-q", "--format", form, "gateway.yaml", "gateway.yaml").output == ""
+
+
+def test_quiet_shows_warnings_of_the_files_that_have_some(folder):
+    shown = run("-q", "gateway.yaml", "unwise.yaml").stdout
+    assert "[MW401]" in shown
+    assert "no problems" not in shown
+    assert run("-q", "unwise.yaml", "--format", "json").stdout.startswith("{")
+
+
+def test_operations_without_a_route_are_one_note_of_their_document(folder):
+    (folder / "gateway.yaml").write_text(GOOD.replace("shop.*", "shop.list"))
+    many = "".join(f"  /p{n}: {{get: {{operationId: op{n}}}}}\n" for n in range(20))
+    (folder / "shop.yaml").write_text(DOCUMENT.rstrip() + "\n" + many)
+    (line,) = [line for line in run().stdout.splitlines() if "[MW306]" in line]
+    named = ", ".join(["shop.more", *(f"shop.op{n}" for n in range(7))])
+    assert line == (
+        f"shop.yaml:4:1: info: no route serves 21 of 22 operations: {named}, ... [MW306]"
+    )

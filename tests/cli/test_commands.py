@@ -100,8 +100,8 @@ def test_check_of_warnings_and_notes_exits_with_zero_and_quiet_hides_notes(folde
     assert result.exit_code == 0
     assert "1 info" in result.output
     assert "1 warning" in result.output
-    assert "shop.more is served by no route" in result.output
-    assert "served by no route" not in run("check", "-q").output
+    assert "no route serves 1 of 2 operations: shop.more" in result.output
+    assert "no route serves" not in run("check", "-q").output
 
 
 def test_check_warns_of_what_breaks_the_standard(folder):
@@ -134,8 +134,9 @@ def test_markup_in_a_file_is_shown_as_it_is(folder):
 
 
 def test_the_shipped_config_checks_clean():
-    result = run("check", "-q", "-c", str(files.CONFIG))
-    assert (result.exit_code, "no problems" in result.output) == (0, True)
+    keys = {f"{name}_API_KEY": "x" for name in ("OPENAI", "ANTHROPIC", "GEMINI", "RERANK")}
+    result = CliRunner().invoke(cli.main, ["check", "-q", "-c", str(files.CONFIG)], env=keys)
+    assert (result.exit_code, result.output) == (0, "")
 
 
 @pytest.mark.parametrize("name", ["serve", "routes", "mock"])

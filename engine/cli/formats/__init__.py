@@ -15,7 +15,7 @@ from engine.problem import Level, Problem
 class Report:
     """What was found. `files` are the configs as they were named, each with its own problems;
     `problems` are all of them once. `texts` are the files' texts by the names that problems use.
-    `failed` tells whether it comes to a failure.
+    `failed` tells whether it comes to a failure. `quiet`: people are told nothing of what is right.
     """
 
     files: Mapping[str, Sequence[Problem]]
@@ -23,6 +23,7 @@ class Report:
     texts: Mapping[str, str]
     failed: bool
     colour: bool = False
+    quiet: bool = False
 
 
 def names() -> list[str]:

@@ -15,8 +15,9 @@ _PROPERTY = _DATA | {":": "%3A", ",": "%2C"}
 
 def render(report: Report) -> str:
     shown = [_command(problem) for problem in report.problems]
-    shown += [_escaped(f"{file}: {tally(found)}", _DATA) for file, found in report.files.items()]
-    return "\n".join(shown) + "\n"
+    told = {file: found for file, found in report.files.items() if found or not report.quiet}
+    shown += [_escaped(f"{file}: {tally(found)}", _DATA) for file, found in told.items()]
+    return "".join(f"{line}\n" for line in shown)
 
 
 def _command(problem: Problem) -> str:

@@ -13,9 +13,13 @@ _CONTEXT = 1
 
 
 def render(report: Report) -> str:
+    if report.quiet and not report.problems:
+        return ""
     paint = click.style if report.colour else _plain
     shown = [_problem(problem, report, paint) for problem in report.problems]
     for file, problems in report.files.items():
+        if report.quiet and not problems:
+            continue
         colour = max((_COLOURS[p.level] for p in problems), key=_worst, default="green")
         shown.append(f"{pictured(file)}: {paint(tally(problems), fg=colour)}")
     if len(report.files) > 1:
