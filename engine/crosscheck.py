@@ -22,6 +22,12 @@ _TLS_FILES = {
     "certificate": "it is no certificate in PEM with its key, or the key is encrypted",
 }
 _NOT_READ = frozenset({os.strerror(errno.EACCES), os.strerror(errno.EISDIR)})
+_HINTS = {
+    "query": "a fixed parameter goes to credential: {query: api-version, value: ...}, and the key "
+    "to headers: {set: {api-key: ...}}",
+    "user": "write credential: {header: authorization, value: Basic ...}",
+}
+"""What to write for a part that the URL of an upstream cannot have."""
 
 
 def check_names(
@@ -164,7 +170,9 @@ class _Checker:
         try:
             origin = origin_of(upstream.url)
         except ValueError as error:
-            self.error((*upstream.at, "url"), "MW104", str(error))
+            message = str(error)
+            hint = next((_HINTS[part] for part in _HINTS if message.endswith(f"no {part}")), "")
+            self.error((*upstream.at, "url"), "MW104", message, hint)
             return
         if origin.tls:
             self.tls(upstream)

@@ -19,6 +19,7 @@ from engine.json_text import spans
 from engine.memory import apart
 from engine.places import Places
 from engine.problem import Level, Path, Problem
+from engine.yaml_errors import fault
 from engine.yaml_nodes import compose
 from engine.yaml_values import Expand, Values
 
@@ -108,11 +109,8 @@ def read(text: str, file: str, expand: Expand | None = None) -> Marked:
             parts = _parts(text, file, expand)
         marked.value, marked.problems, marked.expanded, marked.references, marked._places = parts
     except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
-        context = f"{error.context}, " if error.context else ""
-        message = f"not YAML: {context}{error.problem}"
-        _note(marked, line, column, "MW001", message, _yaml_hint(text, line))
+        found = fault(text, error)
+        _note(marked, found.line, found.column, "MW001", found.message, found.hint)
     except yaml.reader.ReaderError as error:
         before = text[: error.position]
         line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
@@ -155,17 +153,6 @@ def read_file(path: FilePath, file: str, expand: Expand | None = None) -> Marked
     except OSError as error:
         _note(marked, 0, 0, "MW002", f"cannot be read: {error.strerror}", "check the path")
     return marked
-
-
-def _yaml_hint(text: str, line: int) -> str:
-    """The traps that people fall into, told by the line where the parser gave up."""
-    said = (text.splitlines() or [""])[min(line, text.count("\n") + 1) - 1 :][:1]
-    shown = said[0] if said else ""
-    if "\t" in shown:
-        return "indent with spaces, never with tabs"
-    if "${" in shown and "{" in shown.replace("${", ""):
-        return 'inside { } put quotes around it: "${VAR}"'
-    return ""
 
 
 def _note(marked: Marked, line: int, column: int, code: str, message: str, hint: str = "") -> None:

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from engine.config.model import Config
-from engine.problem import Findings, Path, did_you_mean
+from engine.problem import Findings, Level, Path, did_you_mean, near
 from engine.routing import Claim
 from engine.spec import expression, paths
 from engine.spec.expression import Expression
+from engine.spec.library import Node
+from engine.spec.takes import properties
 
 
-def model_expression(claim: Claim, config: Config, findings: Findings) -> Expression | None:
-    """The route's model expression, checked against what the operation has."""
+def model_expression(
+    claim: Claim, node: Node, config: Config, findings: Findings
+) -> Expression | None:
+    """The route's model expression, checked against what the operation has; `node` is the
+    operation's own part of its document."""
     said, operation = claim.route, claim.operation
     if not said.model:
         return None
@@ -30,6 +35,8 @@ def model_expression(claim: Claim, config: Config, findings: Findings) -> Expres
         message = f"{operation.id} takes no request body to name a model in"
         findings.error(config.source, at, "MW305", message)
         return None
+    if found.place == "body":
+        _check_member(claim, found, at, node, config, findings)
     if found.place == "body" and len(found.steps) > 1:
         if claim.route.default_model:
             message = (
@@ -40,6 +47,32 @@ def model_expression(claim: Claim, config: Config, findings: Findings) -> Expres
             message = f"{operation.id} takes a form, whose fields are at its top"
             findings.error(config.source, at, "MW305", message, "write $request.body#/name")
     return found
+
+
+def _check_member(
+    claim: Claim, found: Expression, at: Path, node: Node, config: Config, findings: Findings
+) -> None:
+    """Note a place in the body that no schema names, where the schemas name others.
+
+    It is an error only where another name is near: a document need not name all members.
+    """
+    schemas = [media.get("schema") for _, media in node.get("requestBody").get("content").items()]
+    for depth, step in enumerate(found.steps):
+        named = {name: below for schema in schemas for name, below in properties(schema)}
+        if step in named:
+            schemas = [
+                below for schema in schemas for name, below in properties(schema) if name == step
+            ]
+            continue
+        if not named or step.isdigit() or step == "*":
+            return
+        place = ".".join(found.steps[: depth + 1])
+        message = f"no schema of the request body of {claim.operation.id} names '{place}'"
+        close = near(step, named)
+        level = Level.WARNING if close is None else Level.ERROR
+        hint = did_you_mean(step, named)
+        findings.note(config.source, at, level, "MW305", message, hint)
+        return
 
 
 def repeating(

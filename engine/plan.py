@@ -182,7 +182,8 @@ def _route(
     """One operation of a route, resolved; None when that cannot be done."""
     operation, said = claim.operation, claim.route
     spec = config.specs[operation.spec]
-    found = naming.model_expression(claim, config, findings)
+    node = specifications[operation.spec].node(operation)
+    found = naming.model_expression(claim, node, config, findings)
     speaks = spec.dialect if spec.dialect in dialects.names() else "plain"
     own = dialects.get(speaks)
     others = [d for name in dialects.names() if (d := dialects.get(name)) is not own]
@@ -204,7 +205,7 @@ def _route(
         policies=(*config.policies, *said.policies),
         guards=Guards(),  # compiled when all of them are known to be right
         wide=tuple(names if said.answer == "models" else {*wide, *operation.wide}),
-        takes=takes(specifications[operation.spec].node(operation)),
+        takes=takes(node),
         websocket=(said.websocket or WebSocket()) if operation.websocket else None,
         unknown_fields=said.unknown_fields,
         answers=documents.answers(claim, specifications, findings),

@@ -117,6 +117,9 @@ def _check_websockets(
 
 def _hint(name: str, known: Mapping[str, Operation], config: model.Config) -> str:
     spec = name.partition(".")[0]
+    ending = [id_ for id_, op in known.items() if name in (op.name, f"{op.method} {op.path}")]
+    if len(ending) == 1:
+        return f"did you mean '{ending[0]}'?"
     if spec not in config.specs:
         return did_you_mean(spec, config.specs, "an operation is <spec>.<operationId>")
     return did_you_mean(name, [id_ for id_ in known if id_.startswith(f"{spec}.")] or known)

@@ -117,7 +117,8 @@ class Values:
                 return node.value
             self.expanded[text] = node.value
             mark = node.start_mark
-            self.references[mark.line + 1, mark.column + 1] = node.value
+            if "${" in node.value:
+                self.references[mark.line + 1, mark.column + 1] = node.value
             if not node.style and text != node.value:
                 tag = self.resolver.resolve(yaml.ScalarNode, text, (True, False))
         if tag == TAG + "str":

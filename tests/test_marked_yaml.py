@@ -107,10 +107,10 @@ def test_what_yaml_allows_and_a_config_should_not_have_is_a_problem(text, proble
 @pytest.mark.parametrize(
     ("text", "line", "column"),
     [
-        ("a: [1, 2\nb: 3\n", 2, 2),
+        ("a: [1, 2\nb: 3\n", 1, 4),
         ("a: 1\n b: 2\n", 2, 3),
         ("a: 1\n\tb: 2\n", 2, 1),
-        ('a: "open\n', 2, 1),
+        ('a: "open\n', 1, 4),
         ("a: *nowhere\n", 1, 4),
         ("a: 1\n---\nb: 2\n", 2, 1),
         ("a: b: c\n", 1, 5),

@@ -43,6 +43,11 @@ class Assembled(Marked):
         marked, at = self.part(path)
         return marked.place(at, key=key)
 
+    def reference(self, path: Path) -> str:
+        """What the file that holds a value says where `${...}` was filled into it, else ""."""
+        marked, at = self.part(path)
+        return marked.reference(at)
+
     def redact(self, words: str) -> str:
         """The words with every value that was filled in, in any file, put back."""
         for marked in self.files:
@@ -89,10 +94,14 @@ def assemble(
 
 def _files(listed: list[Any], main: Marked, folder: FilePath, findings: Findings) -> Iterator[str]:
     """The files of the patterns, each once, sorted within a pattern; paths from the folder."""
-    seen = {os.path.realpath(folder / FilePath(main.file).name)}
+    own = os.path.realpath(folder / FilePath(main.file).name)
+    seen = {own}
     for index, pattern in enumerate(listed):
         at: Path = ("include", index)
         if not isinstance(pattern, str) or not pattern:
+            continue
+        if os.path.realpath(folder / pattern) == own:
+            findings.error(main, at, "MW110", "the file includes itself", "take this line out")
             continue
         wild = glob.has_magic(pattern)
         found = sorted(glob.glob(pattern, root_dir=folder, recursive=True)) if wild else [pattern]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path as FilePath
 from typing import Any
 
 from engine import units
-from engine.config import model, shape
+from engine.config import advice, model, shape
 from engine.config.include import assemble
 from engine.config.literals import literals
 from engine.config.secrets import expander
@@ -20,6 +21,7 @@ from engine.network import Network, networks
 from engine.problem import Findings, Path, place_of
 
 _SERVER_TIMES = ("body_timeout", "request_timeout", "keepalive", "grace")
+_HOST = re.compile(r"[A-Za-z0-9._-]*|\[[0-9A-Fa-f:.]+(?:%\w+)?\]")
 _NAMED = ("specs", "upstreams", "models")
 
 
@@ -159,7 +161,16 @@ class _Builder:
         convert |= dict.fromkeys(_SERVER_TIMES, units.seconds)
         convert["base_url"] = lambda text: text.rstrip("/")
         values: dict[str, Any] = {k: convert[k](v) if k in convert else v for k, v in said.items()}
+        self._listen(said.get("listen", ""))
         return model.Server(**values)
+
+    def _listen(self, address: str) -> None:
+        host = address.rpartition(":")[0]
+        if address.startswith("unix:/") or _HOST.fullmatch(host):
+            return
+        message = "'listen' has no valid host before its port"
+        hint = advice.hint("listen", address, {"pattern": "."}, ["string"])
+        self.findings.error(self.marked, ("server", "listen"), "MW104", message, hint)
 
     def _proxies(self, said: list[str]) -> tuple[Network, ...]:
         found: list[Network] = []

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from math import isfinite
 from typing import Any
 
 import jsonschema_rs
 
 from engine import files
+from engine.config import advice
 from engine.config.references import exact
-from engine.problem import Findings, Path, Source, did_you_mean
+from engine.marked_yaml import Marked
+from engine.problem import Findings, Path, Source, did_you_mean, near
 
 _NAMES = {
     "string": "a string",
@@ -39,7 +42,7 @@ def check(value: Any, against: Any, source: Source, at: Path, findings: Findings
     breaches = []
     for error in validator.iter_errors(value):
         for one in _telling(error):
-            _note(one, against, source, at, findings)
+            _note(one, value, against, source, at, findings)
             breaches.append((*at, *one.instance_path))
     return breaches
 
@@ -58,14 +61,16 @@ def _telling(error: Any) -> Iterator[Any]:
     yield error
 
 
-def _note(error: Any, against: Any, source: Source, at: Path, findings: Findings) -> None:
+def _note(
+    error: Any, whole: Any, against: Any, source: Source, at: Path, findings: Findings
+) -> None:
     path = (*at, *error.instance_path)
     details = error.kind.as_dict()
     name = error.kind.name
     if name == "additionalProperties":
         known = _known_keys(against, error.schema_path)
         for key in details["unexpected"]:
-            hint = did_you_mean(key, known)
+            hint = _known_as(key, known)
             findings.error(source, (*path, key), "MW101", f"unknown key '{key}'", hint, key=True)
     elif name == "propertyNames":
         key = details["error"].instance
@@ -76,23 +81,68 @@ def _note(error: Any, against: Any, source: Source, at: Path, findings: Findings
         findings.error(source, path, "MW102", f"'{missing}' is missing{_within(path)}", hint)
     else:
         code = "MW103" if name in ("type", "anyOf") else "MW104"
-        said = _holder(against, error.schema_path).get("description", "")
-        hint = str(said) if name == "pattern" else ""
-        if name == "type" and details["types"] == ["string"] and _is_plain(error.instance):
-            hint = "put it in quotes"
-        findings.error(source, path, code, _sentence(error, details, path), hint)
+        holder = _holder(against, error.schema_path)
+        if name == "type" and "enum" in holder:
+            return  # the list of what may stand there is said anyway
+        value = _value(whole, error.instance_path)
+        message = _sentence(error, details, path, value, holder)
+        hint = _hint(error, details, path, value, holder, source)
+        findings.error(source, path, code, message, hint)
 
 
-def _sentence(error: Any, details: dict[str, Any], path: Path) -> str:
+def _known_as(key: str, known: list[str]) -> str:
+    """A hint for a key that there is not: a near one, or our name for it."""
+    if key.strip() != key:
+        return "it begins or ends with a blank that is no space, as U+00A0; write spaces"
+    if known == ["set", "add", "remove"] and near(key, known) is None:
+        return f"write {{set: {{{key}: ...}}}}"
+    if key in advice.ELSEWHERE and advice.ELSEWHERE[key] in known:
+        return f"did you mean '{advice.ELSEWHERE[key]}'?"
+    return did_you_mean(key, known)
+
+
+def _value(whole: Any, path: Any) -> Any:
+    """The value of an error as it was read: the validator has no infinite numbers."""
+    for step in path:
+        whole = whole[step if isinstance(whole, list) else str(step)]
+    return whole
+
+
+def _hint(
+    error: Any, details: dict[str, Any], path: Path, value: Any, holder: Any, source: Source
+) -> str:
+    key = _key(path)
+    name = error.kind.name
+    types = _union(details) if name == "anyOf" else details.get("types", ["string"])
+    if isinstance(source, Marked) and source.reference(path):
+        return advice.example(key, holder, types) if name in ("type", "pattern", "anyOf") else ""
+    if name == "const":
+        return advice.constant(key, value, details.get("expected_value"))
+    if name == "enum":
+        return advice.choice(key, value, details.get("options", []))
+    if name in ("type", "pattern", "anyOf"):
+        return advice.hint(key, value, holder, types)
+    return ""
+
+
+def _key(path: Path) -> str:
+    """The key that a value, or the list it is in, stands under."""
+    return next((str(step) for step in reversed(path) if isinstance(step, str)), "")
+
+
+def _sentence(error: Any, details: dict[str, Any], path: Path, value: Any, holder: Any) -> str:
     """The words, without the value: it may have come out of a secret, and the line is shown."""
-    name, value = error.kind.name, error.instance
+    name = error.kind.name
     subject = f"'{path[-1]}'" if path and isinstance(path[-1], str) else "this"
+    form = advice.form(_key(path), holder) or "of the right form"
+    if name == "type" and details["types"] == ["string"] and form != "of the right form":
+        return f"{subject} must be {form}, not {_kind(value)}"
     said = {
         "type": f"{subject} must be {_one_of(details.get('types', []))}, not {_kind(value)}",
         "anyOf": f"{subject} must be {_one_of(_union(details))}, not {_kind(value)}",
         "const": f"{subject} must be {details.get('expected_value')!r}",
         "enum": f"{subject} must be one of {', '.join(map(str, details.get('options', [])))}",
-        "pattern": f"{subject} is not of the right form",
+        "pattern": f"{subject} is not {form}",
         "minItems": f"{subject} needs at least {details.get('limit')} entry",
         "minLength": f"{subject} is empty",
         "minProperties": f"{subject} needs at least {details.get('limit')} key",
@@ -102,10 +152,6 @@ def _sentence(error: Any, details: dict[str, Any], path: Path) -> str:
         "exclusiveMinimum": f"{subject} must be more than {details.get('limit')}",
     }
     return said.get(name, f"{subject} breaks '{name}'")
-
-
-def _is_plain(value: Any) -> bool:
-    return isinstance(value, int | float)
 
 
 def _union(details: dict[str, Any]) -> list[str]:
@@ -119,6 +165,8 @@ def _one_of(types: list[str]) -> str:
 
 
 def _kind(value: Any) -> str:
+    if isinstance(value, float) and not isfinite(value):
+        return ".nan" if value != value else ".inf"
     for kind, name in ((bool, "boolean"), (str, "string"), (int, "integer"), (float, "number")):
         if isinstance(value, kind):
             return _NAMES[name] if name != "boolean" else str(value).lower()

@@ -23,6 +23,8 @@ def stores(
     records, counters = said.get("records"), said.get("counters", "memory")
     if records is not None and not records.startswith(_RECORDS):
         hint = "sqlite:///var/modelway.db, or postgresql+psycopg://user@host/name"
+        if (scheme := records.partition("://")[0]) in ("postgres", "postgresql"):
+            hint = f"write postgresql+psycopg:// in place of {scheme}://"
         at = ("stores", "records")
         findings.error(source, at, "MW104", "'records' is no database that is known here", hint)
     elif records is not None and records.startswith(_SQLITE):

@@ -81,6 +81,11 @@ class Upstreams:
         if kind == "header" and name.lower() in _NOT_A_CREDENTIAL:
             message = f"header '{name}' cannot hold a credential"
             self.findings.error(self.marked, (*at, "header"), "MW105", message)
+        if said.get("bearer", "").lower().startswith("bearer "):
+            message = "'Bearer' is written before a bearer credential anyway"
+            self.findings.error(
+                self.marked, (*at, "bearer"), "MW105", message, "write the key alone"
+            )
         if not value.isprintable() or not value.isascii():
             message = "a credential has ASCII letters, digits and signs only; no line ends"
             self.findings.error(self.marked, at, "MW105", message)

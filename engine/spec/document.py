@@ -9,7 +9,7 @@ from pathlib import Path as FilePath
 import jsonschema_rs
 
 from engine.problem import Findings, Level, Problem
-from engine.spec import structure
+from engine.spec import misspelt, structure
 from engine.spec.answers import Answers, compile_answers
 from engine.spec.cache import SMALLEST, Entry
 from engine.spec.library import METHODS, Breach, Library, Node
@@ -124,6 +124,7 @@ def _mended(
     library = load(file, shown, findings, overlays)
     if library is None:
         return None
+    misspelt.check(library, findings)
     mend(library, findings)
     structure.check(library, findings)
     return None if findings.errors else library

@@ -40,8 +40,9 @@ def origin_of(url: str) -> Origin:
     parts = _split(url)
     if parts.scheme not in _DEFAULT_PORTS:
         raise ValueError("the URL of an upstream begins with http://, https:// or http+unix://")
-    if "@" in parts.netloc or "?" in url or "#" in url:
-        raise ValueError("the URL of an upstream has no user, no query and no fragment")
+    for sign, part in (("@", "user"), ("?", "query"), ("#", "fragment")):
+        if sign in (parts.netloc if part == "user" else url):
+            raise ValueError(f"the URL of an upstream has no {part}")
     if parts.scheme == "http+unix":
         path = unquote(parts.netloc) or unquote(parts.path)
         if not path.startswith("/") or "\0" in path:

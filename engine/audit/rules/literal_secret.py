@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from engine.audit.case import Case
 from engine.config.include import Assembled
 from engine.config.literals import literals
@@ -10,6 +12,10 @@ from engine.problem import Level
 
 _NO_SECRET = frozenset({"not-set", "none", "empty", "dummy", "unused", "ollama", "not-needed"})
 _SHORTEST = 6
+_OTHER_TEMPLATE = re.compile(
+    r"(?:Bearer )?(?:\$[A-Z_]+|\{\{.*\}\}|%[A-Z_]+%|\$\([A-Z_]+\)|<[\w -]+>)"
+)
+"""A variable as shells, Helm, Windows or a guide write it."""
 
 
 def check(case: Case) -> None:
@@ -22,11 +28,10 @@ def check(case: Case) -> None:
             said = file.text[literal.start : literal.end].strip()
             if len(said) < _SHORTEST or said.lower() in _NO_SECRET:
                 continue
-            case.findings.note(
-                file,
-                literal.path,
-                Level.WARNING,
-                "MW402",
-                f"a secret is written out in '{'.'.join(map(str, literal.path))}'",
-                "put it in the environment, ${VAR}, or in a file, ${file:/run/secrets/name}",
-            )
+            where = ".".join(map(str, literal.path))
+            message = f"a secret is written out in '{where}'"
+            hint = "put it in the environment, ${VAR}, or in a file, ${file:/run/secrets/name}"
+            if _OTHER_TEMPLATE.fullmatch(said):
+                message = f"'{where}' holds '{said}' as it is: no variable is filled in"
+                hint = "write ${VAR}; it is filled in when the config is read"
+            case.findings.note(file, literal.path, Level.WARNING, "MW402", message, hint)
