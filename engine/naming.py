@@ -31,7 +31,7 @@ def model_expression(
         message = f"{operation.id} has no path variable '{found.steps[0]}'"
         findings.error(config.source, at, "MW305", message, hint)
         return None
-    if found.place == "body" and not operation.bodies.rules:
+    if found.place == "body" and not operation.bodies.media_types:
         message = f"{operation.id} takes no request body to name a model in"
         findings.error(config.source, at, "MW305", message)
         return None
@@ -43,7 +43,7 @@ def model_expression(
                 "a default model goes with a place at the top of the body: $request.body#/name"
             )
             findings.error(config.source, (*at, "default"), "MW305", message)
-        if any("form" in media_type for media_type in operation.bodies.rules):
+        if any("form" in media_type for media_type in operation.bodies.media_types):
             message = f"{operation.id} takes a form, whose fields are at its top"
             findings.error(config.source, at, "MW305", message, "write $request.body#/name")
     return found
@@ -84,5 +84,8 @@ def repeating(
         message = "'also' goes with a model in the path, query or a header, not in the body"
         findings.error(config.source, at, "MW305", message, key=True)
         return ()
-    takes_json = any("json" in media_type for media_type in claim.operation.bodies.rules)
+    bodies = claim.operation.bodies
+    takes_json = any("json" in name for name in bodies.media_types) or any(
+        "json" in declared.rules for declared in bodies.ranges.values()
+    )
     return tuple(expression.parse(text) for text in claim.route.also) if takes_json else ()

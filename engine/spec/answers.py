@@ -9,9 +9,9 @@ from typing import Any
 import jsonschema_rs
 import orjson
 
+from engine.spec.casting import is_json
 from engine.spec.library import Node
 from engine.spec.schemas import Schemas
-from engine.spec.styles import is_json
 from engine.spec.words import Refusal, explain
 
 

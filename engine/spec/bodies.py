@@ -1,14 +1,17 @@
 """Request bodies: which media types an operation takes, how each is parsed, what it must be.
 
-JSON and forms are checked against their schemas; anything else is relayed as it is.
+JSON, forms and text are checked against their schemas; anything else is relayed as it is. Under a
+media range (`*/*`, `application/*`) the type that was sent says how a body is parsed.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from fnmatch import fnmatchcase
+from functools import cache
+from typing import Any, TypeVar
 
 import jsonschema_rs
 import orjson
@@ -17,6 +20,7 @@ from engine.errors import GatewayError, Malformed
 from engine.exchange import Exchange
 from engine.json_text import Buffer
 from engine.spec import multipart
+from engine.spec.casting import Cast, compile_cast, takes_any_bytes, takes_any_text
 from engine.spec.forms import compile_form, compile_multipart
 from engine.spec.library import Node
 from engine.spec.schemas import Schemas
@@ -25,6 +29,7 @@ from engine.spec.words import explain
 
 _CHARSET = re.compile(r';\s*charset="?([^";\s]*)', re.IGNORECASE)
 Parse = Callable[[Exchange], Any]
+Compiled = TypeVar("Compiled")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +44,35 @@ class Rule:
     names: Names | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Range:
+    """A media range: a rule for each kind of body that can be parsed, `other` for the rest.
+
+    `typed`: a request has to say its media type, because the schema is not met by any bytes.
+    """
+
+    rules: Mapping[str, Rule]
+    other: Rule
+    typed: bool
+
+
 @dataclass(slots=True)
 class Bodies:
     """The bodies an operation takes. Without any rule it takes none."""
 
     required: bool = False
     rules: dict[str, Rule] = field(default_factory=dict)
+    ranges: dict[str, Range] = field(default_factory=dict)
+
+    @property
+    def media_types(self) -> list[str]:
+        """The declared media types and ranges."""
+        return [*self.rules, *self.ranges]
+
+    @property
+    def unchecked_ranges(self) -> list[str]:
+        """The ranges under which bodies of some types pass without being held to the schema."""
+        return [name for name, declared in self.ranges.items() if declared.typed]
 
     def parse(self, exchange: Exchange, strict: bool = True) -> Rule | None:
         """Parse the body into `exchange.value`; None when there is nothing to check.
@@ -68,17 +96,15 @@ class Bodies:
         return rule
 
     def _rule(self, exchange: Exchange) -> Rule:
-        said = media_type = exchange.environ.get("CONTENT_TYPE", "")
-        if not self.rules:
+        sent = media_type = exchange.environ.get("CONTENT_TYPE", "")
+        if not self.rules and not self.ranges:
             raise GatewayError(400, "unexpected_body", "This operation takes no request body.")
-        rule = self.rules.get(said)
+        rule = self.rules.get(sent)
         if rule is None:
-            media_type = said.partition(";")[0].strip().lower()
-            kind = media_type.partition("/")[0]
-            known = (media_type, f"{kind}/*", "*/*")
-            rule = next((self.rules[name] for name in known if name in self.rules), None)
-        if rule is None or "," in media_type:
-            taken = " or ".join(self.rules)
+            media_type = sent.partition(";")[0].strip().lower()
+            rule = self.rules.get(media_type) or self._rule_of_range(media_type)
+        if rule is None:
+            taken = " or ".join(self.media_types)
             got = f"got '{media_type[:80]}'" if media_type else "got none"
             raise GatewayError(
                 415, "unsupported_media_type", f"Content-Type must be {taken}; {got}."
@@ -87,11 +113,22 @@ class Bodies:
             raise GatewayError(
                 415, "unsupported_content_encoding", "The request body must not be compressed."
             )
-        if rule.parse is _json and ";" in said and _foreign_charset(said):
+        if rule.parse is _json and ";" in sent and _foreign_charset(sent):
             message = "A JSON body is UTF-8; another charset cannot be read."
             raise GatewayError(415, "unsupported_media_type", message)
         exchange.media_type = media_type
         return rule
+
+    def _rule_of_range(self, media_type: str) -> Rule | None:
+        """The rule of the narrowest range: `application/*+json`, `application/*`, `*/*`."""
+        if not self.ranges or "*" in media_type or "," in media_type:
+            return None
+        kind, _, subtype = media_type.partition("/")
+        names = (f"{kind}/*+{subtype.rpartition('+')[2]}", f"{kind}/*", "*/*")
+        found = next((self.ranges[name] for name in names if name in self.ranges), None)
+        if found is None or (found.typed and not media_type):
+            return None
+        return found.rules.get(_kind(media_type), found.other)
 
 
 def check(rule: Rule, value: Any) -> None:
@@ -111,26 +148,100 @@ def compile_bodies(request_body: Node, schemas: Schemas, *, named: bool = False)
     for name, media in request_body.get("content").items():
         media_type = name.partition(";")[0].strip().lower()
         schema = media.get("schema")
-        parse = _parser(media_type, media, schema, schemas)
-        compiled = schemas.validator(schema) if parse and schema.value is not None else None
-        names = None
-        if named and parse is _json and schema.value is not None:
-            names = compile_names(schema.value, schemas.resolve(schema))
-        bodies.rules[media_type] = Rule(parse, compiled, names)
+        validator = schemas.validator(schema) if schema.value is not None else None
+        if "*" in media_type:
+            bodies.ranges[media_type] = _range(media_type, media, schemas, validator, named)
+            continue
+        parse = _parser(_kind(media_type), media, schemas)
+        names = _names(schema, schemas) if named and parse is _json else None
+        bodies.rules[media_type] = Rule(parse, validator if parse else None, names)
     return bodies
 
 
-def _parser(media_type: str, media: Node, schema: Node, schemas: Schemas) -> Parse | None:
-    if media_type == "application/json" or media_type.endswith("+json"):
-        return _json
-    shape, encoding = schema.value or {}, media.get("encoding").value or {}
+def _range(
+    name: str,
+    media: Node,
+    schemas: Schemas,
+    validator: jsonschema_rs.Validator | None,
+    named: bool,
+) -> Range:
+    schema, opaque = media.get("schema"), Rule(None, None)
+    if validator is None or takes_any_bytes(schema.value, schemas.resolve(schema)):
+        return Range({}, opaque, typed=False)
+    names = _names(schema, schemas) if named else None
+    rules = {}
+    for kind, examples in _EXAMPLES.items():
+        if any(fnmatchcase(example, name) for example in examples):
+            # Most ranges are never sent a form, and reading one takes long to prepare.
+            parse = _parser(kind, media, schemas, later=media.get("encoding").value is None)
+            rules[kind] = Rule(
+                parse, validator if parse else None, names if kind == "json" else None
+            )
+    return Range(rules, opaque, typed=True)
+
+
+def _names(schema: Node, schemas: Schemas) -> Names | None:
+    if schema.value is None:
+        return None
+    return compile_names(schema.value, schemas.resolve(schema))
+
+
+_EXAMPLES = {
+    "json": ("application/json", "text/json", "application/x+json"),
+    "form": ("application/x-www-form-urlencoded",),
+    "multipart": ("multipart/form-data",),
+    "text": ("text/plain",),
+}
+"""The kinds of bodies that can be parsed, each with media types by which a range that has it is
+recognised."""
+
+
+def _kind(media_type: str) -> str:
+    """What a body of a media type is: a key of `_EXAMPLES`, or "" for anything else."""
+    if media_type in ("application/json", "text/json") or media_type.endswith("+json"):
+        return "json"
     if media_type == "application/x-www-form-urlencoded":
-        form = compile_form(shape, encoding, schemas.resolve(schema))
-        return lambda exchange: _form(form, exchange)
+        return "form"
     if media_type == "multipart/form-data":
-        parts = compile_multipart(shape, encoding, schemas.resolve(schema))
-        return lambda exchange: _multipart(parts, exchange)
+        return "multipart"
+    is_text = media_type.startswith("text/") and not media_type.endswith(("/xml", "+xml"))
+    return "text" if is_text else ""
+
+
+def _parser(kind: str, media: Node, schemas: Schemas, *, later: bool = False) -> Parse | None:
+    """How bodies of a kind are parsed; `later`: what that takes is prepared for the first one."""
+    if kind == "json":
+        return _json
+    schema = media.get("schema")
+    shape, encoding = schema.value or {}, media.get("encoding").value or {}
+    resolve = schemas.resolve(schema)
+    if kind == "form":
+        form = _compiled(lambda: compile_form(shape, encoding, resolve), later)
+        return lambda exchange: _form(form(), exchange)
+    if kind == "multipart":
+        parts = _compiled(lambda: compile_multipart(shape, encoding, resolve), later)
+        return lambda exchange: _multipart(parts(), exchange)
+    if kind == "text" and not takes_any_text(shape, resolve):
+        cast = compile_cast(shape, resolve)
+        return lambda exchange: _text(cast, exchange)
     return None
+
+
+def _compiled(compile_: Callable[[], Compiled], later: bool) -> Callable[[], Compiled]:
+    """A function that returns what `compile_` does, which it calls once: now or later."""
+    once = cache(compile_)
+    if not later:
+        once()
+    return once
+
+
+def _text(cast: Cast, exchange: Exchange) -> Any:
+    """Text, as the schema's type; bytes that are no UTF-8 stand for a character each."""
+    data = bytes(exchange.body.buffer)
+    try:
+        return cast(data.decode())
+    except UnicodeDecodeError:
+        return cast(data.decode("latin-1"))
 
 
 def _json(exchange: Exchange) -> Any:

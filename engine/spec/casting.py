@@ -22,6 +22,10 @@ Kind = Literal["array", "object", "primitive"]
 _MAX_DIGITS: Final = 400  # beyond any double, far below where int() turns quadratic or refuses
 _MAX_NESTING: Final = 32
 MAX_NODES: Final = 2000
+_ANNOTATIONS = frozenset(
+    {"title", "description", "default", "example", "examples", "deprecated", "externalDocs", "xml"}
+    | {"readOnly", "writeOnly", "contentEncoding", "contentMediaType", "$comment", "discriminator"}
+)
 ANYTHING: Final[Mapping[str, Any]] = {}
 _NOTHING: Final[Mapping[str, Any]] = {"enum": []}
 _INTEGER = re.compile(r"0|-?[1-9][0-9]*")
@@ -111,6 +115,47 @@ def branches(schema: object, resolve: Resolve) -> list[Mapping[str, Any]]:
             found[id(node)] = node
             waiting += [sub for word in ("allOf", "anyOf", "oneOf") for sub in _list(node, word)]
     return list(found.values())
+
+
+def is_file(schema: object, resolve: Resolve) -> bool:
+    """Whether a schema describes the content of a file: binary, or of a media type of its own."""
+    return any(
+        node.get("format") == "binary"
+        or ("contentEncoding" not in node and _is_opaque(node.get("contentMediaType")))
+        for node in branches(schema, resolve)
+    )
+
+
+def takes_any_bytes(schema: object, resolve: Resolve) -> bool:
+    """Whether a body of any media type meets a schema: a file, or no demand at all."""
+    return is_file(schema, resolve) or _demands(schema, resolve) == set()
+
+
+def takes_any_text(schema: object, resolve: Resolve) -> bool:
+    """Whether every text meets a schema."""
+    return takes_any_bytes(schema, resolve) or (
+        _demands(schema, resolve) == {"type"} and "string" in types_of(schema, resolve)
+    )
+
+
+def _demands(schema: object, resolve: Resolve) -> set[str]:
+    """The keywords of a schema and its branches that can refuse a value."""
+    words = {word for node in branches(schema, resolve) for word in node}
+    return {word for word in words - _ANNOTATIONS if not word.startswith("x-")}
+
+
+def _is_opaque(media_type: object) -> bool:
+    return (
+        isinstance(media_type, str)
+        and not media_type.lower().startswith("text/")
+        and not is_json(media_type)
+    )
+
+
+def is_json(media_type: str) -> bool:
+    """Whether a media type, with or without parameters, is JSON (RFC 6839: `+json` too)."""
+    essence = media_type.partition(";")[0].strip().lower()
+    return essence == "application/json" or essence.endswith("+json")
 
 
 def _as_is(text: str) -> object:

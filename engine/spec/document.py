@@ -173,6 +173,7 @@ class _Reader:
             if wrong is None:
                 for words in address.mends:
                     self._note((key,), "MW228", f"path '{key}': {words}")
+        self._note_unchecked_ranges()
         known = {Purpose.REQUEST: self._schemas}
         return Specification(self._name, self._operations, self._library, self._refused, known)
 
@@ -225,6 +226,24 @@ class _Reader:
             )
             return plain
         return name or plain
+
+    def _note_unchecked_ranges(self) -> None:
+        """One warning for all bodies of a schema under a media range, which takes more types."""
+        found = {name: op.bodies.unchecked_ranges for name, op in self._operations.items()}
+        found = {name: ranges for name, ranges in found.items() if ranges}
+        if not found:
+            return
+        first = next(iter(found))
+        ranges = " and ".join(f"'{name}'" for name in sorted(set().union(*found.values())))
+        more = f" and {len(found) - 1} more operations" if len(found) > 1 else ""
+        message = f"{first}{more}: bodies under {ranges} are held to their schema only as JSON, "
+        operation = self._operations[first]
+        self._note(
+            (str(operation.at[1]), str(operation.at[2])),
+            "MW241",
+            f"{message}forms and text; other types are not checked",
+            "name the media types that are sent",
+        )
 
     def _refuse(self, name: str, at: tuple[str, str], breach: Breach) -> None:
         self._refused[name] = breach.problem

@@ -20,6 +20,7 @@ from engine.json_text import Ambiguous, span, spans
 from engine.spec.multipart import boundary_of
 from engine.spec.query import Query
 
+_FORMS = frozenset({"multipart/form-data", "application/x-www-form-urlencoded"})
 _TCHAR = r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+"
 _EXPRESSION = re.compile(
     rf"\$request\.(?:(?P<body>body)#(?P<pointer>(?:/[^/]*)+)|(?P<place>path|query)\.(?P<name>.+)"
@@ -57,6 +58,8 @@ class Expression:
                 raise self._twice()
             value = query.get(name)
             return MISSING if value is None else value
+        if exchange.media_type in _FORMS:
+            return MISSING  # fields stand at the top of a form
         value = exchange.value
         for step in self.steps:
             if isinstance(value, list) and step.isdigit() and int(step) < len(value):

@@ -17,9 +17,10 @@ from engine.spec.casting import (
     Cast,
     Kind,
     Resolve,
-    branches,
     compile_cast,
     extra_of,
+    is_file,
+    is_json,
     items_of,
     kind_of,
     properties_of,
@@ -28,7 +29,7 @@ from engine.spec.multipart import Buffer, Part
 from engine.spec.parameters import compile_reader
 from engine.spec.query import Query, decode
 from engine.spec.shape import compile_shape
-from engine.spec.styles import Reader, is_json, nested_in, parse_json
+from engine.spec.styles import Reader, nested_in, parse_json
 
 MAX_FIELDS: Final = 10_000
 MAX_TEXT: Final = 1_048_576
@@ -195,7 +196,7 @@ def _compile_part(schema: object, how: Mapping[str, Any], resolve: Resolve) -> _
     item = items_of(schema, resolve) if is_array else schema
     item_kind = kind_of(item, resolve)
     is_object = item_kind == "object"
-    is_file = _is_file(schema, resolve) or _is_file(item, resolve)
+    opaque = is_file(schema, resolve) or is_file(item, resolve)
     declared = how.get("contentType", "")
     cast = compile_cast(item, resolve)
 
@@ -203,7 +204,7 @@ def _compile_part(schema: object, how: Mapping[str, Any], resolve: Resolve) -> _
         buffer, part = leaf
         json = is_json(declared if part.content_type is None else part.content_type)
         # A browser gives a JSON part a file name, because it can only append it as a Blob.
-        if is_file or (part.filename is not None and not (json and is_object)):
+        if opaque or (part.filename is not None and not (json and is_object)):
             return ""
         where = f"form part {part.name!r}"
         if part.end - part.start > MAX_TEXT:
@@ -227,16 +228,3 @@ def _object_or_text(text: str, cast: Cast) -> object:
         return parse_json(text, "")
     except Malformed:
         return cast(text)
-
-
-def _is_file(schema: object, resolve: Resolve) -> bool:
-    return any(
-        node.get("format") == "binary"
-        or ("contentEncoding" not in node and _is_opaque(node.get("contentMediaType")))
-        for node in branches(schema, resolve)
-    )
-
-
-def _is_opaque(media_type: object) -> bool:
-    is_text = isinstance(media_type, str) and media_type.lower().startswith("text/")
-    return isinstance(media_type, str) and not is_text and not is_json(media_type)

@@ -13,6 +13,7 @@ import orjson
 from engine.errors import Malformed
 from engine.exchange import MISSING
 from engine.spec.brackets import Tree, tree_of
+from engine.spec.casting import is_json
 from engine.spec.query import Query
 
 Reader = Callable[[Any], object]  # from the source of its location
@@ -29,12 +30,6 @@ def parse_json(text: str | bytes, where: str) -> object:
         return orjson.loads(text)
     except orjson.JSONDecodeError as error:
         raise Malformed(f"{where}: not valid JSON: {error}") from error
-
-
-def is_json(media_type: str) -> bool:
-    """Whether a media type, with or without parameters, is JSON (RFC 6839: `+json` too)."""
-    essence = media_type.partition(";")[0].strip().lower()
-    return essence == "application/json" or essence.endswith("+json")
 
 
 def list_reader(found: Found, split: Split | None, clean: Clean, shape: Shape) -> Reader:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from engine.exchange import Exchange, Handler, Response, Stage
 from engine.spec.answers import Answers
-from engine.spec.styles import is_json
+from engine.spec.casting import is_json
 from engine.stages.would_reject import note
 
 LARGEST = 1_000_000

@@ -147,9 +147,9 @@ def test_what_is_no_multipart_is_a_400(tmp_path: Path, body: bytes, content_type
 
 
 def test_any_other_media_type_is_relayed_as_it_is(tmp_path: Path) -> None:
-    operation = made(tmp_path, "audio/wav", "text/plain")
+    operation = made(tmp_path, "audio/wav", "application/xml")
     assert ask(operation, b"\xff\x00", "audio/wav") is MISSING
-    assert ask(operation, b"\xff\x00", "text/plain; charset=x") is MISSING
+    assert ask(operation, b"\xff\x00", "application/xml; charset=x") is MISSING
 
 
 @pytest.mark.parametrize(
@@ -178,7 +178,7 @@ def test_a_long_media_type_is_cut(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("taken", "sent"),
-    [("audio/*", "audio/wav"), ("*/*", "a/b"), ("*/*", JSON), ("application/*", FORM)],
+    [("audio/*", "audio/wav"), ("*/*", "a/b"), ("application/*", "application/xml")],
 )
 def test_a_range_of_media_types_takes_what_is_in_it(tmp_path: Path, taken: str, sent: str) -> None:
     assert ask(made(tmp_path, taken), b"anything", sent) is MISSING
@@ -289,3 +289,139 @@ def test_any_bytes_are_parsed_or_a_400(every: Bodies, body: bytes, media_type: s
     except GatewayError as error:
         status = error.status
     assert status in (200, 400)
+
+
+XML, BYTES = "application/xml", "application/octet-stream"
+
+
+@pytest.mark.parametrize(
+    ("declared", "sent"),
+    [
+        ("*/*", JSON),
+        ("*/*", "application/merge-patch+json"),
+        ("*/*", "text/json"),
+        ("application/*", JSON),
+        ("application/*", "application/vnd.x+json; charset=utf-8"),
+        ("application/*+json", "application/merge-patch+json"),
+        ("text/*", "text/json"),
+        ("text/json", "text/json"),
+    ],
+)
+def test_json_under_a_range_is_checked(tmp_path: Path, declared: str, sent: str) -> None:
+    operation = made(tmp_path, declared)
+    assert ask(operation, {"model": "m", "n": 1}, sent) == {"model": "m", "n": 1}
+    assert refused(operation, {"n": 1}, sent).param == "model"
+    assert refused(operation, b"{", sent).code == "invalid_json"
+
+
+@pytest.mark.parametrize("declared", ["*/*", "application/*"])
+def test_a_form_under_a_range_is_checked(tmp_path: Path, declared: str) -> None:
+    operation = made(tmp_path, declared)
+    assert ask(operation, b"model=m&n=1", FORM) == {"model": "m", "n": 1}
+    assert refused(operation, b"n=1", FORM).param == "model"
+    assert refused(operation, b"model=m&n=x", FORM).param == "n"
+
+
+@pytest.mark.parametrize("declared", ["*/*", "multipart/*"])
+def test_a_multipart_form_under_a_range_is_checked(tmp_path: Path, declared: str) -> None:
+    operation = made(tmp_path, declared)
+    body, media_type = form_data([["model", "m"], ["n", "1"]])
+    assert ask(operation, body, media_type) == {"model": "m", "n": 1}
+    body, media_type = form_data([["n", "1"]])
+    assert refused(operation, body, media_type).param == "model"
+
+
+def test_text_under_a_range_is_no_way_around_its_schema(tmp_path: Path) -> None:
+    assert refused(made(tmp_path, "*/*"), {"n": 1}, "text/plain").code == "invalid_type"
+
+
+@pytest.mark.parametrize("sent", [XML, BYTES, "image/png", "text/xml", "application/*", "x"])
+@pytest.mark.parametrize("body", [b"\xff", b'{"n": "x"}'])
+def test_what_cannot_be_parsed_under_a_range_is_opaque(
+    tmp_path: Path, sent: str, body: bytes
+) -> None:
+    operation = made(tmp_path, "*/*")
+    if "*" in sent:
+        assert refused(operation, body, sent).status == 415
+    else:
+        assert ask(operation, body, sent) is MISSING
+
+
+def test_a_range_with_a_schema_wants_to_know_the_type(tmp_path: Path) -> None:
+    error = refused(made(tmp_path, "*/*"), {"model": "m"}, "")
+    assert (error.status, error.message) == (415, "Content-Type must be */*; got none.")
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [None, {}, True, {"type": "string", "format": "binary"}, {"contentMediaType": "image/png"}],
+)
+@pytest.mark.parametrize("sent", [JSON, FORM, "text/plain", BYTES, ""])
+def test_a_file_under_a_range_may_be_of_any_type(tmp_path: Path, schema: Any, sent: str) -> None:
+    media = {} if schema is None else {"schema": schema}
+    body = {"content": {"*/*": media}}
+    post = {"operationId": "x", "requestBody": body, "responses": {}}
+    operation = operations(tmp_path, document(paths={"/x": {"post": post}}))["x"]
+    assert ask(operation, b"{ no JSON", sent) is MISSING
+
+
+def test_the_narrowest_range_holds(tmp_path: Path) -> None:
+    content: Any = {
+        "*/*": {"schema": {"type": "object", "required": ["any"]}},
+        "application/*": {"schema": {"type": "object", "required": ["application"]}},
+        "application/*+json": {"schema": {"type": "object", "required": ["suffix"]}},
+        JSON: {"schema": {"type": "object", "required": ["exact"]}},
+    }
+    post = {"operationId": "x", "requestBody": {"content": content}, "responses": {}}
+    specification, problems = read(tmp_path, document(paths={"/x": {"post": post}}))
+    assert specification is not None
+    (operation,) = specification.operations.values()
+    types = {JSON: "exact", "application/a+json": "suffix", FORM: "application", "text/json": "any"}
+    for sent, param in types.items():
+        assert refused(operation, b"{}" if "json" in sent else b"a=b", sent).param == param
+    assert [problem.code for problem in problems] == ["MW241"]
+
+
+@pytest.mark.parametrize("media_type", ["text/plain", "text/*", "*/*"])
+@pytest.mark.parametrize(
+    ("schema", "right", "wrong"),
+    [
+        ({"type": "string", "maxLength": 3}, ["abc", "é"], ["abcd"]),
+        ({"type": "string", "enum": ["a", "b"]}, ["a"], ["c"]),
+        ({"type": "integer", "minimum": 5}, ["7"], ["x", "3"]),
+        ({"type": "string", "format": "date"}, ["2027-01-31"], ["today"]),
+    ],
+)
+def test_text_is_checked(
+    tmp_path: Path, media_type: str, schema: Any, right: list[str], wrong: list[str]
+) -> None:
+    content = {media_type: {"schema": schema}}
+    post = {"operationId": "x", "requestBody": {"content": content}, "responses": {}}
+    specification, _ = read(tmp_path, document(paths={"/x": {"post": post}}))
+    assert specification is not None
+    for text in right:
+        ask(specification.operations["x"], text.encode(), "text/plain; charset=utf-8")
+    for text in wrong:
+        refused(specification.operations["x"], text.encode(), "text/plain")
+
+
+def test_text_without_demands_is_relayed_as_it_is(tmp_path: Path) -> None:
+    content = {"text/plain": {"schema": {"type": "string", "description": "d"}}}
+    post = {"operationId": "x", "requestBody": {"content": content}, "responses": {}}
+    operation = operations(tmp_path, document(paths={"/x": {"post": post}}))["x"]
+    assert ask(operation, b"\xff", "text/plain") is MISSING
+
+
+def test_one_warning_tells_of_all_bodies_that_a_range_lets_pass(tmp_path: Path) -> None:
+    def post(name: str, *ranges: str, **schema: Any) -> Any:
+        content = {range_: {"schema": schema or {"type": "object"}} for range_ in ranges}
+        return {"post": {"operationId": name, "requestBody": {"content": content}, "responses": {}}}
+
+    paths = {
+        "/a": post("a", "*/*", format="binary"),
+        "/b": post("b", "*/*"),
+        "/c": post("c", JSON, "application/*"),
+    }
+    _, problems = read(tmp_path, document(paths=paths))
+    (problem,) = [found for found in problems if found.code == "MW241"]
+    assert problem.message.startswith("b and 1 more operations: bodies under '*/*' and 'applica")

@@ -448,3 +448,13 @@ def test_the_parts_around_a_value_stay_as_they_were(
     wanted = [part("model", new.encode("utf-8", "surrogatepass"))]
     expected = [*parts, *wanted] if old else [*wanted, *parts]
     assert made == b"".join(expected) + b"--xyz--\r\n"
+
+
+def test_a_nested_place_is_in_no_form() -> None:
+    request = Exchange("POST", "/x", "", {})
+    request.value = {"session": {"model": "m"}}
+    place = parse("$request.body#/session/model")
+    assert place.read(request) == "m"
+    for media_type in ("multipart/form-data", FORM):
+        request.media_type = media_type
+        assert place.read(request) is MISSING
