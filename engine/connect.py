@@ -154,32 +154,39 @@ def _ledger(config: Config, url: str, told: Observing) -> Observer:
 
 def _counters(config: Config, told: Observing) -> Counters:
     stores = config.stores
+    folder = rundir(config.folder / FilePath(config.source.file).name)
     counters: Counters
     if stores.counters == "memory":
         from engine.stores.counters.ahead import Ahead
 
-        counters = Ahead(_memory(config))
+        counters = Ahead(_memory(folder))
     else:
         from engine.stores.counters.redis import Redis
 
-        counters = redis = Redis(stores.counters, timeout=stores.counters_timeout)
+        local = _memory(folder) if stores.on_store_failure == "local" else None
+        redis = Redis(
+            stores.counters,
+            timeout=stores.counters_timeout,
+            folder=None if local is None else folder,
+        )
+        counters = redis
         denies = stores.on_store_failure == "deny"
         told.health.checks["counters"] = Check(partial(_counters_away, redis), lambda seen: denies)
-        if stores.on_store_failure == "local":
+        if local is not None:
             from engine.stores.counters.fallback import Fallback
 
-            counters = Fallback(redis, _memory(config), machines=stores.machines)
-            told.readings.append(of_counters(counters))
+            counters = fallback = Fallback(redis, local, machines=stores.machines)
+            told.readings.append(of_counters(fallback))
     told.closing.append(counters.close)
     return counters
 
 
-def _memory(config: Config) -> Memory:
+def _memory(folder: FilePath) -> Memory:
     """The counters that the workers of this machine share."""
     from engine.stores.counters.memory import Memory
 
     try:
-        return Memory(rundir(config.folder / FilePath(config.source.file).name))
+        return Memory(folder)
     except OSError as error:
         raise CannotConnect(f"limits cannot be counted: {error}") from error
 

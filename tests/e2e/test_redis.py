@@ -48,6 +48,8 @@ def serve(
     folder.mkdir()
     stores = f'stores: {{counters: "{redis.url}"{more}}}\n'
     config = project(folder, upstream.url, {"chat": policies}, more=stores, workers=workers)
+    # The upstream shares a process with hundreds of callers.
+    config = config.replace("breaker:", "timeouts: {connect: 30s, first_byte: 60s}, breaker:")
     front = stack.enter_context(gateway(folder, config))
     os.setpriority(os.PRIO_PGRP, front.process.pid, 10)  # Redis goes first
     return front

@@ -90,7 +90,7 @@ class Recorder:
 def recorder() -> Iterator[Recorder]:
     """A Recorder that listens on a port of 127.0.0.1."""
     made = Recorder()
-    with socket.create_server(("127.0.0.1", 0), backlog=100) as server:
+    with socket.create_server(("127.0.0.1", 0), backlog=512) as server:
         made.port = server.getsockname()[1]
 
         def accept() -> None:

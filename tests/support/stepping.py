@@ -30,8 +30,8 @@ LIMITS = [Limit("rate:a", 10, 3600.0), Limit("slots:a", 6, 0.0)]
 
 class Stepper:
     def __init__(self, url: str, folder: str, machines: str) -> None:
-        self.redis = Redis(url)
-        self.store = Fallback(self.redis, Memory(Path(folder)), machines=int(machines))
+        local = Memory(Path(folder))
+        self.store = Fallback(Redis(url, folder=Path(folder)), local, machines=int(machines))
         self.asked = Asked(LIMITS)
         self.receipts: list[object] = []
 

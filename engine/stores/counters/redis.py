@@ -13,6 +13,7 @@ import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from engine.stores.counters import HELD_AGAIN, Asked, CountersAway, Limit, Taken, made
@@ -51,8 +52,9 @@ class Redis:
     worker that uses them: a child of its would have the same connections, and hold the same slots.
 
     ValueError for another URL. `timeout` is the time for one round trip, in seconds, whatever it
-    takes; `lease` the seconds after which slots of a dead worker are free; `clock` gives
-    microseconds in place of the server's own clock, for tests.
+    takes; `lease` the seconds after which slots of a dead worker are free; `folder` is where the
+    workers of a machine keep what they know of the server; `clock` gives microseconds in place of
+    the server's own clock, for tests.
 
     A take whose answer comes too late is undone when it comes, because its request was decided
     without it. Where the connection broke instead, its slots are given back (which does no harm if
@@ -65,13 +67,14 @@ class Redis:
         *,
         timeout: float = TIMEOUT,
         lease: float = LEASE,
+        folder: Path | None = None,
         clock: Callable[[], int] | None = None,
     ) -> None:
         self._clock = clock
         self._ends = int(lease * 1_000_000)
         self._name, self._count = os.urandom(8).hex(), 0
         self._held: dict[str, set[str]] = {}
-        self._link = Link(url, timeout)
+        self._link = Link(url, timeout, folder)
         self._later = Later(self._link, self._renewals, lease / 3, self._now)
 
     def ping(self) -> None:
@@ -84,7 +87,7 @@ class Redis:
         if self._link.back_at < 0:  # it was never away
             return ()
         now = time.monotonic()
-        lost, back = now - self._link.lost_at, now - self._link.back_at
+        lost, back = now - self._link.mark.lost_at, now - self._link.back_at
         return tuple(
             at
             for at, (_, _, window) in enumerate(asked.limits)

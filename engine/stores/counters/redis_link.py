@@ -18,6 +18,7 @@ import math
 import os
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import gevent
@@ -31,12 +32,16 @@ from redis.exceptions import NoScriptError, RedisError, ResponseError
 from redis.retry import Retry
 
 from engine.stores.counters import CountersAway
+from engine.stores.counters.redis_mark import Mark
 from engine.stores.counters.redis_scripts import MARK, MARK_KEY, SCRIPTS
 
 log = logging.getLogger("modelway")
 
 UNHURRIED = 1.0
 """Seconds for what no request waits for: a busy worker need not be in time with that."""
+PROBE = 5.0
+"""Seconds for asking whether the server is back: a stalled one answers as soon as it goes on, and a
+worker under load may need longer than a request waits."""
 LATE = 30.0
 """Seconds after which an answer that is late is no longer waited for."""
 CONNECTIONS = 50
@@ -76,11 +81,12 @@ class _Attempt:
 class Link:
     """Connections to the server at `url`, with `timeout` seconds for every call.
 
-    `lost_at` and `back_at` are times of the steady clock: when the server was last found to have
-    lost its data, and when it last came back. ValueError for what is no such URL.
+    `mark` tells whether the server lost its data, also to workers that start later where they share
+    a `folder`; `back_at`, on the steady clock, when it last came back, with its data or without.
+    ValueError for what is no such URL.
     """
 
-    def __init__(self, url: str, timeout: float) -> None:
+    def __init__(self, url: str, timeout: float, folder: Path | None = None) -> None:
         try:
             if not url.startswith(_SCHEMES):
                 raise ValueError
@@ -101,13 +107,14 @@ class Link:
             ) from None
         address = getattr(sample, "path", None) or f"{sample.host}:{sample.port}"
         self.place = f"redis at {address}"
-        self.lost_at = self.back_at = -math.inf
+        self.mark = Mark(self.place, folder)
+        self.back_at = self.mark.lost_at
         self._timeout = timeout
         self._idle: list[Any] = []
         self._free = BoundedSemaphore(CONNECTIONS)
         self._answered_at = -math.inf
-        self._mark: object = None
         self._away = self._logged = False
+        self._failures = 0  # in a row, of asking for the server and of calls after it answered
         self._log_at = -math.inf
         self._probe: gevent.Greenlet[[], None] | None = None
         self._late: set[gevent.Greenlet[..., None]] = set()
@@ -153,6 +160,7 @@ class Link:
             timer.close()
         self._idle.append(attempt.connection)
         self._answered_at = time.monotonic()
+        self._failures = 0
         return answer
 
     def close(self) -> None:
@@ -185,11 +193,9 @@ class Link:
         connection.connect()
         name = os.urandom(8).hex()
         _send(connection, ("EVAL", MARK, 1, MARK_KEY, name))
-        mark = connection.read_response(disconnect_on_error=False)
-        if self._mark is not None and mark != self._mark:
-            self.lost_at = self.back_at = time.monotonic()
+        if self.mark.see(connection.read_response(disconnect_on_error=False).decode()):
+            self.back_at = self.mark.lost_at
             log.warning("counters: %s has lost what was counted there", self.place)
-        self._mark = mark
 
     def _disconnect_idle(self) -> None:
         while self._idle:
@@ -259,12 +265,11 @@ class Link:
             self._probe = gevent.spawn(self._ask_until_back)
 
     def _ask_until_back(self) -> None:
-        failures = 0
         while self._away:
-            failures += 1
-            gevent.sleep(_BACKOFF.compute(min(failures, 10)))
+            self._failures = min(self._failures + 1, 10)
+            gevent.sleep(_BACKOFF.compute(self._failures))
             connection = self._new_connection()
-            timer = gevent.Timeout.start_new(self._timeout)
+            timer = gevent.Timeout.start_new(PROBE)
             try:
                 self._connect(connection)
             except (RedisError, OSError, gevent.Timeout) as error:

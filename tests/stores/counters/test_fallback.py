@@ -183,6 +183,21 @@ def test_a_redis_killed_again_and_again_lets_no_more_than_twice_the_limit_pass(s
     assert 10 <= passed <= 20
 
 
+def test_a_worker_that_starts_after_a_loss_knows_of_it(server, machine):
+    first = machine()
+    passed = first.passes(3)
+    server.kill()
+    server.start()
+    for worker in (first, machine(), machine()):
+        for _ in range(4):
+            passed += worker.passes(3)
+            worker.do("settle")
+        if worker is first:
+            server.kill()
+            server.start()
+    assert passed == 3 + 10
+
+
 def test_a_redis_that_forgot_its_slots_lets_no_more_than_twice_as_many_be_held(server, machine):
     worker = machine()
     held = worker.passes(8)

@@ -159,11 +159,11 @@ def test_a_server_that_lost_its_data_is_noticed_and_one_that_kept_them_is_not(se
     link.call(("PING",))
     server.say("CLIENT KILL TYPE normal SKIPME yes")
     link.call(("PING",))
-    assert link.lost_at < 0
+    assert link.mark.lost_at < 0
     server.kill()
     server.start()
     link.call(("PING",))
-    assert time.monotonic() - link.lost_at < 60
+    assert time.monotonic() - link.mark.lost_at < 60
     assert caplog.text.count("has lost what was counted there") == 1
     link.close()
 
