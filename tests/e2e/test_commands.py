@@ -283,6 +283,41 @@ def test_broken_document_is_not_served(copy: Path, project: Path) -> None:
         assert re.search(rf"openapi/{name}:{line}:\d+: warning", checked.stdout), checked.stdout
 
 
+def unwritable(folder: Path) -> None:
+    """Give the config a journal that cannot be kept, which only starting it shows."""
+    config = folder / "gateway.yaml"
+    more = 'stores: {records: "sqlite:///usage.db", journal: gateway.yaml}\n'
+    config.write_text(config.read_text() + more)
+
+
+def test_check_starts_the_config_on_trial_when_asked_to(copy: Path) -> None:
+    assert modelway("check", "--boot", "-q", cwd=copy).returncode == 0
+    unwritable(copy)
+    assert modelway("check", "-q", cwd=copy).returncode == 0
+    done = modelway("check", "--boot", "-q", cwd=copy)
+    assert done.returncode == 1
+    assert "gateway.yaml: error: the ledger's journal cannot be kept" in done.stdout
+    assert "Traceback" not in done.stdout + done.stderr
+
+
+def test_a_config_that_cannot_be_started_is_told_in_a_sentence(copy: Path) -> None:
+    unwritable(copy)
+    done = modelway("serve", cwd=copy)
+    assert done.returncode == 1
+    assert done.stderr.startswith("Error: the ledger's journal cannot be kept in ")
+    assert "Traceback" not in done.stdout + done.stderr
+
+
+def test_a_database_that_never_answers_is_a_warning_and_holds_nothing_up(copy: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"postgresql+psycopg://127.0.0.1:{silent.getsockname()[1]}/none"
+        config = copy / "gateway.yaml"
+        config.write_text(config.read_text() + f'stores: {{records: "{url}"}}\n')
+        done = modelway("check", "--boot", "-q", cwd=copy)
+    assert done.returncode == 0, done.stdout
+    assert re.search(r"gateway.yaml: warning: away for now: records: .*MW322", done.stdout)
+
+
 def test_port_in_use_is_told_and_ends_it(copy: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]

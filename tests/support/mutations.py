@@ -177,9 +177,8 @@ def _mutate(
 ) -> str:
     """Do one thing at a place, if it is still there; say what."""
     holder = _value(changed, at[:-1])
-    if not isinstance(holder, dict | list) or (isinstance(holder, dict) and at[-1] not in holder):
-        return "nothing"
-    if isinstance(holder, list) and at[-1] >= len(holder):
+    known = range(len(holder)) if isinstance(holder, list) else holder
+    if not isinstance(holder, list | dict) or at[-1] not in known:
         return "nothing"
     where, mark = ".".join(map(str, at)), f"{_MARK}{len(marks)}"
     what = dice.choice((*["raw"] * 4, *["near"] * 4, "swap", "wrap", "delete", "repeat", "rename"))
