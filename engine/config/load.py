@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -55,13 +56,16 @@ def load(
     return config, marked
 
 
+_schema = cache(shape.schema)
+
+
 def _check_shape(marked: Marked, findings: Findings) -> list[Path]:
     """Note breaches of the shape, except where a value could not be read in the first place.
 
     Returns where all of them stand.
     """
     shaped = Findings()
-    breaches = shape.check(marked.value, shape.schema(), marked, (), shaped)
+    breaches = shape.check(marked.value, _schema(), marked, (), shaped)
     failed = {(problem.file, problem.line, problem.column) for problem in marked.problems}
     findings.found.extend(p for p in shaped.found if (p.file, p.line, p.column) not in failed)
     return breaches

@@ -36,7 +36,7 @@ def check(value: Any, against: Any, source: Source, at: Path, findings: Findings
 
     Returns where they all stand.
     """
-    validator = jsonschema_rs.Draft202012Validator(against)
+    validator = _validator(against)
     if validator.is_valid(value):
         return []
     breaches = []
@@ -45,6 +45,20 @@ def check(value: Any, against: Any, source: Source, at: Path, findings: Findings
             _note(one, value, against, source, at, findings)
             breaches.append((*at, *one.instance_path))
     return breaches
+
+
+_compiled: dict[int, tuple[Any, Any]] = {}
+_MOST_COMPILED = 100
+
+
+def _validator(against: Any) -> Any:
+    """The compiled schema: policies ask for the same one on each of ten thousand routes."""
+    known = _compiled.get(id(against))
+    if known is None or known[0] is not against:
+        if len(_compiled) >= _MOST_COMPILED:
+            _compiled.clear()
+        known = _compiled[id(against)] = (against, jsonschema_rs.Draft202012Validator(against))
+    return known[1]
 
 
 def _telling(error: Any) -> Iterator[Any]:
