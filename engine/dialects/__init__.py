@@ -10,7 +10,7 @@ import pkgutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from engine.errors import GatewayError
 from engine.metering import Meter
@@ -51,13 +51,28 @@ class ModelList:
         return {name: index for index, name in enumerate(self.names)}
 
 
+class StreamError(NamedTuple):
+    """An error that came in a stream, as an answer of its own: its status and its body."""
+
+    status: int
+    document: Any
+
+
+def status_in(value: Any) -> int | None:
+    """The HTTP status of an error that a member tells, as a number or as digits; None for none."""
+    if isinstance(value, str) and len(value) == 3 and value.isascii() and value.isdigit():
+        value = int(value)
+    return value if type(value) is int and 400 <= value <= 599 else None
+
+
 @dataclass(frozen=True, kw_only=True)
 class Dialect:
     """The parts in which APIs differ. Every function is pure.
 
     `claims` tells whether a request that several dialects could answer speaks this one.
     `error` makes the error object, `is_error` knows one, `error_event` wraps one for a stream
-    whose status is already sent; `has_content` tells a stream's events that a caller sees
+    whose status is already sent; `stream_error` reads the JSON of one that a stream began with,
+    None for an error of an unknown kind; `has_content` tells a stream's events that a caller sees
     something of from those that only begin it. `heartbeat` is a sign of life in a stream.
     `models` and `model` answer the list of models; `models` gets the query's parameters. A
     `transparent` dialect's answers pass whatever their status. `request_headers` pass to an
@@ -75,6 +90,7 @@ class Dialect:
     error: Callable[[GatewayError, str], Document]
     is_error: Callable[[Any], bool]
     error_event: Callable[[bytes], bytes]
+    stream_error: Callable[[Any], StreamError | None]
     has_content: Callable[[Any], bool]
     models: Callable[[ModelList, Mapping[str, str]], Document]
     model: Callable[[ModelCard], Document]

@@ -6,7 +6,15 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from engine.dialects import Dialect, Document, ModelCard, ModelList, limit_of
+from engine.dialects import (
+    Dialect,
+    Document,
+    ModelCard,
+    ModelList,
+    StreamError,
+    limit_of,
+    status_in,
+)
 from engine.errors import GatewayError
 from engine.metering import Meter, count, first
 from engine.usage import Usage
@@ -42,6 +50,28 @@ def _error(error: GatewayError, request_id: str) -> Document:
         },
         "request_id": request_id,
     }
+
+
+_STATUSES = {kind: status for status, kind in _TYPES.items()} | {
+    "invalid_request_error": 400,
+    "api_error": 500,
+}
+
+
+def _stream_error(document: Any) -> StreamError | None:
+    """An `error` event, which has the members of an error's answer."""
+    error = document.get("error") if isinstance(document, dict) else None
+    if not isinstance(error, dict):
+        return None
+    kind = error.get("type")
+    status = _STATUSES.get(kind) if isinstance(kind, str) else None
+    status = status or status_in(error.get("code")) or status_in(document.get("status"))
+    if status is None:
+        return None
+    message = error.get("message")
+    error = {"type": _TYPES.get(status, "api_error"), **error}
+    error["message"] = message if isinstance(message, str) and message else "The request failed."
+    return StreamError(status, document | {"type": "error", "error": error})
 
 
 def _is_error(document: Any) -> bool:
@@ -159,6 +189,7 @@ DIALECT = Dialect(
     error=_error,
     is_error=_is_error,
     error_event=lambda body: b"event: error\ndata: " + body + b"\n\n",
+    stream_error=_stream_error,
     models=_models,
     model=_model,
     has_content=_has_content,

@@ -7,7 +7,15 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from engine.dialects import Dialect, Document, ModelCard, ModelList, limit_of
+from engine.dialects import (
+    Dialect,
+    Document,
+    ModelCard,
+    ModelList,
+    StreamError,
+    limit_of,
+    status_in,
+)
 from engine.errors import GatewayError
 from engine.metering import Meter, first
 from engine.usage import Usage
@@ -46,6 +54,39 @@ def _error(error: GatewayError, request_id: str) -> Document:
             ],
         }
     }
+
+
+# google.rpc.Code by the HTTP status that the vendor gives it (google/rpc/code.proto).
+_STATUSES = {
+    **dict.fromkeys(("INVALID_ARGUMENT", "FAILED_PRECONDITION", "OUT_OF_RANGE"), 400),
+    "UNAUTHENTICATED": 401,
+    "PERMISSION_DENIED": 403,
+    "NOT_FOUND": 404,
+    **dict.fromkeys(("ABORTED", "ALREADY_EXISTS"), 409),
+    "RESOURCE_EXHAUSTED": 429,
+    "CANCELLED": 499,
+    **dict.fromkeys(("INTERNAL", "UNKNOWN", "DATA_LOSS"), 500),
+    "UNIMPLEMENTED": 501,
+    "UNAVAILABLE": 503,
+    "DEADLINE_EXCEEDED": 504,
+}
+
+
+def _stream_error(document: Any) -> StreamError | None:
+    """An error as an event or as the item of an array that is streamed."""
+    error = document.get("error") if isinstance(document, dict) else None
+    if not isinstance(error, dict):
+        return None
+    word = error.get("status")
+    status = status_in(error.get("code"))
+    if status is None and isinstance(word, str):
+        status = _STATUSES.get(word)
+    if status is None:
+        return None
+    message = error.get("message")
+    error = {"status": _STATUS.get(status, "INTERNAL"), **error, "code": status}
+    error["message"] = message if isinstance(message, str) and message else "The request failed."
+    return StreamError(status, document | {"error": error})
 
 
 def _is_error(document: Any) -> bool:
@@ -152,6 +193,7 @@ DIALECT = Dialect(
     error=_error,
     is_error=_is_error,
     error_event=lambda body: b"data: " + body + b"\n\n",
+    stream_error=_stream_error,
     models=_models,
     model=_model,
     has_content=_has_content,

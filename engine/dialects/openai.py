@@ -10,7 +10,7 @@ from typing import Any
 
 import orjson
 
-from engine.dialects import Dialect, Document, ModelCard, ModelList
+from engine.dialects import Dialect, Document, ModelCard, ModelList, StreamError, status_in
 from engine.errors import GatewayError
 from engine.metering import MOST, Meter, count, first, seconds
 from engine.usage import Usage
@@ -29,11 +29,10 @@ _MOST_IMAGES = 1_000
 
 def error_object(error: GatewayError, request_id: str) -> Document:
     """`{"error": {message, type, param, code}}`, strings all; types as the vendor names them."""
-    fallback = "server_error" if error.status >= 500 else "invalid_request_error"
     return {
         "error": {
             "message": error.message,
-            "type": _TYPES.get(error.status, fallback),
+            "type": _type_of(error.status),
             "param": error.param,
             "code": error.code,
         }
@@ -44,6 +43,92 @@ def has_error(document: Any) -> bool:
     """Whether this is an object the vendor's SDK shows the message of."""
     error = document.get("error") if isinstance(document, dict) else None
     return isinstance(error, dict) and isinstance(error.get("message"), str)
+
+
+# The status that an error has without a stream, by its code or else by its type: those of the API
+# reference, of the events of Responses, and of servers that speak this dialect.
+_STATUSES = {
+    **dict.fromkeys(
+        (
+            *("invalid_request_error", "invalid_prompt", "context_length_exceeded", "bad_request"),
+            *("invalid_value", "invalid_type", "invalid_json", "missing_required_parameter"),
+            *("unknown_parameter", "unsupported_parameter", "unsupported_value", "empty_array"),
+            *("string_above_max_length", "array_above_max_length", "integer_below_min_value"),
+            *("content_policy_violation", "content_filter", "moderation_blocked", "cyber_policy"),
+            *("image_generation_user_error", "invalid_image", "invalid_image_format"),
+            *("invalid_base64_image", "invalid_image_url", "invalid_image_mode", "image_too_large"),
+            *("image_too_small", "image_parse_error", "image_content_policy_violation"),
+            *("image_file_too_large", "unsupported_image_media_type", "empty_image_file"),
+            *("failed_to_download_image", "image_file_not_found", "previous_response_not_found"),
+            *("BadRequestError", "billing_hard_limit_reached"),
+        ),
+        400,
+    ),
+    **dict.fromkeys(("invalid_api_key", "authentication_error", "invalid_authentication"), 401),
+    **dict.fromkeys(
+        (
+            *("permission_error", "permission_denied", "insufficient_permissions"),
+            "unsupported_country_region_territory",
+        ),
+        403,
+    ),
+    **dict.fromkeys(("model_not_found", "not_found_error", "not_found", "NotFoundError"), 404),
+    "conflict_error": 409,
+    **dict.fromkeys(
+        (
+            *("rate_limit_exceeded", "rate_limit_error", "rate_limit_reached", "requests"),
+            *("tokens", "insufficient_quota", "quota_exceeded", "too_many_requests"),
+        ),
+        429,
+    ),
+    **dict.fromkeys(
+        ("server_error", "api_error", "internal_error", "internal_server_error"),
+        500,
+    ),
+    **dict.fromkeys(
+        (
+            *("overloaded_error", "server_is_overloaded", "server_overloaded", "slow_down"),
+            *("engine_overloaded", "engine_overloaded_error", "service_unavailable"),
+            "service_unavailable_error",
+        ),
+        503,
+    ),
+    **dict.fromkeys(("timeout", "timeout_error", "vector_store_timeout"), 504),
+}
+
+
+def stream_error(document: Any) -> StreamError | None:
+    """An error of a stream: `{"error": {...}}`, the `error` event of Responses, which has its
+    members at the top, or `response.failed`, whose response stays beside the error."""
+    if not isinstance(document, dict):
+        return None
+    response = document.get("response")
+    more = {"response": response} if isinstance(response, dict) else {}
+    said = (more.get("response") or document).get("error")
+    if document.get("type") == "error" and not isinstance(said, dict):
+        said = {key: document.get(key) for key in ("message", "param", "code")}
+    if not isinstance(said, dict):
+        return None
+    code, kind = said.get("code"), said.get("type")
+    places = (code, said.get("status"), said.get("status_code"), document.get("status"))
+    status = next((s for place in places if (s := status_in(place)) is not None), None)
+    for name in (code, kind):
+        if status is None and isinstance(name, str):
+            status = _STATUSES.get(name)
+    if status is None:
+        return None
+    kind = kind if isinstance(kind, str) else _type_of(status)
+    error = {"message": "", "type": kind, "param": None, "code": None, **said}
+    error |= {"type": kind, "message": _text(error["message"]) or "The request failed."}
+    return StreamError(status, {"error": error, **more})
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _type_of(status: int) -> str:
+    return _TYPES.get(status, "server_error" if status >= 500 else "invalid_request_error")
 
 
 def error_event(body: bytes) -> bytes:
@@ -232,6 +317,7 @@ DIALECT = Dialect(
     error=error_object,
     is_error=has_error,
     error_event=error_event,
+    stream_error=stream_error,
     models=list_models,
     model=show_model,
     has_content=has_content,

@@ -18,6 +18,7 @@ DIALECT = Dialect(
     error=error_object,
     is_error=_any_document,
     error_event=error_event,
+    stream_error=lambda document: None,
     models=list_models,
     model=show_model,
     has_content=lambda document: True,

@@ -10,10 +10,14 @@ from __future__ import annotations
 
 import re
 
+from engine.relay.answer_text import parsed
+
 MAX_EVENT = 16_000_000
 """Bytes that one event may have; images come as events of several megabytes."""
 
 _MOST_LINES = 10_000
+_FIELD = re.compile(rb"[A-Za-z][\w-]*:")
+_BEGUN = re.compile(rb"^(?:event|data)\b", re.MULTILINE)
 _BOM = b"\xef\xbb\xbf"
 # Of bytes without a CR. A class of two bytes would be looked through three times as slowly.
 _NAMED = re.compile(rb"(?:(?:event: [^\n]+\n)?data: [^\s][^\n]*+\n\n)++")
@@ -24,11 +28,27 @@ class EventTooLarge(Exception):
     """An event beyond all bounds: the stream cannot be relayed event by event."""
 
 
+class NotAnEvent(Exception):
+    """Text among the events that is none: JSON, HTML or words without `data:`, or half an event at
+    the end of a stream. `document` is its JSON, that of the first item where it is an array."""
+
+    def __init__(self, text: bytes) -> None:
+        super().__init__("the upstream's stream broke off with something that is not an event")
+        document = parsed(text)
+        if document is None:  # an item of an array
+            document = parsed(text.strip(b",[] \t\r\n"))
+        if isinstance(document, list) and document:
+            document = document[0]
+        self.document = document
+
+
 class Cleaner:
     """Bytes in as they come, whole clean events out.
 
     `names`: the dialect's events have names; `comments`: its SDKs take comments; without names
-    there is no `[DONE]` either.
+    there is no `[DONE]` either. `foreign` is text that is not an event (see NotAnEvent): once there
+    is some, the stream is at its end and nothing more is to be fed. Lines of unknown fields are
+    dropped where an event follows (HTML standard 9.2.6); at the end of a stream they are foreign.
     """
 
     def __init__(self, *, names: bool = True, comments: bool = True) -> None:
@@ -39,11 +59,15 @@ class Cleaner:
         self._searched = 0
         self._skip_lf = False
         self._started = False
+        self.foreign = b""
+        self._doubtful = b""  # lines of unknown fields, or words that look like them
 
     def feed(self, data: bytes) -> bytes:
         """The events that `data` completes, cleaned; `b""` when it completes none."""
         if not self._held and self._started and b"\r" not in data and self._clean.fullmatch(data):
             return data
+        if self.foreign:
+            return b""
         data = self._line_feeds(data)
         if not self._started and (self._held or data):
             data = self._without_bom(data)
@@ -59,12 +83,32 @@ class Cleaner:
         whole = bytes(self._held[: end + 2])
         del self._held[: end + 2]
         self._searched = 0
-        return b"".join(self._event(block) for block in whole.split(b"\n\n"))
+        return self._events(whole)
+
+    def _events(self, whole: bytes) -> bytes:
+        events = []
+        for block in whole.split(b"\n\n"):
+            event = self._event(block)
+            if event:
+                events.append(event)
+                self._doubtful = b""
+            if self.foreign:
+                break
+        # Until an event follows, nothing is passed on without a look.
+        self._started = not (self._doubtful or self.foreign)
+        return b"".join(events)
 
     def rest(self) -> bytes:
-        """What a stream that ended without its last blank line still held, completed."""
+        """What a stream that ended without its last blank line still held, completed; half an
+        event is `foreign`."""
         block, self._held = bytes(self._held), bytearray()
-        return self._event(block.rstrip(b"\n"))
+        if self.foreign or not block.strip():
+            self.foreign = self.foreign or self._doubtful
+            return b""
+        event = self._event(block.rstrip(b"\n"))
+        if not self.foreign and (self._doubtful or _is_half(block)):
+            self.foreign, event = block, b""
+        return event
 
     def _line_feeds(self, data: bytes) -> bytes:
         """All three line ends of the standard as LF, also where CRLF falls between two reads."""
@@ -94,6 +138,7 @@ class Cleaner:
         name = b""
         data: list[bytes] = []
         comments: list[bytes] = []
+        unknown: list[bytes] = []
         for line in block.split(b"\n"):
             field, _, value = line.partition(b":")
             value = value.removeprefix(b" ")
@@ -103,6 +148,12 @@ class Cleaner:
                 name = value
             elif not field and line:
                 comments.append(line)
+            elif line.removeprefix(_BOM).strip() and field not in (b"id", b"retry"):
+                unknown.append(line)
+        if any(map(_is_foreign, unknown)):
+            self.foreign = b"\n".join(unknown)
+        elif unknown and not data:
+            self._doubtful = block
         if not any(line.strip() for line in data):
             return b"\n".join(comments) + b"\n\n" if comments and self._comments else b""
         if not self._names:
@@ -110,3 +161,18 @@ class Cleaner:
             return b"" if joined.strip() == b"[DONE]" else b"data: " + joined + b"\n\n"
         head = b"event: " + name + b"\n" if name else b""
         return head + b"".join(b"data: " + line + b"\n" for line in data) + b"\n"
+
+
+def _is_half(block: bytes) -> bool:
+    """Whether the last lines of a stream are an event that was cut: its data is not JSON, or it has
+    begun and has none."""
+    data = [line[5:].strip() for line in block.split(b"\n") if line.startswith(b"data:")]
+    text = b"\n".join(data).strip()
+    if not text:
+        return _BEGUN.search(block) is not None
+    return text != b"[DONE]" and parsed(text) is None
+
+
+def _is_foreign(line: bytes) -> bool:
+    """Whether a line beside data is no field of an event that we do not know."""
+    return _FIELD.match(line) is None

@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 from engine.config.model import Credential
-from engine.dialects import Dialect
+from engine.dialects import Dialect, StreamError
 from engine.errors import GatewayError
 from engine.exchange import Exchange
 from engine.relay.headers import Forwarded
@@ -33,7 +33,8 @@ class Tried:
 
     `path` is what was asked for. `answer` is there when the upstream answered, `opening` when its
     body can be relayed;
-    `error` is what cut the try short; `document` what an error event said.
+    `error` is what cut the try short; `document` what an error event said, `stream_error` that as
+    the dialect understands it.
     """
 
     target: Target
@@ -42,11 +43,15 @@ class Tried:
     opening: Opening | None = None
     error: UpstreamFailure | None = None
     document: Any = None
+    stream_error: StreamError | None = None
     path: str = "/"
 
     @property
     def status(self) -> int:
-        """The status of the upstream's answer, 0 when there is none."""
+        """The status of the upstream's answer, 0 when there is none. For an error that began a
+        stream it is the one that the error has without a stream."""
+        if self.stream_error is not None:
+            return self.stream_error.status
         return self.answer.status if self.answer is not None else 0
 
     @property
@@ -80,7 +85,10 @@ def attempt(
             beat = target.upstream.heartbeat if dialect.heartbeat else None
             tried.opening = open_answer(tried.answer, dialect, beat)
     except ErrorFirst as error:
-        tried.failure, tried.document = "error", error.document
+        clean = target.upstream.redaction.cut(orjson.dumps(error.document))
+        tried.document = orjson.loads(clean)
+        tried.stream_error = dialect.stream_error(tried.document)
+        tried.failure = retry.of_error_event(tried.stream_error and tried.stream_error.status)
     except EventTooLarge as error:
         tried.failure, tried.error = "reset", ProtocolFailure(str(error))
     except UpstreamFailure as failure:
@@ -92,7 +100,7 @@ def attempt(
         # Whoever leaves is given nothing back: the upstream may be at work on it.
         exchange.account.reached |= not isinstance(raised, Exception)
         raise
-    if tried.failure and tried.error is not None:
+    if tried.error is not None or tried.document is not None:
         tried.close()
     return tried
 

@@ -27,7 +27,8 @@ class Client:
     """One upstream server: its address, its pool, its timeouts.
 
     `base_path` is the path of the URL without a trailing slash, for the caller to put before its
-    targets; `host` is what the Host header says. ValueError for a URL or a proxy that is odd.
+    targets; `host` is what the Host header says, `proxy_authorization` what its proxy is shown, ""
+    for nothing. ValueError for a URL or a proxy that is odd.
     """
 
     def __init__(
@@ -57,9 +58,10 @@ class Client:
         # A proxy that sees the request wants the whole URL (RFC 9112 3.2.2) and its password.
         seen = self._proxy is not None and not self._origin.tls
         self._prefix = f"http://{self.host}" if seen else ""
+        self.proxy_authorization = self._proxy.authorization if self._proxy else ""
         self._extra: tuple[tuple[str, str], ...] = ()
-        if seen and self._proxy is not None and self._proxy.authorization:
-            self._extra = (("Proxy-Authorization", self._proxy.authorization),)
+        if seen and self.proxy_authorization:
+            self._extra = (("Proxy-Authorization", self.proxy_authorization),)
 
     def send(
         self,

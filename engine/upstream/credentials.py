@@ -8,7 +8,6 @@ to use in its place, and what one model's limit says need not hold for the next.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from urllib.parse import quote
 
 from engine.config.model import Credential
 
@@ -29,14 +28,6 @@ class Credentials:
 
     def __bool__(self) -> bool:
         return bool(self._every)
-
-    def betrayed_by(self, value: str) -> bool:
-        """Whether a response header's value repeats one of them, as redirects do."""
-        for credential in self._every:
-            secret = credential.value.removeprefix("Bearer ")
-            if len(secret) > 3 and (secret in value or quote(secret, safe="") in value):
-                return True
-        return False
 
     def take(self, now: float) -> Credential | None:
         """The next one that does not rest; None when there is none (or none at all)."""

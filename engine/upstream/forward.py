@@ -11,7 +11,6 @@ import logging
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from operator import itemgetter
 from urllib.parse import quote
 
 import gevent
@@ -30,7 +29,6 @@ from engine.upstream.target import Target, Upstream
 from engine.upstream.watch import Watcher
 
 log = logging.getLogger("modelway")
-_VALUE = itemgetter(1)
 _PLAIN = "/:@+,;=()[]"
 
 
@@ -231,10 +229,7 @@ class Forward:
         upstream = tried.target.upstream
         rules = self._response_headers[upstream.name]
         headers = rules.pick(tried.answer.headers, tried.path, exchange.mount)
-        credentials = upstream.credentials
-        if credentials.betrayed_by("\n".join(map(_VALUE, headers))):
-            return [pair for pair in headers if not credentials.betrayed_by(pair[1])]
-        return headers
+        return upstream.redaction.without(headers)
 
 
 def _note(exchange: Exchange, tried: Tried, began: float) -> float:

@@ -12,11 +12,16 @@ from typing import Any
 import orjson
 
 from engine.dialects import Dialect
-from engine.relay.sse import Cleaner
+from engine.relay.sse import Cleaner, NotAnEvent
 from engine.upstream.client import Answer
 
 HELD_EVENTS = 16
 HELD_BYTES = 65_536
+_DECIDED = 64  # bytes of JSON, white space included, by which its first member is known
+_ERRORS_BEGIN = (
+    *(b'{"error":{', b'{"error":"', b'{"type":"error"', b'{"object":"error"'),
+    *(b'[{"error":{', b'[{"type":"error"'),
+)
 
 
 class ErrorFirst(Exception):
@@ -63,7 +68,7 @@ def open_answer(answer: Answer, dialect: Dialect, beat: float | None = None) -> 
     if kind == "text/html" and answer.status < 300:  # a proxy's page, or a login
         raise ErrorFirst({"message": "it answered with an HTML page"})
     if not _streams(kind, answer):
-        return Opening(answer.read())
+        return _open_body(answer, kind)
     cleaner = Cleaner(names=dialect.event_names, comments=dialect.comments)
     held = b""
     events = 0
@@ -86,9 +91,40 @@ def open_answer(answer: Answer, dialect: Dialect, beat: float | None = None) -> 
                 raise ErrorFirst(document)
             if dialect.has_content(document):
                 return Opening(held, cleaner)
+        if cleaner.foreign:
+            raise ErrorFirst(_told_by(NotAnEvent(cleaner.foreign)))
     if ended:
         raise ErrorFirst({"message": "its stream ended before any content"})
     return Opening(held, cleaner)
+
+
+def _open_body(answer: Answer, kind: str) -> Opening:
+    """The first of a body that is no stream of events. An error may stand in it all the same, in
+    place of a stream or as the first item of an array that is streamed."""
+    first = answer.read()
+    if kind != "application/json" or answer.status != 200 or answer.header("content-encoding"):
+        return Opening(first)
+    while _may_be_error(first) and len(first) <= HELD_BYTES:
+        document = NotAnEvent(first).document
+        if is_error_event(document):
+            raise ErrorFirst(document)
+        if document is not None or answer.is_whole or not (more := answer.read()):
+            break
+        first += more
+    return Opening(first)
+
+
+def _may_be_error(text: bytes) -> bool:
+    """Whether a JSON text, or what has come of it, begins as an error does."""
+    begins = b"".join(text[:_DECIDED].split())
+    return any(known.startswith(begins) or begins.startswith(known) for known in _ERRORS_BEGIN)
+
+
+def _told_by(foreign: NotAnEvent) -> Any:
+    """The error that is told of by something that is not an event."""
+    if is_error_event(foreign.document):
+        return foreign.document
+    return {"message": "its stream began with something that is not an event"}
 
 
 def document_of(event: bytes) -> Any:

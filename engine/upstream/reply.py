@@ -14,14 +14,21 @@ from engine.dialects import Dialect
 from engine.errors import CallerGone, GatewayError, shutting_down
 from engine.exchange import Exchange, Response
 from engine.flow import Blocked, Flow, Passage
-from engine.relay.sse import Cleaner, EventTooLarge
+from engine.relay.sse import Cleaner, EventTooLarge, NotAnEvent
 from engine.upstream.attempt import Tried
 from engine.upstream.client import Answer
+from engine.upstream.error_answer import (
+    LARGEST_OF_OTHERS,
+    other_error,
+    read_whole,
+    vendor_error,
+    words_in,
+)
 from engine.upstream.failures import IdleTimeout, UpstreamFailure
+from engine.upstream.opening import Opening, is_error_event
 from engine.upstream.watch import Watcher
 
-_LARGEST_ERROR = 65_536
-_OF_THE_BODY = ("content-", "etag", "last-modified", "digest", "repr-digest")
+_ERROR = b'"error"'
 _STREAM_HEADERS = {"cache-control": "no-cache", "x-accel-buffering": "no"}
 
 
@@ -44,17 +51,21 @@ def relay(
         exchange.account.outcome = "complete"  # there is no body to be complete
     if answer.status == 101:
         return Response(101, headers)
-    if opening is None:
-        if not dialect.transparent:
-            return _refused(answer, exchange, dialect, headers)
-        body = _bytes(answer, b"", exchange, watcher)
-        return Response(answer.status, _with_length(headers, answer), body)
+    if opening is None and not dialect.transparent:
+        return vendor_error(tried, headers, exchange, dialect)
+    if answer.status >= 300 and not bodiless:
+        first = opening.first if opening is not None else b""
+        body, whole = read_whole(answer, LARGEST_OF_OTHERS, first)
+        if whole:
+            return other_error(tried, body, headers, exchange, dialect)
+        opening = Opening(body)
+    opening = opening or Opening(b"")
     if opening.cleaner is None:
         if answer.is_whole and not bodiless:
             exchange.account.outcome, exchange.account.told = "complete", time.monotonic()
             return Response(answer.status, headers, opening.first)
-        body = _bytes(answer, opening.first, exchange, watcher)
-        return Response(answer.status, _with_length(headers, answer), body)
+        pieces = _bytes(answer, opening.first, exchange, watcher)
+        return Response(answer.status, _with_length(headers, answer), pieces)
     headers = [pair for pair in headers if pair[0] not in _STREAM_HEADERS]
     headers += _STREAM_HEADERS.items()
     stream = _Stream(tried, answer, opening.cleaner, exchange, dialect, watcher)
@@ -75,16 +86,14 @@ def refuse(
     again = False if retried else None
     if tried.error is not None:
         raise failed(tried.error, again)
-    if tried.failure == "error":
-        raise GatewayError(502, "upstream_error", _words_of(tried.document), retry=again)
-    answer = tried.answer
-    assert answer is not None
     if tried.failure == "credential":
-        raise credentials_refused(f" ({answer.status})")
+        raise credentials_refused(f" ({tried.status})")
+    if tried.failure == "error" and tried.stream_error is None:
+        raise GatewayError(502, "upstream_error", _words_of(tried.document), retry=again)
     if retried:
         headers = [pair for pair in headers if pair[0] != "x-should-retry"]
         headers.append(("x-should-retry", "false"))
-    return _refused(answer, exchange, dialect, headers)
+    return vendor_error(tried, headers, exchange, dialect)
 
 
 def failed(failure: UpstreamFailure, again: bool | None = None) -> GatewayError:
@@ -140,15 +149,17 @@ class _Stream:
         upstream = tried.target.upstream
         self._beat = upstream.heartbeat if dialect.heartbeat else None
         self._idle = upstream.timeouts.idle
+        self._redaction = upstream.redaction
 
     def events(self, first: bytes) -> Iterator[bytes]:
         beat, answer = self._beat, self._answer
-        read, clean, passage = self._watching.read, self._cleaner.feed, self.passage
+        cleaner, passage = self._cleaner, self.passage
+        read, clean = self._watching.read, cleaner.feed
         passing = self._pass if beat is None else None  # a sign of life is sent from here
         try:
             if first:
-                yield first
-            while True:
+                yield self._without_secrets(first)
+            while not cleaner.foreign:
                 if beat is not None:
                     yield from self._signs_of_life(beat)
                 try:
@@ -160,17 +171,15 @@ class _Stream:
                 elif not data:
                     break
                 elif events := clean(data):
-                    yield events
-            if rest := self._cleaner.rest():
-                yield rest
+                    yield self._without_secrets(events)
+            if rest := cleaner.rest():
+                yield self._without_secrets(rest)
+            if cleaner.foreign:
+                raise NotAnEvent(cleaner.foreign)
             self._exchange.account.outcome = "complete"
-        except (UpstreamFailure, EventTooLarge) as failure:
+        except (UpstreamFailure, EventTooLarge, NotAnEvent) as failure:
             self._exchange.account.outcome = "upstream_cut"
-            error = GatewayError(502, "upstream_error", f"{_sentence(str(failure))}.")
-            if isinstance(failure, UpstreamFailure):
-                error = failed(failure.alone())
-            document = self._dialect.error(error, self._exchange.request_id)
-            yield self._dialect.error_event(orjson.dumps(document))
+            yield self._dialect.error_event(self._error_of(failure))
             raise CallerGone(str(failure)) from failure
         except GreenletExit:
             self._exchange.account.outcome = "shutdown"
@@ -184,7 +193,26 @@ class _Stream:
     def _pass(self, data: bytes) -> None:
         """From the event loop: what has arrived goes on at once, and nobody is woken."""
         if events := self._cleaner.feed(data):
-            self.passage.send(events)
+            self.passage.send(self._without_secrets(events))
+        if self._cleaner.foreign:
+            raise NotAnEvent(self._cleaner.foreign)
+
+    def _without_secrets(self, events: bytes) -> bytes:
+        """Whole events; where one may tell of an error, without our credentials."""
+        return self._redaction.cut(events) if _ERROR in events else events
+
+    def _error_of(self, failure: UpstreamFailure | EventTooLarge | NotAnEvent) -> bytes:
+        """The error to end a stream with: the upstream's own, where it told of one."""
+        dialect = self._dialect
+        if isinstance(failure, NotAnEvent) and is_error_event(document := failure.document):
+            known = dialect.stream_error(document)
+            document = document if known is None else known.document
+            if dialect.is_error(document):
+                return self._redaction.cut(orjson.dumps(document))
+        error = GatewayError(502, "upstream_error", f"{_sentence(str(failure))}.")
+        if isinstance(failure, UpstreamFailure):
+            error = failed(failure.alone())
+        return orjson.dumps(dialect.error(error, self._exchange.request_id))
 
     def _signs_of_life(self, beat: float) -> Iterator[bytes]:
         left = self._idle
@@ -197,59 +225,15 @@ class _Stream:
         raise IdleTimeout
 
 
-def _refused(
-    answer: Answer, exchange: Exchange, dialect: Dialect, headers: list[tuple[str, str]]
-) -> Response:
-    """An error of the upstream: as it is when it is one of the dialect, else in its shape."""
-    body = _whole(answer)
-    try:
-        document = orjson.loads(body)
-    except orjson.JSONDecodeError:
-        document = None
-    if not dialect.is_error(document):
-        message = f"The upstream answered {answer.status}{_said(document)}."
-        error = GatewayError(answer.status, "upstream_error", message)
-        body = orjson.dumps(dialect.error(error, exchange.request_id))
-        headers = [pair for pair in headers if not pair[0].startswith(_OF_THE_BODY)]
-        headers.append(("content-type", "application/json"))
-    headers.append(("content-length", str(len(body))))
-    return Response(answer.status, headers, body)
-
-
 def _with_length(headers: list[tuple[str, str]], answer: Answer) -> list[tuple[str, str]]:
     if answer.length is not None:
         headers.append(("content-length", str(answer.length)))
     return headers
 
 
-def _whole(answer: Answer) -> bytes:
-    """The body of an error, which is small; a larger one counts as none."""
-    body = b""
-    try:
-        while data := answer.read():
-            body += data
-            if len(body) > _LARGEST_ERROR:
-                return b""
-    except UpstreamFailure as failure:
-        failure.alone()
-        return b""
-    return body
-
-
-def _said(document: Any) -> str:
-    """The words of an error in some other shape, if they can be found."""
-    for key in ("message", "detail", "error"):
-        value = document.get(key) if isinstance(document, dict) else None
-        if isinstance(value, dict):
-            value = value.get("message")
-        if isinstance(value, str) and value:
-            return f": {value[:500].rstrip('.')}"
-    return ""
-
-
 def _words_of(document: Any) -> str:
     inner = document.get("response", document) if isinstance(document, dict) else document
-    return f"The upstream failed{_said(inner)}."
+    return f"The upstream failed{words_in(inner)}."
 
 
 def _bytes(answer: Answer, first: bytes, exchange: Exchange, watcher: Watcher) -> Iterator[bytes]:

@@ -6,11 +6,15 @@
                when it breaks before any content                        yes
     408, 429   the upstream asks for patience                           408 yes, 429 no
     5xx        500, 502, 503, 504, 529                                  yes
-    error      an error event as the first event of a 200               yes
+    error      an error event as the first event of a 200, of the
+               upstream's own fault or of a kind nobody knows           yes
     credential 401, 402, 403: ours, not the caller's                    no; the target is set aside
     fatal      a timeout after the request was sent, an answer that     yes, and is never asked
                is no HTTP: the upstream may be at work on it            again
     (none)     any other answer: the caller's to see                    no
+
+An error event that tells of a caller's mistake, a limit or a credential has the class of the status
+that the dialect says the same error has without a stream.
 
 Never after the first content event.
 """
@@ -39,6 +43,13 @@ def of_status(status: int) -> str:
     if status in (408, 429):
         return str(status)
     return "5xx" if status in _RETRIED_5XX else ""
+
+
+def of_error_event(status: int | None) -> str:
+    """The class of an error that began a stream; `status` is the one it has without a stream, None
+    for an error of an unknown kind."""
+    failure = "5xx" if status is None else of_status(status)
+    return "error" if failure == "5xx" else failure
 
 
 _KINDS = {"connect": "connect", "connect_timeout": "connect", "reset": "reset"}

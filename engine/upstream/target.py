@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import quote
 
@@ -16,7 +17,10 @@ from engine.upstream.breaker import Breaker
 from engine.upstream.client import Client, Timeouts
 from engine.upstream.credentials import Credentials
 from engine.upstream.location import UpstreamUrl
+from engine.upstream.redaction import Redaction
 from engine.upstream.retry import Budget
+
+_SECRET_NAME = re.compile(r"auth|key|token|secret|passw|cred|cookie|session|signature")
 
 
 @dataclass(slots=True)
@@ -36,6 +40,7 @@ class Upstream:
     forward_headers: tuple[str, ...]
     ask_usage: bool = True
     url: str = ""
+    redaction: Redaction = field(default_factory=lambda: Redaction(()))
     breakers: dict[tuple[str, str], Breaker] = field(default_factory=dict)
 
     def headers(self, dialect_headers: tuple[str, ...], needed: tuple[str, ...] = ()) -> Forwarded:
@@ -139,4 +144,15 @@ def connect(config: model.Upstream, client: Callable[..., Client] = Client) -> U
         forward_headers=config.forward_headers,
         ask_usage=config.ask_usage,
         url=config.url,
+        redaction=Redaction(_secrets(config, made)),
     )
+
+
+def _secrets(config: model.Upstream, client: Client) -> Iterator[str]:
+    """What an upstream, or the proxy before it, is shown and nobody else may see."""
+    yield from (credential.value for credential in config.credentials)
+    for name, value in (*config.headers.set.items(), *config.headers.add.items()):
+        if _SECRET_NAME.search(name):
+            yield value
+    if client.proxy_authorization:
+        yield client.proxy_authorization

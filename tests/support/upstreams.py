@@ -13,6 +13,7 @@ from engine.upstream.attempt import Tried
 from engine.upstream.client import Timeouts
 from engine.upstream.credentials import Credentials
 from engine.upstream.failures import UpstreamFailure
+from engine.upstream.redaction import Redaction
 from engine.upstream.retry import Budget
 from engine.upstream.target import Target, Upstream
 from engine.upstream.watch import Watcher
@@ -145,6 +146,7 @@ def upstream(
         changes=headers or config.HeaderChanges(),
         forward_headers=forward_headers,
         url="http://upstream.test",
+        redaction=Redaction(credential.value for credential in credentials),
     )
 
 

@@ -91,10 +91,3 @@ def test_none_is_taken_while_it_rests_and_one_is_while_any_is_awake(
         awake = {one for one, end in until.items() if end <= now}
         assert taken in awake if awake else taken is None
         assert (made.wait(now) == 0) is bool(awake)
-
-
-def test_a_header_that_repeats_a_credential_is_known() -> None:
-    credentials = Credentials([Credential("query", "k", "se/cret")])
-    assert credentials.betrayed_by("https://x/?k=se%2Fcret")
-    assert credentials.betrayed_by("<https://x/?k=se/cret>; rel=next")
-    assert not credentials.betrayed_by("https://x/?k=other")

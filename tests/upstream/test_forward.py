@@ -878,7 +878,7 @@ def test_an_error_event_that_is_left_is_told_in_its_own_words(clock: Clock) -> N
 
 def test_a_body_that_is_no_stream_is_relayed_from_its_first_byte(clock: Clock) -> None:
     broken = failure(failures.Truncated, answered=True)
-    made = clients([Answer(200, JSON, [b"{", broken])], [])
+    made = clients([Answer(200, JSON, [b'{"a":', broken])], [])
     response = Ask(clock, *spread(made))()
     with pytest.raises(CallerGone):
         list(response.body)

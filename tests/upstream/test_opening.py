@@ -210,9 +210,9 @@ def test_a_page_in_place_of_an_answer_is_a_failure(dialect: Dialect, status: int
 
 @MODELS
 def test_what_is_no_stream_waits_for_its_first_bytes_alone(dialect: Dialect) -> None:
-    error = json.dumps({"error": {"message": "x"}}).encode()
-    opening, answer = opened(dialect, error, b"more", headers=JSON)
-    assert (opening.first, opening.cleaner, answer.pieces) == (error, None, [b"more"])
+    first = json.dumps({"id": 1, "error": {"message": "x"}}).encode()
+    opening, answer = opened(dialect, first, b"more", headers=JSON)
+    assert (opening.first, opening.cleaner, answer.pieces) == (first, None, [b"more"])
 
 
 def test_a_plain_api_is_never_looked_into() -> None:

@@ -467,3 +467,100 @@ def test_bytes_that_outlive_their_worker_are_cut() -> None:
     one = exchange()
     assert until_cut(relay(tried, one, OPENAI, WATCHER)) == [b"one"]
     assert one.account.outcome == "shutdown"
+
+
+# Text in a stream that is not an event.
+
+CONTENT = {
+    "openai": b'data: {"choices":[{"delta":{"content":"hi"}}]}\n\n',
+    "anthropic": b'event: content_block_delta\ndata: {"type":"content_block_delta"}\n\n',
+    "gemini": b'data: {"candidates":[{"content":{"parts":[{"text":"hi"}]}}]}\n\n',
+}
+FOREIGN = {
+    "JSON": b'{"error":{"code":503,"message":"overloaded","status":"UNAVAILABLE"}}',
+    "JSON and a blank line": b'{"error":{"code":503,"message":"overloaded"}}\n\n',
+    "JSON over lines": b'{\n  "error": {\n    "code": 503,\n    "message": "overloaded"\n  }\n}\n',
+    "JSON in an array": b'[{"error":{"code":503,"message":"overloaded"}}]\n',
+    "JSON behind a comma": b',\n{"error":{"code":503,"message":"overloaded"}}\r\n]',
+    "JSON that is half": b'{"error":{"code":503,"mess',
+    "JSON that is no error": b'{"fine":true}',
+    "HTML": b"<html>\n<body>502 Bad Gateway</body></html>",
+    "words": b"upstream connect error or disconnect/reset before headers",
+    "words and a blank line": b"Internal Server Error\n\n",
+    "words with a colon": b"error: overloaded\n\n",
+    "half an event": b'data: {"choices":[{"del',
+    "half an event and a line end": b'data: {"choices":[{"del\n',
+    "the name of an event": b"event: content_block_de",
+    "a name without data": b"event: content_block_delta\n",
+    "half a field": b"dat",
+    "a field without a value": b"data:",
+    "half of [DONE]": b"data: [DO",
+}
+
+
+def streamed(dialect: Any, *pieces: bytes) -> tuple[bytes, bool]:
+    """What reaches the caller of a stream, and whether it was cut."""
+    response = answered(dialect, Answer(200, EVENTS, pieces))
+    got = []
+    try:
+        for piece in response.body:  # type: ignore[union-attr]
+            assert isinstance(piece, bytes)
+            got.append(piece)
+    except CallerGone:
+        return b"".join(got), True
+    return b"".join(got), False
+
+
+@MODELS
+@pytest.mark.parametrize("kind", FOREIGN)
+@pytest.mark.parametrize("split", ["apart", "together", "byte by byte"])
+def test_a_stream_that_ends_in_something_else_never_ends_cleanly(
+    dialect: Any, kind: str, split: str
+) -> None:
+    content, foreign = CONTENT[dialect.name], FOREIGN[kind]
+    pieces = [content, foreign] if split == "apart" else [content + foreign]
+    if split == "byte by byte":
+        pieces = [content, *(foreign[at : at + 1] for at in range(len(foreign)))]
+    got, cut = streamed(dialect, *pieces)
+    assert cut
+    assert got.startswith(content)
+    event = got[len(content) :]
+    assert event.count(b"\n\n") == 1
+    document = json.loads(event.partition(b"data: ")[2])
+    assert dialect.is_error(document)
+    if foreign.strip(b" ,\n\r[]").endswith(b"}}") and "JSON" in kind:
+        assert document["error"]["message"] == "overloaded"
+        assert document["error"]["code"] == 503
+
+
+@MODELS
+@pytest.mark.parametrize(
+    "end",
+    [
+        b"",
+        b"\n",
+        b": comment",
+        b": comment\n\n",
+        b"data: [DONE]",
+        b"data: [DONE]\n",
+        b"id: 7\n",
+        b"retry: 5\n\n",
+        b"data:\n\n",
+        b"foo: bar\n\ndata: {}\n\n",
+        b'data: {"a":\ndata: 1}',
+        b"\xef\xbb\xbf\n\n",
+        b"event: ping\n\n",
+    ],
+)
+def test_a_stream_with_what_sdks_do_not_take_ends_cleanly(dialect: Any, end: bytes) -> None:
+    got, cut = streamed(dialect, CONTENT[dialect.name], end)
+    assert not cut
+    assert got.startswith(CONTENT[dialect.name])
+
+
+@MODELS
+def test_nothing_behind_foreign_text_is_passed_on(dialect: Any) -> None:
+    content = CONTENT[dialect.name]
+    got, cut = streamed(dialect, content, b"<html>\n\n" + content, content)
+    assert cut
+    assert got.count(content) == 1

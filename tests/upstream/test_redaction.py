@@ -1,0 +1,204 @@
+"""Our credentials, cut out of what an upstream answers in whatever form it repeats them."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import html
+import json
+import zlib
+from typing import Any
+from urllib.parse import quote, quote_plus
+
+import pytest
+
+from engine import dialects
+from engine.config.model import Credential
+from engine.errors import CallerGone
+from engine.exchange import Response
+from engine.upstream.forward import Forward
+from engine.upstream.redaction import MARKER, Redaction
+from tests.support.documents import exchange
+from tests.support.upstreams import EVENTS, JSON, SERVICES, WATCHER, Answer, Client, target
+
+SECRET = "sk-proj/AbC+9 \"x\\y&z<='q"
+BEARER = Redaction([f"Bearer {SECRET}"])
+PAIR = base64.b64encode(f"user:{SECRET}".encode()).decode()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        SECRET,
+        f"Bearer {SECRET}",
+        f"key={quote(SECRET, safe='')}",
+        f"key={quote(SECRET)}",
+        f"key={quote_plus(SECRET)}",
+        f"key={quote(SECRET, safe='').lower().replace('sk-proj%2fabc%2b', 'sk-proj%2fAbC%2b')}",
+        "".join(f"%{byte:02X}" for byte in SECRET.encode()),
+        json.dumps({"key": SECRET}),
+        json.dumps(json.dumps({"key": SECRET})),
+        json.dumps(SECRET).replace("/", "\\/"),
+        "".join(f"\\u{ord(char):04X}" for char in SECRET),
+        html.escape(SECRET),
+        "".join(f"&#{ord(char)};" for char in SECRET),
+        base64.b64encode(SECRET.encode()).decode(),
+        base64.urlsafe_b64encode(SECRET.encode()).decode().rstrip("="),
+        *(base64.b64encode(b"a" * n + SECRET.encode() + b"zz").decode() for n in range(6)),
+        PAIR,
+    ],
+)
+def test_every_form_of_a_credential_is_cut(text: str) -> None:
+    cut = BEARER.cut(f"before {text} after".encode())
+    assert cut.startswith(b"before ")
+    assert cut.endswith(b" after")
+    assert MARKER in cut
+    core = SECRET[8:11]
+    assert core.encode() not in cut
+
+
+def test_basic_credentials_are_cut_whole_and_in_parts() -> None:
+    redaction = Redaction([f"Basic {PAIR}"])
+    for text in (PAIR, f"user:{SECRET}", SECRET, f"Basic {PAIR}"):
+        assert redaction.cut(f"<{text}>".encode()).endswith(MARKER + b">")
+
+
+@pytest.mark.parametrize(
+    "text", [b"", b"nothing % of & that \\ sort", b"Incorrect API key: sk-p***'q", b"Bearer "]
+)
+def test_what_holds_none_is_the_same_object(text: bytes) -> None:
+    assert BEARER.cut(text) is text
+    assert Redaction([]).cut(text) is text
+
+
+def test_what_is_too_short_to_be_told_from_words_is_left() -> None:
+    assert Redaction(["Bearer no", "abc"]).cut(b"no abc") == b"no abc"
+
+
+def test_headers_that_hold_one_are_left_out() -> None:
+    headers = [("location", f"https://x/?k={quote(SECRET, safe='')}"), ("etag", "1")]
+    assert BEARER.without(headers) == [("etag", "1")]
+    assert BEARER.without(headers[1:]) == headers[1:]
+
+
+# In the answers of upstreams
+
+KEY = "sk-live-0123456789abcdef"
+LEAK = json.dumps({"error": {"message": f"key '{KEY}' is wrong", "type": "t", "code": 404}})
+
+
+def ask(dialect: str, answer: Answer) -> Response:
+    made = target(
+        Client(answer), credentials=[Credential("header", "authorization", f"Bearer {KEY}")]
+    )
+    request = exchange(b"{}", path="/v1/x")
+    request.mount, request.targets, request.model = "/v1", [made], "m"
+    return Forward(
+        None,
+        fixed=(),
+        dialect=dialects.get(dialect),
+        upstreams=[made.upstream],
+        services=SERVICES,
+        watcher=WATCHER,
+    )(request)
+
+
+def body_of(response: Response) -> bytes:
+    if isinstance(response.body, bytes):
+        assert ("content-length", str(len(response.body))) in response.headers
+        return response.body
+    return b"".join(response.body)
+
+
+def raw_deflate(data: bytes) -> bytes:
+    made = zlib.compressobj(wbits=-15)
+    return made.compress(data) + made.flush()
+
+
+PACKED = {
+    "": lambda data: data,
+    "gzip": gzip.compress,
+    "x-gzip": gzip.compress,
+    "deflate": zlib.compress,
+    "Deflate": raw_deflate,
+}
+
+
+@pytest.mark.parametrize("dialect", ["openai", "anthropic", "gemini", "plain"])
+@pytest.mark.parametrize("status", [400, 404, 409, 422, 429, 500, 503])
+@pytest.mark.parametrize("encoding", PACKED)
+def test_no_error_holds_our_credential(dialect: str, status: int, encoding: str) -> None:
+    packed = PACKED[encoding](LEAK.encode())
+    headers = [*JSON, ("content-length", str(len(packed)))]
+    headers += [("content-encoding", encoding)] if encoding else []
+    response = ask(dialect, Answer(status, headers, [packed[:20], packed[20:]], len(packed)))
+    assert response.status == status
+    body = body_of(response)
+    assert "wrong" in json.loads(body)["error"]["message"]
+    assert KEY.encode() not in body
+    assert MARKER in body
+    assert "content-encoding" not in dict(response.headers)
+
+
+@pytest.mark.parametrize("encoding", ["br", "zstd", "gzip, gzip", "gzip"])
+@pytest.mark.parametrize("dialect", ["openai", "anthropic", "gemini", "plain"])
+def test_an_error_that_cannot_be_decoded_is_not_passed_on(dialect: str, encoding: str) -> None:
+    headers = [*JSON, ("content-encoding", encoding)]
+    response = ask(dialect, Answer(400, headers, [b"\0\1" + KEY.encode()]))
+    assert response.status == 400
+    assert KEY.encode() not in body_of(response)
+    assert "answered 400" in json.loads(body_of(response))["error"]["message"]
+    assert "content-encoding" not in dict(response.headers)
+
+
+def test_an_encoded_error_without_a_credential_passes_as_it_came() -> None:
+    packed = gzip.compress(b'{"problem": 1}')
+    headers = [*JSON, ("content-encoding", "gzip"), ("etag", "x")]
+    response = ask("plain", Answer(404, headers, [packed], len(packed)))
+    assert body_of(response) == packed
+    assert {("content-encoding", "gzip"), ("etag", "x")} <= set(response.headers)
+
+
+@pytest.mark.parametrize("status", [301, 400, 500])
+def test_an_error_of_another_api_with_a_credential_has_the_right_length(status: int) -> None:
+    page = f"<p>{KEY}</p>".encode()
+    headers = [("content-type", "text/html"), ("etag", "x")]
+    response = ask("plain", Answer(status, headers, [page], len(page)))
+    assert body_of(response) == b"<p>" + MARKER + b"</p>"
+    assert dict(response.headers)["content-type"] == "text/html"
+    assert "etag" not in dict(response.headers)
+
+
+def test_a_large_error_of_another_api_is_relayed() -> None:
+    pieces = [b"x" * 100_000] * 15
+    response = ask("plain", Answer(500, JSON, [*pieces], 1_500_000))
+    assert not isinstance(response.body, bytes)
+    assert b"".join(response.body) == b"x" * 1_500_000
+    assert dict(response.headers)["content-length"] == "1500000"
+
+
+EVENT = {
+    "openai": b'data: {"choices":[{"delta":{"content":"hi"}}]}\n\n',
+    "anthropic": b'event: content_block_delta\ndata: {"type":"content_block_delta"}\n\n',
+    "gemini": b'data: {"candidates":[{"content":{"parts":[{"text":"hi"}]}}]}\n\n',
+}
+
+
+@pytest.mark.parametrize("dialect", EVENT)
+@pytest.mark.parametrize("before", [True, False])
+def test_no_error_event_holds_our_credential(dialect: str, before: bool) -> None:
+    error = b"data: " + LEAK.encode() + b"\n\n"
+    pieces = [error] if before else [EVENT[dialect], error]
+    response: Any = ask(dialect, Answer(200, EVENTS, pieces))
+    body = body_of(response)
+    assert KEY.encode() not in body
+    assert MARKER in body
+
+
+@pytest.mark.parametrize("dialect", EVENT)
+def test_bare_json_behind_events_holds_no_credential(dialect: str) -> None:
+    response = ask(dialect, Answer(200, EVENTS, [EVENT[dialect] + LEAK.encode()]))
+    got: list[bytes] = []
+    with pytest.raises(CallerGone):
+        got.extend(response.body)  # type: ignore[arg-type]
+    assert KEY.encode() not in b"".join(got)

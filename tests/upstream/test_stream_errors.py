@@ -1,0 +1,240 @@
+"""An error that comes before the first content of a stream: the same as without a stream."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from engine import dialects
+from engine.config.model import Breaker, Retry
+from engine.errors import GatewayError
+from engine.exchange import Response
+from engine.upstream.forward import Forward
+from tests.support.documents import exchange
+from tests.support.upstreams import EVENTS, JSON, SERVICES, WATCHER, Answer, Client, target
+
+TWICE = Retry(attempts=1)
+BEGINNINGS = {
+    "openai": b'data: {"choices":[{"delta":{"role":"assistant"}}]}\n\n',
+    "anthropic": b'event: message_start\ndata: {"type":"message_start","message":{}}\n\n',
+    "gemini": b'data: {"usageMetadata":{"promptTokenCount":1}}\n\n',
+}
+
+
+def openai(kind: str | None, code: Any = None) -> dict[str, Any]:
+    return {"error": {"message": "no", "type": kind, "param": "model", "code": code}}
+
+
+def anthropic(kind: str) -> dict[str, Any]:
+    return {"type": "error", "error": {"type": kind, "message": "no"}, "request_id": "r"}
+
+
+def gemini(code: int, status: str) -> dict[str, Any]:
+    details = [{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "37s"}]
+    return {"error": {"code": code, "message": "no", "status": status, "details": details}}
+
+
+# Dialect, status, document, and whether another target is asked.
+ERRORS: list[tuple[str, int, dict[str, Any], bool]] = [
+    ("openai", 400, openai("invalid_request_error"), False),
+    ("openai", 400, openai("invalid_request_error", "context_length_exceeded"), False),
+    ("openai", 400, openai("image_generation_user_error", "moderation_blocked"), False),
+    ("openai", 404, openai("invalid_request_error", "model_not_found"), False),
+    ("openai", 401, openai("invalid_request_error", "invalid_api_key"), True),
+    ("openai", 403, openai("permission_error"), True),
+    ("openai", 429, openai("tokens", "rate_limit_exceeded"), True),
+    ("openai", 429, openai("insufficient_quota", "insufficient_quota"), True),
+    ("openai", 500, openai("server_error"), True),
+    ("openai", 503, openai("overloaded_error"), True),
+    ("openai", 422, openai("BadRequestError", 422), False),
+    ("openai", 429, openai("strange", "429"), True),
+    ("anthropic", 400, anthropic("invalid_request_error"), False),
+    ("anthropic", 401, anthropic("authentication_error"), True),
+    ("anthropic", 402, anthropic("billing_error"), True),
+    ("anthropic", 403, anthropic("permission_error"), True),
+    ("anthropic", 404, anthropic("not_found_error"), False),
+    ("anthropic", 413, anthropic("request_too_large"), False),
+    ("anthropic", 429, anthropic("rate_limit_error"), True),
+    ("anthropic", 500, anthropic("api_error"), True),
+    ("anthropic", 504, anthropic("timeout_error"), True),
+    ("anthropic", 529, anthropic("overloaded_error"), True),
+    ("gemini", 400, gemini(400, "INVALID_ARGUMENT"), False),
+    ("gemini", 403, gemini(403, "PERMISSION_DENIED"), True),
+    ("gemini", 404, gemini(404, "NOT_FOUND"), False),
+    ("gemini", 429, gemini(429, "RESOURCE_EXHAUSTED"), True),
+    ("gemini", 500, gemini(500, "INTERNAL"), True),
+    ("gemini", 503, gemini(503, "UNAVAILABLE"), True),
+    ("gemini", 504, gemini(504, "DEADLINE_EXCEEDED"), True),
+]
+WITHOUT_STREAM = "without a stream"
+FORMS = ["first event", "after the beginning", "bare JSON", "JSON in place of a stream"]
+
+
+def answered(dialect: str, form: str, status: int, document: Any) -> Answer:
+    """The error in one of the forms in which upstreams send it."""
+    data = json.dumps(document).encode()
+    name = b"event: error\n" if dialect == "anthropic" else b""
+    more = [("retry-after", "7")]
+    if form == WITHOUT_STREAM:
+        return Answer(status, [*JSON, *more], [data])
+    if form == "JSON in place of a stream":
+        return Answer(200, [*JSON, *more], [data[:9], data[9:]])
+    event = data if form == "bare JSON" else name + b"data: " + data + b"\n\n"
+    beginning = b"" if form == "first event" else BEGINNINGS[dialect]
+    return Answer(200, [*EVENTS, *more], [beginning + event])
+
+
+def ask(dialect: str, *clients: Client, **more: Any) -> tuple[Response | GatewayError, list[Any]]:
+    targets = [target(c, name=f"u{n}", retry=TWICE, **more) for n, c in enumerate(clients)]
+    request = exchange(b"{}", path="/v1/x")
+    request.mount, request.targets, request.model = "/v1", targets, "m"
+    forward = Forward(
+        None,
+        fixed=(),
+        dialect=dialects.get(dialect),
+        upstreams=[made.upstream for made in targets],
+        services=SERVICES,
+        watcher=WATCHER,
+    )
+    try:
+        return forward(request), targets
+    except GatewayError as error:
+        return error, targets
+
+
+def seen(response: Response | GatewayError) -> tuple[Any, ...]:
+    """What a caller learns: status, error and the headers that say when to ask again."""
+    headers = dict(response.headers)
+    again = headers.get("retry-after"), headers.get("x-should-retry")
+    if isinstance(response, GatewayError):
+        return response.status, response.code, response.message, *again
+    assert isinstance(response.body, bytes)
+    assert headers["content-type"] == "application/json"
+    assert headers["content-length"] == str(len(response.body))
+    return response.status, json.loads(response.body)["error"], *again
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(("dialect", "status", "document", "elsewhere"), ERRORS)
+def test_an_error_is_the_same_in_a_stream_and_without_one(
+    dialect: str, status: int, document: Any, elsewhere: bool, form: str
+) -> None:
+    alone, _ = ask(dialect, Client(answered(dialect, WITHOUT_STREAM, status, document)))
+    streamed, _ = ask(dialect, Client(answered(dialect, form, status, document)))
+    assert seen(streamed) == seen(alone)
+    if status not in (401, 402, 403):
+        assert seen(streamed)[:3] == (status, document["error"], "7")
+
+
+@pytest.mark.parametrize("form", [WITHOUT_STREAM, *FORMS])
+@pytest.mark.parametrize(("dialect", "status", "document", "elsewhere"), ERRORS)
+def test_an_error_of_the_callers_own_is_asked_nowhere_else(
+    dialect: str, status: int, document: Any, elsewhere: bool, form: str
+) -> None:
+    first, second = Client(answered(dialect, form, status, document)), Client()
+    response, _ = ask(dialect, first, second)
+    assert len(second.sent) == elsewhere
+    assert not isinstance(response, GatewayError)
+    assert response.status == (200 if elsewhere else status)
+
+
+@pytest.mark.parametrize("form", [WITHOUT_STREAM, *FORMS])
+@pytest.mark.parametrize(("dialect", "status", "document", "elsewhere"), ERRORS)
+def test_only_the_upstreams_own_failures_count_against_it(
+    dialect: str, status: int, document: Any, elsewhere: bool, form: str
+) -> None:
+    once = Breaker(failures=1, window=60, cooldown=60)
+    client = Client(answered(dialect, form, status, document))
+    _, (asked,) = ask(dialect, client, breaker=once)
+    assert (asked.breaker.wait(0) > 0) == (status >= 500)
+
+
+@pytest.mark.parametrize("dialect", ["openai", "anthropic", "gemini"])
+@pytest.mark.parametrize(
+    "document", [{"error": {"message": "odd"}}, {"error": {"message": "odd", "type": "strange"}}]
+)
+def test_an_error_of_an_unknown_kind_is_the_upstreams_and_502(dialect: str, document: Any) -> None:
+    second = Client()
+    form = answered(dialect, "first event", 0, document)
+    error, _ = ask(dialect, Client(form))
+    assert isinstance(error, GatewayError)
+    assert (error.status, error.message) == (502, "The upstream failed: odd.")
+    response, _ = ask(dialect, Client(answered(dialect, "first event", 0, document)), second)
+    assert not isinstance(response, GatewayError)
+    assert len(second.sent) == 1
+
+
+def test_a_limit_that_all_targets_are_at_is_answered_with_the_vendors_error() -> None:
+    document = anthropic("overloaded_error")
+    both = [Client(answered("anthropic", "first event", 529, document)) for _ in range(2)]
+    response, _ = ask("anthropic", *both)
+    assert seen(response) == (529, document["error"], "7", "false")
+
+
+RESPONSE = {"id": "resp_1", "object": "response", "status": "failed", "output": []}
+
+
+@pytest.mark.parametrize(
+    ("code", "status", "kind"),
+    [
+        ("server_error", 500, "server_error"),
+        ("rate_limit_exceeded", 429, "requests"),
+        ("invalid_prompt", 400, "invalid_request_error"),
+        ("context_length_exceeded", 400, "invalid_request_error"),
+        ("image_too_small", 400, "invalid_request_error"),
+    ],
+)
+def test_a_failed_response_keeps_its_object(code: str, status: int, kind: str) -> None:
+    inner = RESPONSE | {"error": {"code": code, "message": "no"}}
+    failed = {"type": "response.failed", "sequence_number": 2, "response": inner}
+    created = b'event: response.created\ndata: {"type":"response.created","response":{}}\n\n'
+    event = b"event: response.failed\ndata: " + json.dumps(failed).encode() + b"\n\n"
+    response, _ = ask("openai", Client(Answer(200, EVENTS, [created, event])))
+    assert not isinstance(response, GatewayError)
+    assert isinstance(response.body, bytes)
+    body = json.loads(response.body)
+    assert response.status == status
+    assert body["error"] == {"message": "no", "type": kind, "param": None, "code": code}
+    assert body["response"] == inner
+
+
+@pytest.mark.parametrize(("code", "status"), [("rate_limit_exceeded", 429), ("invalid_value", 400)])
+def test_the_error_event_of_responses_has_its_members_at_the_top(code: str, status: int) -> None:
+    said = {"type": "error", "code": code, "message": "no", "param": None, "sequence_number": 1}
+    event = b"event: error\ndata: " + json.dumps(said).encode() + b"\n\n"
+    response, _ = ask("openai", Client(Answer(200, EVENTS, [event])))
+    assert seen(response)[0] == status
+    assert (seen(response)[1]["code"], seen(response)[1]["message"]) == (code, "no")
+
+
+@pytest.mark.parametrize(
+    "pieces",
+    [
+        [b'[{"error":{"code":429,"message":"no","status":"RESOURCE_EXHAUSTED"}}]'],
+        [b"[", b"{\n", b'  "error": {"code": 429, "message": "no",', b' "status": "X"}}\n]'],
+        [b'[{"error":{"code":429,"message":"no","status":"RESOURCE_EXHAUSTED"}}'],
+    ],
+)
+def test_an_array_that_begins_with_an_error_is_one(pieces: Sequence[bytes]) -> None:
+    response, _ = ask("gemini", Client(Answer(200, JSON, pieces)))
+    assert seen(response)[0] == 429
+    assert seen(response)[1]["code"] == 429
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"id":"resp_1","object":"response","error":{"code":"server_error","message":"x"}}',
+        b'{"error":null,"id":"resp_1"}',
+        b'[{"candidates":[]}]',
+        b'{"type":"message","error":{"type":"x","message":"y"}}',
+    ],
+)
+@pytest.mark.parametrize("dialect", ["openai", "anthropic", "gemini"])
+def test_an_answer_that_is_no_error_passes_as_it_is(dialect: str, body: bytes) -> None:
+    response, _ = ask(dialect, Client(Answer(200, JSON, [body], ends=True)))
+    assert not isinstance(response, GatewayError)
+    assert (response.status, response.body) == (200, body)
