@@ -14,8 +14,7 @@ from typing import Any
 
 import click
 import orjson
-from rich.console import Console
-from rich.table import Table
+from rich.cells import cell_len
 
 from engine import units
 from engine.cli.token.place import Place, place_of, place_options, records
@@ -27,6 +26,8 @@ from engine.stores.unshipped import unshipped
 from engine.usage import NANO
 
 _DAY = 86_400.0
+_LONGEST_KEY = 60
+"""Cells of a terminal; a longer key has a line to itself."""
 _NUMBERS = ("requests", "failed", "input", "output", "cached")
 
 
@@ -139,21 +140,30 @@ def _nothing(opened: Database, which: Which) -> str:
 
 
 def _table(report: _Report) -> None:
-    table = Table(box=None, pad_edge=False, header_style="bold", show_footer=len(report.totals) > 1)
-    everything = report.everything
-    table.add_column(report.by.upper(), footer="total", overflow="fold")
-    for name in _NUMBERS:
-        number = f"{getattr(everything, name):,}"
-        table.add_column(name.upper(), footer=number, justify="right", no_wrap=True)
-    table.add_column("COST", footer=_money(everything), justify="right")
-    table.add_column("FIRST BYTE", footer=_seconds(everything), justify="right", no_wrap=True)
-    for total in report.totals:
-        numbers = (f"{getattr(total, name):,}" for name in _NUMBERS)
-        table.add_row(pictured(total.key) or "-", *numbers, _money(total), _seconds(total))
-    if report.totals:
-        console = Console(highlight=False, markup=False, emoji=False)
-        console.width = max(console.width, 120)
-        console.print(table)
+    if not report.totals:
+        return
+    names = [name.upper() for name in _NUMBERS]
+    rows = [[report.by.upper(), *names, "COST", "FIRST BYTE"]]
+    rows += [_cells(pictured(total.key) or "-", total) for total in report.totals]
+    if len(rows) > 2:
+        rows.append(_cells("total", report.everything))
+    first, *others = ([cell_len(cell) for cell in column] for column in zip(*rows, strict=True))
+    width = max(length for length in first if length <= _LONGEST_KEY)
+    widths = [max(lengths) for lengths in others]
+    lines = []
+    for (key, *cells), length in zip(rows, first, strict=True):
+        numbers = [cell.rjust(width) for cell, width in zip(cells, widths, strict=True)]
+        if length > width:
+            lines.append(key)
+            key, length = "", 0
+        lines.append("  ".join([key + " " * (width - length), *numbers]).rstrip())
+    lines[0] = click.style(lines[0], bold=True)
+    click.echo("\n".join(lines))
+
+
+def _cells(key: str, total: Total) -> list[str]:
+    numbers = [f"{getattr(total, name):,}" for name in _NUMBERS]
+    return [key, *numbers, _money(total), _seconds(total)]
 
 
 def _json(report: _Report) -> None:

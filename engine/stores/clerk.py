@@ -32,12 +32,15 @@ class Clerk:
         self._aside = aside
         self._patience = patience
 
-    def enter(self, rows: Sequence[Row]) -> None:
-        """Enter rows, or put aside those that cannot be. Raises RecordsError and OSError."""
+    def enter(self, rows: Sequence[Row]) -> int:
+        """Enter rows, or put aside those that cannot be; how many are new in the database.
+
+        Raises RecordsError and OSError.
+        """
         try:
-            self.ask(lambda: self.books.insert(rows))
+            return self.ask(lambda: self.books.insert(rows))
         except RowsRefused:
-            self._enter_part([mended(row) for row in rows])
+            return self._enter_part([mended(row) for row in rows])
 
     def ask(self, question: Callable[[], T]) -> T:
         """What the database answers. Raises RecordsError, also when it takes too long."""
@@ -54,17 +57,16 @@ class Clerk:
         finally:
             timer.close()
 
-    def _enter_part(self, rows: Sequence[Row]) -> None:
+    def _enter_part(self, rows: Sequence[Row]) -> int:
         """Find the rows at fault by halving: the others must not wait for them for ever."""
         try:
-            self.ask(lambda: self.books.insert(rows))
+            return self.ask(lambda: self.books.insert(rows))
         except RowsRefused as error:
             if len(rows) == 1:
                 self._put_aside(rows[0], error)
-                return
+                return 0
             half = len(rows) // 2
-            self._enter_part(rows[:half])
-            self._enter_part(rows[half:])
+            return self._enter_part(rows[:half]) + self._enter_part(rows[half:])
 
     def _put_aside(self, row: Row, error: RowsRefused) -> None:
         with self._aside.open("ab") as file:

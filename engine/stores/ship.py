@@ -61,7 +61,7 @@ class Shipper:
         books: Books | None,
         *,
         batch: int = 512,
-        interval: float = 2.0,
+        interval: float = 0.5,
         longest_wait: float = 30.0,
         scan: float = 10.0,
         patience: float = 15.0,

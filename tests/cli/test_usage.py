@@ -1,19 +1,23 @@
 """`modelway usage`: what it adds up, for people and programs, and what it says to bad input."""
 
+import contextlib
+import cProfile
 import csv
 import io
 import json
+import pstats
 import time
 
 import pytest
 from click.testing import CliRunner
 
 from engine import cli
-from engine.cli.usage import _decimal
+from engine.cli.usage import _decimal, _Report, _table
 from engine.ledger import Entry, decode, encode
 from engine.stores.journal import Journal
 from engine.stores.records.database import open_database
 from engine.stores.records.migrate import upgrade
+from engine.stores.records.totals import Total, Which
 from engine.stores.records.usage import Books
 
 CONFIG = "version: 1\nstores: {records: sqlite:///usage.db}\n"
@@ -189,3 +193,23 @@ def test_a_database_alone_needs_no_config(folder):
 )
 def test_money_is_shown_exactly(nanos, text):
     assert _decimal(nanos) == text
+
+
+def test_a_large_table_takes_little_work_for_each_row():
+    totals = [Total(f"token-{n}", requests=n, cost={"USD": n}) for n in range(2000)]
+    profile = cProfile.Profile()
+    with contextlib.redirect_stdout(io.StringIO()) as shown:
+        profile.runcall(_table, _Report("token", Which(0, 1), totals, 0))
+    assert len(shown.getvalue().splitlines()) == 2002
+    assert pstats.Stats(profile).total_calls / len(totals) < 200
+
+
+def test_a_long_key_has_a_line_to_itself(capsys):
+    totals = [Total("m" * 200, requests=1234), Total("short", requests=1)]
+    _table(_Report("model", Which(0, 1), totals, 0))
+    head, key, long, short, total = capsys.readouterr().out.splitlines()
+    assert key == "m" * 200
+    assert long.split()[0] == "1,234"
+    ends = head.index("REQUESTS") + len("REQUESTS")
+    assert (long[:ends].split(), short[:ends].split()) == (["1,234"], ["short", "1"])
+    assert total[:ends].split() == ["total", "1,235"]

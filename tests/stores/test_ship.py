@@ -42,9 +42,11 @@ class Paper:
             raise DatabaseAway("paper does not answer")
         if any(row[0] in self.unwanted for row in rows):
             raise RowsRefused("paper refuses a row")
-        self.rows |= {row[0]: row for row in rows if row[0] not in self.rows}
+        new = {row[0]: row for row in rows if row[0] not in self.rows}
+        self.rows |= new
         if gone:
             raise DatabaseAway("paper does not answer any more")
+        return len(new)
 
     def forget(self, before, most):
         self.forgotten.append(before)
@@ -243,7 +245,7 @@ def test_it_waits_longer_while_it_fails_and_says_so_once_a_minute(
     waits = [2.0]
     for _ in range(7):
         waits.append(shipper._attempt(shipper.round, waits[-1]))
-    assert waits == [2.0, 4.0, 8.0, 16.0, 30.0, 30.0, 30.0, 2.0]
+    assert waits == [2.0, 4.0, 8.0, 16.0, 30.0, 30.0, 30.0, 0.5]
     [said] = [record.getMessage() for record in caplog.records]
     assert said == f"the ledger's rows wait in {journal.folder}: paper does not answer"
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib
 import sqlite3
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -34,12 +35,16 @@ _PROMPT = {
     "options": "-c statement_timeout=2000 -c lock_timeout=2000",  # ms
 }
 """How long a connection to PostgreSQL may take for anything; the URL may say otherwise."""
+_PROMPT_TRANSACTION = "SET LOCAL statement_timeout = 2000; SET LOCAL lock_timeout = 2000"
+"""The same through a pooler, which refuses `options` and shares sessions: for one transaction."""
+_POOLER_REFUSES = "unsupported startup parameter"
 
 
 class Database:
     """Runs functions on connections, whatever the database is. Made by `open_database`.
 
-    `shown` is the URL without its password; `kind` is `sqlite` or `postgresql`.
+    `shown` is the URL without its password; `kind` is `sqlite` or `postgresql`. `pooled` is true
+    once a pooler in transaction mode, such as PgBouncer, turned out to stand before PostgreSQL.
     """
 
     def __init__(self, engine: Engine, url: URL) -> None:
@@ -47,22 +52,29 @@ class Database:
         self.shown = url.set(query={}).render_as_string(hide_password=True)
         self.kind = url.get_backend_name()
         self.engine = engine
+        self.pooled = False
+        if self.kind == "postgresql":
+            self._listen()
         options = (
             {"isolation_level": "AUTOCOMMIT"} if self.kind == "postgresql" else {"reads": True}
         )
         self._reader = engine.execution_options(**options)
 
-    def read(self, ask: Callable[[Connection], T]) -> T:
-        """What `ask` finds, outside of any transaction. Raises RecordsError.
+    def read(self, ask: Callable[[Connection], T], *, timeout: int = 0) -> T:
+        """What `ask` finds, outside of any transaction; with `timeout`, in one that PostgreSQL may
+        take so many seconds for. Raises RecordsError.
 
         Asks again, once, when a connection that had been idle turns out to be cut.
         """
-        try:
-            return self._run(self._reader.connect, ask)
-        except DatabaseAway as away:
-            if not away.stale:
-                raise
-        return self._run(self._reader.connect, ask)
+        if timeout and self.kind == "postgresql":
+            return self._run(self.engine.begin, partial(_patiently, ask, timeout))
+        for last in (False, True):
+            try:
+                return self._run((self.engine if self.pooled else self._reader).connect, ask)
+            except DatabaseAway as away:
+                if last or not away.stale:
+                    raise
+        raise AssertionError("the second time returns or raises")
 
     def write(self, do: Callable[[Connection], T]) -> T:
         """Run `do` in one transaction: all of it is kept, or nothing. Raises RecordsError.
@@ -74,6 +86,27 @@ class Database:
     def close(self) -> None:
         """Close the connections that are idle now; the busy ones close when they come back."""
         self.engine.dispose()
+
+    def _listen(self) -> None:
+        @event.listens_for(self.engine, "do_connect")
+        def connect(dialect: Any, record: object, words: Any, options: dict[str, Any]) -> Any:
+            if self.pooled:
+                options.pop("options", None)
+            try:
+                return dialect.connect(*words, **options)
+            except dialect.loaded_dbapi.OperationalError as error:
+                ours = options.get("options") == _PROMPT["options"]
+                if not ours or _POOLER_REFUSES not in str(error):
+                    raise
+            self.pooled = True
+            options.pop("options")
+            return dialect.connect(*words, **options)
+
+        @event.listens_for(self.engine, "begin")
+        def begins(connection: Connection) -> None:
+            commits = connection.get_execution_options().get("isolation_level") == "AUTOCOMMIT"
+            if self.pooled and not commits:
+                connection.exec_driver_sql(_PROMPT_TRANSACTION)
 
     def _run(self, connect: Callable[[], Any], do: Callable[[Connection], T]) -> T:
         try:
@@ -149,6 +182,11 @@ def _postgresql(url: URL, pool: int) -> Engine:
         # Plans that the server keeps break behind a pooler such as pgbouncer.
         connect_args={"prepare_threshold": None, **said},
     )
+
+
+def _patiently(ask: Callable[[Connection], T], timeout: int, connection: Connection) -> T:
+    connection.exec_driver_sql(f"SET LOCAL statement_timeout = '{timeout}s'")
+    return ask(connection)
 
 
 def _cooperative() -> None:

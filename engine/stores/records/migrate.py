@@ -90,12 +90,18 @@ def _make_file(database: Database) -> None:
         raise DatabaseRefuses(f"{database.shown}: cannot make {file}: {error.strerror}") from error
 
 
+def _set_modes(connection: Connection) -> None:
+    connection.exec_driver_sql("PRAGMA auto_vacuum=INCREMENTAL")
+    connection.exec_driver_sql("PRAGMA journal_mode=WAL")
+
+
 def _write_ahead(database: Database) -> None:
-    """Readers and a writer side by side. The file keeps this; nobody may be writing meanwhile."""
+    """Readers and a writer side by side, and a file that can shrink, which must be said before it
+    has tables. The file keeps this; nobody may be writing meanwhile."""
     deadline = time.monotonic() + _PATIENCE
     while True:
         try:
-            database.read(lambda c: c.exec_driver_sql("PRAGMA journal_mode=WAL").scalar())
+            database.read(_set_modes)
         except DatabaseAway:
             if time.monotonic() > deadline:
                 raise

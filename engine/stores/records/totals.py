@@ -9,7 +9,6 @@ from typing import Any
 
 from sqlalchemy import (
     ColumnElement,
-    Connection,
     Integer,
     Row,
     Select,
@@ -86,7 +85,7 @@ def totals(database: Database, by: str, which: Which) -> list[Total]:
     """
     ask = _query(_key(by, database.kind), which)
     found: dict[str, Total] = {}
-    for row in database.read(lambda connection: _patiently(connection, ask)):
+    for row in database.read(lambda c: c.execute(ask).all(), timeout=_PATIENCE):
         total = _total(by, row)
         found[total.key] = found[total.key] + total if total.key in found else total
     if by == "day":
@@ -97,7 +96,7 @@ def totals(database: Database, by: str, which: Which) -> list[Total]:
 def names(database: Database, by: str, which: Which) -> list[str]:
     """Every value of `by` among the rows. Raises RecordsError."""
     ask = select(_key(by, database.kind)).where(*_chosen(which)).distinct()
-    found = database.read(lambda connection: _patiently(connection, ask))
+    found = database.read(lambda connection: connection.execute(ask).all(), timeout=_PATIENCE)
     return sorted(str(row[0]) for row in found)
 
 
@@ -166,14 +165,3 @@ def _total(by: str, row: Row[Any]) -> Total:
         waited=float(waited),
         answered=int(answered),
     )
-
-
-def _patiently(connection: Connection, ask: Select[Any]) -> Sequence[Row[Any]]:
-    """Rows of a question that may take longer than those that requests wait for."""
-    if connection.dialect.name != "postgresql":
-        return connection.execute(ask).all()
-    connection.exec_driver_sql(f"SET statement_timeout = '{_PATIENCE}s'")
-    try:
-        return connection.execute(ask).all()
-    finally:
-        connection.exec_driver_sql("RESET statement_timeout")

@@ -42,6 +42,8 @@ _FORGET = text(
     "DELETE FROM usage WHERE id IN "
     "(SELECT id FROM usage WHERE time < :before ORDER BY time LIMIT :most)"
 )
+_PAGES = 2000
+"""Pages of SQLite's file that are given back at a time: more than a thousand rows have."""
 _ALONE = 0x6D77_6F6C_64  # the lock of those who let old rows go
 _OF_THE_ROW = ("22", "23", "54")
 """Classes of PostgreSQL's errors that are about what is written: data, constraints, size."""
@@ -66,19 +68,19 @@ class Books:
         if self.blocks:
             event.listen(database.engine, "connect", _durable)
 
-    def insert(self, rows: Sequence[Row]) -> None:
-        """Enter rows; those whose id is there already change nothing.
+    def insert(self, rows: Sequence[Row]) -> int:
+        """Enter rows; those whose id is there already change nothing. How many were not there.
 
         All of them, or none. Raises RowsRefused when one of them is at fault, else RecordsError.
         """
         if not rows:
-            return
+            return 0
         if self._prepare is not None:
             self._prepare()
             self._prepare = None
         try:
             enter = _for_sqlite(rows) if self.blocks else _for_postgresql(rows)
-            self.database.write(enter)
+            return self.database.write(enter)
         except (RecordsError, OverflowError) as error:
             if not _blames_a_row(error):
                 raise
@@ -87,7 +89,8 @@ class Books:
     def forget(self, before: float, most: int) -> int:
         """Delete at most so many rows from before a time (Unix seconds); how many those were.
 
-        With PostgreSQL only one process at a time does so, and the others delete nothing.
+        With PostgreSQL only one process at a time does so, and the others delete nothing. The file
+        of SQLite gives the room back to the disk, where it was made so (`migrate`).
         """
 
         def delete(connection: Connection) -> int:
@@ -97,26 +100,36 @@ class Books:
                     return 0
             return connection.execute(_FORGET, {"before": before, "most": most}).rowcount
 
-        return self.database.write(delete)
+        count = self.database.write(delete)
+        if count and self.database.kind == "sqlite":
+            self.database.read(_shrink)
+        return count
 
 
-def _for_postgresql(rows: Sequence[Row]) -> Callable[[Connection], object]:
+def _for_postgresql(rows: Sequence[Row]) -> Callable[[Connection], int]:
     parameters = (orjson.dumps([named(row) for row in rows]).decode(),)
-    return lambda connection: connection.exec_driver_sql(_OF_POSTGRESQL, parameters)
+    return lambda connection: connection.exec_driver_sql(_OF_POSTGRESQL, parameters).rowcount
 
 
-def _for_sqlite(rows: Sequence[Row]) -> Callable[[Connection], object]:
-    def enter(connection: Connection) -> None:
+def _for_sqlite(rows: Sequence[Row]) -> Callable[[Connection], int]:
+    def enter(connection: Connection) -> int:
+        new = 0
         driver: Any = connection.connection.driver_connection
         most = driver.getlimit(sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER) // len(NAMES)
         at = 0
         for count, statement in _OF_SQLITE.items():
             while count <= most and len(rows) - at >= count:
                 parameters = tuple(chain.from_iterable(rows[at : at + count]))
-                connection.exec_driver_sql(statement, parameters)
+                new += connection.exec_driver_sql(statement, parameters).rowcount
                 at += count
+        return new
 
     return enter
+
+
+def _shrink(connection: Connection) -> None:
+    driver: Any = connection.connection.driver_connection
+    driver.executescript(f"PRAGMA incremental_vacuum({_PAGES})")  # `execute` frees one page
 
 
 def _durable(connection: sqlite3.Connection, record: object) -> None:

@@ -9,6 +9,7 @@ from sqlalchemy import event, select
 from engine.ledger import Entry, decode, encode, mended, named
 from engine.stores.records.database import open_database
 from engine.stores.records.failures import DatabaseAway, DatabaseRefuses
+from engine.stores.records.migrate import upgrade
 from engine.stores.records.schema import metadata, usage
 from engine.stores.records.usage import Books, RowsRefused
 
@@ -107,6 +108,31 @@ def test_old_rows_go_a_few_at_a_time(records):
     assert [r["time"] for r in entered(records)] == [5.0, 6.0, 7.0, 8.0, 9.0]
     assert books.forget(before=7.0, most=5) == 2
     assert books.forget(before=7.0, most=5) == 0
+
+
+def test_a_file_of_sqlite_shrinks_as_old_rows_go(tmp_path):
+    database = open_database(f"sqlite:///{tmp_path}/records.db")
+    upgrade(database)
+    books = Books(database)
+    for start in range(0, 10_000, 1000):
+        numbers = range(start, start + 1000)
+        books.insert(rows(*(Entry(id=f"req_{n}", time=float(n), token="x" * 200) for n in numbers)))
+
+    def size():
+        database.read(lambda c: c.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").all())
+        return (tmp_path / "records.db").stat().st_size
+
+    full = size()
+    while books.forget(before=9000.0, most=1000):
+        pass
+    assert size() < full / 4
+    database.close()
+
+
+def test_rows_say_how_many_of_them_are_new(records):
+    books = Books(records)
+    ten = rows(*(Entry(id=f"req_{n}", time=float(n)) for n in range(10)))
+    assert [books.insert(ten[:6]), books.insert(ten), books.insert(ten)] == [6, 4, 0]
 
 
 def test_only_one_process_lets_old_rows_go(postgres):

@@ -1,0 +1,61 @@
+"""The records through a pooler in transaction mode, which shares sessions between its clients."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+import psycopg
+import pytest
+from sqlalchemy import text
+
+from engine.ledger import Entry, decode, encode
+from engine.stores.records.database import Database, DatabaseAway, open_database
+from engine.stores.records.migrate import upgrade
+from engine.stores.records.totals import Which, totals
+from engine.stores.records.usage import Books
+from tests.support.pgbouncer import BINARY, WHY_NOT, pgbouncer
+from tests.support.postgres import Postgres
+
+pytestmark = pytest.mark.skipif(BINARY is None, reason=WHY_NOT)
+
+
+@pytest.fixture
+def pooled(postgres: Postgres) -> Iterator[Database]:
+    direct = postgres.fresh()
+    with pgbouncer(postgres) as port:
+        database = open_database(direct.replace(f":{postgres.port}/", f":{port}/"))
+        yield database
+        database.close()
+
+
+def test_tables_are_made_and_rows_are_entered_once_and_added_up(pooled: Database) -> None:
+    upgrade(pooled)
+    books = Books(pooled)
+    entries = [Entry(id=f"req_{n}", time=time.time(), token="a", input=n) for n in range(100)]
+    rows = [row for entry in entries if (row := decode(encode(entry))) is not None]
+    assert [books.insert(rows), books.insert(rows)] == [100, 0]
+    (total,) = totals(pooled, "token", Which(0, 1e12))
+    assert (total.key, total.requests, total.input) == ("a", 100, sum(range(100)))
+    assert books.forget(before=1e12, most=1000) == 100
+
+
+def test_each_statement_has_its_time_limit(pooled: Database) -> None:
+    pooled.read(lambda connection: connection.exec_driver_sql("SELECT 1").scalar())
+    for ask in (pooled.read, pooled.write):
+        shown = ask(lambda c: c.execute(text("SHOW statement_timeout")).scalar())
+        assert shown == "2s"
+    with pytest.raises(DatabaseAway, match="statement timeout"):
+        pooled.write(lambda connection: connection.exec_driver_sql("SELECT pg_sleep(30)"))
+    assert pooled.read(lambda c: c.exec_driver_sql("SELECT 1").scalar()) == 1
+
+
+def test_nothing_of_ours_stays_in_the_sessions_that_others_get(pooled: Database) -> None:
+    upgrade(pooled)
+    totals(pooled, "token", Which(0, 1e12))
+    url = pooled.engine.url
+    with psycopg.connect(
+        host="127.0.0.1", port=url.port, dbname=url.database, user="modelway", autocommit=True
+    ) as other:
+        shown = other.execute("SHOW statement_timeout").fetchone()
+    assert shown == ("0",)
