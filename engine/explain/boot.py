@@ -30,8 +30,8 @@ from engine.plan import Plan, Route
 from engine.router import Application
 from engine.serving import CannotServe
 from engine.spec import paths
+from engine.spec.casting import is_json
 from engine.spec.library import Node
-from engine.spec.styles import is_json
 from engine.stores.journal import Journal, JournalError
 from engine.tokens import Caller, digest, new_secret
 from engine.upstream.target import connect

@@ -43,17 +43,21 @@ def origin_of(url: str) -> Origin:
     for sign, part in (("@", "user"), ("?", "query"), ("#", "fragment")):
         if sign in (parts.netloc if part == "user" else url):
             raise ValueError(f"the URL of an upstream has no {part}")
+    base = parts.path.rstrip("/")
+    if parts.scheme == "http+unix" and not parts.netloc:
+        base = ""  # its path is the socket's
+    if not base.isascii() or not base.isprintable() or " " in base:
+        raise ValueError("the path of the URL has a character that must be percent-encoded")
     if parts.scheme == "http+unix":
         path = unquote(parts.netloc) or unquote(parts.path)
         if not path.startswith("/") or "\0" in path:
             raise ValueError("the path of a unix socket is absolute")
-        base = parts.path.rstrip("/") if parts.netloc else ""
         return Origin(False, "localhost", 0, "localhost", base, path)
     host, port = _host_and_port(parts)
     shown = f"[{host}]" if ":" in host else host
     if port != _DEFAULT_PORTS[parts.scheme]:
         shown = f"{shown}:{port}"
-    return Origin(parts.scheme == "https", host, port, shown, parts.path.rstrip("/"))
+    return Origin(parts.scheme == "https", host, port, shown, base)
 
 
 def _split(url: str) -> SplitResult:

@@ -17,6 +17,7 @@ URLS = {
     "https://bücher.example": Origin(
         True, "xn--bcher-kva.example", 443, "xn--bcher-kva.example", ""
     ),
+    "http+unix:///run/my a.sock": Origin(False, "localhost", 0, "localhost", "", "/run/my a.sock"),
     "http+unix:///run/a.sock": Origin(False, "localhost", 0, "localhost", "", "/run/a.sock"),
     "http+unix://%2Frun%2Fa.sock/b/": Origin(
         False, "localhost", 0, "localhost", "/b", "/run/a.sock"
@@ -46,6 +47,9 @@ def test_origin(url: str) -> None:
         "http://" + "a" * 64,
         "http+unix://",
         "http+unix://run/a.sock",
+        "http://h/a b",
+        "http://h/\u00e9",
+        "http+unix://%2Frun%2Fa.sock/a b",
     ],
 )
 def test_odd_urls_are_refused_and_not_shown(url: str) -> None:
