@@ -15,6 +15,7 @@ _NAME = re.compile(r"[!#$%&'*+\-.^_`|~0-9a-z]+")
 _TEXT = bytes(byte for byte in range(256) if byte == 9 or (byte >= 32 and byte != 127))
 _MOST_NAMES, _LONGEST_NAME = 1_000, 100
 _LENGTH = frozenset({"content-length"})
+_UPGRADES = ("websocket", "http/1.1")  # to a session, and of a 426 where there is none
 _UNFIT = "a header of an answer cannot be sent"
 _CAREFUL = _LENGTH | frozenset(util.hop_headers)
 
@@ -56,7 +57,7 @@ class Outgoing(Response):  # type: ignore[misc]
             return True
         if name == "connection" and value.lower() == "upgrade":
             self.upgrade = True
-        return name == "upgrade" and value.lower() == "websocket"
+        return name == "upgrade" and value.lower() in _UPGRADES
 
     def write(self, arg: bytes) -> None:
         """Send a piece of the body, and what stands before it."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -18,6 +18,7 @@ from engine.exchange import Exchange, Handler, Response
 from engine.incoming import START_RESPONSE
 from engine.listen import ListenAddress
 from engine.problem import near
+from engine.relay.websocket.handshake import wants_websocket
 from engine.sending import Sent
 from engine.spec.paths import Found, Missed, PathTree, Spans, shape, unsafe, variables
 from engine.spec.query import wrong
@@ -180,11 +181,13 @@ def _refuse(odd: str, exchange: Exchange) -> Response:
 
 
 def _miss(missed: Missed, cors: Cors, more: str, exchange: Exchange) -> Response:
-    """404 for a path that is not there, 405 for one that takes other methods; a browser that asks
-    what may be sent there is told."""
+    """404 for a path that is not there, 405 for one that takes other methods, 426 for a WebSocket
+    where there is none; a browser that asks what may be sent there is told."""
     if missed.allowed and not missed.verbs:
         if cors.asks_first(exchange):
             return cors.answer(exchange, missed.allowed)
+        if wants_websocket(exchange.environ):
+            raise _no_websocket(missed.allowed)
         raise GatewayError(
             405,
             "method_not_allowed",
@@ -196,3 +199,15 @@ def _miss(missed: Missed, cors: Cors, more: str, exchange: Exchange) -> Response
     meant = near(verb, missed.verbs) if missed.verbs else None
     hint = f" Did you mean '{meant}'?" if meant else more
     raise GatewayError(404, "not_found", f"There is no {exchange.method} {shown}.{hint}")
+
+
+def _no_websocket(allowed: Sequence[str]) -> GatewayError:
+    """426: clients that try a WebSocket first send an ordinary request at once, where they would
+    try again on a 405. `Upgrade` names the protocol to use (RFC 9110 15.5.22)."""
+    message = f"There is no WebSocket here; send {' or '.join(allowed)} over HTTP/1.1."
+    headers = [
+        ("upgrade", "HTTP/1.1"),
+        ("connection", "Upgrade"),
+        ("allow", ", ".join(allowed)),
+    ]
+    return GatewayError(426, "upgrade_required", message, headers=headers)

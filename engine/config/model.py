@@ -191,13 +191,15 @@ class Policy:
 
 @dataclass(frozen=True, slots=True)
 class WebSocket:
-    """The limits of a session; `ping` is how long a side may be silent before it is asked."""
+    """The limits of a session; `ping` is how long a side may be silent before it is asked,
+    `max_pings` how many one side may send a minute."""
 
     max_message: int = 16 * 1024 * 1024
     idle: float = 600.0
     session: float = 7200.0
     ping: float = 20.0
     compression: bool = False
+    max_pings: int = 600
 
 
 @dataclass(frozen=True, slots=True)

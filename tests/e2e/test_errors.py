@@ -542,3 +542,44 @@ def test_answer_shorter_than_announced_raises(odd: tuple[Running, Recorder]) -> 
     upstream.speak = speak
     with of_openai(running) as client, pytest.raises(openai.APIConnectionError):
         client.chat.completions.create(model="gpt-4o", messages=TURNS)
+
+
+KEY = "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA=="
+UPGRADE = ["Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 13", KEY]
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [UPGRADE, ["Connection: keep-alive, Upgrade", "Upgrade: WebSocket, h2c", KEY], UPGRADE[2:]],
+    ids=["whole", "one of several", "without what a proxy takes out"],
+)
+@pytest.mark.parametrize("token", [ALL, ""])
+@pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/messages"])
+def test_a_websocket_where_only_post_is_is_426(
+    platform: Platform, path: str, token: str, headers: list[str]
+) -> None:
+    with Wire(platform.port) as wire:
+        wire.send(request(path, token=token, headers=headers))
+        refused = wire.answer()
+        assert_error(refused, 426)
+        assert refused.value("upgrade") == "HTTP/1.1"
+        assert refused.value("connection").lower() == "upgrade"
+        assert refused.value("allow") == "POST"
+        wire.send(request("/v1/models", token=ALL))  # the connection goes on
+        assert wire.answer().status == 200
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "headers", "status"),
+    [
+        ("PUT", "/v1/chat/completions", UPGRADE, 405),
+        ("GET", "/v1/chat/completions", ["Upgrade: h2c", "Connection: Upgrade"], 405),
+        ("GET", "/v1/chat/completionz", UPGRADE, 404),
+        ("GET", "/v1/models", UPGRADE, 200),  # a server may ignore Upgrade (RFC 9110 7.8)
+    ],
+)
+def test_an_upgrade_changes_nothing_elsewhere(
+    platform: Platform, method: str, path: str, headers: list[str], status: int
+) -> None:
+    data = request(path, method=method, token=ALL, headers=headers)
+    assert ask(platform.port, data).status == status

@@ -24,7 +24,8 @@ _utf8 = codecs.getincrementaldecoder("utf-8")
 
 class Violation(Exception):
     """What the other side must not send; `code` and `words` are for the close frame that says so
-    (RFC 6455 7.4.1: 1002 the protocol, 1007 text that is not UTF-8, 1009 too large)."""
+    (RFC 6455 7.4.1: 1002 the protocol, 1007 text that is not UTF-8, 1008 against a limit, 1009 too
+    large)."""
 
     def __init__(self, code: int, words: str) -> None:
         super().__init__(words)

@@ -37,6 +37,14 @@ class Asked(NamedTuple):
     extensions: str
 
 
+def wants_websocket(environ: Mapping[str, Any]) -> bool:
+    """Whether a request is a client's try to open a WebSocket, also where a proxy has taken
+    `Upgrade` out of it."""
+    return environ.get("REQUEST_METHOD") == "GET" and (
+        "HTTP_SEC_WEBSOCKET_KEY" in environ or "websocket" in _listed(environ.get("HTTP_UPGRADE"))
+    )
+
+
 def asked(environ: Mapping[str, Any]) -> Asked:
     """Read a request that is to become a WebSocket (RFC 6455 4.2.1).
 

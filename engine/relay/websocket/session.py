@@ -10,7 +10,7 @@ The law of the ends, told to the caller / to the upstream:
                                become 1000, 1011, 1014
     the caller is gone                                     -- / 1011
     the upstream is gone       the error event and 1011       / --
-    one side breaks the rules  it is told 1002, 1007 or 1009; the other 1011, or 1009 for 1009
+    one side breaks the rules  it is told 1002, 1007, 1008 or 1009; the other 1011, or 1009 for 1009
     idle or too long           1001                           / 1001
     the worker ends            1012                           / 1012
 
@@ -29,6 +29,7 @@ from websockets.frames import CLOSE, PING, PONG, TEXT, Close
 from engine.exchange import Traffic
 from engine.relay.websocket.channel import Channel, Gone, Stopped
 from engine.relay.websocket.frames import Violation, sendable
+from engine.relay.websocket.rate import Rate
 from engine.relay.websocket.tally import Read, Tally
 
 _LOOK = 0.5
@@ -38,13 +39,17 @@ _LEFT = 1006
 
 
 class Limits(NamedTuple):
-    """`max_message` in bytes; `idle` (no message either way), `session` and `ping` in seconds."""
+    """`max_message` in bytes; `idle` (no message either way), `session` and `ping` in seconds.
+
+    `max_pings` is how many pings, and pongs that answer none of ours, one side may send a minute.
+    """
 
     max_message: int = 16 * 1024 * 1024
     idle: float = 600.0
     session: float = 7200.0
     ping: float = 20.0
     compression: bool = False
+    max_pings: int = 600
 
 
 class End(NamedTuple):
@@ -149,13 +154,16 @@ class Session:
 
     def _relay(self, source: Channel, sink: Channel, tally: Tally) -> None:
         """Pass on what a side says, until it or the session ends."""
+        pings = Rate(self._limits.max_pings, time.monotonic())
         try:
             for frame in source.frames():
                 opcode = frame.opcode
                 if opcode is PING:
+                    self._count(pings, source)
                     sink.ping(bytes(frame.data))
                 elif opcode is PONG:
                     if not source.answers(bytes(frame.data)):
+                        self._count(pings, source)
                         sink.send(PONG, frame.data)
                 elif opcode is CLOSE:
                     self.end(self._closed(source))
@@ -177,6 +185,12 @@ class Session:
             failed = Close(1011, "the gateway failed")
             self.end(End(failed, failed))
             raise
+
+    def _count(self, pings: Rate, source: Channel) -> None:
+        """Raises Violation for a side that sends pings and pongs without end."""
+        if not pings.take(source.heard):
+            most = self._limits.max_pings
+            raise Violation(1008, f"more than {most} pings and pongs a minute")
 
     def _pause(self, source: Channel, sink: Channel) -> None:
         """Read nothing more of one side until the other has taken what waits for it."""

@@ -133,7 +133,7 @@ def test_pings_are_answered_while_the_other_side_takes_nothing(way):
 
 @pytest.mark.parametrize("way", WAYS)
 def test_pings_are_answered_while_the_one_who_pings_is_being_sent_much(way):
-    with session(small=True) as between:
+    with session(Limits(max_pings=2000), small=True) as between:
         here, there = ends(between, way)
         there.send(BINARY, b"x" * (FULL - 70_000))
         until(lambda: between.channels[0 if way == "caller" else 1].outbox.backlog)
@@ -534,3 +534,35 @@ def test_random_bytes_end_in_a_close_and_never_in_an_error(way, noise):
             code = struct.unpack("!H", said.data[:2])[0]
             assert code in (*range(1000, 1004), *range(1007, 1015), *range(3000, 5000))
         there.close()
+
+
+# Pings without end.
+
+
+@pytest.mark.parametrize("opcode", [PING, PONG], ids=["pings", "pongs that answer nothing"])
+@pytest.mark.parametrize("way", WAYS)
+def test_a_side_that_pings_without_end_is_told_1008(way: str, opcode: int):
+    with session(Limits(max_pings=20)) as between:
+        one, other = ends(between, way)
+        for number in range(40):
+            one.send(opcode, b"%d" % number)
+        code, words = one.closed()
+        assert code == 1008
+        assert "20 pings and pongs a minute" in words
+        passed = [other.next().opcode for _ in range(20)]
+        assert passed == [opcode] * 20
+        assert other.closed()[0] == 1011
+        between.over()
+    assert between.traffic.outcome == ("complete" if way == "caller" else "upstream_cut")
+
+
+def test_pongs_that_answer_pings_of_the_other_side_are_not_counted():
+    with session(Limits(max_pings=5)) as between:
+        for number in range(5):
+            between.caller.send(PING, b"%d" % number)
+            assert between.caller.next() == Got(PONG, True, b"%d" % number)
+            assert between.upstream.next() == Got(PING, True, b"%d" % number)
+            between.upstream.send(PONG, b"%d" % number)
+        between.upstream.send(PING, b"mine")
+        assert between.upstream.next() == Got(PONG, True, b"mine")
+        assert between.caller.next() == Got(PING, True, b"mine")
