@@ -7,8 +7,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection
+from contextlib import suppress
 from dataclasses import dataclass
+from email.errors import HeaderParseError
+from email.header import decode_header
 from typing import Any
 from urllib.parse import quote, unquote
 
@@ -77,11 +80,14 @@ class Expression:
         values, and the one that was checked might not be the one that is served.
         """
         if self.place == "query" and exchange.query:
-            self._refuse_look_alikes(Query.parse(exchange.query).names())
+            self._refuse_look_alikes(Query.parse(exchange.query).names(), lenient_name)
         if self.place != "body":
             return None
         if isinstance(exchange.value, dict):
-            self._refuse_look_alikes(exchange.value)
+            if (names := _form_names(exchange)) is not None:
+                self._refuse_look_alikes(names, lenient_name)
+            else:
+                self._refuse_look_alikes(exchange.value, str.casefold)
         if self.read(exchange) is MISSING:
             return None
         if exchange.media_type == "multipart/form-data":
@@ -99,10 +105,11 @@ class Expression:
         except Ambiguous as error:
             raise self._twice() from error
 
-    def _refuse_look_alikes(self, names: Collection[str]) -> None:
-        """Some upstreams read keys in any case and take the last: `Model` is `model`."""
-        step, alike = self.steps[0], list(map(str.casefold, names))
-        if alike.count(step.casefold()) > (step in names):
+    def _refuse_look_alikes(self, names: Collection[str], reading: Callable[[str], str]) -> None:
+        """Some upstreams read keys in any case and take the last: `Model` is `model`. `reading`
+        gives the name that they may take another one for."""
+        step, alike = self.steps[0], list(map(reading, names))
+        if alike.count(reading(step)) > (step in names):
             raise self._twice()
 
     def says(self, exchange: Exchange, name: str) -> bool:
@@ -161,6 +168,26 @@ class Expression:
             f"'{self.param}' is given twice; which of the two is meant cannot be told.",
             param=self.param,
         )
+
+
+def lenient_name(name: str) -> str:
+    """The name that some readers of forms and queries take a name for: escapes and encoded words
+    (RFC 2047) undone, `model[]` and `model[0]` as `model`, cut at a NUL, in any case."""
+    if "=?" in name:
+        with suppress(HeaderParseError):  # then it is no encoded word
+            words = decode_header(name)
+            name = "".join(w if isinstance(w, str) else w.decode("latin-1") for w, _ in words)
+    plain = unquote(name).replace("\\", "").partition("[")[0].partition("\0")[0]
+    return plain.strip().casefold()
+
+
+def _form_names(exchange: Exchange) -> list[str] | None:
+    """The names in a form as they were sent; None for a body that is no form."""
+    if exchange.media_type == "multipart/form-data":
+        return [part.name for part in exchange.parts]
+    if exchange.media_type == "application/x-www-form-urlencoded":
+        return Query.parse(bytes(exchange.body.buffer).decode("latin-1")).names()
+    return None
 
 
 def _has(value: Any, steps: tuple[str, ...]) -> bool:

@@ -458,3 +458,62 @@ def test_a_nested_place_is_in_no_form() -> None:
     for media_type in ("multipart/form-data", FORM):
         request.media_type = media_type
         assert place.read(request) is MISSING
+
+
+# Names that an upstream may read as the model's.
+
+ALIKE = [
+    "Model",
+    "mod\\el",
+    "%6dodel",
+    "model%00",
+    "model[]",
+    "model[0]",
+    "model[name]",
+    "MODEL[]",
+    " model",
+    "model ",
+    "mod%5Cel",
+    "=?utf-8?q?model?=",
+    "=?utf-8?b?bW9kZWw=?=",
+]
+
+
+def sent_forms(pairs: list[tuple[str, str]]) -> list[Exchange]:
+    """The same fields in both kinds of forms."""
+    body, content_type = form_data([list(pair) for pair in pairs])
+    encoded = "&".join(f"{quote(name)}={value}" for name, value in pairs).encode()
+    made = [exchange(body, content_type), exchange(encoded, FORM)]
+    made[0].media_type, made[1].media_type = "multipart/form-data", FORM
+    made[0].parts = list(parse_multipart(body, boundary_of(content_type)))
+    for each in made:
+        each.value = dict(pairs)
+    return made
+
+
+@pytest.mark.parametrize("first", [("model", "one"), ("other", "x")], ids=["beside", "instead"])
+@pytest.mark.parametrize("name", ALIKE)
+def test_a_name_that_may_be_read_as_the_models_is_refused(
+    name: str, first: tuple[str, str]
+) -> None:
+    pairs = [first, (name, "two")]
+    query = "&".join(f"{quote(name)}={value}" for name, value in pairs)
+    requests = [(MODEL, made) for made in sent_forms(pairs)]
+    requests.append(("$request.query.model", exchange(query=query)))
+    for text, made in requests:
+        with pytest.raises(GatewayError) as refused:
+            parse(text).check(made)
+        assert (refused.value.status, refused.value.param) == (400, "model")
+
+
+@pytest.mark.parametrize(
+    "name", ["models", "model_id", "models[]", "[model]", "x[model]", "=?x", "=?utf-8?b?%?="]
+)
+def test_a_name_that_is_not_read_as_the_models_is_another(name: str) -> None:
+    for made in sent_forms([("model", "one"), (name, "two")]):
+        at = parse(MODEL).check(made)
+        assert at is None or bytes(made.body.buffer)[slice(*at)] == b"one"
+
+
+def test_brackets_in_json_are_part_of_a_name() -> None:
+    assert parse(MODEL).check(json_request(b'{"model[]": "two", "model": "one"}')) is not None
