@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
 
 from engine.config import model
 from engine.suggest import Suggestions
@@ -21,8 +23,11 @@ class Served:
     fallbacks: tuple[Target, ...]
 
     def candidates(self, dice: Callable[[], float]) -> list[Target]:
-        """All targets in the order in which they are tried: one by weight, the rest, fallbacks."""
-        return [*order(self.targets, dice), *self.fallbacks]
+        """All targets in the order in which they are tried: by weight, then each fallback's."""
+        candidates = order(self.targets, dice)
+        for _, group in groupby(self.fallbacks, key=attrgetter("entry")):
+            candidates += order([*group], dice)
+        return candidates
 
     def only(self, takes: Callable[[Target], bool]) -> Served:
         """The model with those of its targets that take something."""

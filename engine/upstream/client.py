@@ -31,6 +31,8 @@ class Client:
     for nothing. ValueError for a URL or a proxy that is odd.
     """
 
+    proxy_authorization = ""
+
     def __init__(
         self,
         url: str,
@@ -58,7 +60,8 @@ class Client:
         # A proxy that sees the request wants the whole URL (RFC 9112 3.2.2) and its password.
         seen = self._proxy is not None and not self._origin.tls
         self._prefix = f"http://{self.host}" if seen else ""
-        self.proxy_authorization = self._proxy.authorization if self._proxy else ""
+        if self._proxy is not None:
+            self.proxy_authorization = self._proxy.authorization
         self._extra: tuple[tuple[str, str], ...] = ()
         if seen and self.proxy_authorization:
             self._extra = (("Proxy-Authorization", self.proxy_authorization),)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -130,3 +132,17 @@ def test_targets_of_one_model_have_breakers_of_their_own() -> None:
     assert len({id(breaker) for breaker in breakers}) == 4
     # As a fallback a target is the one it is for its own model.
     assert [t.breaker for t in n.fallbacks] == [t.breaker for t in m.targets]
+
+
+def test_fallbacks_stay_in_order_and_the_targets_of_each_are_drawn_by_weight() -> None:
+    dice = random.Random(7).random
+    served = made(
+        m=([("a", "x", 1)], ["first", "second"]),
+        first=([("a", "1", 1), ("b", "2", 3)], []),
+        second=([("b", "3", 1), ("c", "4", 1)], []),
+    ).find("m")
+    assert served is not None
+    seen = Counter("".join(t.model for t in served.candidates(dice)) for _ in range(4_000))
+    assert set(seen) == {"x1234", "x2134", "x1243", "x2143"}
+    assert abs(seen["x2134"] + seen["x2143"] - 3_000) < 120
+    assert abs(seen["x1234"] + seen["x2134"] - 2_000) < 120
