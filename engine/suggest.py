@@ -8,15 +8,15 @@ from functools import cached_property
 
 from engine.problem import near
 
-_NEIGHBOURS = 50
+_NEIGHBOURS = 30
 """Names looked at on each side, in the order of first letters and in that of last letters."""
-_COMPARED = 8
+_COMPARED = 5
 """Names that are compared letter by letter: those that share most at both ends."""
 _LONGEST = 200
 
 
 class Suggestions:
-    """Finds near names among those that share the first or the last letters: at most 200.
+    """Finds near names among those that share the first or the last letters: at most 120.
 
     The names are sorted when the first suggestion is asked for.
     """

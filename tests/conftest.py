@@ -7,12 +7,18 @@ from hypothesis import settings
 
 from engine.stores.records.database import open_database
 from engine.stores.records.migrate import upgrade
+from tests.support.leaks import Leaks
 from tests.support.postgres import running
 
 # The machines are shared: how long one example takes says nothing about the code. In CI the same
 # examples come each time, so that a change is judged by what it changes; at a desk they are new.
 settings.register_profile("shared", deadline=None, derandomize="CI" in os.environ)
 settings.load_profile("shared")
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "keeps(why): may leave behind what a wider fixture ends")
+    config.pluginmanager.register(Leaks())
 
 
 @pytest.fixture(scope="session")

@@ -464,6 +464,7 @@ FINE = ["nobody:unknown", "s:anna", "t:bert"]
 AWAY = ["nobody:store_unavailable", "s:anna", "t:bert"]
 
 
+@pytest.mark.keeps("the PostgreSQL of all tests, started again")
 def test_postgresql_killed_and_restarted_under_load(postgres, worker):
     assert worker(*FINE) == (False, FINE)
     for _ in range(2):

@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 
+import anthropic
 import pytest
 from anthropic import Anthropic, AsyncAnthropic, Omit
+from openai import OpenAI
 
 from tests.support.running import ALL, LIMITED, Platform
 
@@ -175,7 +177,8 @@ def test_async_client_runs_streams_side_by_side(platform: Platform) -> None:
 
 def test_models_are_listed_page_by_page(client: Anthropic) -> None:
     whole = [model.id for model in client.models.list(limit=1000)]
-    assert {"gpt-4o", "claude-sonnet", "org/m:x"} < set(whole)
+    assert {"claude-sonnet", "meta-llama/Llama-3:free"} < set(whole)
+    assert "gpt-4o" not in whole, "it speaks another dialect"
     first = client.models.list(limit=3)
     assert [model.id for model in first.data] == whole[:3]
     assert first.has_more
@@ -188,11 +191,16 @@ def test_models_are_listed_page_by_page(client: Anthropic) -> None:
 def test_one_model_is_shown(client: Anthropic) -> None:
     model = client.models.retrieve("claude-sonnet")
     assert (model.id, model.display_name, model.type) == ("claude-sonnet", "Claude Sonnet", "model")
-    assert client.models.retrieve("org/m:x").id == "org/m:x"
+    for name in ("meta-llama/Llama-3:free", "claude-by-a-wildcard"):
+        assert client.models.retrieve(name).id == name
+    with pytest.raises(anthropic.NotFoundError, match="not served in this format"):
+        client.models.retrieve("gpt-4o")
 
 
 def test_models_are_those_the_token_may_use(platform: Platform) -> None:
     with Anthropic(base_url=platform.url, api_key=LIMITED, max_retries=0) as client:
+        assert [model.id for model in client.models.list()] == []
+    with OpenAI(base_url=f"{platform.url}/v1", api_key=LIMITED, max_retries=0) as client:
         names = {model.id for model in client.models.list()}
     assert names == {"gpt-4o", "gpt-4o-mini", "gpt-4o-transcribe", "gpt-4o-mini-tts"}
 

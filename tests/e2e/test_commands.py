@@ -368,6 +368,10 @@ def alive(pid: int) -> bool:
     return state != "Z"
 
 
+AGENTS_DEFAULTS = ("gpt-5.5", "gpt-6-sol", "gpt-5.1-codex-max", "codex-mini-latest", "o4-mini")
+"""What coding agents that speak the OpenAI dialect ask for when nobody tells them a model."""
+
+
 def test_demo_answers_as_it_says_and_leaves_nothing_behind(tmp_path: Path) -> None:
     with demo(tmp_path) as (running, base, token):
         client = OpenAI(base_url=base, api_key=token, max_retries=0)
@@ -376,7 +380,10 @@ def test_demo_answers_as_it_says_and_leaves_nothing_behind(tmp_path: Path) -> No
         assert answer.choices[0].message.content == "Hello there!"
         stream = client.chat.completions.create(model="gpt-4o", messages=turns, stream=True)
         assert "".join(c.choices[0].delta.content or "" for c in stream) == "Hello there!"
-        assert "claude-sonnet" in [model.id for model in client.models.list()]
+        assert "gpt-4o" in [model.id for model in client.models.list()]
+        for model in AGENTS_DEFAULTS:
+            answer = client.chat.completions.create(model=model, messages=turns)
+            assert answer.model == model
         client.close()
         everyone = descendants(running.process.pid)
         assert len(everyone) >= 3  # our worker, the mock, its worker

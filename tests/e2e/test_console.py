@@ -104,7 +104,7 @@ def test_a_wrong_token_is_told_at_once(page: Driver, console: Platform) -> None:
 @pytest.mark.parametrize(
     ("model", "words"),
     [
-        ("gpt-5o", ["404", "model_not_found", "Did you mean", "req_", "Choose a model"]),
+        ("pt-4o", ["404", "model_not_found", "Did you mean", "req_", "Choose a model"]),
         ("fault-status-503", ["503", "mock_fault", "Retry"]),
         ("fault-status-429-retry-after-7", ["429", "Wait 7 s"]),
         ("fault-error-after-3", ["mock_fault", "Retry"]),

@@ -116,7 +116,7 @@ def test_pages_are_for_everybody(
     assert page.run("document.documentElement.scrollWidth <= innerWidth")
     enter(page, console.url, theme=theme, width=width)
     chat(page, "# Head\n\n- [x](https://a.b/)\n\n```py\n1\n```\n\n|a|b|\n|-|-|\n|1|2|\n\n`x` **y**")
-    choose(page, "gpt-9")
+    choose(page, "pt-9")
     chat(page, "nobody")
     assert violations(page, axe) == []
     assert page.run("document.documentElement.scrollWidth <= innerWidth")

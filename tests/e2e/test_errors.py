@@ -141,7 +141,7 @@ def test_openai_sdk_shows_unknown_paths_and_methods(platform: Platform) -> None:
         assert raised.value.status_code == 405
         assert raised.value.response.headers["allow"] == "POST"
         with pytest.raises(openai.NotFoundError, match="gpt-4o'"):
-            client.models.retrieve("gpt-40")
+            client.models.retrieve("pt-4o")
 
 
 @pytest.mark.parametrize(
@@ -456,7 +456,7 @@ class Counting:
         ("fault-status-429-retry-after-0.05", 3),
         ("fault-status-400", 1),
         ("wrong", 1),  # x-should-retry: false
-        ("gpt-40", 1),
+        ("pt-4o", 1),
     ],
 )
 def test_sdk_asks_again_only_where_that_can_help(platform: Platform, model: str, sent: int) -> None:

@@ -387,7 +387,7 @@ def test_another_target_takes_over_after_a_stream_began(front: Front) -> None:
         (chat(token=EXPIRED), 401, ""),
         (chat(token=""), 401, ""),
         (chat("claude-opus", token=LIMITED), 403, "limited"),
-        (chat("gpt-5"), 404, "everything"),
+        (chat("pt-5"), 404, "everything"),
         (chat(x="x" * 26_000_000), 413, "everything"),
         (
             request("/v1/chat/completions", b"a", token=ALL, media_type="text/plain"),

@@ -214,13 +214,40 @@ def test_moderation_without_a_model_takes_the_routes_own(client: OpenAI) -> None
     assert answer.model == "omni-moderation-latest"
 
 
-def test_rerank_by_the_sdks_own_post(client: OpenAI) -> None:
+@pytest.mark.parametrize("version", ["v1", "v2"])
+def test_rerank_by_the_sdks_own_post(client: OpenAI, version: str) -> None:
+    """Clients of the vendor ask below either version."""
     body = {"model": "rerank-v3.5", "query": "q", "documents": ["a", "b"], "top_n": 2}
-    answer = client.post("/rerank", body=body, cast_to=object)
+    path = str(client.base_url.copy_with(path=f"/{version}/rerank"))
+    answer = client.post(path, body=body, cast_to=object)
     assert isinstance(answer, dict)
     results = answer["results"]
     assert {type(result["index"]) for result in results} == {int}
     assert all(0 <= result["relevance_score"] <= 1 for result in results)
+
+
+def test_nothing_else_is_served_below_v2(client: OpenAI) -> None:
+    path = str(client.base_url.copy_with(path="/v2/chat/completions"))
+    with pytest.raises(openai.NotFoundError, match="There is no POST /v2/chat/completions"):
+        client.post(path, body={"model": "gpt-4o", "messages": []}, cast_to=object)
+
+
+@pytest.mark.parametrize(
+    ("model", "has"),
+    [
+        ("whisper-1", "openai.createTranscription"),
+        ("gpt-9-transcribe-large", "openai.createTranscription"),
+        ("gpt-image-9", "openai.createImage and openai.createImageEdit"),
+        ("claude-sonnet", "anthropic.createMessage and anthropic.countTokens"),
+    ],
+)
+def test_what_is_no_chat_model_is_not_found_for_chat_and_says_what_it_can_do(
+    client: OpenAI, model: str, has: str
+) -> None:
+    with pytest.raises(openai.NotFoundError) as raised:
+        client.chat.completions.create(model=model, messages=[{"role": "user", "content": "x"}])
+    assert raised.value.code == "model_not_found"
+    assert f"it has {has}." in raised.value.message
 
 
 # Images
@@ -385,11 +412,14 @@ def test_response_takes_back_what_it_gave(client: OpenAI) -> None:
 
 def test_models_are_those_of_the_config(client: OpenAI) -> None:
     names = [model.id for model in client.models.list()]
-    assert {"gpt-4o", "claude-sonnet", "gemini-2.5-flash", "org/m:x", "renamed"} < set(names)
+    assert {"gpt-4o", "whisper-1", "rerank-v3.5", "org/m:x", "renamed"} < set(names)
+    assert not {"claude-sonnet", "gemini-2.5-flash"} & set(names), "they speak another dialect"
     assert not any("*" in name for name in names)
 
 
-@pytest.mark.parametrize("name", ["gpt-4o", "org/m:x", "meta-llama/Llama-3:free"])
+@pytest.mark.parametrize(
+    "name", ["gpt-4o", "org/m:x", "meta-llama/Llama-3:free", "gpt-by-a-wildcard"]
+)
 def test_one_model_is_shown(client: OpenAI, name: str) -> None:
     model = client.models.retrieve(name)
     assert (model.id, model.object) == (name, "model")

@@ -66,6 +66,10 @@ _UPSTREAMS = """
 _MODELS = """
   "fault-*": {to: [{upstream: openai}, {upstream: anthropic}, {upstream: gemini}]}
   renamed: {to: [{upstream: openai, model: the-real-name}]}
+  page-1: &page {to: [{upstream: anthropic}, {upstream: gemini}]}
+  page-2: *page
+  page-3: *page
+  page-4: *page
   "meta-llama/Llama-3:free":
     to: [{upstream: openai}, {upstream: anthropic}, {upstream: gemini}]
   "org/m:x": {title: Odd Name, to: [{upstream: openai}]}

@@ -1,0 +1,169 @@
+"""What a test leaves behind in this process: threads, child processes, sockets.
+
+A pytest plugin, switched on in `conftest.py`. A test fails if something that was not there before
+is still there after its fixtures have been torn down. What a fixture of a wider scope started in
+its own set-up may stay: it lives as long as that fixture. `@pytest.mark.keeps("why")` lets a test
+leave something that such a fixture will end.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import gevent
+import pytest
+
+PATIENCE = 5.0
+"""Seconds until what is ending counts as left behind."""
+_HELPERS = ("multiprocessing.resource_tracker", "multiprocessing.forkserver")
+"""Processes that Python starts once, on somebody's first use, and keeps."""
+
+
+@dataclass(frozen=True)
+class Held:
+    """What a process holds: threads, child processes by id, sockets as `socket:[inode]`."""
+
+    threads: frozenset[threading.Thread]
+    processes: frozenset[int]
+    sockets: frozenset[str]
+
+    def __sub__(self, other: Held) -> Held:
+        return self._by(frozenset.difference, other)
+
+    def __or__(self, other: Held) -> Held:
+        return self._by(frozenset.union, other)
+
+    def _by(self, combine: Callable[..., Any], other: Held) -> Held:
+        return Held(
+            combine(self.threads, other.threads),
+            combine(self.processes, other.processes),
+            combine(self.sockets, other.sockets),
+        )
+
+    def __bool__(self) -> bool:
+        return bool(self.threads or self.processes or self.sockets)
+
+    def __str__(self) -> str:
+        shown = [f"thread {thread.name}" for thread in self.threads]
+        shown += [f"process {pid}: {_command(pid)}" for pid in self.processes]
+        shown += [f"{name}: {_address(name)}" for name in self.sockets]
+        return "; ".join(sorted(shown))
+
+
+NOTHING = Held(frozenset(), frozenset(), frozenset())
+
+
+def held() -> Held:
+    """What this process holds now."""
+    return Held(frozenset(threading.enumerate()), frozenset(_children()), frozenset(_sockets()))
+
+
+def _children() -> Iterator[int]:
+    for task in os.listdir("/proc/self/task"):
+        with suppress(FileNotFoundError, ProcessLookupError):  # the thread has just ended
+            yield from map(int, Path(f"/proc/self/task/{task}/children").read_text().split())
+
+
+def _sockets() -> Iterator[str]:
+    for number in os.listdir("/proc/self/fd"):
+        with suppress(FileNotFoundError):  # the one that lists them
+            target = os.readlink(f"/proc/self/fd/{number}")
+            if target.startswith("socket:"):
+                yield target
+
+
+def _command(pid: int) -> str:
+    try:
+        words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+    except OSError:
+        return "gone"
+    return b" ".join(words)[:200].decode(errors="replace") or "ended, but nobody waited for it"
+
+
+def _address(name: str) -> str:
+    """The addresses of a TCP socket and whether it listens, as Linux tells them."""
+    inode = name[len("socket:[") : -1]
+    for file in ("/proc/net/tcp", "/proc/net/tcp6"):
+        for line in Path(file).read_text().splitlines()[1:]:
+            fields = line.split()
+            if fields[9] == inode:
+                kind = "listens" if fields[3] == "0A" else f"connected to {_port(fields[2])}"
+                return f"port {_port(fields[1])}, {kind}"
+    return "no TCP socket"
+
+
+def _port(address: str) -> int:
+    return int(address.rpartition(":")[2], 16)
+
+
+class Leaks:
+    """The plugin."""
+
+    def __init__(self) -> None:
+        self._allowed = NOTHING
+        self._before = NOTHING
+        self._wide: set[str] = set()  # the names of fixtures of a wider scope than a test
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_fixture_setup(self, fixturedef: pytest.FixtureDef[object]) -> Iterator[None]:
+        if fixturedef.scope == "function":
+            return (yield)
+        before = held()
+        try:
+            return (yield)
+        finally:
+            self._allowed |= held() - before
+            self._wide.add(fixturedef.argname)
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_setup(self) -> Iterator[None]:
+        self._before = held()
+        return (yield)
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_teardown(self, item: pytest.Item) -> Iterator[None]:
+        try:
+            return (yield)
+        finally:
+            if left := self._left(item):
+                pytest.fail(f"left behind: {left}", pytrace=False)
+
+    def _left(self, item: pytest.Item) -> Held:
+        """What is left of the test, when all that was ending has ended."""
+        keeps = item.get_closest_marker("keeps")
+        if keeps is not None:
+            self._allowed |= held() - self._before
+            return NOTHING
+        known = self._before | self._allowed
+        shared = not self._wide.isdisjoint(getattr(item, "fixturenames", ()))
+        deadline = time.monotonic() + PATIENCE
+        collected = False
+        while left := _judged(held() - known, shared):
+            if not collected:
+                gc.collect()  # what only a cycle of garbage holds is closed by it
+                collected = True
+            elif time.monotonic() > deadline:
+                break
+            else:
+                gevent.sleep(0.01)  # greenlets end as well, if they are let
+        return left
+
+
+def _judged(left: Held, shared: bool) -> Held:
+    """What must not be left. A connection may be, of a test with a client or server that is shared
+    with other tests: it is theirs to keep alive."""
+    processes = frozenset(
+        pid for pid in left.processes if not any(name in _command(pid) for name in _HELPERS)
+    )
+    sockets = left.sockets
+    if shared and sockets:
+        sockets = frozenset(name for name in sockets if "listens" in _address(name))
+    return Held(left.threads, processes, sockets)
