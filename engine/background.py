@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import random
 from collections.abc import Callable
 from typing import Any
@@ -9,10 +10,13 @@ from typing import Any
 import gevent
 from gevent.event import Event
 
+log = logging.getLogger("modelway")
+
 
 class Background:
     """Does `work` in a greenlet of its own. It gets the seconds that were waited before it (at
-    first `interval`), returns those to wait before the next time, and must not raise.
+    first `interval`), and returns those to wait before the next time. Where it fails, that is
+    logged and it is done again.
 
     `once_more`: also when it has been told to end.
     """
@@ -40,7 +44,10 @@ class Background:
     def _run(self) -> None:
         wait, ended = self._interval, False
         while not ended:
-            wait = self._work(wait)
+            try:
+                wait = self._work(wait)
+            except Exception:
+                log.exception("work in the background failed; it goes on in %g s", wait)
             # Workers that started together need not ask the same server together.
             ended = self._ending.wait(wait * random.uniform(0.8, 1.2))  # noqa: S311
         if self._once_more:

@@ -31,6 +31,8 @@ _PAGE_BODY = 65_536
 log = logging.getLogger("modelway")
 
 _LOOK = 0.02
+_OWN_CODES = {500: "internal_error", 503: "too_many_connections"}
+"""What a server answers by itself; anything else is `bad_request`."""
 
 
 class Door:
@@ -173,10 +175,10 @@ class Door:
         return unobserved.endpoint(bodiless, [get("openai")])
 
     def malformed(self, name: str, status: int, address: str) -> None:
-        """Something came in that was no request; it was answered as `name` with that status."""
+        """Note what the server answered by itself as `name`: no valid request, or no room."""
         exchange = Exchange("", "", "", {"REMOTE_ADDR": address}, name)
         self.enter(exchange)
-        exchange.account.end(status, _outcome(status), "bad_request")
+        exchange.account.end(status, _outcome(status), _OWN_CODES.get(status, "bad_request"))
         exchange.end()
 
     def unexpected(self, req: falcon.Request, resp: Sent, error: Exception, params: Any) -> None:

@@ -8,14 +8,12 @@ what is better here.
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import math
 import os
 import signal
-import socket
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -24,7 +22,6 @@ import gevent.socket
 import orjson
 from gevent.event import Event
 from gevent.pool import Pool
-from gevent.server import StreamServer
 from gunicorn import util
 from gunicorn.http import errors
 from gunicorn.http.body import Body
@@ -32,8 +29,10 @@ from gunicorn.http.wsgi import base_environ
 from gunicorn.sock import ssl_context
 from gunicorn.workers.ggevent import GeventWorker
 
+from engine import descriptors, dialects
 from engine.environ import environ_of
-from engine.errors import CallerGone
+from engine.errors import CallerGone, GatewayError
+from engine.listener import Admission, IdleConnections, Listener
 from engine.outgoing import Outgoing
 from engine.received import AwaitedReader
 from engine.request_id import request_id
@@ -69,9 +68,9 @@ class Worker(GeventWorker):  # type: ignore[misc]
 
     def init_process(self) -> None:
         self.cfg: Any = _Settled(self.cfg)
-        self._sockets: dict[Any, Any] = {}
-        self._idle: dict[Any, float] = {}
+        self._idle = IdleConnections()
         self._applications: dict[Any, Any] = {}
+        descriptors.raise_limit(self.cfg.worker_connections)
         gevent.config.track_greenlet_tree = False  # nobody asks who began a greenlet
         self._base = base_environ(self.cfg) | {"wsgi.multithread": True, "SCRIPT_NAME": ""}
         super().init_process()
@@ -80,9 +79,8 @@ class Worker(GeventWorker):  # type: ignore[misc]
         """Serve until a signal ends it. Instead of gunicorn's, which lets requests go on until the
         master kills the worker, and looks for their end once a second."""
         self._stopping = Event()
-        tls = {"ssl_context": ssl_context(self.cfg)} if self.cfg.is_ssl else {}
-        pools = [Pool(self.worker_connections) for _ in self.sockets]
-        listeners = [self._listener(*pair, tls) for pair in zip(self.sockets, pools, strict=True)]
+        self._admission = Admission(self.worker_connections, self._idle, self._no_room)
+        listeners = list(map(self._listener, self.sockets))
         try:
             for listener in listeners:
                 listener.start()
@@ -91,20 +89,27 @@ class Worker(GeventWorker):  # type: ignore[misc]
                 self._stopping.wait(1.0)
             for listener in listeners:
                 listener.close()
-            self._end_requests(pools)
+            self._end_requests(self._admission.pools)
         finally:
             getattr(self.wsgi, "close", _nothing)()
 
-    def _listener(self, sock: Any, pool: Pool, tls: dict[str, Any]) -> StreamServer:
+    def _listener(self, sock: Any) -> Listener:
         sock.setblocking(1)
         # Its name now: a connection may be accepted just before the listener is closed.
         handle = partial(self.handle, sock.getsockname())
-        made = StreamServer(sock, handle=handle, spawn=pool, **tls)
+        tls = {"ssl_context": ssl_context(self.cfg)} if self.cfg.is_ssl else {}
+        made = Listener(sock, handle, Pool(self.worker_connections), self._admission, **tls)
         if self.cfg.workers > 1:
             made.max_accept = 1  # so that the workers share what comes at once
         return made
 
-    def _end_requests(self, pools: Sequence[Pool]) -> None:
+    def _no_room(self, address: Any) -> bytes:
+        """What a caller is told for whom there is no room."""
+        name = request_id()
+        self._note_refusal(name, 503, address)
+        return _refusal(503, "Service Unavailable", name, descriptors.too_many_connections())
+
+    def _end_requests(self, pools: list[Pool]) -> None:
         """Let requests end until their deadline, then end them (see `engine.shutdown`)."""
         if self._deadlines is _NEVER:  # no signal, but `max_requests`
             self._stop(self.cfg.graceful_timeout)
@@ -115,7 +120,7 @@ class Worker(GeventWorker):  # type: ignore[misc]
         for pool in pools:
             pool.kill(timeout=_LAST_KILL)
 
-    def _join(self, pools: Sequence[Pool], until: Callable[[Deadlines], float]) -> None:
+    def _join(self, pools: list[Pool], until: Callable[[Deadlines], float]) -> None:
         """Wait for the end of all connections, at most until that deadline, which may change."""
         for pool in pools:
             while pool and (left := until(self._deadlines) - time.monotonic()) > 0:
@@ -131,11 +136,9 @@ class Worker(GeventWorker):  # type: ignore[misc]
         client.setblocking(1)
         if type(client) is gevent.socket.socket:
             client.__class__ = _Direct
-        greenlet = gevent.getcurrent()
-        self._sockets[greenlet] = client
         requests = Requests(self.cfg, client, addr)
         try:
-            self._serve(requests, server, client, addr, greenlet)
+            self._serve(requests, server, client, addr)
         except errors.NoMoreData:
             self.log.debug("a caller left in the middle of a request")
         except _BADLY_FRAMED:
@@ -146,21 +149,18 @@ class Worker(GeventWorker):  # type: ignore[misc]
         except Exception as error:  # noqa: BLE001 - it is logged there, and answered
             self.handle_error(requests.mesg, client, addr, error)
         finally:
-            self._idle.pop(greenlet, None)
-            del self._sockets[greenlet]
+            self._idle.remove(client)
             util.close(client)
 
-    def _serve(
-        self, requests: Requests, server: Any, client: Any, addr: Any, greenlet: Any
-    ) -> None:
+    def _serve(self, requests: Requests, server: Any, client: Any, addr: Any) -> None:
         idle = self._idle
         while True:
-            idle[greenlet] = time.monotonic()
+            idle.add(client)
             try:
                 request = next(requests)
             except StopIteration:
                 return
-            del idle[greenlet]
+            idle.remove(client)
             if not self.handle_request(server, request, client, addr):
                 return
 
@@ -189,15 +189,13 @@ class Worker(GeventWorker):  # type: ignore[misc]
         if self.alive and self.ppid != os.getppid():
             self.log.error("the master is gone: worker %s ends its requests and stops", self.pid)
             self._stop(self.cfg.graceful_timeout)
-        now, patience = time.monotonic(), self.cfg.keepalive
+        patience = self.cfg.keepalive
         if not self.alive:  # a request may be on its way, and is served as long as there is time
-            patience = min(patience, _LAST_REQUEST) if now < self._deadlines.interrupt else 0
-        since = now - patience
-        for greenlet in [g for g, begun in self._idle.items() if begun <= since]:
-            # What has arrived can still be read; after that the connection is at its end. gevent's
-            # own shutdown would break off the wait for it, as if the connection had broken.
-            with contextlib.suppress(OSError):
-                self._sockets[greenlet]._sock.shutdown(socket.SHUT_RD)
+            early = time.monotonic() < self._deadlines.interrupt
+            patience = min(patience, _LAST_REQUEST) if early else 0
+        self._idle.close(patience)
+        if self.alive:
+            self._admission.make_room()
 
     def handle_request(self, listener_name: Any, req: Any, sock: Any, addr: Any) -> bool:
         """Answer one request. Whether the connection can carry another."""
@@ -263,6 +261,9 @@ class Worker(GeventWorker):  # type: ignore[misc]
             client.sendall(_refusal(status, reason, name))
         except OSError as error:
             self.log.debug("the caller had left: %s", error)
+        self._note_refusal(name, status, addr)
+
+    def _note_refusal(self, name: str, status: int, addr: Any) -> None:
         malformed = getattr(self.wsgi, "malformed", None)
         if malformed is not None:
             malformed(name, status, str(addr[0]) if isinstance(addr, tuple) else "")
@@ -310,19 +311,16 @@ class _Settled:
         return value
 
 
-def _refusal(status: int, reason: str, name: str) -> bytes:
-    error = {
-        "message": f"The request is not valid HTTP/1.1 ({reason}).",
-        "type": "invalid_request_error",
-        "param": "",
-        "code": "bad_request",
-    }
-    if status == 500:
-        error |= {"message": "The gateway failed on this request.", "type": "server_error"}
-        error["code"] = "internal_error"
-    body = orjson.dumps({"error": error})
+def _refusal(status: int, reason: str, name: str, error: GatewayError | None = None) -> bytes:
+    if error is None and status == 500:
+        error = GatewayError(status, "internal_error", "The gateway failed on this request.")
+    elif error is None:
+        message = f"The request is not valid HTTP/1.1 ({reason})."
+        error = GatewayError(status, "bad_request", message)
+    body = orjson.dumps(dialects.get("openai").error(error, name))
+    headers = "".join(f"{key.title()}: {value}\r\n" for key, value in error.headers)
     head = (
         f"HTTP/1.1 {status} {reason}\r\nConnection: close\r\nContent-Type: application/json\r\n"
-        f"X-Request-Id: {name}\r\nContent-Length: {len(body)}\r\n\r\n"
+        f"X-Request-Id: {name}\r\n{headers}Content-Length: {len(body)}\r\n\r\n"
     )
     return head.encode() + body

@@ -15,6 +15,7 @@ from gunicorn.workers.base import Worker
 
 from engine import plan
 from engine.connect import CannotConnect, prepare
+from engine.descriptors import raise_limit
 from engine.memory import give_back
 from engine.problem import render
 from engine.router import Application
@@ -48,6 +49,7 @@ def load() -> Any:
         raise AppImportError(f"the metrics cannot be kept: {error}") from error
     except CannotConnect as error:
         raise AppImportError(str(error)) from error
+    raise_limit(planned.plan.config.server.connections)
     _stop_with_worker(made)
     return made
 

@@ -35,6 +35,7 @@ STAIRCASE = (
     ["config", "spec", "dialects", "relay", "stores", "telemetry"],
     ["services", "directory", "limits", "same_origin"],
     ["services", "directory", "limits", "model_operations", "shown_models"],
+    ["services", "directory", "limits", "descriptors"],
     [
         *("upstream", "stages", "policies", "pipeline", "endpoint", "incoming", "answer"),
         *("router", "cors", "sending"),
@@ -60,6 +61,7 @@ STAIRCASE = (
         *("app", "audit", "mock", "server", "serving", "worker", "strict", "outgoing", "received"),
         *("environ", "repeated", "reload", "trial"),
         *("environ", "repeated", "reload", "shutdown"),
+        *("environ", "repeated", "reload", "shutdown", "listener"),
     ],
     ["explain"],
     ["expect", "diff"],
@@ -80,6 +82,7 @@ EDGES = {
         "incoming",
         "server",
         "worker",
+        "listener",
         "cli.demo",
         "telemetry.sink",
     ),  # the demo asks the system for free ports

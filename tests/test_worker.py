@@ -11,6 +11,7 @@ import gevent.socket
 import pytest
 
 from engine.flow import Passage
+from engine.listener import IdleConnections
 from engine.outgoing import Outgoing
 from engine.worker import Worker, _Direct
 
@@ -20,7 +21,7 @@ def worker(grace: int = 30, **known: Any) -> Any:
     made: Any = Worker.__new__(Worker)
     made.cfg = SimpleNamespace(graceful_timeout=grace, keepalive=5)
     made.tmp, made.alive, made.pid, made.ppid = SimpleNamespace(notify=int), True, 1, os.getppid()
-    made.log, made._idle = SimpleNamespace(error=lambda *_: None), {}
+    made.log, made._idle = SimpleNamespace(error=lambda *_: None), IdleConnections()
     vars(made).update(known)
     return made
 

@@ -10,6 +10,7 @@ import gevent
 import gevent.socket
 import gevent.ssl
 
+from engine.descriptors import complain, is_exhausted, too_many_connections
 from engine.upstream.address import Origin, Proxy
 from engine.upstream.connection import PIECE, Socket
 from engine.upstream.failures import ConnectFailed, ConnectTimeout, UpstreamFailure
@@ -46,7 +47,8 @@ def dial(
     """An open socket; through a proxy's tunnel and TLS where they belong.
 
     Names are asked for anew each time; every address of a name gets its share of `seconds`, which
-    covers all of it. Raises ConnectFailed or ConnectTimeout.
+    covers all of it. Raises ConnectFailed or ConnectTimeout; GatewayError 503 without a file
+    descriptor for it.
     """
     # Asking for a name waits in gevent's thread pool, which knows no timeout but this.
     limit = gevent.Timeout(seconds)
@@ -60,6 +62,9 @@ def dial(
     except TimeoutError:
         raise ConnectTimeout(_place(origin, proxy)) from None
     except OSError as error:
+        if is_exhausted(error):  # no fault of the upstream
+            complain()
+            raise too_many_connections() from error
         raise ConnectFailed(f"{_place(origin, proxy)}: {_reason(error)}") from error
 
 

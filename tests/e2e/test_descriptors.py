@@ -1,0 +1,105 @@
+"""A worker that runs short of file descriptors answers everybody, and says so once."""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+import sys
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from tests.support.recording import Received, Wire, answer, ask, recorder, request
+from tests.support.running import Running, free_port, start
+from tests.support.small import WHOLE, chat, project, until
+
+HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
+EVENT = b'data: {"choices":[{"index":0,"delta":{"content":"w "}}]}\n\n'
+
+
+@contextmanager
+def limited(
+    folder: Path, ulimit: str, server: str = ""
+) -> Iterator[tuple[Running, threading.Event]]:
+    """A gateway of one worker under a limit, and what ends the streams of its upstream."""
+    over = threading.Event()
+
+    def speak(received: Received, sock: socket.socket) -> None:
+        if b'"stream": true' not in received.body:
+            answer(json.dumps(WHOLE).encode())(received, sock)
+            return
+        sock.sendall(HEAD + EVENT)
+        over.wait(60)
+        sock.shutdown(socket.SHUT_RDWR)
+
+    with recorder() as upstream:
+        upstream.speak = speak
+        port, records = free_port(), 'stores: {records: "sqlite:///records.db"}'
+        config = project(folder, upstream.url, {"chat": "[]"}, workers=1, more=records)
+        config = config.replace("workers: 1", f"workers: 1{server}")
+        (folder / "gateway.yaml").write_text(config.replace("{listen}", f"127.0.0.1:{port}"))
+        serve = f"ulimit {ulimit}; exec {sys.executable} -m engine serve -c gateway.yaml"
+        running = start(["bash", "-c", serve], port, folder)
+        try:
+            yield running, over
+        finally:
+            over.set()
+            running.stop()
+
+
+def assert_calm(running: Running) -> None:
+    said = running.said()
+    assert "Traceback" not in said
+    assert said.count("short of file descriptors") == 1
+
+
+def test_idle_connections_make_room_for_requests(tmp_path: Path) -> None:
+    with limited(tmp_path, "-n 64") as (running, _), ExitStack() as crowd:
+        for _ in range(100):
+            crowd.enter_context(socket.create_connection(("127.0.0.1", running.port), 20))
+        until(lambda: _served(running), "a place")  # those that came last are fresh for a moment
+        assert Counter(ask(running.port, chat()).status for _ in range(50)) == Counter({200: 50})
+        assert_calm(running)
+
+
+def _served(running: Running) -> bool:
+    return ask(running.port, chat()).status == 200
+
+
+def test_without_idle_connections_the_answer_is_503_at_once(tmp_path: Path) -> None:
+    with limited(tmp_path, "-n 64") as (running, over), ExitStack() as crowd:
+        wires = [crowd.enter_context(Wire(running.port)) for _ in range(30)]
+        for wire in wires:
+            wire.send(chat(stream=True))
+        heads = Counter(wire.head()[0] for wire in wires)
+        assert set(heads) == {200, 503}
+        assert heads[200] >= 10
+        refused = ask(running.port, chat())
+        assert refused.status == 503
+        assert refused.json()["error"]["code"] == "too_many_connections"
+        assert refused.value("retry-after") == "1"
+        over.set()
+        until(lambda: _served(running), "a place")
+        assert_calm(running)
+        assert '"code":"too_many_connections"' in running.said()
+
+
+def test_connections_beyond_the_configured_number_close_idle_ones_too(tmp_path: Path) -> None:
+    with limited(tmp_path, "-n 1024", ", connections: 10") as (running, _), ExitStack() as crowd:
+        for _ in range(30):
+            crowd.enter_context(socket.create_connection(("127.0.0.1", running.port), 20))
+        for _ in range(20):
+            assert ask(running.port, chat()).status == 200  # not after the keep-alive time
+        assert "short of file descriptors" not in running.said()
+
+
+def test_the_soft_limit_is_raised_at_the_start(tmp_path: Path) -> None:
+    with limited(tmp_path, "-Sn 256", ", connections: 500") as (running, _):
+        (worker,) = running.workers()
+        found = re.search(r"Max open files +(\d+)", Path(f"/proc/{worker}/limits").read_text())
+        assert found is not None
+        assert int(found[1]) >= 1000
+        assert ask(running.port, request("/healthz")).status == 200
