@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.books import Books
-from tests.support.crowd import traffic
+from tests.support.crowd import crowd, traffic
 from tests.support.postgres import Postgres, running
 from tests.support.recording import Recorder, answer, ask, recorder
 from tests.support.running import gateway, modelway
@@ -81,6 +81,24 @@ def test_rows_wait_for_a_database_that_is_away(
         until(lambda: len(books.entered()) == len(found.ids[200]), "all rows", 40)
         assert set(books.entered()) == set(found.ids[200])
         assert front.said().count("the ledger's rows wait in") <= 2, "once a minute, each worker"
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_a_gateway_that_is_told_to_end_ships_its_rows_first(
+    tmp_path: Path, upstream: Recorder, request: pytest.FixtureRequest, kind: str
+) -> None:
+    url = "sqlite:///records.db"
+    if kind == "postgresql":
+        url = request.getfixturevalue("database").url
+    config = project(tmp_path, upstream.url, {"chat": "[]"}, more=stores(url), workers=2)
+    with gateway(tmp_path, config) as front:
+        found = crowd([front.port], chat(), 600, callers=8)
+        front.process.send_signal(signal.SIGTERM)
+        front.process.wait(30)
+    assert found == {200: 600}
+    books = Books(tmp_path, "" if kind == "sqlite" else url)
+    assert len(set(books.entered())) == 600
+    assert list((tmp_path / "var" / "journal").glob("*.rows")) == []
 
 
 def test_a_gateway_begins_without_its_database(
