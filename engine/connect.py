@@ -39,18 +39,21 @@ class CannotConnect(Exception):
 
 
 def prepare(config: Config) -> str:
-    """Make the database's tables, or bring them up to date. Returns a warning, or "".
+    """Make the database's tables, or bring them up to date, and the journal's folder. Returns a
+    warning, or "".
 
     Raises CannotConnect. A database that is away for now is only warned of: tokens that stand in
     the config work without it.
     """
     if config.stores.records is None:
         return ""
+    from engine.stores.journal import Journal, JournalError
     from engine.stores.records.database import open_database
     from engine.stores.records.failures import DatabaseAway, RecordsError
     from engine.stores.records.migrate import upgrade
 
     try:
+        Journal(config.stores.journal).close()  # it can be written
         database = open_database(config.stores.records)
         try:
             upgrade(database)
@@ -58,7 +61,7 @@ def prepare(config: Config) -> str:
             database.close()
     except DatabaseAway as away:
         return f"the database is away: {away}"
-    except RecordsError as error:
+    except (RecordsError, JournalError) as error:
         raise CannotConnect(str(error)) from error
     return ""
 

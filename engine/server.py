@@ -20,8 +20,10 @@ from gunicorn.config import Config
 from gunicorn.errors import AppImportError, HaltServer
 from gunicorn.glogging import Logger
 
+from engine import rundir
 from engine.boot_pipe import BootPipe
 from engine.config.model import Server
+from engine.connect import CannotConnect
 from engine.shutdown import LEAST_GRACE
 
 _ENDING: dict[int, int] = {signal.SIGQUIT: 0, signal.SIGINT: 1, signal.SIGTERM: 2}
@@ -272,6 +274,7 @@ class Gunicorn(BaseApplication):  # type: ignore[misc]
         """Serve until a signal ends it. Exits with one line if it cannot listen."""
         if (why := taken(self.addresses())) is not None:
             sys.exit(f"modelway: {why}; choose another address, or end what listens there")
+        rundir.use_for_temporary_files()
         Master(self).run()
 
     def addresses(self) -> dict[str, str]:
@@ -291,11 +294,13 @@ class Gunicorn(BaseApplication):  # type: ignore[misc]
         self.cfg.set("post_worker_init", lambda worker: self.boots.tell_booted(worker.age))
 
     def load(self) -> Any:
+        """The application, in a worker. A store that it cannot do without is one line, as gunicorn
+        shows an AppImportError, and no traceback."""
         try:
             return self._build()
-        except OSError as error:
+        except (OSError, CannotConnect) as error:
             self.boots.tell_failed(str(error))
-            raise AppImportError(str(error)) from error
+            raise AppImportError(f"modelway: {error}") from error
         except Exception as error:
             self.boots.tell_failed(f"{type(error).__name__}: {error}")
             raise
@@ -380,7 +385,7 @@ def settings(server: Server) -> dict[str, Any]:
     """gunicorn's settings for ours.
 
     Header names with underscores are refused: they would be taken for those with hyphens. What
-    proxies say is for us to believe or not (`server.trusted_proxies`).
+    proxies say is for us to believe or not (`server.trusted_proxies`). Raises NoWritableFolder.
     """
     return {
         "bind": [server.listen],
@@ -397,5 +402,6 @@ def settings(server: Server) -> dict[str, Any]:
         "limit_request_field_size": 16_380,
         "loglevel": "warning",
         "proc_name": "modelway",
+        "worker_tmp_dir": str(rundir.base()),
         "control_socket_disable": True,
     }

@@ -19,6 +19,7 @@ from engine.descriptors import raise_limit
 from engine.memory import give_back
 from engine.problem import render
 from engine.router import Application
+from engine.rundir import use_for_temporary_files
 from engine.serving import metrics_folder, serving
 from engine.shutdown import deadlines
 from engine.worker import Worker as Ours
@@ -42,11 +43,12 @@ def load() -> Any:
     try:
         if warning := prepare(planned.plan.config):
             sys.stderr.write(f"modelway: {warning}\n")
+        use_for_temporary_files()
         # The workers of one gunicorn meet where its number says; this is one of them.
         folder = metrics_folder(planned.plan, os.getppid())
         made = serving(planned.plan, folder, ["modelway"])
     except OSError as error:
-        raise AppImportError(f"the metrics cannot be kept: {error}") from error
+        raise AppImportError(f"modelway: {error}") from error
     except CannotConnect as error:
         raise AppImportError(str(error)) from error
     raise_limit(planned.plan.config.server.connections)

@@ -13,6 +13,8 @@ from typing import Any
 
 import click
 
+from engine.rundir import NoWritableFolder
+
 _GROUND = frozenset({"show", "formats"})
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 """What happens to who writes, and is no fault of what is written."""
@@ -31,6 +33,9 @@ class _Commands(click.Group):
             finally:
                 if sys.stdout is not None:
                     sys.stdout.flush()
+        except NoWritableFolder as error:
+            click.echo(f"modelway: {error}", err=True)
+            sys.exit(1)
         except OSError as error:
             if error.errno in _FULL:
                 click.echo(f"modelway: it cannot be written: {error.strerror}", err=True)

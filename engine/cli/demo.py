@@ -20,6 +20,7 @@ from engine.cli.show import show
 from engine.config.model import Breaker, Model, Server
 from engine.config.telemetry import OFF
 from engine.plan import Plan
+from engine.rundir import use_for_temporary_files
 from engine.server import Gunicorn
 from engine.tokens import Caller, digest, new_secret
 
@@ -43,6 +44,7 @@ def command(port: int) -> None:
     port = port or _free_port()
     mock_port = _free_port()
     secret = new_secret()
+    use_for_temporary_files()
     with _mock(mock_port):
         made = _plan(f"127.0.0.1:{port}", mock_port, secret)
         Gunicorn(

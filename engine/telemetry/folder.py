@@ -11,11 +11,11 @@ import fcntl
 import os
 import re
 import shutil
-import tempfile
 from contextlib import suppress
 from pathlib import Path
 
-_SHARED = Path("/dev/shm")  # noqa: S108 - a folder in it is ours alone
+from engine import rundir
+
 _NAME = re.compile(r"modelway-metrics-(\d+)-(\d+)-(\d+)")
 _SLOTS = 100_000
 
@@ -23,7 +23,7 @@ _SLOTS = 100_000
 def folder_of(master: int, base: Path | None = None) -> Path:
     """The folder of the run of that process, for this user alone. Whoever asks first makes it;
     those of runs that are over are removed. Raises OSError."""
-    base = base or _base()
+    base = base or rundir.base()
     _sweep(base)
     made = base / f"modelway-metrics-{os.getuid()}-{master}-{_born(master)}"
     made.mkdir(mode=0o700, exist_ok=True)
@@ -76,10 +76,6 @@ def _locked(folder: Path, number: int) -> int | None:
         os.close(fd)
         return None
     return fd
-
-
-def _base() -> Path:
-    return _SHARED if os.access(_SHARED, os.W_OK | os.X_OK) else Path(tempfile.gettempdir())
 
 
 def _sweep(base: Path) -> None:

@@ -538,7 +538,10 @@ def test_sessions_go_on_for_the_grace_and_then_are_closed_with_1012(tmp_path: Pa
             assert running.process.wait(PATIENCE) == 0
             assert time.monotonic() - begun < 5
         live.end()
-        assert "graceful timeout" not in running.said().lower()
+        lines = [line for line in running.said().splitlines() if '"live.enter"' in line]
+        (told,) = [json.loads(line) for line in lines if line.startswith('{"time":"')]
+        assert (told["status"], told["outcome"]) == (101, "shutdown")
+        assert told["websocket"]["code"] == 1012
 
 
 # Whatever comes.

@@ -128,9 +128,10 @@ def test_a_stream_says_when_its_first_content_came():
     assert span.attributes["gen_ai.response.time_to_first_chunk"] == pytest.approx(0.25)
 
 
-def test_an_answer_that_broke_is_an_error_of_both():
-    request, attempt = told(exchange(tried(), stream=True, outcome="upstream_cut"))
-    assert request.attributes["error.type"] == attempt.attributes["error.type"] == "upstream_cut"
+@pytest.mark.parametrize("outcome", ["upstream_cut", "shutdown"])
+def test_an_answer_that_broke_is_an_error_of_both(outcome):
+    request, attempt = told(exchange(tried(), stream=True, outcome=outcome))
+    assert request.attributes["error.type"] == attempt.attributes["error.type"] == outcome
     assert (request.error, attempt.error) == ("", "")
 
 
