@@ -77,15 +77,8 @@ class Incoming:
         self._broken = True
         self.limit()
         begun = time.monotonic()
-        deadline = gevent.Timeout(self._total)
         try:
-            with deadline:
-                body = receive(self._environ["wsgi.input"], length, limit)
-        except gevent.Timeout as late:
-            if late is not deadline:
-                raise
-            message = f"The request body took more than {self._total:g} seconds to arrive."
-            raise GatewayError(408, "request_timeout", message) from late
+            body = self._read(length, limit)
         except TimeoutError as error:
             message = f"The request body paused for more than {self._timeout:g} seconds."
             raise GatewayError(408, "request_timeout", message) from error
@@ -98,6 +91,21 @@ class Incoming:
             self._account.waited += time.monotonic() - begun
         self._broken, self._done = False, True
         return body
+
+    def _read(self, length: int | None, limit: int) -> Body:
+        """Read the body. Raises GatewayError 408 if it takes too long at whatever pace."""
+        stream = self._environ["wsgi.input"]
+        if getattr(stream, "arrived", False):  # there is nothing to wait for
+            return receive(stream, length, limit)
+        deadline = gevent.Timeout(self._total)
+        try:
+            with deadline:
+                return receive(stream, length, limit)
+        except gevent.Timeout as late:
+            if late is not deadline:
+                raise
+            message = f"The request body took more than {self._total:g} seconds to arrive."
+            raise GatewayError(408, "request_timeout", message) from late
 
     def is_left(self) -> bool:
         """Whether more of the body is still to come than is worth reading for a next request."""

@@ -23,6 +23,11 @@ class Received(Unreader):  # type: ignore[misc]
         data, self._data = self._data, b""
         return data or bytes(self.sock.recv(_PIECE))
 
+    @property
+    def buffered(self) -> int:
+        """How many bytes can be read without waiting."""
+        return len(self._data)
+
     def unread(self, data: bytes) -> None:
         self._data = data + self._data if self._data else data
 
@@ -63,6 +68,11 @@ class KnownBody(Body):  # type: ignore[misc]
     def reader(self) -> KnownBody:
         """What gunicorn reads lines from."""
         return self
+
+    @property
+    def arrived(self) -> bool:
+        """Whether all of it can be read without waiting."""
+        return self.left <= getattr(self.unreader, "buffered", -1)
 
     def read(self, size: int | None = None) -> bytes:
         if self.buf.tell():

@@ -63,3 +63,13 @@ def test_what_a_line_left_is_read_first() -> None:
     made, _ = body(6, b"a\nbc\nd")
     assert made.readline() == b"a\n"
     assert made.read() == b"bc\nd"
+
+
+def test_a_body_has_arrived_when_nothing_of_it_has_to_be_waited_for() -> None:
+    made, received = body(4, b"abcd")
+    assert not made.arrived
+    received.unread(b"abc")
+    assert not made.arrived
+    received.unread(b"x")
+    assert made.arrived
+    assert body(0)[0].arrived
