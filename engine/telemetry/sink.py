@@ -82,6 +82,8 @@ class Sink:
             self._flushing.kill(block=False)
         self.dropped += sum(line.count(b"\n") for line in self._waiting)
         self._waiting.clear()
+        if self._socket is not None:
+            self._socket.close()
         if self._fd >= 0 and not self._threaded:
             os.close(self._fd)
         self._fd = -1

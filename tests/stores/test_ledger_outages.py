@@ -119,6 +119,7 @@ def test_workers_that_are_killed_lose_nothing(url, tmp_path):
     check(url, made)
 
 
+@pytest.mark.keeps("the PostgreSQL of all tests, started again")
 def test_a_server_that_is_stopped_or_crashes_loses_nothing(postgres, tmp_path):
     url = postgres.fresh()
     database = open_database(url)

@@ -139,6 +139,7 @@ def serving(handle: Handler, *, listen: Any = ("127.0.0.1", 0), tls: Any = None)
         yield peer
     finally:
         server.stop(timeout=0)
+        peer.drop()
 
 
 class Certificate(NamedTuple):

@@ -101,6 +101,7 @@ def test_scripts_forgotten_by_the_server_are_told_again(server):
     arrived(store)
     store.close()
     assert take(store, RATE).remaining[0] == 6
+    store.close()
 
 
 def test_a_worker_connects_anew_any_number_of_times(server):
@@ -261,6 +262,7 @@ def test_a_connection_that_the_server_closed_loses_no_correction(server):
     arrived(store)
     store.close()
     assert take(store, RATE).remaining[0] == 8
+    store.close()
 
 
 def test_an_answer_that_has_arrived_is_not_late_however_busy_we_were(server, monkeypatch):

@@ -170,6 +170,7 @@ def test_readers_of_sqlite_do_not_wait_for_a_writer(tmp_path):
     database.write(writing)
 
 
+@pytest.mark.keeps("the PostgreSQL of all tests, started again")
 def test_an_idle_connection_that_was_cut_is_not_noticed(postgres):
     database = open_database(postgres.url)
     assert database.read(one) == 1
