@@ -25,6 +25,8 @@ from engine.yaml_values import Expand, Values
 
 _KEY_BEFORE = re.compile(rb'"(?:[^"\\]|\\.)*"\s*:\s*$')
 _SHORTEST_SECRET = 4
+_NO_SECRETS = frozenset({"true", "false", "null", "none", "list", "string", "number"})
+"""Values that are words of the messages themselves."""
 _LARGE = 200_000
 """Characters of a text whose nodes are made in another process: they are many times its size."""
 
@@ -89,7 +91,7 @@ class Marked:
     def redact(self, words: str) -> str:
         """The words with every value that was filled in put back to what the file says."""
         for value, said in self.expanded.items():
-            if len(value) >= _SHORTEST_SECRET:
+            if len(value) >= _SHORTEST_SECRET and value not in _NO_SECRETS:
                 words = words.replace(value, said)
         return words
 

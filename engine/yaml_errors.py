@@ -64,14 +64,20 @@ def _hint(lines: list[str], line: int, column: int) -> str:
     if re.search(r"\{[^}]*\$\{|\[[^]]*\$\{", bare):
         return 'inside { } put quotes around it: "${VAR}"'
     char = shown[column - 1 : column]
+    before = shown[: column - 1].rstrip()
+    if before.endswith("*") or char == "*":
+        return 'put quotes around it: "*"'
+    if shown.startswith("---"):
+        return "take out the line '---': a file holds one document"
+    if char == "-" and before == "":
+        return "entries within [ ] have no '- '; is a '[' not closed before?"
     if char in _RESERVED:
         return _RESERVED[char]
     if char in ("]", "}"):
         return f"take out this '{char}', or open it before"
     if char == ":":
         return _colon(lines, line, column)
-    before = shown[: column - 1].rstrip()
-    return 'put quotes around it: "*"' if before.endswith("*") or char == "*" else ""
+    return ""
 
 
 def _colon(lines: list[str], line: int, column: int) -> str:
@@ -80,6 +86,8 @@ def _colon(lines: list[str], line: int, column: int) -> str:
     if ":" in shown[: column - 1]:
         return "put quotes around a value that holds ': '"
     above = next((one for one in reversed(lines[: line - 1]) if one.strip()), "")
+    if re.match(r"-[^-\s]", above.lstrip()):
+        return "a list's entry begins with '- ', a dash and a space: so must the line before"
     if _indent(shown) > _indent(above) and not above.rstrip().endswith(":"):
         columns = f"{_indent(shown)} spaces, the line before by {_indent(above)}"
         return f"it is indented by {columns}: keys of one mapping begin in one column"
@@ -104,7 +112,8 @@ def _bracket(lines: list[str], plain: Fault, start: Fault) -> Fault:
     char = _at(lines, plain.line, plain.column)
     opened = _at(lines, start.line, start.column)
     if plain.line == start.line and char not in ("]", "}"):
-        return plain
+        variable = plain.hint if "${" in plain.hint else ""
+        return plain._replace(hint=variable or "put a comma between two entries")
     message = f"not YAML: the '{opened}' that opens here is not closed"
     what = f"'{char}'" if plain.line == start.line else "what"
     verb = "stands" if what == "what" else "closes something else"
@@ -116,6 +125,10 @@ def _bracket(lines: list[str], plain: Fault, start: Fault) -> Fault:
 def _no_colon(lines: list[str], start: Fault) -> Fault:
     """A line that should be `key: value`."""
     shown = lines[start.line - 1][start.column - 1 :] if start.line <= len(lines) else ""
+    if shown[:1] in ("'", '"') and shown.count(shown[0]) == 1:
+        return start._replace(
+            message=f"not YAML: the {_named(shown[0])} that opens here is not closed"
+        )
     match = re.match(r"([\w.-]+)\s*[:=]\s*(\S.*)", shown)
     hint = f"write '{match[1]}: ...', with a colon and a space" if match else "write 'key: value'"
     return start._replace(message="not YAML: there is no ': ' on this line", hint=hint)

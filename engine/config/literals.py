@@ -12,6 +12,7 @@ from typing import Any
 
 from engine.marked_yaml import Marked
 from engine.problem import Path
+from engine.tokens import PREFIX
 
 _LINE = re.compile(r"\r\n|[\r\n\x85\u2028\u2029]")
 _QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^']|'')*'", re.DOTALL)
@@ -20,6 +21,8 @@ _BLOCK = re.compile(r"[|>][^\n]*\n(?:[ \t]+[^\n]*(?:\n|$)|\n)*")
 _USER = re.compile(r"://[^/@\s:]*:(?P<secret>(?:\$\{[^}]*\}|[^/@\s])+)@")
 _DEFAULT = re.compile(r"\$\{[^}]*?:-(?P<secret>[^}]{16,})\}")
 _BEARER = re.compile(r"\bbearer[\"']?[ \t]*:[ \t]*(?P<secret>(?!\$\{)[^\s,}]+)")
+_MISPLACED = re.compile(r"^(credential|bearer|value|secret|password|.*key)$", re.IGNORECASE)
+"""Keys under which people put a secret as it is, where none belongs."""
 _PUBLIC = re.compile(r"(^|[-_.])(version|beta|organization|project|region)$", re.IGNORECASE)
 """Names of headers and parameters that go with a credential and are none: `api-version`."""
 _HEADER = re.compile(r"authorization|cookie|api-?key|token|secret|password", re.IGNORECASE)
@@ -87,6 +90,9 @@ def secret_places(value: dict[str, Any]) -> Iterator[tuple[Path, str, bool]]:
             (("credentials", index), one)
             for index, one in enumerate(listed if isinstance(listed, list) else ())
         ]
+        for key, text in said.items():
+            if _MISPLACED.search(key) and isinstance(text, str):
+                yield (*at, key), text, False
         for below, credential in ways:
             yield from _of_credential(_mapping(credential), (*at, *below))
         for kind in ("set", "add"):
@@ -95,6 +101,11 @@ def secret_places(value: dict[str, Any]) -> Iterator[tuple[Path, str, bool]]:
         for key in ("url", "proxy"):
             if isinstance(url := said.get(key), str):
                 yield (*at, key), url, True
+    tokens = value.get("tokens")
+    for index, token in enumerate(tokens if isinstance(tokens, list) else ()):
+        for key, text in _mapping(token).items():
+            if isinstance(text, str) and (text.startswith(PREFIX) or _MISPLACED.search(key)):
+                yield ("tokens", index, key), text, False
     traces = _mapping(_mapping(value.get("telemetry")).get("traces"))
     yield from _of_headers(traces.get("headers"), ("telemetry", "traces", "headers"))
     stores = _mapping(value.get("stores"))

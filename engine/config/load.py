@@ -173,8 +173,11 @@ class _Builder:
         if address.startswith("unix:/") or _HOST.fullmatch(host):
             return
         message = "'listen' has no valid host before its port"
-        hint = advice.hint("listen", address, {"pattern": "."}, ["string"])
-        self.findings.error(self.marked, ("server", "listen"), "MW104", message, hint)
+        at, form = ("server", "listen"), {"pattern": "."}
+        hint = advice.hint("listen", address, form, ["string"])
+        if self.marked.reference(at):
+            hint = advice.example("listen", form, ["string"])
+        self.findings.error(self.marked, at, "MW104", message, hint)
 
     def _proxies(self, said: list[str]) -> tuple[Network, ...]:
         found: list[Network] = []

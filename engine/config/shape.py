@@ -130,6 +130,8 @@ def _hint(
     types = _union(details) if name == "anyOf" else details.get("types", ["string"])
     if isinstance(source, Marked) and source.reference(path):
         return advice.example(key, holder, types) if name in ("type", "pattern", "anyOf") else ""
+    if name == "maxProperties":
+        return "what belongs to a policy is indented deeper than its name"
     if name == "const":
         return advice.constant(key, value, details.get("expected_value"))
     if name == "enum":

@@ -71,3 +71,39 @@ def test_no_problem_shows_a_written_secret_even_where_the_file_is_broken(text, t
     assert "sk-1-secret" not in shown
     assert "sk-1-secret" not in findings.texts["f"]
     assert len(findings.texts["f"]) == len(text)
+
+
+TOKEN = "mw-" + "cd" * 32
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        f"tokens: [{{name: alice, sha256: {TOKEN}}}]",
+        f"tokens: [{{name: alice, secret: {TOKEN}}}]",
+        f"upstreams: {{main: {{credential: {TOKEN}}}}}",
+        f"upstreams: {{main: {{api_key: {TOKEN}}}}}",
+        f"upstreams: {{main: {{password: {TOKEN}}}}}",
+        f"telemetry: {{traces: {{headers: {{authorization: {TOKEN}}}}}}}",
+    ],
+)
+def test_a_secret_where_none_belongs_is_hidden_as_well(said):
+    assert found(f"version: 1\n{said}\n") == [TOKEN]
+
+
+@pytest.mark.parametrize(
+    ("name", "secret"),
+    [
+        ("api-version", False),
+        ("Anthropic-Version", False),
+        ("version", False),
+        ("OpenAI-Organization", False),
+        ("openai-project", False),
+        ("api-key", True),
+        ("versioned", True),
+        ("key", True),
+    ],
+)
+def test_public_parameters_beside_a_credential_are_no_secret(name, secret):
+    said = BEFORE + f"{{credential: {{query: {name}, value: 2024-10-21}}}}"
+    assert found(said) == (["2024-10-21"] if secret else [])
