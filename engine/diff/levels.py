@@ -84,7 +84,7 @@ LEVELS: Mapping[str, Rule] = {
     ).named("store-on-failure"),
     "stores.token_ttl": higher_weakens(span).named("store-token-ttl"),
     "stores.journal": Rule(lambda old, new: Level.WEAKER, tell=_journal),
-    "stores.retention": lower_weakens(span),
+    "stores.retention": lower_weakens(span, "for ever"),
     # What is told of the requests, and to whom.
     "telemetry.access_log.format": weaker_towards(..., "off"),
     "telemetry.access_log.fields": losing_weakens(also=("query",)),

@@ -39,8 +39,8 @@ class Rule:
 
     `level` gets the old and the new value, which differ; it is None for a value without effect, and
     for one that `kinds/<module>.py` compares. `show` writes a value; `tell` replaces the sentence
-    that names both values. `kind` is the stable name of the difference, by default made from the
-    path; `weaker` is another name for the weaker level.
+    that names both values, `absent` the word for None. `kind` is the stable name of the difference,
+    by default made from the path; `weaker` is another name for the weaker level.
     """
 
     level: Callable[[Any, Any], Level] | None
@@ -49,6 +49,7 @@ class Rule:
     kind: str = ""
     weaker: str = ""
     module: str = ""
+    absent: str = "none"
 
     def named(self, kind: str, weaker: str = "") -> Rule:
         """The rule with names for its differences."""
@@ -61,7 +62,7 @@ class Rule:
         return f"{key} is {self._shown(new)}, was {self._shown(old)}"
 
     def _shown(self, value: Any) -> str:
-        return plain(value) if value is None else self.show(value)
+        return self.absent if value is None else self.show(value)
 
 
 CHANGES = Rule(lambda old, new: Level.CHANGED)
@@ -86,10 +87,10 @@ def higher_weakens(show: Callable[[Any], str] = plain) -> Rule:
     return replace(rule, show=show)
 
 
-def lower_weakens(show: Callable[[Any], str] = plain) -> Rule:
+def lower_weakens(show: Callable[[Any], str] = plain, absent: str = "none") -> Rule:
     """A number of what is kept, counted or charged; None is all of it."""
     rule = _weaker_if(lambda old, new: new is not None and (old is None or new < old))
-    return replace(rule, show=show)
+    return replace(rule, show=show, absent=absent)
 
 
 def weaker_towards(

@@ -155,11 +155,13 @@ def test_what_came_out_of_the_environment_is_never_shown(tmp_path):
 def test_the_words_of_a_difference_are_those_of_gateway_yaml(base, tmp_path):
     patch = {
         "server": {"max_body": "1MiB", "body_timeout": "90s", "watch": True},
+        "stores": {"retention": "1d"},
         "console": {"docs": False},
     }
     found = between(base, planned(tmp_path, patched(CONFIG, patch), DOCUMENT))
     assert [one.words for one in found] == [
         "body_timeout is 90s, was 1m",
+        "retention is 1d, was for ever",
         "max_body is 1MiB, was 25MB",
         "watch is true, was false",
         "docs is false, was true",
