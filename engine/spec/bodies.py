@@ -21,7 +21,7 @@ from engine.exchange import Exchange
 from engine.json_text import Buffer
 from engine.spec import multipart
 from engine.spec.casting import Cast, compile_cast, takes_any_bytes, takes_any_text
-from engine.spec.forms import compile_form, compile_multipart
+from engine.spec.forms import compile_form, compile_multipart, form_splits_at_commas
 from engine.spec.library import Node
 from engine.spec.schemas import Schemas
 from engine.spec.unknown import Names, compile_names
@@ -152,7 +152,7 @@ def compile_bodies(request_body: Node, schemas: Schemas, *, named: bool = False)
         if "*" in media_type:
             bodies.ranges[media_type] = _range(media_type, media, schemas, validator, named)
             continue
-        parse = _parser(_kind(media_type), media, schemas)
+        parse = _parser(_kind(media_type), media, schemas, validator)
         names = _names(schema, schemas) if named and parse is _json else None
         bodies.rules[media_type] = Rule(parse, validator if parse else None, names)
     return bodies
@@ -173,7 +173,7 @@ def _range(
     for kind, examples in _EXAMPLES.items():
         if any(fnmatchcase(example, name) for example in examples):
             # Most ranges are never sent a form, and reading one takes long to prepare.
-            parse = _parser(kind, media, schemas, later=media.get("encoding").value is None)
+            parse = _parser(kind, media, schemas, validator, later=not media.get("encoding").value)
             rules[kind] = Rule(
                 parse, validator if parse else None, names if kind == "json" else None
             )
@@ -208,7 +208,14 @@ def _kind(media_type: str) -> str:
     return "text" if is_text else ""
 
 
-def _parser(kind: str, media: Node, schemas: Schemas, *, later: bool = False) -> Parse | None:
+def _parser(
+    kind: str,
+    media: Node,
+    schemas: Schemas,
+    validator: jsonschema_rs.Validator | None,
+    *,
+    later: bool = False,
+) -> Parse | None:
     """How bodies of a kind are parsed; `later`: what that takes is prepared for the first one."""
     if kind == "json":
         return _json
@@ -217,6 +224,9 @@ def _parser(kind: str, media: Node, schemas: Schemas, *, later: bool = False) ->
     resolve = schemas.resolve(schema)
     if kind == "form":
         form = _compiled(lambda: compile_form(shape, encoding, resolve), later)
+        if validator is not None and form_splits_at_commas(shape, encoding, resolve):
+            decoded = compile_form(shape, encoding, resolve, decoded=True)
+            return lambda exchange: _form_with_commas(form(), decoded, validator, exchange)
         return lambda exchange: _form(form(), exchange)
     if kind == "multipart":
         parts = _compiled(lambda: compile_multipart(shape, encoding, resolve), later)
@@ -277,6 +287,24 @@ def _form(read: Callable[[bytes], dict[str, object]], exchange: Exchange) -> Any
         return read(bytes(exchange.body.buffer))
     except Malformed as error:
         raise GatewayError(400, "invalid_form", f"The form cannot be read: {error}") from error
+
+
+def _form_with_commas(
+    read: Callable[[bytes], dict[str, object]],
+    read_decoded: Callable[[bytes], dict[str, object]],
+    validator: jsonschema_rs.Validator,
+    exchange: Exchange,
+) -> Any:
+    """The form; where it is valid only with its encoded commas as commas, that reading."""
+    if b"%2c" in bytes(exchange.body.buffer).lower():
+        for reading in (read, read_decoded):
+            try:
+                value = _form(reading, exchange)
+            except GatewayError:
+                continue  # raised again below, in the words of the strict reading
+            if validator.is_valid(value):
+                return value
+    return _form(read, exchange)
 
 
 def _multipart(read: Callable[..., dict[str, object]], exchange: Exchange) -> Any:

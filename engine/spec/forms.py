@@ -26,7 +26,7 @@ from engine.spec.casting import (
     properties_of,
 )
 from engine.spec.multipart import Buffer, Part
-from engine.spec.parameters import compile_reader
+from engine.spec.parameters import compile_reader, splits_at_commas
 from engine.spec.query import Query, decode
 from engine.spec.shape import compile_shape
 from engine.spec.styles import Reader, nested_in, parse_json
@@ -39,18 +39,18 @@ _Leaf = tuple[Buffer, Part]
 
 
 def compile_form(
-    schema: object, encoding: Encoding, resolve: Resolve
+    schema: object, encoding: Encoding, resolve: Resolve, *, decoded: bool = False
 ) -> Callable[[bytes], dict[str, object]]:
     """The reader of application/x-www-form-urlencoded bodies.
 
     Every declared property is read by its `encoding`: style and explode (form and true if not
     said), or a JSON `contentType`. A list or object without a declared style may come in brackets
     as well (`a[b]=x`, `a[]=x`). Other fields are kept under their own names: text, or a list if
-    repeated. Raises Malformed.
+    repeated. `decoded`: encoded commas separate the items of a field as well. Raises Malformed.
     """
     properties = properties_of(schema, resolve)
     fields = [
-        _compile_field(name, sub, (encoding or {}).get(name, {}), resolve, properties)
+        _compile_field(name, sub, (encoding or {}).get(name, {}), resolve, properties, decoded)
         for name, sub in properties.items()
     ]
     names = frozenset(properties).union(*(field.names for field in fields))
@@ -72,6 +72,18 @@ def compile_form(
     return read
 
 
+def form_splits_at_commas(schema: object, encoding: Encoding, resolve: Resolve) -> bool:
+    """Whether a field of the form holds a list or object in one text, with commas."""
+    properties = properties_of(schema, resolve)
+    return any(
+        name in properties
+        and splits_at_commas(
+            "form", how.get("style"), how.get("explode"), properties[name], resolve
+        )
+        for name, how in (encoding or {}).items()
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class _Field:
     """A declared property: its reader, and what in the body belongs to it."""
@@ -88,6 +100,7 @@ def _compile_field(
     how: Mapping[str, Any],
     resolve: Resolve,
     declared: Collection[str],
+    decoded: bool,
 ) -> _Field:
     def reader(style: str | None, media_type: str | None = None) -> Reader:
         return compile_reader(
@@ -99,6 +112,8 @@ def _compile_field(
             explode=how.get("explode"),
             media_type=media_type,
             reserved=declared,
+            decoded=decoded
+            and splits_at_commas("form", style, how.get("explode"), schema, resolve),
         )
 
     style, kind = how.get("style"), kind_of(schema, resolve)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
@@ -15,7 +16,7 @@ from engine.problem import Findings, Path, Source
 from engine.spec import paths
 from engine.spec.bodies import Bodies, compile_bodies
 from engine.spec.library import Node
-from engine.spec.parameters import compile_reader
+from engine.spec.parameters import compile_reader, splits_at_commas
 from engine.spec.query import Query
 from engine.spec.repairs.addresses import Address
 from engine.spec.schemas import Schemas
@@ -25,20 +26,26 @@ from engine.spec.words import explain
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A declared parameter: where it stands, how it is read, what it must be."""
+    """A declared parameter: where it stands, how it is read, what it must be.
+
+    `read_decoded` reads encoded commas as commas; it counts where `read` finds no valid value.
+    """
 
     name: str
     place: str
     required: bool
     read: Callable[[Any], Any]
     validator: jsonschema_rs.Validator | None
+    read_decoded: Callable[[Any], Any] | None = None
 
-    def check(self, source: Any) -> None:
-        """Read the parameter from its source. Raises GatewayError 400 with its name."""
+    def check(self, source: Any) -> Any:
+        """The parameter's value, or MISSING. Raises GatewayError 400 with its name."""
         try:
             value = self.read(source)
         except Malformed as error:
-            raise GatewayError(400, "invalid_value", f"{error}", param=self.name) from error
+            if (value := self._decoded(source)) is MISSING:
+                raise GatewayError(400, "invalid_value", f"{error}", param=self.name) from error
+            return value
         if value is MISSING:
             if self.required:
                 raise GatewayError(
@@ -48,8 +55,21 @@ class Parameter:
                     param=self.name,
                 )
         elif self.validator is not None and not self.validator.is_valid(value):
+            if (decoded := self._decoded(source)) is not MISSING:
+                return decoded
             refusal = explain(self.validator, value, self.name)
             raise GatewayError(400, refusal.code, refusal.message, param=refusal.param)
+        return value
+
+    def _decoded(self, source: Any) -> Any:
+        """The value where encoded commas are commas; MISSING if it is not valid either."""
+        if self.read_decoded is None or self.validator is None:
+            return MISSING
+        try:
+            value = self.read_decoded(source)
+        except Malformed:
+            return MISSING
+        return value if value is not MISSING and self.validator.is_valid(value) else MISSING
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,16 +236,22 @@ def _parameter(node: Node, name: str, place: str, schemas: Schemas) -> Parameter
     media_type, schema = None, node.get("schema")
     if contents:
         media_type, schema = contents[0][0], contents[0][1].get("schema")
-    read = compile_reader(
+    style, explode = node.text("style") or None, node.value.get("explode")
+    shape, resolve = schema.value or {}, schemas.resolve(schema)
+    compile_read = partial(
+        compile_reader,
         name=name,
         location=place,
-        schema=schema.value or {},
-        resolve=schemas.resolve(schema),
-        style=node.text("style") or None,
-        explode=node.value.get("explode"),
+        schema=shape,
+        resolve=resolve,
+        style=style,
+        explode=explode,
         media_type=media_type,
         allow_empty_value=node.value.get("allowEmptyValue") is True,
     )
+    read = compile_read()
+    splits = media_type is None and splits_at_commas(place, style, explode, shape, resolve)
     validator = schemas.validator(schema) if schema.value is not None else None
     required = node.value.get("required") is True or place == "path"
-    return Parameter(name, place, required, read, validator)
+    read_decoded = compile_read(decoded=True) if splits and validator is not None else None
+    return Parameter(name, place, required, read, validator, read_decoded)

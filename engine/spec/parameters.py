@@ -59,13 +59,15 @@ def compile_reader(
     media_type: str | None = None,
     allow_empty_value: bool = False,
     reserved: Collection[str] = (),
+    decoded: bool = False,
 ) -> Reader:
     """The function from a request's Source to the parameter's value, or MISSING.
 
     `location` says what the Source is: path, the raw template variable (with its leading "." or
     ";name="); query, or form for a field of a form body, a Query; header and cookie, the raw
     header or None. A `media_type` means a `content` parameter. `reserved` names belong to other
-    parameters: objects leave them alone. Readers raise Malformed.
+    parameters: objects leave them alone. `decoded`: percent-encoded commas separate as well (see
+    `splits_at_commas`). Readers raise Malformed.
     Raises ValueError for an unknown location or a style that it does not have.
     """
     style = _style(style, location)
@@ -75,19 +77,57 @@ def compile_reader(
     found = _values(location, style, name, where)
     if media_type is not None:
         return content_reader(found, clean, media_type, where)
+    if decoded:
+        found, clean = _decoded(found, clean), _identity
     shape = compile_shape(schema, resolve)
     kind = kind_of(schema, resolve)
     if style == "deepObject":
         return deep_reader(name, clean, shape, where, reserved)
     if kind == "object" and explode:
         wanted = frozenset(properties_of(schema, resolve)) - frozenset(reserved)
-        return exploded_reader(_pairs(location, style, wanted, clean, where), found, clean, shape)
+        pairs = _pairs(location, style, wanted, clean, where)
+        if decoded and style == "simple":
+            pairs = _pairs_of_list(found, where)
+        return exploded_reader(pairs, found, clean, shape)
     split = _split_cookie(name) if location == "cookie" and explode else _splitter(style, explode)
     if kind == "object" and split is not None:
         return object_reader(found, split, clean, shape, where)
     read = list_reader(found, None if kind == "primitive" else split, clean, shape)
     leaves_out = allow_empty_value and not types_of(schema, resolve) & {"string", "any"}
     return or_missing(found, read) if leaves_out and shape([""]) == "" else read
+
+
+def splits_at_commas(
+    location: str, style: str | None, explode: bool | None, schema: object, resolve: Resolve
+) -> bool:
+    """Whether a parameter is a list or object in one text, with commas that a client may encode.
+
+    The standard makes an encoded comma data, but common URL builders encode every comma. A header
+    is not percent-encoded at all.
+    """
+    style = _style(style, location)
+    explode = style == "form" if explode is None else explode
+    if location == "header" or kind_of(schema, resolve) == "primitive":
+        return False
+    return style == "simple" or (style in ("form", "label", "matrix") and not explode)
+
+
+def _decoded(found: Found, clean: Clean) -> Found:
+    return lambda source: [clean(text) for text in found(source)]
+
+
+def _identity(text: str) -> str:
+    return text
+
+
+def _pairs_of_list(found: Found, where: str) -> Pairs:
+    """As `_pairs` of the style simple, from what was decoded."""
+
+    def pairs(source: Source) -> list[tuple[str, str]] | None:
+        texts = found(source)
+        return _named(texts[0].split(","), _identity, where) if texts else None
+
+    return pairs
 
 
 def _style(style: str | None, location: str) -> str:
