@@ -15,7 +15,7 @@ from engine.listen import ListenAddress
 from engine.model_operations import ModelOperations
 from engine.pipeline import compose
 from engine.plan import Plan, Route
-from engine.readings import of_door, of_upstreams
+from engine.readings import of_door, of_reports, of_upstreams
 from engine.relay.websocket.session import Limits
 from engine.relay.websocket.sessions import Sessions
 from engine.router import Application, Resource, application
@@ -110,6 +110,7 @@ def build(
     app.leaving = services.health.leave
     app.interrupt = lambda: _interrupt(door, parts)
     services.readings.append(of_upstreams(upstreams))
+    services.readings.append(of_reports())
     services.readings.append(of_door(lambda: door.open, lambda: len(parts.sessions)))
     for route in plan.routes:
         operation = route.operation

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from engine.stages import would_reject
 from engine.telemetry import names
 from engine.telemetry.names import Read, Reading
 
@@ -85,6 +86,16 @@ def of_directory(directory: Directory) -> Read:
         for result in ("asked", "failed", "unknown", "stale"):
             yield names.LOOKUPS, (result,), getattr(directory, result)
         yield names.RECORDS_AWAY, (), float(directory.away)
+
+    return read
+
+
+def of_reports() -> Read:
+    """What was let through although it is not as its document says."""
+
+    def read() -> Iterator[Reading]:
+        for labels, count in list(would_reject.codes.items()):
+            yield names.WOULD_REJECT, labels, count
 
     return read
 

@@ -186,13 +186,16 @@ def environ_of(request: Request) -> Environ:
 @contextmanager
 def _counted(places: list[str]) -> Iterator[None]:
     """The places that would have been refused go to `places`, and are counted nowhere."""
-    before = would_reject.counted.copy()
+    places_before, codes_before = would_reject.counted.copy(), would_reject.codes.copy()
+    would_reject.complaints.clear()  # each request is told of, however alike they are
     try:
         yield
     finally:
-        places += [place for _, place in (would_reject.counted - before).elements()]
+        places += [place for _, place in (would_reject.counted - places_before).elements()]
         would_reject.counted.clear()
-        would_reject.counted.update(before)
+        would_reject.counted.update(places_before)
+        would_reject.codes.clear()
+        would_reject.codes.update(codes_before)
 
 
 class _Ear(logging.Handler):

@@ -29,7 +29,7 @@ def report_answers(operation: str, answers: Answers) -> Stage:
         refusal = answers.check(status, body)
         if refusal is not None:
             place = f"response.{refusal.param}" if refusal.param else "response"
-            note(exchange.request_id, operation, refusal.code, place)
+            note(exchange.request_id, operation, refusal.code, place, "response")
 
     def _watched(body: Iterable[bytes], status: int, exchange: Exchange) -> Iterator[bytes]:
         held: list[bytes] = []

@@ -1,21 +1,26 @@
 """What would have been refused where a route only reports: counted and logged, never gating.
 
 Places are counted without indexes; what a caller wrote (values, and names that no document knows)
-is in neither the count nor the log.
+is in neither the count nor the log. The metric has the codes, of which there are few; the log names
+a place when it first comes up and then at most once a minute, with how often.
 """
 
 from __future__ import annotations
 
-import logging
 import re
 from collections import Counter
 
 from engine.errors import GatewayError
-
-log = logging.getLogger("modelway")
+from engine.stores.seldom import Seldom
 
 counted: Counter[tuple[str, str]] = Counter()
 """Refusals that were not made in this process, by operation and place."""
+
+codes: Counter[tuple[str, str, str]] = Counter()
+"""The same by operation, part (`request` or `response`) and code."""
+
+complaints: dict[tuple[str, str], Seldom] = {}
+"""What the log has said, by operation and place."""
 
 MOST_PLACES = 2000
 OTHER = "other"
@@ -24,8 +29,10 @@ _INDEX = re.compile(r"\[\d+\]")
 _NAMES_OF_CALLERS = frozenset({"unknown_parameter"})
 
 
-def note(request_id: str, operation: str, code: str, place: str | None) -> None:
-    """Count and log one refusal that is not made. `place` is that of the request's part."""
+def note(
+    request_id: str, operation: str, code: str, place: str | None, part: str = "request"
+) -> None:
+    """Count and log one refusal that is not made. `place` is within the `part`."""
     said = _INDEX.sub("[]", place or "")
     if code in _NAMES_OF_CALLERS:
         said = said.rpartition(".")[0]
@@ -33,7 +40,9 @@ def note(request_id: str, operation: str, code: str, place: str | None) -> None:
     if key not in counted and len(counted) >= MOST_PLACES:
         key = (operation, OTHER)
     counted[key] += 1
-    log.warning(
+    codes[operation, part, code] += 1
+    complaint = complaints.setdefault(key, Seldom())
+    complaint.say(
         "request %s: %s would refuse it (%s at %r)", request_id, operation, code, said or "body"
     )
 

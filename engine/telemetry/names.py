@@ -112,6 +112,12 @@ REFUSALS = _counter(
     "operation code",
     "Requests refused with a 4xx of the gateway's own; code is that of the error.",
 )
+WOULD_REJECT = _counter(
+    "modelway_would_reject_total",
+    "operation part code",
+    "What strict validation would refuse where a route only reports: part is request or response, "
+    "code that of the error. The log has the places.",
+)
 LIMITS = _counter(
     "modelway_limits_hit_total",
     "policy",

@@ -381,3 +381,19 @@ policies: [rate_limit: {requests: 10, per: 1m}]
         assert ready.status == 503
         assert "redis at 127.0.0.1:9" in ready.json()["stores"]["counters"]
         assert ask(front.port, chat()).status == 503
+
+
+def test_what_is_only_reported_is_counted_and_logged(tmp_path, upstream):
+    config = project(tmp_path, upstream.url, {"chat": "[]"})
+    config = config.replace("{operation: small.chat,", "{operation: small.chat, validate: report,")
+    with gateway(tmp_path, config) as front:
+        for _ in range(3):
+            assert ask(front.port, chat(max_tokens="many, said he")).status == 200
+        counted = {"operation": "small.chat", "part": "request", "code": "invalid_type"}
+        until(
+            lambda: metric(front.port, "modelway_would_reject_total", **counted) == 3,
+            "three that would have been refused",
+        )
+        said = front.said()
+        assert 1 <= said.count("small.chat would refuse it (invalid_type at 'max_tokens')") <= 2
+        assert "said he" not in said

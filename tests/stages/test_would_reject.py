@@ -47,9 +47,12 @@ PATHS = {
 
 @pytest.fixture(autouse=True)
 def counted() -> Iterator[Any]:
-    would_reject.counted.clear()
+    kept = (would_reject.counted, would_reject.codes, would_reject.complaints)
+    for one in kept:
+        one.clear()
     yield would_reject.counted
-    would_reject.counted.clear()
+    for one in kept:
+        one.clear()
 
 
 def passed(
@@ -102,6 +105,20 @@ def test_the_log_has_no_word_of_the_caller(
         passed(tmp_path, exchange({"list": [], "secret": 1}))
     assert "req-1: api.x would refuse it (invalid_type at 'list[].n')" in caplog.text
     assert "secret" not in caplog.text
+
+
+def test_the_log_names_a_place_once_a_minute_and_all_are_counted(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    for _ in range(100):
+        would_reject.note("r", "api.x", "invalid_type", "list[3].n")
+        would_reject.note("r", "api.x", "invalid_type", "response.n", "response")
+        would_reject.note("r", "api.x", "invalid_type", "response")
+    assert len(caplog.records) == 3
+    assert would_reject.codes == {
+        ("api.x", "request", "invalid_type"): 200,
+        ("api.x", "response", "invalid_type"): 100,
+    }
 
 
 def test_places_are_bounded(monkeypatch: pytest.MonkeyPatch, counted: Any) -> None:
