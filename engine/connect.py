@@ -33,7 +33,11 @@ _PATIENCE = 1.0
 """Seconds in which a store has to answer whether it is there."""
 
 
-class CannotConnect(Exception):
+class CannotServe(Exception):
+    """A plan cannot be served; `str` says why, in a sentence."""
+
+
+class CannotConnect(CannotServe):
     """A store cannot be used as it is, and nothing may be served without it; `str` says why and
     what to do."""
 

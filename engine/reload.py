@@ -119,7 +119,7 @@ class Plans:
         if not still or now == self._seen:
             return False
         self._seen = now
-        trial = self._try()
+        trial = self._try(known=self._tried)
         if trial.hash and trial.hash == self._tried:
             return False
         self._next = trial
@@ -184,8 +184,8 @@ class Plans:
         assert planned.plan is not None
         return taken(_addresses(planned.plan), _addresses(self.plan).values()) or ""
 
-    def _try(self) -> Trial:
-        return try_out(self._make, self._boot, self._seconds)
+    def _try(self, known: str = "") -> Trial:
+        return try_out(self._make, self._boot, self._seconds, known)
 
     def _planned(self) -> Planned | None:
         """Another plan. None for a fault of ours: it must not end the master that serves."""

@@ -23,7 +23,7 @@ from gunicorn.glogging import Logger
 from engine import rundir
 from engine.boot_pipe import BootPipe
 from engine.config.model import Server
-from engine.connect import CannotConnect
+from engine.connect import CannotServe
 from engine.shutdown import LEAST_GRACE
 
 _ENDING: dict[int, int] = {signal.SIGQUIT: 0, signal.SIGINT: 1, signal.SIGTERM: 2}
@@ -161,7 +161,7 @@ class Master(Arbiter):  # type: ignore[misc]
             return
         self.close_left_behind()
         self.app.confirm()
-        self.manage_workers()
+        super().manage_workers()  # which ends the oldest; ours might begin another reload
         self._await_end(lambda age: age <= last)
 
     def close_left_behind(self) -> None:
@@ -298,7 +298,7 @@ class Gunicorn(BaseApplication):  # type: ignore[misc]
         shows an AppImportError, and no traceback."""
         try:
             return self._build()
-        except (OSError, CannotConnect) as error:
+        except (CannotServe, OSError) as error:
             self.boots.tell_failed(str(error))
             raise AppImportError(f"modelway: {error}") from error
         except Exception as error:

@@ -20,10 +20,6 @@ _GARBAGE = (10_000, 10, 30)
 nothing of that; a search through all that 5,000 streams hold would stop the worker."""
 
 
-class CannotServe(Exception):
-    """A plan cannot be served; `str` says why, in a sentence."""
-
-
 def metrics_folder(plan: Plan, master: int) -> Path | None:
     """Where the workers of that master meet; None when there are no metrics. Raises OSError."""
     return folder_of(master) if plan.config.telemetry.metrics else None

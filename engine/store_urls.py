@@ -39,6 +39,8 @@ def _of_counters(url: str) -> str:
 
     if not _has_port(url):
         return PORT
+    if url.startswith("unix:") and not urlsplit(url).path:
+        return "the path of the socket is missing; write unix:///run/redis.sock"
     try:
         Redis(url)
     except ValueError as error:

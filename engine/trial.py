@@ -9,10 +9,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import gevent
+
 from engine.child_process import ChildFailed, in_words, run
+from engine.connect import CannotServe
 from engine.plan import Plan, Planned
 from engine.problem import render
-from engine.serving import CannotServe
 
 SECONDS = 60.0
 """How long planning and starting a config may take."""
@@ -34,16 +36,19 @@ class Trial:
     warning: str = ""
 
 
-def try_out(make: Callable[[], Planned], boot: Boot, seconds: float = SECONDS) -> Trial:
-    """Plan a config with `make`, and start it with `boot`. To be called where no other thread
-    runs."""
+def try_out(
+    make: Callable[[], Planned], boot: Boot, seconds: float = SECONDS, known: str = ""
+) -> Trial:
+    """Plan a config with `make`, and start it with `boot`, unless its hash is `known` already. To
+    be called where no other thread runs."""
     try:
-        return run(lambda: _try_out(make, boot), seconds=seconds)
+        return run(lambda: _try_out(make, boot, known), seconds=seconds)
     except ChildFailed as failure:
         return Trial(error=f"trying the config in a process of its own {failure}")
 
 
-def _try_out(make: Callable[[], Planned], boot: Boot) -> Trial:
+def _try_out(make: Callable[[], Planned], boot: Boot, known: str) -> Trial:
+    gevent.reinit()  # a hub that was used before the fork would wait for threads that are not here
     try:
         planned = make()
     except MemoryError:
@@ -51,6 +56,8 @@ def _try_out(make: Callable[[], Planned], boot: Boot) -> Trial:
     except Exception as error:  # noqa: BLE001 - a fault of ours must not end the gateway
         return Trial(error=f"planning it failed, a fault of this program: {in_words(error)}")
     files = dict(planned.files)
+    if planned.hash == known:
+        return Trial(planned.hash, files)
     if planned.plan is None:
         return Trial(planned.hash, files, error=_problems(planned))
     redact = planned.plan.config.source.redact

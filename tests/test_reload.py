@@ -5,13 +5,14 @@ import os
 import signal
 import threading
 
+import gevent
 import pytest
 
 from engine import plan
 from engine.child_process import MEMORY
+from engine.connect import CannotServe
 from engine.reload import Plans, read
 from engine.rundir import prepare
-from engine.serving import CannotServe
 
 CONFIG = """
 version: 1
@@ -127,6 +128,16 @@ def test_a_config_that_takes_all_memory_is_refused(place):
     assert "more memory than it may have" in reloaded_with(place, grows)
 
 
+def test_a_trial_does_not_wait_for_threads_that_only_its_parent_has(place):
+    gevent.get_hub().threadpool.apply(os.getpid)  # the hub has a thread now
+
+    def asks(planned):
+        gevent.get_hub().threadpool.apply(os.getpid)
+        raise CannotServe("it went on")
+
+    assert reloaded_with(place, asks, 20.0) == "it went on"
+
+
 def test_files_that_change_between_trial_and_plan_are_tried_again(place):
     """Every other plan sees another text: what was tried is never what would be served."""
     turns = itertools.count()
@@ -183,6 +194,20 @@ def test_a_file_that_is_written_anew_with_the_same_words_changes_nothing(place):
     os.utime(place.document, (1, 1))
     (place.config.parent / "something else").write_text("")
     assert [place.plans.changed() for _ in range(3)] == [False] * 3
+
+
+def test_a_folder_that_changes_starts_nothing_on_trial(place):
+    """SQLite makes and removes files beside the config all day."""
+
+    def starts(planned):
+        raise CannotServe("it was started")
+
+    plans = Plans(place.make(), place.make, place.run, starts)
+    for number in range(3):
+        (place.config.parent / f"usage.db-{number}").write_text("")
+        assert [plans.changed(), plans.changed()] == [False, False]
+    place.config.write_text(CONFIG + "# changed\n")
+    assert [plans.changed(), plans.changed()] == [False, True]
 
 
 def test_a_fault_of_ours_in_planning_leaves_the_last_good_plan(place, caplog):

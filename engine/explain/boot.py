@@ -19,7 +19,7 @@ from urllib.parse import quote
 import orjson
 
 from engine.app import build
-from engine.connect import CannotConnect, prepare, services_of
+from engine.connect import CannotServe, prepare, services_of
 from engine.exchange import Exchange, Handler, Response, Stage
 from engine.explain.rehearsal import environ_of, play, put_on
 from engine.explain.seen import Answers, Request
@@ -28,7 +28,6 @@ from engine.mock.invent import invent
 from engine.observing import observing
 from engine.plan import Plan, Route
 from engine.router import Application
-from engine.serving import CannotServe
 from engine.spec import paths
 from engine.spec.casting import is_json
 from engine.spec.library import Node
@@ -62,7 +61,7 @@ def boot(plan: Plan, *, migrate: bool = False) -> Booted:
                 raise CannotServe(f"a request is not accounted for: {faults[0]}")
         if migrate and (warning := prepare(plan.config)):
             return replace(booted, warning=warning)
-    except (CannotConnect, OSError) as error:
+    except OSError as error:
         raise CannotServe(str(error)) from error
     return booted
 

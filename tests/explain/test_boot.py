@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from engine import plan
+from engine.connect import CannotServe
 from engine.explain import boot as module
 from engine.explain.boot import boot
 from engine.rundir import rundir
-from engine.serving import CannotServe
 from engine.stores.records.database import open_database
 from tests.support.recording import recorder
 
