@@ -7,6 +7,7 @@ a request.
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from ipaddress import ip_address, ip_network
 from typing import Any
@@ -141,6 +142,14 @@ class StrictRequest(message.Request):  # type: ignore[misc]
         again.set_body_reader()
         return again
 
+    def read_into(self, unreader: Any, buf: bytearray, stop: bool = False) -> None:
+        """Read more of the head, with the names of CORRELATION_IDS as they are known here."""
+        super().read_into(unreader, buf, stop)
+        end = buf.find(b"\r\n\r\n")
+        if buf.find(b"_id:", 0, end if end >= 0 else len(buf)) >= 0:
+            end = end if end >= 0 else len(buf)
+            buf[:end] = CORRELATION_IDS.sub(rb"\1-id:", bytes(buf[:end]))
+
     def _parse_fast(self, unreader: Any, buf: bytearray) -> bytes:
         data = bytes(buf)
         try:
@@ -216,6 +225,10 @@ class StrictRequest(message.Request):  # type: ignore[misc]
             return True
         return _trusted(peer[0], tuple(self.cfg.forwarded_allow_ips))
 
+
+CORRELATION_IDS = re.compile(rb"(?<=\r\n)((?i:session|conversation|thread))_id:")
+"""Names with an underscore that coding agents send; every other such name is refused, as servers
+cannot tell it from the one with a dash. These are taken for the one with a dash."""
 
 _ODD = "_"
 """What stands for every name with an underscore."""

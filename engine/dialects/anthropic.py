@@ -195,7 +195,12 @@ DIALECT = Dialect(
     has_content=_has_content,
     meter=Meter(usage_of=_usage_of, tally=_Tally),
     heartbeat=b'event: ping\ndata: {"type":"ping"}\n\n',
-    request_headers=("anthropic-version", "anthropic-beta", "idempotency-key"),
+    request_headers=(
+        *("anthropic-version", "anthropic-beta", "idempotency-key", "x-client-request-id"),
+        # By which Claude Code and its kin say who they are and which requests belong together.
+        *("x-app", "x-claude-code-session-id", "x-claude-code-agent-id", "x-session-id"),
+        "x-claude-code-parent-agent-id",
+    ),
     response_headers=(
         *("anthropic-ratelimit-*", "anthropic-priority-*", "anthropic-fast-*", "cf-ray"),
         *("x-amzn-requestid", "x-amzn-bedrock-*"),

@@ -204,7 +204,7 @@ DIALECT = Dialect(
         repeats=True,
         members=("usageMetadata",),
     ),
-    request_headers=("x-goog-api-client",),
+    request_headers=("x-goog-api-client", "x-server-timeout", "x-client-request-id"),
     response_headers=("x-goog-request-id", "x-gemini-*", "x-vertex-ai-*"),
     hidden_headers=frozenset({"set-cookie"}),
     event_names=False,

@@ -328,7 +328,14 @@ DIALECT = Dialect(
         image="b64_json",
     ),
     heartbeat=b": keep-alive\n\n",
-    request_headers=("openai-beta", "idempotency-key"),
+    request_headers=(
+        *("openai-beta", "idempotency-key", "x-client-request-id"),
+        # By which Codex and its kin say who they are and which requests belong together.
+        *("originator", "version", "session-id", "thread-id", "conversation-id"),
+        *("x-session-id", "x-session-affinity", "x-openai-subagent", "x-codex-turn-state"),
+        *("x-codex-turn-metadata", "x-codex-beta-features", "x-codex-window-id"),
+        *("x-codex-parent-thread-id", "x-codex-installation-id"),
+    ),
     response_headers=(
         *("openai-processing-ms", "openai-version", "openai-model", "x-codex-*"),
         *("cf-ray", "x-reasoning-included", "x-models-etag"),

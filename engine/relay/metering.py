@@ -1,7 +1,7 @@
 """Reading what a request used from its answer as it passes, at constant memory.
 
 `reader(meter, media_type)` is fed what comes from the upstream; at the end `told()` gives what it
-said, `complete(estimate)` fills in what it did not.
+said, `complete(estimate)` fills in what it did not. An answer that came encoded is decoded for it.
 """
 
 from __future__ import annotations
@@ -11,8 +11,10 @@ from typing import Protocol
 
 from engine.metering import Meter
 from engine.relay.answer_text import BYTES_PER_TOKEN, parsed
+from engine.relay.decoding import Decoder, Undecodable, decoder
 from engine.relay.metered_body import PARSED_BODY, BodyReader
 from engine.relay.metered_events import EventReader
+from engine.relay.sse import Cleaner, EventTooLarge
 from engine.usage import Usage
 
 
@@ -35,8 +37,11 @@ class Reader(Protocol):
         the text that came."""
 
 
-def reader(meter: Meter | None, media_type: str) -> Reader:
-    """The reader for an answer of that media type (lower case, without parameters)."""
+def reader(meter: Meter | None, media_type: str, encoding: str = "") -> Reader:
+    """The reader for an answer of that media type (lower case, without parameters) and that
+    Content-Encoding."""
+    if encoding and (decodes := decoder(encoding)) is not None:
+        return DecodingReader(decodes, reader(meter, media_type), media_type)
     if meter is not None and media_type == "text/event-stream":
         return EventReader(meter)
     if meter is not None and (media_type == "application/json" or media_type.endswith("+json")):
@@ -69,3 +74,29 @@ class SizeReader:
     def complete(self, estimate: Usage) -> Usage:
         output = self.size // BYTES_PER_TOKEN if self._text else 0
         return replace(estimate, output=output, reasoning=0, source="estimated")
+
+
+class DecodingReader:
+    """Of an encoded answer: gives another reader what it decodes to, up to the decoder's bound.
+    What is not what its encoding says, or longer, is read as far as it went."""
+
+    def __init__(self, decodes: Decoder, inner: Reader, media_type: str) -> None:
+        self.size = 0
+        self.usage, self.told, self.complete = inner.usage, inner.told, inner.complete
+        self._decodes: Decoder | None = decodes
+        self._feed = inner.feed
+        # A reader of events is fed clean ones, as a stream that is not encoded comes to it.
+        self._cleaner = Cleaner() if media_type == "text/event-stream" else None
+
+    def feed(self, data: bytes) -> None:
+        self.size += len(data)
+        if self._decodes is None:
+            return
+        try:
+            for piece in self._decodes.feed(data):
+                if self._cleaner is None:
+                    self._feed(piece)
+                elif events := self._cleaner.feed(piece):
+                    self._feed(events)
+        except (Undecodable, EventTooLarge):
+            self._decodes = None

@@ -38,13 +38,15 @@ def meter(dialect: Dialect, takes: Takes, services: Services) -> Stage:
         except (CallerGone, GreenletExit):
             _left(exchange, metered, services)
             raise
-        body, media_type = response.body, _media_type(response)
+        body = response.body
+        media_type, encoding = _kind(response)
         account.stream = response.status < 400 and media_type == "text/event-stream"
         if isinstance(body, bytes):
             if metered and account.told and response.status < 400:  # an upstream's, and whole
-                _charge(exchange, _used_by(body, media_type, exchange, dialect.meter), services)
+                used = _used_by(body, media_type, encoding, exchange, dialect.meter)
+                _charge(exchange, used, services)
             return response
-        passing = reader(dialect.meter if metered else None, media_type)
+        passing = reader(dialect.meter if metered else None, media_type, encoding)
 
         def conclude() -> None:
             account.bytes_out = passing.size
@@ -52,7 +54,7 @@ def meter(dialect: Dialect, takes: Takes, services: Services) -> Stage:
                 _charge(exchange, _used(exchange, passing), services)
 
         exchange.on_end.append(conclude)
-        if account.stream:
+        if account.stream and not encoding:
             flow = body if isinstance(body, Flow) else Flow(body, Passage())
             flow.passage.steps.append(_noting(passing, bool(exchange.edits), account))
             response.body = flow
@@ -63,12 +65,14 @@ def meter(dialect: Dialect, takes: Takes, services: Services) -> Stage:
     return stage
 
 
-def _used_by(body: bytes, media_type: str, exchange: Exchange, meter: Meter | None) -> Usage:
+def _used_by(
+    body: bytes, media_type: str, encoding: str, exchange: Exchange, meter: Meter | None
+) -> Usage:
     """What an answer that came whole has used."""
-    said = usage_in(meter, media_type, body) if meter is not None else None
+    said = usage_in(meter, media_type, body) if meter is not None and not encoding else None
     if said is not None:
         return _known(said, exchange)
-    passing = reader(meter, media_type)
+    passing = reader(meter, media_type, encoding)
     passing.feed(body)
     return _used(exchange, passing)
 
@@ -135,11 +139,15 @@ def _noting(passing: Reader, hidden: bool, account: Account) -> Step:
     return note
 
 
-def _media_type(response: Response) -> str:
+def _kind(response: Response) -> tuple[str, str]:
+    """The media type of an answer and its encoding, "" for none."""
+    media_type = encoding = ""
     for name, value in response.headers:
         if name == "content-type":
-            return _essence(value)
-    return ""
+            media_type = media_type or _essence(value)
+        elif name == "content-encoding" and value.strip().lower() != "identity":
+            encoding = f"{encoding}, {value}" if encoding else value
+    return media_type, encoding
 
 
 @lru_cache(maxsize=256)

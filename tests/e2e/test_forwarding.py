@@ -368,6 +368,61 @@ def test_headers_pass_by_an_allow_list(port: int, upstream: Recorder) -> None:
     assert len(received.headers) == len(got) + 1
 
 
+CORRELATION = {
+    CHAT: {
+        "originator": "codex_cli_rs",
+        "version": "0.169.0",
+        "session-id": "s-1",
+        "thread-id": "t-1",
+        "x-client-request-id": "c-1",
+        "x-codex-turn-metadata": "{}",
+        "openai-beta": "responses=experimental",
+    },
+    MESSAGES: {"x-claude-code-session-id": "s-1", "anthropic-beta": "a,b", "x-app": "cli"},
+    GENERATE: {"x-goog-api-client": "google-genai-sdk/3.4.0", "x-client-request-id": "c-1"},
+}
+KEPT_HERE = [
+    *("Cookie: a=b", "X-Api-Key: theirs", "OpenAI-Organization: theirs", "OpenAI-Project: theirs"),
+    *("ChatGPT-Account-Id: theirs", "X-Stainless-Lang: python", "X-Goog-User-Project: theirs"),
+]
+
+
+@pytest.mark.parametrize("target", CORRELATION)
+def test_headers_by_which_clients_correlate_requests_pass(
+    port: int, upstream: Recorder, target: str
+) -> None:
+    said = CORRELATION[target]
+    lines = [f"{name}: {value}" for name, value in said.items()]
+    body = {CHAT: FINE, MESSAGES: SAID, GENERATE: ASKED}[target]
+    passed(port, upstream, request(target, body, headers=[*lines, *KEPT_HERE, carrier(target)]))
+    for name, value in said.items():
+        assert upstream.last.values(name) == [value]
+    kept = {(name.lower(), value) for name, value in (line.split(": ") for line in KEPT_HERE)}
+    assert not kept & set(upstream.last.headers)
+
+
+@pytest.mark.parametrize("split", [0, 60, 130, 150])
+def test_correlation_ids_with_an_underscore_are_taken_for_those_with_a_dash(
+    port: int, upstream: Recorder, split: int
+) -> None:
+    """Older agents send them; a head may come in pieces."""
+    lines = ["session_id: s-1", "Conversation_id: c-1", "thread_id: t-1"]
+    data = request(CHAT, FINE, token=ALL, headers=lines)
+    with Wire(port) as wire:
+        for piece in (data[:split], data[split:]) if split else (data,):
+            wire.send(piece)
+            time.sleep(0.05)  # so that it arrives by itself
+        assert wire.answer().status == 200
+    names = ("session-id", "conversation-id", "thread-id")
+    assert [upstream.last.values(name) for name in names] == [["s-1"], ["c-1"], ["t-1"]]
+
+
+def test_other_names_with_an_underscore_are_refused(port: int, upstream: Recorder) -> None:
+    for line in ("x_session_id: 1", "x_forwarded_for: 1", "session_ids: 1", "authorization_id: 1"):
+        assert ask(port, request(CHAT, FINE, token=ALL, headers=[line])).status == 400
+    assert upstream.requests == []
+
+
 def test_header_that_connection_names_is_of_one_hop(port: int, upstream: Recorder) -> None:
     """RFC 9110 section 7.6.1."""
     headers = ["Connection: keep-alive, Idempotency-Key", "Idempotency-Key: i-1"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+
 import orjson
 import pytest
 
@@ -198,3 +200,34 @@ def test_a_stream_that_came_whole_is_one_all_the_same():
     run(made, lambda given: Response(200, EVENTS, WORD + LAST + DONE))
     assert made.account.stream
     assert (made.account.usage.input, made.account.usage.output) == (7, 3)
+
+
+GZIP = ("content-encoding", "gzip")
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_an_encoded_answer_is_counted_and_passes_as_it_came(whole):
+    made, packed = exchange(), gzip.compress(ANSWER)
+    made.account.told = 1.0 if whole else 0.0
+    body = packed if whole else iter([packed[:9], packed[9:]])
+    response = run(made, lambda given: Response(200, [*JSON, GZIP], body))
+    got = response.body if whole else b"".join(response.body)
+    made.end()
+    assert got == packed
+    assert (made.account.usage.input, made.account.usage.output) == (7, 3)
+    assert made.account.usage.source == "upstream"
+    assert whole or made.account.bytes_out == len(packed)
+
+
+def test_an_encoded_stream_is_counted_and_passes_as_it_came():
+    made, packed = exchange(stream=True), gzip.compress(WORD + LAST + DONE)
+    pieces = [packed[at : at + 10] for at in range(0, len(packed), 10)]
+    assert passed(made, Response(200, [*EVENTS, GZIP], iter(pieces))) == packed
+    assert (made.account.usage.input, made.account.usage.output) == (7, 3)
+    assert made.account.stream
+
+
+def test_an_encoding_that_nobody_can_read_is_estimated():
+    made = exchange()
+    passed(made, Response(200, [*JSON, ("content-encoding", "br")], iter([b"\0\1\2"])))
+    assert made.account.usage.source == "estimated"
