@@ -87,27 +87,35 @@ def test_a_reload_that_is_refused_starts_nothing(master: Any) -> None:
     assert master.reloads == []
 
 
+def wrong_with(listen):
+    """Why an address cannot be listened on, or None."""
+    return taken({"server.listen": listen})
+
+
 def test_a_free_address_is_not_taken(tmp_path):
-    assert taken("127.0.0.1:0") is None
-    assert taken(f"unix:{tmp_path}/a.sock") is None
-    assert taken(f"unix://{tmp_path}/a.sock") is None
+    assert wrong_with("127.0.0.1:0") is None
+    assert wrong_with(f"unix:{tmp_path}/a.sock") is None
+    assert wrong_with(f"unix://{tmp_path}/a.sock") is None
 
 
 def test_a_socket_that_was_left_behind_is_not_in_the_way(tmp_path):
     with socket.socket(socket.AF_UNIX) as sock:
         sock.bind(str(tmp_path / "a.sock"))
-    assert taken(f"unix:{tmp_path}/a.sock") is None
+    assert wrong_with(f"unix:{tmp_path}/a.sock") is None
 
 
 def test_an_address_in_use_is_taken():
     with socket.create_server(("127.0.0.1", 0)) as other:
         listen = f"127.0.0.1:{other.getsockname()[1]}"
-        assert taken(listen) == f"cannot listen on {listen}: Address already in use"
+        assert (
+            wrong_with(listen)
+            == f"cannot listen on {listen} (server.listen): Address already in use"
+        )
 
 
 @pytest.mark.parametrize("host", ["x" * 64, "no-such-host.invalid", "256.1.1.1"])
 def test_a_host_that_is_none_is_told(host):
-    assert taken(f"{host}:80").startswith(f"cannot listen on {host}:80: ")
+    assert wrong_with(f"{host}:80").startswith(f"cannot listen on {host}:80 (server.listen): ")
 
 
 @pytest.mark.parametrize(
@@ -121,4 +129,4 @@ def test_a_host_that_is_none_is_told(host):
 def test_a_path_that_can_be_no_socket_is_told(tmp_path, monkeypatch, path, why):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "file").write_text("")
-    assert why in taken(f"unix:{path}")
+    assert why in wrong_with(f"unix:{path}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from engine.errors import GatewayError, Malformed
@@ -25,8 +25,6 @@ _FOREIGN = (
     "A token that a browser sends by itself is accepted from this gateway's own pages alone, "
     "and from those of cors.origins. Send it in a header of the request."
 )
-_BY_THE_BROWSER = ("cookie", "basic")
-"""Carriers whose token a browser attaches by itself, whoever's page makes it send the request."""
 
 
 def authenticate(
@@ -50,16 +48,7 @@ def authenticate(
     prefixes = tuple(c.name.lower() for c in carriers if c.kind == "subprotocol")
     in_query = frozenset(c.name for c in carriers if c.kind == "query")
     wanted, challenge = _wanted(carriers), _challenge(carriers)
-    own_pages = same_origin or SameOrigin()
-    everywhere = all(c.kind not in _BY_THE_BROWSER for c in carriers)
-    elsewhere = [c for c in carriers if c.kind not in _BY_THE_BROWSER]
-
-    def find(exchange: Exchange) -> Sequence[str]:
-        if everywhere or own_pages.allows(exchange.environ):
-            return _secrets(exchange, carriers)
-        if not (secrets := _secrets(exchange, elsewhere)) and _secrets(exchange, carriers):
-            raise GatewayError(403, "origin_not_allowed", _FOREIGN)
-        return secrets
+    find = _finder(carriers, same_origin or SameOrigin())
 
     def stage(exchange: Exchange, following: Handler) -> Response:
         secrets = [] if public else find(exchange)
@@ -80,6 +69,29 @@ def authenticate(
         return following(exchange)
 
     return stage
+
+
+def _finder(
+    carriers: Sequence[Carrier], same_origin: SameOrigin
+) -> Callable[[Exchange], list[str]]:
+    """What reads the tokens of a request. It raises GatewayError 403 for one whose only token was
+    attached by a browser for a page of another origin."""
+    explicit = [carrier for carrier in carriers if not _is_ambient(carrier)]
+
+    def find(exchange: Exchange) -> list[str]:
+        if len(explicit) == len(carriers) or same_origin.allows(exchange.environ):
+            return _secrets(exchange, carriers)
+        found = _secrets(exchange, explicit)
+        if not found and _secrets(exchange, carriers):
+            raise GatewayError(403, "origin_not_allowed", _FOREIGN)
+        return found
+
+    return find
+
+
+def _is_ambient(carrier: Carrier) -> bool:
+    """Whether browsers attach such a token by themselves, whoever's page sends the request."""
+    return carrier.kind in ("cookie", "basic") or carrier == ("header", "cookie")
 
 
 def _secrets(exchange: Exchange, carriers: Sequence[Carrier]) -> list[str]:

@@ -329,6 +329,7 @@ def test_basic_and_bearer_share_a_header_and_a_401_names_both():
 HELD = {
     COOKIE: {"HTTP_COOKIE": f"t={SECRET}"},
     BASIC: {"HTTP_AUTHORIZATION": basic(f"x:{SECRET}")},
+    Carrier("header", "cookie"): {"HTTP_COOKIE": SECRET},
 }
 EVIL = {"HTTP_HOST": "gw.example.com", "HTTP_ORIGIN": "https://evil.example.com"}
 
