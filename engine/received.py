@@ -40,12 +40,13 @@ class AwaitedReader:
     """The reader of a body whose caller waits for 100 Continue: sent when it is first read.
 
     So a request that is refused by its head alone, as one without a valid token, never gets it
-    (RFC 9110 10.1.1).
+    (RFC 9110 10.1.1). `unreader` is that of the body: it holds what came behind a request.
     """
 
     def __init__(self, body: Body, sock: Any) -> None:
         self._body = body
         self._sock = sock
+        self.unreader = getattr(body.reader, "unreader", None)
         self.sent = False
 
     def read(self, size: int) -> bytes:

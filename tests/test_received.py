@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.received import KnownBody, Received
+from engine.received import AwaitedReader, KnownBody, Received
 
 
 class Sock:
@@ -73,3 +73,23 @@ def test_a_body_has_arrived_when_nothing_of_it_has_to_be_waited_for() -> None:
     received.unread(b"x")
     assert made.arrived
     assert body(0)[0].arrived
+
+
+class Sink:
+    """A connection to a caller."""
+
+    def __init__(self) -> None:
+        self.sent = b""
+
+    def sendall(self, data: bytes) -> None:
+        self.sent += data
+
+
+def test_100_continue_is_sent_once_and_when_the_body_is_read() -> None:
+    made, received = body(4, b"ab", b"cd", b"next")
+    sink = Sink()
+    awaited = AwaitedReader(made, sink)
+    assert sink.sent == b""
+    assert awaited.read(2) + awaited.read(9) == b"abcd"
+    assert sink.sent == b"HTTP/1.1 100 Continue\r\n\r\n"
+    assert awaited.unreader is received
