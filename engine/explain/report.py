@@ -15,7 +15,7 @@ from engine.explain.outgoing import model_sent
 from engine.explain.places import place_of
 from engine.explain.redaction import Redaction
 from engine.explain.seen import Seen, Sent
-from engine.plan import Planned, Route
+from engine.plan import Plan, Planned, Route
 from engine.upstream.client import Timeouts
 from engine.wildcard import ByName
 
@@ -42,7 +42,7 @@ def report(planned: Planned, seen: Seen) -> Said:
         "authentication": _authentication(route, seen),
         "policies": verdicts(route, seen, config.currency),
         "validation": _validation(route, seen),
-        "model": _model(route, seen, config),
+        "model": _model(route, seen, planned.plan),
         "targets": _targets(seen, route),
         "patience": _patience(seen, route, config),
         "outgoing": [
@@ -149,7 +149,8 @@ def _validation(route: Route, seen: Seen) -> Said:
     }
 
 
-def _model(route: Route, seen: Seen, config: Config) -> Said | None:
+def _model(route: Route, seen: Seen, plan: Plan) -> Said | None:
+    config = plan.config
     exchange = seen.exchange
     if route.model is None or exchange is None:
         return None
@@ -166,6 +167,7 @@ def _model(route: Route, seen: Seen, config: Config) -> Said | None:
         "asked": name,
         "why": why,
         "entry": entry.name,
+        "operations": [operation.id for operation in plan.model_operations().of(entry.name)],
         "place": str(place_of(config.source, entry.at, key=True)),
     }
 
