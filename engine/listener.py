@@ -87,7 +87,7 @@ class Admission:
     def admits(self) -> bool:
         """Whether there is room for one more."""
         closed = self.make_room()
-        if self._connected() < self._most:
+        if self.connected < self._most:
             return True
         descriptors.complain()
         return closed
@@ -95,9 +95,11 @@ class Admission:
     def make_room(self) -> bool:
         """Close a connection where room is tight; whether one was. To be called now and then too:
         a full listener accepts nothing, and so asks for nothing."""
-        return self._connected() >= self._tight and self._idle.close_longest()
+        return self.connected >= self._tight and self._idle.close_longest()
 
-    def _connected(self) -> int:
+    @property
+    def connected(self) -> int:
+        """How many callers are connected."""
         return sum(map(len, self.pools))
 
     def refuse(self, client: Any, address: Any) -> None:
@@ -116,11 +118,12 @@ class Admission:
 
 def _linger(client: Any) -> None:
     """Read on for a moment: a socket closed with unread bytes may destroy its answer."""
-    with gevent.Timeout(_LINGER, False), contextlib.closing(client):  # type: ignore[arg-type]
-        client.settimeout(None)
-        with contextlib.suppress(OSError):
-            while client.recv(65_536):
-                pass
+    end = time.monotonic() + _LINGER
+    with contextlib.closing(client), contextlib.suppress(OSError):
+        while (left := end - time.monotonic()) > 0:
+            client.settimeout(left)
+            if not client.recv(65_536):
+                break
 
 
 class Listener(StreamServer):

@@ -101,7 +101,12 @@ class _Sending:
             except Exception:
                 log.exception("request %s: a step after it failed", self._exchange.request_id)
 
-    __del__ = close  # a server that cannot send the head drops the body unread and unclosed
+    def __del__(self) -> None:
+        """A server that cannot send the head drops the body unread and unclosed."""
+        account = self._exchange.account
+        if self._exchange.on_end and account.outcome == "complete":
+            account.end(500, "failed", "internal_error")
+        self.close()
 
 
 def _ending(exchange: Exchange) -> Iterator[bytes]:

@@ -14,6 +14,8 @@ LEAST_GRACE = 2
 """Seconds that a master gives at least, so that a worker can write down how its requests ended."""
 
 _MARGIN = 2.0
+_EACH = 0.001
+"""Seconds that it takes to end a request: to tell its caller, and to write its row and its line."""
 
 
 class Deadlines(NamedTuple):
@@ -23,7 +25,8 @@ class Deadlines(NamedTuple):
     cut: float
 
 
-def deadlines(grace: float) -> Deadlines:
-    """The deadlines of a worker that its master kills after `grace` seconds."""
-    margin = min(_MARGIN, grace / 2)
+def deadlines(grace: float, connections: int = 0) -> Deadlines:
+    """The deadlines of a worker with so many connections, that its master kills after `grace`
+    seconds."""
+    margin = min(_MARGIN + connections * _EACH, grace / 2)
     return Deadlines(grace - margin, grace - margin / 4)

@@ -65,6 +65,7 @@ class Worker(GeventWorker):  # type: ignore[misc]
 
     _deadlines = _NEVER  # on the steady clock
     _stopping: Event | None = None
+    _admission: Admission | None = None
 
     def init_process(self) -> None:
         self.cfg: Any = _Settled(self.cfg)
@@ -79,8 +80,9 @@ class Worker(GeventWorker):  # type: ignore[misc]
         """Serve until a signal ends it. Instead of gunicorn's, which lets requests go on until the
         master kills the worker, and looks for their end once a second."""
         self._stopping = Event()
-        self._admission = Admission(self.worker_connections, self._idle, self._no_room)
-        listeners = list(map(self._listener, self.sockets))
+        admission = Admission(self.worker_connections, self._idle, self._no_room)
+        listeners = [self._listener(sock, admission) for sock in self.sockets]
+        self._admission = admission
         try:
             for listener in listeners:
                 listener.start()
@@ -89,16 +91,16 @@ class Worker(GeventWorker):  # type: ignore[misc]
                 self._stopping.wait(1.0)
             for listener in listeners:
                 listener.close()
-            self._end_requests(self._admission.pools)
+            self._end_requests(admission.pools)
         finally:
             getattr(self.wsgi, "close", _nothing)()
 
-    def _listener(self, sock: Any) -> Listener:
+    def _listener(self, sock: Any, admission: Admission) -> Listener:
         sock.setblocking(1)
         # Its name now: a connection may be accepted just before the listener is closed.
         handle = partial(self.handle, sock.getsockname())
         tls = {"ssl_context": ssl_context(self.cfg)} if self.cfg.is_ssl else {}
-        made = Listener(sock, handle, Pool(self.worker_connections), self._admission, **tls)
+        made = Listener(sock, handle, Pool(self.worker_connections), admission, **tls)
         if self.cfg.workers > 1:
             made.max_accept = 1  # so that the workers share what comes at once
         return made
@@ -174,7 +176,8 @@ class Worker(GeventWorker):  # type: ignore[misc]
         self._stop(0.0)
 
     def _stop(self, grace: float) -> None:
-        now, seconds = time.monotonic(), deadlines(grace)
+        connections = self._admission.connected if self._admission is not None else 0
+        now, seconds = time.monotonic(), deadlines(grace, connections)
         cut = max(seconds.cut, _SHORTEST)
         self._deadlines = Deadlines(now + seconds.interrupt, now + cut)
         self.alive = False
@@ -194,7 +197,7 @@ class Worker(GeventWorker):  # type: ignore[misc]
             early = time.monotonic() < self._deadlines.interrupt
             patience = min(patience, _LAST_REQUEST) if early else 0
         self._idle.close(patience)
-        if self.alive:
+        if self.alive and self._admission is not None:
             self._admission.make_room()
 
     def handle_request(self, listener_name: Any, req: Any, sock: Any, addr: Any) -> bool:
@@ -217,9 +220,9 @@ class Worker(GeventWorker):  # type: ignore[misc]
         except OSError:
             raise  # the caller left, or is to believe that the connection broke
         except Exception as error:
-            if not out.headers_sent:
-                raise
             self.log.error("an answer broke off", exc_info=error)
+            if not out.headers_sent:  # its exchange has ended, and is noted
+                self._send(sock, _refusal(500, "Internal Server Error", request_id()))
             return False
         return not out.should_close()
 
@@ -257,11 +260,14 @@ class Worker(GeventWorker):  # type: ignore[misc]
             self.log.error("a connection failed", exc_info=exc)
             status, reason = 500, "Internal Server Error"
         name = request_id()
+        self._send(client, _refusal(status, reason, name))
+        self._note_refusal(name, status, addr)
+
+    def _send(self, client: Any, data: bytes) -> None:
         try:
-            client.sendall(_refusal(status, reason, name))
+            client.sendall(data)
         except OSError as error:
             self.log.debug("the caller had left: %s", error)
-        self._note_refusal(name, status, addr)
 
     def _note_refusal(self, name: str, status: int, addr: Any) -> None:
         malformed = getattr(self.wsgi, "malformed", None)

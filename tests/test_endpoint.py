@@ -588,5 +588,6 @@ def test_an_exchange_ends_also_where_the_server_cannot_send_its_head():
 
     with pytest.raises(ValueError, match="cannot be sent"):
         app(made, refusing)
-    assert len(told) == 1
+    ends = [(e.account.status, e.account.outcome, e.account.code) for e in told]
+    assert ends == [(500, "failed", "internal_error")]
     assert door.open == 0

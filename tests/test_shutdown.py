@@ -18,3 +18,8 @@ def test_requests_end_before_the_master_kills_their_worker(grace):
 
 def test_requests_have_nearly_all_of_a_long_grace():
     assert deadlines(30.0) == (28.0, 29.5)
+
+
+def test_many_connections_take_longer_to_end():
+    assert deadlines(30.0, 3_000) == (25.0, 28.75)
+    assert deadlines(30.0, 1_000_000).interrupt == 15.0

@@ -21,7 +21,7 @@ def worker(grace: int = 30, **known: Any) -> Any:
     made: Any = Worker.__new__(Worker)
     made.cfg = SimpleNamespace(graceful_timeout=grace, keepalive=5)
     made.tmp, made.alive, made.pid, made.ppid = SimpleNamespace(notify=int), True, 1, os.getppid()
-    made.log, made._idle = SimpleNamespace(error=lambda *_: None), IdleConnections()
+    made.log, made._idle = SimpleNamespace(error=lambda *_, **__: None), IdleConnections()
     vars(made).update(known)
     return made
 
@@ -109,3 +109,25 @@ def test_a_callers_socket_takes_what_fits_and_says_how_much():
     with pytest.raises(OSError, match=r"pipe|reset"):
         near.sendall(b"abc")
     near.close()
+
+
+def test_an_answer_that_fails_before_its_head_is_one_500_and_noted_by_its_exchange_alone():
+    near, far = gevent.socket.socketpair()
+    noted: list[object] = []
+
+    def app(environ: object, start_response: Any) -> Any:
+        start_response("200 OK", [("Not-Lower-Case", "1")])
+
+    app.malformed = lambda *values: noted.append(values)  # type: ignore[attr-defined]
+    request = SimpleNamespace(method="GET", version=(1, 1), should_close=lambda: False)
+    vars(request).update(_expected_100_continue=False, environ=None, fields=None)
+    made = worker(wsgi=app, nr=0, max_requests=9)
+    made._answer = lambda environ, out: app(environ, out.start_response)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("engine.worker.environ_of", lambda *_: {})
+        made._base = {}
+        assert not made.handle_request(("127.0.0.1", 1), request, near, ("127.0.0.1", 2))
+    near.close()
+    assert far.recv(1000).startswith(b"HTTP/1.1 500 ")
+    assert noted == []
+    far.close()
