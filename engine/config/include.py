@@ -100,7 +100,7 @@ def _files(listed: list[Any], main: Marked, folder: FilePath, findings: Findings
         at: Path = ("include", index)
         if not isinstance(pattern, str) or not pattern:
             continue
-        if os.path.realpath(folder / pattern) == own:
+        if is_file(folder / pattern) and os.path.realpath(folder / pattern) == own:
             findings.error(main, at, "MW110", "the file includes itself", "take this line out")
             continue
         wild = glob.has_magic(pattern)

@@ -268,3 +268,26 @@ def test_whatever_an_included_file_says_is_planned_or_refused_at_a_place_that_th
                 problem.line <= len(planned.texts[problem.file].splitlines()) or problem.line == 1
             )
         audit(planned, {})
+
+
+def test_a_file_that_includes_itself_by_another_path_is_an_error(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "gateway.yaml").write_text("version: 1\ninclude: [parts/../gateway.yaml]\n")
+    found = [p for p in plan.make(Path("gateway.yaml"), {}).problems if p.code == "MW110"]
+    assert [(p.line, p.column, p.message) for p in found] == [(2, 11, "the file includes itself")]
+
+
+def test_a_pattern_that_takes_in_the_file_itself_leaves_it_out(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "gateway.yaml").write_text('version: 1\ninclude: ["*.yaml"]\n')
+    found = {p.code for p in plan.make(Path("gateway.yaml"), {}).problems}
+    assert not found & {"MW108", "MW109", "MW110"}
+
+
+def test_files_that_include_each_other_are_an_error_at_the_second(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "gateway.yaml").write_text("version: 1\ninclude: [part.yaml]\n")
+    (tmp_path / "part.yaml").write_text("include: [gateway.yaml]\n")
+    found = [p for p in plan.make(Path("gateway.yaml"), {}).problems if p.code == "MW110"]
+    assert [(p.file, p.line) for p in found] == [("part.yaml", 1)]
