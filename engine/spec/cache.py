@@ -19,13 +19,13 @@ from functools import cache
 from pathlib import Path as FilePath
 from typing import Any
 
-from engine.files import read_text
+from engine.files import is_file, read_text
 from engine.marked_yaml import Marked
 from engine.problem import Findings, Level, Path, Problem
 from engine.spec.library import Breach, Library
 
 SMALLEST = 200_000
-"""Characters of a document that is worth an entry; a smaller one is read faster than looked up."""
+"""Characters of a document, all its files together, that is worth an entry."""
 
 _MOST_ENTRIES = 20
 _LARGEST = 200_000_000
@@ -53,7 +53,7 @@ class Entry:
         for path, name in self._names:
             hashed.update(f"{path}\0{name}\0{_hash(path)}\0".encode())
         self._file = folder / f"{hashed.hexdigest()}.json"
-        self._places = 0
+        self._places = -1  # none is kept yet
 
     def load(self, findings: Findings) -> Library | None:
         """The library as it was kept, its problems in findings; None when there is none."""
@@ -67,10 +67,10 @@ class Entry:
             return None
 
     def keep(self, library: Library, problems: Iterable[Problem]) -> None:
-        """Keep a library with the problems that were found in it, if anything in it is new."""
+        """Keep a large library with the problems that were found in it, if anything is new."""
         files = [*library.files.items(), *library.overlays.items()]
         places = sum(len(marked.known) for _, marked in files)
-        if places == self._places:
+        if places == self._places or sum(len(marked.text) for _, marked in files) < SMALLEST:
             return
         order = {id(marked): index for index, (_, marked) in enumerate(files)}
         entry = {
@@ -81,6 +81,7 @@ class Entry:
             "values": [marked.value for marked in library.files.values()],
             "problems": [_said(problem) for problem in problems],
             "breaches": [[str(b.uri), b.path, _said(b.problem)] for b in library.breaches],
+            "absent": [str(uri) for uri in library.absent],
             "grafts": [[there, order[id(m)], at] for there, (m, at) in library.grafts.items()],
         }
         try:
@@ -102,6 +103,9 @@ class Entry:
             marked.known = {(tuple(path), key): (li, co) for path, key, li, co in places}
             (library.files if index < count else library.overlays)[FilePath(uri)] = marked
             marks.append(marked)
+        library.absent = [FilePath(uri) for uri in entry["absent"]]
+        if any(map(is_file, library.absent)):
+            return None
         library.breaches = [
             Breach(FilePath(uri), tuple(path), _problem(said))
             for uri, path, said in entry["breaches"]

@@ -11,7 +11,7 @@ import jsonschema_rs
 from engine.problem import Findings, Level, Problem
 from engine.spec import misspelt, structure
 from engine.spec.answers import Answers, compile_answers
-from engine.spec.cache import SMALLEST, Entry
+from engine.spec.cache import Entry
 from engine.spec.library import METHODS, Breach, Library, Node
 from engine.spec.load import load
 from engine.spec.operation import Operation, Served, compile_operation, recompile
@@ -107,12 +107,10 @@ def read(
 def _entry(
     cache: FilePath | None, file: FilePath, shown: str, overlays: Sequence[tuple[FilePath, str]]
 ) -> Entry | None:
-    """The place of a large document in the cache; None for one that cannot be read, too: whoever
-    reads it says why."""
+    """The place of a document in the cache; None for one that cannot be read, too: whoever reads it
+    says why."""
     try:
-        if cache is None or file.stat().st_size < SMALLEST:
-            return None
-        return Entry(cache, file, shown, overlays)
+        return Entry(cache, file, shown, overlays) if cache is not None else None
     except OSError:
         return None
 

@@ -64,8 +64,9 @@ class Grafted:
 class Library:
     """The files of one document by absolute path, the document itself first.
 
-    `overlays` are the files that were laid on it. `breaches` are what was taken out. `grafts` tell,
-    for paths of the document, which file brought what stands there, and where in it.
+    `absent` are files that it names and that are not there. `overlays` are the files that were laid
+    on it. `breaches` are what was taken out. `grafts` tell, for paths of the document, which file
+    brought what stands there, and where in it.
     """
 
     root: FilePath
@@ -73,6 +74,7 @@ class Library:
     breaches: list[Breach] = field(default_factory=list)
     grafts: dict[Path, tuple[Marked, Path]] = field(default_factory=dict)
     overlays: dict[FilePath, Marked] = field(default_factory=dict)
+    absent: list[FilePath] = field(default_factory=list)
 
     def open(self, path: FilePath, shown: str) -> Marked:
         """The file, read once."""

@@ -110,6 +110,7 @@ def _open(node: Node, uri: FilePath, target: str, findings: Findings) -> FilePat
             _breach(node, "MW203", f"the file '{target}' cannot be read", "", findings)
         return None
     if not is_file(uri):
+        library.absent.append(uri)
         _breach(node, "MW203", f"there is no file '{target}'", "", findings)
         return None
     shown = str(FilePath(library.files[node.uri].file).parent / unquote(target))

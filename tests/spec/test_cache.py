@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import logging
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -38,7 +40,7 @@ actions:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr("engine.spec.document.SMALLEST", 0)
+    monkeypatch.setattr(cache, "SMALLEST", 0)
     (tmp_path / "api.yaml").write_text(DOCUMENT.format(version=1))
     (tmp_path / "parts.yaml").write_text(PARTS)
     (tmp_path / "fix.yaml").write_text(OVERLAY)
@@ -89,6 +91,52 @@ def test_another_content_is_read_anew(folder: Path, name: str) -> None:
     path = folder / name
     path.write_text(path.read_text() + "# more\n")
     assert once(folder)[2] == 3
+    assert once(folder)[2] == 0
+
+
+def test_a_document_is_large_by_all_its_files(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cache, "SMALLEST", 2000)
+    assert [once(folder)[2], once(folder)[2]] == [3, 3]  # together they are small
+    assert not (folder / "cache").exists()
+    (folder / "parts.yaml").write_text(PARTS + "# more\n" * 500)
+    assert [once(folder)[2], once(folder)[2]] == [3, 0]
+
+
+def test_a_document_that_misses_a_file_is_read_anew_when_the_file_is_there(folder: Path) -> None:
+    (folder / "parts.yaml").unlink()
+    assert "MW203" in {problem.code for problem in once(folder)[1]}
+    (folder / "parts.yaml").write_text(PARTS)
+    made, problems, _ = once(folder)
+    assert "MW203" not in {problem.code for problem in problems}
+    assert "a" in made.operations
+
+
+def test_a_document_without_problems_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cache, "SMALLEST", 0)
+    path = tmp_path / "api.yaml"
+    path.write_text("openapi: 3.1.0\ninfo: {title: T, version: '1'}\npaths: {}\n")
+    made = read("api", path, "api.yaml", (), Findings(), (), tmp_path / "cache")
+    assert made is not None
+    made.settle()
+    assert entry(tmp_path).stat().st_size
+
+
+def test_many_writers_at_once_leave_one_whole_entry(folder: Path) -> None:
+    script = (
+        "import sys; from pathlib import Path; from engine.spec import cache;"
+        "from engine.spec.document import read; from engine.problem import Findings;"
+        "cache.SMALLEST = 0; folder = Path(sys.argv[1]);"
+        "made = read('api', folder / 'api.yaml', 'api.yaml', (), Findings(),"
+        " [(folder / 'fix.yaml', 'fix.yaml')], folder / 'cache'); made.settle()"
+    )
+    command = [sys.executable, "-c", script, str(folder)]
+    writers = [subprocess.Popen(command) for _ in range(4)]
+    assert [writer.wait(120) for writer in writers] == [0] * 4
+    assert json.loads(entry(folder).read_text())["files"]
     assert once(folder)[2] == 0
 
 
