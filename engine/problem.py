@@ -19,6 +19,29 @@ Path = tuple[str | int, ...]
 """Where a value stands in a YAML or JSON file: the keys and indexes that lead to it."""
 
 
+def path_in(value: object, steps: Iterable[str | int]) -> Path:
+    """The path of a breach as jsonschema_rs gives it, which has names of digits as numbers ("01" as
+    1): with the names that are there. It ends where several could be meant."""
+    path: list[str | int] = []
+    for step in steps:
+        if isinstance(value, dict):
+            names = [step] if step in value else _numbered(value, step)
+            if len(names) != 1:
+                break
+            path.append(names[0])
+            value = value[names[0]]
+        elif isinstance(value, list) and isinstance(step, int) and step < len(value):
+            path.append(step)
+            value = value[step]
+        else:
+            break
+    return tuple(path)
+
+
+def _numbered(value: Mapping[str, object], step: str | int) -> list[str]:
+    return [name for name in value if name.isascii() and name.isdigit() and int(name) == step]
+
+
 _LONGEST_MEANT = 200
 _NOT_BLANK = re.compile(r"\S")
 

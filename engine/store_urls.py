@@ -1,4 +1,4 @@
-"""Whether the URLs of stores can be used, judged by the stores themselves; nothing is opened.
+"""Whether the places of stores can be used, judged by the stores themselves; nothing is opened.
 
 What a deployment does not use is not imported.
 """
@@ -20,6 +20,8 @@ def faults(stores: Stores) -> list[tuple[Path, str]]:
         found.append((("stores", "records"), why))
     if stores.counters != "memory" and (why := _of_counters(stores.counters)):
         found.append((("stores", "counters"), why))
+    if stores.records is not None and stores.journal.is_file():
+        found.append((("stores", "journal"), "the journal is a folder, and this is a file"))
     return found
 
 

@@ -8,6 +8,7 @@ from engine.problem import (
     Problem,
     did_you_mean,
     near,
+    path_in,
     render,
 )
 
@@ -152,3 +153,10 @@ def test_the_text_of_a_file_with_problems_is_kept_for_showing_it():
     findings = Findings()
     findings.error(Source(), (), "MW1", "wrong")
     assert render(findings.errors[0], findings.texts).splitlines()[1] == "  3 | key: value"
+
+
+def test_names_of_digits_are_found_again_in_a_path():
+    value = {"01": {"2": [{"x": 1}]}, "a": {"1": 0, "001": 0}}
+    assert path_in(value, [1, 2, 0, "x"]) == ("01", "2", 0, "x")
+    assert path_in(value, ["a", 1]) == ("a",)  # either could be meant
+    assert path_in(value, ["nowhere"]) == ()

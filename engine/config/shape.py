@@ -13,7 +13,7 @@ from engine import files
 from engine.config import advice
 from engine.config.references import exact
 from engine.marked_yaml import Marked
-from engine.problem import Findings, Path, Source, did_you_mean, near
+from engine.problem import Findings, Path, Source, did_you_mean, near, path_in
 
 _NAMES = {
     "string": "a string",
@@ -42,8 +42,9 @@ def check(value: Any, against: Any, source: Source, at: Path, findings: Findings
     breaches = []
     for error in validator.iter_errors(value):
         for one in _telling(error):
-            _note(one, value, against, source, at, findings)
-            breaches.append((*at, *one.instance_path))
+            path = (*at, *path_in(value, one.instance_path))
+            _note(one, value, against, source, path, findings)
+            breaches.append(path)
     return breaches
 
 
@@ -76,9 +77,8 @@ def _telling(error: Any) -> Iterator[Any]:
 
 
 def _note(
-    error: Any, whole: Any, against: Any, source: Source, at: Path, findings: Findings
+    error: Any, whole: Any, against: Any, source: Source, path: Path, findings: Findings
 ) -> None:
-    path = (*at, *error.instance_path)
     details = error.kind.as_dict()
     name = error.kind.name
     if name == "additionalProperties":
@@ -98,7 +98,7 @@ def _note(
         holder = _holder(against, error.schema_path)
         if name == "type" and "enum" in holder:
             return  # the list of what may stand there is said anyway
-        value = _value(whole, error.instance_path)
+        value = _value(whole, path_in(whole, error.instance_path))
         message = _sentence(error, details, path, value, holder)
         hint = _hint(error, details, path, value, holder, source)
         findings.error(source, path, code, message, hint)
@@ -115,10 +115,10 @@ def _known_as(key: str, known: list[str]) -> str:
     return did_you_mean(key, known)
 
 
-def _value(whole: Any, path: Any) -> Any:
+def _value(whole: Any, path: Path) -> Any:
     """The value of an error as it was read: the validator has no infinite numbers."""
     for step in path:
-        whole = whole[step if isinstance(whole, list) else str(step)]
+        whole = whole[step]
     return whole
 
 

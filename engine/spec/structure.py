@@ -9,7 +9,7 @@ from typing import Any
 import jsonschema_rs
 import jsonschema_specifications
 
-from engine.problem import Findings, Level, Path
+from engine.problem import Findings, Level, Path, path_in
 from engine.spec.library import Breach, Library
 from engine.spec.outline import META_30, outline
 
@@ -30,7 +30,7 @@ def check(library: Library, findings: Findings) -> None:
         if validator.is_valid(document.value):
             return
         errors = list(validator.iter_errors(document.value))
-        paths = [_path(error.instance_path, document.value) for error in errors]
+        paths = [path_in(document.value, error.instance_path) for error in errors]
         for path, error in zip(paths, errors, strict=True):
             if path in seen or path in empty:
                 continue
@@ -46,15 +46,6 @@ def check(library: Library, findings: Findings) -> None:
             _take_out(document.value, path, again=path in seen)
         seen.update(paths)
     findings.error(document.source, (), "MW204", "too little of this document can be read")
-
-
-def _path(steps: Any, value: Any) -> Path:
-    """The steps with keys that look like indexes as the keys they are."""
-    path: list[str | int] = []
-    for step in steps:
-        path.append(str(step) if isinstance(value, dict) else step)
-        value = value[path[-1]]
-    return tuple(path)
 
 
 def _last_first(path: Path) -> list[tuple[bool, int, str]]:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import jsonschema_rs
 
-from engine.problem import near
+from engine.problem import near, path_in
 from engine.spec.narrow import MOST_ITEMS, narrow
 
 _CODES = {
@@ -66,7 +66,7 @@ def explain(validator: jsonschema_rs.Validator, value: Any, root: str = "") -> R
     errors = list(islice(validator.iter_errors(narrowed.value), _MOST_ERRORS))
     best = _best(errors)
     details = best.kind.as_dict()
-    path = narrowed.path_in_whole(_steps(best.instance_path, narrowed.value))
+    path = narrowed.path_in_whole(list(path_in(narrowed.value, best.instance_path)))
     if best.kind.name == "required":
         path.append(details["property"])
     unknown = details.get("unexpected") or []
@@ -78,17 +78,6 @@ def explain(validator: jsonschema_rs.Validator, value: Any, root: str = "") -> R
     if name in ("anyOf", "oneOf") and _union_types(details["context"]):
         name = "type"
     return Refusal(param, _CODES.get(name, "invalid_value"), message)
-
-
-def _steps(path: Sequence[str | int], value: Any) -> list[str | int]:
-    """The path with keys that look like indexes as the keys they are."""
-    steps: list[str | int] = []
-    for step in path:
-        if isinstance(value, dict):
-            step = str(step)
-        value = value[step]
-        steps.append(step)
-    return steps
 
 
 def place(path: Sequence[str | int], root: str = "") -> str:

@@ -286,7 +286,7 @@ def test_broken_document_is_not_served(copy: Path, project: Path) -> None:
 def unwritable(folder: Path) -> None:
     """Give the config a journal that cannot be kept, which only starting it shows."""
     config = folder / "gateway.yaml"
-    more = 'stores: {records: "sqlite:///usage.db", journal: gateway.yaml}\n'
+    more = 'stores: {records: "sqlite:///usage.db", journal: gateway.yaml/in}\n'
     config.write_text(config.read_text() + more)
 
 

@@ -171,7 +171,7 @@ def test_a_config_that_cannot_be_started_changes_nothing(served: Served) -> None
     """`check` finds nothing wrong with it: what is wrong is on the disk."""
     (served.config.parent / "taken").write_text("")
     workers, before = set(served.running.workers()), served.state()
-    served.edit("\nroutes:", '\nstores: {records: "sqlite:///u.db", journal: taken}\nroutes:')
+    served.edit("\nroutes:", '\nstores: {records: "sqlite:///u.db", journal: taken/in}\nroutes:')
     assert modelway("check", "-c", served.config).returncode == 0
     done = modelway("reload", "-c", served.config)
     assert done.returncode == 1

@@ -101,7 +101,7 @@ def test_the_database_is_brought_up_to_date_where_that_is_asked_for(tmp_path):
 
 
 def test_a_journal_that_cannot_be_kept_is_told(tmp_path):
-    text = CONFIG.replace("journal: journal", "journal: shop.json")
+    text = CONFIG.replace("journal: journal", "journal: shop.json/in")
     with pytest.raises(CannotServe, match="journal cannot be kept"):
         boot(planned(tmp_path, text))
 

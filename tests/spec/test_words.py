@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import jsonschema_rs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -491,3 +492,9 @@ def test_only_the_beginning_of_a_huge_value_is_explained() -> None:
     assert refused(schema, [1] * 5000).param == "[0]"
     late = [*["x"] * 5000, 1]
     assert refused(schema, late).param == "[5000]"
+
+
+def test_a_member_named_by_digits_is_refused_at_its_place():
+    """The validator tells of "01" as 1, which the body does not have."""
+    validator = jsonschema_rs.Draft202012Validator({"additionalProperties": {"type": "string"}})
+    assert explain(validator, {"01": 5}, "").param == "01"
