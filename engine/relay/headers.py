@@ -28,12 +28,16 @@ class Forwarded:
         self._needed = frozenset(name.lower() for name in ("content-type", *needed))
         wanted = dict.fromkeys(name.lower() for name in (*ALWAYS_SENT, *names, *needed))
         self._pairs = [(name, environ_key(name)) for name in wanted if name not in NEVER_SENT]
+        # Most requests have none but the usual ones, which are looked up one by one.
+        self._usual = [pair for pair in self._pairs if pair[0] in ALWAYS_SENT]
+        self._others = frozenset(key for name, key in self._pairs if name not in ALWAYS_SENT)
 
     def pick(self, environ: Mapping[str, Any]) -> list[tuple[str, str]]:
         """Those that the request has, except what its Connection header names as its hop's own;
         a caller cannot take the `needed` ones out that way."""
         said = environ.get
-        picked = [(name, value) for name, key in self._pairs if (value := said(key))]
+        pairs = self._usual if self._others.isdisjoint(environ) else self._pairs
+        picked = [(name, value) for name, key in pairs if (value := said(key))]
         hop = environ.get("HTTP_CONNECTION", "").lower()
         if hop in ("", "keep-alive", "close"):
             return picked

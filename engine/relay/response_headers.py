@@ -145,13 +145,19 @@ class ResponseHeaders:
     ) -> list[tuple[str, str]]:
         """Those that pass, of an answer to a request for `path` of the upstream, which callers
         know under the prefix `mount`."""
-        known = self._known
+        known, passes, drop = self._known.get, Action.PASS, Action.DROP
         picked = []
         of_the_hop: set[str] = set()
         for pair in headers:
+            action = known(pair[0])
+            if action is passes:
+                picked.append(pair)
+                continue
+            if action is drop and pair[0] != "connection":
+                continue
             name, value = pair
-            action = known.get(name) or self._decide(name)
-            if action is Action.PASS:
+            action = action or self._decide(name)
+            if action is passes:
                 picked.append(pair)
             elif action is Action.RENAME:
                 picked.append(("x-upstream-request-id", value))

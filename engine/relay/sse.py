@@ -72,6 +72,7 @@ class Cleaner:
         if not self._started and (self._held or data):
             data = self._without_bom(data)
         if not self._held and self._clean.fullmatch(data):
+            self._doubtful = b""
             return data
         self._held += data
         end = self._held.rfind(b"\n\n", max(self._searched - 1, 0))

@@ -141,13 +141,9 @@ def _noting(passing: Reader, hidden: bool, account: Account) -> Step:
 
 def _kind(response: Response) -> tuple[str, str]:
     """The media type of an answer and its encoding, "" for none."""
-    media_type = encoding = ""
-    for name, value in response.headers:
-        if name == "content-type":
-            media_type = media_type or _essence(value)
-        elif name == "content-encoding" and value.strip().lower() != "identity":
-            encoding = f"{encoding}, {value}" if encoding else value
-    return media_type, encoding
+    headers = dict(response.headers)
+    encoding = headers.get("content-encoding", "")
+    return _essence(headers.get("content-type", "")), "" if encoding == "identity" else encoding
 
 
 @lru_cache(maxsize=256)

@@ -25,6 +25,8 @@ class Served:
     def candidates(self, dice: Callable[[], float]) -> list[Target]:
         """All targets in the order in which they are tried: by weight, then each fallback's."""
         candidates = order(self.targets, dice)
+        if not self.fallbacks:
+            return candidates
         for _, group in groupby(self.fallbacks, key=attrgetter("entry")):
             candidates += order([*group], dice)
         return candidates

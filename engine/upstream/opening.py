@@ -102,6 +102,8 @@ def _open_body(answer: Answer, kind: str) -> Opening:
     """The first of a body that is no stream of events. An error may stand in it all the same, in
     place of a stream or as the first item of an array that is streamed."""
     first = answer.read()
+    if len(first) >= _DECIDED and b"error" not in first[:_DECIDED]:
+        return Opening(first)  # what nearly every answer is
     if kind != "application/json" or answer.status != 200 or answer.header("content-encoding"):
         return Opening(first)
     while _may_be_error(first) and len(first) <= HELD_BYTES:

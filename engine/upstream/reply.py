@@ -142,7 +142,7 @@ class _Stream:
     ) -> None:
         self.passage = Passage()
         self._answer = answer
-        self._cleaner = cleaner
+        self._cleaner, self._clean = cleaner, cleaner.feed
         self._exchange = exchange
         self._dialect = dialect
         self._watching = watcher.watching(exchange.environ.get("gunicorn.socket"))
@@ -192,9 +192,10 @@ class _Stream:
 
     def _pass(self, data: bytes) -> None:
         """From the event loop: what has arrived goes on at once, and nobody is woken."""
-        if events := self._cleaner.feed(data):
-            self.passage.send(self._without_secrets(events))
-        if self._cleaner.foreign:
+        events = self._clean(data)
+        if events:
+            self.passage.send(self._without_secrets(events) if _ERROR in events else events)
+        if events is not data and self._cleaner.foreign:  # what is clean is given back as it is
             raise NotAnEvent(self._cleaner.foreign)
 
     def _without_secrets(self, events: bytes) -> bytes:

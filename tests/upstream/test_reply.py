@@ -559,6 +559,13 @@ def test_a_stream_with_what_sdks_do_not_take_ends_cleanly(dialect: Any, end: byt
 
 
 @MODELS
+def test_an_unknown_field_before_an_event_of_its_own_piece_is_dropped(dialect: Any) -> None:
+    content = CONTENT[dialect.name]
+    assert streamed(dialect, content, b"foo: bar\n\n", content) == (content * 2, False)
+    assert streamed(dialect, content, b"foo: bar\n\n", b": x\n\n", content, content)[1] is False
+
+
+@MODELS
 def test_nothing_behind_foreign_text_is_passed_on(dialect: Any) -> None:
     content = CONTENT[dialect.name]
     got, cut = streamed(dialect, content, b"<html>\n\n" + content, content)
