@@ -17,6 +17,18 @@ from engine.memory import apart, give_back
 LARGE = 40_000_000
 
 
+@pytest.fixture(autouse=True)
+def own_threads_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Count the threads that a test starts, not those of fixtures that live for the whole session:
+    the end-to-end tests' browser and recorder keep some, and with threads no child is made."""
+    others = frozenset(threading.enumerate()) - {threading.current_thread()}
+
+    def count() -> int:
+        return len(frozenset(threading.enumerate()) - others)
+
+    monkeypatch.setattr("engine.memory.threading.active_count", count)
+
+
 def resident() -> int:
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGESIZE")

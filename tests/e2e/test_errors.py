@@ -80,7 +80,7 @@ def content(platform: Platform, model: str, token: str = ALL, contents: Any = "o
         ("gpt-4o", NOBODY, openai.AuthenticationError, "invalid_api_key", "not known here"),
         ("gpt-4o", EXPIRED, openai.AuthenticationError, "invalid_api_key", "expired"),
         ("renamed", LIMITED, openai.PermissionDeniedError, "model_not_allowed", "'renamed'"),
-        ("gpt-40", ALL, openai.NotFoundError, "model_not_found", "Did you mean 'gpt-4o'"),
+        ("pt-4o", ALL, openai.NotFoundError, "model_not_found", "Did you mean 'gpt-4o'"),
         ("claude-sonnet", ALL, openai.NotFoundError, "model_not_found", "anthropic"),
         ("fault-status-400", ALL, openai.BadRequestError, "mock_fault", "asked for 400"),
         ("fault-status-422", ALL, openai.UnprocessableEntityError, "mock_fault", "asked for 422"),

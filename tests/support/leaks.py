@@ -158,12 +158,13 @@ class Leaks:
 
 
 def _judged(left: Held, shared: bool) -> Held:
-    """What must not be left. A connection may be, of a test with a client or server that is shared
-    with other tests: it is theirs to keep alive."""
+    """What must not be left. A connection, or a thread that serves one, may be left of a test with
+    a client or server that is shared with other tests: it is theirs to keep alive."""
     processes = frozenset(
         pid for pid in left.processes if not any(name in _command(pid) for name in _HELPERS)
     )
     sockets = left.sockets
     if shared and sockets:
         sockets = frozenset(name for name in sockets if "listens" in _address(name))
-    return Held(left.threads, processes, sockets)
+    threads = frozenset(one for one in left.threads if not (shared and one.daemon))
+    return Held(threads, processes, sockets)

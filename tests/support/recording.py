@@ -90,6 +90,7 @@ class Recorder:
 def recorder() -> Iterator[Recorder]:
     """A Recorder that listens on a port of 127.0.0.1."""
     made = Recorder()
+    sockets: list[socket.socket] = []
     with socket.create_server(("127.0.0.1", 0), backlog=512) as server:
         made.port = server.getsockname()[1]
 
@@ -100,11 +101,19 @@ def recorder() -> Iterator[Recorder]:
                 except OSError:
                     return
                 sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                sockets.append(sock)
                 threading.Thread(target=made._serve, args=(sock,), daemon=True).start()
 
-        threading.Thread(target=accept, daemon=True).start()
-        yield made
-        server.shutdown(socket.SHUT_RDWR)
+        accepting = threading.Thread(target=accept, daemon=True)
+        accepting.start()
+        try:
+            yield made
+        finally:
+            server.shutdown(socket.SHUT_RDWR)
+            accepting.join()
+            for sock in sockets:
+                with contextlib.suppress(OSError):  # closed already
+                    sock.shutdown(socket.SHUT_RDWR)
 
 
 def _head(stream: Any) -> tuple[str, Headers] | None:
