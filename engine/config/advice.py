@@ -147,6 +147,8 @@ def choice(key: str, value: Any, options: Sequence[Any]) -> str:
     """The option that a value was meant to be."""
     if value is False and "off" in options:
         return 'write "off"'
+    if key == "token":
+        return "write bearer or basic, or {header: NAME}, {query: NAME}, {cookie: NAME}"
     if key == "on" and isinstance(value, int) and 500 <= value < 600:
         return "write 5xx: it stands for 500, 502, 503, 504 and 529"
     close = near(value, map(str, options)) if isinstance(value, str) else None
@@ -155,8 +157,6 @@ def choice(key: str, value: Any, options: Sequence[Any]) -> str:
 
 def constant(key: str, value: Any, expected: Any) -> str:
     """What to write where only one value may stand."""
-    if key == "token":
-        return "write bearer, or {header: NAME}, {query: NAME}, {cookie: NAME}"
     if key == "auth":
         return "write none to serve callers without a token; leave it out to ask for one"
     return f"write {expected}" + (" without quotes" if str(value) == str(expected) else "")

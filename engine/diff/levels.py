@@ -65,6 +65,7 @@ LEVELS: Mapping[str, Rule] = {
     "server.connections": CHANGES,
     "server.max_body": higher_weakens(size),
     "server.body_timeout": higher_weakens(span),
+    "server.request_timeout": higher_weakens(span),
     "server.keepalive": _DURATION,
     "server.grace": _DURATION,
     "server.debug_headers": weaker_towards(False, True),
@@ -79,9 +80,9 @@ LEVELS: Mapping[str, Rule] = {
     # Where things are kept.
     "stores.records": removing_weakens(tell=_records).named("store-records"),
     "stores.counters": weaker_towards(..., "memory", tell=_counters).named("store-counters"),
-    "stores.on_store_failure": weaker_towards(
-        False, True, show=lambda allows: "allow" if allows else "deny"
-    ).named("store-on-failure"),
+    "stores.counters_timeout": _DURATION.named("store-counters-timeout"),
+    "stores.machines": lower_weakens().named("store-machines"),
+    "stores.on_store_failure": weaker_towards("deny", "local", "allow").named("store-on-failure"),
     "stores.token_ttl": higher_weakens(span).named("store-token-ttl"),
     "stores.journal": Rule(lambda old, new: Level.WEAKER, tell=_journal),
     "stores.retention": lower_weakens(span, "for ever"),
@@ -92,6 +93,7 @@ LEVELS: Mapping[str, Rule] = {
     "telemetry.access_log.path": weaker_towards(..., "/dev/null"),
     "telemetry.log.format": CHANGES,
     "telemetry.log.level": weaker_towards("debug", "info", "warning", "error"),
+    "telemetry.listen": reached_by_more_weakens(),
     "telemetry.metrics": weaker_towards(..., ""),
     "telemetry.allow_ips": gaining_weakens(network_covers),
     "telemetry.traces": CHANGES,
@@ -135,6 +137,7 @@ LEVELS: Mapping[str, Rule] = {
     # What callers may ask for, and what it costs.
     "models.*.to": compared_by("models"),
     "models.*.fallback": compared_by("models"),
+    "models.*.operations": compared_by("models"),
     "models.*.title": CHANGES,
     "models.*.owner": CHANGES,
     "models.*.created": CHANGES,
@@ -168,6 +171,7 @@ LEVELS: Mapping[str, Rule] = {
     "routes.*.websocket.idle": higher_weakens(span),
     "routes.*.websocket.session": higher_weakens(span),
     "routes.*.websocket.ping": higher_weakens(span),
+    "routes.*.websocket.max_pings": higher_weakens(),
     "routes.*.websocket.compression": CHANGES,
     # Who may call.
     "tokens.*.sha256": compared_by("tokens"),

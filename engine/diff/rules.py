@@ -142,8 +142,8 @@ def reached_by_more_weakens() -> Rule:
 
 
 def _reach(address: str) -> int:
-    """0 for a socket in the file system, 1 for loopback, 2 for everything else."""
-    if address.startswith("unix:"):
+    """0 for no address or a socket in the file system, 1 for loopback, 2 for everything else."""
+    if address == "off" or address.startswith("unix:"):
         return 0
     host = address.rpartition(":")[0].strip("[]")
     try:

@@ -20,7 +20,6 @@ UNSET = frozenset({"source", "folder", "broken", "at", "name"})
 
 KEYS: Mapping[str, str] = {
     "origins": "cors.origins",
-    "stores.allow_on_failure": "stores.on_store_failure",
     "telemetry.traces.url": "telemetry.traces.endpoint",
     "upstreams.*.credentials": "upstreams.*.credential",
     "prices.*.cached": "prices.*.cached_input",
@@ -86,7 +85,7 @@ def _fields(value: Any, pattern: str) -> Iterator[tuple[str, Any]]:
         yield from Timeouts(**value)._asdict().items()
     elif dataclasses.is_dataclass(value):
         for field in dataclasses.fields(value):
-            if field.name not in UNSET:
+            if field.init and field.name not in UNSET:
                 yield field.name, getattr(value, field.name)
 
 

@@ -11,6 +11,7 @@ from engine.config import shape
 from engine.config.include import Assembled
 from engine.config.rebase import rebase
 from engine.problem import Level, place_of
+from tests.support.peer import identity
 
 SHOP = (Path(__file__).parent.parent / "cases/configs/openapi/shop.yaml").read_text("utf-8")
 MAIN = """\
@@ -129,7 +130,7 @@ def test_a_section_may_begin_in_one_included_file_and_go_on_in_another(folder):
 
 def test_paths_start_at_the_folder_of_their_own_file(folder):
     write(folder, "parts/openapi/more.yaml", SHOP.replace("url: /v1", "url: /v2"))
-    write(folder, "parts/ca.pem", "")
+    write(folder, "parts/ca.pem", identity().decode())
     write(
         folder,
         "parts/a.yaml",

@@ -120,7 +120,7 @@ LOG = {"access_log": {"path": "var/access.log"}}
 
 
 def test_the_same_relative_paths_in_two_folders_are_no_difference(tmp_path):
-    tls = {"ca": "shop.yaml", "certificate": "shop.yaml", "key": "shop.yaml"}
+    tls = dict.fromkeys(("ca", "certificate", "key"), "identity.pem")
     patch = {"stores": STORES, "telemetry": LOG, "upstreams": {"main": {"tls": tls}}}
     config = patched(CONFIG, patch)
     sides = [planned(tmp_path / name, config, DOCUMENT) for name in ("a", "a-longer-name")]

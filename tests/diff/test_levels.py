@@ -48,7 +48,7 @@ def fields(kind, at=()):
     if dataclasses.is_dataclass(kind):
         hints = typing.get_type_hints(kind)
         for field in dataclasses.fields(kind):
-            if field.name not in UNSET:
+            if field.init and field.name not in UNSET:
                 yield from fields(hints[field.name], (*at, field.name))
     elif path in KEYS:
         yield KEYS[path]
@@ -134,6 +134,7 @@ GUARDS = [
     ("server.listen", "[::1]:8080", "[::]:8080"),
     ("server.max_body", "1MB", None),
     ("server.body_timeout", None, "10m"),
+    ("server.request_timeout", None, "10m"),
     ("server.debug_headers", None, True),
     ("server.trusted_proxies", ["10.0.0.0/8"], ["10.0.0.0/8", "::/0"]),
     ("console.enabled", False, None),
@@ -142,6 +143,9 @@ GUARDS = [
     ("stores.records", "sqlite:///a.db", None),
     ("stores.counters", "redis://host:6379/0", None),
     ("stores.on_store_failure", "deny", "allow"),
+    ("stores.on_store_failure", "deny", None),
+    ("stores.on_store_failure", None, "allow"),
+    ("stores.machines", 3, None),
     ("stores.token_ttl", None, "10m"),
     ("stores.retention", None, "1d"),
     ("stores.retention", "90d", "1d"),
@@ -151,12 +155,15 @@ GUARDS = [
     ("telemetry.access_log.fields", None, ["time", "status"]),
     ("telemetry.log.level", None, "error"),
     ("telemetry.metrics", None, False),
+    ("telemetry.listen", None, "0.0.0.0:9090"),
+    ("telemetry.listen", None, "public"),
+    ("telemetry.listen", "off", None),
     ("telemetry.allow_ips", None, ["0.0.0.0/0", "::1"]),
     ("telemetry.traces.endpoint", "https://c.test", "http://c.test"),
     ("upstreams.main.url", "https://main.test/v1", "http://main.test/v1"),
     ("upstreams.main.ask_usage", None, False),
     ("upstreams.main.tls.verify", None, False),
-    ("upstreams.main.tls.ca", "shop.yaml", None),
+    ("upstreams.main.tls.ca", "identity.pem", None),
     ("upstreams.main.forward_headers", [], ["x-a"]),
     ("prices.big.input", 1, 0),
     ("prices.big.output", 2, 1),
@@ -171,6 +178,7 @@ GUARDS = [
     ("routes.2.websocket.idle", None, "9h"),
     ("routes.2.websocket.session", None, "9d"),
     ("routes.2.websocket.ping", None, "5m"),
+    ("routes.2.websocket.max_pings", None, 9_000),
     ("tokens.0.expires", "2027-01-31", None),
     ("tokens.0.models", ["big"], None),
     ("tokens.0.operations", ["shop.chat"], None),
@@ -199,6 +207,7 @@ CHANGES = [
     ("server.grace", None, "5s"),
     ("server.watch", None, True),
     ("server.base_url", None, "https://here.test"),
+    ("stores.counters_timeout", None, "100ms"),
     ("telemetry.log.format", None, "text"),
     ("telemetry.traces", None, {"endpoint": "http://c.test"}),
     ("telemetry.traces.sample", 1, 0.5),
@@ -219,9 +228,10 @@ CHANGES = [
     ("upstreams.main.breaker.cooldown", None, "9s"),
     ("upstreams.main.heartbeat", None, "9s"),
     ("upstreams.main.pool", None, 9),
-    ("upstreams.main.tls.certificate", None, "shop.yaml"),
+    ("upstreams.main.tls.certificate", None, "identity.pem"),
     ("models.big.to", [{"upstream": "main"}], [{"upstream": "spare"}]),
     ("models.big.fallback", None, ["small"]),
+    ("models.big.operations", None, ["shop.chat"]),
     ("models.big.title", None, "Big"),
     ("models.big.owner", None, "me"),
     ("models.big.created", None, 5),
@@ -297,7 +307,7 @@ def test_the_places_that_repeat_a_model_are_compared(told):
 
 
 def test_a_client_certificate_and_its_key_are_compared(told):
-    both = {"certificate": "shop.yaml", "key": "shop.yaml"}
+    both = {"certificate": "identity.pem", "key": "identity.pem"}
     assert told("upstreams.main.tls", None, both) == ({"changed"}, {"changed"})
 
 

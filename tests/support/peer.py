@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import datetime
+import functools
 import ipaddress
 import struct
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -215,3 +217,11 @@ def server_context(certificate: Certificate) -> Any:
     context.load_cert_chain(*certificate)
     context.set_alpn_protocols(["h2", "http/1.1"])
     return context
+
+
+@functools.cache
+def identity() -> bytes:
+    """A certificate and its key in one PEM text."""
+    with tempfile.TemporaryDirectory() as folder:
+        issued = Authority(Path(folder)).issue("localhost")
+        return Path(issued.cert).read_bytes() + Path(issued.key).read_bytes()

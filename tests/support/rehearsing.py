@@ -10,6 +10,7 @@ import yaml
 from engine import plan
 from engine.plan import Planned
 from engine.tokens import digest
+from tests.support.peer import identity
 
 SECRET = "mw-alice-secret"
 DOCUMENT = """openapi: 3.1.0
@@ -88,6 +89,8 @@ def write(folder: Path, config: str = CONFIG, document: str = DOCUMENT) -> Path:
     (folder / "shop.yaml").write_text(document)
     file = folder / "gateway.yaml"
     file.write_text(config)
+    if "identity.pem" in config:
+        (folder / "identity.pem").write_bytes(identity())
     return file
 
 
