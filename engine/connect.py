@@ -149,7 +149,7 @@ def _ledger(config: Config, url: str, told: Observing) -> Observer:
     shipper = Shipper(journal, books, retention=config.stores.retention)
     if told.background:
         shipper.start()
-    told.closing += [database.close, shipper.close]
+    told.closing += [database.close, shipper.close if told.background else journal.close]
     told.readings.append(of_ledger(journal, shipper))
 
     def enter(exchange: Exchange) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import cache, lru_cache
 from pathlib import Path
 
@@ -32,7 +33,7 @@ def _document(plan: Plan) -> Handler:
 
     @cache
     def parts() -> tuple[bytes, bytes]:
-        before, _, after = orjson.dumps(merged(plan, _HERE)).partition(_HERE.encode())
+        before, _, after = _as_json(merged(plan, _HERE)).partition(_HERE.encode())
         return before, after
 
     @lru_cache(maxsize=_ADDRESSES)
@@ -44,3 +45,11 @@ def _document(plan: Plan) -> Handler:
         return respond(made(base_of(exchange, plan.config.server)), exchange)
 
     return handle
+
+
+def _as_json(document: object) -> bytes:
+    """Documents of vendors have bounds of more than 64 bits, which orjson refuses."""
+    try:
+        return orjson.dumps(document)
+    except TypeError:
+        return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()

@@ -18,6 +18,7 @@ from urllib.parse import quote
 
 import orjson
 
+from engine import rundir
 from engine.app import build
 from engine.connect import CannotServe, prepare, services_of
 from engine.exchange import Exchange, Handler, Response, Stage
@@ -55,7 +56,10 @@ def boot(plan: Plan, *, migrate: bool = False) -> Booted:
     """
     try:
         _open_journal(plan)
-        with tempfile.TemporaryDirectory(prefix="modelway-boot-") as name, _faults() as faults:
+        with (
+            tempfile.TemporaryDirectory(prefix="modelway-boot-", dir=rundir.base()) as name,
+            _faults() as faults,
+        ):
             booted = _rehearse(plan, Path(name), faults)
             if faults:  # of what is done after the answers
                 raise CannotServe(f"a request is not accounted for: {faults[0]}")

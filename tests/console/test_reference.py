@@ -28,3 +28,9 @@ def test_strange_hosts_do_not_make_it_be_merged_again(shipped, monkeypatch):
     answers = {ask(handler, f"host-{n}").body for n in range(20)}
     assert len(answers) == 20
     assert len(times) == 1
+
+
+def test_numbers_of_more_than_64_bits_are_served(shipped, monkeypatch):
+    monkeypatch.setattr(reference, "merged", lambda plan, base: {"maximum": 2**70, "url": base})
+    handler = dict(reference.reference(shipped, reference.Asset(b"", "")))["/openapi.json"]
+    assert str(2**70).encode() in ask(handler, "host").body

@@ -218,7 +218,10 @@ def test_another_address_is_taken_and_the_old_one_left(served: Served) -> None:
     served.edit(f":{served.running.port}", f":{port}")
     served.hup()
     assert ask(port, chat("chat", "one")).status == 200
-    until(lambda: taken(f"127.0.0.1:{served.running.port}") is None, "a free address")
+    until(
+        lambda: taken({"server.listen": f"127.0.0.1:{served.running.port}"}) is None,
+        "a free address",
+    )
 
 
 @pytest.mark.parametrize(

@@ -391,7 +391,7 @@ def test_what_is_only_reported_is_counted_and_logged(tmp_path, upstream):
             assert ask(front.port, chat(max_tokens="many, said he")).status == 200
         counted = {"operation": "small.chat", "part": "request", "code": "invalid_type"}
         until(
-            lambda: metric(front.port, "modelway_would_reject_total", **counted) == 3,
+            lambda: metric(front.telemetry, "modelway_would_reject_total", **counted) == 3,
             "three that would have been refused",
         )
         said = front.said()

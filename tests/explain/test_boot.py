@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from engine import plan
-from engine.connect import CannotServe
+from engine.connect import CannotServe, prepare
 from engine.explain import boot as module
 from engine.explain.boot import boot
 from engine.rundir import rundir
@@ -74,6 +74,16 @@ def test_nothing_is_sent_written_or_counted(tmp_path):
     assert set(files(tmp_path)) - set(before) <= {"journal", "usage.db"}
     assert list((tmp_path / "journal").iterdir()) == []
     assert list(rundir(tmp_path / "gateway.yaml").glob("*.mdb")) == []
+
+
+def test_requests_on_trial_leave_no_row_in_the_ledger(tmp_path):
+    made = planned(tmp_path)
+    assert prepare(made.config) == ""
+    boot(made)
+    database = open_database(made.config.stores.records)
+    rows = database.read(lambda c: c.exec_driver_sql("SELECT count(*) FROM usage").scalar())
+    database.close()
+    assert rows == 0
 
 
 def test_every_kind_of_route_is_played_to_its_end(tmp_path, monkeypatch):
