@@ -11,9 +11,11 @@ import base64
 import binascii
 import re
 from collections.abc import Iterable
+from operator import itemgetter
 from urllib.parse import quote
 
 MARKER = b"[redacted]"
+_VALUE = itemgetter(1)
 _SHORTEST = 4
 _SHORTEST_BASE64 = 12
 _SCHEME = re.compile(r"[A-Za-z][\w-]*\s+(?=\S)")
@@ -25,7 +27,7 @@ class Redaction:
     """Finds the secrets of one upstream. `values` are header or query values that hold one, with or
     without a scheme such as `Bearer`."""
 
-    __slots__ = ("_literals", "_pattern", "_shortest")
+    __slots__ = ("_literals", "_pattern")
 
     def __init__(self, values: Iterable[str]) -> None:
         secrets = _secrets(values)
@@ -33,15 +35,12 @@ class Redaction:
         # Longer ones first: one may be the beginning of another.
         every = sorted({*secrets, *coded}, key=lambda text: (-len(text), text))
         self._literals = tuple(dict.fromkeys(form for text in every for form in (text, _url(text))))
-        self._shortest = min(map(len, self._literals), default=0)
         self._pattern = _pattern(every)
 
     def without(self, headers: list[tuple[str, str]]) -> list[tuple[str, str]]:
         """Headers without those whose value holds one of the secrets; the same list where none
         does."""
-        shortest = self._shortest
-        long = [value for _, value in headers if len(value) >= shortest]
-        if not long or not self._finds("\n".join(long)):
+        if not self._finds("\n".join(map(_VALUE, headers))):
             return headers
         return [pair for pair in headers if not self._finds(pair[1])]
 
