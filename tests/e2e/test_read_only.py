@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.recording import ask, recorder
-from tests.support.running import PATIENCE, environment, free_port, start
+from tests.support.running import PATIENCE, environment, free_port, start, with_telemetry
 from tests.support.small import chat, project
 
 READ_ONLY = (
@@ -43,7 +43,7 @@ def folder(tmp_path: Path) -> Path:
 
 def write(folder: Path, url: str, port: int, more: str = "") -> None:
     limits = {"chat": "[{rate_limit: {requests: 5, per: 1m}}]"}
-    config = project(folder, url, limits, more=more)
+    config = with_telemetry(project(folder, url, limits, more=more), f"127.0.0.1:{free_port()}")
     (folder / "gateway.yaml").write_text(config.replace("{listen}", f"127.0.0.1:{port}"))
 
 

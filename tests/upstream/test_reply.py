@@ -455,7 +455,7 @@ def test_a_stream_that_outlives_its_worker_gets_an_error_event_and_a_cut(dialect
     given: Any = Waiting(200, EVENTS, [content[dialect.name]])
     tried = Tried(target(Client()), answer=given, opening=open_answer(given, dialect))
     one = exchange()
-    *_, last = until_cut(relay(tried, one, dialect, WATCHER))
+    *_, last = until_cut(relay(tried, returned(tried, dialect), one, dialect, WATCHER))
     assert dialect.error_event(b"|").partition(b"|")[0] in last
     assert b"is restarting" in last
     assert one.account.outcome == "shutdown"
@@ -465,7 +465,7 @@ def test_bytes_that_outlive_their_worker_are_cut() -> None:
     given: Any = Waiting(200, [("content-type", "audio/mpeg")], [b"one"])
     tried = Tried(target(Client()), answer=given, opening=open_answer(given, OPENAI))
     one = exchange()
-    assert until_cut(relay(tried, one, OPENAI, WATCHER)) == [b"one"]
+    assert until_cut(relay(tried, returned(tried, OPENAI), one, OPENAI, WATCHER)) == [b"one"]
     assert one.account.outcome == "shutdown"
 
 
