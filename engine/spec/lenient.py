@@ -1,7 +1,8 @@
 """What `validate: lenient` makes of a schema: it refuses what cannot be right, not what is new.
 
 Closed objects are open; an enumeration of several values takes any value of its type (one of a
-single value is a tag, and stays); `oneOf` is `anyOf`; what may be absent may be null.
+single value is a tag, and stays); `oneOf` is `anyOf`; what may be absent may be null; alternatives
+that only say which members stand together refuse nothing, for vendors add alternatives.
 
 Vendors describe parts of a conversation once, as they answer them, and clients send them back with
 less in them. So where a tagged object is part of answers too, a member that has an obvious value
@@ -17,6 +18,9 @@ from engine.spec.casting import Resolve, types_of
 
 EXACT = frozenset({"not", "if", "contains"})
 """Conditions: what is below them is never relaxed, which would refuse more."""
+
+_PRESENCE = frozenset({"required", "not", "title", "description"})
+"""What a branch may say, besides `type: object`, that is about the presence of members alone."""
 
 _CLOSING = ("additionalProperties", "unevaluatedProperties")
 _KINDS: tuple[tuple[type | tuple[type, ...], str], ...] = (
@@ -38,6 +42,7 @@ def relax(schema: dict[str, Any], optional: Collection[str] = ()) -> None:
         values = schema.pop("enum")
         if "type" not in schema:
             schema["type"] = sorted({_kind(value) for value in values})
+    _drop_alternatives_of_presence(schema)
     if isinstance(schema.get("oneOf"), list):
         branches = {"anyOf": schema.pop("oneOf")}
         if "anyOf" in schema:
@@ -50,6 +55,35 @@ def relax(schema: dict[str, Any], optional: Collection[str] = ()) -> None:
         needed = set(required) if isinstance(required, list) else set()
         for name in properties.keys() - needed:
             properties[name] = _or_null(properties[name])
+
+
+def _drop_alternatives_of_presence(schema: dict[str, Any]) -> None:
+    """Drop each `anyOf` and `oneOf` that only says which members must or must not stand together,
+    and a `not` that only says which must not, as vendors write "exactly one of"."""
+    for key in ("anyOf", "oneOf"):
+        branches = schema.get(key)
+        if isinstance(branches, list) and branches and all(map(_is_presence, branches)):
+            del schema[key]
+            if all("type" in branch for branch in branches):
+                schema.setdefault("type", "object")
+    if _forbids_together(schema.get("not")):
+        del schema["not"]
+
+
+def _is_presence(schema: Any) -> bool:
+    """Whether a schema says of an object only which members must or must not be present."""
+    return (
+        isinstance(schema, dict)
+        and schema.get("type", "object") == "object"
+        and schema.keys() <= _PRESENCE | {"type"}
+        and bool(schema.keys() & {"required", "not"})
+        and ("not" not in schema or _is_presence(schema["not"]))
+    )
+
+
+def _forbids_together(schema: Any) -> bool:
+    required = schema.get("required") if _is_presence(schema) else None
+    return isinstance(required, list) and len(required) > 1
 
 
 def optional_members(schema: dict[str, Any], resolve: Resolve) -> frozenset[str]:

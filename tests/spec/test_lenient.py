@@ -56,6 +56,47 @@ def test_what_is_new_passes_and_what_is_wrong_does_not(
     assert [value for value in wrong if validator.is_valid(value)] == []
 
 
+ONE_OF_A_AND_B = [{"required": ["a"]}, {"required": ["b"]}]
+NAMED = {"a": {"type": "string"}, "b": {"type": "string"}}
+
+
+@pytest.mark.parametrize("version", ["3.0.3", "3.1.0"])
+@pytest.mark.parametrize(
+    "alternatives",
+    [
+        {"anyOf": ONE_OF_A_AND_B},
+        {"oneOf": ONE_OF_A_AND_B},
+        {"anyOf": ONE_OF_A_AND_B, "not": {"required": ["a", "b"]}},
+        {"oneOf": [{"type": "object", "title": "A", **branch} for branch in ONE_OF_A_AND_B]},
+        {"oneOf": [*ONE_OF_A_AND_B, {"not": {"required": ["a"]}}]},
+        {"anyOf": ONE_OF_A_AND_B, "oneOf": [{"required": ["b"]}, {"required": ["c"]}]},
+        {"allOf": [{"anyOf": ONE_OF_A_AND_B}, {"oneOf": ONE_OF_A_AND_B}]},
+    ],
+)
+def test_alternatives_that_only_say_which_members_stand_together_refuse_no_object(
+    version: str, alternatives: dict[str, Any]
+) -> None:
+    validator = lenient({**properties(**NAMED), **alternatives}, version)
+    right = [{}, {"a": "x"}, {"b": "x"}, {"a": "x", "b": "x"}, {"new": 1}]
+    assert [value for value in right if not validator.is_valid(value)] == []
+    assert [value for value in ({"a": 1}, {"b": []}, [], "x") if validator.is_valid(value)] == []
+
+
+@pytest.mark.parametrize(
+    ("schema", "wrong"),
+    [
+        ({"anyOf": [{"type": "object", **branch} for branch in ONE_OF_A_AND_B]}, "x"),
+        ({**properties(**NAMED), "anyOf": [*ONE_OF_A_AND_B, {"maxProperties": 0}]}, {"c": 1}),
+        ({**properties(["a"], **NAMED), "anyOf": ONE_OF_A_AND_B}, {"b": "x"}),
+        ({**properties(**NAMED), "not": {"required": ["a"]}}, {"a": "x"}),
+        ({"not": {"anyOf": ONE_OF_A_AND_B}}, {"a": "x"}),
+        ({"if": {"oneOf": ONE_OF_A_AND_B}, "then": False}, {"a": "x"}),
+    ],
+)
+def test_what_says_more_than_that_is_kept(schema: Any, wrong: Any) -> None:
+    assert not lenient(schema, "3.1.0").is_valid(wrong)
+
+
 CONDITIONS = [
     ({"not": {"enum": ["a", "b"]}}, ["c", 1], ["a"]),
     ({"not": properties(a={"enum": ["x", "y"]})}, [{"a": "z"}], [{"a": "x"}]),
@@ -175,12 +216,22 @@ def _object_of(below: Any) -> Any:
     )
 
 
+members = st.lists(words, unique=True, max_size=2)
+presence = st.fixed_dictionaries(
+    {},
+    optional={
+        "type": st.just("object"),
+        "required": members,
+        "not": st.fixed_dictionaries({"required": members}),
+    },
+)
 schemas_of_all_kinds = st.recursive(
     st.sampled_from([{}, {"type": "string"}, {"const": "a"}])
     | st.lists(values, min_size=1, max_size=3, unique_by=repr).map(lambda found: {"enum": found})
     | st.sampled_from(["Other", "Choice", "Nested"]).map(
         lambda name: {"$ref": f"#/components/schemas/{name}"}
-    ),
+    )
+    | presence,
     _object_of,
     max_leaves=6,
 )
