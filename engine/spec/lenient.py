@@ -19,8 +19,10 @@ from engine.spec.casting import Resolve, types_of
 EXACT = frozenset({"not", "if", "contains"})
 """Conditions: what is below them is never relaxed, which would refuse more."""
 
-_PRESENCE = frozenset({"required", "not", "title", "description"})
-"""What a branch may say, besides `type: object`, that is about the presence of members alone."""
+_PRESENCE = frozenset({"type", "required", "not"})
+"""What a schema may say that is only about the presence of members; `type` as `object`."""
+
+_NOTES = frozenset({"title", "description", "$comment"})
 
 _CLOSING = ("additionalProperties", "unevaluatedProperties")
 _KINDS: tuple[tuple[type | tuple[type, ...], str], ...] = (
@@ -75,7 +77,7 @@ def _is_presence(schema: Any) -> bool:
     return (
         isinstance(schema, dict)
         and schema.get("type", "object") == "object"
-        and schema.keys() <= _PRESENCE | {"type"}
+        and all(key in _PRESENCE | _NOTES or key.startswith("x-") for key in schema)
         and bool(schema.keys() & {"required", "not"})
         and ("not" not in schema or _is_presence(schema["not"]))
     )

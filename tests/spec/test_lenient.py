@@ -67,7 +67,12 @@ NAMED = {"a": {"type": "string"}, "b": {"type": "string"}}
         {"anyOf": ONE_OF_A_AND_B},
         {"oneOf": ONE_OF_A_AND_B},
         {"anyOf": ONE_OF_A_AND_B, "not": {"required": ["a", "b"]}},
-        {"oneOf": [{"type": "object", "title": "A", **branch} for branch in ONE_OF_A_AND_B]},
+        {
+            "oneOf": [
+                {"type": "object", "title": "A", "x-order": 1, **branch}
+                for branch in ONE_OF_A_AND_B
+            ]
+        },
         {"oneOf": [*ONE_OF_A_AND_B, {"not": {"required": ["a"]}}]},
         {"anyOf": ONE_OF_A_AND_B, "oneOf": [{"required": ["b"]}, {"required": ["c"]}]},
         {"allOf": [{"anyOf": ONE_OF_A_AND_B}, {"oneOf": ONE_OF_A_AND_B}]},
