@@ -108,7 +108,7 @@ EDGES = {
     "hiredis": ("stores.counters.redis_link",),
     "opentelemetry": ("telemetry.otlp",),
     "google": ("telemetry.otlp",),
-    "prometheus_client": ("telemetry.cells", "telemetry.page"),
+    "prometheus_client": ("telemetry.cells", "telemetry.page", "cli.top.source"),
     "psycopg": (),  # SQLAlchemy's business
 }
 """Outside modules, and the only parts of engine/ that may import them."""

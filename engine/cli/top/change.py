@@ -6,9 +6,9 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from engine.cli.top.exposition import Samples
-
 Labels = Mapping[str, str]
+Samples = Mapping[str, Sequence[tuple[Labels, float]]]
+"""The samples of each metric: their labels and their values."""
 Which = Callable[[Labels], bool]
 
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
-from engine.cli.top.change import Look
-from engine.cli.top.exposition import read
+from prometheus_client.parser import text_string_to_metric_families
+
+from engine.cli.top.change import Look, Samples
 from engine.upstream.client import Client, Timeouts
 from engine.upstream.failures import UpstreamFailure
 
 _PATIENCE = 5.0
-_PREFIXES = ("modelway_",)
+_PREFIX = "modelway_"
 
 
 class Refused(Exception):
@@ -56,10 +57,23 @@ class Source:
                 f"there are no metrics at {self.url} ({answer.status}): it is no Modelway, "
                 "or they stand at another address (telemetry.listen) or path (telemetry.metrics)"
             )
-        samples = read(body.decode("utf-8", "replace"), _PREFIXES)
+        try:
+            samples = samples_of(body.decode("utf-8", "replace"))
+        except ValueError:
+            samples = {}
         if not samples:
-            raise Refused(f"{self.url} says nothing of a Modelway: it is something else")
+            raise Refused(f"{self.url} has no metrics of Modelway: it is another program")
         return Look(self._clock(), samples)
+
+
+def samples_of(text: str) -> Samples:
+    """Modelway's samples in Prometheus's text format. ValueError for any other text."""
+    found: dict[str, list[tuple[Mapping[str, str], float]]] = {}
+    for family in text_string_to_metric_families(text):
+        for sample in family.samples:
+            if sample.name.startswith(_PREFIX):
+                found.setdefault(sample.name, []).append((sample.labels, sample.value))
+    return found
 
 
 def url_of(listen: str, path: str) -> str:

@@ -3,11 +3,17 @@
 import pytest
 
 from engine.cli.top.change import Change, Look
-from engine.cli.top.exposition import read
+from engine.cli.top.source import samples_of
 
 
 def change(before, now, seconds=2.0):
-    return Change(Look(10.0, read(before, ["m"])), Look(10.0 + seconds, read(now, ["m"])))
+    return Change(Look(10.0, samples(before)), Look(10.0 + seconds, samples(now)))
+
+
+def samples(text):
+    """Samples of metrics whose names are written short here: `m` stands for `modelway_m`."""
+    named = samples_of("".join(f"modelway_{line}\n" for line in text.splitlines()))
+    return {name.removeprefix("modelway_"): found for name, found in named.items()}
 
 
 def buckets(*counts):

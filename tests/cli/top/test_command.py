@@ -40,7 +40,7 @@ def test_a_path_in_the_url_is_asked_for():
     [
         (answer("", "403 Forbidden"), "add its address to telemetry.allow_ips"),
         (answer("", "404 Not Found"), "there are no metrics at"),
-        (answer("<html>"), "says nothing of a Modelway"),
+        (answer("<html>"), "has no metrics of Modelway"),
         ("close", "is the gateway running?"),
     ],
 )

@@ -6,16 +6,16 @@ import pytest
 from rich.console import Console
 
 from engine.cli.top.change import Change, Look
-from engine.cli.top.exposition import read
 from engine.cli.top.figures import figures
 from engine.cli.top.screen import screen
+from engine.cli.top.source import samples_of
 from engine.cli.top.words import money, number, seconds, share
 from engine.telemetry import names
 from tests.support.metrics import Shown
 
 
 def look(shown, at=0.0):
-    return Look(at, read(shown.text(), ["modelway_"]))
+    return Look(at, samples_of(shown.text()))
 
 
 def computed(fill):
