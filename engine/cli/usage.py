@@ -17,7 +17,7 @@ import orjson
 from rich.cells import cell_len
 
 from engine import units
-from engine.cli.token.place import Place, place_of, place_options, records
+from engine.cli.token.database import Place, place_of, place_options, records
 from engine.excerpt import pictured
 from engine.problem import did_you_mean
 from engine.stores.records.database import Database

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from engine.cli.token.place import place_of, place_options, records
+from engine.cli.token.database import place_of, place_options, records
 from engine.stores.clerk import Clerk
 from engine.stores.left_behind import FolderInUse, Shipped, ship_left_behind
 from engine.stores.records.usage import Books

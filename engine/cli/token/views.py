@@ -1,4 +1,4 @@
-"""`modelway token list`: the tokens in the database."""
+"""`modelway token list` and `show`: commands that print tokens."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ import orjson
 from rich.console import Console
 from rich.table import Table
 
-from engine.cli.token.place import place_of, place_options, records
-from engine.cli.token.words import cell, shown
+from engine.cli.token.database import place_of, place_options, records
+from engine.cli.token.display import cell, shown
 from engine.excerpt import pictured
 from engine.stores.records import tokens
 
@@ -29,7 +29,7 @@ _LIMITS = ("rate", "token_budget", "budget", "concurrency")
     show_default=True, help="For people, or for programs: with every field.",
 )  # fmt: skip
 @place_options
-def command(config: Path, database: str | None, form: str) -> None:
+def list_tokens(config: Path, database: str | None, form: str) -> None:
     """List the tokens of the database, by name; those of gateway.yaml stand there.
 
     \b
@@ -73,3 +73,22 @@ def _csv(found: Iterable[Mapping[str, Any]]) -> None:
         if number == 0:
             writer.writerow(token)
         writer.writerow(map(cell, token.values()))
+
+
+_UNBOUND = {"models": "all", "operations": "all", "ips": "all", "expires": "never"}
+
+
+@click.command("show")
+@click.argument("name")
+@place_options
+def show(config: Path, database: str | None, name: str) -> None:
+    """Show one token: what it may be used for, how much, and how it stands.
+
+    Its secret cannot be shown: only the SHA-256 of it is kept.
+    """
+    with records(place_of(config, database)) as opened:
+        token = tokens.named(opened, name)
+    for key, value in shown(token, time.time()).items():
+        text = _UNBOUND.get(key, "-") if value is None else cell(value) or "none"
+        if value != "":
+            click.echo(f"{key.replace('_', ' '):17} {text}")

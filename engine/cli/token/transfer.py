@@ -1,11 +1,11 @@
-"""`modelway token import`: tokens from JSON lines."""
+"""`modelway token export` and `import`: tokens as JSON lines."""
 
 from __future__ import annotations
 
 import re
 import time
 from collections.abc import Callable, Iterable, Sized
-from dataclasses import fields
+from dataclasses import asdict, fields
 from functools import partial
 from pathlib import Path
 from typing import IO, Any
@@ -14,11 +14,26 @@ import click
 import orjson
 
 from engine.cli.token import values
-from engine.cli.token.place import Place, place_of, place_options, records
+from engine.cli.token.database import Place, place_of, place_options, records
 from engine.problem import did_you_mean
 from engine.stores.records import tokens
 from engine.stores.records.database import Database
 from engine.stores.records.tokens import Token
+
+
+@click.command("export")
+@place_options
+def export_tokens(config: Path, database: str | None) -> None:
+    """Print all tokens, one JSON object a line, for `modelway token import` elsewhere.
+
+    Digests only: no secret is kept, so none can be exported. Times are Unix seconds; what is not
+    said sets no bound.
+    """
+    with records(place_of(config, database)) as opened:
+        for token in tokens.every(opened):
+            said = {key: value for key, value in asdict(token).items() if value not in (None, "")}
+            click.echo(orjson.dumps(said).decode())
+
 
 _KEYS = [field.name for field in fields(Token)]
 _SHOWN = 100
@@ -27,7 +42,7 @@ _SHOWN = 100
 @click.command("import")
 @click.argument("file", type=click.File("rb"))
 @place_options
-def command(config: Path, database: str | None, file: IO[bytes]) -> None:
+def import_tokens(config: Path, database: str | None, file: IO[bytes]) -> None:
     """Take in tokens from FILE ('-' for stdin): one JSON object a line, as `export` prints them.
 
     All or nothing: every line that cannot be taken in is named, and then none is.
