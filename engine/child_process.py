@@ -23,6 +23,9 @@ T = TypeVar("T")
 MEMORY = 4 << 30
 """Bytes of data a child may have."""
 
+_LOOK = 0.1
+"""Seconds between two looks whether to stop: a signal does not end the wait for the child."""
+
 _REASON_LENGTH = 500
 _DEFAULT = ("SIGINT", "SIGTERM", "SIGQUIT", "SIGCHLD", "SIGALRM", "SIGABRT")
 _IGNORED = ("SIGHUP", "SIGUSR1", "SIGUSR2", "SIGTTIN", "SIGTTOU", "SIGWINCH")
@@ -32,8 +35,19 @@ class ChildFailed(Exception):
     """The child hung, died or raised; `str` says which, in a clause without a subject."""
 
 
-def run(function: Callable[[], T], *, seconds: float, memory: int = MEMORY) -> T:
-    """What the function returns, pickled on its way. Raises ChildFailed.
+def _never() -> bool:
+    return False
+
+
+def run(
+    function: Callable[[], T],
+    *,
+    seconds: float,
+    memory: int = MEMORY,
+    stop: Callable[[], bool] = _never,
+) -> T:
+    """What the function returns, pickled on its way. Raises ChildFailed, also soon after `stop`
+    says so.
 
     To be called where no other thread runs: the child would have its locks, and not it.
     """
@@ -49,12 +63,14 @@ def run(function: Callable[[], T], *, seconds: float, memory: int = MEMORY) -> T
         _work(function, write_end, seconds, memory)
     os.close(write_end)
     try:
-        data = _read(read_end, time.monotonic() + seconds)
+        data = _read(read_end, time.monotonic() + seconds, stop)
     finally:
         os.close(read_end)
         with contextlib.suppress(ProcessLookupError):
             os.kill(child, signal.SIGKILL)  # it has answered, or never will
         status = _wait(child)
+    if data is None and stop():
+        raise ChildFailed("was broken off: this process is to end")
     if data is None:
         raise ChildFailed(f"did not end within {seconds:g} s")
     try:
@@ -108,13 +124,13 @@ def _prepare(seconds: float, memory: int) -> None:
         score.write("1000")  # where memory runs out, this process goes and no worker
 
 
-def _read(pipe: int, deadline: float) -> bytes | None:
-    """All bytes up to the end; None when the deadline came first."""
+def _read(pipe: int, deadline: float, stop: Callable[[], bool]) -> bytes | None:
+    """All bytes up to the end; None when the deadline or `stop` came first."""
     pieces: list[bytes] = []
     ready = select.poll()
     ready.register(pipe, select.POLLIN)
-    while (left := deadline - time.monotonic()) > 0:
-        if ready.poll(left * 1000):
+    while (left := deadline - time.monotonic()) > 0 and not stop():
+        if ready.poll(min(left, _LOOK) * 1000):
             piece = os.read(pipe, 65536)
             if not piece:
                 return b"".join(pieces)

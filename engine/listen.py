@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from ipaddress import ip_address
+from os.path import normpath
 from typing import Any, NamedTuple
 
 _ANY = frozenset({"", "*", "0.0.0.0", "::"})  # noqa: S104 - compared with, not listened on
@@ -19,7 +21,7 @@ class ListenAddress(NamedTuple):
     def parse(cls, text: str) -> ListenAddress:
         """An address that the schema of gateway.yaml accepts."""
         if text.startswith("unix:"):
-            return cls(path=text.removeprefix("unix:").removeprefix("//"))
+            return cls(path=normpath(text.removeprefix("unix:").removeprefix("//")))
         host, _, port = text.rpartition(":")
         host = host.strip("[]").lower()
         return cls("127.0.0.1" if host == "localhost" else host, int(port))
@@ -40,7 +42,7 @@ class ListenAddress(NamedTuple):
         """Whether a socket of this name (`getsockname()`) is bound to this address, or is a
         connection that was accepted there."""
         if not isinstance(name, tuple):
-            return bool(self.path) and name in (self.path, self.path.encode())
+            return bool(self.path) and normpath(os.fsdecode(name)) == self.path
         if self.path or self.port != name[1]:
             return False
         return self.host in _ANY or not _is_literal(self.host) or _same(self.host, name[0])

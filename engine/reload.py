@@ -57,7 +57,8 @@ def read(folder: Path) -> State | None:
 class Plans:
     """The last good plan of a config, and whether its files have changed since.
 
-    `make` plans anew, `boot` starts a plan on trial, within `seconds` for both.
+    `make` plans anew, `boot` starts a plan on trial, within `seconds` for both. Once it is
+    `stopping`, a trial ends soon.
     """
 
     def __init__(
@@ -83,6 +84,7 @@ class Plans:
         self._tried = first.hash
         self._next: Trial | None = None
         self._before: tuple[Plan, State, dict[Path, str]] | None = None
+        self.stopping = False
 
     def publish(self) -> None:
         """Let others know; from the master, once it serves.
@@ -185,7 +187,7 @@ class Plans:
         return taken(_addresses(planned.plan), _addresses(self.plan).values()) or ""
 
     def _try(self, known: str = "") -> Trial:
-        return try_out(self._make, self._boot, self._seconds, known)
+        return try_out(self._make, self._boot, self._seconds, known, lambda: self.stopping)
 
     def _planned(self) -> Planned | None:
         """Another plan. None for a fault of ours: it must not end the master that serves."""
@@ -263,6 +265,9 @@ class Gateway(Gunicorn):
 
     def changed(self) -> bool:
         return self.server.watch and self.plans.changed()
+
+    def interrupt(self) -> None:
+        self.plans.stopping = True
 
     def confirm(self) -> None:
         self.plans.confirm()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import math
 import os
@@ -70,7 +71,9 @@ class Master(Arbiter):  # type: ignore[misc]
         self.left_behind: list[Any] = []
 
     def signal(self, sig: int, frame: Any) -> None:
-        self._ending |= sig in _ENDING
+        if sig in _ENDING:
+            self._ending = True
+            self.app.interrupt()
         super().signal(sig, frame)
 
     def wait_for_signals(self, timeout: float = 1.0) -> list[int]:
@@ -154,12 +157,19 @@ class Master(Arbiter):  # type: ignore[misc]
             for _ in range(self.cfg.workers):
                 self.spawn_worker()
             self._await_boot(last)
+        except _Interrupted:
+            self.LISTENERS = [*self.LISTENERS, *self.left_behind]  # all are closed with the rest
+            raise
         except (NotBooted, OSError, RuntimeError, SystemExit) as error:
             if os.getpid() != self.pid:  # a worker that ends
                 raise
             self._go_back(listeners, last, _reason(error))
             return
+        paths = [one.cfg_addr for one in self.left_behind if isinstance(one.cfg_addr, str)]
         self.close_left_behind()
+        for path in paths:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(path)  # else who connects is refused by a socket that nobody serves
         self.app.confirm()
         super().manage_workers()  # which ends the oldest; ours might begin another reload
         self._await_end(lambda age: age <= last)
@@ -173,14 +183,14 @@ class Master(Arbiter):  # type: ignore[misc]
     def _listeners(self, before: Sequence[Any]) -> list[Any]:
         """The sockets of all addresses: those that are open already, and new ones for the rest."""
         addresses = self.cfg.address
-        found = {listener.cfg_addr: listener for listener in before}
-        missing = [address for address in addresses if address not in found]
+        found = {_normal(listener.cfg_addr): listener for listener in before}
+        missing = [address for address in addresses if _normal(address) not in found]
         if missing:
             config = Config()
             config.set("bind", [_bind(address) for address in missing])
             made = sock.create_sockets(config, self.log)
-            found |= dict(zip(missing, made, strict=True))
-        return [found[address] for address in addresses]
+            found |= dict(zip(map(_normal, missing), made, strict=True))
+        return [found[_normal(address)] for address in addresses]
 
     def _await_boot(self, last: int) -> None:
         """Wait until every worker after the age `last` has booted. Raises NotBooted."""
@@ -210,10 +220,16 @@ class Master(Arbiter):  # type: ignore[misc]
             if worker.age > last:
                 booted = worker.age in self.app.boots.booted
                 self.kill_worker(pid, signal.SIGTERM if booted else signal.SIGKILL)
-        self._await_end(lambda age: age > last)
-        for pid, worker in list(self.WORKERS.items()):
-            if worker.age > last:
-                self.kill_worker(pid, signal.SIGKILL)
+        try:
+            self._await_end(lambda age: age > last)
+            for pid, worker in list(self.WORKERS.items()):
+                if worker.age > last:
+                    self.kill_worker(pid, signal.SIGKILL)
+        finally:  # also when it is interrupted: the master ends with what it began with
+            self._restore(listeners, reason)
+
+    def _restore(self, listeners: list[Any], reason: str) -> None:
+        """Listen where it did before, with the settings of before."""
         made = [listener for listener in self.LISTENERS if listener not in listeners]
         sock.close_sockets(made)
         self.left_behind = []
@@ -239,6 +255,11 @@ def _reason(error: BaseException) -> str:
     if isinstance(error, SystemExit):
         return "the new settings cannot be applied, or an address be listened on"
     return str(error)
+
+
+def _normal(address: Any) -> Any:
+    """An address as it is compared: a path may be written in several ways."""
+    return os.path.normpath(address) if isinstance(address, str) else address
 
 
 def _bind(address: Any) -> str:
@@ -312,6 +333,10 @@ class Gunicorn(BaseApplication):  # type: ignore[misc]
     def changed(self) -> bool:
         """Whether that is to happen without one."""
         return False
+
+    def interrupt(self) -> None:
+        """A signal ends the master: `renew` and `changed` are to come to an end. Called by its
+        handler."""
 
     def confirm(self) -> None:
         """What was renewed is served from now on."""

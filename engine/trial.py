@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import gevent
 
+from engine import rundir
 from engine.child_process import ChildFailed, in_words, run
 from engine.connect import CannotServe
 from engine.plan import Plan, Planned
@@ -21,8 +23,9 @@ SECONDS = 60.0
 
 _MOST_SHOWN = 5
 
-Boot = Callable[[Plan], str]
-"""Starts a plan without serving it, and returns a warning, or "". Raises CannotServe."""
+Boot = Callable[[Plan, Path], str]
+"""Starts a plan without serving it, and returns a warning, or "". It may write into the folder,
+which is removed whatever becomes of it. Raises CannotServe."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,17 +40,27 @@ class Trial:
 
 
 def try_out(
-    make: Callable[[], Planned], boot: Boot, seconds: float = SECONDS, known: str = ""
+    make: Callable[[], Planned],
+    boot: Boot,
+    seconds: float = SECONDS,
+    known: str = "",
+    stop: Callable[[], bool] = lambda: False,
 ) -> Trial:
     """Plan a config with `make`, and start it with `boot`, unless its hash is `known` already. To
-    be called where no other thread runs."""
+    be called where no other thread runs. It ends soon after `stop` says so."""
     try:
-        return run(lambda: _try_out(make, boot, known), seconds=seconds)
+        with TemporaryDirectory(
+            prefix="modelway-boot-", dir=rundir.base(), ignore_cleanup_errors=True
+        ) as name:
+            folder = Path(name)
+            return run(lambda: _try_out(make, boot, known, folder), seconds=seconds, stop=stop)
+    except OSError as error:
+        return Trial(error=f"the config cannot be tried: {error}")
     except ChildFailed as failure:
         return Trial(error=f"trying the config in a process of its own {failure}")
 
 
-def _try_out(make: Callable[[], Planned], boot: Boot, known: str) -> Trial:
+def _try_out(make: Callable[[], Planned], boot: Boot, known: str, folder: Path) -> Trial:
     gevent.reinit()  # a hub that was used before the fork would wait for threads that are not here
     try:
         planned = make()
@@ -62,7 +75,7 @@ def _try_out(make: Callable[[], Planned], boot: Boot, known: str) -> Trial:
         return Trial(planned.hash, files, error=_problems(planned))
     redact = planned.plan.config.source.redact
     try:
-        return Trial(planned.hash, files, warning=redact(boot(planned.plan)))
+        return Trial(planned.hash, files, warning=redact(boot(planned.plan, folder)))
     except CannotServe as error:
         return Trial(planned.hash, files, error=redact(str(error)))
     except MemoryError:

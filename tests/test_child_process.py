@@ -68,3 +68,14 @@ def test_it_does_not_have_the_signal_handlers_of_its_parent():
             run(lambda: os.kill(os.getpid(), signal.SIGTERM), seconds=5)
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+def test_one_that_is_no_longer_waited_for_is_ended_soon(tmp_path):
+    def write_and_hang():
+        (tmp_path / "pid").write_text(str(os.getpid()))
+        hang()
+
+    with pytest.raises(ChildFailed, match="was broken off"):
+        run(write_and_hang, seconds=600, stop=(tmp_path / "pid").exists)
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((tmp_path / "pid").read_text()), 0)

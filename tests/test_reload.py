@@ -4,6 +4,7 @@ import itertools
 import os
 import signal
 import threading
+from pathlib import Path
 
 import gevent
 import pytest
@@ -12,7 +13,8 @@ from engine import plan
 from engine.child_process import MEMORY
 from engine.connect import CannotServe
 from engine.reload import Plans, read
-from engine.rundir import prepare
+from engine.rundir import NoWritableFolder, prepare
+from tests.support.small import until
 
 CONFIG = """
 version: 1
@@ -27,7 +29,7 @@ paths: {/a: {get: {operationId: a, responses: {"200": {description: A}}}}}
 """
 
 
-def boot(planned):
+def boot(planned, folder):
     return ""
 
 
@@ -100,14 +102,14 @@ def reloaded_with(place, boot, seconds=5.0):
 
 
 def test_a_config_that_cannot_be_started_is_refused_with_the_reason(place):
-    def fails(planned):
+    def fails(planned, folder):
         raise CannotServe("the journal cannot be kept")
 
     assert reloaded_with(place, fails) == "the journal cannot be kept"
 
 
 def test_a_config_that_hangs_when_it_is_started_is_refused_in_time(place):
-    def hangs(planned):
+    def hangs(planned, folder):
         threading.Event().wait()
 
     error = reloaded_with(place, hangs, 0.3)
@@ -115,14 +117,50 @@ def test_a_config_that_hangs_when_it_is_started_is_refused_in_time(place):
 
 
 def test_a_config_that_kills_who_starts_it_is_refused(place):
-    def dies(planned):
+    def dies(planned, folder):
         os.kill(os.getpid(), signal.SIGKILL)
 
     assert reloaded_with(place, dies).endswith("was ended by SIGKILL")
 
 
+def test_a_trial_leaves_no_files_whatever_becomes_of_it(place, tmp_path):
+    def writes_and_dies(planned, folder):
+        (folder / "in/it").mkdir(parents=True)
+        (tmp_path / "where").write_text(str(folder))
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    assert reloaded_with(place, writes_and_dies).endswith("was ended by SIGKILL")
+    assert not Path((tmp_path / "where").read_text()).exists()
+
+
+def test_a_trial_ends_when_the_master_is_to_end(place, tmp_path):
+    def hangs(planned, folder):
+        (tmp_path / "begun").write_text("")
+        threading.Event().wait()
+
+    plans = Plans(place.make(), place.make, place.run, hangs, 600.0)
+    stopper = threading.Thread(target=lambda: stop_when(plans, tmp_path / "begun"))
+    stopper.start()
+    assert not plans.renew()
+    stopper.join()
+    assert "was broken off" in plans.state.error
+
+
+def stop_when(plans, file):
+    until(file.exists, "the trial")
+    plans.stopping = True
+
+
+def test_without_a_folder_for_runtime_files_a_config_is_refused(place, monkeypatch):
+    def nowhere():
+        raise NoWritableFolder
+
+    monkeypatch.setattr("engine.trial.rundir.base", nowhere)
+    assert "no folder can be written" in reloaded_with(place, boot)
+
+
 def test_a_config_that_takes_all_memory_is_refused(place):
-    def grows(planned):
+    def grows(planned, folder):
         bytearray(MEMORY)
 
     assert "more memory than it may have" in reloaded_with(place, grows)
@@ -131,7 +169,7 @@ def test_a_config_that_takes_all_memory_is_refused(place):
 def test_a_trial_does_not_wait_for_threads_that_only_its_parent_has(place):
     gevent.get_hub().threadpool.apply(os.getpid)  # the hub has a thread now
 
-    def asks(planned):
+    def asks(planned, folder):
         gevent.get_hub().threadpool.apply(os.getpid)
         raise CannotServe("it went on")
 
@@ -199,7 +237,7 @@ def test_a_file_that_is_written_anew_with_the_same_words_changes_nothing(place):
 def test_a_folder_that_changes_starts_nothing_on_trial(place):
     """SQLite makes and removes files beside the config all day."""
 
-    def starts(planned):
+    def starts(planned, folder):
         raise CannotServe("it was started")
 
     plans = Plans(place.make(), place.make, place.run, starts)

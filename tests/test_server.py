@@ -20,8 +20,14 @@ def master(monkeypatch: pytest.MonkeyPatch) -> Any:
     """A master without workers; `reloads` is what happened in its reloads."""
     made: Any = Master.__new__(Master)
     made.SIG_QUEUE, made.reloads, made.changes = queue.SimpleQueue(), [], []
+    made.interrupts = []
     boots = SimpleNamespace(look=lambda: False, booted=set(), failures=[])
-    made.app = SimpleNamespace(renew=lambda: True, changed=lambda: bool(made.changes), boots=boots)
+    made.app = SimpleNamespace(
+        renew=lambda: True,
+        changed=lambda: bool(made.changes),
+        interrupt=lambda: made.interrupts.append("interrupt"),
+        boots=boots,
+    )
     made.WORKERS, made._next_boot = {}, 0.0
     made.log = logging.getLogger("test")
     monkeypatch.setattr(Arbiter, "handle_hup", lambda self: made.reloads.append("reload"))
@@ -49,6 +55,15 @@ def test_what_ends_the_master_is_handled_first(master: Any) -> None:
         master.signal(sig, None)
     came = master.wait_for_signals(1.0)
     assert came == [SIGQUIT, SIGINT, SIGTERM, SIGHUP, SIGCHLD, SIGTTIN]
+
+
+@pytest.mark.parametrize("sig", [SIGTERM, SIGINT, SIGQUIT])
+def test_what_ends_the_master_is_told_to_a_trial_at_once(master: Any, sig: int) -> None:
+    for harmless in (SIGHUP, SIGCHLD, SIGUSR1, SIGTTIN):
+        master.signal(harmless, None)
+    assert master.interrupts == []
+    master.signal(sig, None)
+    assert master.interrupts == ["interrupt"]
 
 
 def test_a_reload_does_not_wait_for_old_workers_when_the_master_is_to_end(

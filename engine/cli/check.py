@@ -137,7 +137,7 @@ def _planned(name: str, on_trial: bool) -> Planned:
 
 def _boot(planned: Planned, shown: str) -> None:
     """Start a plan on trial. What is found then has no place: it is on the disk or elsewhere."""
-    trial = try_out(lambda: planned, lambda plan: boot(plan).warning)
+    trial = try_out(lambda: planned, lambda plan, folder: boot(plan, folder).warning)
     for level, words in ((Level.ERROR, trial.error), (Level.WARNING, trial.warning)):
         if words:
             planned.findings.found.append(Problem(shown, 0, 0, level, "MW322", words))

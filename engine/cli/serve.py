@@ -61,6 +61,6 @@ def command(config: Path) -> None:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def start(planned: plan.Plan) -> str:
+def start(planned: plan.Plan, folder: Path) -> str:
     """Start a plan on trial, with the database brought up to date; a warning, or ""."""
-    return boot(planned, migrate=True).warning
+    return boot(planned, folder, migrate=True).warning

@@ -6,9 +6,9 @@ ledger rows, metrics and log lines go to a temporary folder, nothing works in th
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
@@ -18,7 +18,6 @@ from urllib.parse import quote
 
 import orjson
 
-from engine import rundir
 from engine.app import build
 from engine.connect import CannotServe, prepare, services_of
 from engine.exchange import Exchange, Handler, Response, Stage
@@ -38,6 +37,7 @@ from engine.upstream.target import connect
 
 _MOST_KINDS = 200
 _CALLER = "a rehearsal"
+_SQLITE = "sqlite:///"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,19 +48,17 @@ class Booted:
     warning: str = ""
 
 
-def boot(plan: Plan, *, migrate: bool = False) -> Booted:
+def boot(plan: Plan, folder: Path, *, migrate: bool = False) -> Booted:
     """Start everything that a worker of this plan starts, and play a request of each kind of route.
 
-    `migrate` brings the database up to date as well, once all else is well. Raises CannotServe for
-    what the operator can mend, and whatever a fault of this program raises.
+    What is written meanwhile goes to `folder`, which is the caller's to remove. `migrate` brings
+    the database up to date as well, once all else is well. Raises CannotServe for what the operator
+    can mend, and whatever a fault of this program raises.
     """
     try:
         _open_journal(plan)
-        with (
-            tempfile.TemporaryDirectory(prefix="modelway-boot-", dir=rundir.base()) as name,
-            _faults() as faults,
-        ):
-            booted = _rehearse(plan, Path(name), faults)
+        with _faults() as faults:
+            booted = _rehearse(plan, folder, faults)
             if faults:  # of what is done after the answers
                 raise CannotServe(f"a request is not accounted for: {faults[0]}")
         if migrate and (warning := prepare(plan.config)):
@@ -71,13 +69,19 @@ def boot(plan: Plan, *, migrate: bool = False) -> Booted:
 
 
 def _open_journal(plan: Plan) -> None:
-    """Whether the ledger's journal can be kept where the config says."""
+    """Whether the ledger's journal can be kept where the config says. No folder is left behind."""
     if plan.config.stores.records is None:
         return
+    journal = plan.config.stores.journal
+    missing = [folder for folder in (journal, *journal.parents) if not folder.exists()]
     try:
-        Journal(plan.config.stores.journal)
+        Journal(journal)
     except JournalError as error:
         raise CannotServe(str(error)) from error
+    finally:
+        with contextlib.suppress(OSError):  # it was not made, or somebody has begun to use it
+            for folder in missing:
+                folder.rmdir()
 
 
 class _Errors(logging.Handler):
@@ -137,9 +141,23 @@ def _aside(plan: Plan, folder: Path, secret: str) -> Any:
     return replace(
         config,
         tokens={**config.tokens, digest(secret): Caller(_CALLER)},
-        stores=replace(config.stores, journal=folder / "journal"),
+        stores=replace(
+            config.stores,
+            journal=folder / "journal",
+            records=_records_aside(config.stores.records, folder),
+        ),
         telemetry=replace(telemetry, access_log=replace(telemetry.access_log, path=os.devnull)),
     )
+
+
+def _records_aside(url: str | None, folder: Path) -> str | None:
+    """The URL of the records; one in `folder` where opening them would make an empty file."""
+    if url is None or not url.startswith(_SQLITE):
+        return url
+    file = Path(url.removeprefix(_SQLITE))
+    if file.exists() or not os.access(file.parent, os.W_OK | os.X_OK):
+        return url
+    return f"{_SQLITE}{folder / 'records.db'}"
 
 
 def _with_token(route: Route, secret: str) -> Stage:

@@ -200,6 +200,21 @@ def test_workers_that_do_not_boot_give_way_to_those_before(served: Served) -> No
     until(lambda: served.status("new") == 200, "the new config")
 
 
+@pytest.mark.parametrize("sig", [signal.SIGTERM, signal.SIGINT])
+def test_a_gateway_stops_at_once_in_the_middle_of_a_trial(served: Served, sig: int) -> None:
+    """Reading the document hangs: it is a pipe that nobody writes to."""
+    pid, document = served.running.process.pid, served.config.parent / "small.json"
+    document.unlink()
+    os.mkfifo(document)
+    served.running.process.send_signal(signal.SIGHUP)
+    until(lambda: len(served.running.workers()) == 3, "the trial")
+    served.running.process.send_signal(sig)
+    assert served.running.process.wait(20.0) == 0
+    assert "the config was not reloaded" in served.running.said()
+    with pytest.raises(ProcessLookupError):
+        os.killpg(pid, 0)
+
+
 def test_a_worker_that_cannot_boot_does_not_end_the_gateway(served: Served) -> None:
     metrics = metrics_of(served)
     away = hidden(metrics)

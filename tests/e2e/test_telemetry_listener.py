@@ -118,11 +118,7 @@ def test_off_leaves_only_the_page_of_life(tmp_path: Path, upstream: Recorder) ->
 def test_a_unix_socket_serves_whoever_may_open_it(tmp_path: Path, upstream: Recorder) -> None:
     path = tmp_path / "t.sock"
     with running(tmp_path, upstream, f"telemetry: {{listen: 'unix:{path}'}}") as front:
-        with socket.socket(socket.AF_UNIX) as sock:
-            sock.connect(str(path))
-            sock.sendall(request("/metrics", headers=["Connection: close"]))
-            with sock.makefile("rb") as stream:
-                said = stream.read()
+        said = _answer_of(path, "/metrics")
         assert said.startswith(b"HTTP/1.1 200 ")
         assert b"modelway_workers" in said
         done = modelway("top", "--once", "--every", "0.2", "-c", tmp_path / "gateway.yaml")
@@ -176,6 +172,32 @@ def test_a_reload_onto_an_address_in_use_changes_nothing(
         assert f"cannot listen on 127.0.0.1:{taken} (telemetry.listen)" in done.stderr
         assert statuses(front.telemetry)["/metrics"] == 200
         assert ask(front.port, chat()).status == 200
+
+
+def test_a_reload_from_one_unix_socket_to_another_leaves_no_file_behind(
+    tmp_path: Path, upstream: Recorder
+) -> None:
+    first, second = tmp_path / "a.sock", tmp_path / "b.sock"
+    with running(tmp_path, upstream, f"telemetry: {{listen: 'unix:{first}'}}") as front:
+        config = tmp_path / "gateway.yaml"
+        until(lambda: read(rundir(config)), "the state of the master")
+        for old, new in ((first, second), (second, f"{tmp_path}/./b.sock")):
+            config.write_text(config.read_text().replace(f"unix:{old}'", f"unix:{new}'"))
+            done = modelway("reload", "-c", config)
+            assert done.returncode == 0, done.stderr + done.stdout
+            until(lambda: not first.exists(), "the end of the first")
+            until(lambda: _answer_of(second, "/metrics").startswith(b"HTTP/1.1 200 "), "its pages")
+        front.process.terminate()
+        assert front.process.wait(PATIENCE) == 0
+        assert list(tmp_path.glob("*.sock")) == []
+
+
+def _answer_of(path: Path, page: str) -> bytes:
+    with socket.socket(socket.AF_UNIX) as sock:
+        sock.connect(str(path))
+        sock.sendall(request(page, headers=["Connection: close"]))
+        with sock.makefile("rb") as stream:
+            return stream.read()
 
 
 def _status(port: int, path: str) -> int:

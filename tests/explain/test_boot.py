@@ -2,13 +2,13 @@
 
 import json
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
 from engine import plan
 from engine.connect import CannotServe, prepare
 from engine.explain import boot as module
-from engine.explain.boot import boot
 from engine.rundir import rundir
 from engine.stores.records.database import open_database
 from tests.support.recording import recorder
@@ -60,6 +60,11 @@ def planned(folder, text=CONFIG, url="http://127.0.0.1:9"):
     return made.plan
 
 
+def boot(planned, **more):
+    with TemporaryDirectory() as aside:
+        return module.boot(planned, Path(aside), **more)
+
+
 def files(folder):
     return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*"))
 
@@ -71,8 +76,7 @@ def test_nothing_is_sent_written_or_counted(tmp_path):
         for _ in range(3):
             assert boot(made).requests >= 2
         assert (upstream.requests, upstream.connections) == ([], 0)
-    assert set(files(tmp_path)) - set(before) <= {"journal", "usage.db"}
-    assert list((tmp_path / "journal").iterdir()) == []
+    assert files(tmp_path) == before
     assert list(rundir(tmp_path / "gateway.yaml").glob("*.mdb")) == []
 
 
@@ -99,6 +103,17 @@ def test_every_kind_of_route_is_played_to_its_end(tmp_path, monkeypatch):
     boot(planned(tmp_path))
     assert ("POST", "/chat", 200) in statuses
     assert ("GET", "/items", 200) in statuses
+
+
+def test_a_journal_that_somebody_uses_is_left_as_it_is(tmp_path):
+    made = planned(tmp_path, CONFIG.replace("journal: journal", "journal: deep/journal"))
+    (tmp_path / "deep").mkdir()
+    before = files(tmp_path)
+    boot(made)
+    assert files(tmp_path) == before
+    (tmp_path / "deep/journal").mkdir()
+    boot(made)
+    assert files(tmp_path) == [*before[:1], "deep/journal", *before[1:]]
 
 
 def test_the_database_is_brought_up_to_date_where_that_is_asked_for(tmp_path):

@@ -11,6 +11,7 @@ import random
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from engine import plan
@@ -163,7 +164,8 @@ def judge(mutation: Mutation) -> Planned:
         assert problem.column >= 1, f"{problem} has no place: {mutation.words}"
         assert ENVIRON["KEY"] not in f"{problem} {problem.hint}", mutation.words
     if made.plan is not None:
-        boot(made.plan)
+        with TemporaryDirectory() as aside:
+            boot(made.plan, Path(aside))
     return made
 
 
