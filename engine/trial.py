@@ -5,7 +5,11 @@ Whatever a config does to the process that reads it, the gateway that serves goe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -49,15 +53,33 @@ def try_out(
     """Plan a config with `make`, and start it with `boot`, unless its hash is `known` already. To
     be called where no other thread runs. It ends soon after `stop` says so."""
     try:
-        with TemporaryDirectory(
-            prefix="modelway-boot-", dir=rundir.base(), ignore_cleanup_errors=True
-        ) as name:
+        with (
+            _exit_on_sigterm(),
+            TemporaryDirectory(
+                prefix="modelway-boot-", dir=rundir.base(), ignore_cleanup_errors=True
+            ) as name,
+        ):
             folder = Path(name)
             return run(lambda: _try_out(make, boot, known, folder), seconds=seconds, stop=stop)
     except OSError as error:
         return Trial(error=f"the config cannot be tried: {error}")
     except ChildFailed as failure:
         return Trial(error=f"trying the config in a process of its own {failure}")
+
+
+@contextmanager
+def _exit_on_sigterm() -> Iterator[None]:
+    """Where SIGTERM would end this process without a word, let it exit in order: the child and the
+    folder go first. A master has a handler of its own."""
+    mine = threading.current_thread() is threading.main_thread()
+    if not mine or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+        yield
+        return
+    signal.signal(signal.SIGTERM, lambda sig, frame: sys.exit(128 + sig))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def _try_out(make: Callable[[], Planned], boot: Boot, known: str, folder: Path) -> Trial:

@@ -7,9 +7,11 @@ import os
 import re
 import signal
 import socket
+import subprocess
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,7 +23,7 @@ from engine.server import taken
 from engine.telemetry.folder import folder_of
 from tests.support.crowd import traffic
 from tests.support.recording import Received, Recorder, answer, ask, recorder, request
-from tests.support.running import Running, free_port, gateway, modelway
+from tests.support.running import Running, engine, environment, free_port, gateway, modelway
 from tests.support.small import WHOLE, chat, project, until
 
 EVENT = b'data: {"choices":[{"index":0,"delta":{"content":"w "}}]}\n\n'
@@ -213,6 +215,34 @@ def test_a_gateway_stops_at_once_in_the_middle_of_a_trial(served: Served, sig: i
     assert "the config was not reloaded" in served.running.said()
     with pytest.raises(ProcessLookupError):
         os.killpg(pid, 0)
+
+
+@pytest.mark.parametrize("command", [["serve"], ["check", "--boot"]], ids=["serve", "check"])
+def test_a_command_that_is_ended_in_its_trial_leaves_nothing(
+    tmp_path: Path, upstream: Recorder, command: list[str]
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"postgresql+psycopg://u@127.0.0.1:{silent.getsockname()[1]}/x?connect_timeout=60"
+        text = project(tmp_path, upstream.url, {"chat": "[]"}, more=f'stores: {{records: "{url}"}}')
+        (tmp_path / "gateway.yaml").write_text(text.replace("{listen}", "127.0.0.1:1"))
+        process = subprocess.Popen(
+            engine(*command),
+            cwd=tmp_path,
+            env=environment(),
+            stderr=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        try:
+            silent.settimeout(20.0)
+            with silent.accept()[0]:  # from the trial, which waits for an answer now
+                process.terminate()
+                assert process.wait(20.0) == 128 + signal.SIGTERM
+            with pytest.raises(ProcessLookupError):
+                os.killpg(process.pid, 0)
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
 
 
 def test_a_worker_that_cannot_boot_does_not_end_the_gateway(served: Served) -> None:
