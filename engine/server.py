@@ -25,7 +25,7 @@ from engine import rundir
 from engine.boot_pipe import BootPipe
 from engine.config.model import Server
 from engine.connect import CannotServe
-from engine.shutdown import LEAST_GRACE
+from engine.shutdown import LEAST_GRACE, SIGNALS
 
 _ENDING: dict[int, int] = {signal.SIGQUIT: 0, signal.SIGINT: 1, signal.SIGTERM: 2}
 """Signals that end the master, the most urgent first."""
@@ -50,10 +50,11 @@ _LONGEST_PATH = 100
 class Master(Arbiter):  # type: ignore[misc]
     """gunicorn's master, which loses no signal to a worker.
 
-    A worker has its master's handlers until it has set its own: a SIGTERM that came before that
-    would be lost, and a reload would wait for that worker as long as the grace. So it is held back
-    over the fork; `engine.worker.Worker` lets it through when it is ready. SIGHUP changes nothing
-    when the application does not `renew`; it may also say by itself that it has `changed`.
+    A worker has its master's handlers until it has set its own: a signal to end that came before
+    that would be lost, and the master would wait for that worker as long as the grace. So they are
+    held back over the fork; `engine.worker.Worker` lets them through when it is ready. SIGHUP
+    changes nothing when the application does not `renew`; it may also say by itself that it has
+    `changed`.
 
     Once a worker has served, nothing but a signal ends the master: gunicorn ends it when a worker
     fails to boot, this one tries again, with longer and longer pauses. One reload runs, and at most
@@ -240,11 +241,11 @@ class Master(Arbiter):  # type: ignore[misc]
         self._failed_boots, self._next_boot = 0, 0.0
 
     def spawn_worker(self) -> Any:
-        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
+        signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
         try:
             return super().spawn_worker()
         finally:
-            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
 
 
 class NotBooted(Exception):

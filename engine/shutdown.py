@@ -8,7 +8,11 @@ grace        the master sends SIGKILL
 
 from __future__ import annotations
 
+import signal
 from typing import NamedTuple
+
+SIGNALS = frozenset({signal.SIGTERM, signal.SIGINT, signal.SIGQUIT})
+"""The signals that end a worker."""
 
 LEAST_GRACE = 2
 """Seconds that a master gives at least, so that a worker can write down how its requests ended."""

@@ -36,7 +36,7 @@ from engine.listener import Admission, IdleConnections, Listener
 from engine.outgoing import Outgoing
 from engine.received import AwaitedReader
 from engine.request_id import request_id
-from engine.shutdown import Deadlines, deadlines
+from engine.shutdown import SIGNALS, Deadlines, deadlines
 from engine.strict import Requests
 
 _STATUS = (
@@ -131,7 +131,7 @@ class Worker(GeventWorker):  # type: ignore[misc]
 
     def init_signals(self) -> None:
         super().init_signals()
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
 
     def handle(self, server: Any, client: Any, addr: Any) -> None:
         """Answer the requests of a connection to the address `server`, and end it."""

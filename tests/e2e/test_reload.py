@@ -202,19 +202,24 @@ def test_workers_that_do_not_boot_give_way_to_those_before(served: Served) -> No
     until(lambda: served.status("new") == 200, "the new config")
 
 
+def records_at(silent: socket.socket) -> str:
+    """The setting for a database that never answers."""
+    port = silent.getsockname()[1]
+    return f'stores: {{records: "postgresql+psycopg://u@127.0.0.1:{port}/x?connect_timeout=60"}}'
+
+
 @pytest.mark.parametrize("sig", [signal.SIGTERM, signal.SIGINT])
 def test_a_gateway_stops_at_once_in_the_middle_of_a_trial(served: Served, sig: int) -> None:
-    """Reading the document hangs: it is a pipe that nobody writes to."""
-    pid, document = served.running.process.pid, served.config.parent / "small.json"
-    document.unlink()
-    os.mkfifo(document)
-    served.running.process.send_signal(signal.SIGHUP)
-    until(lambda: len(served.running.workers()) == 3, "the trial")
-    served.running.process.send_signal(sig)
-    assert served.running.process.wait(20.0) == 0
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        served.edit("\nroutes:", f"\n{records_at(silent)}\nroutes:")
+        served.running.process.send_signal(signal.SIGHUP)
+        silent.settimeout(20.0)
+        with silent.accept()[0]:  # from the trial, which waits for an answer now
+            served.running.process.send_signal(sig)
+            assert served.running.process.wait(20.0) == 0
     assert "the config was not reloaded" in served.running.said()
     with pytest.raises(ProcessLookupError):
-        os.killpg(pid, 0)
+        os.killpg(served.running.process.pid, 0)
 
 
 @pytest.mark.parametrize("command", [["serve"], ["check", "--boot"]], ids=["serve", "check"])
@@ -222,8 +227,7 @@ def test_a_command_that_is_ended_in_its_trial_leaves_nothing(
     tmp_path: Path, upstream: Recorder, command: list[str]
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
-        url = f"postgresql+psycopg://u@127.0.0.1:{silent.getsockname()[1]}/x?connect_timeout=60"
-        text = project(tmp_path, upstream.url, {"chat": "[]"}, more=f'stores: {{records: "{url}"}}')
+        text = project(tmp_path, upstream.url, {"chat": "[]"}, more=records_at(silent))
         (tmp_path / "gateway.yaml").write_text(text.replace("{listen}", "127.0.0.1:1"))
         process = subprocess.Popen(
             engine(*command),

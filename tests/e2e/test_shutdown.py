@@ -8,6 +8,7 @@ import os
 import signal
 import socket
 import struct
+import subprocess
 import sys
 import termios
 import threading
@@ -23,7 +24,15 @@ import pytest
 
 from tests.support.books import Books
 from tests.support.recording import Received, Recorder, Wire, recorder
-from tests.support.running import Running, free_port, gateway, start
+from tests.support.running import (
+    Running,
+    engine,
+    environment,
+    free_port,
+    gateway,
+    start,
+    with_telemetry,
+)
 from tests.support.small import chat, project, until
 
 STREAMS, WAITING = 90, 10
@@ -289,3 +298,26 @@ def _listens(port: int) -> bool:
     except ConnectionRefusedError:
         return False
     return True
+
+
+@pytest.mark.parametrize("sig", [signal.SIGINT, signal.SIGQUIT, signal.SIGTERM])
+def test_a_gateway_whose_workers_are_still_starting_stops_at_once(
+    tmp_path: Path, sig: signal.Signals
+) -> None:
+    """The grace is far longer than the test waits: a worker that missed the signal would take it."""
+    config = project(tmp_path, "http://127.0.0.1:9", {"chat": "[]"}, workers=4)
+    config = config.replace("workers: 4", "workers: 4, grace: 10m")
+    config = with_telemetry(config, "off").replace("{listen}", f"127.0.0.1:{free_port()}")
+    (tmp_path / "gateway.yaml").write_text(config)
+    with (tmp_path / "log").open("wb") as log:
+        process = subprocess.Popen(
+            engine("serve"), cwd=tmp_path, env=environment(), stderr=log, start_new_session=True
+        )
+    running = Running(process, 0, tmp_path / "log")
+    try:
+        until(lambda: "1 operations on" in running.said(), "a master that listens")
+        process.send_signal(sig)
+        assert process.wait(30) == 0
+        assert "Traceback" not in running.said()
+    finally:
+        running.stop()
