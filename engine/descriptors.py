@@ -16,7 +16,7 @@ from engine.stores.seldom import Seldom
 OTHERS = 64
 """Descriptors for what is neither a caller nor an upstream."""
 
-_LEAST_OTHERS = 16
+_LEAST_OTHERS = 20
 
 _EXHAUSTED = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
 _complaint = Seldom()

@@ -3,7 +3,8 @@
 The law: as long as there is room, a caller is admitted. Where it is tight, the connection that has
 been idle longest is closed; where none is idle, the caller is answered 503 at once. Room is what
 file descriptors allow (`engine.descriptors`). Beyond `server.connections` callers wait in the
-listening socket instead, as another worker may take them.
+listening socket instead, as another worker may take them. The listener of metrics and health has a
+few places that callers cannot take: who watches the gateway is answered when it is full.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import contextlib
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sized
 from typing import Any
 
 import gevent
@@ -80,12 +81,16 @@ class Admission:
         self.pools: list[Pool] = []
         self._idle = idle
         self._refusal = refusal
-        self._most, others = descriptors.room()
+        most, others = descriptors.room()
+        self._reserved = max(1, others // 4)
+        self._most = max(1, most - self._reserved // 2)  # a caller takes two descriptors
         self._tight = min(self._most, connections - 1)
         self._refused = Pool(max(1, others // 4))
 
-    def admits(self) -> bool:
-        """Whether there is room for one more."""
+    def admits(self, own: Sized | None = None) -> bool:
+        """Whether there is room for one more. `own` are those of a listener that has places."""
+        if own is not None and len(own) < self._reserved:
+            return True
         closed = self.make_room()
         if self.connected < self._most:
             return True
@@ -127,14 +132,22 @@ def _linger(client: Any) -> None:
 
 
 class Listener(StreamServer):
-    """gevent's server of one listening socket, with an `admission`."""
+    """gevent's server of a listening socket, with an `admission`; one that `reserves` has a few
+    places to itself."""
 
     def __init__(
-        self, sock: Any, handle: Callable[..., None], pool: Pool, admission: Admission, **tls: Any
+        self,
+        sock: Any,
+        handle: Callable[..., None],
+        pool: Pool,
+        admission: Admission,
+        reserves: bool = False,
+        **tls: Any,
     ) -> None:
         super().__init__(sock, handle=handle, spawn=pool, **tls)
         self._admission = admission
         admission.pools.append(pool)
+        self._own = pool if reserves else None
 
     def do_read(self) -> Any:
         """The next connection and its address; None when there is none to be handled."""
@@ -147,7 +160,7 @@ class Listener(StreamServer):
             self.stop_accepting()
             gevent.spawn_later(_PAUSE, self._resume)
             return None
-        if accepted is not None and not self._admission.admits():
+        if accepted is not None and not self._admission.admits(self._own):
             self._admission.refuse(*accepted)
             return None
         return accepted

@@ -154,10 +154,13 @@ class Application(falcon.App):  # type: ignore[type-arg]
     def on_listener(self, name: Any) -> Callable[[dict[str, Any], Any], Any]:
         """What serves the requests of a listener, given its socket's name: the API, or the pages
         of metrics and health."""
-        address, pages = self.telemetry_address, self.telemetry
-        if pages is not None and address is not None and address.matches(name):
-            return pages.serve
+        if self.telemetry is not None and self.is_telemetry(name):
+            return self.telemetry.serve
         return self.serve
+
+    def is_telemetry(self, name: Any) -> bool:
+        """Whether a listener, given its socket's name, is that of metrics and health."""
+        return self.telemetry_address is not None and self.telemetry_address.matches(name)
 
 
 def application(

@@ -98,9 +98,11 @@ class Worker(GeventWorker):  # type: ignore[misc]
     def _listener(self, sock: Any, admission: Admission) -> Listener:
         sock.setblocking(1)
         # Its name now: a connection may be accepted just before the listener is closed.
-        handle = partial(self.handle, sock.getsockname())
+        name = sock.getsockname()
+        handle = partial(self.handle, name)
+        reserves = getattr(self.wsgi, "is_telemetry", _no)(name)
         tls = {"ssl_context": ssl_context(self.cfg)} if self.cfg.is_ssl else {}
-        made = Listener(sock, handle, Pool(self.worker_connections), admission, **tls)
+        made = Listener(sock, handle, Pool(self.worker_connections), admission, reserves, **tls)
         if self.cfg.workers > 1:
             made.max_accept = 1  # so that the workers share what comes at once
         return made
@@ -273,6 +275,11 @@ class Worker(GeventWorker):  # type: ignore[misc]
         malformed = getattr(self.wsgi, "malformed", None)
         if malformed is not None:
             malformed(name, status, str(addr[0]) if isinstance(addr, tuple) else "")
+
+
+def _no(name: Any) -> bool:
+    """For an application that has no listener of its own for metrics and health."""
+    return False
 
 
 def _nothing() -> None:

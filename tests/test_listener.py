@@ -59,6 +59,17 @@ def test_the_connection_that_has_been_idle_longest_is_closed_for_a_new_one(clock
     assert not admission.admits()
 
 
+def test_a_listener_with_places_of_its_own_is_full_later(clock, monkeypatch):
+    admission, _ = made(100, 2, monkeypatch)
+    own = []
+    admission.pools += [[1, 2], own]
+    assert not admission.admits()
+    for number in range(4):  # a quarter of what is kept for others
+        assert admission.admits(own)
+        own.append(number)
+    assert not admission.admits(own)
+
+
 def test_a_connection_whose_request_may_be_on_its_way_is_not_closed_for_another(clock, monkeypatch):
     admission, idle = made(100, 1, monkeypatch)
     pair = Pair()

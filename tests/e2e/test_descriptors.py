@@ -10,10 +10,11 @@ import threading
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from tests.support.recording import Received, Wire, answer, ask, recorder, request
-from tests.support.running import Running, free_port, start
+from tests.support.running import Running, free_port, start, with_telemetry
 from tests.support.small import WHOLE, chat, project, until
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
@@ -37,14 +38,16 @@ def limited(
 
     with recorder() as upstream:
         upstream.speak = speak
-        port, records = free_port(), 'stores: {records: "sqlite:///records.db"}'
+        port, telemetry = free_port(), free_port()
+        records = 'stores: {records: "sqlite:///records.db"}'
         config = project(folder, upstream.url, {"chat": "[]"}, workers=1, more=records)
         config = config.replace("workers: 1", f"workers: 1{server}")
+        config = with_telemetry(config, f"127.0.0.1:{telemetry}")
         (folder / "gateway.yaml").write_text(config.replace("{listen}", f"127.0.0.1:{port}"))
         serve = f"ulimit {ulimit}; exec {sys.executable} -m engine serve -c gateway.yaml"
         running = start(["bash", "-c", serve], port, folder)
         try:
-            yield running, over
+            yield replace(running, telemetry=telemetry), over
         finally:
             over.set()
             running.stop()
@@ -85,6 +88,26 @@ def test_without_idle_connections_the_answer_is_503_at_once(tmp_path: Path) -> N
         until(lambda: _served(running), "a place")
         assert_calm(running)
         assert '"code":"too_many_connections"' in running.said()
+
+
+def test_whoever_watches_a_full_gateway_is_answered(tmp_path: Path) -> None:
+    """Else a supervisor would end it for being busy, and all its streams with it."""
+    with limited(tmp_path, "-n 64") as (running, _), ExitStack() as crowd:
+        wires = [crowd.enter_context(Wire(running.port)) for _ in range(30)]
+        for wire in wires:
+            wire.send(chat(stream=True))
+        assert {wire.head()[0] for wire in wires} == {200, 503}
+        address = ("127.0.0.1", running.telemetry)
+        for _ in range(20):  # idle connections there do not take those places for good
+            crowd.enter_context(socket.create_connection(address, 20))
+        for page in ("/healthz", "/readyz", "/metrics"):
+            until(lambda page=page: _status(running.telemetry, page) == 200, page)
+        assert _status(running.port, "/healthz") == 503
+        assert_calm(running)
+
+
+def _status(port: int, page: str) -> int:
+    return ask(port, request(page)).status
 
 
 def test_connections_beyond_the_configured_number_close_idle_ones_too(tmp_path: Path) -> None:

@@ -304,7 +304,7 @@ def _listens(port: int) -> bool:
 def test_a_gateway_whose_workers_are_still_starting_stops_at_once(
     tmp_path: Path, sig: signal.Signals
 ) -> None:
-    """The grace is far longer than the test waits: a worker that missed the signal would take it."""
+    """The grace is far longer than the test waits: a worker that misses the signal takes it."""
     config = project(tmp_path, "http://127.0.0.1:9", {"chat": "[]"}, workers=4)
     config = config.replace("workers: 4", "workers: 4, grace: 10m")
     config = with_telemetry(config, "off").replace("{listen}", f"127.0.0.1:{free_port()}")
