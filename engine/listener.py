@@ -87,9 +87,10 @@ class Admission:
         self._tight = min(self._most, connections - 1)
         self._refused = Pool(max(1, others // 4))
 
-    def admits(self, own: Sized | None = None) -> bool:
-        """Whether there is room for one more. `own` are those of a listener that has places."""
-        if own is not None and len(own) < self._reserved:
+    def admits(self, own: Sized = (), idle: IdleConnections | None = None) -> bool:
+        """Whether there is room for one more. `own` are the connections of a listener with places
+        of its own, and `idle` those of them that wait: they make room for that listener alone."""
+        if idle is not None and (len(own) < self._reserved or idle.close_longest()):
             return True
         closed = self.make_room()
         if self.connected < self._most:
@@ -132,8 +133,8 @@ def _linger(client: Any) -> None:
 
 
 class Listener(StreamServer):
-    """gevent's server of a listening socket, with an `admission`; one that `reserves` has a few
-    places to itself."""
+    """gevent's server of a listening socket, with an `admission`; one that has places of its own
+    is given its `idle` connections."""
 
     def __init__(
         self,
@@ -141,13 +142,13 @@ class Listener(StreamServer):
         handle: Callable[..., None],
         pool: Pool,
         admission: Admission,
-        reserves: bool = False,
+        idle: IdleConnections | None = None,
         **tls: Any,
     ) -> None:
         super().__init__(sock, handle=handle, spawn=pool, **tls)
         self._admission = admission
         admission.pools.append(pool)
-        self._own = pool if reserves else None
+        self._own, self._own_idle = pool, idle
 
     def do_read(self) -> Any:
         """The next connection and its address; None when there is none to be handled."""
@@ -160,7 +161,7 @@ class Listener(StreamServer):
             self.stop_accepting()
             gevent.spawn_later(_PAUSE, self._resume)
             return None
-        if accepted is not None and not self._admission.admits(self._own):
+        if accepted is not None and not self._admission.admits(self._own, self._own_idle):
             self._admission.refuse(*accepted)
             return None
         return accepted

@@ -70,6 +70,7 @@ class Worker(GeventWorker):  # type: ignore[misc]
     def init_process(self) -> None:
         self.cfg: Any = _Settled(self.cfg)
         self._idle = IdleConnections()
+        self._own_idle: dict[Any, IdleConnections] = {}  # of listeners with places of their own
         self._applications: dict[Any, Any] = {}
         descriptors.raise_limit(self.cfg.worker_connections)
         gevent.config.track_greenlet_tree = False  # nobody asks who began a greenlet
@@ -100,9 +101,11 @@ class Worker(GeventWorker):  # type: ignore[misc]
         # Its name now: a connection may be accepted just before the listener is closed.
         name = sock.getsockname()
         handle = partial(self.handle, name)
-        reserves = getattr(self.wsgi, "is_telemetry", _no)(name)
+        own = IdleConnections() if getattr(self.wsgi, "is_telemetry", _no)(name) else None
+        if own is not None:
+            self._own_idle[name] = own
         tls = {"ssl_context": ssl_context(self.cfg)} if self.cfg.is_ssl else {}
-        made = Listener(sock, handle, Pool(self.worker_connections), admission, reserves, **tls)
+        made = Listener(sock, handle, Pool(self.worker_connections), admission, own, **tls)
         if self.cfg.workers > 1:
             made.max_accept = 1  # so that the workers share what comes at once
         return made
@@ -153,11 +156,11 @@ class Worker(GeventWorker):  # type: ignore[misc]
         except Exception as error:  # noqa: BLE001 - it is logged there, and answered
             self.handle_error(requests.mesg, client, addr, error)
         finally:
-            self._idle.remove(client)
+            self._own_idle.get(server, self._idle).remove(client)
             util.close(client)
 
     def _serve(self, requests: Requests, server: Any, client: Any, addr: Any) -> None:
-        idle = self._idle
+        idle = self._own_idle.get(server, self._idle)
         while True:
             idle.add(client)
             try:
@@ -198,7 +201,8 @@ class Worker(GeventWorker):  # type: ignore[misc]
         if not self.alive:  # a request may be on its way, and is served as long as there is time
             early = time.monotonic() < self._deadlines.interrupt
             patience = min(patience, _LAST_REQUEST) if early else 0
-        self._idle.close(patience)
+        for idle in (self._idle, *self._own_idle.values()):
+            idle.close(patience)
         if self.alive and self._admission is not None:
             self._admission.make_room()
 

@@ -59,15 +59,21 @@ def test_the_connection_that_has_been_idle_longest_is_closed_for_a_new_one(clock
     assert not admission.admits()
 
 
-def test_a_listener_with_places_of_its_own_is_full_later(clock, monkeypatch):
-    admission, _ = made(100, 2, monkeypatch)
-    own = []
+def test_a_listener_has_places_of_its_own_and_gives_them_to_nobody(clock, monkeypatch):
+    admission, _ = made(100, 4, monkeypatch)
+    own, idle, pair = [], IdleConnections(), Pair()
     admission.pools += [[1, 2], own]
     assert not admission.admits()
     for number in range(4):  # a quarter of what is kept for others
-        assert admission.admits(own)
+        assert admission.admits(own, idle)
         own.append(number)
-    assert not admission.admits(own)
+    assert not admission.admits(own, idle)
+    idle.add(pair.near)
+    clock[0] += 1
+    assert not admission.admits()
+    assert not pair.ended
+    assert admission.admits(own, idle)
+    assert pair.ended
 
 
 def test_a_connection_whose_request_may_be_on_its_way_is_not_closed_for_another(clock, monkeypatch):
