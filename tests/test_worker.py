@@ -22,6 +22,7 @@ def worker(grace: int = 30, **known: Any) -> Any:
     made.cfg = SimpleNamespace(graceful_timeout=grace, keepalive=5)
     made.tmp, made.alive, made.pid, made.ppid = SimpleNamespace(notify=int), True, 1, os.getppid()
     made.log, made._idle = SimpleNamespace(error=lambda *_, **__: None), IdleConnections()
+    made._own_idle = {}
     vars(made).update(known)
     return made
 
