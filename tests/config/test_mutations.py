@@ -74,6 +74,7 @@ def test_the_config_itself_is_right(folder):
     assert [str(problem) for problem in made.findings.errors] == []
 
 
+@pytest.mark.no_cover  # coverage would take twice the time of the changes themselves
 @pytest.mark.parametrize("part", range(_PARTS))
 @pytest.mark.timeout(1200)
 def test_a_changed_config_is_refused_with_a_place_or_serves(folder, part):
