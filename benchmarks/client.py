@@ -15,7 +15,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from engine.upstream.client import Client
+from engine.upstream.client.client import Client
 
 REQUEST_BODY = b'{"model":"gpt-4o","messages":[{"role":"user","content":"Hello, who are you?"}]}'
 ANSWER_BODY = b'{"id":"chatcmpl-1","object":"chat.completion","choices":[]}' * 5

@@ -21,11 +21,11 @@ from gevent import monkey
 
 monkey.patch_all()
 
-from engine.rundir import rundir  # noqa: E402
-from engine.stores.counters import Asked, Counters, Limit  # noqa: E402
 from engine.stores.counters.ahead import Ahead  # noqa: E402
 from engine.stores.counters.memory import Memory, clock  # noqa: E402
 from engine.stores.counters.redis import Redis  # noqa: E402
+from engine.values.counters import CounterKeys, Counters, Limit  # noqa: E402
+from engine.values.runtime_dir import rundir  # noqa: E402
 from tests.support.redis_server import RedisServer  # noqa: E402
 
 HUGE = 10**15
@@ -42,7 +42,7 @@ def limits_of(caller: int, window: float) -> Sequence[Limit]:
 
 def measure(store: Counters, name: str, callers: int, window: float, rounds: int = 20_000) -> None:
     """Prints microseconds of CPU for a take and for a settle."""
-    asked = [Asked(limits_of(caller, window)) for caller in range(callers)]
+    asked = [CounterKeys(limits_of(caller, window)) for caller in range(callers)]
     for one in asked:
         store.settle(store.take(one, COSTS).receipt, (1, 1000, 1))
     spent = {"take": 0.0, "settle": 0.0}
@@ -82,7 +82,7 @@ def measure_memory() -> None:
     with memory(clock=lambda: next(late)) as store:
         measure(store, "memory, a bucket for each request", 1, 60)
     with memory() as store:
-        asked = Asked([Limit("rate:token", 1, 60), *limits_of(1, 60)[1:]])
+        asked = CounterKeys([Limit("rate:token", 1, 60), *limits_of(1, 60)[1:]])
         store.take(asked, COSTS)
         begun = time.process_time()
         for _ in range(10_000):

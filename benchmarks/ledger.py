@@ -19,13 +19,13 @@ from pathlib import Path
 import gevent
 from sqlalchemy import text
 
-from engine.ledger import Entry
-from engine.request_id import request_id
-from engine.stores.journal import Journal
+from engine.exchange.request_id import request_id
+from engine.stores.ledger.entry import Entry
+from engine.stores.ledger.journal import Journal
+from engine.stores.ledger.shipper import Shipper
 from engine.stores.records.database import open_database
 from engine.stores.records.migrate import upgrade
 from engine.stores.records.usage import Books
-from engine.stores.ship import Shipper
 
 ROWS = int(sys.argv[1]) if len(sys.argv) > 1 else 100_000
 BURST = 500

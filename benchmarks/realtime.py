@@ -28,7 +28,7 @@ from gevent.server import StreamServer
 from websockets.utils import accept_key
 
 from benchmarks.serving import cpu_seconds, free_port, resident, start, workers
-from engine.tokens import digest
+from engine.values.caller import digest
 from tests.support.running import with_telemetry
 
 SMALL = b"x" * 200

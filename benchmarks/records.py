@@ -16,7 +16,7 @@ from itertools import islice
 
 from sqlalchemy import Connection, text
 
-from engine.directory import Directory
+from engine.callers.cache import Directory
 from engine.stores.records import tokens
 from engine.stores.records.database import Database, open_database
 from engine.stores.records.migrate import upgrade

@@ -18,7 +18,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from engine.tokens import digest
+from engine.values.caller import digest
 from tests.support.running import with_telemetry
 
 BODY = b'{"model":"gpt-4o","messages":[{"role":"user","content":"Hello there, gateway!"}]}'

@@ -27,7 +27,7 @@ import gevent
 from gevent.server import StreamServer
 
 from benchmarks.serving import cpu_seconds, free_port, resident, start, workers
-from engine.tokens import digest
+from engine.values.caller import digest
 from tests.support.running import with_telemetry
 
 ANSWER = (

@@ -22,12 +22,12 @@ from openapi_core import V31RequestValidator
 from openapi_core.testing import MockRequest
 
 from benchmarks.chat import BODY
-from engine.body import Body
-from engine.exchange import Exchange
-from engine.files import DOCUMENTS
-from engine.problem import Findings
-from engine.spec.bodies import check
-from engine.spec.document import read
+from engine.exchange.body import Body
+from engine.exchange.exchange import Exchange
+from engine.source.files import DOCUMENTS
+from engine.source.problem import Findings
+from engine.spec.request_bodies import check
+from engine.spec.spec import read
 
 MEDIA_TYPE = "application/json"
 

@@ -1,0 +1,1 @@
+"""Modelway, a gateway for AI models. CONTRIBUTING.md draws the rooms and the way of a request."""

@@ -13,16 +13,16 @@ import gevent
 from gunicorn.errors import AppImportError
 from gunicorn.workers.base import Worker
 
-from engine import plan
-from engine.connect import CannotConnect, prepare
-from engine.descriptors import raise_limit
-from engine.memory import give_back
-from engine.problem import render
-from engine.router import Application
-from engine.rundir import use_for_temporary_files
-from engine.serving import metrics_folder, serving
-from engine.shutdown import deadlines
-from engine.worker import Worker as Ours
+from engine.app.stores import CannotConnect, prepare
+from engine.edge.router import Application
+from engine.plan import make
+from engine.server.serving import metrics_folder, serving
+from engine.server.shutdown import deadlines
+from engine.server.worker import Worker as Ours
+from engine.source.isolated import give_back
+from engine.source.problem import render
+from engine.values.file_descriptors import raise_limit
+from engine.values.runtime_dir import use_for_temporary_files
 
 _APP_LOAD_ERROR = 4
 """What gunicorn takes for the word of a worker that can never serve."""
@@ -34,7 +34,7 @@ def load() -> Any:
     A config with errors is printed with all of them, and nothing is served.
     """
     os.register_at_fork(after_in_child=_refuse)
-    planned = plan.make(Path(os.environ.get("MODELWAY_CONFIG", "gateway.yaml")), os.environ)
+    planned = make.make(Path(os.environ.get("MODELWAY_CONFIG", "gateway.yaml")), os.environ)
     if planned.plan is None:
         errors = planned.findings.errors
         sys.stderr.write("\n".join(render(error, planned.texts) for error in errors) + "\n")
@@ -60,7 +60,7 @@ def _stop_with_worker(made: Application) -> None:
     """Let gunicorn's own worker end the application's requests before its master kills it.
 
     It knows no application that has to be told: so its handler of SIGTERM, which is set by now, is
-    called by ours. Our own worker (`engine.worker`) needs none of this.
+    called by ours. Our own worker (`engine.server.worker`) needs none of this.
     """
     handler = signal.getsignal(signal.SIGTERM)
     worker = getattr(handler, "__self__", None)

@@ -11,16 +11,16 @@ from typing import Any
 import gevent
 import gevent.socket
 
-from engine import plan
-from engine.connect import prepare
-from engine.rundir import rundir
-from engine.server import Gunicorn
-from engine.serving import serving
-from engine.stores.ship import Shipper
-from engine.telemetry import later
-from engine.telemetry.folder import folder_of
-from engine.tokens import digest
-from engine.worker import Worker
+from engine.app.stores import prepare
+from engine.plan import make
+from engine.server.master import Gunicorn
+from engine.server.serving import serving
+from engine.server.worker import Worker
+from engine.stores.ledger.shipper import Shipper
+from engine.telemetry import batch
+from engine.telemetry.metrics.folder import folder_of
+from engine.values.caller import digest
+from engine.values.runtime_dir import rundir
 
 TOKEN = "mw-" + "a" * 64
 CONFIG = """
@@ -64,13 +64,13 @@ class House:
         shutil.copytree(documents, folder / "openapi")
         file = folder / "gateway.yaml"
         file.write_text(config.format(port=port, digest=digest(TOKEN)))
-        planned = plan.make(file, {**os.environ, "XDG_CACHE_HOME": str(folder / "cache")})
+        planned = make.make(file, {**os.environ, "XDG_CACHE_HOME": str(folder / "cache")})
         assert planned.plan is not None, planned.findings.errors[:5]
         self._kept = [rundir(file), folder_of(os.getpid())]
         prepare(planned.plan.config)
         self._shippers: list[Shipper] = []
         setattr(Shipper, "start", lambda shipper: self._shippers.append(shipper))  # noqa: B010
-        later.PAUSE = 1e9  # lines are written by the hundred
+        batch.PAUSE = 1e9  # lines are written by the hundred
         made = planned.plan
         gunicorn = Gunicorn(made.config.server, lambda: serving(made, self._kept[1]))
         self._listener = socket.create_server(("127.0.0.1", 0))

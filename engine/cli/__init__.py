@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from engine.rundir import NoWritableFolder
+from engine.values.runtime_dir import NoWritableFolder
 
 _GROUND = frozenset({"show", "formats"})
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)

@@ -12,18 +12,23 @@ from click.core import ParameterSource
 from rich.console import Console
 from rich.text import Text
 
-from engine import plan
-from engine.audit import audit
-from engine.audit.ignores import Ignores
 from engine.cli import formats
 from engine.cli.formats import Report
 from engine.cli.show import config_option
-from engine.explain.boot import boot
-from engine.explanations import codes, explanation
-from engine.plan import Planned
-from engine.problem import Findings, Level, Problem, did_you_mean
-from engine.spec.standard import breaches
-from engine.trial import try_out
+from engine.offline.audit import audit
+from engine.offline.explanations import codes, explanation
+from engine.offline.ignores import Ignores
+from engine.offline.rehearsal.boot import boot
+from engine.plan import make as plan
+from engine.plan.make import Planned
+from engine.server.trial import try_out
+from engine.source.problem import (
+    Findings,
+    Level,
+    Problem,
+    did_you_mean,
+)
+from engine.spec.document.standard import breaches
 
 _STDIN = "<stdin>"
 

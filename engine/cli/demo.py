@@ -14,15 +14,16 @@ from typing import IO
 
 import click
 
-from engine import files, plan
-from engine.app import build
+from engine.app.build import build
 from engine.cli.show import show
 from engine.config.model import Breaker, Model, Server
 from engine.config.telemetry import OFF
-from engine.plan import Plan
-from engine.rundir import use_for_temporary_files
-from engine.server import Gunicorn
-from engine.tokens import Caller, digest, new_secret
+from engine.plan import make
+from engine.plan.make import Plan
+from engine.server.master import Gunicorn
+from engine.source import files
+from engine.values.caller import Caller, digest, new_secret
+from engine.values.runtime_dir import use_for_temporary_files
 
 _CREDENTIAL = "mock-credential"
 _UPSTREAMS = {
@@ -57,7 +58,7 @@ def _plan(listen: str, mock_port: int, secret: str) -> Plan:
     environ = dict.fromkeys(_KEYS, _CREDENTIAL) | {
         name: f"http://127.0.0.1:{mock_port}{path}" for name, path in _UPSTREAMS.items()
     }
-    planned = plan.make(files.CONFIG, environ)
+    planned = make.make(files.CONFIG, environ)
     if planned.plan is None:
         show(planned.findings.errors, planned)
         sys.exit(1)

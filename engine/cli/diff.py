@@ -9,12 +9,12 @@ from pathlib import Path
 
 import click
 
-from engine import plan
 from engine.cli.show import show, tally
-from engine.diff.between import between
-from engine.diff.difference import Level
-from engine.diff.formats import as_github, as_json, as_text
-from engine.plan import Planned
+from engine.offline.diff.difference import Level
+from engine.offline.diff.formats import as_github, as_json, as_text
+from engine.offline.diff.plans import between
+from engine.plan import make
+from engine.plan.make import Planned
 
 _FORMATS = {"text": as_text, "json": as_json, "github": as_github}
 
@@ -73,11 +73,11 @@ def _piped(old: Path, beside: Path) -> Planned:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise click.UsageError(f"OLD is not UTF-8 text (byte {error.start})") from error
-    return _sound(plan.make(beside.parent / "(old)", os.environ, text))
+    return _sound(make.make(beside.parent / "(old)", os.environ, text))
 
 
 def _planned(file: Path) -> Planned:
-    return _sound(plan.make(file, os.environ))
+    return _sound(make.make(file, os.environ))
 
 
 def _sound(planned: Planned) -> Planned:

@@ -10,16 +10,16 @@ from pathlib import Path
 
 import click
 
-from engine import plan
 from engine.cli.show import config_option, show, tally
 from engine.config.model import Config
-from engine.explain import asked
-from engine.explain.rehearsal import rehearse
-from engine.explain.report import report
-from engine.explain.seen import FAILURES, Answers
-from engine.explain.words import text
-from engine.problem import did_you_mean
-from engine.tokens import Caller
+from engine.offline.rehearsal import request_text
+from engine.offline.rehearsal.observation import FAILURES, Answers
+from engine.offline.rehearsal.rehearse import rehearse
+from engine.offline.rehearsal.report import report
+from engine.offline.rehearsal.report_text import text
+from engine.plan import make
+from engine.source.problem import did_you_mean
+from engine.values.caller import Caller
 
 
 @click.command()
@@ -67,14 +67,14 @@ def command(
     \b
     Exit status: 0 served, 1 refused (or the config has errors), 2 wrong usage.
     """
-    planned = plan.make(config, os.environ)
+    planned = make.make(config, os.environ)
     if planned.plan is None:
         show(planned.findings.errors, planned)
         click.echo(f"{tally(planned.findings.errors)}; nothing is explained.", err=True)
         sys.exit(1)
     settings = planned.plan.config
     body = _body(data)
-    request = asked.request(method, path, _headers(headers), body, address)
+    request = request_text.request(method, path, _headers(headers), body, address)
     caller = _caller(settings, token) if token else None
     try:
         seen = rehearse(planned.plan, request, caller, _answers(answers, settings))
@@ -116,11 +116,11 @@ def _caller(config: Config, name: str) -> Caller:
     if config.stores.records is None:
         hint = did_you_mean(name, callers) or "the config has no tokens; put one under tokens:"
         raise click.UsageError(f"there is no token '{name}' in the config; {hint}")
-    from engine import recorded  # a deployment without a database does without its drivers
+    from engine.callers import lookup  # a deployment without a database does without its drivers
 
     try:
-        return recorded.caller(config.stores.records, name, config.currency)
-    except recorded.CannotSay as error:
+        return lookup.caller(config.stores.records, name, config.currency)
+    except lookup.CannotSay as error:
         raise click.UsageError(str(error)) from error
 
 

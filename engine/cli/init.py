@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from engine import files
+from engine.source import files
 
 
 @click.command()

@@ -7,12 +7,13 @@ from pathlib import Path
 
 import click
 
-from engine import dialects, plan
+from engine import dialects
 from engine.cli.show import show
 from engine.config.model import Server
-from engine.files import CONFIG
 from engine.mock.app import build
-from engine.server import Gunicorn
+from engine.plan import make
+from engine.server.master import Gunicorn
+from engine.source.files import CONFIG
 
 
 @click.command()
@@ -43,7 +44,7 @@ def command(port: int, config: Path | None, credential: str, delay: float, worke
       fault-status-503   fault-status-429-retry-after-2   fault-slow-0.5   fault-garbage
       fault-close        fault-close-after-3   fault-stall-after-3   fault-error-after-3
     """
-    planned = plan.make(config or CONFIG, os.environ)
+    planned = make.make(config or CONFIG, os.environ)
     if planned.plan is None:
         show(planned.findings.errors, planned)
         raise SystemExit(1)

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import click
 
-from engine import reload
 from engine.cli.show import config_option, planned_or_exit
-from engine.rundir import rundir
-from engine.server import BOOT_SECONDS
-from engine.trial import SECONDS
+from engine.server import reload
+from engine.server.master import BOOT_SECONDS
+from engine.server.trial import SECONDS
+from engine.values.runtime_dir import rundir
 
 _PATIENCE = 2 * SECONDS + BOOT_SECONDS
 """Seconds for the trial, the plan and the new workers, at most."""

@@ -11,8 +11,8 @@ from rich.table import Table
 from rich.text import Text
 
 from engine.cli.show import config_option, planned_or_exit
-from engine.excerpt import pictured
-from engine.plan import Plan, Route
+from engine.plan.make import Plan, Route
+from engine.source.excerpt import pictured
 
 
 @click.command()

@@ -8,8 +8,8 @@ from pathlib import Path
 import click
 
 from engine import policies
-from engine.config.references import written
-from engine.config.shape import schema
+from engine.config.json_schema import written
+from engine.config.schema_check import schema
 
 
 @click.command()

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import click
 
-from engine import plan
+from engine.app.telemetry import form_of
 from engine.cli.show import config_option, good_or_exit
-from engine.explain.boot import boot
-from engine.memory import give_back
-from engine.observing import form_of
-from engine.reload import Gateway, Plans
-from engine.rundir import rundir
-from engine.telemetry.folder import folder_of
-from engine.trial import try_out
+from engine.offline.rehearsal.boot import boot
+from engine.plan import make
+from engine.server.reload import Gateway, Plans
+from engine.server.trial import try_out
+from engine.source.isolated import give_back
+from engine.telemetry.metrics.folder import folder_of
+from engine.values.runtime_dir import rundir
 
 
 @click.command()
@@ -40,7 +40,7 @@ def command(config: Path) -> None:
         raise click.ClickException(trial.error)
     if trial.warning:
         click.echo(f"modelway: {trial.warning}", err=True)
-    plans = Plans(first, lambda: plan.make(config, os.environ), rundir(config), start)
+    plans = Plans(first, lambda: make.make(config, os.environ), rundir(config), start)
     give_back()
     try:
         folder = folder_of(os.getpid())  # also without metrics: a reload may ask for them
@@ -61,6 +61,6 @@ def command(config: Path) -> None:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def start(planned: plan.Plan, folder: Path) -> str:
+def start(planned: make.Plan, folder: Path) -> str:
     """Start a plan on trial, with the database brought up to date; a warning, or ""."""
     return boot(planned, folder, migrate=True).warning

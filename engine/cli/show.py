@@ -12,9 +12,9 @@ from typing import Any
 import click
 from rich.console import Console
 
-from engine import plan
-from engine.plan import Plan, Planned
-from engine.problem import Level, Problem, render
+from engine.plan import make
+from engine.plan.make import Plan, Planned
+from engine.source.problem import Level, Problem, render
 
 _STYLES = {Level.ERROR: "bold red", Level.WARNING: "yellow", Level.INFO: "cyan"}
 
@@ -42,7 +42,7 @@ def planned_or_exit(config: Path) -> Plan:
 
 def good_or_exit(config: Path) -> Planned:
     """A config that has a plan; prints every error and exits with 1 when there are any."""
-    planned = plan.make(config, os.environ)
+    planned = make.make(config, os.environ)
     if planned.plan is None:
         show(planned.findings.errors, planned)
         click.echo(f"{tally(planned.findings.errors)}; nothing is served.", err=True)

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import click
 
-from engine import plan
 from engine.cli.show import config_option, show, tally
-from engine.expect import formats, read
-from engine.expect.case import Case
-from engine.expect.run import Result, run
-from engine.plan import Planned
-from engine.problem import Findings
+from engine.offline.cases import formats, read
+from engine.offline.cases.case import Case
+from engine.offline.cases.run import Result, run
+from engine.plan import make
+from engine.plan.make import Planned
+from engine.source.problem import Findings
 
 
 @click.command()
@@ -46,7 +46,7 @@ def command(config: Path, files: Sequence[Path], shape: str) -> None:
     \b
     Exit status: 0 all passed, 1 some failed (or files have errors), 2 wrong usage or no cases.
     """
-    planned = plan.make(config, os.environ)
+    planned = make.make(config, os.environ)
     if planned.plan is None:
         show(planned.findings.errors, planned)
         click.echo(f"{tally(planned.findings.errors)}; nothing is tested.", err=True)

@@ -16,14 +16,26 @@ import click
 import orjson
 from rich.cells import cell_len
 
-from engine import units
-from engine.cli.token.database import Place, place_of, place_options, records
-from engine.excerpt import pictured
-from engine.problem import did_you_mean
+from engine.cli.token.database import (
+    Place,
+    place_of,
+    place_options,
+    records,
+)
+from engine.source.excerpt import pictured
+from engine.source.problem import did_you_mean
+from engine.stores.ledger.unshipped import unshipped
 from engine.stores.records.database import Database
-from engine.stores.records.totals import KINDS, Total, Which, known, names, totals
-from engine.stores.unshipped import unshipped
-from engine.usage import NANO
+from engine.stores.records.totals import (
+    KINDS,
+    Total,
+    Which,
+    known,
+    names,
+    totals,
+)
+from engine.values import units
+from engine.values.usage import NANO
 
 _DAY = 86_400.0
 _LONGEST_KEY = 60

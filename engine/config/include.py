@@ -12,12 +12,17 @@ from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from typing import Any
 
-from engine.config.literals import literals
-from engine.config.rebase import rebase
+from engine.config.include_paths import rebase
+from engine.config.literal_secrets import literals
 from engine.config.secrets import expander
-from engine.files import is_file, names_in
-from engine.marked_yaml import Marked, read_file
-from engine.problem import Findings, Level, Path, did_you_mean
+from engine.source.files import is_file, names_in
+from engine.source.problem import (
+    Findings,
+    Level,
+    Path,
+    did_you_mean,
+)
+from engine.source.reader import Marked, read_file
 
 _SCALARS = frozenset({"version", "currency"})
 

@@ -8,18 +8,18 @@ from functools import cache
 from pathlib import Path as FilePath
 from typing import Any
 
-from engine import units
-from engine.config import advice, model, shape
+from engine.config import hints, model, schema_check
 from engine.config.include import assemble
-from engine.config.literals import literals
+from engine.config.literal_secrets import literals
 from engine.config.secrets import expander
 from engine.config.stores import prices, stores
 from engine.config.telemetry import Telemetry, check_listen, telemetry
 from engine.config.tokens import Tokens
 from engine.config.upstreams import Upstreams
-from engine.marked_yaml import Marked, read
-from engine.network import Network, networks
-from engine.problem import Findings, Path, place_of
+from engine.source.problem import Findings, Path, place_of
+from engine.source.reader import Marked, read
+from engine.values import units
+from engine.values.client_address import Network, networks
 
 _SERVER_TIMES = ("body_timeout", "request_timeout", "keepalive", "grace")
 _HOST = re.compile(r"[A-Za-z0-9._-]*|\[[0-9A-Fa-f:.]+(?:%\w+)?\]")
@@ -56,7 +56,7 @@ def load(
     return config, marked
 
 
-_schema = cache(shape.schema)
+_schema = cache(schema_check.schema)
 
 
 def _check_shape(marked: Marked, findings: Findings) -> list[Path]:
@@ -65,7 +65,7 @@ def _check_shape(marked: Marked, findings: Findings) -> list[Path]:
     Returns where all of them stand.
     """
     shaped = Findings()
-    breaches = shape.check(marked.value, _schema(), marked, (), shaped)
+    breaches = schema_check.check(marked.value, _schema(), marked, (), shaped)
     failed = {(problem.file, problem.line, problem.column) for problem in marked.problems}
     findings.found.extend(p for p in shaped.found if (p.file, p.line, p.column) not in failed)
     return breaches
@@ -174,9 +174,9 @@ class _Builder:
             return
         message = "'listen' has no valid host before its port"
         at, form = ("server", "listen"), {"pattern": "."}
-        hint = advice.hint("listen", address, form, ["string"])
+        hint = hints.hint("listen", address, form, ["string"])
         if self.marked.reference(at):
-            hint = advice.example("listen", form, ["string"])
+            hint = hints.example("listen", form, ["string"])
         self.findings.error(self.marked, at, "MW104", message, hint)
 
     def _proxies(self, said: list[str]) -> tuple[Network, ...]:

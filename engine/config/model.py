@@ -8,10 +8,10 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from engine.config.telemetry import Telemetry
-from engine.network import Network
-from engine.problem import Path, Source
-from engine.tokens import Caller
-from engine.usage import Price
+from engine.source.problem import Path, Source
+from engine.values.caller import Caller
+from engine.values.client_address import Network
+from engine.values.usage import Price
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from engine.files import read_text
-from engine.problem import did_you_mean
-from engine.yaml_values import Expand, ExpandError
+from engine.source.files import read_text
+from engine.source.problem import did_you_mean
+from engine.source.values import Expand, ExpandError
 
 _REFERENCE = re.compile(r"\$\$\{|\$\{([^}]*)\}?")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")

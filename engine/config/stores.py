@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path as FilePath
 from typing import Any
 
-from engine import units
 from engine.config import model
-from engine.problem import Findings, Source
-from engine.usage import Price, price_of
+from engine.source.problem import Findings, Source
+from engine.values import units
+from engine.values.usage import Price, price_of
 
 _SQLITE = "sqlite:///"
 _RECORDS = (_SQLITE, "postgresql+psycopg://")

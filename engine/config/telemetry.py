@@ -8,9 +8,9 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from engine.config.traces import Traces, traces
-from engine.listen import ListenAddress
-from engine.network import Network, networks
-from engine.problem import Findings, Path, Source
+from engine.source.problem import Findings, Path, Source
+from engine.values.client_address import Network, networks
+from engine.values.listen_address import ListenAddress
 
 ALIVE = "/healthz"
 """The page that is served on every listener: it says nothing but that a worker answers."""

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from engine import allowance
-from engine.allowance import Allowance
-from engine.network import networks
-from engine.problem import Findings, Path, Source
-from engine.tokens import Caller
+from engine.source.problem import Findings, Path, Source
+from engine.values import quota
+from engine.values.caller import Caller
+from engine.values.client_address import networks
+from engine.values.quota import Quota
 
 _DAY = 86_400.0
 
@@ -56,20 +56,20 @@ class Tokens:
                 self._error((*at, index), "MW104", str(error))
         return tuple(said)
 
-    def _limits(self, token: Mapping[str, Any], at: Path) -> tuple[Allowance, ...]:
+    def _limits(self, token: Mapping[str, Any], at: Path) -> tuple[Quota, ...]:
         found = []
         for key, kind in (("rate", "requests"), ("token_budget", "tokens"), ("budget", "spend")):
             if key not in token:
                 continue
             try:
                 if kind == "spend":
-                    found.append(allowance.money(token[key], self._currency))
+                    found.append(quota.money(token[key], self._currency))
                 else:
-                    found.append(allowance.count(kind, token[key]))
+                    found.append(quota.count(kind, token[key]))
             except ValueError as error:
                 self._error((*at, key), "MW104", str(error))
         if "concurrency" in token:
-            found.append(Allowance("concurrency", token["concurrency"]))
+            found.append(Quota("concurrency", token["concurrency"]))
         return tuple(found)
 
     def _moment(self, text: str | None, at: Path) -> float | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from importlib.util import find_spec
 from typing import Any
 
-from engine.problem import Findings, Path, Source
+from engine.source.problem import Findings, Path, Source
 
 _PATH = "/v1/traces"
 _AT: Path = ("telemetry", "traces")

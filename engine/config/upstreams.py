@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path as FilePath
 from typing import Any
 
-from engine import units
 from engine.config import model
-from engine.files import is_file
-from engine.marked_yaml import Marked
-from engine.problem import Findings, Path
+from engine.source.files import is_file
+from engine.source.problem import Findings, Path
+from engine.source.reader import Marked
+from engine.values import units
 
 _NOT_A_CREDENTIAL = frozenset(
     {"host", "connection", "content-length", "transfer-encoding", "upgrade", "expect", "te"}

@@ -1,0 +1,3 @@
+"""The web pages: home, reference and playground. `site.py` lists them; `page/` holds their HTML,
+CSS and JavaScript modules, which need no build step.
+"""

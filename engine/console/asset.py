@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from engine.exchange import Exchange, Handler, Response
+from engine.exchange.exchange import Exchange, Handler, Response
 
 _TYPES = {
     ".html": "text/html; charset=utf-8",

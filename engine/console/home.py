@@ -8,11 +8,11 @@ from html import escape
 from typing import Any
 
 from engine.console.asset import Asset, respond
-from engine.console.offers import Format, formats, models
-from engine.console.origin import base_of
-from engine.console.snippets import snippets
-from engine.exchange import Exchange, Handler, Response
-from engine.plan import Plan
+from engine.console.base_url import base_of
+from engine.console.chat_formats import Format, formats, models
+from engine.console.code_snippets import snippets
+from engine.exchange.exchange import Exchange, Handler, Response
+from engine.plan.make import Plan
 
 _ADDRESSES = 32
 _OPERATIONS = 4

@@ -9,11 +9,16 @@ from pathlib import Path
 import orjson
 import swagger_ui_bundle
 
-from engine.console.asset import Asset, fixed, read, respond
-from engine.console.merge import merged
-from engine.console.origin import base_of
-from engine.exchange import Exchange, Handler, Response
-from engine.plan import Plan
+from engine.console.asset import (
+    Asset,
+    fixed,
+    read,
+    respond,
+)
+from engine.console.base_url import base_of
+from engine.console.merged_document import merged
+from engine.exchange.exchange import Exchange, Handler, Response
+from engine.plan.make import Plan
 
 _PARTS = ("swagger-ui.css", "swagger-ui-bundle.js")
 _ADDRESSES = 8

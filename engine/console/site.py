@@ -6,11 +6,11 @@ from pathlib import Path
 
 from engine.console.asset import Asset, fixed, read
 from engine.console.home import home
-from engine.console.models import listing
+from engine.console.playground_api import listing
 from engine.console.reference import reference
-from engine.exchange import Handler
-from engine.plan import Plan
-from engine.services import Services
+from engine.exchange.exchange import Handler
+from engine.exchange.services import Services
+from engine.plan.make import Plan
 
 PAGE = Path(__file__).resolve().parent / "page"
 _SHARED = ("style.css", "theme.js", "mark.svg")

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any, NamedTuple
 
-from engine.errors import GatewayError
-from engine.metering import Meter
-from engine.usage import Usage
+from engine.dialects.usage import Meter
+from engine.values.errors import GatewayError
+from engine.values.usage import Usage
 
 Document = dict[str, Any]
 
@@ -111,7 +111,8 @@ class Dialect:
 @cache
 def names() -> list[str]:
     """The dialects there are."""
-    return sorted(module.name for module in pkgutil.iter_modules(__path__))
+    modules = (module.name for module in pkgutil.iter_modules(__path__))
+    return sorted(name for name in modules if name != "usage")
 
 
 def get(name: str) -> Dialect:

@@ -15,9 +15,9 @@ from engine.dialects import (
     limit_of,
     status_in,
 )
-from engine.errors import GatewayError
-from engine.metering import Meter, count, first
-from engine.usage import Usage
+from engine.dialects.usage import Meter, count, first
+from engine.values.errors import GatewayError
+from engine.values.usage import Usage
 
 _BEGINNING = frozenset({"message_start", "content_block_start", "ping"})
 _FIELDS = (

@@ -16,9 +16,9 @@ from engine.dialects import (
     limit_of,
     status_in,
 )
-from engine.errors import GatewayError
-from engine.metering import Meter, first
-from engine.usage import Usage
+from engine.dialects.usage import Meter, first
+from engine.values.errors import GatewayError
+from engine.values.usage import Usage
 
 _STATUS = {
     400: "INVALID_ARGUMENT",

@@ -10,10 +10,23 @@ from typing import Any
 
 import orjson
 
-from engine.dialects import Dialect, Document, ModelCard, ModelList, StreamError, status_in
-from engine.errors import GatewayError
-from engine.metering import MOST, Meter, count, first, seconds
-from engine.usage import Usage
+from engine.dialects import (
+    Dialect,
+    Document,
+    ModelCard,
+    ModelList,
+    StreamError,
+    status_in,
+)
+from engine.dialects.usage import (
+    MOST,
+    Meter,
+    count,
+    first,
+    seconds,
+)
+from engine.values.errors import GatewayError
+from engine.values.usage import Usage
 
 _BEGINNING = frozenset(
     {"response.created", "response.in_progress", "response.queued"}

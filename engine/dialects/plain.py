@@ -5,7 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from engine.dialects import Dialect
-from engine.dialects.openai import error_event, error_object, list_models, show_model
+from engine.dialects.openai import (
+    error_event,
+    error_object,
+    list_models,
+    show_model,
+)
 
 
 def _any_document(document: Any) -> bool:

@@ -1,0 +1,3 @@
+"""The mock upstream: answers made from the documents, for tests and `modelway demo`.
+Read `app.py` first.
+"""

@@ -17,21 +17,34 @@ import gevent
 import orjson
 
 from engine.dialects import Dialect
-from engine.endpoint import Door
-from engine.errors import GatewayError
-from engine.exchange import MISSING, Exchange, Handler, Response
+from engine.edge.endpoint import RequestLifecycle
+from engine.edge.router import Application, Resource, application
+from engine.exchange.exchange import (
+    MISSING,
+    Exchange,
+    Handler,
+    Response,
+)
+from engine.exchange.pipeline import compose
+from engine.exchange.services import Services
 from engine.mock import faults
-from engine.mock.examples import Example, choose, elements, events, examples, fill, said_last
+from engine.mock.examples import (
+    Example,
+    choose,
+    elements,
+    events,
+    examples,
+    fill,
+    said_last,
+)
 from engine.mock.live import session
-from engine.pipeline import compose
-from engine.router import Application, Resource, application
-from engine.services import Services
-from engine.spec.document import Specification
 from engine.spec.operation import Operation
-from engine.spec.paths import variables
+from engine.spec.path_templates import variables
+from engine.spec.spec import Specification
 from engine.stages.authenticate import authenticate
 from engine.stages.validate import validate
-from engine.tokens import Caller, digest
+from engine.values.caller import Caller, digest
+from engine.values.errors import GatewayError
 
 _BINARY = bytes(range(256)) * 16
 _CHUNKS = 8
@@ -52,8 +65,8 @@ def build(
     max_body: int = 1_000_000_000,
 ) -> Application:
     """The mock's application. It answers 401 to any credential but this one."""
-    door = Door(max_body, 60.0)
-    app = application(door)
+    lifecycle = RequestLifecycle(max_body, 60.0)
+    app = application(lifecycle)
     services = Services(tokens={digest(credential): Caller("gateway")})
     for specification, dialect in documents:
         voice = Voice(dialect, delay)
@@ -66,7 +79,7 @@ def build(
                 ],
                 last=last,
             )
-            responder = door.endpoint(handler, [dialect])
+            responder = lifecycle.endpoint(handler, [dialect])
             names = {name for name in variables(operation.path) if name == "model"}
             wide = tuple(names.union(operation.wide))
             for mount in operation.mounts:

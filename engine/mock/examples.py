@@ -18,7 +18,7 @@ import orjson
 
 from engine.mock.invent import invent
 from engine.spec.casting import is_json
-from engine.spec.library import Node
+from engine.spec.document.node import Node
 
 _PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
 _WORD = re.compile(r"\s*\S+\s*")

@@ -21,7 +21,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from engine.errors import CallerGone, GatewayError
+from engine.values.errors import CallerGone, GatewayError
 
 _FAULT = re.compile(
     r"fault-(?P<kind>status|slow|close|stall|error|garbage)"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.spec.library import Node
+from engine.spec.document.node import Node
 
 _DEEPEST = 12
 _SHALLOW = 6

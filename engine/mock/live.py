@@ -9,13 +9,18 @@ from collections.abc import Iterator
 import gevent
 from gevent.queue import Empty, Queue
 
-from engine.errors import CallerGone
-from engine.exchange import Exchange, Handler, Response
+from engine.exchange.exchange import Exchange, Handler, Response
 from engine.mock import faults
 from engine.mock.talk import Said, Talk, talk
 from engine.relay.websocket.handshake import offered
-from engine.relay.websocket.messages import Closed, Message, Messages, accept
-from engine.spec.query import Query
+from engine.relay.websocket.messages import (
+    Closed,
+    Message,
+    Messages,
+    accept,
+)
+from engine.spec.query_string import Query
+from engine.values.errors import CallerGone
 
 log = logging.getLogger("modelway")
 

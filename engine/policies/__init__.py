@@ -17,10 +17,10 @@ from functools import cache
 from hashlib import sha256
 from typing import Any
 
-from engine.allowance import Rule
 from engine.config.model import Policy
-from engine.exchange import Stage
-from engine.services import Services
+from engine.exchange.exchange import Stage
+from engine.exchange.services import Services
+from engine.values.quota import Rule
 
 
 @dataclass(frozen=True, slots=True)

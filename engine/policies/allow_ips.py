@@ -7,10 +7,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.errors import GatewayError
-from engine.exchange import Exchange, Handler, Response, Stage
-from engine.network import Network, caller_address, networks, within
-from engine.services import Services
+from engine.exchange.exchange import (
+    Exchange,
+    Handler,
+    Response,
+    Stage,
+)
+from engine.exchange.services import Services
+from engine.values.client_address import (
+    Network,
+    caller_address,
+    networks,
+    within,
+)
+from engine.values.errors import GatewayError
 
 SCHEMA: dict[str, Any] = {
     "description": "Addresses or networks that requests may come from: 10.0.0.0/8.",

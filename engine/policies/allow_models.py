@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.errors import GatewayError
-from engine.exchange import Exchange, Handler, Response, Stage
-from engine.services import Services
-from engine.wildcard import Patterns
+from engine.exchange.exchange import (
+    Exchange,
+    Handler,
+    Response,
+    Stage,
+)
+from engine.exchange.services import Services
+from engine.values.errors import GatewayError
+from engine.values.wildcard import Patterns
 
 SCHEMA: dict[str, Any] = {
     "description": "Models that may be asked for, with wildcards.",

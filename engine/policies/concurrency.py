@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.allowance import AMOUNT, BY, Allowance
+from engine.values.quota import AMOUNT, BY, Quota
 
 SCHEMA: dict[str, Any] = {
     "description": "Requests under way at one time.",
@@ -18,5 +18,5 @@ SCHEMA: dict[str, Any] = {
 }
 
 
-def allowance(options: Any, currency: str) -> Allowance:
-    return Allowance("concurrency", options["requests"])
+def allowance(options: Any, currency: str) -> Quota:
+    return Quota("concurrency", options["requests"])

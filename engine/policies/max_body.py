@@ -7,9 +7,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine import units
-from engine.exchange import Exchange, Handler, Response, Stage
-from engine.services import Services
+from engine.exchange.exchange import (
+    Exchange,
+    Handler,
+    Response,
+    Stage,
+)
+from engine.exchange.services import Services
+from engine.values import units
 
 SCHEMA: dict[str, Any] = {
     "description": "Largest request body. A size: 512KB, 25MB, 1GiB.",

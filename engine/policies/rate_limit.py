@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine import units
-from engine.allowance import AMOUNT, BY, PER, Allowance
+from engine.values import units
+from engine.values.quota import (
+    AMOUNT,
+    BY,
+    PER,
+    Quota,
+)
 
 SCHEMA: dict[str, Any] = {
     "description": "Requests in any such time.",
@@ -20,5 +25,5 @@ SCHEMA: dict[str, Any] = {
 }
 
 
-def allowance(options: Any, currency: str) -> Allowance:
-    return Allowance("requests", options["requests"], units.seconds(options["per"]))
+def allowance(options: Any, currency: str) -> Quota:
+    return Quota("requests", options["requests"], units.seconds(options["per"]))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
-from engine import units
-from engine.allowance import BY, PER, Allowance
-from engine.usage import NANO
+from engine.values import units
+from engine.values.quota import BY, PER, Quota
+from engine.values.usage import NANO
 
 SCHEMA: dict[str, Any] = {
     "description": "Money in any such time, at what `prices` say.",
@@ -27,6 +27,6 @@ SCHEMA: dict[str, Any] = {
 }
 
 
-def allowance(options: Any, currency: str) -> Allowance:
+def allowance(options: Any, currency: str) -> Quota:
     nanos = int(Decimal(str(options["amount"])) * NANO)
-    return Allowance("spend", nanos, units.seconds(options["per"]))
+    return Quota("spend", nanos, units.seconds(options["per"]))

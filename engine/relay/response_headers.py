@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from enum import Enum, auto
 from typing import NamedTuple, Protocol
 
-from engine.wildcard import matches
+from engine.values.wildcard import matches
 
 
 class Action(Enum):

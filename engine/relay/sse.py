@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import re
 
-from engine.relay.answer_text import parsed
+from engine.metering.text_estimate import parsed
+from engine.values.errors import EventTooLarge
 
 MAX_EVENT = 16_000_000
 """Bytes that one event may have; images come as events of several megabytes."""
@@ -22,10 +23,6 @@ _BOM = b"\xef\xbb\xbf"
 # Of bytes without a CR. A class of two bytes would be looked through three times as slowly.
 _NAMED = re.compile(rb"(?:(?:event: [^\n]+\n)?data: [^\s][^\n]*+\n\n)++")
 _NAMELESS = re.compile(rb"(?:data: [^\s\[][^\n]*+\n\n)++")
-
-
-class EventTooLarge(Exception):
-    """An event beyond all bounds: the stream cannot be relayed event by event."""
 
 
 class NotAnEvent(Exception):

@@ -17,11 +17,11 @@ from urllib.parse import quote, unquote
 
 import orjson
 
-from engine.errors import GatewayError
-from engine.exchange import MISSING, Exchange, environ_key
-from engine.json_text import Ambiguous, span, spans
+from engine.exchange.exchange import MISSING, Exchange, environ_key
 from engine.spec.multipart import boundary_of
-from engine.spec.query import Query
+from engine.spec.query_string import Query
+from engine.values.errors import GatewayError
+from engine.values.json_edit import Ambiguous, span, spans
 
 _FORMS = frozenset({"multipart/form-data", "application/x-www-form-urlencoded"})
 _TCHAR = r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+"

@@ -10,18 +10,18 @@ from urllib.parse import urlsplit
 
 import jsonschema_rs
 
-from engine.errors import GatewayError, Malformed
-from engine.exchange import MISSING, Exchange, environ_key
-from engine.problem import Findings, Path, Source
-from engine.spec import paths
-from engine.spec.bodies import Bodies, compile_bodies
-from engine.spec.library import Node
+from engine.exchange.exchange import MISSING, Exchange, environ_key
+from engine.source.problem import Findings, Path, Source
+from engine.spec import path_templates
+from engine.spec.document.node import Node
+from engine.spec.document.repairs.path_keys import Address
 from engine.spec.parameters import compile_reader, splits_at_commas
-from engine.spec.query import Query
-from engine.spec.repairs.addresses import Address
+from engine.spec.query_string import Query
+from engine.spec.refusal_messages import explain
+from engine.spec.request_bodies import Bodies, compile_bodies
 from engine.spec.schemas import Schemas
 from engine.spec.security import Carrier, carriers
-from engine.spec.words import explain
+from engine.values.errors import GatewayError, Malformed
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +210,7 @@ def _parameters(
 ) -> tuple[Parameter, ...]:
     """The operation's own parameters, and those of its path that it does not replace."""
     found: dict[tuple[str, str], Parameter] = {}
-    names = paths.variables(template)
+    names = path_templates.variables(template)
     for declared in (*item.get("parameters").elements(), *node.get("parameters").elements()):
         name, place = declared.text("name"), declared.text("in")
         if not isinstance(declared.value, dict) or not name or not place:

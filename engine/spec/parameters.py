@@ -9,12 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
-from engine.errors import Malformed
-from engine.exchange import MISSING
-from engine.spec.casting import Resolve, kind_of, properties_of, types_of
-from engine.spec.query import Query, decode
-from engine.spec.shape import compile_shape
-from engine.spec.styles import (
+from engine.exchange.exchange import MISSING
+from engine.spec.casting import (
+    Resolve,
+    kind_of,
+    properties_of,
+    types_of,
+)
+from engine.spec.parameter_styles import (
     Clean,
     Found,
     Pairs,
@@ -27,6 +29,9 @@ from engine.spec.styles import (
     object_reader,
     or_missing,
 )
+from engine.spec.query_string import Query, decode
+from engine.spec.value_shape import compile_shape
+from engine.values.errors import Malformed
 
 __all__ = ["MISSING", "Malformed", "Query", "Reader", "Source", "compile_reader"]
 

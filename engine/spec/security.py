@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from engine.problem import Findings, Level, did_you_mean
-from engine.spec.library import Node
+from engine.source.problem import Findings, Level, did_you_mean
+from engine.spec.document.node import Node
 
 
 class Carrier(NamedTuple):

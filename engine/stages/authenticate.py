@@ -8,15 +8,21 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from engine.errors import GatewayError, Malformed
-from engine.exchange import Exchange, Handler, Response, Stage, environ_key
-from engine.network import caller_address, networks, within
-from engine.same_origin import SameOrigin
-from engine.services import Services
+from engine.edge.same_origin import SameOrigin
+from engine.exchange.exchange import (
+    Exchange,
+    Handler,
+    Response,
+    Stage,
+    environ_key,
+)
+from engine.exchange.services import Services
 from engine.spec.parameters import cookies
-from engine.spec.query import Query
+from engine.spec.query_string import Query
 from engine.spec.security import Carrier
-from engine.tokens import Caller, digest
+from engine.values.caller import Caller, digest
+from engine.values.client_address import caller_address, networks, within
+from engine.values.errors import GatewayError, Malformed
 
 Headers = list[tuple[str, str]]
 _LONGEST = 4096

@@ -8,13 +8,19 @@ import time
 from collections.abc import Sequence
 from functools import partial
 
-from engine.allowance import Allowance, Rule
-from engine.errors import GatewayError
-from engine.exchange import Account, Exchange, Handler, Response, Stage
-from engine.limits import Limits
-from engine.network import caller_address
-from engine.services import Services
-from engine.stores.counters import Counters, CountersAway
+from engine.callers.limit_set import LimitSet
+from engine.exchange.exchange import (
+    Exchange,
+    Handler,
+    RequestRecord,
+    Response,
+    Stage,
+)
+from engine.exchange.services import Services
+from engine.values.client_address import caller_address
+from engine.values.counters import Counters, CountersAway
+from engine.values.errors import GatewayError
+from engine.values.quota import Quota, Rule
 
 log = logging.getLogger("modelway")
 _ASKS_TO_WAIT = {"requests": "rate_limit_exceeded", "tokens": "token_budget_exceeded"}
@@ -39,15 +45,15 @@ def limit(rules: Sequence[Rule], services: Services, upstream: str = "") -> Stag
         try:
             denied, remaining, resets, receipt, waits = counters.take(limits.asked, costs)
         except CountersAway as away:
-            exchange.account.uncounted = True
+            exchange.record.uncounted = True
             _without_counters(exchange, services, away)
             return following(exchange)
         shown = limits.headers(remaining, resets)
         if denied is not None:
             rule = limits.rules[denied]
-            exchange.account.limit = rule.name.partition("/")[0]
+            exchange.record.limit = rule.name.partition("/")[0]
             raise _refused(rule, costs[denied], waits[denied], [*shown.items()])
-        exchange.on_end.append(partial(_settle, counters, receipt, limits, exchange.account))
+        exchange.on_end.append(partial(_settle, counters, receipt, limits, exchange.record))
         response = following(exchange)
         response.own = shown
         return response
@@ -55,8 +61,8 @@ def limit(rules: Sequence[Rule], services: Services, upstream: str = "") -> Stag
     return stage
 
 
-def _settle(counters: Counters, receipt: object, limits: Limits, account: Account) -> None:
-    if (costs := limits.came_to(account)) is not None:
+def _settle(counters: Counters, receipt: object, limits: LimitSet, record: RequestRecord) -> None:
+    if (costs := limits.came_to(record)) is not None:
         counters.settle(receipt, costs)
 
 
@@ -68,9 +74,9 @@ class _ByKind:
         self._rules = rules
         self._proxies = services.proxies
         self._upstream = upstream
-        self._known: dict[tuple[str, tuple[Allowance, ...], str, str, str], Limits] = {}
+        self._known: dict[tuple[str, tuple[Quota, ...], str, str, str], LimitSet] = {}
 
-    def limits(self, exchange: Exchange) -> Limits:
+    def limits(self, exchange: Exchange) -> LimitSet:
         caller, entry, upstream = exchange.caller, "", self._upstream
         if exchange.targets:
             first = exchange.targets[0]
@@ -89,14 +95,14 @@ class _ByKind:
         return found
 
     def _made(
-        self, name: str, own: Sequence[Allowance], operation: str, model: str, upstream: str
-    ) -> Limits:
+        self, name: str, own: Sequence[Quota], operation: str, model: str, upstream: str
+    ) -> LimitSet:
         """The rules of the route and of a token itself, each with who shares it: `name` is the
         token's, or an address without one."""
         who = {"token": name, "route": operation, "model": model, "upstream": upstream}
         of_token = [Rule(one, "token", f"token/{one.kind}/{one.window:g}") for one in own]
         every = [*self._rules, *of_token]
-        return Limits(every, [who.get(rule.by, "") for rule in every])
+        return LimitSet(every, [who.get(rule.by, "") for rule in every])
 
 
 def _refused(rule: Rule, cost: int, wait: float, headers: list[tuple[str, str]]) -> GatewayError:
@@ -147,5 +153,5 @@ def _without_counters(exchange: Exchange, services: Services, away: CountersAway
         does = "pass uncounted" if services.allow_uncounted else "are refused"
         log.error("the counters are away (%s); requests with limits %s", away, does)
     if not services.allow_uncounted:
-        message = "Limits cannot be checked right now. Try again in a moment."
+        message = "LimitSet cannot be checked right now. Try again in a moment."
         raise GatewayError(503, "counters_unavailable", message, headers=_after(1.0))

@@ -10,16 +10,24 @@ from functools import lru_cache
 from gevent import GreenletExit
 
 from engine.dialects import Dialect
-from engine.errors import CallerGone
-from engine.estimate import Takes, expected
-from engine.exchange import Account, Exchange, Handler, Response, Stage
-from engine.flow import Flow, Passage, Step
-from engine.metering import Meter
-from engine.relay.answer_text import with_known
-from engine.relay.metering import Reader, reader, usage_in
-from engine.relay.usage_option import edit, without_usage_event
-from engine.services import Services
-from engine.usage import Usage
+from engine.dialects.usage import Meter
+from engine.exchange.exchange import (
+    Exchange,
+    Handler,
+    RequestRecord,
+    Response,
+    Stage,
+)
+from engine.exchange.push_stream import Pipeline, PushStream, Step
+from engine.exchange.services import Services
+from engine.metering.estimate import expected
+from engine.metering.readers import Reader, reader, usage_in
+from engine.metering.text_estimate import with_known
+from engine.metering.usage_option import edit, without_usage_event
+from engine.relay.sse import Cleaner
+from engine.values.errors import CallerGone
+from engine.values.takes import Takes
+from engine.values.usage import Usage
 
 
 def meter(dialect: Dialect, takes: Takes, services: Services) -> Stage:
@@ -29,7 +37,7 @@ def meter(dialect: Dialect, takes: Takes, services: Services) -> Stage:
     may_use = dialect.meter is not None and not takes.free
 
     def stage(exchange: Exchange, following: Handler) -> Response:
-        account = exchange.account
+        record = exchange.record
         metered = may_use and exchange.model != ""
         if metered:
             _expect(exchange, takes)
@@ -40,23 +48,23 @@ def meter(dialect: Dialect, takes: Takes, services: Services) -> Stage:
             raise
         body = response.body
         media_type, encoding = _kind(response)
-        account.stream = response.status < 400 and media_type == "text/event-stream"
+        record.stream = response.status < 400 and media_type == "text/event-stream"
         if isinstance(body, bytes):
-            if metered and account.told and response.status < 400:  # an upstream's, and whole
+            if metered and record.told and response.status < 400:  # an upstream's, and whole
                 used = _used_by(body, media_type, encoding, exchange, dialect.meter)
                 _charge(exchange, used, services)
             return response
-        passing = reader(dialect.meter if metered else None, media_type, encoding)
+        passing = reader(dialect.meter if metered else None, media_type, encoding, Cleaner().feed)
 
         def conclude() -> None:
-            account.bytes_out = passing.size
+            record.bytes_out = passing.size
             if metered and response.status < 400:
                 _charge(exchange, _used(exchange, passing), services)
 
         exchange.on_end.append(conclude)
-        if account.stream and not encoding:
-            flow = body if isinstance(body, Flow) else Flow(body, Passage())
-            flow.passage.steps.append(_noting(passing, bool(exchange.edits), account))
+        if record.stream and not encoding:
+            flow = body if isinstance(body, PushStream) else PushStream(body, Pipeline())
+            flow.pipeline.steps.append(_noting(passing, bool(exchange.edits), record))
             response.body = flow
         else:
             response.body = _passing(body, passing)
@@ -72,7 +80,7 @@ def _used_by(
     said = usage_in(meter, media_type, body) if meter is not None and not encoding else None
     if said is not None:
         return _known(said, exchange)
-    passing = reader(meter, media_type, encoding)
+    passing = reader(meter, media_type, encoding, Cleaner().feed)
     passing.feed(body)
     return _used(exchange, passing)
 
@@ -88,19 +96,19 @@ def _known(said: Usage, exchange: Exchange) -> Usage:
 
 
 def _charge(exchange: Exchange, usage: Usage, services: Services) -> None:
-    account = exchange.account
-    account.usage = usage
-    price = services.prices.find(account.model or exchange.model)
-    account.cost = price.cost(usage) if price is not None else 0
+    record = exchange.record
+    record.usage = usage
+    price = services.prices.find(record.model or exchange.model)
+    record.cost = price.cost(usage) if price is not None else 0
 
 
 def _left(exchange: Exchange, metered: bool, services: Services) -> None:
     """The caller gets no answer of an upstream, or its session is over."""
-    account, session = exchange.account, exchange.traffic
+    record, session = exchange.record, exchange.traffic
     if session is not None:
-        account.stream, account.bytes_out = True, session.received.bytes
+        record.stream, record.bytes_out = True, session.received.bytes
         _charge(exchange, session.usage, services)
-    elif metered and account.reached:  # an upstream has read it, and had begun to answer
+    elif metered and record.reached:  # an upstream has read it, and had begun to answer
         _charge(exchange, replace(expected(exchange), output=0), services)
 
 
@@ -121,7 +129,7 @@ def _passing(body: Iterable[bytes], passing: Reader) -> Iterator[bytes]:
         yield data
 
 
-def _noting(passing: Reader, hidden: bool, account: Account) -> Step:
+def _noting(passing: Reader, hidden: bool, record: RequestRecord) -> Step:
     """A look at each of a stream's events; `hidden`: without the one that only tells the usage."""
     feed, clock = passing.feed, time.monotonic
     last, longest = clock(), 0.0
@@ -130,9 +138,9 @@ def _noting(passing: Reader, hidden: bool, account: Account) -> Step:
         nonlocal last, longest
         now = clock()
         if now - last > longest:
-            account.longest_gap = longest = now - last
+            record.longest_gap = longest = now - last
         last = now
-        account.events += data.count(b"\n\n")
+        record.events += data.count(b"\n\n")
         feed(data)
         return without_usage_event(data) if hidden and b'"usage"' in data else data
 

@@ -6,14 +6,20 @@ Modes: `strict` refuses; `lenient` is strict about a more open reading, which th
 
 from __future__ import annotations
 
-from engine.body import Body
-from engine.errors import GatewayError
-from engine.exchange import MISSING, Exchange, Handler, Response, Stage
-from engine.json_text import without_members
-from engine.spec.bodies import Rule, check
+from engine.exchange.body import Body
+from engine.exchange.exchange import (
+    MISSING,
+    Exchange,
+    Handler,
+    Response,
+    Stage,
+)
 from engine.spec.operation import Operation
-from engine.spec.words import place
+from engine.spec.refusal_messages import place
+from engine.spec.request_bodies import Rule, check
 from engine.stages.would_reject import note_error
+from engine.values.errors import GatewayError
+from engine.values.json_edit import without_members
 
 
 def validate(

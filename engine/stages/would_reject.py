@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from engine.errors import GatewayError
-from engine.stores.seldom import Seldom
+from engine.values.errors import GatewayError
+from engine.values.throttle import LogThrottle
 
 counted: Counter[tuple[str, str]] = Counter()
 """Refusals that were not made in this process, by operation and place."""
@@ -19,7 +19,7 @@ counted: Counter[tuple[str, str]] = Counter()
 codes: Counter[tuple[str, str, str]] = Counter()
 """The same by operation, part (`request` or `response`) and code."""
 
-complaints: dict[tuple[str, str], Seldom] = {}
+complaints: dict[tuple[str, str], LogThrottle] = {}
 """What the log has said, by operation and place."""
 
 MOST_PLACES = 2000
@@ -41,7 +41,7 @@ def note(
         key = (operation, OTHER)
     counted[key] += 1
     codes[operation, part, code] += 1
-    complaint = complaints.setdefault(key, Seldom())
+    complaint = complaints.setdefault(key, LogThrottle())
     complaint.say(
         "request %s: %s would refuse it (%s at %r)", request_id, operation, code, said or "body"
     )

@@ -18,10 +18,15 @@ from typing import Any
 
 import orjson
 
-from engine.exchange import Account, Exchange, Traffic, Try
-from engine.network import Network, caller_address
+from engine.exchange.exchange import (
+    Attempt,
+    Exchange,
+    RequestRecord,
+    Traffic,
+)
 from engine.telemetry.redact import redacted, without_tokens
 from engine.telemetry.usual import Usual
+from engine.values.client_address import Network, caller_address
 
 FIELDS = (
     *("time", "request_id", "trace_id", "token", "address", "method", "path", "query"),
@@ -75,7 +80,7 @@ class AccessLog:
         lines: list[bytes] = []
         size = 0
         if self._sample < 1.0:
-            exchanges = [each for each in exchanges if self._is_kept(each.account)]
+            exchanges = [each for each in exchanges if self._is_kept(each.record)]
         for exchange in exchanges:
             try:
                 line = self._line(exchange)
@@ -90,7 +95,7 @@ class AccessLog:
         if lines:
             self._write(b"".join(lines))
 
-    def _is_kept(self, kept: Account) -> bool:
+    def _is_kept(self, kept: RequestRecord) -> bool:
         well = 200 <= kept.status < 300 and kept.outcome == "complete"
         return not well or self._dice() < self._sample
 
@@ -150,7 +155,7 @@ def _quoted(text: str) -> str:
 
 def _row(exchange: Exchange, wanted: Sequence[str], currency: str, address: str) -> Row:
     """One exchange. Long, as it has a line for each field."""
-    kept, caller, trace = exchange.account, exchange.caller, exchange.trace
+    kept, caller, trace = exchange.record, exchange.caller, exchange.trace
     tries = kept.tries
     row: Row = {
         "time": moment(kept.time),
@@ -189,7 +194,7 @@ def _row(exchange: Exchange, wanted: Sequence[str], currency: str, address: str)
     return {name: row[name] for name in wanted if name in row}
 
 
-def _attempt(one: Try) -> Row:
+def _attempt(one: Attempt) -> Row:
     return {
         "target": one.target,
         "failure": one.failure,
@@ -207,7 +212,7 @@ def _cut(value: Any, length: int) -> Any:
     return value[:length] if isinstance(value, str) else value
 
 
-def _usage(kept: Account) -> Row:
+def _usage(kept: RequestRecord) -> Row:
     usage = kept.usage
     row: Row = {
         "input": usage.input,

@@ -15,10 +15,11 @@ from typing import Any
 
 import orjson
 
-from engine.errors import GatewayError
-from engine.exchange import Exchange, Handler, Response
-from engine.network import Network, caller_address, within
-from engine.telemetry.standing import Standing
+from engine.exchange.exchange import Exchange, Handler, Response
+from engine.exchange.services import WorkerHealth
+from engine.telemetry.config_status import ConfigStatus
+from engine.values.client_address import Network, caller_address, within
+from engine.values.errors import GatewayError
 
 _EVERY = 2.0
 _FORWARDED = ("HTTP_X_FORWARDED_FOR", "HTTP_FORWARDED", "HTTP_X_REAL_IP")
@@ -69,7 +70,7 @@ class Health:
     """What one worker knows of itself. `checks` are its stores by name; `stopping` turns true when
     it is told to end."""
 
-    standing: Standing = field(default_factory=Standing)
+    standing: ConfigStatus = field(default_factory=ConfigStatus)
     checks: dict[str, Check] = field(default_factory=dict)
     stopping: bool = False
     version: str = ""
@@ -103,7 +104,7 @@ class Health:
 
 
 def pages(
-    health: Health,
+    health: WorkerHealth,
     *,
     metrics: str,
     page: Callable[[], bytes] | None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 
-from engine.tokens import PREFIX
+from engine.values.caller import PREFIX
 
 _SUSPECT = re.compile(
     r"key|token|secret|passw|auth|cred|sig|code|session|jwt|bearer|assertion|ticket", re.IGNORECASE

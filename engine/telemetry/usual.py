@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any
 
-from engine.exchange import Exchange
-from engine.tokens import PREFIX
+from engine.exchange.exchange import Exchange
+from engine.values.caller import PREFIX
 
 Row = dict[str, Any]
 
@@ -61,7 +61,7 @@ class Usual:
 
     def line(self, exchange: Exchange) -> bytes | None:
         """The line of a usual exchange, None for any other."""
-        kept, caller, trace = exchange.account, exchange.caller, exchange.trace
+        kept, caller, trace = exchange.record, exchange.caller, exchange.trace
         tries, usage = kept.tries, kept.usage
         if len(tries) != 1 or kept.first_byte is None or exchange.traffic is not None:
             return None

@@ -11,24 +11,33 @@ import orjson
 
 from engine.config.model import Credential
 from engine.dialects import Dialect, StreamError
-from engine.errors import GatewayError
-from engine.exchange import Exchange
+from engine.exchange.exchange import Exchange
 from engine.relay.headers import Forwarded
-from engine.relay.sse import EventTooLarge
 from engine.spec.expression import Expression
 from engine.upstream import retry
-from engine.upstream.client import Answer
-from engine.upstream.failures import ProtocolFailure, UpstreamFailure
-from engine.upstream.opening import ErrorFirst, Opening, is_stream, open_answer
+from engine.upstream.client.client import Answer
+from engine.upstream.client.failures import ProtocolFailure, UpstreamFailure
+from engine.upstream.first_content import (
+    ErrorFirst,
+    FirstContent,
+    is_stream,
+    open_answer,
+)
 from engine.upstream.request_path import upstream_path
-from engine.upstream.target import Target, Upstream, changed, with_credential
+from engine.upstream.target import (
+    Target,
+    Upstream,
+    changed,
+    with_credential,
+)
+from engine.values.errors import EventTooLarge, GatewayError
 
 USER_AGENT = "modelway"
 log = logging.getLogger("modelway")
 
 
 @dataclass(slots=True)
-class Tried:
+class AttemptResult:
     """What came of a try: `failure` is its class (see `retry`), "" when it is to be relayed.
 
     `path` is what was asked for. `answer` is there when the upstream answered, `opening` when its
@@ -40,7 +49,7 @@ class Tried:
     target: Target
     failure: str = ""
     answer: Answer | None = None
-    opening: Opening | None = None
+    opening: FirstContent | None = None
     error: UpstreamFailure | None = None
     document: Any = None
     stream_error: StreamError | None = None
@@ -73,9 +82,9 @@ def attempt(
     exchange: Exchange,
     dialect: Dialect,
     left: float,
-) -> Tried:
+) -> AttemptResult:
     """Ask a target, with `left` seconds for all of it, and wait for the first content."""
-    tried = Tried(target)
+    tried = AttemptResult(target)
     try:
         tried.answer = _send(tried, credential, headers, expression, exchange, left)
         tried.failure = "" if dialect.transparent else retry.of_status(tried.answer.status)
@@ -98,7 +107,7 @@ def attempt(
     except BaseException as raised:
         tried.close()
         # Whoever leaves is given nothing back: the upstream may be at work on it.
-        exchange.account.reached |= not isinstance(raised, Exception)
+        exchange.record.reached |= not isinstance(raised, Exception)
         raise
     if tried.error is not None or tried.document is not None:
         tried.close()
@@ -106,7 +115,7 @@ def attempt(
 
 
 def _send(
-    tried: Tried,
+    tried: AttemptResult,
     credential: Credential | None,
     headers: Forwarded,
     expression: Expression | None,

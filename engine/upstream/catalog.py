@@ -8,10 +8,10 @@ from itertools import groupby
 from operator import attrgetter
 
 from engine.config import model
-from engine.suggest import Suggestions
+from engine.source.suggestion import Suggestions
 from engine.upstream.choose import order
 from engine.upstream.target import Target, Upstream
-from engine.wildcard import ByName
+from engine.values.wildcard import ByName
 
 
 @dataclass(frozen=True, slots=True)

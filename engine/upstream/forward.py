@@ -17,16 +17,21 @@ import gevent
 
 from engine.config.model import Credential
 from engine.dialects import Dialect
-from engine.exchange import Exchange, Response, Try
-from engine.services import Services
+from engine.exchange.exchange import Attempt, Exchange, Response
+from engine.exchange.services import Services
 from engine.spec.expression import Expression
 from engine.upstream import retry
-from engine.upstream.attempt import Tried, attempt
+from engine.upstream.attempt import AttemptResult, attempt
 from engine.upstream.choose import order
-from engine.upstream.credentials import REFUSED_REST
-from engine.upstream.reply import credentials_refused, refuse, relay, unavailable
+from engine.upstream.credential_rotation import REFUSED_REST
+from engine.upstream.disconnect_watcher import DisconnectWatcher
+from engine.upstream.reply import (
+    credentials_refused,
+    refuse,
+    relay,
+    unavailable,
+)
 from engine.upstream.target import Target, Upstream
-from engine.upstream.watch import Watcher
 
 log = logging.getLogger("modelway")
 _PLAIN = "/:@+,;=()[]"
@@ -40,7 +45,7 @@ class _Course:
     end: float
     tries: dict[Target, int] = field(default_factory=dict)
     refused: set[tuple[Target, Credential | None]] = field(default_factory=set)
-    last: Tried | None = None
+    last: AttemptResult | None = None
     ready: dict[Target, float] = field(default_factory=dict)  # when a Retry-After is over
 
 
@@ -61,7 +66,7 @@ class Forward:
         dialect: Dialect,
         upstreams: Sequence[Upstream],
         services: Services,
-        watcher: Watcher,
+        watcher: DisconnectWatcher,
         declared: Sequence[str] = (),
         declared_answers: Sequence[str] = (),
         debug: bool = False,
@@ -118,7 +123,7 @@ class Forward:
                 continue
             if wait:
                 gevent.sleep(wait)
-                exchange.account.waited += wait
+                exchange.record.waited += wait
             return target, credential
         return None
 
@@ -142,10 +147,10 @@ class Forward:
     ) -> bool:
         """Ask a target and note what came of it; whether another try may follow."""
         course.tries[target] = course.tries.get(target, 0) + 1
-        account = exchange.account
-        account.attempts += 1
-        account.upstream, account.model = target.upstream.name, target.served or exchange.model
-        account.entry = target.entry
+        record = exchange.record
+        record.attempts += 1
+        record.upstream, record.model = target.upstream.name, target.served or exchange.model
+        record.entry = target.entry
         began = time.monotonic()
         if course.last is not None:
             course.last.close()
@@ -159,11 +164,11 @@ class Forward:
             course.end - self._clock(),
         )
         exchange.on_end.append(tried.close)
-        account.reached |= tried.reached
+        record.reached |= tried.reached
         seconds = _note(exchange, tried, began)
         if not tried.failure:
             target.breaker.succeeded()
-            account.first_byte = began + seconds - account.began
+            record.first_byte = began + seconds - record.began
             return False
         log.warning(
             "request %s: %s failed (%s): %s",
@@ -175,7 +180,7 @@ class Forward:
         self._learn(course, tried, credential)
         return retry.retries(tried.failure, target.upstream.retry.on)
 
-    def _learn(self, course: _Course, tried: Tried, credential: Credential | None) -> None:
+    def _learn(self, course: _Course, tried: AttemptResult, credential: Credential | None) -> None:
         """What a failure says about its target, its credential and when to ask again."""
         target, now, asked = tried.target, self._clock(), self._asked(tried)
         course.ready.pop(target, None)
@@ -192,7 +197,7 @@ class Forward:
             rest = REFUSED_REST if refused else min(asked or 1.0, REFUSED_REST)
             target.upstream.credentials.rest(credential, now + rest, refused=refused)
 
-    def _asked(self, tried: Tried) -> float | None:
+    def _asked(self, tried: AttemptResult) -> float | None:
         """The seconds an upstream asks us to wait."""
         if tried.answer is None:
             return None
@@ -221,7 +226,7 @@ class Forward:
             response.headers.append(("x-modelway-target", quote(last.target.name, safe=_PLAIN)))
         return response
 
-    def _returned(self, tried: Tried, exchange: Exchange) -> list[tuple[str, str]]:
+    def _returned(self, tried: AttemptResult, exchange: Exchange) -> list[tuple[str, str]]:
         """The headers of an upstream's answer that the caller gets; none that holds a credential
         of ours."""
         if tried.answer is None:
@@ -232,13 +237,15 @@ class Forward:
         return upstream.redaction.without(headers)
 
 
-def _note(exchange: Exchange, tried: Tried, began: float) -> float:
+def _note(exchange: Exchange, tried: AttemptResult, began: float) -> float:
     """Keep what came of a try, for those who observe the end; the seconds that it took."""
-    account, target = exchange.account, tried.target
+    record, target = exchange.record, tried.target
     seconds = time.monotonic() - began
-    account.waited += seconds
+    record.waited += seconds
     model = target.model or exchange.model
-    account.tries.append(
-        Try(target.name, target.upstream.name, model, tried.failure, tried.status, began, seconds)
+    record.tries.append(
+        Attempt(
+            target.name, target.upstream.name, model, tried.failure, tried.status, began, seconds
+        )
     )
     return seconds

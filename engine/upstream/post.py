@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 
-from engine.telemetry.exporter import Reply
+from engine.telemetry.tracing.exporter import Reply
 from engine.upstream import retry
-from engine.upstream.client import Client, Timeouts
-from engine.upstream.failures import UpstreamFailure
+from engine.upstream.client.client import Client, Timeouts
+from engine.upstream.client.failures import UpstreamFailure
 
 _LARGEST = 65_536
 

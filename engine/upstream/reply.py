@@ -11,33 +11,33 @@ import orjson
 from gevent import GreenletExit
 
 from engine.dialects import Dialect
-from engine.errors import CallerGone, GatewayError, shutting_down
-from engine.exchange import Exchange, Response
-from engine.flow import Blocked, Flow, Passage
-from engine.relay.sse import Cleaner, EventTooLarge, NotAnEvent
-from engine.upstream.attempt import Tried
-from engine.upstream.client import Answer
-from engine.upstream.error_answer import (
+from engine.exchange.exchange import Exchange, Response
+from engine.exchange.push_stream import Blocked, Pipeline, PushStream
+from engine.relay.sse import Cleaner, NotAnEvent
+from engine.upstream.attempt import AttemptResult
+from engine.upstream.client.client import Answer
+from engine.upstream.client.failures import IdleTimeout, UpstreamFailure
+from engine.upstream.disconnect_watcher import DisconnectWatcher
+from engine.upstream.error_response import (
     LARGEST_OF_OTHERS,
     other_error,
     read_whole,
     vendor_error,
     words_in,
 )
-from engine.upstream.failures import IdleTimeout, UpstreamFailure
-from engine.upstream.opening import Opening, is_error_event
-from engine.upstream.watch import Watcher
+from engine.upstream.first_content import FirstContent, is_error_event
+from engine.values.errors import CallerGone, EventTooLarge, GatewayError, shutting_down
 
 _ERROR = b'"error"'
 _STREAM_HEADERS = {"cache-control": "no-cache", "x-accel-buffering": "no"}
 
 
 def relay(
-    tried: Tried,
+    tried: AttemptResult,
     headers: list[tuple[str, str]],
     exchange: Exchange,
     dialect: Dialect,
-    watcher: Watcher,
+    watcher: DisconnectWatcher,
 ) -> Response:
     """The answer of a target as it comes, with those of its headers that pass. Raises GatewayError
     for one that cannot be relayed."""
@@ -48,7 +48,7 @@ def relay(
         raise GatewayError(502, "upstream_error", message, retry=False)
     bodiless = exchange.method == "HEAD" or answer.status in (204, 304)
     if bodiless:
-        exchange.account.outcome = "complete"  # there is no body to be complete
+        exchange.record.outcome = "complete"  # there is no body to be complete
     if answer.status == 101:
         return Response(101, headers)
     if opening is None and not dialect.transparent:
@@ -58,22 +58,24 @@ def relay(
         body, whole = read_whole(answer, LARGEST_OF_OTHERS, first)
         if whole:
             return other_error(tried, body, headers, exchange, dialect)
-        opening = Opening(body)
-    opening = opening or Opening(b"")
+        opening = FirstContent(body)
+    opening = opening or FirstContent(b"")
     if opening.cleaner is None:
         if answer.is_whole and not bodiless:
-            exchange.account.outcome, exchange.account.told = "complete", time.monotonic()
+            exchange.record.outcome, exchange.record.told = "complete", time.monotonic()
             return Response(answer.status, headers, opening.first)
         pieces = _bytes(answer, opening.first, exchange, watcher)
         return Response(answer.status, _with_length(headers, answer), pieces)
     headers = [pair for pair in headers if pair[0] not in _STREAM_HEADERS]
     headers += _STREAM_HEADERS.items()
     stream = _Stream(tried, answer, opening.cleaner, exchange, dialect, watcher)
-    return Response(answer.status, headers, Flow(stream.events(opening.first), stream.passage))
+    return Response(
+        answer.status, headers, PushStream(stream.events(opening.first), stream.pipeline)
+    )
 
 
 def refuse(
-    tried: Tried,
+    tried: AttemptResult,
     headers: list[tuple[str, str]],
     exchange: Exchange,
     dialect: Dialect,
@@ -128,19 +130,19 @@ def unavailable(wait: float) -> GatewayError:
 
 
 class _Stream:
-    """A stream's events on their way, most of them by `passage`; when it breaks, the dialect's
+    """The events of a stream, most of them sent through `pipeline`; when it breaks, the dialect's
     error event and a cut."""
 
     def __init__(
         self,
-        tried: Tried,
+        tried: AttemptResult,
         answer: Answer,
         cleaner: Cleaner,
         exchange: Exchange,
         dialect: Dialect,
-        watcher: Watcher,
+        watcher: DisconnectWatcher,
     ) -> None:
-        self.passage = Passage()
+        self.pipeline = Pipeline()
         self._answer = answer
         self._cleaner, self._clean = cleaner, cleaner.feed
         self._exchange = exchange
@@ -153,7 +155,7 @@ class _Stream:
 
     def events(self, first: bytes) -> Iterator[bytes]:
         beat, answer = self._beat, self._answer
-        cleaner, passage = self._cleaner, self.passage
+        cleaner, pipeline = self._cleaner, self.pipeline
         read, clean = self._watching.read, cleaner.feed
         passing = self._pass if beat is None else None  # a sign of life is sent from here
         try:
@@ -163,7 +165,7 @@ class _Stream:
                 if beat is not None:
                     yield from self._signs_of_life(beat)
                 try:
-                    data = read(answer, passing if passage.offer is not None else None)
+                    data = read(answer, passing if pipeline.try_send is not None else None)
                 except Blocked:
                     data = None
                 if data is None:
@@ -176,25 +178,25 @@ class _Stream:
                 yield self._without_secrets(rest)
             if cleaner.foreign:
                 raise NotAnEvent(cleaner.foreign)
-            self._exchange.account.outcome = "complete"
+            self._exchange.record.outcome = "complete"
         except (UpstreamFailure, EventTooLarge, NotAnEvent) as failure:
-            self._exchange.account.outcome = "upstream_cut"
+            self._exchange.record.outcome = "upstream_cut"
             yield self._dialect.error_event(self._error_of(failure))
             raise CallerGone(str(failure)) from failure
         except GreenletExit:
-            self._exchange.account.outcome = "shutdown"
+            self._exchange.record.outcome = "shutdown"
             document = self._dialect.error(shutting_down(), self._exchange.request_id)
             yield self._dialect.error_event(orjson.dumps(document))
             raise CallerGone("the worker ends") from None
         finally:
             self._watching.close()
-            self._exchange.account.told = time.monotonic()
+            self._exchange.record.told = time.monotonic()
 
     def _pass(self, data: bytes) -> None:
         """From the event loop: what has arrived goes on at once, and nobody is woken."""
         events = self._clean(data)
         if events:
-            self.passage.send(self._without_secrets(events) if _ERROR in events else events)
+            self.pipeline.send(self._without_secrets(events) if _ERROR in events else events)
         if events is not data and self._cleaner.foreign:  # what is clean is given back as it is
             raise NotAnEvent(self._cleaner.foreign)
 
@@ -237,7 +239,9 @@ def _words_of(document: Any) -> str:
     return f"The upstream failed{words_in(inner)}."
 
 
-def _bytes(answer: Answer, first: bytes, exchange: Exchange, watcher: Watcher) -> Iterator[bytes]:
+def _bytes(
+    answer: Answer, first: bytes, exchange: Exchange, watcher: DisconnectWatcher
+) -> Iterator[bytes]:
     watching = watcher.watching(exchange.environ.get("gunicorn.socket"))
     try:
         data = first
@@ -247,16 +251,16 @@ def _bytes(answer: Answer, first: bytes, exchange: Exchange, watcher: Watcher) -
             data = watching.read(answer)
             if not data:
                 break
-        exchange.account.outcome = "complete"
+        exchange.record.outcome = "complete"
     except UpstreamFailure as failure:
-        exchange.account.outcome = "upstream_cut"
+        exchange.record.outcome = "upstream_cut"
         raise CallerGone(failure.words) from failure.alone()
     except GreenletExit:
-        exchange.account.outcome = "shutdown"
+        exchange.record.outcome = "shutdown"
         raise CallerGone("the worker ends") from None
     finally:
         watching.close()
-        exchange.account.told = time.monotonic()
+        exchange.record.told = time.monotonic()
 
 
 def _sentence(words: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.spec.paths import unsafe
+from engine.spec.path_templates import unsafe
 
 
 def upstream_path(base_path: str, mount: str, path: str) -> str:

@@ -12,10 +12,10 @@ from engine.config import model
 from engine.dialects import Dialect
 from engine.relay.headers import Forwarded
 from engine.relay.response_headers import ResponseHeaders
-from engine.spec.query import Query
+from engine.spec.query_string import Query
 from engine.upstream.breaker import Breaker
-from engine.upstream.client import Client, Timeouts
-from engine.upstream.credentials import Credentials
+from engine.upstream.client.client import Client, Timeouts
+from engine.upstream.credential_rotation import Credentials
 from engine.upstream.location import UpstreamUrl
 from engine.upstream.redaction import Redaction
 from engine.upstream.retry import Budget

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from benchmarks.compare import page
@@ -12,8 +10,10 @@ from benchmarks.compare.load import Load, LoadFailed, parse
 from benchmarks.compare.proc import TICKS, Stat, below, parse_memory, parse_stat, seconds
 from benchmarks.compare.streaming import between
 from benchmarks.compare.table import shown, table, times
+from tests.support import paths
+from tests.support.paths import ROOT
 
-CASES = Path(__file__).resolve().parent.parent / "cases" / "benchmarks"
+CASES = paths.CASES / "benchmarks"
 
 
 def case(name: str) -> str:
@@ -122,5 +122,5 @@ def test_a_page_keeps_what_stands_around_the_markers():
 
 
 def test_the_page_can_be_written():
-    shipped = Path(__file__).resolve().parents[2] / "docs" / "performance.md"
+    shipped = ROOT / "docs" / "performance.md"
     assert "once more" in page.replaced(shipped.read_text(), "once more")

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 
 from benchmarks.counts.alike import difference
 from benchmarks.counts.verdict import judge
+from tests.support.paths import ROOT
 
-RECORD = Path(__file__).resolve().parents[2] / "benchmarks" / "counts.json"
+RECORD = ROOT / "benchmarks" / "counts.json"
 
 
 @pytest.mark.parametrize(

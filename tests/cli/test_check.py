@@ -4,7 +4,6 @@ import io
 import json
 import re
 import shlex
-from pathlib import Path
 
 import pytest
 import yaml
@@ -13,9 +12,9 @@ from click.testing import CliRunner
 from engine import cli
 from engine.cli import check, formats
 from engine.cli.formats import Report
-from engine.problem import Level, Problem
+from engine.source.problem import Level, Problem
+from tests.support.paths import ROOT
 
-ROOT = Path(__file__).resolve().parent.parent.parent
 DOCUMENT = """
 openapi: 3.1.0
 info: {title: Shop, version: "1"}

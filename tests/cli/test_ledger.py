@@ -14,16 +14,16 @@ from click.testing import CliRunner, Result
 from sqlalchemy import text
 
 from engine import cli
-from engine.ledger import Entry
-from engine.stores.journal import Journal
+from engine.stores.ledger.entry import Entry
+from engine.stores.ledger.journal import Journal
 from engine.stores.records.database import open_database
 from engine.stores.records.migrate import upgrade
 
 _WRITER = """
 import os, signal, sys
 from pathlib import Path
-from engine.ledger import Entry
-from engine.stores.journal import Journal
+from engine.stores.ledger.entry import Entry
+from engine.stores.ledger.journal import Journal
 journal = Journal(Path(sys.argv[1]))
 for number in range(int(sys.argv[2])):
     journal.append(Entry(id=f"req_{number}", time=1.0))

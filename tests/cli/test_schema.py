@@ -6,8 +6,9 @@ import pytest
 from click.testing import CliRunner
 from jsonschema import Draft202012Validator
 
-from engine import cli, files
-from engine.marked_yaml import read
+from engine import cli
+from engine.source import files
+from engine.source.reader import read
 
 
 def run(*words):

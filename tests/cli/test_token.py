@@ -14,7 +14,7 @@ from engine import cli
 from engine.stores.records import tokens
 from engine.stores.records.database import open_database
 from engine.stores.records.migrate import upgrade
-from engine.tokens import digest
+from engine.values.caller import digest
 
 SECRET = re.compile(r"mw-[0-9a-f]{64}\n")
 

@@ -13,8 +13,8 @@ from click.testing import CliRunner
 
 from engine import cli
 from engine.cli.usage import _decimal, _Report, _table
-from engine.ledger import Entry, decode, encode
-from engine.stores.journal import Journal
+from engine.stores.ledger.entry import Entry, decode, encode
+from engine.stores.ledger.journal import Journal
 from engine.stores.records.database import open_database
 from engine.stores.records.migrate import upgrade
 from engine.stores.records.totals import Total, Which

@@ -18,10 +18,11 @@ from typing import NamedTuple
 
 import pytest
 
-from engine import plan
-from engine.problem import Level, Problem, render
+from engine.plan import make
+from engine.source.problem import Level, Problem, render
+from tests.support import paths
 
-CASES = Path(__file__).parent.parent / "cases" / "configs"
+CASES = paths.CASES / "configs"
 _EXPECT = re.compile(
     r"(?:(?P<file>[^\s:]+):)?(?P<line>\d+):(?P<column>\d+|\*)(?: (?P<level>warning))?"
     r"(?: (?P<code>MW\d+))?(?: (?P<message>[^|\s].*?))??(?: \| (?P<hint>.+))?"
@@ -93,8 +94,8 @@ def in_the_folder_of_the_cases(monkeypatch):
     monkeypatch.chdir(CASES)
 
 
-def planned(case: Case) -> plan.Planned:
-    return plan.make(Path(case.file.name), case.environ)
+def planned(case: Case) -> make.Planned:
+    return make.make(Path(case.file.name), case.environ)
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
@@ -132,7 +133,7 @@ def test_what_a_variable_holds_is_never_shown(file):
     assert not [value for value in values if value in shown]
 
 
-def texts_without_env(made: plan.Planned) -> dict[str, str]:
+def texts_without_env(made: make.Planned) -> dict[str, str]:
     """The files' texts without the lines that set a case's variables."""
     return {name: text.partition("# env:")[0] for name, text in made.texts.items()}
 

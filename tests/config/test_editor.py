@@ -11,9 +11,10 @@ from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
 from referencing.jsonschema import DRAFT202012
 
-from engine import cli, files
+from engine import cli
 from engine.cli.schema import text
-from engine.marked_yaml import read
+from engine.source import files
+from engine.source.reader import read
 from tests.support.mutations import WHOLE
 
 SCHEMAS = sorted(files.SCHEMA.parent.glob("*.schema.json"))

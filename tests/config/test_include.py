@@ -5,15 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from engine import plan
-from engine.audit import audit
-from engine.config import shape
+from engine.config import schema_check
 from engine.config.include import Assembled
-from engine.config.rebase import rebase
-from engine.problem import Level, place_of
+from engine.config.include_paths import rebase
+from engine.offline.audit import audit
+from engine.plan import make
+from engine.source.problem import Level, place_of
+from tests.support import paths
 from tests.support.peer import identity
 
-SHOP = (Path(__file__).parent.parent / "cases/configs/openapi/shop.yaml").read_text("utf-8")
+SHOP = (paths.CASES / "configs/openapi/shop.yaml").read_text("utf-8")
 MAIN = """\
 version: 1
 include: [parts/*.yaml]
@@ -38,7 +39,7 @@ def write(folder, name, text):
 
 
 def made(**environ):
-    return plan.make(Path("gateway.yaml"), environ)
+    return make.make(Path("gateway.yaml"), environ)
 
 
 def said(planned, *levels):
@@ -255,7 +256,7 @@ def test_what_is_no_relative_path_stays(path, tmp_path):
 ODD = [None, 1, -1, 1.5, True, "", "x", "*", [], [None], [[]], {}, {"x": None}, {"x": {}}, [{}]]
 
 
-@pytest.mark.parametrize("section", [*shape.schema()["properties"], "zebra"])
+@pytest.mark.parametrize("section", [*schema_check.schema()["properties"], "zebra"])
 def test_whatever_an_included_file_says_is_planned_or_refused_at_a_place_that_there_is(
     folder, section
 ):
@@ -275,14 +276,14 @@ def test_a_file_that_includes_itself_by_another_path_is_an_error(tmp_path, monke
     monkeypatch.chdir(tmp_path)
     (tmp_path / "parts").mkdir()
     (tmp_path / "gateway.yaml").write_text("version: 1\ninclude: [parts/../gateway.yaml]\n")
-    found = [p for p in plan.make(Path("gateway.yaml"), {}).problems if p.code == "MW110"]
+    found = [p for p in make.make(Path("gateway.yaml"), {}).problems if p.code == "MW110"]
     assert [(p.line, p.column, p.message) for p in found] == [(2, 11, "the file includes itself")]
 
 
 def test_a_pattern_that_takes_in_the_file_itself_leaves_it_out(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "gateway.yaml").write_text('version: 1\ninclude: ["*.yaml"]\n')
-    found = {p.code for p in plan.make(Path("gateway.yaml"), {}).problems}
+    found = {p.code for p in make.make(Path("gateway.yaml"), {}).problems}
     assert not found & {"MW108", "MW109", "MW110"}
 
 
@@ -290,5 +291,5 @@ def test_files_that_include_each_other_are_an_error_at_the_second(tmp_path, monk
     monkeypatch.chdir(tmp_path)
     (tmp_path / "gateway.yaml").write_text("version: 1\ninclude: [part.yaml]\n")
     (tmp_path / "part.yaml").write_text("include: [gateway.yaml]\n")
-    found = [p for p in plan.make(Path("gateway.yaml"), {}).problems if p.code == "MW110"]
+    found = [p for p in make.make(Path("gateway.yaml"), {}).problems if p.code == "MW110"]
     assert [(p.file, p.line) for p in found] == [("part.yaml", 1)]

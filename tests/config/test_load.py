@@ -6,9 +6,16 @@ from pathlib import Path
 import pytest
 
 from engine.config.load import load
-from engine.config.model import Breaker, Credential, HeaderChanges, Retry, Server, Tls
-from engine.config.shape import schema
-from engine.problem import Findings
+from engine.config.model import (
+    Breaker,
+    Credential,
+    HeaderChanges,
+    Retry,
+    Server,
+    Tls,
+)
+from engine.config.schema_check import schema
+from engine.source.problem import Findings
 from engine.upstream import retry
 
 HEAD = """version: 1

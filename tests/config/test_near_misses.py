@@ -5,11 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from engine import dialects, plan, policies
-from engine.config import shape
-from engine.problem import near
+from engine import dialects, policies
+from engine.config import schema_check
+from engine.plan import make
+from engine.source.problem import near
+from tests.support.paths import ROOT
 
-ROOT = Path(__file__).resolve().parent.parent.parent
 LETTERS = "abcdefghijklmnopqrstuvwxyz_"
 
 
@@ -40,10 +41,10 @@ def groups() -> dict[str, list[str]]:
             for index, below in enumerate(schema):
                 walk(below, f"{at}/{index}")
 
-    walk(shape.schema(), "")
+    walk(schema_check.schema(), "")
     for name in policies.names():
         walk(policies.get(name).SCHEMA, f"policy {name}")
-    planned = plan.make(ROOT / "gateway.yaml", {})
+    planned = make.make(ROOT / "gateway.yaml", {})
     assert planned.plan is not None
     found["dialects"] = dialects.names()
     found["policies"] = policies.names()
@@ -151,7 +152,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def test_the_config_of_these_tests_is_right(folder):
-    made = plan.make(Path("gateway.yaml"), {}, json.dumps(CONFIG))
+    made = make.make(Path("gateway.yaml"), {}, json.dumps(CONFIG))
     assert made.findings.errors == []
 
 
@@ -168,7 +169,7 @@ def test_every_key_with_a_letter_too_few_is_unknown_at_its_place_with_the_right_
     holder.clear()
     holder.update(renamed)
     text = json.dumps(config, indent=2)
-    made = plan.make(Path("gateway.yaml"), {}, text)
+    made = make.make(Path("gateway.yaml"), {}, text)
     unknown = [p for p in made.problems if p.code == "MW101"]
     assert [(p.message, p.hint) for p in unknown] == [
         (f"unknown key '{typo}'", f"did you mean '{key}'?")

@@ -6,11 +6,12 @@ from pathlib import Path
 import pytest
 import yaml
 
-from engine import plan
-from engine.app import build
+from engine.app.build import build
+from engine.plan import make as plan
+from tests.support import paths
 
 ODD = [None, 1, -1, 1.5, True, "", "x", "*", "$", "${", "/", "#", [], [None], {}, {"x": None}]
-CASES = Path(__file__).resolve().parent.parent / "cases" / "configs"
+CASES = paths.CASES / "configs"
 
 CONFIG = yaml.safe_load("""
 version: 1

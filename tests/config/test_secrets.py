@@ -3,8 +3,8 @@
 import pytest
 
 from engine.config.secrets import expander
-from engine.marked_yaml import read
-from engine.yaml_values import ExpandError
+from engine.source.reader import read
+from engine.source.values import ExpandError
 
 
 @pytest.fixture

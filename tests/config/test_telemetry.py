@@ -9,8 +9,8 @@ import pytest
 
 from engine.config.load import load
 from engine.config.telemetry import AccessLog, Log
-from engine.network import networks
-from engine.problem import Findings
+from engine.source.problem import Findings
+from engine.values.client_address import networks
 
 
 def read(said, folder=Path("/etc/gw")):

@@ -7,7 +7,7 @@ import pytest
 from engine.config import traces as module
 from engine.config.load import load
 from engine.config.traces import Traces
-from engine.problem import Findings
+from engine.source.problem import Findings
 
 pytest.importorskip("opentelemetry.proto", reason="needs the extra otel")
 

@@ -8,9 +8,10 @@ from pathlib import Path
 import falcon.testing
 import pytest
 
-from engine import files, plan
-from engine.app import build
-from engine.plan import Plan
+from engine.app.build import build
+from engine.plan import make
+from engine.plan.make import Plan
+from engine.source import files
 from tests.support.running import TOKENS
 
 Serve = Callable[..., falcon.testing.TestClient]
@@ -18,7 +19,7 @@ Serve = Callable[..., falcon.testing.TestClient]
 
 def planned(text: str) -> Plan:
     """The plan of a config in the folder of the shipped one."""
-    made = plan.make(files.HOME / "gateway.yaml", {}, text)
+    made = make.make(files.HOME / "gateway.yaml", {}, text)
     assert made.plan is not None, made.problems
     return made.plan
 

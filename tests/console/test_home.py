@@ -4,10 +4,10 @@ import subprocess
 
 import pytest
 
+from engine.console.chat_formats import formats
+from engine.console.code_snippets import snippets
 from engine.console.home import home
-from engine.console.offers import formats
-from engine.console.snippets import snippets
-from engine.exchange import Exchange
+from engine.exchange.exchange import Exchange
 from tests.console.conftest import planned
 
 

@@ -1,8 +1,8 @@
 """The document as it is served: for the address that was asked, merged once."""
 
 from engine.console import reference
-from engine.console.merge import merged
-from engine.exchange import Exchange
+from engine.console.merged_document import merged
+from engine.exchange.exchange import Exchange
 
 
 def ask(handler, host):

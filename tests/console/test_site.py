@@ -5,7 +5,7 @@ import re
 import falcon.testing
 import pytest
 
-from engine.app import build
+from engine.app.build import build
 from engine.console.site import PAGE
 from tests.console.conftest import planned
 

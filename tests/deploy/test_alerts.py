@@ -3,14 +3,14 @@
 import re
 import shutil
 import subprocess
-from pathlib import Path
 
 import pytest
 import yaml
 
+from tests.support.paths import ROOT
 from tests.support.promql import wrong
 
-HERE = Path(__file__).resolve().parents[2]
+HERE = ROOT
 FOLDER = HERE / "deploy" / "prometheus"
 CASES = sorted((HERE / "tests" / "cases" / "alerts").glob("*.yml"))
 GROUPS = yaml.safe_load((FOLDER / "alerts.yml").read_text("utf-8"))["groups"]

@@ -4,15 +4,15 @@ import json
 import re
 import shutil
 import subprocess
-from pathlib import Path
 
 import pytest
 import yaml
 
-from engine.telemetry import names
+from engine.telemetry.metrics import definitions
+from tests.support.paths import ROOT
 from tests.support.promql import named, series, wrong
 
-FILE = Path(__file__).resolve().parents[2] / "deploy" / "grafana" / "modelway.json"
+FILE = ROOT / "deploy" / "grafana" / "modelway.json"
 DASHBOARD = json.loads(FILE.read_text("utf-8"))
 PANELS = [panel for panel in DASHBOARD["panels"] if panel["type"] != "row"]
 EXPRESSIONS = [target["expr"] for panel in PANELS for target in panel["targets"]]
@@ -26,7 +26,7 @@ def test_an_expression_names_what_there_is(expression):
 
 def test_every_metric_is_on_the_dashboard():
     shown = {series()[name].name for text in EXPRESSIONS for name in named(text).metrics}
-    assert {metric.name for metric in names.ALL} - shown == set()
+    assert {metric.name for metric in definitions.ALL} - shown == set()
 
 
 def test_variables_and_annotations_are_of_what_there_is():

@@ -1,14 +1,14 @@
 """The systemd unit: what it starts is there, and it waits longer than the gateway's own grace."""
 
 import configparser
-from pathlib import Path
 
 from click.testing import CliRunner
 
 from engine.cli import main
 from engine.config.model import Server
+from tests.support.paths import ROOT
 
-FILE = Path(__file__).resolve().parents[2] / "deploy" / "modelway.service"
+FILE = ROOT / "deploy" / "modelway.service"
 
 
 def unit():

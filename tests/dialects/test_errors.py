@@ -4,7 +4,7 @@ import orjson
 import pytest
 
 from engine import dialects
-from engine.errors import GatewayError
+from engine.values.errors import GatewayError
 
 STATUSES = [400, 401, 403, 404, 405, 408, 413, 414, 415, 429, 431, 500, 501, 502, 503, 504, 529]
 ALL = [dialects.get(name) for name in dialects.names()]

@@ -4,7 +4,7 @@ import pytest
 
 from engine import dialects
 from engine.dialects import ModelCard, ModelList
-from engine.errors import GatewayError
+from engine.values.errors import GatewayError
 
 CARDS = [ModelCard(f"org/m{n}:x", f"Model {n}", "me", 1_700_000_000 + n) for n in range(60)]
 

@@ -6,7 +6,7 @@ import orjson
 import pytest
 
 from engine import dialects
-from engine.errors import GatewayError
+from engine.values.errors import GatewayError
 
 OPENAI = dialects.get("openai")
 USAGE = {"total_tokens": 5, "input_token_details": {"text_tokens": 3}}

@@ -1,7 +1,6 @@
 """What answers say was used, in each dialect's words: cases in tests/cases/usage/<dialect>.yaml."""
 
 import itertools
-from pathlib import Path
 
 import pytest
 import yaml
@@ -9,12 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine import dialects
-from engine.metering import MOST, Meter
+from engine.dialects.usage import MOST, Meter
 from engine.mock.examples import examples, fill
-from engine.usage import Usage
+from engine.values.usage import Usage
+from tests.support import paths
 from tests.support.documents import shipped
 
-CASES = Path(__file__).parent.parent / "cases" / "usage"
+CASES = paths.CASES / "usage"
 SPEAKING = ("openai", "anthropic", "gemini")
 FACTS = {"text": "a b", "model": "m", "now": 5, "id": "x", "n": 0, "word": "w"}
 COUNTS = {"input_tokens": 11, "output_tokens": 7, "total_tokens": 18}

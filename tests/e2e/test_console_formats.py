@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.support import paths
 from tests.support.browser import CHROMIUM
 from tests.support.driver import Driver
 from tests.support.pages import IDLE, LAST, chat, choose, enter, send
@@ -24,7 +25,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
-CASES = sorted((Path(__file__).parent.parent / "cases" / "playground").glob("*.yaml"))
+CASES = sorted((paths.CASES / "playground").glob("*.yaml"))
 PNG = "iVBORw0KGgo="
 
 

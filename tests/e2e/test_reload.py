@@ -17,10 +17,10 @@ from pathlib import Path
 
 import pytest
 
-from engine.reload import State, read
-from engine.rundir import rundir
-from engine.server import taken
-from engine.telemetry.folder import folder_of
+from engine.server.master import taken
+from engine.server.reload import State, read
+from engine.telemetry.metrics.folder import folder_of
+from engine.values.runtime_dir import rundir
 from tests.support.crowd import traffic
 from tests.support.recording import Received, Recorder, answer, ask, recorder, request
 from tests.support.running import Running, engine, environment, free_port, gateway, modelway

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.reload import read
-from engine.rundir import rundir
+from engine.server.reload import read
+from engine.values.runtime_dir import rundir
 from tests.support.recording import Recorder, answer, ask, recorder, request
 from tests.support.running import (
     ALL,

@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 
 import pytest
 
+from tests.support.paths import ROOT
 from tests.support.recording import Answered, Recorder, answer, ask, assert_error, recorder, request
 from tests.support.running import ALL, TOKENS, Running, gateway, modelway
 
@@ -114,7 +115,7 @@ KEY = f"X-Orders-Key: {ALL}"
 TENANT = "X-Tenant: 7"
 ID = "0f8fad5b-d9cb-469f-a165-70867728950e"
 ORDER = {"customer": "a@b.no", "note": None, "lines": [{"sku": "ABC-1", "count": 2}]}
-PACKAGE = Path(__file__).parents[2] / "engine"
+PACKAGE = ROOT / "engine"
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from engine.cli import main
-from engine.tokens import digest, new_secret
+from engine.values.caller import digest, new_secret
 from tests.support.crowd import traffic
 from tests.support.postgres import Postgres
 from tests.support.postgres import running as postgres_running

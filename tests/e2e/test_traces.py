@@ -260,10 +260,12 @@ def test_without_the_key_nothing_of_opentelemetry_is_imported(tmp_path):
     text = shipped(folder)
     (folder / "gateway.yaml").write_text(text.replace("{listen}", "127.0.0.1:0"))
     code = (
-        "import os, sys; from pathlib import Path; from engine import plan; from engine.app import "
-        "build; app = build(plan.make(Path('gateway.yaml'), os.environ).plan); "
+        "import os, sys; from pathlib import Path; from engine.plan import make; "
+        "from engine.app.build import build; "
+        "app = build(make.make(Path('gateway.yaml'), os.environ).plan); "
         "print([m for m in sys.modules if m.split('.')[0] in ('opentelemetry', 'google') "
-        "or m in ('engine.tracing', 'engine.telemetry.otlp', 'engine.telemetry.exporter')])"
+        "or m == 'engine.app.tracing' "
+        "or m in ('engine.telemetry.tracing.otlp', 'engine.telemetry.tracing.exporter')])"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=folder, env=environment(pointed_at("http://x")),

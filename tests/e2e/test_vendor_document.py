@@ -15,7 +15,8 @@ import openai
 import pytest
 from openai import OpenAI
 
-from engine.tokens import digest
+from engine.values.caller import digest
+from tests.support.paths import ROOT
 from tests.support.running import (
     ALL,
     CREDENTIAL,
@@ -27,7 +28,7 @@ from tests.support.running import (
     start,
 )
 
-HERE = Path(__file__).resolve().parents[2]
+HERE = ROOT
 SHARED = Path(os.environ.get("MODELWAY_SHARED") or HERE.parent / "shared")
 DOCUMENT = SHARED / "documents/openai/openapi.yaml"
 pytestmark = pytest.mark.skipif(

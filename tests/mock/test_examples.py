@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine import files
 from engine.mock.examples import (
     Example,
     choose,
@@ -16,8 +15,9 @@ from engine.mock.examples import (
     said_last,
     words,
 )
-from engine.problem import Findings
-from engine.spec.document import read
+from engine.source import files
+from engine.source.problem import Findings
+from engine.spec.spec import read
 
 FACTS = {
     "text": "Hi there, you",

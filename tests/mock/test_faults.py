@@ -2,8 +2,13 @@
 
 import pytest
 
-from engine.errors import CallerGone, GatewayError
-from engine.mock.faults import Fault, before, during, named
+from engine.mock.faults import (
+    Fault,
+    before,
+    during,
+    named,
+)
+from engine.values.errors import CallerGone, GatewayError
 
 EVENTS = [b"1", b"2", b"3", b"4"]
 

@@ -5,11 +5,11 @@ import orjson
 import pytest
 from gevent.queue import Queue
 
-from engine.errors import CallerGone
 from engine.mock import faults
 from engine.mock.live import converse
 from engine.mock.talk import Echo, Realtime, talk
 from engine.relay.websocket.messages import Closed, Message
+from engine.values.errors import CallerGone
 
 GONE = Closed(1005, "")
 

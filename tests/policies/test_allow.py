@@ -2,11 +2,11 @@
 
 import pytest
 
-from engine.errors import GatewayError
-from engine.exchange import Exchange, Response
-from engine.network import networks
+from engine.exchange.exchange import Exchange, Response
+from engine.exchange.services import Services
 from engine.policies import allow_ips, allow_models, allow_operations
-from engine.services import Services
+from engine.values.client_address import networks
+from engine.values.errors import GatewayError
 
 
 def passes(module, options, services=None, **known):

@@ -2,9 +2,9 @@
 
 import pytest
 
-from engine.exchange import Exchange, Response
+from engine.exchange.exchange import Exchange, Response
+from engine.exchange.services import Services
 from engine.policies.max_body import build, read
-from engine.services import Services
 
 
 @pytest.mark.parametrize(

@@ -3,9 +3,9 @@
 import pytest
 
 from engine import policies
-from engine.allowance import Allowance
 from engine.config.model import Policy
 from engine.policies import guards
+from engine.values.quota import Quota
 
 
 def listed(*pairs, group=""):
@@ -28,10 +28,10 @@ def test_each_goes_to_its_place():
 @pytest.mark.parametrize(
     ("name", "options", "allowance"),
     [
-        ("rate_limit", {"requests": 6, "per": "1m"}, Allowance("requests", 6, 60.0)),
-        ("token_budget", {"tokens": 9, "per": "1d"}, Allowance("tokens", 9, 86_400.0)),
-        ("spend_limit", {"amount": 0.1, "per": "1h"}, Allowance("spend", 10**8, 3600.0)),
-        ("concurrency", {"requests": 3}, Allowance("concurrency", 3)),
+        ("rate_limit", {"requests": 6, "per": "1m"}, Quota("requests", 6, 60.0)),
+        ("token_budget", {"tokens": 9, "per": "1d"}, Quota("tokens", 9, 86_400.0)),
+        ("spend_limit", {"amount": 0.1, "per": "1h"}, Quota("spend", 10**8, 3600.0)),
+        ("concurrency", {"requests": 3}, Quota("concurrency", 3)),
     ],
 )
 def test_limits(name, options, allowance):

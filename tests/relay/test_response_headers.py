@@ -7,7 +7,12 @@ from collections.abc import Sequence
 import pytest
 
 from engine import dialects
-from engine.relay.response_headers import TABLE, Action, ResponseHeaders, rule
+from engine.relay.response_headers import (
+    TABLE,
+    Action,
+    ResponseHeaders,
+    rule,
+)
 
 VENDORS = ["openai", "anthropic", "gemini"]
 

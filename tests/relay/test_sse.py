@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from engine import dialects
 from engine.relay import sse
-from engine.relay.sse import Cleaner, EventTooLarge
+from engine.relay.sse import Cleaner
+from engine.values.errors import EventTooLarge
 
 KINDS = [dialects.get(name) for name in ("openai", "anthropic", "gemini")]
 

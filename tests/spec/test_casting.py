@@ -4,9 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.errors import Malformed
-from engine.spec.casting import compile_cast, items_of, kind_of, properties_of
-from engine.spec.shape import compile_shape
+from engine.spec.casting import (
+    compile_cast,
+    items_of,
+    kind_of,
+    properties_of,
+)
+from engine.spec.value_shape import compile_shape
+from engine.values.errors import Malformed
 
 COMPONENTS = {
     "Count": {"type": "integer"},

@@ -11,17 +11,18 @@ from typing import NamedTuple
 
 import pytest
 
-from engine.audit.clients import ClientRequest, client_requests
-from engine.body import Body
-from engine.exchange import Exchange, environ_key
-from engine.problem import Findings
-from engine.spec.bodies import check
-from engine.spec.document import Specification, read
+from engine.exchange.body import Body
+from engine.exchange.exchange import Exchange, environ_key
+from engine.offline.client_requests import ClientRequest, client_requests
+from engine.source.problem import Findings
 from engine.spec.operation import Operation
-from engine.spec.paths import Found, PathTree
+from engine.spec.path_templates import Found, PathTree
+from engine.spec.request_bodies import check
+from engine.spec.spec import Specification, read
 from tests.support.documents import shipped
+from tests.support.paths import ROOT
 
-HERE = Path(__file__).resolve().parents[2]
+HERE = ROOT
 SHARED = Path(os.environ.get("MODELWAY_SHARED") or HERE.parent / "shared")
 VENDORS_DOCUMENT = SHARED / "documents/openai/openapi.yaml"
 RECORDINGS = sorted((SHARED / "reference/captures").glob("*.requests.txt"))

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from engine.errors import GatewayError
-from engine.spec.query import Query
+from engine.spec.query_string import Query
+from engine.values.errors import GatewayError
 from tests.support.documents import ask, document, operations
 
 INTEGERS = {"type": "array", "items": {"type": "integer"}}

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.body import receive
-from engine.errors import GatewayError
-from engine.exchange import MISSING, Exchange
+from engine.exchange.body import receive
+from engine.exchange.exchange import MISSING, Exchange
 from engine.spec.expression import parse
-from engine.spec.forms import compile_form, compile_multipart
+from engine.spec.form_bodies import compile_form, compile_multipart
 from engine.spec.multipart import boundary_of
 from engine.spec.multipart import parse as parse_multipart
+from engine.values.errors import GatewayError
 from tests.support.documents import exchange, form_data
 
 FORM = "application/x-www-form-urlencoded"

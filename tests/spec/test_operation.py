@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from engine.errors import GatewayError
-from engine.spec.document import Specification
 from engine.spec.operation import Operation
+from engine.spec.spec import Specification
+from engine.values.errors import GatewayError
 from tests.support.documents import causes, document, exchange, operations, read
 
 V30, V31 = "3.0.3", "3.1.0"

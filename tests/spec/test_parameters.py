@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.errors import Malformed
-from engine.exchange import MISSING
+from engine.exchange.exchange import MISSING
 from engine.spec.parameters import compile_reader
-from engine.spec.query import Query
+from engine.spec.query_string import Query
+from engine.values.errors import Malformed
 
 STRING, INTEGER = {"type": "string"}, {"type": "integer"}
 ARRAY = {"type": "array", "items": STRING}

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from engine.problem import Findings
-from engine.spec.load import load
+from engine.source.problem import Findings
+from engine.spec.document.load import load
 from engine.spec.schemas import CHECKED_FORMATS, Schemas
 from tests.support.documents import document, library, validator
 

@@ -8,7 +8,12 @@ from typing import Any
 import pytest
 
 from engine.spec.operation import Operation
-from engine.spec.security import BASIC, BEARER, Carrier, configured
+from engine.spec.security import (
+    BASIC,
+    BEARER,
+    Carrier,
+    configured,
+)
 from tests.support.documents import causes, document, read
 
 SCHEMES = {

@@ -5,15 +5,15 @@ from dataclasses import replace
 
 import pytest
 
-from engine.errors import GatewayError
-from engine.exchange import Exchange, Response
-from engine.guesses import GuessLimit
-from engine.network import networks
-from engine.same_origin import SameOrigin
-from engine.services import Services
+from engine.edge.same_origin import SameOrigin
+from engine.exchange.exchange import Exchange, Response
+from engine.exchange.services import Services
 from engine.spec.security import BASIC, BEARER, Carrier
 from engine.stages.authenticate import authenticate
-from engine.tokens import Caller, digest
+from engine.values.caller import Caller, digest
+from engine.values.client_address import networks
+from engine.values.errors import GatewayError
+from engine.values.token_bucket import GuessLimit
 
 SECRET, OTHER, EXPIRED = "mw-secret", "mw-other", "mw-expired"
 NOW = 1_000_000.0

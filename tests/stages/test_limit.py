@@ -7,22 +7,22 @@ from types import SimpleNamespace
 
 import pytest
 
-from engine.allowance import Allowance, Rule
-from engine.errors import GatewayError
-from engine.exchange import Exchange, Response
-from engine.services import Services
+from engine.exchange.exchange import Exchange, Response
+from engine.exchange.services import Services
 from engine.stages import limit as module
 from engine.stages.limit import limit
-from engine.stores.counters import CountersAway, Taken
-from engine.tokens import Caller
-from engine.usage import Price, Usage, price_of
-from engine.wildcard import ByName
+from engine.values.caller import Caller
+from engine.values.counters import CountersAway, TakeResult
+from engine.values.errors import GatewayError
+from engine.values.quota import Quota, Rule
+from engine.values.usage import Price, Usage, price_of
+from engine.values.wildcard import ByName
 from tests.support.counters import Limit
 
-RATE = Rule(Allowance("requests", 60, 60.0), "token", "rate")
-SLOTS = Rule(Allowance("concurrency", 2), "token", "slots")
-TOKENS = Rule(Allowance("tokens", 1000, 86_400.0), "token", "tokens")
-SPEND = Rule(Allowance("spend", 10**9, 30 * 86_400.0), "token", "spend")
+RATE = Rule(Quota("requests", 60, 60.0), "token", "rate")
+SLOTS = Rule(Quota("concurrency", 2), "token", "slots")
+TOKENS = Rule(Quota("tokens", 1000, 86_400.0), "token", "tokens")
+SPEND = Rule(Quota("spend", 10**9, 30 * 86_400.0), "token", "spend")
 
 
 class Counters:
@@ -42,8 +42,8 @@ class Counters:
         count = len(costs)
         told = [7] * count, [30.0] * count
         if self.denied is not None:
-            return Taken(self.denied, *told, None, [self.wait] * count)
-        return Taken(None, *told, "receipt")
+            return TakeResult(self.denied, *told, None, [self.wait] * count)
+        return TakeResult(None, *told, "receipt")
 
     def settle(self, receipt, costs):
         assert receipt == "receipt"
@@ -67,8 +67,8 @@ def run(rules, counters, made=None, following=None, **services):
     stage = limit(rules, Services(counters=counters, **services), "fixed")
 
     def answer(exchange):
-        exchange.account.reached = True
-        exchange.account.end(200, "complete")
+        exchange.record.reached = True
+        exchange.record.end(200, "complete")
         return Response(200, [("x-ratelimit-limit-requests", "theirs"), ("x", "y")])
 
     return stage(made, following or answer), made
@@ -155,9 +155,9 @@ def test_a_budget_of_tokens_is_429():
 
 
 def test_a_request_that_can_never_fit_is_told_so():
-    rule = Rule(Allowance("tokens", 1, 60.0), "token", "tokens")
+    rule = Rule(Quota("tokens", 1, 60.0), "token", "tokens")
     greedy = exchange()
-    greedy.account.expected = Usage(input=3, output=500)
+    greedy.record.expected = Usage(input=3, output=500)
     error = refused([rule], Counters(denied=0), made=greedy)
     assert "may use 503 tokens" in error.message
     assert ("x-should-retry", "false") in error.headers
@@ -180,7 +180,7 @@ def test_money_is_402_and_not_worth_repeating():
 def test_a_request_that_costs_more_than_there_ever_is_is_told_so():
     prices = ByName[Price]({"gpt*": price_of({"output": 1_000_000})})
     greedy = exchange()
-    greedy.account.expected = Usage(output=500)
+    greedy.record.expected = Usage(output=500)
     error = refused([SPEND], Counters(denied=0, wait=100.0), made=greedy, prices=prices)
     assert (error.status, error.code) == (402, "budget_exceeded")
     assert "may cost more than the budget of this token" in error.message
@@ -191,7 +191,7 @@ def test_what_was_used_is_what_counts_in_the_end():
     prices = ByName[Price]({"gpt*": price_of({"input": 1})})
     counters = Counters()
     _, made = run([RATE, TOKENS, SPEND, SLOTS], counters, prices=prices)
-    made.account.usage, made.account.cost = Usage(input=5, output=6), 5000
+    made.record.usage, made.record.cost = Usage(input=5, output=6), 5000
     made.end()
     assert counters.settled == [[1, 11, 5000, 0]]
 
@@ -199,7 +199,7 @@ def test_what_was_used_is_what_counts_in_the_end():
 def test_money_is_held_back_for_what_a_request_may_use():
     prices = ByName[Price]({"gpt": price_of({"input": 1, "output": 2})})
     counters, made = Counters(), exchange()
-    made.account.expected = Usage(input=10, output=100)
+    made.record.expected = Usage(input=10, output=100)
     run([SPEND], counters, made, prices=prices)
     assert counters.asked[0][0].cost == 10 * 1000 + 100 * 2000
 
@@ -207,8 +207,8 @@ def test_money_is_held_back_for_what_a_request_may_use():
 @pytest.mark.parametrize(("reached", "settled"), [(False, [[0]]), (True, [])])
 def test_what_never_reached_an_upstream_is_given_back(reached, settled):
     def fails(exchange):
-        exchange.account.reached = reached
-        exchange.account.end(502, "failed")
+        exchange.record.reached = reached
+        exchange.record.end(502, "failed")
         raise GatewayError(502, "upstream_unreachable", "away")
 
     counters, made = Counters(), exchange()

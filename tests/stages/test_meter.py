@@ -7,16 +7,17 @@ import gzip
 import orjson
 import pytest
 
-from engine.body import Body
 from engine.dialects import get
-from engine.errors import CallerGone, GatewayError
-from engine.estimate import Takes, expected
-from engine.exchange import Exchange, Response
-from engine.flow import Flow, Passage
-from engine.services import Services
+from engine.exchange.body import Body
+from engine.exchange.exchange import Exchange, Response
+from engine.exchange.push_stream import Pipeline, PushStream
+from engine.exchange.services import Services
+from engine.metering.estimate import expected
 from engine.stages.meter import meter
-from engine.usage import NOTHING, price_of
-from engine.wildcard import ByName
+from engine.values.errors import CallerGone, GatewayError
+from engine.values.takes import Takes
+from engine.values.usage import NOTHING, price_of
+from engine.values.wildcard import ByName
 
 CHAT = Takes(usage_option=True, output=True)
 EVENTS = [("content-type", "text/event-stream; charset=utf-8")]
@@ -63,27 +64,27 @@ def test_an_estimate_is_there_before_the_request_is_sent():
 def test_what_the_upstream_counted_is_what_counts():
     made = exchange()
     assert passed(made, Response(200, JSON, iter([ANSWER[:9], ANSWER[9:]]))) == ANSWER
-    account = made.account
-    assert (account.usage.input, account.usage.output, account.usage.source) == (7, 3, "upstream")
-    assert account.cost == 13 * 10**9
-    assert account.bytes_out == len(ANSWER)
-    assert not account.stream
+    record = made.record
+    assert (record.usage.input, record.usage.output, record.usage.source) == (7, 3, "upstream")
+    assert record.cost == 13 * 10**9
+    assert record.bytes_out == len(ANSWER)
+    assert not record.stream
 
 
 def test_an_upstreams_answer_that_came_whole_is_counted_at_once():
     made = exchange()
-    made.account.told = 1.0
+    made.record.told = 1.0
     response = run(made, lambda given: Response(200, JSON, ANSWER))
     assert response.body == ANSWER
-    assert (made.account.usage.input, made.account.usage.output) == (7, 3)
-    assert made.account.cost == 13 * 10**9
+    assert (made.record.usage.input, made.record.usage.output) == (7, 3)
+    assert made.record.cost == 13 * 10**9
 
 
 def test_the_name_that_served_has_the_price():
     made = exchange("other")
-    made.account.model = "gpt"
+    made.record.model = "gpt"
     passed(made, Response(200, JSON, iter([ANSWER])))
-    assert made.account.cost == 13 * 10**9
+    assert made.record.cost == 13 * 10**9
 
 
 @pytest.mark.parametrize(("said", "hidden"), [({}, True), ({"stream_options": None}, True)])
@@ -95,34 +96,34 @@ def test_a_stream_is_asked_for_its_usage_and_the_extra_event_stays_here(said, hi
     sent = orjson.loads(text[:start] + new + text[end:])
     assert sent["stream_options"] == {"include_usage": True}
     assert body == WORD + DONE
-    assert made.account.stream
-    assert made.account.usage.output == 3
+    assert made.record.stream
+    assert made.record.usage.output == 3
 
 
 def test_what_passes_by_itself_is_metered_all_the_same():
     made, sent = exchange(stream=True), []
-    passage = Passage()
-    passage.offer = lambda data: not sent.append(data)
+    pipeline = Pipeline()
+    pipeline.try_send = lambda data: not sent.append(data)
 
     def source():
-        passage.send(WORD)
-        passage.send(LAST)
+        pipeline.send(WORD)
+        pipeline.send(LAST)
         yield DONE
 
-    response = run(made, lambda given: Response(200, EVENTS, Flow(source(), passage)))
+    response = run(made, lambda given: Response(200, EVENTS, PushStream(source(), pipeline)))
     assert list(response.body) == [DONE]
     made.end()
     assert sent == [WORD]
-    account = made.account
-    assert (account.usage.output, account.events) == (3, 3)
-    assert account.bytes_out == len(WORD + LAST + DONE)
+    record = made.record
+    assert (record.usage.output, record.events) == (3, 3)
+    assert record.bytes_out == len(WORD + LAST + DONE)
 
 
 def test_a_caller_who_asked_gets_the_event():
     made = exchange(stream=True, stream_options={"include_usage": True})
     assert passed(made, Response(200, EVENTS, iter([WORD, LAST, DONE]))) == WORD + LAST + DONE
     assert made.edits == ()
-    assert made.account.usage.output == 3
+    assert made.record.usage.output == 3
 
 
 @pytest.mark.parametrize(
@@ -138,9 +139,9 @@ def test_a_stream_that_breaks_is_estimated_by_what_came():
     body = iter(run(made, lambda given: Response(200, EVENTS, iter([WORD, LAST]))).body)
     assert next(body) == WORD
     made.end()
-    assert (made.account.usage.output, made.account.usage.source) == (3, "estimated")
-    assert made.account.usage.input > 0
-    assert made.account.cost > 0
+    assert (made.record.usage.output, made.record.usage.source) == (3, "estimated")
+    assert made.record.usage.input > 0
+    assert made.record.cost > 0
 
 
 @pytest.mark.parametrize(("reached", "source"), [(True, "estimated"), (False, "none")])
@@ -148,34 +149,34 @@ def test_a_caller_who_leaves_has_used_what_an_upstream_has_read(reached, source)
     made = exchange()
 
     def following(given):
-        given.account.reached = reached
+        given.record.reached = reached
         raise CallerGone("gone")
 
     with pytest.raises(CallerGone):
         run(made, following)
-    usage = made.account.usage
+    usage = made.record.usage
     assert (usage.source, usage.output, usage.input > 0) == (source, 0, reached)
-    assert made.account.cost == usage.input * 10**9
+    assert made.record.cost == usage.input * 10**9
 
 
 @pytest.mark.parametrize("status", [400, 500])
 def test_an_error_uses_nothing(status):
     made = exchange()
     assert passed(made, Response(status, JSON, iter([ANSWER]))) == ANSWER
-    assert (made.account.usage, made.account.cost) == (NOTHING, 0)
-    assert made.account.bytes_out == len(ANSWER)
+    assert (made.record.usage, made.record.cost) == (NOTHING, 0)
+    assert made.record.bytes_out == len(ANSWER)
 
 
 def test_a_failure_uses_nothing():
     made = exchange()
 
     def following(given):
-        given.account.reached = True
+        given.record.reached = True
         raise GatewayError(502, "upstream_error", "no")
 
     with pytest.raises(GatewayError):
         run(made, following)
-    assert (made.account.usage, made.account.cost) == (NOTHING, 0)
+    assert (made.record.usage, made.record.cost) == (NOTHING, 0)
 
 
 @pytest.mark.parametrize(
@@ -185,8 +186,8 @@ def test_a_failure_uses_nothing():
 def test_what_is_not_metered(model, takes, dialect):
     made = exchange(model)
     passed(made, Response(200, JSON, iter([ANSWER])), takes=takes, dialect=dialect)
-    assert (made.account.expected, made.account.usage) == (NOTHING, NOTHING)
-    assert made.account.bytes_out == len(ANSWER)
+    assert (made.record.expected, made.record.usage) == (NOTHING, NOTHING)
+    assert made.record.bytes_out == len(ANSWER)
 
 
 def test_a_whole_answer_of_the_gateway_is_left_alone():
@@ -196,10 +197,10 @@ def test_a_whole_answer_of_the_gateway_is_left_alone():
 
 def test_a_stream_that_came_whole_is_one_all_the_same():
     made = exchange(stream=True)
-    made.account.told = 1.0
+    made.record.told = 1.0
     run(made, lambda given: Response(200, EVENTS, WORD + LAST + DONE))
-    assert made.account.stream
-    assert (made.account.usage.input, made.account.usage.output) == (7, 3)
+    assert made.record.stream
+    assert (made.record.usage.input, made.record.usage.output) == (7, 3)
 
 
 GZIP = ("content-encoding", "gzip")
@@ -208,26 +209,26 @@ GZIP = ("content-encoding", "gzip")
 @pytest.mark.parametrize("whole", [True, False])
 def test_an_encoded_answer_is_counted_and_passes_as_it_came(whole):
     made, packed = exchange(), gzip.compress(ANSWER)
-    made.account.told = 1.0 if whole else 0.0
+    made.record.told = 1.0 if whole else 0.0
     body = packed if whole else iter([packed[:9], packed[9:]])
     response = run(made, lambda given: Response(200, [*JSON, GZIP], body))
     got = response.body if whole else b"".join(response.body)
     made.end()
     assert got == packed
-    assert (made.account.usage.input, made.account.usage.output) == (7, 3)
-    assert made.account.usage.source == "upstream"
-    assert whole or made.account.bytes_out == len(packed)
+    assert (made.record.usage.input, made.record.usage.output) == (7, 3)
+    assert made.record.usage.source == "upstream"
+    assert whole or made.record.bytes_out == len(packed)
 
 
 def test_an_encoded_stream_is_counted_and_passes_as_it_came():
     made, packed = exchange(stream=True), gzip.compress(WORD + LAST + DONE)
     pieces = [packed[at : at + 10] for at in range(0, len(packed), 10)]
     assert passed(made, Response(200, [*EVENTS, GZIP], iter(pieces))) == packed
-    assert (made.account.usage.input, made.account.usage.output) == (7, 3)
-    assert made.account.stream
+    assert (made.record.usage.input, made.record.usage.output) == (7, 3)
+    assert made.record.stream
 
 
 def test_an_encoding_that_nobody_can_read_is_estimated():
     made = exchange()
     passed(made, Response(200, [*JSON, ("content-encoding", "br")], iter([b"\0\1\2"])))
-    assert made.account.usage.source == "estimated"
+    assert made.record.usage.source == "estimated"

@@ -4,12 +4,12 @@ from contextlib import suppress
 
 import pytest
 
-from engine.body import Body
-from engine.errors import GatewayError
-from engine.exchange import MISSING, Exchange, Response
-from engine.problem import Findings
-from engine.spec.document import read
+from engine.exchange.body import Body
+from engine.exchange.exchange import MISSING, Exchange, Response
+from engine.source.problem import Findings
+from engine.spec.spec import read
 from engine.stages.validate import validate
+from engine.values.errors import GatewayError
 
 DOCUMENT = """
 openapi: 3.1.0

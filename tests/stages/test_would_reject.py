@@ -10,13 +10,13 @@ from typing import Any
 import orjson
 import pytest
 
-from engine.body import Body
-from engine.errors import GatewayError
-from engine.exchange import MISSING, Exchange, Response
-from engine.spec.answers import Answers
+from engine.exchange.body import Body
+from engine.exchange.exchange import MISSING, Exchange, Response
+from engine.spec.response_schemas import Answers
 from engine.stages import would_reject
-from engine.stages.report_answers import LARGEST, report_answers
+from engine.stages.report_responses import LARGEST, report_answers
 from engine.stages.validate import validate
+from engine.values.errors import GatewayError
 from tests.support.documents import document, exchange, read
 
 BODY = {

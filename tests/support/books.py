@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import text
 
-from engine.ledger import decode, named
+from engine.stores.ledger.entry import decode, named
 from engine.stores.records.database import open_database
 from tests.support.small import until
 

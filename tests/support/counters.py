@@ -19,13 +19,13 @@ from weakref import WeakKeyDictionary
 
 import gevent
 
-from engine.stores import counters
-from engine.stores.counters import Asked, Counters, Taken
 from engine.stores.counters.ahead import Ahead
 from engine.stores.counters.memory import Memory
 from engine.stores.counters.redis import Redis
+from engine.values import counters
+from engine.values.counters import CounterKeys, Counters, TakeResult
+from tests.support.paths import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 SECOND = 1_000_000
 PATIENT = 5.0
 """Seconds for a round trip where a busy machine must not be taken for a server that is away."""
@@ -40,13 +40,15 @@ class Limit(NamedTuple):
     cost: int = 1
 
 
-_asked: WeakKeyDictionary[Counters, dict[tuple[counters.Limit, ...], Asked]] = WeakKeyDictionary()
+_asked: WeakKeyDictionary[Counters, dict[tuple[counters.Limit, ...], CounterKeys]] = (
+    WeakKeyDictionary()
+)
 
 
-def take(store: Counters, limits: Sequence[Limit]) -> Taken:
+def take(store: Counters, limits: Sequence[Limit]) -> TakeResult:
     """Take of these limits, which are asked together as often as they are the same."""
     plain = tuple(counters.Limit(*limit[:3]) for limit in limits)
-    asked = _asked.setdefault(store, {}).setdefault(plain, Asked(plain))
+    asked = _asked.setdefault(store, {}).setdefault(plain, CounterKeys(plain))
     return store.take(asked, [limit.cost for limit in limits])
 
 
@@ -69,7 +71,7 @@ class Bench:
     def __init__(self, store: Counters, clock: Clock) -> None:
         self.store, self.clock = store, clock
 
-    def take(self, *limits: Limit) -> Taken:
+    def take(self, *limits: Limit) -> TakeResult:
         return take(self.store, limits)
 
     def passes(self, *limits: Limit) -> bool:

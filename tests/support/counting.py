@@ -28,10 +28,10 @@ from collections.abc import Callable  # noqa: E402
 from functools import partial  # noqa: E402
 from pathlib import Path  # noqa: E402
 
-from engine.stores.counters import Counters, CountersAway  # noqa: E402
 from engine.stores.counters.ahead import Ahead  # noqa: E402
 from engine.stores.counters.memory import Memory  # noqa: E402
 from engine.stores.counters.redis import Redis  # noqa: E402
+from engine.values.counters import Counters, CountersAway  # noqa: E402
 from tests.support.counters import PATIENT, Limit, left, take  # noqa: E402
 
 ENDLESS = 10**12

@@ -8,17 +8,17 @@ from typing import Any
 
 import yaml
 
-from engine.body import Body
-from engine.exchange import Exchange
-from engine.files import DOCUMENTS
-from engine.marked_yaml import Marked
-from engine.problem import Findings, Problem
-from engine.spec import document as documents
-from engine.spec.bodies import check
-from engine.spec.document import Specification
-from engine.spec.library import Library, Node
+from engine.exchange.body import Body
+from engine.exchange.exchange import Exchange
+from engine.source.files import DOCUMENTS
+from engine.source.problem import Findings, Problem
+from engine.source.reader import Marked
+from engine.spec import spec as documents
+from engine.spec.document.node import Library, Node
 from engine.spec.operation import Operation
+from engine.spec.request_bodies import check
 from engine.spec.schemas import Schemas
+from engine.spec.spec import Specification
 
 HERE = Path("/nowhere/document.json")
 """Where documents stand that are never written to disk."""

@@ -27,7 +27,7 @@ import gevent.socket  # noqa: E402
 import orjson  # noqa: E402
 
 from benchmarks.counts.house import CONFIG, TOKEN, House  # noqa: E402
-from engine.exchange import Account  # noqa: E402
+from engine.exchange.exchange import RequestRecord  # noqa: E402
 from tests.support.peer import CLOSE, RESET, Peer, Step, read_request, reset, serving  # noqa: E402
 
 _MORE = """\
@@ -107,11 +107,11 @@ class _Stage:
 
     def open(self, port: int) -> None:
         self.house = House(self._folder, port, _CONFIG)
-        close, lookup = Account.close, gevent.socket.getaddrinfo
+        close, lookup = RequestRecord.close, gevent.socket.getaddrinfo
 
-        def noted(account: Account, now: float) -> None:
-            close(account, now)
-            self.ended.append(account.outcome)
+        def noted(record: RequestRecord, now: float) -> None:
+            close(record, now)
+            self.ended.append(record.outcome)
 
         def found(host: str, *asked: Any, **more: Any) -> Any:
             if not host.endswith(".test"):
@@ -120,7 +120,7 @@ class _Stage:
             kind = (gevent.socket.AF_INET, gevent.socket.SOCK_STREAM, 6, "")
             return [(*kind, ("127.0.0.1", one)) for one in ports]
 
-        setattr(Account, "close", noted)  # noqa: B010
+        setattr(RequestRecord, "close", noted)  # noqa: B010
         setattr(gevent.socket, "getaddrinfo", found)  # noqa: B010
 
     def answer(self, sock: Any, peer: Peer) -> None:

@@ -14,13 +14,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-from engine import plan
-from engine.explain.boot import boot
-from engine.marked_yaml import read
-from engine.plan import Planned
+from engine.offline.rehearsal.boot import boot
+from engine.plan import make
+from engine.plan.make import Planned
+from engine.source.reader import read
+from tests.support import paths
 from tests.support.peer import Authority
 
-WHOLE = Path(__file__).resolve().parent.parent / "cases" / "whole"
+WHOLE = paths.CASES / "whole"
 ENVIRON = {"KEY": "sk-mutation-1", "EMPTY": "", "NUMBER": "7", "BYTES": "\udcff"}
 
 RAW = [
@@ -156,7 +157,7 @@ def judge(mutation: Mutation) -> Planned:
 
     AssertionError where it is refused without a place; whatever a fault of ours raises.
     """
-    made = plan.make(Path("gateway.yaml"), ENVIRON, mutation.text)
+    made = make.make(Path("gateway.yaml"), ENVIRON, mutation.text)
     assert (made.plan is None) == bool(made.findings.errors), mutation.words
     for problem in made.findings.errors:
         assert problem.message, mutation.words

@@ -43,9 +43,9 @@ def pgbouncer(postgres: Postgres) -> Iterator[int]:
     # With `any` everybody is the user that the database is opened as.
     file.write_text(_CONFIG.format(server=f"{postgres.port} user=modelway", port=port))
     folder.chmod(0o755)
-    account = ["-u", "nobody"] if os.geteuid() == 0 else []
+    record = ["-u", "nobody"] if os.geteuid() == 0 else []
     with (folder / "log").open("wb") as log:
-        process = subprocess.Popen([BINARY, *account, file], stdout=log, stderr=log)
+        process = subprocess.Popen([BINARY, *record, file], stdout=log, stderr=log)
     try:
         _wait(port, process, folder / "log")
         yield port

@@ -36,12 +36,12 @@ class Postgres:
         self._data = folder / "data"
         self._numbers = count(1)
         self._process: subprocess.Popen[bytes] | None = None
-        self._account: dict[str, object] = {}
+        self._record: dict[str, object] = {}
         if os.geteuid() == 0:  # PostgreSQL refuses to run as root
-            account = pwd.getpwnam("postgres")
-            os.chown(folder, account.pw_uid, account.pw_gid)
-            ids = {"user": account.pw_uid, "group": account.pw_gid, "extra_groups": []}
-            self._account = {**ids, "cwd": folder}
+            record = pwd.getpwnam("postgres")
+            os.chown(folder, record.pw_uid, record.pw_gid)
+            ids = {"user": record.pw_uid, "group": record.pw_gid, "extra_groups": []}
+            self._record = {**ids, "cwd": folder}
         with socket.socket() as sock:
             sock.bind(("127.0.0.1", 0))
             self.port = sock.getsockname()[1]
@@ -87,7 +87,7 @@ class Postgres:
                 [self._programs / "postgres", "-D", self._data, "-p", str(self.port), *settings],
                 stdout=log,
                 stderr=log,
-                **self._account,  # type: ignore[arg-type]
+                **self._record,  # type: ignore[arg-type]
             )
         deadline = time.monotonic() + _DEADLINE
         while True:
@@ -150,7 +150,7 @@ class Postgres:
         done = subprocess.run(
             [*command, "--no-sync", "-E", "UTF8", "--locale=C"],
             capture_output=True,
-            **self._account,  # type: ignore[call-overload]
+            **self._record,  # type: ignore[call-overload]
         )
         assert done.returncode == 0, done.stderr.decode()
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from engine.telemetry import names
-from engine.telemetry.names import Metric
+from engine.telemetry.metrics import definitions
+from engine.values.metric import Metric
 
 FUNCTIONS = frozenset(
     {"abs", "changes", "clamp_max", "clamp_min", "count", "delta", "histogram_quantile", "increase"}
@@ -50,7 +50,7 @@ class Named:
 def series() -> dict[str, Metric]:
     """The names of series at /metrics, with what they are of."""
     found = {}
-    for metric in names.ALL:
+    for metric in definitions.ALL:
         if metric.kind == "histogram":
             for end in ("_bucket", "_sum", "_count"):
                 found[metric.name + end] = metric

@@ -7,9 +7,9 @@ from typing import Any
 
 import yaml
 
-from engine import plan
-from engine.plan import Planned
-from engine.tokens import digest
+from engine.plan import make
+from engine.plan.make import Planned
+from engine.values.caller import digest
 from tests.support.peer import identity
 
 SECRET = "mw-alice-secret"
@@ -96,7 +96,7 @@ def write(folder: Path, config: str = CONFIG, document: str = DOCUMENT) -> Path:
 
 def planned(folder: Path, config: str = CONFIG, document: str = DOCUMENT) -> Planned:
     """Its plan; AssertionError with the problems when there is none."""
-    made = plan.make(write(folder, config, document), ENVIRON)
+    made = make.make(write(folder, config, document), ENVIRON)
     assert made.plan is not None, [str(problem) for problem in made.findings.errors]
     return made
 

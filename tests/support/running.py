@@ -20,7 +20,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from engine.tokens import digest
+from engine.values.caller import digest
 
 PATIENCE = 30.0
 """Seconds until a process that does not answer counts as failed."""

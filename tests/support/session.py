@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import gevent
 import gevent.socket
 
-from engine.exchange import Traffic
+from engine.exchange.exchange import Traffic
 from engine.relay.websocket.channel import Channel
-from engine.relay.websocket.session import Limits, Session
+from engine.relay.websocket.session import Session, SessionLimits
 from engine.relay.websocket.sessions import Sessions
 from tests.support.frames import Peer
 
@@ -45,7 +45,7 @@ def pair(small: bool = False) -> tuple[Any, Any]:
 
 @contextmanager
 def session(
-    limits: Limits = Limits(),  # noqa: B008 - a tuple: nobody can change it
+    limits: SessionLimits = SessionLimits(),  # noqa: B008 - a tuple: nobody can change it
     *,
     small: bool = False,
     extensions: tuple[Any, Any] = ((), ()),

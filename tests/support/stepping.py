@@ -20,10 +20,10 @@ monkey.patch_all()
 import gevent  # noqa: E402
 from gevent.fileobject import FileObjectThread  # noqa: E402
 
-from engine.stores.counters import Asked, CountersAway, Limit  # noqa: E402
 from engine.stores.counters.fallback import Fallback  # noqa: E402
 from engine.stores.counters.memory import Memory  # noqa: E402
 from engine.stores.counters.redis import Redis  # noqa: E402
+from engine.values.counters import CounterKeys, CountersAway, Limit  # noqa: E402
 
 LIMITS = [Limit("rate:a", 10, 3600.0), Limit("slots:a", 6, 0.0)]
 
@@ -32,7 +32,7 @@ class Stepper:
     def __init__(self, url: str, folder: str, machines: str) -> None:
         local = Memory(Path(folder))
         self.store = Fallback(Redis(url, folder=Path(folder)), local, machines=int(machines))
-        self.asked = Asked(LIMITS)
+        self.asked = CounterKeys(LIMITS)
         self.receipts: list[object] = []
 
     def take(self, times: str) -> dict[str, object]:

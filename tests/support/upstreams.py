@@ -8,15 +8,15 @@ from typing import Any, NamedTuple
 from engine.config import model as config
 from engine.config.model import Credential
 from engine.dialects import Dialect
-from engine.services import Services
-from engine.upstream.attempt import Tried
-from engine.upstream.client import Timeouts
-from engine.upstream.credentials import Credentials
-from engine.upstream.failures import UpstreamFailure
+from engine.exchange.services import Services
+from engine.upstream.attempt import AttemptResult
+from engine.upstream.client.client import Timeouts
+from engine.upstream.client.failures import UpstreamFailure
+from engine.upstream.credential_rotation import Credentials
+from engine.upstream.disconnect_watcher import DisconnectWatcher
 from engine.upstream.redaction import Redaction
 from engine.upstream.retry import Budget
 from engine.upstream.target import Target, Upstream
-from engine.upstream.watch import Watcher
 
 JSON = [("content-type", "application/json")]
 EVENTS = [("content-type", "text/event-stream")]
@@ -155,10 +155,10 @@ def target(client: Any, model: str = "", weight: float = 1, **more: Any) -> Targ
 
 
 SERVICES = Services(clock=lambda: 0.0, dice=lambda: 0.0)
-WATCHER = Watcher()
+WATCHER = DisconnectWatcher()
 
 
-def returned(tried: Tried, dialect: Dialect) -> list[tuple[str, str]]:
+def returned(tried: AttemptResult, dialect: Dialect) -> list[tuple[str, str]]:
     """The headers of an answer that pass to the caller."""
     assert tried.answer is not None
     return tried.target.upstream.response_headers(dialect).pick(tried.answer.headers, tried.path)

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.config import shape
-from engine.exchange import Exchange, Traffic, Try
+from engine.config import schema_check
+from engine.exchange.exchange import Attempt, Exchange, Traffic
 from engine.telemetry.access_log import FIELDS, AccessLog, moment
-from engine.tokens import Caller
-from engine.usage import Usage
+from engine.values.caller import Caller
+from engine.values.usage import Usage
 
 
 def over(**known):
@@ -21,13 +21,13 @@ def over(**known):
     exchange = Exchange("POST", "/v1/chat", "", {"REMOTE_ADDR": "10.1.2.3"}, "req_1")
     exchange.operation, exchange.model = "openai.chat", "gpt"
     exchange.caller = Caller("alice")
-    kept = exchange.account
+    kept = exchange.record
     kept.time, kept.usage, kept.cost = 1_700_000_000.25, Usage(3, 4, 1, source="upstream"), 1_500
     kept.model, kept.upstream, kept.waited, kept.duration = "gpt-4", "two", 0.75, 1.0
     kept.first_byte = 0.5
     kept.tries = [
-        Try("one/m", "one", "m", "connect", 0, 0.0, 0.25),
-        Try("two/n", "two", "n", "", 200, 0.25, 0.25),
+        Attempt("one/m", "one", "m", "connect", 0, 0.0, 0.25),
+        Attempt("two/n", "two", "n", "", 200, 0.25, 0.25),
     ]
     kept.end(200, "complete")
     for name, value in known.items():
@@ -105,7 +105,7 @@ def test_fields_are_those_that_are_asked_for_in_their_order():
 
 
 def test_every_field_can_be_asked_for_by_name():
-    said = shape.schema()["$defs"]["access_log"]["properties"]["fields"]["items"]["enum"]
+    said = schema_check.schema()["$defs"]["access_log"]["properties"]["fields"]["items"]["enum"]
     assert set(said) == set(FIELDS)
     assert set(row(over(traffic=Traffic()), fields=FIELDS)) == set(FIELDS)
 
@@ -132,7 +132,7 @@ def test_of_what_went_well_a_share_is_written(sample, count):
 )
 def test_what_went_otherwise_is_always_written(status, outcome):
     exchange = over()
-    exchange.account.end(status, outcome)
+    exchange.record.end(status, outcome)
     assert len(written(exchange, sample=0.0)) == 1
 
 
@@ -142,7 +142,7 @@ ANYTHING = st.text(st.characters(), max_size=600)
 @given(ANYTHING, ANYTHING, st.booleans())
 def test_nobody_forges_a_line_or_steers_a_terminal(model, path, text):
     exchange = over(model=model, path=path, method=model[:9])
-    exchange.account.code = path
+    exchange.record.code = path
     exchange.caller = Caller(model)
     (line,) = written(exchange, text=text)
     assert re.fullmatch(rb"[ -~]+\n", line)
@@ -153,8 +153,8 @@ def test_nobody_forges_a_line_or_steers_a_terminal(model, path, text):
 
 def test_many_attempts_do_not_make_a_line_too_long_for_a_pipe():
     exchange = over(model="\U0001f600" * 600, path="/" + "é" * 600)
-    exchange.account.tries *= 50
-    exchange.account.tries.append(Try("x" * 600, "x" * 600, "", "reset", 0, 0.0, 0.0))
+    exchange.record.tries *= 50
+    exchange.record.tries.append(Attempt("x" * 600, "x" * 600, "", "reset", 0, 0.0, 0.0))
     (line,) = written(exchange)
     assert len(line) <= 4096
     assert json.loads(line)["status"] == 200
@@ -178,7 +178,7 @@ def test_under_load_lines_go_together_as_far_as_a_pipe_takes_them_whole():
 def test_a_line_that_cannot_be_written_costs_no_other(caplog):
     lines = []
     odd = over(request_id="req_odd")
-    odd.account.duration = "no number"
+    odd.record.duration = "no number"
     AccessLog(lines.append, dice=lambda: 0.5).write([over(), odd, over()])
     assert len(b"".join(lines).splitlines()) == 2
     assert "req_odd" in caplog.text

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from engine.errors import GatewayError
-from engine.exchange import Exchange
-from engine.network import networks
+from engine.exchange.exchange import Exchange
 from engine.telemetry.health import Check, Health, pages
+from engine.values.client_address import networks
+from engine.values.errors import GatewayError
 
 LOOPBACK = networks(["127.0.0.0/8", "::1"])
 

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.body import Body
-from engine.exchange import Exchange, Traffic, Try
+from engine.exchange.body import Body
+from engine.exchange.exchange import Attempt, Exchange, Traffic
 from engine.telemetry.access_log import AccessLog
-from engine.tokens import Caller
-from engine.usage import Usage
+from engine.values.caller import Caller
+from engine.values.usage import Usage
 
 TEXT = st.text(st.characters(), max_size=12) | st.sampled_from(["%", "%s", "%%d", '"', "\x7f", ""])
 COUNT = st.integers(0, 10**9)
@@ -28,12 +28,12 @@ def over(words=("",) * 9, counts=(0,) * 6, seconds=(0.0,) * 5, **known):
     name, model, served, upstream, target, outcome, path, address, source = words
     exchange = Exchange("POST", path, "", {"REMOTE_ADDR": address}, "req_1", operation="a.b")
     exchange.caller, exchange.model = Caller(name), model
-    kept = exchange.account
+    kept = exchange.record
     kept.model, kept.upstream, kept.stream = served, upstream, counts[0] % 2 == 1
     kept.usage = Usage(counts[1], counts[2], counts[3], source=source)
     kept.cost, kept.bytes_out = counts[4], counts[5]
     kept.time, kept.first_byte, kept.duration, kept.waited, took = seconds
-    kept.tries = [Try(target, upstream, "m", "", 200, 0.0, took)]
+    kept.tries = [Attempt(target, upstream, "m", "", 200, 0.0, took)]
     kept.end(200, outcome)
     for name, value in known.items():
         setattr(exchange if hasattr(exchange, name) else kept, name, value)
@@ -83,7 +83,7 @@ def test_it_says_what_any_line_says(words, numbers, trace):
     "known",
     [
         {"tries": []},
-        {"tries": [Try("u/m", "u", "m", "", 200, 0.0, 0.0)] * 2},
+        {"tries": [Attempt("u/m", "u", "m", "", 200, 0.0, 0.0)] * 2},
         {"first_byte": None},
         {"traffic": Traffic()},
         {"usage": Usage(reasoning=1)},
@@ -105,7 +105,7 @@ def test_what_is_not_usual_is_left_to_others(known):
     assert lines == others
 
 
-ONE = Try("u/m", "u", "m", "", 200, 0.0, 0.0)
+ONE = Attempt("u/m", "u", "m", "", 200, 0.0, 0.0)
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_a_model_has_a_line_of_its_own(attribute):
     for name in ("a", "b"):
         exchange = over()
         if attribute == "served":
-            exchange.account.model = name
+            exchange.record.model = name
         else:
             exchange.model = name
         usual.write([exchange])

@@ -12,18 +12,23 @@ from typing import Any
 import pytest
 
 from engine import dialects
-from engine.body import receive
-from engine.config.model import Breaker, Credential, HeaderChanges, Retry
-from engine.errors import CallerGone, GatewayError
-from engine.exchange import Exchange, Response
-from engine.services import Services
+from engine.config.model import (
+    Breaker,
+    Credential,
+    HeaderChanges,
+    Retry,
+)
+from engine.exchange.body import receive
+from engine.exchange.exchange import Exchange, Response
+from engine.exchange.services import Services
 from engine.spec.expression import parse
 from engine.spec.multipart import boundary_of
 from engine.spec.multipart import parse as parse_multipart
-from engine.upstream import failures
-from engine.upstream.client import Timeouts
+from engine.upstream.client import failures
+from engine.upstream.client.client import Timeouts
 from engine.upstream.forward import Forward
 from engine.upstream.target import Target
+from engine.values.errors import CallerGone, GatewayError
 from tests.support.documents import exchange, form_data
 from tests.support.upstreams import (
     EVENTS,

@@ -14,10 +14,10 @@ import pytest
 
 from engine import dialects
 from engine.config.model import Credential
-from engine.errors import CallerGone
-from engine.exchange import Response
+from engine.exchange.exchange import Response
 from engine.upstream.forward import Forward
 from engine.upstream.redaction import MARKER, Redaction
+from engine.values.errors import CallerGone
 from tests.support.documents import exchange
 from tests.support.upstreams import EVENTS, JSON, SERVICES, WATCHER, Answer, Client, target
 

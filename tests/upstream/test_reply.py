@@ -9,14 +9,14 @@ import pytest
 from gevent import GreenletExit
 
 from engine import dialects
-from engine.errors import CallerGone, GatewayError
-from engine.exchange import Response
-from engine.flow import Flow
-from engine.upstream import failures
-from engine.upstream.attempt import Tried
-from engine.upstream.client import Timeouts
-from engine.upstream.opening import open_answer
+from engine.exchange.exchange import Response
+from engine.exchange.push_stream import PushStream
+from engine.upstream.attempt import AttemptResult
+from engine.upstream.client import failures
+from engine.upstream.client.client import Timeouts
+from engine.upstream.first_content import open_answer
 from engine.upstream.reply import relay
+from engine.values.errors import CallerGone, GatewayError
 from tests.support.documents import exchange
 from tests.support.upstreams import EVENTS, JSON, WATCHER, Answer, Client, failure, returned, target
 
@@ -34,7 +34,7 @@ def answered(dialect: Any, answer: Answer) -> Response:
     """What is relayed, once `attempt` has found nothing to ask again for."""
     given: Any = answer
     opening = open_answer(given, dialect) if answer.status < 400 else None
-    tried = Tried(target(Client()), answer=given, opening=opening)
+    tried = AttemptResult(target(Client()), answer=given, opening=opening)
     return relay(tried, returned(tried, dialect), exchange(), dialect, WATCHER)
 
 
@@ -64,7 +64,7 @@ def test_what_came_whole_is_passed_on_whole(dialect: Any) -> None:
 def test_of_an_answer_to_head_the_length_is_the_upstreams() -> None:
     given: Any = Answer(200, JSON, [b""], length=7, ends=True)
     asked = exchange(method="HEAD")
-    tried = Tried(target(Client()), answer=given, opening=open_answer(given, PLAIN))
+    tried = AttemptResult(target(Client()), answer=given, opening=open_answer(given, PLAIN))
     assert headers_of(
         relay(tried, returned(tried, PLAIN), asked, PLAIN, WATCHER), "content-length"
     ) == ["7"]
@@ -279,12 +279,12 @@ def passing(answer: Answer, takes: int = 1_000_000) -> tuple[list[bytes], Respon
     """A stream whose caller takes at most so many events at once, and what those were."""
     response, taken = answered(OPENAI, answer), list[bytes]()
 
-    def offer(data: bytes) -> bool:
+    def try_send(data: bytes) -> bool:
         taken.append(data)
         return len(taken) % takes > 0
 
-    assert isinstance(response.body, Flow)
-    response.body.passage.offer = offer
+    assert isinstance(response.body, PushStream)
+    response.body.pipeline.try_send = try_send
     return taken, response
 
 
@@ -313,8 +313,8 @@ def test_an_event_too_large_breaks_the_stream_also_where_it_is_passed_on(
 
 def test_a_stream_with_a_heartbeat_is_given_event_by_event() -> None:
     response = beating(OPENAI, FIRST, SECOND, FIRST)
-    assert isinstance(response.body, Flow)
-    response.body.passage.offer = lambda data: True
+    assert isinstance(response.body, PushStream)
+    response.body.pipeline.try_send = lambda data: True
     assert list(response.body) == [FIRST, SECOND, FIRST]
 
 
@@ -390,7 +390,7 @@ FIRST, SECOND = b"data: 1\n\n", b"data: 2\n\n"
 def beating(dialect: Any, *pieces: Any, beat: float | None = 10.0, idle: float = 60.0) -> Response:
     made = target(Client(), heartbeat=beat, timeouts=Timeouts(idle=idle))
     answer: Any = Answer(200, EVENTS, pieces)
-    tried = Tried(made, answer=answer, opening=open_answer(answer, dialect))
+    tried = AttemptResult(made, answer=answer, opening=open_answer(answer, dialect))
     return relay(tried, returned(tried, dialect), exchange(), dialect, WATCHER)
 
 
@@ -427,7 +427,7 @@ def test_signs_of_life_do_not_outlast_the_idle_timeout() -> None:
 
 def test_a_heartbeat_longer_than_the_idle_timeout_does_not_lengthen_it() -> None:
     answer: Any = Answer(200, EVENTS, [FIRST, 1000.0])
-    tried = Tried(
+    tried = AttemptResult(
         target(Client(), heartbeat=50.0, timeouts=Timeouts(idle=20.0)),
         answer=answer,
         opening=open_answer(answer, OPENAI),
@@ -453,20 +453,20 @@ def test_a_stream_that_outlives_its_worker_gets_an_error_event_and_a_cut(dialect
         "gemini": b'data: {"candidates":[{"content":{"parts":[{"text":"w"}]}}]}\n\n',
     }
     given: Any = Waiting(200, EVENTS, [content[dialect.name]])
-    tried = Tried(target(Client()), answer=given, opening=open_answer(given, dialect))
+    tried = AttemptResult(target(Client()), answer=given, opening=open_answer(given, dialect))
     one = exchange()
     *_, last = until_cut(relay(tried, returned(tried, dialect), one, dialect, WATCHER))
     assert dialect.error_event(b"|").partition(b"|")[0] in last
     assert b"is restarting" in last
-    assert one.account.outcome == "shutdown"
+    assert one.record.outcome == "shutdown"
 
 
 def test_bytes_that_outlive_their_worker_are_cut() -> None:
     given: Any = Waiting(200, [("content-type", "audio/mpeg")], [b"one"])
-    tried = Tried(target(Client()), answer=given, opening=open_answer(given, OPENAI))
+    tried = AttemptResult(target(Client()), answer=given, opening=open_answer(given, OPENAI))
     one = exchange()
     assert until_cut(relay(tried, returned(tried, OPENAI), one, OPENAI, WATCHER)) == [b"one"]
-    assert one.account.outcome == "shutdown"
+    assert one.record.outcome == "shutdown"
 
 
 # Text in a stream that is not an event.

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.upstream import failures, retry
+from engine.upstream import retry
+from engine.upstream.client import failures
 
 EVERY_STATUS = range(200, 600)
 CLASSES = {401: "credential", 402: "credential", 403: "credential", 408: "408", 429: "429"} | (

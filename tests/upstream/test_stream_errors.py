@@ -10,9 +10,9 @@ import pytest
 
 from engine import dialects
 from engine.config.model import Breaker, Retry
-from engine.errors import GatewayError
-from engine.exchange import Response
+from engine.exchange.exchange import Response
 from engine.upstream.forward import Forward
+from engine.values.errors import GatewayError
 from tests.support.documents import exchange
 from tests.support.upstreams import EVENTS, JSON, SERVICES, WATCHER, Answer, Client, target
 

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from engine.problem import Level, Problem
+from engine.source.problem import Level, Problem
 
 
 @dataclass(frozen=True, slots=True)

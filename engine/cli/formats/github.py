@@ -6,7 +6,7 @@ https://docs.github.com/actions/reference/workflow-commands-for-github-actions
 from __future__ import annotations
 
 from engine.cli.formats import Report, tally
-from engine.problem import Level, Problem
+from engine.source.problem import Level, Problem
 
 _COMMANDS = {Level.ERROR: "error", Level.WARNING: "warning", Level.INFO: "notice"}
 _DATA = {"%": "%25", "\r": "%0D", "\n": "%0A"}

@@ -10,8 +10,8 @@ from typing import Any
 from urllib.parse import quote
 
 from engine.cli.formats import Report
-from engine.explanations import Explanation, explanation
-from engine.problem import Level, Problem
+from engine.offline.explanations import Explanation, explanation
+from engine.source.problem import Level, Problem
 
 _LEVELS = {Level.ERROR: "error", Level.WARNING: "warning", Level.INFO: "note"}
 _SCHEMA = (

@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 
 from engine.cli.formats import Report, tally
-from engine.excerpt import Excerpt, excerpt, pictured
-from engine.problem import Level, Problem
+from engine.source.excerpt import Excerpt, excerpt, pictured
+from engine.source.problem import Level, Problem
 
 _COLOURS = {Level.ERROR: "red", Level.WARNING: "yellow", Level.INFO: "cyan"}
 _CONTEXT = 1

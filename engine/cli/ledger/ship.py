@@ -7,10 +7,10 @@ from pathlib import Path
 import click
 
 from engine.cli.token.database import place_of, place_options, records
-from engine.stores.clerk import Clerk
-from engine.stores.left_behind import FolderInUse, Shipped, ship_left_behind
+from engine.stores.ledger.left_behind import FolderInUse, Shipped, ship_left_behind
+from engine.stores.ledger.segment import files
+from engine.stores.ledger.writer import LedgerWriter
 from engine.stores.records.usage import Books
-from engine.stores.segment import files
 
 _TIMEOUT = 60.0
 
@@ -30,9 +30,9 @@ def command(config: Path, database: str | None, folder: Path) -> None:
         return
     place = place_of(config, database)
     with records(place) as opened:
-        clerk = Clerk(Books(opened), folder / "refused.jsonl", _TIMEOUT)
+        ledger_writer = LedgerWriter(Books(opened), folder / "refused.jsonl", _TIMEOUT)
         try:
-            shipped = ship_left_behind(folder, clerk)
+            shipped = ship_left_behind(folder, ledger_writer)
         except FolderInUse as error:
             raise click.ClickException(
                 f"{folder} is in use: a running process holds {error}, and ships it itself; stop "

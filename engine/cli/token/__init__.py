@@ -8,7 +8,12 @@ from __future__ import annotations
 
 import click
 
-from engine.cli.token.changes import create, new, revoke, rotate
+from engine.cli.token.changes import (
+    create,
+    new,
+    revoke,
+    rotate,
+)
 from engine.cli.token.transfer import export_tokens, import_tokens
 from engine.cli.token.views import list_tokens, show
 

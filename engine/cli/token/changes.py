@@ -12,13 +12,18 @@ from typing import Any
 import click
 
 from engine.cli.token import values
-from engine.cli.token.database import Place, place_of, place_options, records
+from engine.cli.token.database import (
+    Place,
+    place_of,
+    place_options,
+    records,
+)
 from engine.cli.token.display import when
 from engine.cli.token.values import checked
 from engine.stores.records import tokens
 from engine.stores.records.failures import Clash
 from engine.stores.records.tokens import Token
-from engine.tokens import digest, new_secret
+from engine.values.caller import digest, new_secret
 
 
 @click.command("new")

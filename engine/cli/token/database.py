@@ -14,15 +14,15 @@ import click
 from engine.cli.show import config_option
 from engine.config.load import load
 from engine.config.model import Config
-from engine.files import is_file
-from engine.marked_yaml import Marked
-from engine.problem import Findings, did_you_mean, render
+from engine.source.files import is_file
+from engine.source.problem import Findings, did_you_mean, render
+from engine.source.reader import Marked
 from engine.stores.records import tokens
 from engine.stores.records.database import Database, file_of, open_database
 from engine.stores.records.failures import RecordsError
 from engine.stores.records.migrate import upgrade
 from engine.stores.records.tokens import UnknownToken
-from engine.tokens import Caller
+from engine.values.caller import Caller
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,13 @@ import click
 import orjson
 
 from engine.cli.token import values
-from engine.cli.token.database import Place, place_of, place_options, records
-from engine.problem import did_you_mean
+from engine.cli.token.database import (
+    Place,
+    place_of,
+    place_options,
+    records,
+)
+from engine.source.problem import did_you_mean
 from engine.stores.records import tokens
 from engine.stores.records.database import Database
 from engine.stores.records.tokens import Token

@@ -9,8 +9,8 @@ from typing import Any
 
 import click
 
-from engine import allowance, units
-from engine.network import networks
+from engine.values import quota, units
+from engine.values.client_address import networks
 
 _DAY = 86_400.0
 _LATEST = 253_402_300_799.0  # the year 9999
@@ -65,19 +65,19 @@ def ips(texts: Sequence[str]) -> tuple[str, ...]:
 
 def rate(text: str) -> str:
     """Requests per time."""
-    allowance.count("requests", text)
+    quota.count("requests", text)
     return text
 
 
 def token_budget(text: str) -> str:
     """Model tokens per time."""
-    allowance.count("tokens", text)
+    quota.count("tokens", text)
     return text
 
 
 def budget(text: str, currency: str) -> str:
     """Money per time, in the currency that is counted in."""
-    allowance.money(text, currency)
+    quota.money(text, currency)
     return text
 
 

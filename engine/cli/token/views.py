@@ -16,7 +16,7 @@ from rich.table import Table
 
 from engine.cli.token.database import place_of, place_options, records
 from engine.cli.token.display import cell, shown
-from engine.excerpt import pictured
+from engine.source.excerpt import pictured
 from engine.stores.records import tokens
 
 _COLUMNS = ("name", "state", "models", "operations", "ips", "limits", "expires", "note")

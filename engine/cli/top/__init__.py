@@ -19,7 +19,7 @@ from engine.cli.top.screen import screen
 from engine.cli.top.source import Refused, Source, url_of
 from engine.config.load import load
 from engine.config.telemetry import OFF
-from engine.problem import Findings
+from engine.source.problem import Findings
 
 _NO_TERMINAL_WIDTH = 120
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from engine.cli.top.change import Change, Labels, Which
-from engine.telemetry import names
+from engine.telemetry.metrics import definitions
 
 _FAILED = frozenset({"failed", "upstream_cut"})
 _BREAKER = {0: "closed", 1: "half-open", 2: "open"}
@@ -67,20 +67,20 @@ class Figures:
 
 def figures(change: Change) -> Figures:
     """The figures of a change."""
-    requests = names.REQUESTS.name
-    cost = change.rates(names.COST.name, "currency")
+    requests = definitions.REQUESTS.name
+    cost = change.rates(definitions.COST.name, "currency")
     return Figures(
         requests=change.rate(requests),
         failed=change.rate(requests, _failed),
         refused=change.rate(requests, lambda labels: labels.get("outcome") == "refused"),
-        in_flight=change.gauge(names.IN_FLIGHT.name) or 0.0,
-        sessions=change.gauge(names.SESSIONS.name) or 0.0,
-        workers=change.gauge(names.WORKERS.name) or 0.0,
-        duration=_both(change, names.DURATION.name),
-        first_byte=_both(change, names.FIRST_BYTE.name),
-        own=_both(change, names.OVERHEAD.name),
-        tokens_in=change.rate(names.TOKENS.name, _type("input")),
-        tokens_out=change.rate(names.TOKENS.name, _type("output")),
+        in_flight=change.gauge(definitions.IN_FLIGHT.name) or 0.0,
+        sessions=change.gauge(definitions.SESSIONS.name) or 0.0,
+        workers=change.gauge(definitions.WORKERS.name) or 0.0,
+        duration=_both(change, definitions.DURATION.name),
+        first_byte=_both(change, definitions.FIRST_BYTE.name),
+        own=_both(change, definitions.OVERHEAD.name),
+        tokens_in=change.rate(definitions.TOKENS.name, _type("input")),
+        tokens_out=change.rate(definitions.TOKENS.name, _type("output")),
         cost={currency: rate * _HOUR for currency, rate in cost.items() if rate},
         models=_rows(change, "model"),
         upstreams=_sides(change),
@@ -91,19 +91,19 @@ def figures(change: Change) -> Figures:
 
 def _rows(change: Change, label: str) -> list[Row]:
     """Those that were ever asked for, the busiest first; the nameless last, if there are any."""
-    name = names.REQUESTS.name
+    name = definitions.REQUESTS.name
     asked = change.rates(name, label)
     failed = change.rates(name, label, _failed)
     by_model = label == "model"
-    tokens = change.rates(names.TOKENS.name, label, _spoken) if by_model else {}
-    cost = change.rates(names.COST.name, label) if by_model else {}
+    tokens = change.rates(definitions.TOKENS.name, label, _spoken) if by_model else {}
+    cost = change.rates(definitions.COST.name, label) if by_model else {}
     rows = []
     for key, rate in asked.items():
         which = _is(label, key)
-        (late,) = change.quantiles(names.FIRST_BYTE.name, (0.95,), which)
+        (late,) = change.quantiles(definitions.FIRST_BYTE.name, (0.95,), which)
         row = Row(
             key or "(none)", rate, failed.get(key, 0.0),
-            _both(change, names.DURATION.name, which), late,
+            _both(change, definitions.DURATION.name, which), late,
             tokens.get(key, 0.0), cost.get(key, 0.0) * _HOUR,
         )  # fmt: skip
         rows.append((not key, -rate, key, row))
@@ -111,22 +111,24 @@ def _rows(change: Change, label: str) -> list[Row]:
 
 
 def _sides(change: Change) -> list[Side]:
-    tries = change.rates(names.ATTEMPTS.name, "upstream")
-    failed = change.rates(names.ATTEMPTS.name, "upstream", lambda said: said.get("result") != "ok")
-    retries = change.rates(names.RETRIES.name, "upstream")
+    tries = change.rates(definitions.ATTEMPTS.name, "upstream")
+    failed = change.rates(
+        definitions.ATTEMPTS.name, "upstream", lambda said: said.get("result") != "ok"
+    )
+    retries = change.rates(definitions.RETRIES.name, "upstream")
     worst: dict[str, float] = {}
-    for labels, state in change.gauges(names.BREAKER.name):
+    for labels, state in change.gauges(definitions.BREAKER.name):
         upstream = labels.get("upstream", "")
         worst[upstream] = max(worst.get(upstream, 0.0), state)
     sides = []
     for name in sorted(tries.keys() | worst.keys()):
-        (late,) = change.quantiles(names.FIRST_BYTE.name, (0.95,), _is("upstream", name))
+        (late,) = change.quantiles(definitions.FIRST_BYTE.name, (0.95,), _is("upstream", name))
         sides.append(
             Side(
                 name, tries.get(name, 0.0), failed.get(name, 0.0), retries.get(name, 0.0),
                 _BREAKER.get(int(worst.get(name, 0.0)), "?"),
-                change.gauge(names.POOL.name, _pool(name, "busy")) or 0.0,
-                change.gauge(names.POOL.name, _pool(name, "idle")) or 0.0, late,
+                change.gauge(definitions.POOL.name, _pool(name, "busy")) or 0.0,
+                change.gauge(definitions.POOL.name, _pool(name, "idle")) or 0.0, late,
             )
         )  # fmt: skip
     return sorted(sides, key=lambda side: (side.breaker == "closed", -side.tries, side.name))
@@ -136,22 +138,22 @@ def _troubles(change: Change) -> list[str]:
     """What somebody has to see at once, in words."""
     found = [
         f"breaker {_BREAKER[int(state)]}: {labels.get('target') or labels.get('upstream')}"
-        for labels, state in change.gauges(names.BREAKER.name)
+        for labels, state in change.gauges(definitions.BREAKER.name)
         if int(state) in (1, 2)
     ]
-    if change.gauge(names.RELOAD_OK.name) == 0:
+    if change.gauge(definitions.RELOAD_OK.name) == 0:
         found.append("the last reload of the config was refused")
-    if change.gauge(names.RECORDS_AWAY.name):
+    if change.gauge(definitions.RECORDS_AWAY.name):
         found.append("the database of tokens is away")
-    behind = change.gauge(names.LEDGER_AGE.name) or 0.0
+    behind = change.gauge(definitions.LEDGER_AGE.name) or 0.0
     if behind > 60:
-        rows = change.gauge(names.LEDGER_ROWS.name) or 0.0
+        rows = change.gauge(definitions.LEDGER_ROWS.name) or 0.0
         found.append(f"the ledger is {behind:.0f} s behind, {rows:.0f} rows")
     for metric, words in (
-        (names.LEDGER_LOST, "rows of the ledger are being lost"),
-        (names.UNCOUNTED, "limits cannot be counted"),
-        (names.LIMITS, "limits refuse requests"),
-        (names.LINES_LOST, "log lines are being dropped"),
+        (definitions.LEDGER_LOST, "rows of the ledger are being lost"),
+        (definitions.UNCOUNTED, "limits cannot be counted"),
+        (definitions.LIMITS, "limits refuse requests"),
+        (definitions.LINES_LOST, "log lines are being dropped"),
     ):
         if rate := change.rate(metric.name):
             found.append(f"{words}: {rate:.1f}/s")

@@ -8,9 +8,19 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from engine.cli.top.figures import Figures, Quantiles, Row, Side
-from engine.cli.top.words import money, number, seconds, share
-from engine.excerpt import pictured
+from engine.cli.top.figures import (
+    Figures,
+    Quantiles,
+    Row,
+    Side,
+)
+from engine.cli.top.words import (
+    money,
+    number,
+    seconds,
+    share,
+)
+from engine.source.excerpt import pictured
 
 _HEAD = 4
 """Lines above the tables, troubles not counted."""

@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from prometheus_client.parser import text_string_to_metric_families
 
 from engine.cli.top.change import Look, Samples
-from engine.upstream.client import Client, Timeouts
-from engine.upstream.failures import UpstreamFailure
+from engine.upstream.client.client import Client, Timeouts
+from engine.upstream.client.failures import UpstreamFailure
 
 _PATIENCE = 5.0
 _PREFIX = "modelway_"

@@ -12,7 +12,15 @@ import time
 from collections.abc import Callable, Iterator
 
 from engine.mock.realtime.asked import checked, read
-from engine.mock.realtime.items import Items, count, decoded, heard, made, said_last, shown
+from engine.mock.realtime.items import (
+    Items,
+    count,
+    decoded,
+    heard,
+    made,
+    said_last,
+    shown,
+)
 from engine.mock.realtime.reply import Reply
 from engine.mock.realtime.session import Session
 from engine.mock.realtime.shapes import Wrong, check

@@ -16,7 +16,8 @@ from websockets.extensions.permessage_deflate import (
 from websockets.headers import build_extension, parse_extension, parse_subprotocol
 from websockets.utils import accept_key, generate_key
 
-from engine.errors import GatewayError
+from engine.exchange.upgrade import list_of
+from engine.values.errors import GatewayError
 
 Extensions = tuple[Extension, ...]
 _VERSION = "13"
@@ -29,7 +30,7 @@ _CLIENT_DEFLATE = ClientPerMessageDeflateFactory(
 )
 
 
-class Asked(NamedTuple):
+class UpgradeRequest(NamedTuple):
     """What a client asks for: `protocols` in its order, `extensions` as its header says them."""
 
     key: str
@@ -37,25 +38,17 @@ class Asked(NamedTuple):
     extensions: str
 
 
-def wants_websocket(environ: Mapping[str, Any]) -> bool:
-    """Whether a request is a client's try to open a WebSocket, also where a proxy has taken
-    `Upgrade` out of it."""
-    return environ.get("REQUEST_METHOD") == "GET" and (
-        "HTTP_SEC_WEBSOCKET_KEY" in environ or "websocket" in _listed(environ.get("HTTP_UPGRADE"))
-    )
-
-
-def asked(environ: Mapping[str, Any]) -> Asked:
+def asked(environ: Mapping[str, Any]) -> UpgradeRequest:
     """Read a request that is to become a WebSocket (RFC 6455 4.2.1).
 
     Raises GatewayError 426 for one that does not ask for it or asks for another version, 400 for
     one that asks in a wrong way.
     """
-    upgrade = _listed(environ.get("HTTP_UPGRADE"))
+    upgrade = list_of(environ.get("HTTP_UPGRADE"))
     if "websocket" not in upgrade:
         message = "This address is a WebSocket: the request has to ask for an upgrade to one."
         raise GatewayError(426, "upgrade_required", message, headers=_UPGRADE)
-    if "upgrade" not in _listed(environ.get("HTTP_CONNECTION")):
+    if "upgrade" not in list_of(environ.get("HTTP_CONNECTION")):
         raise _wrong("its Connection header does not say 'Upgrade'")
     if environ.get("REQUEST_METHOD") != "GET" or environ.get("SERVER_PROTOCOL") != "HTTP/1.1":
         raise _wrong("it is no GET of HTTP/1.1")
@@ -69,7 +62,7 @@ def asked(environ: Mapping[str, Any]) -> Asked:
     if not _is_key(key):
         raise _wrong("its Sec-WebSocket-Key is not 16 bytes in base64")
     extensions = environ.get("HTTP_SEC_WEBSOCKET_EXTENSIONS", "")
-    return Asked(key, offered(environ), extensions)
+    return UpgradeRequest(key, offered(environ), extensions)
 
 
 def new_key() -> str:
@@ -148,10 +141,6 @@ def deflate_taken(extensions: Sequence[str], was_offered: bool) -> Extensions:
 
 
 _UPGRADE = [("upgrade", "websocket"), ("connection", "Upgrade")]
-
-
-def _listed(header: str | None) -> list[str]:
-    return [word.strip().lower() for word in (header or "").split(",")]
 
 
 def _is_key(key: str) -> bool:

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 from websockets.frames import BINARY, CLOSE, CONT, CTRL_OPCODES, TEXT, Close, Frame
 
-from engine.errors import CallerGone
 from engine.relay.websocket.channel import Channel, Gone
 from engine.relay.websocket.frames import Violation
 from engine.relay.websocket.handshake import asked, deflating, switching
+from engine.values.errors import CallerGone
 
 _LINGER = 2.0
 _PATIENCE = 60.0

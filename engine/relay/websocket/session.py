@@ -26,7 +26,7 @@ from typing import NamedTuple
 import gevent
 from websockets.frames import CLOSE, PING, PONG, TEXT, Close
 
-from engine.exchange import Traffic
+from engine.exchange.exchange import Traffic
 from engine.relay.websocket.channel import Channel, Gone, Stopped
 from engine.relay.websocket.frames import Violation, sendable
 from engine.relay.websocket.rate import Rate
@@ -38,7 +38,7 @@ _BRIEF = 0.5
 _LEFT = 1006
 
 
-class Limits(NamedTuple):
+class SessionLimits(NamedTuple):
     """`max_message` in bytes; `idle` (no message either way), `session` and `ping` in seconds.
 
     `max_pings` is how many pings, and pongs that answer none of ours, one side may send a minute.
@@ -74,7 +74,7 @@ class Session:
         self,
         caller: Channel,
         upstream: Channel,
-        limits: Limits,
+        limits: SessionLimits,
         traffic: Traffic,
         *,
         error: Callable[[str], bytes] | None = None,

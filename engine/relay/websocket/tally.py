@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from websockets.frames import CONT, TEXT, Frame
 
-from engine.exchange import Passed
-from engine.usage import NOTHING, Usage
+from engine.exchange.exchange import Passed
+from engine.values.usage import NOTHING, Usage
 
 Read = Callable[[bytes | bytearray], Usage | None]
 """The usage that a text message tells of, or None; called for every one, so it looks first."""

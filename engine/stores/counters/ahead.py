@@ -19,10 +19,16 @@ from weakref import WeakSet
 
 import gevent
 
-from engine.stores.counters import Asked, Taken, made
-from engine.stores.counters.hand import ENDLESS, MARKED, SPAN, Hand, Known
+from engine.stores.counters.hand import (
+    ENDLESS,
+    MARKED,
+    SPAN,
+    Hand,
+    Known,
+)
 from engine.stores.counters.memory import Memory, clock
 from engine.stores.counters.receipt import whole
+from engine.values.counters import CounterKeys, TakeResult, made
 
 _PAUSE = 0.02
 """Seconds after which to ask again for what may come back."""
@@ -41,7 +47,7 @@ class Ahead:
         self._timer: Any = None
         _all.add(self)
 
-    def take(self, asked: Asked, costs: Sequence[int]) -> Taken:
+    def take(self, asked: CounterKeys, costs: Sequence[int]) -> TakeResult:
         known: Known | None = asked.ahead
         if known is None:
             known = asked.ahead = Known(asked)
@@ -51,7 +57,7 @@ class Ahead:
             if min(left) >= 0:
                 hand.left, hand.last = left, now
                 standing = list(map(add, hand.remaining, left))
-                return made(Taken, (None, standing, hand.resets, [hand, costs], ()))
+                return made(TakeResult, (None, standing, hand.resets, [hand, costs], ()))
         return self._ask(asked, known, costs, now)
 
     def settle(self, receipt: object, costs: Sequence[int]) -> None:
@@ -80,7 +86,7 @@ class Ahead:
             hand.ends, hand.receipt = 0, None
         self._hands.clear()
 
-    def _ask(self, asked: Asked, known: Known, costs: Sequence[int], now: int) -> Taken:
+    def _ask(self, asked: CounterKeys, known: Known, costs: Sequence[int], now: int) -> TakeResult:
         """Take from the store: ahead or, where that is not for now, for this request alone."""
         hand = known.hand
         if hand is not None:
@@ -94,7 +100,7 @@ class Ahead:
             hand = self._take_ahead(known, wanted, now)
         if hand is not None:
             hand.left, hand.last = list(map(sub, hand.left, costs)), now
-            return Taken(None, hand.standing(), hand.resets, [hand, costs])
+            return TakeResult(None, hand.standing(), hand.resets, [hand, costs])
         taken = None if known.denied else self._store.take(asked, costs)
         if taken is None or taken.denied is not None:
             taken = self._ask_again(asked, known, costs)
@@ -124,14 +130,14 @@ class Ahead:
         self._look_later()
         return hand
 
-    def _ask_again(self, asked: Asked, known: Known, costs: Sequence[int]) -> Taken:
+    def _ask_again(self, asked: CounterKeys, known: Known, costs: Sequence[int]) -> TakeResult:
         """Ask until it passes, or what others have in hand of the limit that denies is too little
         to wait for."""
         count, until = len(costs), time.monotonic() + MARKED
         while True:
             taken = self._store.take(known.marked, [*costs, *[0] * count])
             denied, remaining, resets, receipt, waits = taken
-            told = Taken(denied, remaining[:count], resets[:count], receipt, waits[:count])
+            told = TakeResult(denied, remaining[:count], resets[:count], receipt, waits[:count])
             if denied is None:
                 return told
             limit = asked.limits[denied]

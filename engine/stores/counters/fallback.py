@@ -17,10 +17,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from engine.stores.counters import Asked, CountersAway, Taken
 from engine.stores.counters.memory import Memory
 from engine.stores.counters.redis import Redis
-from engine.stores.seldom import Seldom
+from engine.values.counters import CounterKeys, CountersAway, TakeResult
+from engine.values.throttle import LogThrottle
 
 
 class _Both(NamedTuple):
@@ -37,10 +37,10 @@ class Fallback:
 
     def __init__(self, redis: Redis, local: Memory, *, machines: int = 1) -> None:
         self._redis, self._local, self._machines = redis, local, machines
-        self._log = Seldom()
+        self._log = LogThrottle()
         self.counted_locally = 0
 
-    def take(self, asked: Asked, costs: Sequence[int]) -> Taken:
+    def take(self, asked: CounterKeys, costs: Sequence[int]) -> TakeResult:
         try:
             taken = self._redis.take(asked, costs)
         except CountersAway as away:
@@ -62,7 +62,9 @@ class Fallback:
         self._redis.close()
         self._local.close()
 
-    def _take_locally(self, asked: Asked, costs: Sequence[int], away: CountersAway) -> Taken:
+    def _take_locally(
+        self, asked: CounterKeys, costs: Sequence[int], away: CountersAway
+    ) -> TakeResult:
         every = tuple(range(len(costs)))
         taken = self._local.take(asked.part(every, self._machines), costs)
         self.counted_locally += 1
@@ -71,8 +73,8 @@ class Fallback:
         return taken
 
     def _take_twice(
-        self, asked: Asked, costs: Sequence[int], taken: Taken, twice: tuple[int, ...]
-    ) -> Taken:
+        self, asked: CounterKeys, costs: Sequence[int], taken: TakeResult, twice: tuple[int, ...]
+    ) -> TakeResult:
         """What passed in Redis, held against the whole limits `twice` on this machine as well."""
         try:
             local = self._local.take(asked.part(twice, 1), [costs[at] for at in twice])
@@ -85,8 +87,8 @@ class Fallback:
             resets[at] = max(resets[at], local.resets[number])
         if local.denied is None:
             both = _Both(taken.receipt, local.receipt, twice)
-            return Taken(None, remaining, resets, both)
+            return TakeResult(None, remaining, resets, both)
         self._redis.settle(taken.receipt, [0] * len(costs))
         for number, at in enumerate(twice):
             waits[at] = local.waits[number]
-        return Taken(twice[local.denied], remaining, resets, None, waits)
+        return TakeResult(twice[local.denied], remaining, resets, None, waits)

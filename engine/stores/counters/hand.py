@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from operator import add
 
-from engine.stores.counters import Asked, Limit, Taken
 from engine.stores.counters.windows import tick_of
+from engine.values.counters import CounterKeys, Limit, TakeResult
 
 SPAN = 0.1
 """Seconds for which a worker has in hand what it took ahead."""
@@ -43,14 +43,14 @@ class Hand:
         "resets",
     )
 
-    def __init__(self, known: Known, taken: Taken, wanted: Sequence[int], now: int) -> None:
+    def __init__(self, known: Known, taken: TakeResult, wanted: Sequence[int], now: int) -> None:
         self.known, self.receipt, self.marked = known, taken.receipt, wanted
         self.begins = self.last = now
         self.ends = known.ends(now)
         self.granted = self.left = [0] * len(wanted)
         self.put(wanted, taken)
 
-    def put(self, more: Sequence[int], taken: Taken) -> None:
+    def put(self, more: Sequence[int], taken: TakeResult) -> None:
         """So much more was taken."""
         self.granted = list(map(add, self.granted, more))
         self.left = list(map(add, self.left, more))
@@ -79,9 +79,9 @@ class Known:
         "windows",
     )
 
-    def __init__(self, asked: Asked) -> None:
+    def __init__(self, asked: CounterKeys) -> None:
         marks = [Limit(f"ahead|{one.key}", ENDLESS, MARKED) for one in asked.limits]
-        self.marked = Asked([*asked.limits, *marks])
+        self.marked = CounterKeys([*asked.limits, *marks])
         self.keys = frozenset((one.key, one.window) for one in asked.limits)
         self.windows = [1 if one.window else 0 for one in asked.limits]
         self.ticks = [tick_of(one.window) for one in asked.limits if one.window]
@@ -91,7 +91,7 @@ class Known:
         self.last = -(10**18)
         self.denied = False
 
-    def often(self, asked: Asked, costs: Sequence[int], now: int) -> int:
+    def often(self, asked: CounterKeys, costs: Sequence[int], now: int) -> int:
         """For how many requests to take: 1 where few come, or the end of a limit is near."""
         if not 0 <= now - self.last < _OFTEN or not any(costs) or self.short:
             return 1

@@ -16,8 +16,7 @@ from pathlib import Path
 
 import lmdb
 
-from engine.rundir import prepare
-from engine.stores.counters import Asked, CountersAway, State, Taken, made, refusal, slots, windows
+from engine.stores.counters import slots, windows
 from engine.stores.counters.receipt import Place, Receipt, place
 from engine.stores.counters.shared import (
     NUMBERS,
@@ -26,6 +25,15 @@ from engine.stores.counters.shared import (
     attach,
     detach,
 )
+from engine.values.counters import (
+    CounterKeys,
+    CountersAway,
+    State,
+    TakeResult,
+    made,
+    refusal,
+)
+from engine.values.runtime_dir import prepare
 
 log = logging.getLogger("modelway")
 
@@ -62,7 +70,7 @@ class Memory:
         self._full = False
         prepare(path)
 
-    def take(self, asked: Asked, costs: Sequence[int]) -> Taken:
+    def take(self, asked: CounterKeys, costs: Sequence[int]) -> TakeResult:
         shared, places = self._opened(), asked.places(place)
         try:
             with shared.begin() as txn:
@@ -70,7 +78,7 @@ class Memory:
         except lmdb.MapFullError:
             self._full = True
             amounts = [limit.amount for limit in asked.limits]
-            taken = Taken(None, amounts, [0.0] * len(amounts))
+            taken = TakeResult(None, amounts, [0.0] * len(amounts))
         except lmdb.Error as error:
             raise CountersAway(f"{self._path}: {error}") from error
         if self._full:  # no line is written as long as others wait for this transaction
@@ -78,7 +86,7 @@ class Memory:
             self._say(f"counters are full ({self._size} bytes), some requests pass uncounted")
         return taken
 
-    def more(self, receipt: object, costs: Sequence[int]) -> Taken | None:
+    def more(self, receipt: object, costs: Sequence[int]) -> TakeResult | None:
         """Take more of the first limits of a receipt, by the same receipt: what is said of them
         then, or None when that is denied, or not all of it would be corrected as one."""
         if not isinstance(receipt, Receipt):
@@ -125,7 +133,7 @@ class Memory:
 
     def _take(
         self, shared: Shared, txn: Transaction, places: Sequence[Place], costs: Sequence[int]
-    ) -> Taken:
+    ) -> TakeResult:
         # Read while nobody else writes, so that no record sees time run backwards.
         now = self._clock()
         receipt = Receipt(places, costs, now, shared.file, shared.worker)
@@ -152,7 +160,7 @@ class Memory:
             put(key, record)
             remaining.append(left)
             resets.append(reset)
-        return made(Taken, (None, remaining, resets, receipt, ()))
+        return made(TakeResult, (None, remaining, resets, receipt, ()))
 
     def _settle(
         self, shared: Shared, txn: Transaction, taken: Receipt, costs: Sequence[int]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 
-from engine.stores.counters import Limit, Taken, windows
+from engine.stores.counters import windows
+from engine.values.counters import Limit, TakeResult
 
 _LONGEST_NAME = 400
 
@@ -42,7 +43,7 @@ class Receipt:
         )
 
 
-def whole(taken: Taken) -> bool:
+def whole(taken: TakeResult) -> bool:
     """Whether it passed, and all of it is counted."""
     return isinstance(taken.receipt, Receipt) and not taken.receipt.uncounted
 

@@ -16,11 +16,23 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from engine.stores.counters import HELD_AGAIN, Asked, CountersAway, Limit, Taken, made
 from engine.stores.counters.redis_later import Correction, Later
-from engine.stores.counters.redis_link import Command, Link, Pending, Unsent
+from engine.stores.counters.redis_link import (
+    Command,
+    Link,
+    Pending,
+    Unsent,
+)
 from engine.stores.counters.redis_scripts import RENEW, TAKE
 from engine.stores.counters.windows import tick_of
+from engine.values.counters import (
+    HELD_AGAIN,
+    CounterKeys,
+    CountersAway,
+    Limit,
+    TakeResult,
+    made,
+)
 
 LEASE = 30.0
 TIMEOUT = 0.25
@@ -81,7 +93,7 @@ class Redis:
         """Ask whether the server is there. Raises CountersAway."""
         self._link.call(("PING",))
 
-    def in_doubt(self, asked: Asked) -> tuple[int, ...]:
+    def in_doubt(self, asked: CounterKeys) -> tuple[int, ...]:
         """Of which limits, by their indices, the server may have forgotten what was taken: it lost
         its data within the window or, for slots, came back within a lease."""
         if self._link.back_at < 0:  # it was never away
@@ -94,7 +106,7 @@ class Redis:
             if (lost < window if window else back < LEASE)
         )
 
-    def take(self, asked: Asked, costs: Sequence[int]) -> Taken:
+    def take(self, asked: CounterKeys, costs: Sequence[int]) -> TakeResult:
         self._link.check()
         self._count += 1
         lease = f"{self._name}:{self._count}"
@@ -124,12 +136,12 @@ class Redis:
         resets = [reset / 1e6 for reset in states[2::4]]
         if denied:
             waits = [wait / 1e6 if wait >= 0 else HELD_AGAIN for wait in states[3::4]]
-            return Taken(denied - 1, states[1::4], resets, None, waits)
+            return TakeResult(denied - 1, states[1::4], resets, None, waits)
         for at, (key, tick, _) in enumerate(places):
             if not tick:
                 self._hold(key, f"{lease}:{at + 1}", costs[at])
         receipt.buckets = states[::4]
-        return made(Taken, (None, states[1::4], resets, receipt, ()))
+        return made(TakeResult, (None, states[1::4], resets, receipt, ()))
 
     def _undo(self, receipt: _Receipt, before: Sequence[Correction], answer: Any) -> None:
         """Give back what a take has taken that was decided without its `answer`; None: that is not

@@ -19,9 +19,15 @@ import gevent
 from gevent.event import Event
 from gevent.lock import BoundedSemaphore
 
-from engine.stores.counters import CountersAway
-from engine.stores.counters.redis_link import UNHURRIED, Command, Link, Pending, Unsent
+from engine.stores.counters.redis_link import (
+    UNHURRIED,
+    Command,
+    Link,
+    Pending,
+    Unsent,
+)
 from engine.stores.counters.redis_scripts import SETTLE
+from engine.values.counters import CountersAway
 
 log = logging.getLogger("modelway")
 

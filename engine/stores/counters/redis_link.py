@@ -31,9 +31,9 @@ from redis.exceptions import ConnectionError as Broken
 from redis.exceptions import NoScriptError, RedisError, ResponseError
 from redis.retry import Retry
 
-from engine.stores.counters import CountersAway
 from engine.stores.counters.redis_mark import Mark
 from engine.stores.counters.redis_scripts import MARK, MARK_KEY, SCRIPTS
+from engine.values.counters import CountersAway
 
 log = logging.getLogger("modelway")
 

@@ -18,7 +18,7 @@ from typing import Any
 
 import lmdb
 
-from engine.rundir import prepare
+from engine.values.runtime_dir import prepare
 
 Transaction = Any
 """lmdb.Transaction; its stubs allow for buffers, which we do not ask for."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from struct import Struct
 
-from engine.stores.counters import HELD_AGAIN, State
+from engine.values.counters import HELD_AGAIN, State
 
 PAIR = Struct("<QQ")
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from struct import Struct
 
-from engine.stores.counters import State
+from engine.values.counters import State
 
 BUCKETS = 32
 FREE = BUCKETS + 1

@@ -20,7 +20,12 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from engine.stores.records.failures import BadUrl, DatabaseAway, RecordsError, failure
+from engine.stores.records.failures import (
+    BadUrl,
+    DatabaseAway,
+    RecordsError,
+    failure,
+)
 
 T = TypeVar("T")
 

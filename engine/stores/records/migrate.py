@@ -11,7 +11,7 @@ from pathlib import Path
 
 from sqlalchemy import Connection, inspect, text
 
-from engine.files import is_file
+from engine.source.files import is_file
 from engine.stores.records.database import Database, DatabaseAway, file_of
 from engine.stores.records.failures import DatabaseRefuses, WrongVersion
 from engine.stores.records.migrations import HEAD

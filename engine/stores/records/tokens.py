@@ -8,13 +8,13 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, Select, bindparam, insert, or_, select, update
 
-from engine import allowance
-from engine.allowance import Allowance
-from engine.network import networks
 from engine.stores.records.database import Database
 from engine.stores.records.failures import Clash, RecordsError
 from engine.stores.records.schema import tokens as table
-from engine.tokens import Caller
+from engine.values import quota
+from engine.values.caller import Caller
+from engine.values.client_address import networks
+from engine.values.quota import Quota
 
 _PAGE = 1000
 
@@ -43,17 +43,17 @@ class Token:
     previous_until: float | None = None
     note: str = ""
 
-    def limits(self, currency: str) -> tuple[Allowance, ...]:
+    def limits(self, currency: str) -> tuple[Quota, ...]:
         """What it may use at most. ValueError for what is not understood, or other money."""
         found = []
         if self.rate is not None:
-            found.append(allowance.count("requests", self.rate))
+            found.append(quota.count("requests", self.rate))
         if self.token_budget is not None:
-            found.append(allowance.count("tokens", self.token_budget))
+            found.append(quota.count("tokens", self.token_budget))
         if self.budget is not None:
-            found.append(allowance.money(self.budget, currency))
+            found.append(quota.money(self.budget, currency))
         if self.concurrency is not None:
-            found.append(Allowance("concurrency", self.concurrency))
+            found.append(Quota("concurrency", self.concurrency))
         return tuple(found)
 
     def caller(self, digest: str, currency: str) -> Caller:

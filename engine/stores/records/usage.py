@@ -11,7 +11,7 @@ import orjson
 from sqlalchemy import Connection, event, text
 from sqlalchemy.exc import DataError, IntegrityError
 
-from engine.ledger import NAMES, Row, named
+from engine.stores.ledger.entry import NAMES, Row, named
 from engine.stores.records.database import Database
 from engine.stores.records.failures import RecordsError
 from engine.stores.records.schema import usage

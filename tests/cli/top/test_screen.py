@@ -9,8 +9,13 @@ from engine.cli.top.change import Change, Look
 from engine.cli.top.figures import figures
 from engine.cli.top.screen import screen
 from engine.cli.top.source import samples_of
-from engine.cli.top.words import money, number, seconds, share
-from engine.telemetry import names
+from engine.cli.top.words import (
+    money,
+    number,
+    seconds,
+    share,
+)
+from engine.telemetry.metrics import definitions
 from tests.support.metrics import Shown
 
 
@@ -20,7 +25,7 @@ def look(shown, at=0.0):
 
 def computed(fill):
     shown = Shown()
-    shown[names.RELOAD_OK].set(1)
+    shown[definitions.RELOAD_OK].set(1)
     before = look(shown)
     fill(shown)
     return figures(Change(before, look(shown, 2.0)))
@@ -57,7 +62,7 @@ def test_models_upstreams_and_operations_stand_with_the_busiest_first():
 def test_an_open_breaker_is_shown_first_and_said_above():
     def fill(shown):
         busy(shown)
-        shown[names.BREAKER].labels("anthropic", "claude/claude-4").set(2)
+        shown[definitions.BREAKER].labels("anthropic", "claude/claude-4").set(2)
 
     told = computed(fill)
     assert (told.upstreams[0].name, told.upstreams[0].breaker) == ("anthropic", "open")
@@ -67,9 +72,9 @@ def test_an_open_breaker_is_shown_first_and_said_above():
 @pytest.mark.parametrize(
     ("metric", "value", "words"),
     [
-        (names.RECORDS_AWAY, 1, "the database of tokens is away"),
-        (names.RELOAD_OK, 0, "the last reload of the config was refused"),
-        (names.LEDGER_AGE, 90, "the ledger is 90 s behind, 0 rows"),
+        (definitions.RECORDS_AWAY, 1, "the database of tokens is away"),
+        (definitions.RELOAD_OK, 0, "the last reload of the config was refused"),
+        (definitions.LEDGER_AGE, 90, "the ledger is 90 s behind, 0 rows"),
     ],
 )
 def test_what_somebody_has_to_see_is_said(metric, value, words):

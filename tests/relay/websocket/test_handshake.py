@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from engine.errors import GatewayError
 from engine.relay.websocket.handshake import (
     answer_to,
     asked,
@@ -15,6 +14,7 @@ from engine.relay.websocket.handshake import (
     offered,
     switching,
 )
+from engine.values.errors import GatewayError
 from tests.support.frames import KEY, accept
 
 RIGHT = {

@@ -15,8 +15,8 @@ from websockets.frames import Opcode
 from engine.relay.websocket.frames import FrameWriter
 from engine.relay.websocket.handshake import deflate_offer, deflate_taken, deflating
 from engine.relay.websocket.outbox import FULL
-from engine.relay.websocket.session import Limits
-from engine.usage import Usage
+from engine.relay.websocket.session import SessionLimits
+from engine.values.usage import Usage
 from tests.support.frames import (
     BINARY,
     CLOSE,
@@ -133,7 +133,7 @@ def test_pings_are_answered_while_the_other_side_takes_nothing(way):
 
 @pytest.mark.parametrize("way", WAYS)
 def test_pings_are_answered_while_the_one_who_pings_is_being_sent_much(way):
-    with session(Limits(max_pings=2000), small=True) as between:
+    with session(SessionLimits(max_pings=2000), small=True) as between:
         here, there = ends(between, way)
         there.send(BINARY, b"x" * (FULL - 70_000))
         until(lambda: between.channels[0 if way == "caller" else 1].outbox.backlog)
@@ -353,7 +353,7 @@ BREACHES = {
 @pytest.mark.parametrize("case", BREACHES)
 def test_who_breaks_the_rules_is_told_so_and_the_other_that_it_is_over(case, way):
     make, code, passed = BREACHES[case]
-    with session(Limits(max_message=1000), error=lambda words: b"error") as between:
+    with session(SessionLimits(max_message=1000), error=lambda words: b"error") as between:
         here, there = ends(between, way)
         here.sock.sendall(make(here.mask))
         told, words = here.closed()
@@ -382,7 +382,7 @@ def test_what_comes_before_a_breach_passes(way):
 
 
 def test_an_idle_session_is_closed_with_words():
-    with session(Limits(idle=0.3)) as between:
+    with session(SessionLimits(idle=0.3)) as between:
         begun = time.monotonic()
         between.caller.text("hello")
         assert between.upstream.next().data == b"hello"
@@ -392,7 +392,7 @@ def test_an_idle_session_is_closed_with_words():
 
 
 def test_a_session_ends_when_it_is_too_long_whatever_is_said():
-    with session(Limits(session=0.6)) as between:
+    with session(SessionLimits(session=0.6)) as between:
         talking = gevent.spawn(chatter, between.caller)
         while (got := between.upstream.next()).opcode != CLOSE:
             assert got.data == b"and"
@@ -408,7 +408,7 @@ def chatter(peer):
 
 @pytest.mark.parametrize("way", WAYS)
 def test_a_side_that_is_silent_is_asked_and_then_given_up(way):
-    with session(Limits(ping=0.6)) as between:
+    with session(SessionLimits(ping=0.6)) as between:
         here, there = ends(between, way)
         answering = gevent.spawn(answer_pings, there)
         assert here.next() == Got(PING, True, b"")
@@ -427,7 +427,7 @@ def answer_pings(peer):
 
 
 def test_two_who_answer_pings_may_be_silent_for_long():
-    with session(Limits(ping=0.5)) as between:
+    with session(SessionLimits(ping=0.5)) as between:
         answering = [
             gevent.spawn(answer_pings, peer) for peer in (between.caller, between.upstream)
         ]
@@ -520,7 +520,7 @@ NOISE = st.lists(
 @settings(max_examples=150, deadline=None)
 @given(noise=NOISE)
 def test_random_bytes_end_in_a_close_and_never_in_an_error(way, noise):
-    with session(Limits(max_message=1000), error=lambda words: b"error") as between:
+    with session(SessionLimits(max_message=1000), error=lambda words: b"error") as between:
         here, there = ends(between, way)
         for data in noise:
             here.sock.sendall(data)
@@ -542,7 +542,7 @@ def test_random_bytes_end_in_a_close_and_never_in_an_error(way, noise):
 @pytest.mark.parametrize("opcode", [PING, PONG], ids=["pings", "pongs that answer nothing"])
 @pytest.mark.parametrize("way", WAYS)
 def test_a_side_that_pings_without_end_is_told_1008(way: str, opcode: int):
-    with session(Limits(max_pings=20)) as between:
+    with session(SessionLimits(max_pings=20)) as between:
         one, other = ends(between, way)
         for number in range(40):
             one.send(opcode, b"%d" % number)
@@ -557,7 +557,7 @@ def test_a_side_that_pings_without_end_is_told_1008(way: str, opcode: int):
 
 
 def test_pongs_that_answer_pings_of_the_other_side_are_not_counted():
-    with session(Limits(max_pings=5)) as between:
+    with session(SessionLimits(max_pings=5)) as between:
         for number in range(5):
             between.caller.send(PING, b"%d" % number)
             assert between.caller.next() == Got(PONG, True, b"%d" % number)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from websockets.frames import Frame, Opcode
 
-from engine.exchange import Passed
+from engine.exchange.exchange import Passed
 from engine.relay.websocket.tally import LONGEST_PUT_TOGETHER, Tally
-from engine.usage import Usage
+from engine.values.usage import Usage
 
 TEXT, BINARY, CONT = Opcode.TEXT, Opcode.BINARY, Opcode.CONT
 

@@ -16,7 +16,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from engine.stores.counters.ahead import Ahead
-from engine.stores.counters.hand import FEWEST, MARKED, MOST, OFTEN, SPAN
+from engine.stores.counters.hand import (
+    FEWEST,
+    MARKED,
+    MOST,
+    OFTEN,
+    SPAN,
+)
 from engine.stores.counters.memory import Memory
 from tests.stores.counters.test_stores import Model
 from tests.support.counters import ROOT, Clock, Limit, left, take

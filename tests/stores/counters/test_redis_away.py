@@ -11,11 +11,11 @@ import gevent
 import pytest
 from redis.exceptions import ConnectionError as Broken
 
-from engine.stores.counters import CountersAway
 from engine.stores.counters import redis_later as later
 from engine.stores.counters.redis import Redis
 from engine.stores.counters.redis_link import Link, Unsent
 from engine.stores.counters.redis_scripts import MARK_KEY, RENEW, TAKE
+from engine.values.counters import CountersAway
 from tests.support import redis_server
 from tests.support.counters import PATIENT, Limit, Worker, arrived, take, workers
 

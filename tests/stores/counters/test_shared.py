@@ -10,10 +10,10 @@ from pathlib import Path
 import lmdb
 import pytest
 
-from engine.rundir import rundir
-from engine.stores.counters import CountersAway
 from engine.stores.counters.memory import Memory
 from engine.stores.counters.shared import Shared, attach, detach
+from engine.values.counters import CountersAway
+from engine.values.runtime_dir import rundir
 from tests.support.counters import Clock, Limit, left, take
 
 

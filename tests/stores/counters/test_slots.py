@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from engine.stores.counters import State, slots
+from engine.stores.counters import slots
+from engine.values.counters import State
 
 
 def everybody(worker: int) -> bool:

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from engine.stores.counters import HELD_AGAIN
 from engine.stores.counters.windows import BUCKETS, tick_of
+from engine.values.counters import HELD_AGAIN
 from tests.support.counters import SECOND, Limit
 
 

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.stores.counters import State, windows
+from engine.stores.counters import windows
+from engine.values.counters import State
 
 NOW = 1_700_000_000_000_000
 SECOND = 1_000_000

@@ -9,7 +9,7 @@ import psycopg
 import pytest
 from sqlalchemy import text
 
-from engine.ledger import Entry, decode, encode
+from engine.stores.ledger.entry import Entry, decode, encode
 from engine.stores.records.database import Database, DatabaseAway, open_database
 from engine.stores.records.migrate import upgrade
 from engine.stores.records.totals import Which, totals

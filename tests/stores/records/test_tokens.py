@@ -6,13 +6,13 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import text
 
-from engine.allowance import Allowance
 from engine.stores.records import tokens
 from engine.stores.records.database import open_database
 from engine.stores.records.failures import Clash
 from engine.stores.records.migrate import upgrade
 from engine.stores.records.tokens import Token, UnknownToken
-from engine.tokens import digest, new_secret
+from engine.values.caller import digest, new_secret
+from engine.values.quota import Quota
 
 NOW = 1_800_000_000.25
 FULL = Token(
@@ -165,10 +165,10 @@ def test_a_caller_has_the_bounds_of_its_token():
     assert caller.ips == FULL.ips
     assert caller.expires == FULL.expires
     assert caller.limits == (
-        Allowance("requests", 60, 60.0),
-        Allowance("tokens", 1_000_000, 86_400.0),
-        Allowance("spend", 20 * 10**9, 30 * 86_400.0),
-        Allowance("concurrency", 10, 0.0),
+        Quota("requests", 60, 60.0),
+        Quota("tokens", 1_000_000, 86_400.0),
+        Quota("spend", 20 * 10**9, 30 * 86_400.0),
+        Quota("concurrency", 10, 0.0),
     )
 
 

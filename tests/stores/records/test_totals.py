@@ -2,8 +2,15 @@
 
 import pytest
 
-from engine.ledger import Entry, decode, encode
-from engine.stores.records.totals import KINDS, Total, Which, known, names, totals
+from engine.stores.ledger.entry import Entry, decode, encode
+from engine.stores.records.totals import (
+    KINDS,
+    Total,
+    Which,
+    known,
+    names,
+    totals,
+)
 from engine.stores.records.usage import Books
 
 DAY = 86_400.0

@@ -6,7 +6,13 @@ from dataclasses import asdict, replace
 import pytest
 from sqlalchemy import event, select
 
-from engine.ledger import Entry, decode, encode, mended, named
+from engine.stores.ledger.entry import (
+    Entry,
+    decode,
+    encode,
+    mended,
+    named,
+)
 from engine.stores.records.database import open_database
 from engine.stores.records.failures import DatabaseAway, DatabaseRefuses
 from engine.stores.records.migrate import upgrade

@@ -1,0 +1,50 @@
+"""Traces as a config asks for them: their parts put together, in the worker that keeps them.
+
+Whoever imports this needs the extra `otel`.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+
+from engine.app.gauges import of_exporter
+from engine.app.telemetry import Observing, version
+from engine.config.model import Config
+from engine.config.traces import Traces
+from engine.exchange.exchange import Observer
+from engine.telemetry.tracing import traces
+from engine.telemetry.tracing.exporter import Exporter
+from engine.telemetry.tracing.otlp import Encoder, refused
+from engine.telemetry.tracing.resource import resource
+from engine.telemetry.tracing.spans import Peer
+from engine.telemetry.tracing.trace_context import Sampler
+from engine.upstream.client.address import origin_of
+from engine.upstream.post import Post
+from engine.values.throttle import LogThrottle
+
+
+def tracing(config: Config, said: Traces, told: Observing) -> Observer:
+    """What is to be told of the beginning of each exchange; `told` gets all the rest.
+
+    The spans go out in the background from now on.
+    """
+    ours = version()
+    encoder = Encoder(resource(os.environ, ours, platform.node(), os.getpid()), ours)
+    post = Post(said.url, {"content-type": "application/x-protobuf", **said.headers})
+    exporter = Exporter(encoder.encode, post, refused, complain=LogThrottle().say)
+    if told.background:
+        exporter.start()
+    told.closing += [post.close, exporter.close]
+    told.readings.append(of_exporter(exporter))
+    made = traces.Traces(Sampler(said.sample), exporter.add, _peers(config))
+    told.observers.append(made.ended)
+    return made.begin
+
+
+def _peers(config: Config) -> dict[str, Peer]:
+    origins = {name: origin_of(upstream.url) for name, upstream in config.upstreams.items()}
+    return {
+        name: Peer(config.upstreams[name].dialect, origin.unix_path or origin.host, origin.port)
+        for name, origin in origins.items()
+    }

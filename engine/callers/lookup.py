@@ -1,0 +1,46 @@
+"""A token of the records' database by its name, for who only looks: nothing is made or changed."""
+
+from __future__ import annotations
+
+from engine.source.files import is_file
+from engine.source.problem import did_you_mean
+from engine.stores.records import tokens
+from engine.stores.records.database import Database, file_of, open_database
+from engine.stores.records.failures import RecordsError
+from engine.stores.records.migrate import check_version
+from engine.values.caller import Caller
+
+
+class CannotSay(Exception):
+    """The token cannot be looked up, or is not there; `str` says why and what to do."""
+
+
+def caller(url: str, name: str, currency: str) -> Caller:
+    """Who the token of this name belongs to, as the gateway would take it. Raises CannotSay."""
+    try:
+        database = open_database(url)
+        try:
+            return _caller(database, name, currency)
+        finally:
+            database.close()
+    except RecordsError as error:
+        raise CannotSay(f"token '{name}' is not in the config, and {error}") from error
+
+
+def _caller(database: Database, name: str, currency: str) -> Caller:
+    file = file_of(database)
+    if file is not None and not is_file(file):
+        raise RecordsError(f"there is no database {file} yet: `modelway token create` makes it")
+    if not check_version(database):
+        raise RecordsError(
+            f"the tables of {database.shown} are not up to date: `modelway serve` and `modelway "
+            "token` bring them there"
+        )
+    try:
+        token = tokens.named(database, name)
+        return token.caller(token.sha256, currency)
+    except tokens.UnknownToken as error:
+        hint = did_you_mean(name, tokens.names_near(database, name)) or "it has none yet"
+        raise RecordsError(f"not in {database.shown}; {hint}") from error
+    except ValueError as error:
+        raise RecordsError(f"its record in {database.shown} makes no sense: {error}") from error

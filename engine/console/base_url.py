@@ -1,0 +1,33 @@
+"""The address under which a caller reached the gateway."""
+
+from __future__ import annotations
+
+import re
+
+from engine.config.model import Server
+from engine.exchange.exchange import Exchange
+from engine.values.client_address import within
+
+_HOST = re.compile(r"(?:[A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(?::[0-9]{1,5})?")
+
+
+def base_of(exchange: Exchange, server: Server) -> str:
+    """`https://host:port` without a final slash, safe to show: `server.base_url`, or what the
+    request says. X-Forwarded-Proto and -Host count from `server.trusted_proxies` alone."""
+    if server.base_url:
+        return server.base_url
+    scheme = str(exchange.environ.get("wsgi.url_scheme", "http"))
+    host = exchange.header("HTTP_HOST") or ""
+    if within(str(exchange.environ.get("REMOTE_ADDR", "")), server.trusted_proxies):
+        scheme = _last(exchange.header("HTTP_X_FORWARDED_PROTO")) or scheme
+        host = _last(exchange.header("HTTP_X_FORWARDED_HOST")) or host
+    if scheme.lower() not in ("http", "https"):
+        scheme = "http"
+    if not _HOST.fullmatch(host):
+        host = "localhost"
+    return f"{scheme.lower()}://{host}"
+
+
+def _last(said: str | None) -> str:
+    """The value that the nearest proxy added."""
+    return (said or "").rpartition(",")[2].strip()

@@ -1,0 +1,108 @@
+"""One OpenAPI document of all that a plan routes, as callers see it."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from engine.console.document_components import Components
+from engine.plan.make import Plan, Route
+from engine.spec import path_templates
+from engine.spec.security import Carrier
+
+_ABOUT = (
+    "What this gateway serves. A path takes the token where its security says; a pasted token "
+    "stays in this page."
+)
+_OURS = frozenset({"operationId", "security", "servers", "tags", "callbacks", "parameters"})
+_ODD = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+def merged(plan: Plan, base: str) -> dict[str, Any]:
+    """The document. Paths are whole, the only server is `base`; an operation is named as in
+    gateway.yaml (`spec.operationId`) and stands once, under the first of its prefixes."""
+    made = _Merger(plan)
+    for route in plan.routes:
+        made.add(route)
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "Modelway", "version": "1", "description": _ABOUT},
+        "servers": [{"url": base}],
+        "tags": [{"name": name, **more} for name, more in made.tags.items()],
+        "paths": made.paths,
+        "components": {**made.components.made, "securitySchemes": made.schemes},
+    }
+
+
+class _Merger:
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.components = Components()
+        self.paths: dict[str, dict[str, Any]] = {}
+        self.schemes: dict[str, Any] = {}
+        self.tags: dict[str, dict[str, str]] = {}
+        self._taken: set[tuple[str, str]] = set()
+
+    def add(self, route: Route) -> None:
+        """Add a route's operation, unless another one is on its path: the gateway then answers
+        both the same way, and shows the first."""
+        operation = route.operation
+        template = operation.mounts[0] + operation.path
+        shape = (operation.method, path_templates.shape(template))
+        if shape in self._taken:
+            return
+        self._taken.add(shape)
+        node = self.plan.specifications[operation.spec].node(operation)
+        copied = self.components.copy(node, operation.spec)
+        said = {key: below for key, below in copied.items() if key not in _OURS}
+        if also := ", ".join(f"`{mount}{operation.path}`" for mount in operation.mounts[1:]):
+            said["description"] = f"{said.get('description', '')}\n\nAlso at {also}.".strip()
+        if parameters := self._parameters(route):
+            said["parameters"] = parameters
+        self.paths.setdefault(template, {})[operation.method.lower()] = {
+            "operationId": operation.id,
+            "tags": [self._tag(operation.spec, tag) for tag in _texts(copied.get("tags"))],
+            **said,
+            "security": self._security(route),
+        }
+
+    def _parameters(self, route: Route) -> list[Any]:
+        """The operation's parameters, and those of its path that it does not replace."""
+        operation = route.operation
+        document = self.plan.specifications[operation.spec].library.document
+        item = document.get("paths").get(operation.path)
+        found: dict[tuple[str, str], Any] = {}
+        for holder in (item, item.get(operation.method.lower())):
+            for one in holder.get("parameters").elements():
+                place = (one.text("in"), one.text("name"))
+                found[place] = self.components.copy(one, operation.spec)
+        return list(found.values())
+
+    def _tag(self, spec: str, tag: str) -> str:
+        """A tag of a document under a name that says which document it is of."""
+        name = f"{spec}: {tag}"
+        if name not in self.tags:
+            listed = self.plan.specifications[spec].library.document.get("tags").elements()
+            words = next((t.text("description") for t in listed if t.text("name") == tag), "")
+            self.tags[name] = {"description": words} if words else {}
+        return name
+
+    def _security(self, route: Route) -> list[dict[str, list[str]]]:
+        """Where the token may stand, as far as OpenAPI has words for it: none for a subprotocol."""
+        if route.public:
+            return []
+        return [self._scheme(one) for one in route.carriers if one.kind != "subprotocol"]
+
+    def _scheme(self, carrier: Carrier) -> dict[str, list[str]]:
+        """The security scheme for a place of the token; one for each place in all."""
+        if carrier.kind in ("bearer", "basic"):
+            name, said = carrier.kind, {"type": "http", "scheme": carrier.kind}
+        else:
+            name = f"{carrier.kind}-{_ODD.sub('_', carrier.name)}"
+            said = {"type": "apiKey", "in": carrier.kind, "name": carrier.name}
+        self.schemes[name] = {**said, "description": "The token that this platform gave you."}
+        return {name: []}
+
+
+def _texts(said: Any) -> list[str]:
+    return [one for one in said if isinstance(one, str)] if isinstance(said, list) else ["all"]

@@ -1,1 +1,0 @@
-"""What changes between two configs in effect, whatever changed in their text."""

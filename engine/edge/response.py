@@ -1,0 +1,115 @@
+"""A response on its way out through Falcon, and the end of its exchange."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
+
+import falcon
+
+from engine.exchange.exchange import Exchange, Response
+
+log = logging.getLogger("modelway")
+
+
+class Sent(falcon.Response):
+    """Falcon's response, whose headers can be set without being looked at one by one."""
+
+    @property
+    def head(self) -> dict[str, str]:
+        """All headers but cookies; their names are in lower case."""
+        return self._headers
+
+
+def send(
+    resp: Sent,
+    exchange: Exchange,
+    response: Response,
+    after: Sequence[Callable[[], None]] = (),
+) -> None:
+    """Give Falcon a response to send. `after` runs when the answer is out, or was given up."""
+    resp.status = response.status
+    fields = resp.head
+    fields.clear()
+    fields.update(response.headers)
+    if len(fields) < len(response.headers) or "set-cookie" in fields:
+        fields.clear()
+        for name, value in response.headers:
+            resp.append_header(name, value)
+    if response.own is not None:
+        fields |= response.own
+    length = int(fields.get("content-length", -1))
+    for name in exchange.dialect.request_id_headers:
+        fields[name] = exchange.request_id
+    body = response.body
+    if isinstance(body, bytes):
+        length = exchange.record.bytes_out = len(body)
+        fields["content-length"] = str(length)
+        body = (body,)
+    resp.stream = sending = _Sending(body, exchange, length, after)
+    if not has_body(exchange, response):
+        sending.close()  # Falcon sends none, and never closes it
+
+
+def has_body(exchange: Exchange, response: Response) -> bool:
+    """Whether the answer has a body on the wire (RFC 9110 6.4.1)."""
+    return exchange.method != "HEAD" and response.status not in (204, 304)
+
+
+class _Sending:
+    """A response's body on its way out, of `length` bytes (-1: unknown).
+
+    The exchange ends before the last byte leaves: whoever has the whole answer is in the ledger,
+    even when this worker is killed now, and what was taken for the request is given back. Closing
+    it ends what did not get so far, and runs `after`. `pipeline` is its body's (`PushStream`).
+    """
+
+    def __init__(
+        self,
+        body: Iterable[bytes],
+        exchange: Exchange,
+        length: int,
+        after: Sequence[Callable[[], None]],
+    ) -> None:
+        self.pipeline = getattr(body, "pipeline", None)
+        self._body = body
+        self._exchange = exchange
+        self._left = length
+        self._after = after
+
+    def __iter__(self) -> Iterator[bytes]:
+        if self._left < 0:
+            return chain(self._body, _ending(self._exchange))
+        return self._counted(iter(self._body), self._left)
+
+    def _counted(self, body: Iterator[bytes], left: int) -> Iterator[bytes]:
+        for data in body:
+            left -= len(data)
+            if left == 0:
+                data += b"".join(body)  # nothing, but only now it knows that it is over
+                self._exchange.end()
+            yield data
+        self._exchange.end()
+
+    def close(self) -> None:
+        self._exchange.end()
+        after, self._after = self._after, ()
+        for each in after:
+            try:
+                each()
+            except Exception:
+                log.exception("request %s: a step after it failed", self._exchange.request_id)
+
+    def __del__(self) -> None:
+        """A server that cannot send the head drops the body unread and unclosed."""
+        record = self._exchange.record
+        if self._exchange.on_end and record.outcome == "complete":
+            record.end(500, "failed", "internal_error")
+        self.close()
+
+
+def _ending(exchange: Exchange) -> Iterator[bytes]:
+    """No more bytes, and the end of the exchange."""
+    exchange.end()
+    yield from ()

@@ -1,0 +1,224 @@
+"""Falcon's router for a gateway: finds routes on the raw path, answers misses as errors of ours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+from urllib.parse import parse_qsl
+
+import falcon
+
+from engine import dialects
+from engine.edge.cors import Cors
+from engine.edge.endpoint import RequestLifecycle, Responder, raw_target
+from engine.edge.request_body import START_RESPONSE
+from engine.edge.response import Sent
+from engine.exchange.exchange import Exchange, Handler, Response
+from engine.exchange.upgrade import wants_websocket
+from engine.source.problem import near
+from engine.spec.path_templates import (
+    Found,
+    Missed,
+    PathTree,
+    Spans,
+    shape,
+    unsafe,
+    variables,
+)
+from engine.spec.query_string import wrong
+from engine.values.errors import GatewayError
+from engine.values.listen_address import ListenAddress
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """One method of one path: what Falcon's `add_route` is given."""
+
+    method: str
+    mount: str
+    wide: tuple[str, ...]
+    responder: Responder
+    query: tuple[tuple[str, str], ...] = ()
+
+
+class _Variants:
+    """The operations of one method and path, told apart by what the query says."""
+
+    __slots__ = ("_all", "only")
+
+    def __init__(self) -> None:
+        self._all: list[tuple[Resource, list[str]]] = []
+        self.only: Resource | None = None
+
+    def add(self, resource: Resource, names: list[str]) -> None:
+        """Add one, unless the query it asks for is taken; `names` are its own variables."""
+        if all(known.query != resource.query for known, _ in self._all):
+            self._all.append((resource, names))
+            self._all.sort(key=lambda entry: -len(entry[0].query))
+        alone = len(self._all) == 1 and not self._all[0][0].query
+        self.only = self._all[0][0] if alone else None
+
+    def choose(self, query: str, variables: Spans) -> tuple[Resource, Spans] | None:
+        """The one that asks for most of what the query says, and its variables."""
+        said = set(parse_qsl(query, keep_blank_values=True))
+        for resource, names in self._all:
+            if said.issuperset(resource.query):
+                return resource, dict(zip(names, variables.values(), strict=True))
+        return None
+
+
+class Router:
+    """The interface that falcon.App asks of a router: `add_route` and `find`.
+
+    `pages` are the gateway's own, by path, where no route has it. `hint` ends the message for a
+    path that does not exist.
+    """
+
+    def __init__(self, lifecycle: RequestLifecycle, hint: str = "") -> None:
+        self._hint = hint
+        self.pages: dict[str, Responder] = {}
+        self._tree = PathTree()
+        self._plain: dict[tuple[str, str], tuple[Any, Any, dict[str, Any], str]] = {}
+        self._variants: dict[tuple[str, str, tuple[str, ...]], _Variants] = {}
+        self._door = lifecycle
+        others = [dialects.get(name) for name in dialects.names() if name != "openai"]
+        self._speaking = [*others, dialects.get("openai")]
+
+    def add_route(self, uri_template: str, resource: Resource, **_: Any) -> None:
+        """Add one method of a path; the variables named in `wide` may hold slashes."""
+        key = (shape(uri_template), resource.method, resource.wide)
+        if key not in self._variants:
+            self._variants[key] = _Variants()
+            self._tree.add(uri_template, resource.method, self._variants[key], resource.wide)
+        self._variants[key].add(resource, variables(uri_template))
+
+    def find(self, uri: str, req: falcon.Request) -> tuple[Any, Any, dict[str, Any], str]:
+        """The responder for a request: there always is one, if only to say what is missing."""
+        path, _, query = raw_target(req.env).partition("?")
+        if not query and (plain := self._plain.get((path, req.method))) is not None:
+            return plain
+        odd = unsafe(path) or wrong(query)
+        if odd is not None:
+            responder = self._door.endpoint(partial(_refuse, odd), self._speaking)
+            return self, {req.method: responder}, {"mount": "", "variables": {}}, uri
+        found = self._tree.find(path, req.method)
+        if isinstance(found, Found):
+            variants: _Variants = found.value
+            chosen: tuple[Resource, Spans] | None
+            if variants.only is not None:
+                chosen = variants.only, found.variables
+            else:
+                chosen = variants.choose(query, found.variables)
+            if chosen is not None:
+                resource, spans = chosen
+                params = {"mount": resource.mount, "variables": spans}
+                route = resource, {req.method: resource.responder}, params, uri
+                if variants.only is not None and not spans and "%" not in path:
+                    self._plain[path, req.method] = route  # one for each path without variables
+                return route
+            found = Missed((), ())
+        page = self.pages.get(path)
+        if page is not None and req.method in ("GET", "HEAD"):
+            return self, {req.method: page}, {"mount": "", "variables": {}}, uri
+        responder = self._door.endpoint(
+            partial(_miss, found, self._door.cors, self._hint), self._speaking
+        )
+        return self, {req.method: responder}, {"mount": "", "variables": {}}, uri
+
+
+class Application(falcon.App):  # type: ignore[type-arg]
+    """Falcon's application; it lets an endpoint reach the server's side of the answer.
+
+    `telemetry` is the application on the listener of metrics and health, and `telemetry_address`
+    that listener's address. A server that knows its listeners asks `on_listener` what to call.
+
+    `leaving` is for the server to call when it is to stop, `interrupt` when the time of requests
+    that are still open is over, `close` when its worker ends and no request is open, and
+    `malformed` with what it answered itself: request id, status and address of the caller.
+    """
+
+    interrupt: Callable[[], None] = staticmethod(lambda: None)
+    leaving: Callable[[], None] = staticmethod(lambda: None)
+    close: Callable[[], None] = staticmethod(lambda: None)
+    malformed: Callable[[str, int, str], None] = staticmethod(lambda name, status, address: None)
+
+    telemetry: Application | None = None
+    telemetry_address: ListenAddress | None = None
+
+    def __call__(self, env: dict[str, Any], start_response: Any) -> Any:
+        """For a server that tells listeners apart by their sockets alone, as gunicorn's workers."""
+        sock = env.get("gunicorn.socket")
+        if self.telemetry is None or sock is None:
+            return self.serve(env, start_response)
+        return self.on_listener(sock.getsockname())(env, start_response)
+
+    def serve(self, env: dict[str, Any], start_response: Any) -> Any:
+        """Answer a request of this application's own listener."""
+        env[START_RESPONSE] = start_response
+        return super().__call__(env, start_response)
+
+    def on_listener(self, name: Any) -> Callable[[dict[str, Any], Any], Any]:
+        """What serves the requests of a listener, given its socket's name: the API, or the pages
+        of metrics and health."""
+        if self.telemetry is not None and self.is_telemetry(name):
+            return self.telemetry.serve
+        return self.serve
+
+    def is_telemetry(self, name: Any) -> bool:
+        """Whether a listener, given its socket's name, is that of metrics and health."""
+        return self.telemetry_address is not None and self.telemetry_address.matches(name)
+
+
+def application(
+    lifecycle: RequestLifecycle, pages: Mapping[str, Handler] | None = None, hint: str = ""
+) -> Application:
+    """A Falcon application without routes, whose every answer is one of ours; `pages` are those
+    that it has besides, by path, and `hint` ends its message for an unknown path."""
+    made = Router(lifecycle, hint)
+    made.pages.update({path: lifecycle.page(handler) for path, handler in (pages or {}).items()})
+    router: Any = made  # Falcon asks for its own router's type, but not for more than this
+    app = Application(router=router, response_type=Sent)
+    app.malformed = lifecycle.malformed
+    app.resp_options.default_media_type = None  # type: ignore[assignment]
+    app.add_error_handler((Exception, falcon.HTTPError), lifecycle.unexpected)
+    return app
+
+
+def _refuse(odd: str, exchange: Exchange) -> Response:
+    """400 for a path or query that is not one."""
+    raise GatewayError(400, "invalid_path", f"The request's address cannot be served: {odd}.")
+
+
+def _miss(missed: Missed, cors: Cors, more: str, exchange: Exchange) -> Response:
+    """404 for a path that is not there, 405 for one that takes other methods, 426 for a WebSocket
+    where there is none; a browser that asks what may be sent there is told."""
+    if missed.allowed and not missed.verbs:
+        if cors.asks_first(exchange):
+            return cors.answer(exchange, missed.allowed)
+        if wants_websocket(exchange.environ):
+            raise _no_websocket(missed.allowed)
+        raise GatewayError(
+            405,
+            "method_not_allowed",
+            f"{exchange.method} is not allowed here; {' and '.join(missed.allowed)} is.",
+            headers=[("allow", ", ".join(missed.allowed))],
+        )
+    shown = exchange.path[:200]
+    verb = ":" + exchange.path.rpartition(":")[2]
+    meant = near(verb, missed.verbs) if missed.verbs else None
+    hint = f" Did you mean '{meant}'?" if meant else more
+    raise GatewayError(404, "not_found", f"There is no {exchange.method} {shown}.{hint}")
+
+
+def _no_websocket(allowed: Sequence[str]) -> GatewayError:
+    """426: clients that try a WebSocket first send an ordinary request at once, where they would
+    try again on a 405. `Upgrade` names the protocol to use (RFC 9110 15.5.22)."""
+    message = f"There is no WebSocket here; send {' or '.join(allowed)} over HTTP/1.1."
+    headers = [
+        ("upgrade", "HTTP/1.1"),
+        ("connection", "Upgrade"),
+        ("allow", ", ".join(allowed)),
+    ]
+    return GatewayError(426, "upgrade_required", message, headers=headers)

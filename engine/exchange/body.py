@@ -1,0 +1,147 @@
+"""A request's body: in memory while it is small, in a temporary file beyond that."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from mmap import ACCESS_READ, mmap
+from typing import IO, Protocol
+
+from engine.values.errors import GatewayError
+
+IN_MEMORY = 1_000_000
+"""Bytes of a body that are kept in memory; a larger one spools to disk."""
+
+_CHUNK = 65_536
+
+
+class Stream(Protocol):
+    """Where a body is read from: WSGI's `wsgi.input`."""
+
+    def read(self, size: int, /) -> bytes: ...
+
+
+class Body:
+    """Bytes to send on: pieces of memory and of files, in order, readable more than once."""
+
+    __slots__ = ("_file", "_map", "pieces", "size")
+
+    def __init__(self, data: bytes = b"", file: IO[bytes] | None = None, size: int = 0) -> None:
+        self._file = file
+        self._map: mmap | None = None
+        self.size = size if file is not None else len(data)
+        self.pieces: list[bytes | tuple[int, int]] = [(0, size)] if file is not None else [data]
+
+    @property
+    def buffer(self) -> bytes | mmap:
+        """The whole body as it was received, for searching and parsing."""
+        if self._file is None:
+            piece = self.pieces[0]
+            assert isinstance(piece, bytes)
+            return piece
+        if self._map is None:
+            self._map = mmap(self._file.fileno(), 0, access=ACCESS_READ)
+        return self._map
+
+    @property
+    def whole(self) -> bytes | None:
+        """All bytes, when they are in memory; None for a body on disk."""
+        return self.pieces[0] if isinstance(self.pieces[0], bytes) else None
+
+    def chunks(self) -> Iterator[bytes]:
+        """All bytes in order, at most 64 KB at a time from a file."""
+        for piece in self.pieces:
+            if isinstance(piece, bytes):
+                yield piece
+                continue
+            assert self._file is not None
+            at, end = piece
+            while at < end:
+                self._file.seek(at)
+                data = self._file.read(min(_CHUNK, end - at))
+                at += len(data)
+                yield data
+
+    def with_replaced(self, *replacements: tuple[int, int, bytes]) -> Body:
+        """This body with the bytes from start to end of each replaced; every other unchanged.
+
+        The replacements do not overlap. Only for a body as it was received.
+        """
+        pieces: list[bytes | tuple[int, int]] = []
+        at = 0
+        for start, end, new in sorted(replacements):
+            pieces += [(at, start), new]
+            at = end
+        pieces.append((at, self.size))
+        if self._file is None:
+            data = self.buffer
+            return Body(b"".join(p if isinstance(p, bytes) else data[p[0] : p[1]] for p in pieces))
+        made = Body.__new__(Body)
+        made._file, made._map = self._file, self._map
+        made.pieces = pieces
+        made.size = sum(len(p) if isinstance(p, bytes) else p[1] - p[0] for p in pieces)
+        return made
+
+    def close(self) -> None:
+        """Give the temporary file back."""
+        if self._map is not None:
+            self._map.close()
+        if self._file is not None:
+            self._file.close()
+
+
+def receive(stream: Stream, length: int | None, limit: int) -> Body:
+    """Read a body of `length` bytes, or to its end when the length is not known beforehand.
+
+    Raises GatewayError: 413 beyond `limit` bytes, 400 when the caller sent less than announced.
+    """
+    if length is not None:
+        if length > limit:
+            raise too_large(limit)
+        if length <= IN_MEMORY:
+            data = stream.read(length) if length else b""
+            if len(data) < length:
+                raise _cut_short(len(data), length)
+            return Body(data)
+    data = stream.read(IN_MEMORY + 1)
+    if len(data) > limit:
+        raise too_large(limit)
+    if len(data) <= IN_MEMORY:
+        if length is not None:
+            raise _cut_short(len(data), length)
+        return Body(data)
+    return _spool(stream, data, length, limit)
+
+
+def _spool(stream: Stream, data: bytes, length: int | None, limit: int) -> Body:
+    file = tempfile.TemporaryFile(prefix="modelway-")  # noqa: SIM115 - the Body closes it
+    size = 0
+    try:
+        while data:
+            size += len(data)
+            if size > limit:
+                raise too_large(limit)
+            file.write(data)
+            data = stream.read(_CHUNK)
+        if length is not None and size < length:
+            raise _cut_short(size, length)
+        file.flush()
+    except BaseException:
+        file.close()
+        raise
+    return Body(file=file, size=size)
+
+
+def too_large(limit: int) -> GatewayError:
+    """413: the body is larger than `limit` bytes."""
+    return GatewayError(
+        413, "request_too_large", f"The request body is larger than the limit of {limit} bytes."
+    )
+
+
+def _cut_short(got: int, length: int) -> GatewayError:
+    return GatewayError(
+        400,
+        "incomplete_body",
+        f"The request body ended after {got} bytes where Content-Length announced {length}.",
+    )

@@ -1,1 +1,0 @@
-"""Cases that a config is held against: a request, and what is expected to become of it."""

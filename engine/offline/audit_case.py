@@ -1,0 +1,109 @@
+"""What a rule of the audit looks at, and the questions that several of them ask."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from ipaddress import ip_address
+from urllib.parse import urlsplit
+
+from engine import policies
+from engine.config.model import (
+    Config,
+    Model,
+    Policy,
+    Upstream,
+)
+from engine.config.model_operations import ModelOperation, ModelOperations
+from engine.plan.make import Plan, Planned, Route
+from engine.source.problem import Findings, Level, Path
+
+BUDGETS = frozenset({"spend", "tokens"})
+
+
+@dataclass(frozen=True, slots=True)
+class AskedFor:
+    """A route on which models are asked for, and the kinds of what is limited there."""
+
+    route: Route
+    kinds: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A plan without errors and what was found while it was made."""
+
+    plan: Plan
+    planned: Planned
+    environ: Mapping[str, str]
+
+    @property
+    def findings(self) -> Findings:
+        return self.planned.findings
+
+    @property
+    def config(self) -> Config:
+        return self.plan.config
+
+    def warn(self, at: Path, code: str, message: str, hint: str, *, key: bool = False) -> None:
+        """Note a warning at a place of the config."""
+        source = self.config.source
+        self.findings.note(source, at, Level.WARNING, code, message, hint, key=key)
+
+    @cached_property
+    def listed_policies(self) -> list[Policy]:
+        """Every policy that the config says, in its order."""
+        own = (policy for route in self.config.routes for policy in route.policies)
+        return [*self.config.policies, *own]
+
+    def limits_of(self, listed: Iterable[Policy]) -> Iterator[tuple[Policy, str]]:
+        """The policies that limit something, each with the kind: `requests`, `spend`, ..."""
+        for policy in listed:
+            module = policies.get(policy.name)
+            if hasattr(module, "allowance"):
+                yield policy, module.allowance(policy.options, self.config.currency).kind
+
+    @cached_property
+    def _asked(self) -> dict[str, tuple[str, AskedFor]]:
+        """By operation: its route where that names a model, and what tells it from others."""
+        found: dict[str, tuple[str, AskedFor]] = {}
+        for route in self.plan.routes:
+            if route.model is not None:
+                kinds = frozenset(kind for _, kind in self.limits_of(route.policies))
+                alike = f"{route.dialects[-1].name} {route.public} {sorted(kinds)}"
+                found[route.operation.id] = alike, AskedFor(route, kinds)
+        return found
+
+    @cached_property
+    def _by_operations(self) -> dict[tuple[ModelOperation, ...], list[AskedFor]]:
+        return {}
+
+    @cached_property
+    def _operations(self) -> ModelOperations:
+        return self.plan.model_operations()
+
+    def asked(self, model: Model) -> list[AskedFor]:
+        """The routes on which a model can be asked for: those of its operations.
+
+        Of routes that are public or not and limited alike, one stands for all.
+        """
+        has = self._operations.of(model.name)
+        if has not in self._by_operations:  # few models differ in this
+            alike: dict[str, AskedFor] = {}
+            for operation in has:
+                alike.setdefault(*self._asked[operation.id])
+            self._by_operations[has] = list(alike.values())
+        return self._by_operations[has]
+
+
+def is_loopback(upstream: Upstream) -> bool:
+    """Whether an upstream is on this machine."""
+    parts = urlsplit(upstream.url)
+    host = parts.hostname or ""
+    if parts.scheme == "http+unix" or host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,84 @@
+"""Results as text for people, JSON, and JUnit's XML for CI."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from xml.sax.saxutils import escape, quoteattr
+
+from engine.offline.cases.run import Result
+from engine.source.excerpt import pictured
+
+
+def line(result: Result) -> str:
+    """One result: a line, and below it what was not met."""
+    head = f"{'ok  ' if result.passed else 'FAIL'}  {result.case.name}"
+    below = [f"      {failure}" for failure in result.failures]
+    if result.failures and result.said:
+        below.append(f"      the gateway: {result.said}")
+    return "\n".join(map(pictured, [head, *below]))
+
+
+def summary(results: Sequence[Result]) -> str:
+    """`12 passed, 1 failed`."""
+    failed = sum(not result.passed for result in results)
+    passed = f"{len(results) - failed} passed"
+    return f"{passed}, {failed} failed" if failed else passed
+
+
+def as_json(results: Sequence[Result]) -> str:
+    """`{passed, failed, tests: [{name, passed, file, line, seconds, failures, said}]}`."""
+    failed = sum(not result.passed for result in results)
+    tests = [
+        {
+            "name": result.case.name,
+            "passed": result.passed,
+            **result.case.place()._asdict(),
+            "seconds": round(result.seconds, 6),
+            "said": result.said,
+            "failures": [
+                {
+                    **failure.place._asdict(),
+                    "what": failure.what,
+                    "expected": failure.expected,
+                    "found": failure.found,
+                }
+                for failure in result.failures
+            ],
+        }
+        for result in results
+    ]
+    whole = {"passed": len(results) - failed, "failed": failed, "tests": tests}
+    return json.dumps(whole, indent=2, ensure_ascii=False)
+
+
+def as_junit(results: Sequence[Result]) -> str:
+    """The XML that CI systems read: one test suite."""
+    failed = sum(not result.passed for result in results)
+    seconds = sum(result.seconds for result in results)
+    lines = [
+        '<?xml version="1.0" encoding="UTF-8"?>',
+        f'<testsuites><testsuite name="modelway" tests="{len(results)}" failures="{failed}" '
+        f'errors="0" skipped="0" time="{seconds:.3f}">',
+    ]
+    for result in results:
+        place = result.case.place()
+        lines.append(
+            f"<testcase classname={_quoted(place.file)} name={_quoted(result.case.name)} "
+            f'file={_quoted(place.file)} line="{place.line}" time="{result.seconds:.3f}">'
+        )
+        if result.failures:
+            told = "\n".join([*map(str, result.failures), result.said]).strip()
+            first = _quoted(str(result.failures[0]))
+            lines.append(f"<failure message={first}>{escape(_legal(told))}</failure>")
+        lines.append("</testcase>")
+    return "\n".join([*lines, "</testsuite></testsuites>"])
+
+
+def _quoted(text: str) -> str:
+    return quoteattr(_legal(text))
+
+
+def _legal(text: str) -> str:
+    """Without the control characters that XML 1.0 (2.2) does not allow."""
+    return "".join(char if char >= " " or char in "\t\n" else "\ufffd" for char in text)

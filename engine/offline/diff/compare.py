@@ -1,0 +1,77 @@
+"""Comparing what allows something: which of two allows more."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from ipaddress import IPv4Network
+
+from engine.values.client_address import Network, networks
+from engine.values.quota import Quota
+from engine.values.usage import NANO
+from engine.values.wildcard import matches
+
+_SPANS = (("d", 86_400), ("h", 3600), ("m", 60), ("s", 1))
+_UNITS = {"requests": "requests", "tokens": "tokens", "concurrency": "at one time"}
+
+
+def more(old: Quota, new: Quota) -> int:
+    """1 when `new` allows more at once or in the long run, -1 when it only allows less, else 0."""
+    pairs: list[tuple[float, float]] = [(old.amount, new.amount)]
+    if old.window and new.window:
+        pairs.append((old.amount / old.window, new.amount / new.window))
+    if any(after > before for before, after in pairs):
+        return 1
+    return -1 if any(after < before for before, after in pairs) else 0
+
+
+def said(allowance: Quota, currency: str) -> str:
+    """`60 requests per 1m`."""
+    unit = _UNITS.get(allowance.kind, currency)
+    amount = f"{allowance.amount / NANO:g}" if allowance.kind == "spend" else str(allowance.amount)
+    return f"{amount} {unit}" + (f" per {span(allowance.window)}" if allowance.window else "")
+
+
+def span(seconds: float) -> str:
+    """A duration as gateway.yaml has it: `90s`, `1h`."""
+    for unit, size in _SPANS:
+        if seconds >= size and seconds % size == 0:
+            return f"{seconds / size:g}{unit}"
+    return f"{seconds:g}s"
+
+
+Names = Sequence[str] | None
+"""Names or wildcards that are allowed; None allows all."""
+
+
+def beyond(old: Names, new: Names, covers: Callable[[str, str], bool] = matches) -> list[str]:
+    """What `new` allows and `old` does not, as `new` writes it; `*` for everything."""
+    if old is None:
+        return []
+    if new is None:
+        return ["*"]
+    return [name for name in new if not any(covers(name, pattern) for pattern in old)]
+
+
+def network_covers(text: str, known: str) -> bool:
+    """Whether every address of one network is in the other."""
+    (inner,), (outer,) = networks([text]), networks([known])
+    return inside(inner, outer)
+
+
+def inside(inner: Network, outer: Network) -> bool:
+    """The same, of networks."""
+    if isinstance(inner, IPv4Network) and isinstance(outer, IPv4Network):
+        return inner.subnet_of(outer)
+    if isinstance(inner, IPv4Network) or isinstance(outer, IPv4Network):
+        return False
+    return inner.subnet_of(outer)
+
+
+def origin_covers(origin: str, known: str) -> bool:
+    """Whether one origin of `cors.origins` lets in another."""
+    return known in ("*", origin)
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names for people: at most five of them."""
+    return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")

@@ -1,0 +1,94 @@
+"""A difference: a value with a stable kind, a level, a place and a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from engine.config.model import Config
+from engine.offline.rehearsal.places import Place, place_of
+from engine.plan.make import Planned, Route
+from engine.source.problem import Path, Source
+from engine.spec.operation import Operation
+
+_MOST_NAMED = 3
+
+
+class Level(StrEnum):
+    """What a difference means: `weaker` guards less, `breaking` refuses or changes what callers
+    rely on; the others say what they say."""
+
+    WEAKER = "weaker"
+    BREAKING = "breaking"
+    REMOVED = "removed"
+    CHANGED = "changed"
+    ADDED = "added"
+
+
+_ORDER = list(Level)
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """`subjects` are what it is about: operations, a model, an upstream. `place` is in the new
+    files, or in the old ones for what is gone."""
+
+    level: Level
+    kind: str
+    place: Place
+    subjects: tuple[str, ...]
+    words: str
+
+    @property
+    def subject(self) -> str:
+        """The subjects, the first few of many by name."""
+        named = ", ".join(self.subjects[:_MOST_NAMED])
+        more = len(self.subjects) - _MOST_NAMED
+        return f"{named} and {more} more" if more > 0 else named
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.level}: {self.subject}: {self.words} [{self.kind}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One of the two configs, as planned. `routes` are by operation."""
+
+    config: Config
+    routes: Mapping[str, Route]
+    planned: Planned
+
+    @classmethod
+    def of(cls, planned: Planned) -> Side:
+        """A side; `planned` has a plan."""
+        assert planned.plan is not None
+        routes = {route.operation.id: route for route in planned.plan.routes}
+        return cls(planned.plan.config, routes, planned)
+
+    def place(self, at: Path, *, key: bool = False) -> Place:
+        """The place of a value of the config."""
+        return place_of(self.config.source, at, key=key)
+
+    @property
+    def operations(self) -> set[str]:
+        """The operations of all documents, served or not."""
+        known = self.planned.specifications.values()
+        return {operation.id for one in known for operation in one.operations.values()}
+
+
+def of_operation(operation: Operation) -> Place:
+    """Where an operation stands in its document."""
+    source: Source = operation.source
+    return place_of(source, operation.at, key=True)
+
+
+def gathered(found: Iterable[Difference]) -> list[Difference]:
+    """Differences that say the same of several subjects as one; the gravest first."""
+    made: dict[tuple[str, ...], Difference] = {}
+    for one in found:
+        key = (one.level, one.kind, str(one.place), one.words)
+        known = made.get(key)
+        subjects = one.subjects if known is None else (*known.subjects, *one.subjects)
+        made[key] = replace(one, subjects=tuple(dict.fromkeys(subjects)))
+    return sorted(made.values(), key=lambda one: (_ORDER.index(one.level), one.place, one.kind))

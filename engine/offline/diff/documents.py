@@ -1,0 +1,55 @@
+"""Operations of two documents side by side, with the parts of them that are compared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from engine.offline.diff.difference import Side
+from engine.spec.document.node import Node
+from engine.spec.operation import Operation
+
+
+class Pair(NamedTuple):
+    """An operation that is served on both sides: its old and new part of the documents."""
+
+    name: str
+    before: Operation
+    after: Operation
+    old: Node
+    new: Node
+
+
+def pairs(old: Side, new: Side) -> Iterator[Pair]:
+    """Those that are served on both sides, in the order of the new routes."""
+    for name, route in new.routes.items():
+        known = old.routes.get(name)
+        if known is not None:
+            before, after = known.operation, route.operation
+            yield Pair(name, before, after, _node(old, before), _node(new, after))
+
+
+def _node(side: Side, operation: Operation) -> Node:
+    return side.planned.specifications[operation.spec].node(operation)
+
+
+def parameters(node: Node) -> dict[tuple[str, str], Node]:
+    """An operation's parameters by place and name, those of its path included."""
+    item = node.library.files[node.uri].value
+    above = Node(node.library, node.uri, (), item)
+    for step in node.path[:-1]:
+        above = above.get(str(step))
+    declared = [*above.get("parameters").elements(), *node.get("parameters").elements()]
+    return {
+        (one.text("in"), one.text("name")): one for one in declared if isinstance(one.value, dict)
+    }
+
+
+def media(node: Node) -> dict[str, Node]:
+    """The schemas of a body or an answer by media type."""
+    found = {}
+    for name, media_type in node.get("content").items():
+        schema = media_type.get("schema")
+        if isinstance(schema.value, dict):
+            found[name.partition(";")[0].strip().lower()] = schema
+    return found

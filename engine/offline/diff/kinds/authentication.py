@@ -1,0 +1,54 @@
+"""Whether a token is asked for, and where it may stand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from engine.offline.diff.difference import (
+    Difference,
+    Level,
+    Side,
+    of_operation,
+)
+from engine.offline.rehearsal.places import Place
+from engine.plan.make import Route
+from engine.spec.security import Carrier
+
+_SEEN_BY_OTHERS = ("query", "cookie", "basic")
+"""What logs show, or what a browser attaches by itself."""
+
+
+def differences(old: Side, new: Side) -> Iterator[Difference]:
+    for name, route in new.routes.items():
+        before = old.routes.get(name)
+        if route.public and (before is None or not before.public):
+            words = "asks for no token (auth: none)"
+            yield Difference(Level.WEAKER, "auth-none", new.place(route.at), (name,), words)
+        elif before is not None and before.public and not route.public:
+            words = "asks for a token now"
+            yield Difference(Level.BREAKING, "auth-required", new.place(route.at), (name,), words)
+        if before is None or route.public or before.carriers == route.carriers:
+            continue
+        place = _place(new, route)
+        for carrier in route.carriers:
+            if carrier not in before.carriers:
+                words = f"takes a token from {_said(carrier)} as well"
+                open_ = carrier.kind in _SEEN_BY_OTHERS
+                level = Level.WEAKER if open_ else Level.CHANGED
+                yield Difference(level, "carrier-added", place, (name,), words)
+        for carrier in before.carriers:
+            if carrier not in route.carriers:
+                words = f"takes no token from {_said(carrier)} any more"
+                yield Difference(Level.BREAKING, "carrier-removed", place, (name,), words)
+
+
+def _place(side: Side, route: Route) -> Place:
+    """Where it is said how a token is carried: in the config, else in the document."""
+    spec = side.config.specs[route.operation.spec]
+    return side.place((*spec.at, "token")) if spec.token else of_operation(route.operation)
+
+
+def _said(carrier: Carrier) -> str:
+    if carrier.kind in ("bearer", "basic"):
+        return f"Authorization: {carrier.kind.capitalize()}"
+    return f"{carrier.kind} {carrier.name}"

@@ -1,0 +1,132 @@
+"""Policies on routes: limits raised, lowered or gone, lists of what is allowed wider or not."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+
+from engine import policies
+from engine.config.model import Policy
+from engine.offline.diff.compare import (
+    beyond,
+    listed,
+    more,
+    network_covers,
+    said,
+)
+from engine.offline.diff.difference import Difference, Level, Side
+from engine.offline.rehearsal.places import Place
+from engine.values import units
+from engine.values.quota import Quota
+from engine.values.wildcard import matches
+
+_SHARED_BY_FEWER = {"all": 0, "upstream": 1, "model": 1, "route": 1, "token": 2}
+_LISTS = {"allow_models": matches, "allow_operations": matches, "allow_ips": network_covers}
+
+
+def differences(old: Side, new: Side) -> Iterator[Difference]:
+    for name, route in new.routes.items():
+        before = old.routes.get(name)
+        if before is None:
+            continue
+        for was, now in _pairs(before.policies, route.policies):
+            if was is None or now is None or was.options != now.options:
+                yield from _one(name, was, now, _place(old, was, new, now), new.config.currency)
+
+
+def _place(old: Side, was: Policy | None, new: Side, now: Policy | None) -> Place:
+    """Where a policy stands; in the old file when it is gone."""
+    if now is not None:
+        return new.place(now.at, key=True)
+    assert was is not None
+    return old.place(was.at, key=True)
+
+
+def _pairs(
+    old: Sequence[Policy], new: Sequence[Policy]
+) -> Iterator[tuple[Policy | None, Policy | None]]:
+    """Policies that correspond: equal ones first, then by name, who shares it and its time."""
+    left = list(old)
+    waiting = list(new)
+    for alike in (_same, _same_window, _same_name):
+        for now in list(waiting):
+            was = next((one for one in left if alike(one, now)), None)
+            if was is not None:
+                left.remove(was)
+                waiting.remove(now)
+                yield was, now
+    yield from ((was, None) for was in left)
+    yield from ((None, now) for now in waiting)
+
+
+def _same(old: Policy, new: Policy) -> bool:
+    return (old.name, old.options) == (new.name, new.options)
+
+
+def _same_window(old: Policy, new: Policy) -> bool:
+    if old.name != new.name or not isinstance(old.options, dict):
+        return False
+    keys = ("by", "per")
+    return [old.options.get(key) for key in keys] == [new.options.get(key) for key in keys]
+
+
+def _same_name(old: Policy, new: Policy) -> bool:
+    return old.name == new.name
+
+
+def _one(
+    name: str, was: Policy | None, now: Policy | None, place: Place, currency: str
+) -> Iterator[Difference]:
+    if was is None:
+        assert now is not None
+        words = f"{now.name} guards it now: {_said(now, currency)}"
+        yield Difference(Level.ADDED, "policy-added", place, (name,), words)
+    elif now is None:
+        words = f"{was.name} guards it no more, was {_said(was, currency)}"
+        yield Difference(Level.WEAKER, "policy-removed", place, (name,), words)
+    elif was.options != now.options:
+        for level, kind, words in _changed(was, now, currency):
+            yield Difference(level, kind, place, (name,), words)
+
+
+def _changed(was: Policy, now: Policy, currency: str) -> Iterator[tuple[Level, str, str]]:
+    words = f"{now.name} is {_said(now, currency)}, was {_said(was, currency)}"
+    before, after = _allowance(was, currency), _allowance(now, currency)
+    if before is not None and after is not None:
+        fewer = _SHARED_BY_FEWER[_by(now)] - _SHARED_BY_FEWER[_by(was)]
+        raised = more(before, after) > 0 or fewer > 0
+        yield _direction(raised, "limit-raised", "limit-lowered", words)
+    elif now.name == "max_body":
+        raised = units.size(now.options) > units.size(was.options)
+        yield _direction(raised, "limit-raised", "limit-lowered", words)
+    elif now.name in _LISTS:
+        covers = _LISTS[now.name]
+        if gained := beyond(was.options, now.options, covers):
+            yield Level.WEAKER, "allowed-widened", f"{now.name} lets {listed(gained)} in"
+        if lost := beyond(now.options, was.options, covers):
+            yield Level.CHANGED, "allowed-narrowed", f"{now.name} keeps {listed(lost)} out"
+    else:
+        yield Level.CHANGED, "policy-changed", words
+
+
+def _direction(raised: bool, up: str, down: str, words: str) -> tuple[Level, str, str]:
+    return (Level.WEAKER, up, words) if raised else (Level.CHANGED, down, words)
+
+
+def _allowance(policy: Policy, currency: str) -> Quota | None:
+    module = policies.get(policy.name)
+    if not hasattr(module, "allowance"):
+        return None
+    made: Quota = module.allowance(policy.options, currency)
+    return made
+
+
+def _by(policy: Policy) -> str:
+    return str(policy.options.get("by", "token"))
+
+
+def _said(policy: Policy, currency: str) -> str:
+    allowance = _allowance(policy, currency)
+    if allowance is not None:
+        return f"{said(allowance, currency)} by {_by(policy)}"
+    return json.dumps(policy.options) if isinstance(policy.options, dict) else str(policy.options)

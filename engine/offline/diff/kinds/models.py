@@ -1,0 +1,52 @@
+"""Models that callers may ask for: which there are, and who serves them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from engine.offline.diff.difference import Difference, Level, Side
+from engine.offline.diff.kinds.targets import shares
+from engine.values.wildcard import ByName
+
+
+def differences(old: Side, new: Side) -> Iterator[Difference]:
+    before, after = old.config.models, new.config.models
+    served = ByName(after)
+    for name, entry in before.items():
+        subject = (f"model {name}",)
+        if name in after:
+            continue
+        instead = served.find(name) if "*" not in name else None
+        if instead is None:
+            words = "cannot be asked for any more"
+            place = old.place(entry.at, key=True)
+            yield Difference(Level.REMOVED, "model-removed", place, subject, words)
+        elif shares(instead.to) != shares(entry.to):
+            words = f"goes to {shares(instead.to)} by '{instead.name}', was {shares(entry.to)}"
+            place = new.place(instead.at, key=True)
+            yield Difference(Level.CHANGED, "model-targets", place, subject, words)
+    for name, entry in after.items():
+        subject, place = (f"model {name}",), new.place(entry.at, key=True)
+        was = before.get(name)
+        if was is None:
+            words = f"can be asked for: {shares(entry.to)}"
+            yield Difference(Level.ADDED, "model-added", place, subject, words)
+            continue
+        if shares(entry.to) != shares(was.to):
+            words = f"goes to {shares(entry.to)}, was {shares(was.to)}"
+            yield Difference(Level.CHANGED, "model-targets", place, subject, words)
+        if entry.operations != was.operations:
+            now, past = (", ".join(one.operations) or "all" for one in (entry, was))
+            words = f"has the operations {now}, was {past}"
+            lost = _operations(old, name) - _operations(new, name)
+            level = Level.BREAKING if lost else Level.CHANGED
+            yield Difference(level, "model-operations", place, subject, words)
+        if entry.fallback != was.fallback:
+            now, past = (", ".join(one.fallback) or "none" for one in (entry, was))
+            words = f"falls back to {now}, was {past}"
+            yield Difference(Level.CHANGED, "model-fallback", place, subject, words)
+
+
+def _operations(side: Side, name: str) -> set[str]:
+    assert side.planned.plan is not None
+    return {operation.id for operation in side.planned.plan.model_operations().of(name)}

@@ -1,0 +1,21 @@
+"""Models that have a price, or no longer: limits of money are counted at prices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from engine.offline.diff.difference import Difference, Level, Side
+
+
+def differences(old: Side, new: Side) -> Iterator[Difference]:
+    before, after = old.config.prices, new.config.prices
+    for name in before:
+        subject = (f"price {name}",)
+        if name not in after:
+            words = "is gone: limits of money no longer count it"
+            place = old.place(("prices", name), key=True)
+            yield Difference(Level.WEAKER, "price-removed", place, subject, words)
+    for name in after:
+        if name not in before:
+            place = new.place(("prices", name), key=True)
+            yield Difference(Level.ADDED, "price-added", place, (f"price {name}",), "is counted")

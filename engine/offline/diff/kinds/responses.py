@@ -1,0 +1,46 @@
+"""What callers are answered, as the documents say it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from engine.offline.diff.difference import (
+    Difference,
+    Level,
+    Side,
+    of_operation,
+)
+from engine.offline.diff.documents import Pair, media, pairs
+from engine.offline.diff.schemas import Walk
+from engine.offline.rehearsal.places import place_of
+
+
+def differences(old: Side, new: Side) -> Iterator[Difference]:
+    walk = Walk(answers=True)
+    for pair in pairs(old, new):
+        yield from _answers(pair, walk)
+
+
+def _answers(pair: Pair, walk: Walk) -> Iterator[Difference]:
+    before = dict(pair.old.get("responses").items())
+    after = dict(pair.new.get("responses").items())
+    subject = (pair.name,)
+    for status, was in before.items():
+        now = after.get(status)
+        if now is None:
+            if status.startswith("2"):
+                words = f"is not answered {status} any more"
+                place = of_operation(pair.after)
+                yield Difference(Level.BREAKING, "response-removed", place, subject, words)
+            continue
+        schemas = media(now)
+        for name, schema in media(was).items():
+            if name not in schemas:
+                words = f"is not answered as {name} any more ({status})"
+                place = place_of(now.source, now.path)
+                kind = "response-media-type-removed"
+                yield Difference(Level.BREAKING, kind, place, subject, words)
+                continue
+            for one in walk.compare(schema, schemas[name], f"answer {status}"):
+                place = place_of(one.node.source, one.node.path)
+                yield Difference(Level.BREAKING, one.kind, place, subject, one.words)

@@ -1,0 +1,48 @@
+"""Operations that are served, or no longer; and the paths they are served at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from engine.offline.diff.difference import (
+    Difference,
+    Level,
+    Side,
+    of_operation,
+)
+
+
+def differences(old: Side, new: Side) -> Iterator[Difference]:
+    for name, route in old.routes.items():
+        if name in new.routes:
+            yield from _paths(name, old, new)
+        elif name in new.operations:
+            words = "no route serves it any more"
+            yield Difference(Level.REMOVED, "route-removed", old.place(route.at), (name,), words)
+        else:
+            words = "the operation is gone from its document"
+            place = of_operation(route.operation)
+            yield Difference(Level.BREAKING, "operation-removed", place, (name,), words)
+    for name, route in new.routes.items():
+        if name not in old.routes:
+            words = "is served now"
+            yield Difference(Level.ADDED, "route-added", new.place(route.at), (name,), words)
+
+
+def _paths(name: str, old: Side, new: Side) -> Iterator[Difference]:
+    before, after = _served(old, name), _served(new, name)
+    if before == after:
+        return
+    place = of_operation(new.routes[name].operation)
+    for path in before:
+        if path not in after:
+            words = f"{path} is served no more"
+            yield Difference(Level.BREAKING, "path-removed", place, (name,), words)
+    for path in after:
+        if path not in before:
+            yield Difference(Level.ADDED, "path-added", place, (name,), f"{path} is served now")
+
+
+def _served(side: Side, name: str) -> list[str]:
+    route = side.routes[name]
+    return [f"{route.operation.method} {template}" for template, _ in route.templates]

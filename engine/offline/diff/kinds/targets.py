@@ -1,0 +1,51 @@
+"""Where an operation goes: the place of its model, its fixed targets, the gateway itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from engine.config.model import Target
+from engine.offline.diff.difference import Difference, Level, Side
+from engine.plan.make import Route
+
+
+def differences(old: Side, new: Side) -> Iterator[Difference]:
+    for name, route in new.routes.items():
+        before = old.routes.get(name)
+        if before is None:
+            continue
+        for kind, was, now in _facts(before, route):
+            if was != now:
+                words = f"{kind} is {now}, was {was}"
+                code = f"route-{kind.replace(' ', '-')}"
+                yield Difference(Level.CHANGED, code, new.place(route.at), (name,), words)
+
+
+def _facts(old: Route, new: Route) -> Iterator[tuple[str, str, str]]:
+    yield "way", _way(old), _way(new)
+    yield "dialect", old.dialects[-1].name, new.dialects[-1].name
+    if _way(old) == _way(new) == "by model":
+        yield "model place", _place(old), _place(new)
+        yield "default model", old.default_model or "none", new.default_model or "none"
+    yield "targets", shares(old.to), shares(new.to)
+
+
+def _way(route: Route) -> str:
+    if route.answer:
+        return f"answered here ({route.answer})"
+    return "to fixed targets" if route.to else "by model"
+
+
+def _place(route: Route) -> str:
+    return route.model.text if route.model is not None else "nowhere"
+
+
+def shares(targets: Sequence[Target]) -> str:
+    """`openai 90%, azure as gpt-4o-prod 10%`: in order, with the share of each."""
+    total = sum(target.weight for target in targets)
+    said = []
+    for target in targets:
+        model = f" as {target.model}" if target.model else ""
+        share = f" {100 * target.weight / total:.3g}%" if len(targets) > 1 else ""
+        said.append(f"{target.upstream}{model}{share}")
+    return ", ".join(said) or "none"

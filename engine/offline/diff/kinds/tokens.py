@@ -1,0 +1,100 @@
+"""Tokens of the config: who is there, and what each may."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+from engine.offline.diff.compare import (
+    beyond,
+    listed,
+    more,
+    network_covers,
+    said,
+)
+from engine.offline.diff.difference import Difference, Level, Side
+from engine.offline.rehearsal.places import Place
+from engine.values.caller import Caller
+from engine.values.wildcard import matches
+
+_OF = {"models": matches, "operations": matches, "ips": network_covers}
+
+
+def differences(old: Side, new: Side) -> Iterator[Difference]:
+    before, after = _by_name(old), _by_name(new)
+    for name, (_, _, place) in before.items():
+        if name not in after:
+            words = "the token is gone"
+            yield Difference(Level.REMOVED, "token-removed", place, (f"token {name}",), words)
+    for name, (digest, caller, place) in after.items():
+        subject = (f"token {name}",)
+        if name not in before:
+            words = "a new token"
+            yield Difference(Level.ADDED, "token-added", place, subject, words)
+            continue
+        if before[name][0] != digest:
+            words = "has another secret"
+            yield Difference(Level.CHANGED, "token-rotated", place, subject, words)
+        yield from _allowed(before[name][1], caller, place, subject)
+        yield from _expiry(before[name][1], caller, place, subject)
+        yield from _limits(before[name][1], caller, place, subject, new.config.currency)
+
+
+def _by_name(side: Side) -> dict[str, tuple[str, Caller, Place]]:
+    return {
+        caller.name: (digest, caller, side.place(("tokens", index)))
+        for index, (digest, caller) in enumerate(side.config.tokens.items())
+    }
+
+
+def _allowed(
+    old: Caller, new: Caller, place: Place, subject: tuple[str, ...]
+) -> Iterator[Difference]:
+    for what, covers in _OF.items():
+        before, after = getattr(old, what), getattr(new, what)
+        if gained := beyond(before, after, covers):
+            words = f"may use more {what}: {listed(gained)}"
+            yield Difference(Level.WEAKER, f"token-{what}-widened", place, subject, words)
+        if lost := beyond(after, before, covers):
+            words = f"may use fewer {what}: no more {listed(lost)}"
+            yield Difference(Level.CHANGED, f"token-{what}-narrowed", place, subject, words)
+
+
+def _expiry(
+    old: Caller, new: Caller, place: Place, subject: tuple[str, ...]
+) -> Iterator[Difference]:
+    if old.expires == new.expires:
+        return
+    words = f"expires {_moment(new.expires)}, before {_moment(old.expires)}"
+    longer = new.expires is None or (old.expires is not None and new.expires > old.expires)
+    level, kind = (
+        (Level.WEAKER, "token-expiry-later") if longer else (Level.CHANGED, "token-expiry-sooner")
+    )
+    yield Difference(level, kind, place, subject, words)
+
+
+def _moment(seconds: float | None) -> str:
+    if seconds is None:
+        return "never"
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="minutes")
+
+
+def _limits(
+    old: Caller, new: Caller, place: Place, subject: tuple[str, ...], currency: str
+) -> Iterator[Difference]:
+    before = {limit.kind: limit for limit in old.limits}
+    after = {limit.kind: limit for limit in new.limits}
+    for kind in dict.fromkeys([*before, *after]):
+        was, now = before.get(kind), after.get(kind)
+        if now is None and was is not None:
+            words = f"has no limit of {kind} any more, was {said(was, currency)}"
+            yield Difference(Level.WEAKER, "limit-removed", place, subject, words)
+        elif was is None and now is not None:
+            words = f"has a limit now: {said(now, currency)}"
+            yield Difference(Level.CHANGED, "limit-added", place, subject, words)
+        elif was is not None and now is not None and was != now:
+            words = f"limit is {said(now, currency)}, was {said(was, currency)}"
+            raised = more(was, now) > 0
+            level = Level.WEAKER if raised else Level.CHANGED
+            kind_ = "limit-raised" if raised else "limit-lowered"
+            yield Difference(level, kind_, place, subject, words)

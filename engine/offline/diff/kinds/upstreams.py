@@ -1,0 +1,59 @@
+"""Upstreams: which there are, what they are shown and trusted with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from engine.config.model import Upstream
+from engine.offline.diff.compare import listed
+from engine.offline.diff.difference import Difference, Level, Side
+
+Found = Iterator[tuple[Level, str, str]]
+
+
+def differences(old: Side, new: Side) -> Iterator[Difference]:
+    before, after = old.config.upstreams, new.config.upstreams
+    for name, was in before.items():
+        if name not in after:
+            place = old.place(was.at, key=True)
+            words = "the upstream is gone"
+            yield Difference(Level.REMOVED, "upstream-removed", place, (f"upstream {name}",), words)
+    for name, now in after.items():
+        subject, place = (f"upstream {name}",), new.place(now.at, key=True)
+        if name not in before:
+            words = f"a new upstream at {now.url}"
+            yield Difference(Level.ADDED, "upstream-added", place, subject, words)
+            continue
+        for level, kind, words in _changed(before[name], now):
+            yield Difference(level, kind, place, subject, words)
+
+
+def _changed(was: Upstream, now: Upstream) -> Found:
+    if was.dialect != now.dialect:
+        words = f"speaks {now.dialect or 'as its route'}, was {was.dialect or 'as its route'}"
+        yield Level.CHANGED, "upstream-dialect", words
+    if was.credentials != now.credentials:
+        words = f"is shown another credential ({_shown(now)}, was {_shown(was)})"
+        yield Level.CHANGED, "upstream-credential", words
+    if was.proxy != now.proxy:
+        yield Level.CHANGED, "upstream-proxy", "is reached through another proxy, or none"
+    gained = [name for name in now.forward_headers if name not in was.forward_headers]
+    lost = [name for name in was.forward_headers if name not in now.forward_headers]
+    if gained:
+        yield Level.WEAKER, "forwarded-widened", f"gets callers' headers too: {listed(gained)}"
+    if lost:
+        yield Level.CHANGED, "forwarded-narrowed", f"gets no more of callers: {listed(lost)}"
+    if was.headers != now.headers:
+        # Values may be secrets: only names are told.
+        names = {n for side in (was, now) for n in (*side.headers.set, *side.headers.add)}
+        names |= was.headers.remove | now.headers.remove
+        yield (
+            Level.CHANGED,
+            "upstream-headers",
+            f"headers are changed anew: {listed(sorted(names))}",
+        )
+
+
+def _shown(upstream: Upstream) -> str:
+    said = [f"{one.kind} {one.name}" for one in upstream.credentials]
+    return " and ".join(said) or "none"

@@ -1,0 +1,25 @@
+"""All differences between two plans: each kind of difference is one file in `kinds/`."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from dataclasses import replace
+
+from engine.offline.diff import kinds
+from engine.offline.diff.difference import Difference, Side, gathered
+from engine.plan.make import Planned
+
+
+def between(old: Planned, new: Planned) -> list[Difference]:
+    """The differences, the gravest first. Both have a plan. Holds no secret."""
+    before, after = Side.of(old), Side.of(new)
+
+    def redacted(one: Difference) -> Difference:
+        words = before.config.source.redact(after.config.source.redact(one.words))
+        return replace(one, words=words)
+
+    names = sorted(module.name for module in pkgutil.iter_modules(kinds.__path__))
+    modules = [importlib.import_module(f"{kinds.__name__}.{name}") for name in names]
+    found = (one for module in modules for one in module.differences(before, after))
+    return gathered(map(redacted, found))

@@ -1,0 +1,156 @@
+"""Rules for one value that changes: which level the change has, and the words for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from ipaddress import ip_address
+from typing import Any
+
+from engine.offline.diff.compare import beyond, listed
+from engine.offline.diff.difference import Level
+
+_SIZES = (("GB", 10**9), ("GiB", 1024**3), ("MB", 10**6), ("MiB", 1024**2), ("KB", 1000))
+
+
+def plain(value: Any) -> str:
+    """A value as gateway.yaml would say it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float):
+        return f"{value:g}"
+    if isinstance(value, tuple | list | set | frozenset):
+        named = map(str, sorted(value, key=str) if isinstance(value, set | frozenset) else value)
+        return listed(list(named)) or "none"
+    return "none" if value is None or value == "" else str(value)
+
+
+def size(value: int) -> str:
+    """A number of bytes as gateway.yaml has it: `25MB`."""
+    for unit, factor in _SIZES:
+        if value >= factor and value % factor == 0:
+            return f"{value // factor}{unit}"
+    return f"{value}B"
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """How a change of one value is judged.
+
+    `level` gets the old and the new value, which differ; it is None for a value without effect, and
+    for one that `kinds/<module>.py` compares. `show` writes a value; `tell` replaces the sentence
+    that names both values, `absent` the word for None. `kind` is the stable name of the difference,
+    by default made from the path; `weaker` is another name for the weaker level.
+    """
+
+    level: Callable[[Any, Any], Level] | None
+    show: Callable[[Any], str] = plain
+    tell: Callable[[Any, Any], str] | None = None
+    kind: str = ""
+    weaker: str = ""
+    module: str = ""
+    absent: str = "none"
+
+    def named(self, kind: str, weaker: str = "") -> Rule:
+        """The rule with names for its differences."""
+        return replace(self, kind=kind, weaker=weaker)
+
+    def words(self, key: str, old: Any, new: Any) -> str:
+        """What is said of a change."""
+        if self.tell is not None:
+            return self.tell(old, new)
+        return f"{key} is {self._shown(new)}, was {self._shown(old)}"
+
+    def _shown(self, value: Any) -> str:
+        return self.absent if value is None else self.show(value)
+
+
+CHANGES = Rule(lambda old, new: Level.CHANGED)
+"""Neither direction guards less."""
+
+NEUTRAL = Rule(None)
+"""Without effect of its own."""
+
+
+def compared_by(module: str) -> Rule:
+    """A key that `kinds/<module>.py` compares."""
+    return Rule(None, module=module)
+
+
+def _weaker_if(test: Callable[[Any, Any], bool], back: Level = Level.CHANGED) -> Rule:
+    return Rule(lambda old, new: Level.WEAKER if test(old, new) else back)
+
+
+def higher_weakens(show: Callable[[Any], str] = plain) -> Rule:
+    """A number that bounds something from above; None is no bound."""
+    rule = _weaker_if(lambda old, new: old is not None and (new is None or new > old))
+    return replace(rule, show=show)
+
+
+def lower_weakens(show: Callable[[Any], str] = plain, absent: str = "none") -> Rule:
+    """A number of what is kept, counted or charged; None is all of it."""
+    rule = _weaker_if(lambda old, new: new is not None and (old is None or new < old))
+    return replace(rule, show=show, absent=absent)
+
+
+def weaker_towards(
+    *order: Any,
+    back: Level = Level.CHANGED,
+    show: Callable[[Any], str] = plain,
+    tell: Callable[[Any, Any], str] | None = None,
+) -> Rule:
+    """One of several values, the strongest first; `...` stands for all that are not named."""
+
+    def rank(value: Any) -> int:
+        return order.index(value if value in order else ...)
+
+    return replace(_weaker_if(lambda old, new: rank(new) > rank(old), back), show=show, tell=tell)
+
+
+def removing_weakens(tell: Callable[[Any, Any], str] | None = None) -> Rule:
+    """A value that guards as long as there is one."""
+    return replace(_weaker_if(lambda old, new: new is None), tell=tell)
+
+
+def gaining_weakens(covers: Callable[[str, str], bool], lost: Level = Level.CHANGED) -> Rule:
+    """A list of who is let in or believed: weaker when the new one has what the old one lacks."""
+
+    def gains(old: Iterable[Any], new: Iterable[Any]) -> bool:
+        return bool(beyond(_texts(old), _texts(new), covers))
+
+    return _weaker_if(gains, lost)
+
+
+def losing_weakens(also: Sequence[str] = ()) -> Rule:
+    """A list of what is checked or told: weaker without one of them, or with one of `also`."""
+
+    def loses(old: Iterable[Any], new: Iterable[Any]) -> bool:
+        gained = set(new) - set(old)
+        return bool(set(old) - set(new)) or bool(gained & set(also))
+
+    return _weaker_if(loses)
+
+
+def plainer_weakens() -> Rule:
+    """A URL: weaker when what was encrypted is not any more."""
+    return _weaker_if(lambda old, new: old.startswith("https:") and new.startswith("http:"))
+
+
+def reached_by_more_weakens() -> Rule:
+    """An address to listen on: weaker when more machines can reach it."""
+    return _weaker_if(lambda old, new: _reach(new) > _reach(old))
+
+
+def _reach(address: str) -> int:
+    """0 for no address or a socket in the file system, 1 for loopback, 2 for everything else."""
+    if address == "off" or address.startswith("unix:"):
+        return 0
+    host = address.rpartition(":")[0].strip("[]")
+    try:
+        return 1 if ip_address(host).is_loopback else 2
+    except ValueError:
+        return 1 if host == "localhost" else 2
+
+
+def _texts(values: Iterable[Any]) -> list[str]:
+    return [str(value) for value in values]

@@ -1,0 +1,205 @@
+"""What a schema of the new document refuses, or leaves out, that the old one did not.
+
+The two are walked side by side, references followed; a pair that was seen is not walked again, and
+there is a bound on depth and number, so that a schema that contains itself comes to an end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from engine.offline.diff.compare import listed
+from engine.offline.diff.flat_schema import BOUNDS, Shape, shape_of
+from engine.spec.document.node import Node
+
+_DEEPEST = 40
+_MOST = 50_000
+
+
+class Found(NamedTuple):
+    """A difference of two schemas: its kind, the place of it, and words for it."""
+
+    kind: str
+    node: Node
+    words: str
+
+
+@dataclass(slots=True)
+class Walk:
+    """One comparison of two documents. `answers`: what a server says, else what it takes."""
+
+    answers: bool
+    seen: set[tuple[Any, ...]] = field(default_factory=set)
+
+    def compare(
+        self, old: Node, new: Node, where: str, depth: int = 0, *, types: bool = True
+    ) -> Iterator[Found]:
+        """What got narrower from one schema to another, known as `where`.
+
+        Without `types` these have been compared: one side is a branch of a union.
+        """
+        old, new = old.resolved(), new.resolved()
+        key = (old.uri, old.path, new.uri, new.path)
+        if depth > _DEEPEST or key in self.seen or len(self.seen) > _MOST:
+            return
+        self.seen.add(key)
+        where = _name(new) or where
+        before, after = shape_of(old), shape_of(new)
+        if not types:
+            before.types = after.types = None
+        if self.answers:
+            yield from _answers(before, after, where)
+        else:
+            yield from _takes(before, after, where)
+        for name, below in before.properties.items():
+            if name in after.properties:
+                at = f"{where}.{name}" if where else name
+                yield from self.compare(below, after.properties[name], at, depth + 1)
+        if before.items is not None and after.items is not None:
+            yield from self.compare(before.items, after.items, f"{where}[]", depth + 1)
+        if before.further is not None and after.further is not None:
+            yield from self.compare(before.further, after.further, f"{where}.*", depth + 1)
+        yield from self._unions(before, after, where, depth)
+
+    def _unions(self, old: Shape, new: Shape, where: str, depth: int) -> Iterator[Found]:
+        """The branches of two unions that correspond; one that is gone, where callers send it."""
+        if not old.unions and not new.unions:
+            return
+        before, after = _branches(old), _branches(new)
+        if not before or not after:
+            return
+        left = {key: node for key, node in after.items() if key not in before}
+        for key, node in before.items():
+            partner = after.get(key)
+            if partner is None and len(before) == len(after) and left:
+                partner = left.pop(next(iter(left)))
+            if partner is not None:
+                both = bool(old.unions) == bool(new.unions)
+                yield from self.compare(node, partner, where, depth + 1, types=both)
+            elif not self.answers and old.unions:
+                words = f"'{where}' can no longer be {_named(key)}"
+                yield Found("union-branch-removed", new.node, words)
+            elif not self.answers and (new.types is None or key in new.types):
+                words = f"'{where}' must have one of several forms now"
+                yield Found("constraint-changed", new.node, words)
+
+
+def _takes(old: Shape, new: Shape, where: str) -> Iterator[Found]:
+    """What a request may no longer say."""
+    shown = f"'{where}'"
+    for name in sorted(new.required - old.required):
+        if not _read_only(new, name):
+            at = f"{where}.{name}" if where else name
+            yield Found("field-required", new.node, f"'{at}' is required now")
+    if new.closed and not old.closed:
+        words = f"{shown} takes no other properties than it names (additionalProperties: false)"
+        yield Found("object-closed", new.node, words)
+    if new.closed:
+        for name in [name for name in old.properties if name not in new.properties]:
+            yield Found("field-removed", new.node, f"'{where}.{name}' may not be sent any more")
+    if new.types is not None:
+        lost = sorted((old.types - new.types) if old.types is not None else ())
+        if lost or old.types is None:
+            gone = f"no longer {listed(lost)}" if lost else "before anything"
+            words = f"{shown} must be {listed(sorted(new.types))}, {gone}"
+            yield Found("type-narrowed", new.node, words)
+    yield from _enum(old, new, shown)
+    yield from _bounds(old, new, shown)
+
+
+def _enum(old: Shape, new: Shape, shown: str) -> Iterator[Found]:
+    if new.enum is None:
+        return
+    if old.enum is None:
+        values = listed([str(value) for value in new.enum])
+        yield Found("enum-closed", new.node, f"{shown} must be one of {values} now")
+        return
+    kept = [_exact(value) for value in new.enum]
+    lost = [str(value) for value in old.enum if _exact(value) not in kept]
+    if lost:
+        yield Found("enum-value-removed", new.node, f"{shown} may not be {listed(lost)} any more")
+
+
+def _exact(value: Any) -> tuple[str, str]:
+    return type(value).__name__, repr(value)
+
+
+def _bounds(old: Shape, new: Shape, shown: str) -> Iterator[Found]:
+    for key, sign in BOUNDS.items():
+        was, now = old.bounds.get(key), new.bounds.get(key)
+        if now is not None and (was is None or (now - was) * sign > 0):
+            before = "was unbounded" if was is None else f"was {was}"
+            yield Found("bound-narrowed", new.node, f"{shown}: {key} is {now}, {before}")
+    for key, value in new.rest.items():
+        if key not in old.rest or old.rest[key] != value:
+            how = "is new" if key not in old.rest else "is another"
+            yield Found("constraint-changed", new.node, f"{shown}: {key} {how}")
+    for key, was, now in (("items", old.items, new.items), ("*", old.further, new.further)):
+        if was is None and now is not None and now.value:
+            words = f"{shown}: what it holds ({key}) must be of a form now"
+            yield Found("constraint-changed", new.node, words)
+    if new.pattern and new.pattern != old.pattern:
+        yield Found("pattern-changed", new.node, f"{shown} must match {new.pattern} now")
+
+
+def _answers(old: Shape, new: Shape, where: str) -> Iterator[Found]:
+    """What an answer no longer says, or says otherwise."""
+    for name in old.properties:
+        at = f"{where}.{name}" if where else name
+        if name not in new.properties:
+            yield Found("response-property-removed", new.node, f"'{at}' is not answered any more")
+        elif name in old.required and name not in new.required:
+            yield Found("response-property-optional", new.node, f"'{at}' may be missing now")
+    if old.types is not None and new.types is not None:
+        gained = sorted(new.types - old.types)
+        if gained:
+            words = f"'{where}' may be {listed(gained)} now"
+            yield Found("response-type-widened", new.node, words)
+
+
+def _branches(shape: Shape) -> dict[str, Node]:
+    """The branches of a union by a name that outlives their order; a plain schema by its types."""
+    if not shape.unions:
+        kinds = (shape.types or frozenset({"anything"})) - {"null"}
+        kinds -= {"integer"} if "number" in kinds else frozenset()
+        return dict.fromkeys(sorted(kinds), shape.node)
+    made: dict[str, Node] = {}
+    for index, branch in enumerate(shape.unions):
+        value = branch.value if isinstance(branch.value, dict) else {}
+        key = _name(branch) or _tag(value) or str(value.get("title") or value.get("type") or index)
+        if key in ("null", "['null']"):
+            continue
+        made[key if key not in made else f"{key} {index}"] = branch
+    return made
+
+
+def _tag(value: dict[str, Any]) -> str:
+    """The constant that tells a branch from the others: `type: text`."""
+    properties = value.get("properties")
+    for name, below in properties.items() if isinstance(properties, dict) else ():
+        if isinstance(below, dict):
+            values = [below["const"]] if "const" in below else below.get("enum")
+            if isinstance(values, list) and len(values) == 1:
+                return f"{name}={values[0]}"
+    return ""
+
+
+def _named(key: str) -> str:
+    return f"'{key}'" if not key.isdigit() else "one of the forms it could"
+
+
+def _name(node: Node) -> str:
+    """The name of a schema that has one of its own."""
+    path: Sequence[str | int] = node.path
+    return str(path[2]) if len(path) == 3 and path[:2] == ("components", "schemas") else ""
+
+
+def _read_only(shape: Shape, name: str) -> bool:
+    below = shape.properties.get(name)
+    return (
+        below is not None
+        and isinstance(below.value, dict)
+        and (below.value.get("readOnly") is True)
+    )

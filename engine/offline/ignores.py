@@ -1,0 +1,115 @@
+"""`# modelway: ignore MW401 why`: warnings of these codes on this line are not told of.
+
+Errors always are. An ignore that silences nothing is a warning itself.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+import yaml
+
+from engine.source.nodes import Loader
+from engine.source.problem import Level, Problem
+
+_COMMENT = re.compile(r"(?<![^\s])#[ \t]*modelway:[ \t]*ignore\b(?P<said>[^\r\n]*)")
+_CODE = re.compile(r"[\s,]*(?P<code>MW[0-9]{3})\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Ignore:
+    """One code of one comment, with its place."""
+
+    file: str
+    line: int
+    column: int
+    code: str
+
+
+@dataclass(slots=True)
+class Ignores:
+    """The ignores of the files that were read, and which of them were of use."""
+
+    every: dict[Ignore, None] = field(default_factory=dict)
+    used: set[Ignore] = field(default_factory=set)
+    empty: list[Problem] = field(default_factory=list)
+    _seen: set[str] = field(default_factory=set)
+
+    def silence(self, problems: Iterable[Problem], texts: Mapping[str, str]) -> list[Problem]:
+        """The problems that remain. `texts` are the files by the names that problems use."""
+        for file, text in texts.items():
+            if file not in self._seen:
+                self._seen.add(file)
+                self._read(file, text)
+        by_place: dict[tuple[str, int, str], list[Ignore]] = {}
+        for ignore in self.every:
+            by_place.setdefault((ignore.file, ignore.line, ignore.code), []).append(ignore)
+        kept = []
+        for problem in problems:
+            found = by_place.get((problem.file, problem.line, problem.code), [])
+            if not found or problem.level is Level.ERROR:
+                kept.append(problem)
+            self.used.update(found if problem.level is not Level.ERROR else ())
+        return kept
+
+    def unused(self) -> list[Problem]:
+        """A warning for each ignore that silenced nothing, and for each without a code."""
+        useless = [ignore for ignore in self.every if ignore not in self.used]
+        return self.empty + [
+            Problem(
+                one.file,
+                one.line,
+                one.column,
+                Level.WARNING,
+                "MW413",
+                f"there is no warning {one.code} on this line to ignore",
+                "take it out",
+            )
+            for one in useless
+        ]
+
+    def _read(self, file: str, text: str) -> None:
+        if "modelway:" not in text:
+            return
+        quoted = _scalars(text)
+        for match in _COMMENT.finditer(text):
+            if any(start <= match.start() < end for start, end in quoted):
+                continue
+            line, column = _place(text, match.start())
+            codes = list(_codes(match["said"]))
+            for at, code in codes:
+                offset = match.start("said") - match.start() + at
+                self.every[Ignore(file, line, column + offset, code)] = None
+            if not codes:
+                hint = "write the codes, and then why: # modelway: ignore MW401 a test server"
+                message = "an ignore without a code silences nothing"
+                self.empty.append(
+                    Problem(file, line, column, Level.WARNING, "MW414", message, hint)
+                )
+
+
+def _codes(said: str) -> Iterable[tuple[int, str]]:
+    """The codes at the beginning of what a comment says; the reason follows them."""
+    at = 0
+    while (match := _CODE.match(said, at)) is not None:
+        yield match.start("code"), match["code"]
+        at = match.end()
+
+
+def _place(text: str, index: int) -> tuple[int, int]:
+    lines = text[:index].splitlines() or [""]
+    if text[:index].endswith(("\n", "\r")):
+        lines.append("")
+    return len(lines), len(lines[-1]) + 1
+
+
+def _scalars(text: str) -> list[tuple[int, int]]:
+    """From where to where the text has values, in which `#` begins no comment."""
+    try:
+        tokens = list(yaml.scan(text, Loader=Loader))
+    except yaml.YAMLError:
+        return []  # its place is a problem of its own
+    quoted = [one for one in tokens if isinstance(one, yaml.ScalarToken) and not one.plain]
+    return [(one.start_mark.index, one.end_mark.index) for one in quoted]

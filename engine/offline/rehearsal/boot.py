@@ -1,0 +1,261 @@
+"""Starting a plan as a worker does, without serving: built, its stores opened, requests played.
+
+What would leave the process is replaced: upstreams answer by themselves, counters stand at zero,
+ledger rows, metrics and log lines go to a temporary folder, nothing works in the background.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import orjson
+
+from engine.app.build import build
+from engine.app.stores import CannotServe, prepare, services_of
+from engine.app.telemetry import observing
+from engine.edge.router import Application
+from engine.exchange.exchange import (
+    Exchange,
+    Handler,
+    Response,
+    Stage,
+)
+from engine.mock.invent import invent
+from engine.offline.rehearsal.observation import Answers, Request
+from engine.offline.rehearsal.rehearse import environ_of, play, put_on
+from engine.offline.rehearsal.stand_ins import Counters, recorder
+from engine.plan.make import Plan, Route
+from engine.spec import path_templates
+from engine.spec.casting import is_json
+from engine.spec.document.node import Node
+from engine.stores.ledger.journal import Journal, JournalError
+from engine.upstream.target import connect
+from engine.values.caller import Caller, digest, new_secret
+
+_MOST_KINDS = 200
+_CALLER = "a rehearsal"
+_SQLITE = "sqlite:///"
+
+
+@dataclass(frozen=True, slots=True)
+class Booted:
+    """What was found: how many requests were played, and a `warning`, or ""."""
+
+    requests: int
+    warning: str = ""
+
+
+def boot(plan: Plan, folder: Path, *, migrate: bool = False) -> Booted:
+    """Start everything that a worker of this plan starts, and play a request of each kind of route.
+
+    What is written meanwhile goes to `folder`, which is the caller's to remove. `migrate` brings
+    the database up to date as well, once all else is well. Raises CannotServe for what the operator
+    can mend, and whatever a fault of this program raises.
+    """
+    try:
+        _open_journal(plan)
+        with _faults() as faults:
+            booted = _rehearse(plan, folder, faults)
+            if faults:  # of what is done after the answers
+                raise CannotServe(f"a request is not accounted for: {faults[0]}")
+        if migrate and (warning := prepare(plan.config)):
+            return replace(booted, warning=warning)
+    except OSError as error:
+        raise CannotServe(str(error)) from error
+    return booted
+
+
+def _open_journal(plan: Plan) -> None:
+    """Whether the ledger's journal can be kept where the config says. No folder is left behind."""
+    if plan.config.stores.records is None:
+        return
+    journal = plan.config.stores.journal
+    missing = [folder for folder in (journal, *journal.parents) if not folder.exists()]
+    try:
+        Journal(journal)
+    except JournalError as error:
+        raise CannotServe(str(error)) from error
+    finally:
+        with contextlib.suppress(OSError):  # it was not made, or somebody has begun to use it
+            for folder in missing:
+                folder.rmdir()
+
+
+class _Errors(logging.Handler):
+    """Keeps what is logged as an error, in a line each."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.ERROR)
+        self.words: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        error = record.exc_info[1] if record.exc_info else None
+        words = record.getMessage() if error is None else f"{type(error).__name__}: {error}"
+        self.words.append(" ".join(words.split()))
+
+
+@contextmanager
+def _faults() -> Iterator[list[str]]:
+    """What the gateway logs as errors meanwhile, and nowhere else."""
+    log, errors = logging.getLogger("modelway"), _Errors()
+    handlers, propagate = log.handlers, log.propagate
+    log.handlers, log.propagate = [errors], False
+    try:
+        yield errors.words
+    finally:
+        log.handlers, log.propagate = handlers, propagate
+
+
+def _rehearse(plan: Plan, folder: Path, faults: Sequence[str]) -> Booted:
+    """Play one request of each kind, ask for each page, and look for the stores."""
+    secret = new_secret()
+    plan = replace(plan, config=_aside(plan, folder, secret))
+    told = observing(plan.config, folder, (), background=False)
+    opened = services_of(plan.config, told)
+    with closing(opened):
+        for upstream in plan.config.upstreams.values():
+            connect(upstream).client.close()  # the real one: it reads the files of TLS
+        services = replace(opened, counters=Counters([]))
+        app = build(
+            plan,
+            services,
+            client=recorder([], Answers()),
+            wrap_stages=lambda route, stages: [_with_token(route, secret), *stages],
+        )
+        requests = [*_requests(plan), *_pages(plan)]
+        for request in requests:
+            _play(app, request, faults)
+        checks = opened.health.checks if opened.health is not None else {}
+        for check in checks.values():
+            check.look()
+        away = [f"{name}: {c.words}" for name, c in checks.items() if c.words]
+    return Booted(len(requests), f"away for now: {'; '.join(away)}" if away else "")
+
+
+def _aside(plan: Plan, folder: Path, secret: str) -> Any:
+    """The config with all that is written going to `folder`, and with a token of our own."""
+    config = plan.config
+    telemetry = config.telemetry
+    return replace(
+        config,
+        tokens={**config.tokens, digest(secret): Caller(_CALLER)},
+        stores=replace(
+            config.stores,
+            journal=folder / "journal",
+            records=_records_aside(config.stores.records, folder),
+        ),
+        telemetry=replace(telemetry, access_log=replace(telemetry.access_log, path=os.devnull)),
+    )
+
+
+def _records_aside(url: str | None, folder: Path) -> str | None:
+    """The URL of the records; one in `folder` where opening them would make an empty file."""
+    if url is None or not url.startswith(_SQLITE):
+        return url
+    file = Path(url.removeprefix(_SQLITE))
+    if file.exists() or not os.access(file.parent, os.W_OK | os.X_OK):
+        return url
+    return f"{_SQLITE}{folder / 'records.db'}"
+
+
+def _with_token(route: Route, secret: str) -> Stage:
+    def enter(exchange: Exchange, following: Handler) -> Response:
+        if route.carriers:
+            put_on(exchange, route.carriers[0], secret)
+        return following(exchange)
+
+    return enter
+
+
+def _play(app: Application, request: Request, faults: Sequence[str]) -> None:
+    """Whatever is answered is well, but a fault of ours."""
+    status, _, _ = play(app, environ_of(request))
+    if status == 500 or faults:
+        why = faults[0] if faults else "status 500"
+        raise CannotServe(f"{request.method} {request.target} is answered with an error: {why}")
+
+
+def _requests(plan: Plan) -> Iterator[Request]:
+    """A request of each kind of route, the first of its kind in the order of the plan."""
+    kinds: dict[tuple[object, ...], Route] = {}
+    for route in plan.routes:
+        kinds.setdefault(_kind(route), route)
+    for route in list(kinds.values())[:_MOST_KINDS]:
+        yield _request(plan, route)
+
+
+def _kind(route: Route) -> tuple[object, ...]:
+    """What tells the ways apart that requests take through the application."""
+    return (
+        route.dialects[-1].name,
+        route.answer,
+        route.websocket is not None,
+        route.model and route.model.place,
+        bool(route.to),
+        route.public,
+        route.validate,
+        route.unknown_fields,
+        route.guards,
+    )
+
+
+def _request(plan: Plan, route: Route) -> Request:
+    operation = route.operation
+    template, _ = route.templates[0]
+    model = _model(plan, route)
+    target = template
+    for name in path_templates.variables(template):
+        target = target.replace(f"{{{name}}}", quote(model, safe="/"))
+    headers, body = _body(plan, route, model)
+    return Request(operation.method, target, headers, body)
+
+
+def _model(plan: Plan, route: Route) -> str:
+    """The name of a model that the route may serve."""
+    dialect = route.dialects[-1].name
+    for name, model in plan.config.models.items():
+        if {plan.config.upstreams[target.upstream].dialect for target in model.to} & {"", dialect}:
+            return name.replace("*", "x")
+    return "x"
+
+
+def _body(plan: Plan, route: Route, model: str) -> tuple[list[tuple[str, str]], bytes]:
+    """A JSON body as the document describes it, with the model's name in its place."""
+    node = plan.specifications[route.operation.spec].node(route.operation)
+    for media_type, media in node.get("requestBody").get("content").items():
+        if not is_json(media_type):
+            continue
+        value = _example(media)
+        if isinstance(value, dict) and route.model is not None and route.model.place == "body":
+            value = {**value, route.model.steps[0]: model}
+        kind = media_type if "*" not in media_type else "application/json"
+        return [("content-type", kind)], orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS)
+    return [], b""
+
+
+def _example(media: Node) -> Any:
+    """The document's own example, or the least that its schema allows."""
+    if (value := media.get("example").value) is not None:
+        return value
+    named = [example.get("value").value for _, example in media.get("examples").items()]
+    if (value := next((v for v in named if v is not None), None)) is not None:
+        return value
+    return invent(media.get("schema"))
+
+
+def _pages(plan: Plan) -> Iterator[Request]:
+    """The gateway's own pages; those that are switched off are answered 404."""
+    config = plan.config
+    for path in ("/healthz", "/readyz", config.telemetry.metrics, "/", "/docs", "/openapi.json"):
+        if path:
+            yield Request("GET", path)
+    yield Request("GET", "/console/playground")
+    yield Request("GET", "/console/models.json")

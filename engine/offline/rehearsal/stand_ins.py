@@ -1,0 +1,118 @@
+"""What stands in for the world outside: upstreams that are never asked, counters at zero."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from engine.offline.rehearsal.observation import Answers, Sent, Taking
+from engine.upstream.client.address import origin_of
+from engine.upstream.client.client import Client
+from engine.upstream.client.failures import (
+    ConnectFailed,
+    FirstByteTimeout,
+    Reset,
+    UpstreamFailure,
+)
+from engine.upstream.client.http1 import asks_upgrade, request_head
+from engine.upstream.client.response import Answer, Spool
+from engine.values.counters import CounterKeys, TakeResult
+
+_FAILURES: dict[str, type[UpstreamFailure]] = {
+    "connect": ConnectFailed,
+    "timeout": FirstByteTimeout,
+    "reset": Reset,
+}
+
+
+class Canned(Answer):
+    """An answer that was never sent: a status, and a little JSON."""
+
+    def __init__(self, status: int) -> None:
+        self.status = status
+        self.headers = [("content-type", "application/json")]
+        self._body = b"{}"
+        self.length = len(self._body)
+
+    def read(self, passing: Any = None) -> bytes:
+        data, self._body = self._body, b""
+        return data
+
+    @property
+    def is_whole(self) -> bool:
+        return not self._body
+
+    def silent(self, seconds: float) -> bool:
+        return False
+
+    def close(self) -> None:
+        """There is no connection."""
+
+
+class Recorder(Client):
+    """A client that writes down what it would send, and answers by itself."""
+
+    def __init__(self, url: str, *, sent: list[Sent], answers: Answers, **settings: Any) -> None:
+        origin = origin_of(url)
+        self.base_path, self.host = origin.base_path, origin.host_header
+        # Upstreams are known to the plan by name, to their clients by URL alone.
+        self.name = ""
+        self._base = url.removesuffix(origin.base_path) if origin.base_path else url
+        self._sent = sent
+        self._answers = answers
+
+    def send(
+        self,
+        method: str,
+        target: str,
+        headers: Sequence[tuple[str, str]],
+        body: bytes | Spool | None,
+        total: float | None = None,
+    ) -> Answer:
+        """Write it down. Raises the UpstreamFailure that was asked for; ValueError as a Client."""
+        whole = body if isinstance(body, bytes) else b"".join(body.chunks()) if body else b""
+        request_head(method, target, self.host, headers, len(whole), asks_upgrade(headers))
+        said = self._answers.of(self.name)
+        url = f"{self._base}{target}"
+        self._sent.append(Sent(self.name, method, url, tuple(headers), whole, said))
+        if isinstance(said, str):
+            failure = _FAILURES[said]("rehearsed")
+            failure.sent = said != "connect"
+            raise failure
+        return Canned(said)
+
+    @property
+    def connections(self) -> tuple[int, int]:
+        return 0, 0
+
+    def close(self) -> None:
+        """There is no pool."""
+
+
+def recorder(sent: list[Sent], answers: Answers) -> Any:
+    """What makes such clients, in place of Client."""
+    return partial(Recorder, sent=sent, answers=answers)
+
+
+class Counters:
+    """Counters that nobody has taken from: they write down what would be taken."""
+
+    def __init__(self, takings: list[Taking]) -> None:
+        self._takings = takings
+
+    def take(self, asked: CounterKeys, costs: Sequence[int]) -> TakeResult:
+        takings = list(zip(asked.limits, costs, strict=True))
+        self._takings.extend(takings)
+        remaining = [max(0, limit.amount - cost) for limit, cost in takings]
+        windows = [limit.window for limit in asked.limits]
+        over = [index for index, (limit, cost) in enumerate(takings) if cost > limit.amount]
+        if over:
+            return TakeResult(over[0], remaining, windows, waits=windows)
+        return TakeResult(None, remaining, windows)
+
+    def settle(self, receipt: object, costs: Sequence[int]) -> None:
+        """Nothing was taken."""
+
+    def close(self) -> None:
+        """Nothing is open."""

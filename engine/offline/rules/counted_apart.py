@@ -1,0 +1,17 @@
+"""Limits that every machine counts for itself, so that they hold several times over."""
+
+from __future__ import annotations
+
+from engine.offline.audit_case import Case
+
+
+def check(case: Case) -> None:
+    stores = case.config.stores
+    shared = (stores.records or "").startswith("postgresql")
+    if not shared or stores.counters != "memory":
+        return
+    limited = any(True for _ in case.limits_of(case.listed_policies))
+    if limited or any(caller.limits for caller in case.config.tokens.values()):
+        message = "limits are counted in memory, by each machine for itself"
+        hint = "records on PostgreSQL mean several machines: counters: redis://host:6379/0"
+        case.warn(("stores", "records"), "MW408", message, hint)

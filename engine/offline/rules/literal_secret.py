@@ -1,0 +1,37 @@
+"""A secret that stands in the file, and with it in every copy of the file."""
+
+from __future__ import annotations
+
+import re
+
+from engine.config.include import Assembled
+from engine.config.literal_secrets import literals
+from engine.offline.audit_case import Case
+from engine.source.problem import Level
+from engine.source.reader import Marked
+
+_NO_SECRET = frozenset({"not-set", "none", "empty", "dummy", "unused", "ollama", "not-needed"})
+_SHORTEST = 6
+_OTHER_TEMPLATE = re.compile(
+    r"(?:Bearer )?(?:\$[A-Z_]+|\{\{.*\}\}|%[A-Z_]+%|\$\([A-Z_]+\)|<[\w -]+>)"
+)
+"""A variable as shells, Helm, Windows or a guide write it."""
+
+
+def check(case: Case) -> None:
+    source = case.config.source
+    files = source.files if isinstance(source, Assembled) else [source]
+    for file in files:
+        if not isinstance(file, Marked):
+            continue
+        for literal in literals(file):
+            said = file.text[literal.start : literal.end].strip()
+            if len(said) < _SHORTEST or said.lower() in _NO_SECRET:
+                continue
+            where = ".".join(map(str, literal.path))
+            message = f"a secret is written out in '{where}'"
+            hint = "put it in the environment, ${VAR}, or in a file, ${file:/run/secrets/name}"
+            if _OTHER_TEMPLATE.fullmatch(said):
+                message = f"'{where}' holds '{said}' as it is: no variable is filled in"
+                hint = "write ${VAR}; it is filled in when the config is read"
+            case.findings.note(file, literal.path, Level.WARNING, "MW402", message, hint)

@@ -1,0 +1,24 @@
+"""A token, or an allow list, that names models which do not exist: often a typing mistake."""
+
+from __future__ import annotations
+
+from engine.offline.audit_case import Case
+from engine.source.problem import Path, did_you_mean
+from engine.values.wildcard import matches
+
+
+def check(case: Case) -> None:
+    for policy in case.listed_policies:
+        if policy.name == "allow_models":
+            for index, name in enumerate(policy.options):
+                _check(case, name, (*policy.at, index))
+    for number, caller in enumerate(case.config.tokens.values()):
+        for index, name in enumerate(caller.models or ()):
+            _check(case, name, ("tokens", number, "models", index))
+
+
+def _check(case: Case, name: str, at: Path) -> None:
+    known = case.config.models
+    if name in known or any(matches(one, name) or matches(name, one) for one in known):
+        return
+    case.warn(at, "MW412", f"'{name}' allows no model that there is", did_you_mean(name, known))

@@ -1,0 +1,73 @@
+"""Documents that refuse, read strictly, what their vendor's own clients send."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from engine.offline.audit_case import Case
+from engine.offline.client_requests import ClientRequest, client_requests
+from engine.plan.make import Route
+from engine.spec.path_templates import Found, PathTree
+from engine.values.errors import GatewayError
+
+_VERSIONS = ("", "/v1", "/v1beta")
+_MOST_PLACES = 5
+
+
+def check(case: Case) -> None:
+    for name, spec in case.config.specs.items():
+        routes = [r for r in case.plan.routes if r.operation.spec == name]
+        routes = [r for r in routes if r.validate == "strict" and r.operation.method == "POST"]
+        refused = dict(_refused(case, spec.dialect, routes))
+        if not refused:
+            continue
+        places = list(refused)[:_MOST_PLACES]
+        more = len(refused) - len(places)
+        clients = sorted({request.client for request in refused.values()})
+        message = (
+            f"read strictly, '{name}' refuses what its vendor accepts: {', '.join(places)}"
+            f"{f' and {more} more' if more else ''} (sent by {', '.join(clients)})"
+        )
+        hint = "say validate: lenient on its routes, or correct the document with an overlay"
+        case.warn((*spec.at, "document"), "MW420", message, hint)
+
+
+def _refused(case: Case, dialect: str, routes: list[Route]) -> Iterator[tuple[str, ClientRequest]]:
+    """Operations and places that only a strict reading refuses, each with one request.
+
+    What a lenient reading refuses too is narrowed on purpose, and so is the choice of models.
+    """
+    tree = PathTree()
+    for route in routes:
+        tree.add(route.operation.path, "POST", route)
+    for request in client_requests():
+        found = _route(tree, request) if request.dialect == dialect else None
+        if found is None:
+            continue
+        error = request.refusal(found.operation)
+        if error is None or _is_model(error, found):
+            continue
+        if _accepts_leniently(case, found, request):
+            yield f"{found.operation.name} {error.param or error.code}", request
+
+
+def _accepts_leniently(case: Case, route: Route, request: ClientRequest) -> bool:
+    specification = case.plan.specifications[route.operation.spec]
+    try:
+        lenient = specification.reread(route.operation, lenient=True, named=False)
+    except ValueError:
+        return False  # `lenient` would be no way out
+    return request.refusal(lenient) is None
+
+
+def _route(tree: PathTree, request: ClientRequest) -> Route | None:
+    for version in _VERSIONS:
+        found = tree.find(version + request.path, "POST")
+        if isinstance(found, Found):
+            route: Route = found.value
+            return route
+    return None
+
+
+def _is_model(error: GatewayError, route: Route) -> bool:
+    return route.model is not None and error.param == route.model.param

@@ -1,0 +1,38 @@
+"""A credential whose variable is not set: the default that stands in for it is not one."""
+
+from __future__ import annotations
+
+from engine.config.include import Assembled
+from engine.config.literal_secrets import secret_places
+from engine.config.secrets import defaults_taken
+from engine.offline.audit_case import Case, is_loopback
+from engine.source.problem import Level, Path
+from engine.source.reader import Marked
+
+_LONGEST_PLACEHOLDER = 15
+"""A longer default is a credential that is written out: MW402 tells of it."""
+
+
+def check(case: Case) -> None:
+    source = case.config.source
+    for file in source.files if isinstance(source, Assembled) else [source]:
+        if isinstance(file, Marked) and isinstance(file.value, dict):
+            for path, _, is_url in secret_places(file.value):
+                if not is_url and not _is_local(case, path):
+                    _check(case, file, path)
+
+
+def _is_local(case: Case, path: Path) -> bool:
+    """Whether it is shown to an upstream on this machine: model servers there need none."""
+    upstream = case.config.upstreams.get(str(path[1])) if path[0] == "upstreams" else None
+    return upstream is not None and is_loopback(upstream)
+
+
+def _check(case: Case, file: Marked, path: Path) -> None:
+    for name, default in defaults_taken(file.reference(path), case.environ).items():
+        if len(default) > _LONGEST_PLACEHOLDER:
+            continue
+        who = f"upstream '{path[1]}'" if path[0] == "upstreams" else "the collector of traces"
+        message = f"{name} is not set: {who} will refuse every request"
+        hint = f"set {name}; where no credential is needed, write the value without ${{...}}"
+        case.findings.note(file, path, Level.WARNING, "MW415", message, hint)

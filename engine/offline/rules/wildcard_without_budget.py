@@ -1,0 +1,23 @@
+"""A model by wildcard: whatever the upstream sells can be asked for, at any price."""
+
+from __future__ import annotations
+
+from engine.offline.audit_case import BUDGETS, Case
+from engine.values.caller import Caller
+
+
+def check(case: Case) -> None:
+    callers = case.config.stores.records is not None
+    callers = callers or any(_unbounded(caller) for caller in case.config.tokens.values())
+    for model in case.config.models.values():
+        if "*" not in model.name:
+            continue
+        unbounded = [asked for asked in case.asked(model) if not BUDGETS & asked.kinds]
+        if any(callers or asked.route.public for asked in unbounded):
+            message = f"nothing bounds what '{model.name}' may cost"
+            hint = "add the policy spend_limit or token_budget, or name the models one by one"
+            case.warn(model.at, "MW405", message, hint, key=True)
+
+
+def _unbounded(caller: Caller) -> bool:
+    return caller.models != () and not any(limit.kind in BUDGETS for limit in caller.limits)

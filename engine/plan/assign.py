@@ -1,0 +1,146 @@
+"""Which route serves which operation: names before wildcards, and none of them twice."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from engine.config import model
+from engine.source.problem import (
+    Findings,
+    Level,
+    Path,
+    Problem,
+    did_you_mean,
+)
+from engine.spec.operation import Operation
+from engine.spec.spec import Specification
+from engine.values.wildcard import matches
+
+_MOST_NAMED = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A route that serves an operation; `at` is where it says so."""
+
+    route: model.Route
+    operation: Operation
+    at: Path
+
+
+def assign(
+    config: model.Config, specifications: Mapping[str, Specification], findings: Findings
+) -> list[Claim]:
+    """A claim for every operation that is served, in the order of the routes."""
+    known = {op.id: op for spec in specifications.values() for op in spec.operations.values()}
+    refused = _refused(specifications)
+    unread = (set(config.specs) - set(specifications)) | set(config.broken.names.get("specs", ()))
+    claims: dict[str, Claim] = {}
+    named = [(r, name, at) for r in config.routes for name, at in r.operations if "*" not in name]
+    wild = [(r, name, at) for r in config.routes for name, at in r.operations if "*" in name]
+    for route, name, at in named:
+        if name in known:
+            _claim(Claim(route, known[name], at), claims, config, findings)
+        elif name in refused:
+            _refuse(name, refused[name], config, at, findings)
+        elif not unread & {name.partition(".")[0], "*"}:
+            hint = _hint(name, known, config)
+            findings.error(config.source, at, "MW301", f"unknown operation '{name}'", hint)
+    explicit = set(claims)
+    for route, pattern, at in wild:
+        matched = [op for id_, op in known.items() if matches(id_, pattern)]
+        spec = pattern.partition(".")[0]
+        left = sorted(name for name in refused if matches(name, pattern))
+        if left:
+            _leave_out(pattern, left, config, at, findings)
+        elif not matched and not (unread if "*" in spec else unread & {spec, "*"}):
+            hint = _hint(pattern.rstrip(".*"), known, config)
+            findings.error(config.source, at, "MW302", f"'{pattern}' names no operation", hint)
+        elif matched and all(op.id in explicit for op in matched):
+            message = f"this can never match: every operation of '{pattern}' has a route of its own"
+            findings.error(config.source, at, "MW302", message, "remove it")
+        for operation in matched:
+            if operation.id not in explicit:
+                _claim(Claim(route, operation, at), claims, config, findings)
+    if not config.broken.names:
+        _note_unserved(specifications, claims, findings)
+    if len(specifications) == len(config.specs):
+        _check_websockets(config, claims, findings)
+    places = {route.at: index for index, route in enumerate(config.routes)}
+    return sorted(claims.values(), key=lambda claim: places[claim.route.at])
+
+
+def _refused(specifications: Mapping[str, Specification]) -> dict[str, Problem]:
+    """Why an operation cannot be served, for each that cannot."""
+    return {
+        f"{spec.name}.{name}": problem
+        for spec in specifications.values()
+        for name, problem in spec.refused.items()
+    }
+
+
+def _refuse(
+    name: str, problem: Problem, config: model.Config, at: Path, findings: Findings
+) -> None:
+    """An operation that a route names, and that cannot be served."""
+    place = f"{problem.file}:{problem.line}:{problem.column}"
+    hint = f"see {place}: {problem.message}"
+    findings.error(config.source, at, "MW307", f"{name} cannot be served", hint)
+
+
+def _leave_out(
+    pattern: str, names: list[str], config: model.Config, at: Path, findings: Findings
+) -> None:
+    """Operations that a wildcard names, and that cannot be served."""
+    shown = ", ".join(names[:_MOST_NAMED]) + (", ..." if len(names) > _MOST_NAMED else "")
+    message = f"'{pattern}' leaves out {len(names)} that cannot be served: {shown}"
+    findings.note(config.source, at, Level.WARNING, "MW308", message)
+
+
+def _claim(
+    claim: Claim, claims: dict[str, Claim], config: model.Config, findings: Findings
+) -> None:
+    other = claims.setdefault(claim.operation.id, claim)
+    if other is not claim:
+        line, _ = config.source.place(other.at)
+        message = f"two routes for {claim.operation.id}"
+        findings.error(config.source, claim.at, "MW303", message, f"the first is on line {line}")
+
+
+def _check_websockets(
+    config: model.Config, claims: Mapping[str, Claim], findings: Findings
+) -> None:
+    """Limits of a session on a route that has none."""
+    having = {claim.route.at for claim in claims.values() if claim.operation.websocket}
+    for route in config.routes:
+        if route.websocket is not None and route.operations and route.at not in having:
+            message = "none of this route's operations is a WebSocket"
+            hint = "a document says that one is by a GET that answers 101"
+            at = (*route.at, "websocket")
+            findings.error(config.source, at, "MW307", message, hint, key=True)
+
+
+def _hint(name: str, known: Mapping[str, Operation], config: model.Config) -> str:
+    spec = name.partition(".")[0]
+    ending = [id_ for id_, op in known.items() if name in (op.name, f"{op.method} {op.path}")]
+    if len(ending) == 1:
+        return f"did you mean '{ending[0]}'?"
+    if spec not in config.specs:
+        return did_you_mean(spec, config.specs, "an operation is <spec>.<operationId>")
+    return did_you_mean(name, [id_ for id_ in known if id_.startswith(f"{spec}.")] or known)
+
+
+def _note_unserved(
+    specifications: Mapping[str, Specification], claims: Mapping[str, Claim], findings: Findings
+) -> None:
+    """One note for each document that has operations without a route."""
+    for specification in specifications.values():
+        names = [op.id for op in specification.operations.values() if op.id not in claims]
+        if not names:
+            continue
+        shown = ", ".join(names[:_MOST_NAMED]) + (", ..." if len(names) > _MOST_NAMED else "")
+        total = len(specification.operations)
+        message = f"no route serves {len(names)} of {total} operations: {shown}"
+        source = specification.library.document.source
+        findings.note(source, ("paths",), Level.INFO, "MW306", message, key=True)

@@ -1,0 +1,261 @@
+"""PLAN: a config and its documents -> a Plan of Routes, or every problem at once.
+
+Every name is resolved here and nowhere else: what was planned can be built and served.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from pathlib import Path as FilePath
+
+from engine import dialects
+from engine.config.load import load
+from engine.config.model import (
+    Config,
+    Console,
+    Policy,
+    Target,
+    WebSocket,
+)
+from engine.config.model_operations import ModelOperation, ModelOperations
+from engine.dialects import Dialect
+from engine.plan import model_location, operations
+from engine.plan.assign import Claim, assign
+from engine.plan.model_checks import check_operations
+from engine.plan.names import check_names
+from engine.plan.own_pages import note_claimed
+from engine.policies import Guards, guards
+from engine.relay.headers import NEVER_SENT
+from engine.source.files import noting
+from engine.source.problem import (
+    Findings,
+    Level,
+    Path,
+    Problem,
+)
+from engine.source.reader import read_file
+from engine.spec import path_templates, security
+from engine.spec.document.cache import folder_of
+from engine.spec.expression import Expression
+from engine.spec.operation import Operation
+from engine.spec.quota_fields import takes
+from engine.spec.response_schemas import Answers
+from engine.spec.security import Carrier
+from engine.spec.spec import Specification
+from engine.values.takes import Takes
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """An operation, where it goes and what guards it; every name is known to exist.
+
+    `takes` is what its requests can say that matters for counting. `guards` are the `policies`
+    compiled.
+
+    `dialects` are those whose callers the path belongs to, the operation's own last. `wide` are
+    the path's variables that may hold slashes, because they name a model. `websocket` holds the
+    limits of its sessions, where the operation is a WebSocket. `at` is where the config names the
+    operation.
+    """
+
+    operation: Operation
+    dialects: tuple[Dialect, ...]
+    carriers: tuple[Carrier, ...]
+    model: Expression | None
+    default_model: str
+    also: tuple[Expression, ...]
+    to: tuple[Target, ...]
+    answer: str
+    public: bool
+    validate: str
+    policies: tuple[Policy, ...]
+    guards: Guards
+    wide: tuple[str, ...]
+    takes: Takes
+    websocket: WebSocket | None
+    unknown_fields: str = "pass"
+    answers: Answers | None = None
+    at: Path = ()
+
+    @property
+    def by_model(self) -> ModelOperation:
+        """The operation as one that models have."""
+        return ModelOperation(self.operation.id, self.dialects[-1].name, self.operation.path)
+
+    @property
+    def templates(self) -> list[tuple[str, str]]:
+        """The full path templates with the prefix each is mounted under."""
+        return [(mount + self.operation.path, mount) for mount in self.operation.mounts]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What will be served. `specifications` are the documents, for those who show them;
+    `by_model` are the operations that are routed by model, also those of routes left out since."""
+
+    config: Config
+    routes: tuple[Route, ...]
+    specifications: Mapping[str, Specification] = field(default_factory=dict)
+    by_model: tuple[ModelOperation, ...] = ()
+
+    def model_operations(self) -> ModelOperations:
+        """Which operations each model has."""
+        return ModelOperations(self.config.models, self.config.upstreams, self.by_model)
+
+
+@dataclass(slots=True)
+class Planned:
+    """A plan with what was found on the way; `plan` is None when there are errors. `files` are
+    those it was read from, with their SHA-256 (see `engine.source.files.noting`)."""
+
+    plan: Plan | None = None
+    findings: Findings = field(default_factory=Findings)
+    specifications: dict[str, Specification] = field(default_factory=dict)
+    files: dict[FilePath, str] = field(default_factory=dict)
+
+    @property
+    def hash(self) -> str:
+        """What tells this config from others: a hash over all files it was read from."""
+        said = "\n".join(f"{path} {digest}" for path, digest in sorted(self.files.items()))
+        return sha256(said.encode("utf-8", "surrogateescape")).hexdigest()[:12]
+
+    @property
+    def problems(self) -> list[Problem]:
+        return self.findings.problems
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """The texts of the files with problems, by the names that problems use."""
+        return self.findings.texts
+
+
+def make(file: FilePath, environ: Mapping[str, str], text: str | None = None) -> Planned:
+    """Read gateway.yaml and all it names, and plan. Reads files; opens no socket."""
+    # All that is made here is kept: looking for garbage in it takes longer than making it.
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        with noting() as noted:
+            planned = _make(file, environ, text)
+        planned.files = noted
+        return planned
+    finally:
+        if collecting:
+            gc.enable()
+
+
+def _make(file: FilePath, environ: Mapping[str, str], text: str | None) -> Planned:
+    planned = Planned()
+    findings = planned.findings
+    shown = str(file)
+    if text is None:
+        opened = read_file(file, shown)
+        unreadable = [p for p in opened.problems if p.code == "MW002"]
+        if unreadable:
+            findings.found.extend(unreadable)
+            return planned
+        text = opened.text
+    config, _ = load(text, shown, file.absolute().parent, environ, findings)
+    if config is None:
+        return planned
+    planned.specifications = operations.read_all(config, findings, folder_of(environ))
+    check_names(config, planned.specifications, findings)
+    routes = [
+        _route(claim, config, planned.specifications, findings)
+        for claim in assign(config, planned.specifications, findings)
+    ]
+    made = tuple(route for route in routes if route is not None)
+    _check_paths(made, config.console, findings)
+    note_claimed(made, config, findings)
+    by_model = tuple(route.by_model for route in made if route.model is not None)
+    defaults = [
+        (route.default_model, route.by_model, (*route.at[:2], "model", "default"))
+        for route in made
+        if route.default_model
+    ]
+    check_operations(config, by_model, defaults, planned.specifications, findings)
+    for specification in planned.specifications.values():
+        specification.settle()
+    if not findings.errors:
+        guarded = (replace(r, guards=guards(r.policies, config.currency)) for r in made)
+        planned.plan = Plan(config, tuple(guarded), planned.specifications, by_model)
+    return planned
+
+
+def _route(
+    claim: Claim,
+    config: Config,
+    specifications: Mapping[str, Specification],
+    findings: Findings,
+) -> Route | None:
+    """One operation of a route, resolved; None when that cannot be done."""
+    operation, said = claim.operation, claim.route
+    spec = config.specs[operation.spec]
+    node = specifications[operation.spec].node(operation)
+    found = model_location.model_expression(claim, node, config, findings)
+    speaks = spec.dialect if spec.dialect in dialects.names() else "plain"
+    own = dialects.get(speaks)
+    others = [d for name in dialects.names() if (d := dialects.get(name)) is not own]
+    shared = tuple(d for d in others if d.name != "openai") if said.answer == "models" else ()
+    _note_unsent(operation, findings)
+    names = path_templates.variables(operation.path)
+    wide = [found.steps[0]] if found is not None and found.place == "path" else []
+    return Route(
+        operation=operations.as_asked(claim, config, specifications, findings),
+        dialects=(*shared, own),
+        carriers=security.configured(list(spec.token)) or operation.carriers,
+        model=found,
+        default_model=said.default_model,
+        also=model_location.repeating(claim, found, config, findings),
+        to=said.to,
+        answer=said.answer,
+        public=said.public,
+        validate=said.validate,
+        policies=(*config.policies, *said.policies),
+        guards=Guards(),  # compiled when all of them are known to be right
+        wide=tuple(names if said.answer == "models" else {*wide, *operation.wide}),
+        takes=takes(node),
+        websocket=(said.websocket or WebSocket()) if operation.websocket else None,
+        unknown_fields=said.unknown_fields,
+        answers=operations.answers(claim, specifications, findings),
+        at=claim.at,
+    )
+
+
+def _note_unsent(operation: Operation, findings: Findings) -> None:
+    """Parameters that are checked, and then not forwarded: they could carry the caller's token."""
+    for parameter in operation.parameters:
+        named = parameter.place == "header" and parameter.name.lower() in NEVER_SENT
+        if named or parameter.place == "cookie":
+            said = f"{parameter.place} parameter '{parameter.name}' of {operation.id}"
+            message = f"{said} is checked, but never forwarded"
+            findings.note(operation.source, operation.at, Level.WARNING, "MW319", message, key=True)
+
+
+def _check_paths(routes: tuple[Route, ...], console: Console, findings: Findings) -> None:
+    """Two routes on one method and path, unless the gateway answers both from `models`; a route
+    on a path of the console."""
+    taken: dict[tuple[object, ...], Route] = {}
+    for route in routes:
+        operation = route.operation
+        for template, _ in route.templates:
+            if operation.method in ("GET", "HEAD") and (page := console.has(template)):
+                message = f"{operation.id} is {operation.method} {template}, the console's {page}"
+                hint = "mount the document elsewhere, or switch that off under 'console:'"
+                findings.error(operation.source, operation.at, "MW320", message, hint, key=True)
+            key = (operation.method, path_templates.shape(template), operation.query)
+            other = taken.setdefault(key, route)
+            if other is route or (other.answer == route.answer == "models"):
+                continue
+            findings.note(
+                operation.source,
+                operation.at,
+                Level.ERROR,
+                "MW304",
+                f"{operation.id} and {other.operation.id} are both {operation.method} {template}",
+                "mount one of the documents under another prefix with specs.<name>.mount",
+                key=True,
+            )

@@ -1,0 +1,76 @@
+"""Whether models can have the operations that they name, and those they are the default of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from engine.config.model import Config, Model
+from engine.config.model_operations import ModelOperation, ModelOperations, listed
+from engine.source.problem import (
+    Findings,
+    Level,
+    Path,
+    did_you_mean,
+)
+from engine.spec.spec import Specification
+from engine.values.wildcard import ByName, matches
+
+Default = tuple[str, ModelOperation, Path]
+"""The default model of a route, an operation of that route, and the place of the default."""
+
+
+def check_operations(
+    config: Config,
+    operations: Iterable[ModelOperation],
+    defaults: Iterable[Default],
+    specifications: Mapping[str, Specification],
+    findings: Findings,
+) -> None:
+    """Note each of `models.x.operations` that does not exist or that the model can never have, and
+    each default model without the operation it is the default of. `operations` are those that are
+    routed by model."""
+    if len(specifications) < len(config.specs) or not _is_complete(config):
+        return  # what is missing may be what they name
+    known = frozenset(op.id for spec in specifications.values() for op in spec.operations.values())
+    table = ModelOperations(config.models, config.upstreams, operations)
+    for model in config.models.values():
+        for index, name in enumerate(model.operations):
+            found = _problem(name, model, known, table)
+            if found is not None:
+                findings.note(config.source, (*model.at, "operations", index), *found)
+    entries = ByName(config.models)
+    for name, operation, at in defaults:
+        entry = entries.find(name)
+        if entry is not None and operation not in table.of(entry.name):
+            message = f"the default model '{name}' does not have {operation.id}"
+            hint = f"it has {listed(table.of(entry.name))}"
+            findings.error(config.source, at, "MW342", message, hint)
+
+
+def _is_complete(config: Config) -> bool:
+    """Whether no entry was left out, and models name only upstreams and models that exist."""
+    return not config.broken.names and all(
+        all(target.upstream in config.upstreams for target in model.to)
+        and all(name in config.models for name in model.fallback)
+        for model in config.models.values()
+    )
+
+
+def _problem(
+    name: str, model: Model, known: frozenset[str], table: ModelOperations
+) -> tuple[Level, str, str, str] | None:
+    """Level, code, message and hint for a name under `operations` that the model has nothing of;
+    None for a good one."""
+    if any(matches(operation.id, name) for operation in table.of(model.name)):
+        return None
+    if any(matches(operation.id, name) for operation in table.all):
+        message = f"no upstream of '{model.name}' speaks the dialect of {name}"
+        return Level.WARNING, "MW341", message, "take it out, or add a target that speaks it"
+    if any(matches(one, name) for one in known):
+        message = f"{name} is not routed by model"
+        return Level.WARNING, "MW341", message, "take it out, or give it a route with 'model'"
+    if "*" in name:
+        message, code = f"'{name}' names no operation", "MW302"
+    else:
+        message, code = f"unknown operation '{name}'", "MW301"
+    return Level.ERROR, code, message, did_you_mean(name.rstrip(".*"), known)

@@ -1,0 +1,97 @@
+"""Where the requests of a route name their model, checked against what the operation takes."""
+
+from __future__ import annotations
+
+from engine.config.model import Config
+from engine.plan.assign import Claim
+from engine.source.problem import (
+    Findings,
+    Level,
+    Path,
+    did_you_mean,
+    near,
+)
+from engine.spec import expression, path_templates
+from engine.spec.document.node import Node
+from engine.spec.expression import Expression
+from engine.spec.quota_fields import properties
+
+
+def model_expression(
+    claim: Claim, node: Node, config: Config, findings: Findings
+) -> Expression | None:
+    """The route's model expression, checked against what the operation has; `node` is the
+    operation's own part of its document."""
+    said, operation = claim.route, claim.operation
+    if not said.model:
+        return None
+    at: Path = (*said.at, "model")
+    try:
+        found = expression.parse(said.model)
+    except ValueError as error:
+        findings.error(config.source, at, "MW305", str(error))
+        return None
+    names = path_templates.variables(operation.path)
+    if found.place == "path" and found.steps[0] not in names:
+        hint = did_you_mean(found.steps[0], names) or "its path has no variables"
+        message = f"{operation.id} has no path variable '{found.steps[0]}'"
+        findings.error(config.source, at, "MW305", message, hint)
+        return None
+    if found.place == "body" and not operation.bodies.media_types:
+        message = f"{operation.id} takes no request body to name a model in"
+        findings.error(config.source, at, "MW305", message)
+        return None
+    if found.place == "body":
+        _check_member(claim, found, at, node, config, findings)
+    if found.place == "body" and len(found.steps) > 1:
+        if claim.route.default_model:
+            message = (
+                "a default model goes with a place at the top of the body: $request.body#/name"
+            )
+            findings.error(config.source, (*at, "default"), "MW305", message)
+        if any("form" in media_type for media_type in operation.bodies.media_types):
+            message = f"{operation.id} takes a form, whose fields are at its top"
+            findings.error(config.source, at, "MW305", message, "write $request.body#/name")
+    return found
+
+
+def _check_member(
+    claim: Claim, found: Expression, at: Path, node: Node, config: Config, findings: Findings
+) -> None:
+    """Note a place in the body that no schema names, where the schemas name others.
+
+    It is an error only where another name is near: a document need not name all members.
+    """
+    schemas = [media.get("schema") for _, media in node.get("requestBody").get("content").items()]
+    for depth, step in enumerate(found.steps):
+        named = {name: below for schema in schemas for name, below in properties(schema)}
+        if step in named:
+            schemas = [
+                below for schema in schemas for name, below in properties(schema) if name == step
+            ]
+            continue
+        if not named or step.isdigit() or step == "*":
+            return
+        place = ".".join(found.steps[: depth + 1])
+        message = f"no schema of the request body of {claim.operation.id} names '{place}'"
+        close = near(step, named)
+        level = Level.WARNING if close is None else Level.ERROR
+        hint = did_you_mean(step, named)
+        findings.note(config.source, at, level, "MW305", message, hint)
+        return
+
+
+def repeating(
+    claim: Claim, found: Expression | None, config: Config, findings: Findings
+) -> tuple[Expression, ...]:
+    """The places in a JSON body that repeat the model's name."""
+    at: Path = (*claim.route.at, "model", "also")
+    if claim.route.also and found is not None and found.place == "body":
+        message = "'also' goes with a model in the path, query or a header, not in the body"
+        findings.error(config.source, at, "MW305", message, key=True)
+        return ()
+    bodies = claim.operation.bodies
+    takes_json = any("json" in name for name in bodies.media_types) or any(
+        "json" in declared.rules for declared in bodies.ranges.values()
+    )
+    return tuple(expression.parse(text) for text in claim.route.also) if takes_json else ()

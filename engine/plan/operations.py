@@ -1,0 +1,90 @@
+"""The documents that a config names, read, and their operations as the routes ask for them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path as FilePath
+
+from engine.config.model import Config, Spec
+from engine.plan.assign import Claim
+from engine.source.files import is_file, names_in
+from engine.source.problem import Findings, Level, did_you_mean
+from engine.spec.operation import Operation
+from engine.spec.response_schemas import Answers
+from engine.spec.spec import Specification, read
+
+
+def read_all(
+    config: Config, findings: Findings, cache: FilePath | None = None
+) -> dict[str, Specification]:
+    """Every document that can be read, by its name in the config.
+
+    `cache` is the folder where large ones are kept between two starts.
+    """
+    found: dict[str, Specification] = {}
+    for name, spec in config.specs.items():
+        file = config.folder / spec.document
+        if not is_file(file):
+            at = (*spec.at, "document")
+            message = f"there is no file '{spec.document}'"
+            findings.error(config.source, at, "MW106", message, _near_file(file))
+            continue
+        shown = str(FilePath(config.source.file).parent / spec.document)
+        overlays = _overlays(spec, config, findings)
+        made = read(name, file, shown, spec.mount, findings, overlays, cache)
+        if made is not None:
+            found[name] = made
+    return found
+
+
+def as_asked(
+    claim: Claim,
+    config: Config,
+    specifications: Mapping[str, Specification],
+    findings: Findings,
+) -> Operation:
+    """The operation, compiled for the way in which its route checks requests."""
+    operation, said = claim.operation, claim.route
+    lenient, named = said.validate == "lenient", said.unknown_fields != "pass"
+    if not (lenient or named):
+        return operation
+    try:
+        return specifications[operation.spec].reread(operation, lenient=lenient, named=named)
+    except ValueError as error:
+        message = f"{operation.id} cannot be read so: {error}"
+        findings.error(config.source, said.at, "MW309", message, "use another way to validate it")
+        return operation
+
+
+def answers(
+    claim: Claim, specifications: Mapping[str, Specification], findings: Findings
+) -> Answers | None:
+    """What the operation answers, where its route reports on that."""
+    operation = claim.operation
+    if claim.route.validate_responses != "report":
+        return None
+    try:
+        return specifications[operation.spec].answers(operation)
+    except ValueError as error:
+        message = f"the answers of {operation.id} are not looked at: {error}"
+        source, at = operation.source, operation.at
+        findings.note(source, at, Level.WARNING, "MW233", message, key=True)
+        return None
+
+
+def _overlays(spec: Spec, config: Config, findings: Findings) -> list[tuple[FilePath, str]]:
+    """The overlays on a document that exist, with the names to show for them."""
+    found = []
+    for index, said in enumerate(spec.overlays):
+        file = config.folder / said
+        if is_file(file):
+            found.append((file, str(FilePath(config.source.file).parent / said)))
+        else:
+            at = (*spec.at, "overlays", index)
+            message = f"there is no file '{said}'"
+            findings.error(config.source, at, "MW106", message, _near_file(file))
+    return found
+
+
+def _near_file(file: FilePath) -> str:
+    return did_you_mean(file.name, names_in(file.parent), "the path starts at this file's folder")

@@ -1,0 +1,45 @@
+"""One worker of a gateway that serves: the application with its logs, metrics and health."""
+
+from __future__ import annotations
+
+import gc
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from engine.app.build import build
+from engine.app.stores import services_of
+from engine.app.telemetry import observing
+from engine.edge.router import Application
+from engine.plan.make import Plan
+from engine.telemetry.log import LOGGERS
+from engine.telemetry.metrics.folder import folder_of
+
+_GARBAGE = (10_000, 10, 30)
+"""How much comes to life between two searches for what only holds itself. Requests leave next to
+nothing of that; a search through all that 5,000 streams hold would stop the worker."""
+
+
+def metrics_folder(plan: Plan, master: int) -> Path | None:
+    """Where the workers of that master meet; None when there are no metrics. Raises OSError."""
+    return folder_of(master) if plan.config.telemetry.metrics else None
+
+
+def serving(
+    plan: Plan,
+    folder: Path | None,
+    loggers: Sequence[str] = LOGGERS,
+    source: Callable[[], tuple[str, float, str] | None] | None = None,
+) -> Application:
+    """The application of one worker: to be made in it, after the fork. Raises CannotConnect.
+
+    `loggers` are those that are the gateway's own to write. `source` tells what is served (see
+    `Standing`).
+    """
+    told = observing(plan.config, folder, loggers)
+    told.health.standing.loaded = time.time()
+    told.health.standing.source = source
+    made = build(plan, services_of(plan.config, told))
+    gc.freeze()  # what was built stays: looking through it for garbage costs requests much
+    gc.set_threshold(*_GARBAGE)
+    return made

@@ -1,0 +1,114 @@
+"""Trying a config before it is served: planned and started in a process of its own.
+
+Whatever a config does to the process that reads it, the gateway that serves goes on.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import gevent
+
+from engine.app.stores import CannotServe
+from engine.plan.make import Plan, Planned
+from engine.server.child_process import ChildFailed, in_words, run
+from engine.source.problem import render
+from engine.values import runtime_dir
+
+SECONDS = 60.0
+"""How long planning and starting a config may take."""
+
+_MOST_SHOWN = 5
+
+Boot = Callable[[Plan, Path], str]
+"""Starts a plan without serving it, and returns a warning, or "". It may write into the folder,
+which is removed whatever becomes of it. Raises CannotServe."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What came of a config: `hash` and `files` as those of a Planned, "" and none where even that
+    is not known; the `error` for which it cannot be served, or ""; a `warning`, or ""."""
+
+    hash: str = ""
+    files: Mapping[Path, str] = field(default_factory=dict)
+    error: str = ""
+    warning: str = ""
+
+
+def try_out(
+    make: Callable[[], Planned],
+    boot: Boot,
+    seconds: float = SECONDS,
+    known: str = "",
+    stop: Callable[[], bool] = lambda: False,
+) -> Trial:
+    """Plan a config with `make`, and start it with `boot`, unless its hash is `known` already. To
+    be called where no other thread runs. It ends soon after `stop` says so."""
+    try:
+        with (
+            _exit_on_sigterm(),
+            TemporaryDirectory(
+                prefix="modelway-boot-", dir=runtime_dir.base(), ignore_cleanup_errors=True
+            ) as name,
+        ):
+            folder = Path(name)
+            return run(lambda: _try_out(make, boot, known, folder), seconds=seconds, stop=stop)
+    except OSError as error:
+        return Trial(error=f"the config cannot be tried: {error}")
+    except ChildFailed as failure:
+        return Trial(error=f"trying the config in a process of its own {failure}")
+
+
+@contextmanager
+def _exit_on_sigterm() -> Iterator[None]:
+    """Where SIGTERM would end this process without a word, let it exit in order: the child and the
+    folder go first. A master has a handler of its own."""
+    mine = threading.current_thread() is threading.main_thread()
+    if not mine or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+        yield
+        return
+    signal.signal(signal.SIGTERM, lambda sig, frame: sys.exit(128 + sig))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def _try_out(make: Callable[[], Planned], boot: Boot, known: str, folder: Path) -> Trial:
+    gevent.reinit()  # a hub that was used before the fork would wait for threads that are not here
+    try:
+        planned = make()
+    except MemoryError:
+        raise
+    except Exception as error:  # noqa: BLE001 - a fault of ours must not end the gateway
+        return Trial(error=f"planning it failed, a fault of this program: {in_words(error)}")
+    files = dict(planned.files)
+    if planned.hash == known:
+        return Trial(planned.hash, files)
+    if planned.plan is None:
+        return Trial(planned.hash, files, error=_problems(planned))
+    redact = planned.plan.config.source.redact
+    try:
+        return Trial(planned.hash, files, warning=redact(boot(planned.plan, folder)))
+    except CannotServe as error:
+        return Trial(planned.hash, files, error=redact(str(error)))
+    except MemoryError:
+        raise
+    except Exception as error:  # noqa: BLE001 - as above
+        words = f"starting it failed, a fault of this program: {in_words(error)}"
+        return Trial(planned.hash, files, error=redact(words))
+
+
+def _problems(planned: Planned) -> str:
+    errors = planned.findings.errors
+    shown = [render(error, planned.texts) for error in errors[:_MOST_SHOWN]]
+    more = len(errors) - len(shown)
+    return "\n".join([*shown, *([f"... and {more} more errors"] if more else [])])

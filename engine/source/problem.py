@@ -1,0 +1,216 @@
+"""A problem: one finding in a file an operator wrote, with its place.
+
+`file:line:column: level: message [code]`, then the line with a caret, then a hint. Problems are
+values: they sort by place and are all shown at once.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Protocol, runtime_checkable
+
+from engine.source.excerpt import excerpt, pictured
+
+Path = tuple[str | int, ...]
+"""Where a value stands in a YAML or JSON file: the keys and indexes that lead to it."""
+
+
+def path_in(value: object, steps: Iterable[str | int]) -> Path:
+    """The path of a breach as jsonschema_rs gives it, which has names of digits as numbers ("01" as
+    1): with the names that are there. It ends where several could be meant."""
+    path: list[str | int] = []
+    for step in steps:
+        if isinstance(value, dict):
+            names = [step] if step in value else _numbered(value, step)
+            if len(names) != 1:
+                break
+            path.append(names[0])
+            value = value[names[0]]
+        elif isinstance(value, list) and isinstance(step, int) and step < len(value):
+            path.append(step)
+            value = value[step]
+        else:
+            break
+    return tuple(path)
+
+
+def _numbered(value: Mapping[str, object], step: str | int) -> list[str]:
+    return [name for name in value if name.isascii() and name.isdigit() and int(name) == step]
+
+
+_LONGEST_MEANT = 200
+_NOT_BLANK = re.compile(r"\S")
+
+
+class Level(StrEnum):
+    """How bad a finding is: an error stops the gateway, a warning and an info do not."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    INFO = "info"
+
+
+@dataclass(frozen=True, order=True, slots=True)
+class Problem:
+    """One finding. `line` and `column` count from 1; 0 means the file as a whole.
+
+    `message` and `hint` are a line each, whatever was found in the file: it may be a stranger's.
+    """
+
+    file: str
+    line: int
+    column: int
+    level: Level
+    code: str
+    message: str
+    hint: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "message", pictured(self.message))
+        object.__setattr__(self, "hint", pictured(self.hint))
+
+    def __str__(self) -> str:
+        place = f"{self.file}:{self.line}:{self.column}" if self.line else self.file
+        return f"{pictured(place)}: {self.level}: {self.message} [{self.code}]"
+
+
+class Source(Protocol):
+    """A file that knows the place of each of its values, and which came out of a secret."""
+
+    @property
+    def file(self) -> str: ...
+
+    @property
+    def text(self) -> str: ...
+
+    @property
+    def problems(self) -> list[Problem]: ...
+
+    def place(self, path: Path, *, key: bool = False) -> tuple[int, int]: ...
+
+    def redact(self, words: str) -> str: ...
+
+
+@runtime_checkable
+class Divided(Protocol):
+    """A source whose values stand in several files."""
+
+    def part(self, path: Path) -> tuple[Source, Path]:
+        """The file that holds a value, and where in that file it is."""
+        ...
+
+
+def place_of(source: Source, path: Path, *, key: bool = False) -> tuple[str, int, int]:
+    """File, line and column of a value, or of its key, in whichever file it stands."""
+    if isinstance(source, Divided):
+        source, path = source.part(path)
+    return (source.file, *source.place(path, key=key))
+
+
+@dataclass(slots=True)
+class Findings:
+    """Problems as they are found, in any order; sorted by place when read.
+
+    `texts` holds the texts of the files that have some, by the names that problems use.
+    """
+
+    found: list[Problem] = field(default_factory=list)
+    texts: dict[str, str] = field(default_factory=dict)
+
+    def take(self, source: Source) -> None:
+        """Note what is wrong with a file as YAML, and keep its text for showing lines of it."""
+        self.found.extend(source.problems)
+        self.texts[source.file] = source.text
+
+    def conceal(self, file: str, spans: Iterable[tuple[int, int]]) -> None:
+        """Never show these characters (from, to) of a file's text: stars stand in their place."""
+        text = self.texts[file]
+        for start, end in spans:
+            text = text[:start] + _NOT_BLANK.sub("*", text[start:end]) + text[end:]
+        self.texts[file] = text
+
+    def error(
+        self,
+        source: Source,
+        path: Path,
+        code: str,
+        message: str,
+        hint: str = "",
+        *,
+        key: bool = False,
+    ) -> None:
+        """Note an error at `path`: at the value, or at its key when `key` is true."""
+        self.note(source, path, Level.ERROR, code, message, hint, key=key)
+
+    def note(
+        self,
+        source: Source,
+        path: Path,
+        level: Level,
+        code: str,
+        message: str,
+        hint: str = "",
+        *,
+        key: bool = False,
+    ) -> None:
+        """Note a finding of any level at `path`."""
+        message, hint = source.redact(message), source.redact(hint)
+        file, line, column = place_of(source, path, key=key)
+        if isinstance(source, Divided):
+            source, _ = source.part(path)
+        self.texts.setdefault(source.file, source.text)
+        self.found.append(Problem(file, line, column, level, code, message, hint))
+
+    @property
+    def problems(self) -> list[Problem]:
+        """All problems once each, by file and place."""
+        return sorted(set(self.found))
+
+    @property
+    def errors(self) -> list[Problem]:
+        """The problems that stop the gateway."""
+        return [problem for problem in self.problems if problem.level is Level.ERROR]
+
+
+def near(name: object, names: Iterable[str]) -> str | None:
+    """The one of `names` that `name` was probably meant to be, or None; None for an endless one."""
+    if len(str(name)) > _LONGEST_MEANT:
+        return None
+    known = {str(one).casefold(): one for one in reversed(list(names))}
+    said = str(name).casefold()
+    close = difflib.get_close_matches(said, list(known), n=1, cutoff=0.6)
+    if not close:
+        close = [one for one in known if len(one) < 4 and sorted(one) == sorted(said)]
+    return known[close[0]] if close else None
+
+
+def did_you_mean(name: object, names: Iterable[str], otherwise: str = "") -> str:
+    """A hint for a name that does not exist: the near one, or the names there are."""
+    known = list(names)
+    meant = near(name, known)
+    if meant is not None:
+        return f"did you mean '{meant}'?"
+    if otherwise or not known:
+        return otherwise
+    listed = ", ".join(sorted(known)[:8])
+    return f"known: {listed}{', ...' if len(known) > 8 else ''}"
+
+
+def render(problem: Problem, texts: Mapping[str, str]) -> str:
+    """The problem as text: its line, the source line with a caret, and the hint.
+
+    `texts` holds the text of each file by name; a file that is missing there has no excerpt.
+    """
+    shown = [str(problem)]
+    found = excerpt(texts.get(problem.file, ""), problem.line, problem.column)
+    if found is not None:
+        number, line = found.lines[0]
+        caret = found.marks.rstrip("~")
+        shown += [f"  {number} | {line}", f"  {' ' * len(str(number))} | {caret}"]
+    if problem.hint:
+        shown.append(f"  hint: {problem.hint}")
+    return "\n".join(shown)

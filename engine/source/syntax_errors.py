@@ -1,0 +1,168 @@
+"""What is wrong with a text that is no YAML: the place to look at, and what to write.
+
+libyaml names the place where it gave up, often far behind the mistake: an open bracket or quote is
+told of where it opens, a key without a colon where it stands.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import yaml
+
+from engine.source.nodes import Loader
+
+_QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^']|'')*'")
+_RESERVED = {
+    "@": "put quotes around a value that begins with @",
+    "`": "put quotes around a value that begins with `",
+    "%": "put quotes around a value that begins with %",
+}
+
+
+class Fault(NamedTuple):
+    """Line and column from 1, and words."""
+
+    line: int
+    column: int
+    message: str
+    hint: str = ""
+
+
+def fault(text: str, error: yaml.MarkedYAMLError) -> Fault:
+    """Where the mistake is that `error` stems from, as far as that can be told."""
+    lines = text.splitlines()
+    mark, opened = error.problem_mark or error.context_mark, error.context_mark
+    line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
+    context = f"{error.context}, " if error.context else ""
+    plain = Fault(line, column, f"not YAML: {context}{error.problem}", _hint(lines, line, column))
+    if opened is None or mark is None:
+        return plain
+    start = Fault(opened.line + 1, opened.column + 1, "")
+    shown = _at(lines, start.line, start.column)
+    if error.context == "while scanning a quoted scalar":
+        message = f"not YAML: the {_named(shown)} that opens here is not closed"
+        return start._replace(message=message)
+    if (quote := _long_quote(text, line)) is not None:
+        return quote
+    if error.context in ("while parsing a flow mapping", "while parsing a flow sequence"):
+        return _bracket(lines, plain, start)
+    if error.context == "while scanning a simple key":
+        return _no_colon(lines, start)
+    if error.context in ("while parsing a block mapping", "while parsing a block collection"):
+        return plain._replace(hint=plain.hint or _indentation(lines, plain, start))
+    return plain
+
+
+def _hint(lines: list[str], line: int, column: int) -> str:
+    shown = lines[line - 1] if line <= len(lines) else ""
+    if "\t" in shown[: len(shown) - len(shown.lstrip())] or shown[column - 1 : column] == "\t":
+        return "indent with spaces, never with tabs"
+    bare = _QUOTED.sub('""', shown)
+    if re.search(r"\{[^}]*\$\{|\[[^]]*\$\{", bare):
+        return 'inside { } put quotes around it: "${VAR}"'
+    char = shown[column - 1 : column]
+    before = shown[: column - 1].rstrip()
+    if before.endswith("*") or char == "*":
+        return 'put quotes around it: "*"'
+    if shown.startswith("---"):
+        return "take out the line '---': a file holds one document"
+    if char == "-" and before == "":
+        return "entries within [ ] have no '- '; is a '[' not closed before?"
+    if char in _RESERVED:
+        return _RESERVED[char]
+    if char in ("]", "}"):
+        return f"take out this '{char}', or open it before"
+    if char == ":":
+        return _colon(lines, line, column)
+    return ""
+
+
+def _colon(lines: list[str], line: int, column: int) -> str:
+    """A second `: ` on a line, or a line that is indented deeper than the one before allows."""
+    shown = lines[line - 1]
+    if ":" in shown[: column - 1]:
+        return "put quotes around a value that holds ': '"
+    above = next((one for one in reversed(lines[: line - 1]) if one.strip()), "")
+    if re.match(r"-[^-\s]", above.lstrip()):
+        return "a list's entry begins with '- ', a dash and a space: so must the line before"
+    if _indent(shown) > _indent(above) and not above.rstrip().endswith(":"):
+        columns = f"{_indent(shown)} spaces, the line before by {_indent(above)}"
+        return f"it is indented by {columns}: keys of one mapping begin in one column"
+    return "put quotes around a value that holds ': '"
+
+
+def _indentation(lines: list[str], plain: Fault, start: Fault) -> str:
+    """A key that begins in another column than the mapping it belongs to."""
+    shown = lines[plain.line - 1] if plain.line <= len(lines) else ""
+    if plain.column == start.column or _indent(shown) + 1 != plain.column:
+        return ""
+    above = next((one for one in reversed(lines[: plain.line - 1]) if one.strip()), "")
+    return (
+        f"it begins in column {plain.column}, the line before in column {_indent(above) + 1}, the "
+        f"keys around them (line {start.line}) in column {start.column}: keys of one mapping begin "
+        "in one column"
+    )
+
+
+def _bracket(lines: list[str], plain: Fault, start: Fault) -> Fault:
+    """A bracket that is not closed on its line; on one line, a comma may be missing."""
+    char = _at(lines, plain.line, plain.column)
+    opened = _at(lines, start.line, start.column)
+    if plain.line == start.line and char not in ("]", "}"):
+        variable = plain.hint if "${" in plain.hint else ""
+        return plain._replace(hint=variable or "put a comma between two entries")
+    message = f"not YAML: the '{opened}' that opens here is not closed"
+    what = f"'{char}'" if plain.line == start.line else "what"
+    verb = "stands" if what == "what" else "closes something else"
+    where = f"{what} {verb} at {plain.line}:{plain.column}"
+    tail = f"{where} cannot be part of it" if what == "what" else where
+    return Fault(start.line, start.column, message, tail)
+
+
+def _no_colon(lines: list[str], start: Fault) -> Fault:
+    """A line that should be `key: value`."""
+    shown = lines[start.line - 1][start.column - 1 :] if start.line <= len(lines) else ""
+    if shown[:1] in ("'", '"') and shown.count(shown[0]) == 1:
+        return start._replace(
+            message=f"not YAML: the {_named(shown[0])} that opens here is not closed"
+        )
+    match = re.match(r"([\w.-]+)\s*[:=]\s*(\S.*)", shown)
+    hint = f"write '{match[1]}: ...', with a colon and a space" if match else "write 'key: value'"
+    return start._replace(message="not YAML: there is no ': ' on this line", hint=hint)
+
+
+def _long_quote(text: str, line: int) -> Fault | None:
+    """The quote that opens a text of several lines which ends where reading stopped: most often
+    one that is not closed, and ended by the next quote in the file."""
+    for token in _tokens(text):
+        first, last = token.start_mark.line + 1, token.end_mark.line + 1
+        if token.style in ('"', "'") and first < last and last == line:
+            quote = _named(token.style)
+            message = f"not YAML: the {quote} that opens here is closed on line {last} only"
+            return Fault(first, token.start_mark.column + 1, message, "close it on its own line")
+    return None
+
+
+def _named(quote: str) -> str:
+    return "single quote" if quote == "'" else "double quote"
+
+
+def _tokens(text: str) -> Iterator[yaml.ScalarToken]:
+    """The texts of a file until reading stops."""
+    try:
+        for token in yaml.scan(text, Loader=Loader):
+            if isinstance(token, yaml.ScalarToken):
+                yield token
+    except yaml.YAMLError:
+        return  # whoever asks knows of it
+
+
+def _at(lines: list[str], line: int, column: int) -> str:
+    return lines[line - 1][column - 1 : column] if line <= len(lines) else ""
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip(" "))

@@ -1,0 +1,197 @@
+"""Documents that were read and mended, kept for the next start: a large one takes seconds.
+
+An entry is JSON (nothing in it is ever run), named by the hash of this program's own reading code,
+of the document and of what lies on it; the other files' hashes stand in it. Only a folder and a
+file of our own user that nobody else may write to are read. What is amiss is read anew.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import os
+import stat
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from functools import cache
+from pathlib import Path as FilePath
+from typing import Any
+
+from engine.source.files import is_file, read_text
+from engine.source.problem import (
+    Findings,
+    Level,
+    Path,
+    Problem,
+)
+from engine.source.reader import Marked
+from engine.spec.document.node import Breach, Library
+
+SMALLEST = 200_000
+"""Characters of a document, all its files together, that is worth an entry."""
+
+_MOST_ENTRIES = 20
+_LARGEST = 200_000_000
+_CODE = ("spec", "marked_yaml.py", "yaml_nodes.py", "yaml_values.py", "places.py", "problem.py")
+log = logging.getLogger("modelway")
+
+
+def folder_of(environ: Mapping[str, str]) -> FilePath | None:
+    """The user's folder for entries: `$XDG_CACHE_HOME/modelway`, or `~/.cache/modelway`."""
+    if base := environ.get("XDG_CACHE_HOME") or "":
+        return FilePath(base) / "modelway" if FilePath(base).is_absolute() else None
+    home = environ.get("HOME", "")
+    return FilePath(home) / ".cache" / "modelway" if home else None
+
+
+class Entry:
+    """The place of one document in the cache."""
+
+    def __init__(
+        self, folder: FilePath, file: FilePath, shown: str, overlays: Sequence[tuple[FilePath, str]]
+    ) -> None:
+        self._folder = folder
+        self._names = [(file.resolve(), shown), *((path.resolve(), s) for path, s in overlays)]
+        hashed = hashlib.sha256(_program())
+        for path, name in self._names:
+            hashed.update(f"{path}\0{name}\0{_hash(path)}\0".encode())
+        self._file = folder / f"{hashed.hexdigest()}.json"
+        self._places = -1  # none is kept yet
+
+    def load(self, findings: Findings) -> Library | None:
+        """The library as it was kept, its problems in findings; None when there is none."""
+        data = self._read()
+        if data is None:
+            return None
+        try:
+            return self._library(json.loads(data), findings)
+        except (ValueError, KeyError, TypeError, IndexError, OSError) as error:
+            log.warning("the cache entry %s cannot be used: %s", self._file, error)
+            return None
+
+    def keep(self, library: Library, problems: Iterable[Problem]) -> None:
+        """Keep a large library with the problems that were found in it, if anything is new."""
+        files = [*library.files.items(), *library.overlays.items()]
+        places = sum(len(marked.known) for _, marked in files)
+        if places == self._places or sum(len(marked.text) for _, marked in files) < SMALLEST:
+            return
+        order = {id(marked): index for index, (_, marked) in enumerate(files)}
+        entry = {
+            "files": [
+                [str(uri), marked.file, _digest(marked.text), _written(marked.known)]
+                for uri, marked in files
+            ],
+            "values": [marked.value for marked in library.files.values()],
+            "problems": [_said(problem) for problem in problems],
+            "breaches": [[str(b.uri), b.path, _said(b.problem)] for b in library.breaches],
+            "absent": [str(uri) for uri in library.absent],
+            "grafts": [[there, order[id(m)], at] for there, (m, at) in library.grafts.items()],
+        }
+        try:
+            data = json.dumps(entry, separators=(",", ":")).encode("utf-8", "surrogatepass")
+            self._write(data)
+        except (OSError, TypeError) as error:
+            log.info("nothing is kept of %s for the next start: %s", library.root, error)
+
+    def _library(self, entry: dict[str, Any], findings: Findings) -> Library | None:
+        root, _ = self._names[0]
+        library = Library(root)
+        marks: list[Marked] = []
+        count = len(entry["values"])
+        for index, (uri, shown, digest, places) in enumerate(entry["files"]):
+            text = read_text(FilePath(uri), "utf-8-sig")
+            if _digest(text) != digest:
+                return None
+            marked = Marked(shown, text, entry["values"][index] if index < count else None)
+            marked.known = {(tuple(path), key): (li, co) for path, key, li, co in places}
+            (library.files if index < count else library.overlays)[FilePath(uri)] = marked
+            marks.append(marked)
+        library.absent = [FilePath(uri) for uri in entry["absent"]]
+        if any(map(is_file, library.absent)):
+            return None
+        library.breaches = [
+            Breach(FilePath(uri), tuple(path), _problem(said))
+            for uri, path, said in entry["breaches"]
+        ]
+        library.grafts = {tuple(p): (marks[i], tuple(at)) for p, i, at in entry["grafts"]}
+        findings.found += [_problem(said) for said in entry["problems"]]
+        findings.texts.update({marked.file: marked.text for marked in marks})
+        self._places = sum(len(marked.known) for marked in marks)
+        return library
+
+    def _read(self) -> bytes | None:
+        """The entry's bytes, if it is there and nobody else can have written it."""
+        if not _ours(self._folder):
+            return None
+        try:
+            descriptor = os.open(self._file, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        except OSError:
+            return None  # there is none yet
+        with os.fdopen(descriptor, "rb") as file:
+            info = os.fstat(descriptor)
+            foreign = info.st_uid != os.geteuid() or bool(info.st_mode & 0o022)
+            if foreign or not stat.S_ISREG(info.st_mode) or info.st_size > _LARGEST:
+                log.warning("the cache entry %s is not ours alone: not read", self._file)
+                return None
+            return file.read()
+
+    def _write(self, data: bytes) -> None:
+        """Write the entry whole or not at all, for our own eyes."""
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not _ours(self._folder):
+            log.warning("%s can be written by others: nothing is kept there", self._folder)
+            return
+        descriptor, name = tempfile.mkstemp(dir=self._folder, prefix=".new-")
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(data)
+            os.replace(name, self._file)
+        except BaseException:
+            with suppress(FileNotFoundError):
+                os.unlink(name)
+            raise
+        kept = sorted(self._folder.glob("*.json"), key=lambda path: path.stat().st_mtime)
+        for old in kept[:-_MOST_ENTRIES]:
+            old.unlink(missing_ok=True)
+
+
+def _ours(folder: FilePath) -> bool:
+    """Whether a folder is there, is no link, and only our own user may write to it."""
+    try:
+        info = folder.lstat()
+    except OSError:
+        return False
+    ours = info.st_uid == os.geteuid() and not info.st_mode & 0o022
+    return stat.S_ISDIR(info.st_mode) and ours
+
+
+@cache
+def _program() -> bytes:
+    """The hash of the code that reads documents: another version reads them anew."""
+    home = FilePath(__file__).resolve().parents[2]
+    files = [file for name in _CODE for file in sorted([home / name, *(home / name).rglob("*.py")])]
+    return hashlib.sha256(b"".join(f.read_bytes() for f in files if f.is_file())).digest()
+
+
+def _hash(path: FilePath) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _written(known: Mapping[tuple[Path, bool], tuple[int, int]]) -> list[list[object]]:
+    return [[path, key, line, column] for (path, key), (line, column) in known.items()]
+
+
+def _said(problem: Problem) -> list[object]:
+    place = [problem.file, problem.line, problem.column]
+    return [*place, str(problem.level), problem.code, problem.message, problem.hint]
+
+
+def _problem(said: list[Any]) -> Problem:
+    file, line, column, level, code, message, hint = said
+    return Problem(file, line, column, Level(level), code, message, hint)

@@ -1,0 +1,46 @@
+"""Reading an OpenAPI document, the overlays on it, and the files it refers to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path as FilePath
+
+from engine.source.problem import Findings
+from engine.spec.document import overlay
+from engine.spec.document.node import Library
+from engine.spec.document.references import check_references
+
+
+def load(
+    path: FilePath,
+    shown: str,
+    findings: Findings,
+    overlays: Sequence[tuple[FilePath, str]] = (),
+) -> Library | None:
+    """Read a document and every file it refers to; None when it is no OpenAPI document at all.
+
+    `overlays` are files with the names to show for them; they are applied in order. A reference
+    that leads nowhere is a warning and one of the library's breaches: it was taken out.
+    """
+    library = Library(path.resolve())
+    marked = library.open(library.root, shown)
+    findings.take(marked)
+    if marked.problems:
+        return None
+    if not isinstance(marked.value, dict):
+        findings.error(marked, (), "MW201", "not an OpenAPI document: a mapping was expected")
+        return None
+    before = len(findings.errors)
+    for file, name in overlays:
+        overlay.apply(library, file, name, findings)
+    version = marked.value.get("openapi")
+    if not isinstance(version, str) or not version.startswith(("3.0", "3.1")):
+        said = f"'openapi' is {version!r}" if "openapi" in marked.value else "no 'openapi' key"
+        hint = "convert Swagger 2.0 to OpenAPI 3 first" if "swagger" in marked.value else ""
+        findings.error(
+            marked, ("openapi",), "MW201", f"not OpenAPI 3.0 or 3.1: {said}", hint, key=True
+        )
+    if len(findings.errors) > before:
+        return None
+    check_references(library, findings)
+    return library

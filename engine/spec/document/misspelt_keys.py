@@ -1,0 +1,210 @@
+"""Keys of a document that are one of the standard's, misspelt: whatever they say has no effect.
+
+A document may hold keys of others, so an unknown key alone is no mistake. One that is nearly a key
+which decides what is served or refused is an error, where that key itself is absent; nearly a bound
+of a value (`minItems`), it is a warning, for vendors' documents hold some. `description` and others
+that only explain are not looked for.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from engine.source.problem import Findings, Level, Path
+from engine.spec.document.node import METHODS, Library, file_of
+
+_SHORT = 3
+
+
+class Kind(NamedTuple):
+    """An object of the standard: the keys that matter, other keys it may have, and the kinds of
+    what stands below; a kind that ends in `*` is a mapping of names, in `[]` a list."""
+
+    keys: frozenset[str]
+    others: frozenset[str]
+    below: Mapping[str, str]
+
+
+def _kind(keys: str, others: str = "", **below: str) -> Kind:
+    return Kind(frozenset(keys.split()), frozenset(others.split()), below)
+
+
+_BOUNDS = (
+    "pattern format minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength "
+    "maxLength minItems maxItems uniqueItems minProperties maxProperties minContains maxContains "
+    "nullable readOnly writeOnly"
+)
+_SCHEMA_LISTS = dict.fromkeys(("allOf", "anyOf", "oneOf", "prefixItems"), "schema[]")
+_SCHEMA_MAPS = dict.fromkeys(
+    ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas"), "schema*"
+)
+_SCHEMAS = dict.fromkeys(
+    (
+        *("items", "additionalProperties", "not", "if", "then", "else", "contains"),
+        *("propertyNames", "unevaluatedProperties", "unevaluatedItems", "contentSchema"),
+        "additionalItems",
+    ),
+    "schema",
+)
+_KINDS = {
+    "document": _kind(
+        "paths components servers security",
+        "openapi info jsonSchemaDialect webhooks tags externalDocs $self swagger definitions host "
+        "basePath schemes consumes produces",
+        paths="path*",
+        components="components",
+        servers="server[]",
+    ),
+    "components": _kind(
+        "schemas parameters requestBodies responses securitySchemes",
+        "examples headers links callbacks pathItems mediaTypes",
+        schemas="schema*",
+        parameters="parameter*",
+        requestBodies="body*",
+        responses="response*",
+        securitySchemes="security*",
+    ),
+    "path": _kind(
+        f"{' '.join(METHODS)} parameters servers $ref",
+        "summary description query additionalOperations",
+        parameters="parameter[]",
+        servers="server[]",
+        **dict.fromkeys(METHODS, "operation"),
+    ),
+    "operation": _kind(
+        "operationId parameters requestBody responses security servers",
+        "tags summary description externalDocs callbacks deprecated",
+        parameters="parameter[]",
+        requestBody="body",
+        responses="response*",
+        servers="server[]",
+    ),
+    "parameter": _kind(
+        "name required schema content style explode allowReserved $ref",
+        "in description deprecated allowEmptyValue example examples type format summary",
+        schema="schema",
+        content="media*",
+    ),
+    "body": _kind("content required $ref", "description summary", content="media*"),
+    "media": _kind(
+        "schema encoding",
+        "example examples itemSchema itemEncoding prefixEncoding description",
+        schema="schema",
+        encoding="encoding*",
+    ),
+    "encoding": _kind("contentType style explode allowReserved", "headers encoding"),
+    "response": _kind("content $ref", "description headers links summary", content="media*"),
+    "security": _kind(
+        "type name scheme $ref",
+        "in description bearerFormat flows openIdConnectUrl oauth2MetadataUrl deprecated",
+    ),
+    "server": _kind("url variables", "description name"),
+    "schema": _kind(
+        f"{_BOUNDS} type properties required items enum const allOf anyOf oneOf $ref "
+        "additionalProperties patternProperties propertyNames unevaluatedProperties discriminator "
+        "dependentRequired dependentSchemas prefixItems contains",
+        "title description default example examples deprecated externalDocs xml not if then else "
+        "$id id $schema $anchor $dynamicRef $dynamicAnchor $recursiveRef $recursiveAnchor $defs "
+        "definitions $vocabulary $comment contentEncoding contentMediaType contentSchema "
+        "unevaluatedItems additionalItems dependencies optional name summary value options media",
+        **_SCHEMAS,
+        **_SCHEMA_LISTS,
+        **_SCHEMA_MAPS,
+    ),
+}
+
+
+def check(library: Library, findings: Findings) -> None:
+    """Note every misspelt key of a document, and of the files it refers to."""
+    for uri, path, key, meant in _misspelt(library):
+        source = library.source(uri, (*path, key))
+        message = f"unknown key '{key}': it has no effect"
+        hint = f"did you mean '{meant}'? (a key of your own begins with x-)"
+        level = Level.WARNING if meant in _BOUNDS.split() else Level.ERROR
+        findings.note(source, (*path, key), level, "MW234", message, hint, key=True)
+
+
+def _misspelt(library: Library) -> Iterator[tuple[Any, Path, str, str]]:
+    """File, place, key and the key that was meant; each object is looked at once."""
+    stack: list[tuple[Any, Path, Any, str]]
+    stack = [(library.root, (), library.files[library.root].value, "document")]
+    seen: set[tuple[Any, Path, str]] = set()
+    while stack:
+        uri, path, value, kind = stack.pop()
+        if kind[-1] in "*]":
+            entries = value.items() if isinstance(value, dict) else enumerate(value or ())
+            if isinstance(value, dict) == (kind[-1] == "*"):
+                inner = kind.rstrip("*[]")
+                stack += [
+                    (uri, (*path, name), below, inner)
+                    for name, below in entries
+                    if not (inner != "schema" and str(name).startswith("x-"))
+                ]
+            continue
+        if not isinstance(value, dict) or (uri, path, kind) in seen:
+            continue
+        seen.add((uri, path, kind))
+        known = _KINDS[kind]
+        if isinstance(value.get("$ref"), str):
+            stack += _followed(library, uri, value["$ref"], kind)
+        for key, below in value.items():
+            if key in known.below and isinstance(below, dict | list):
+                stack.append((uri, (*path, key), below, known.below[key]))
+            elif key not in known.keys and (meant := _meant(key, known, value)):
+                yield uri, path, key, meant
+
+
+def _followed(library: Library, uri: Any, ref: str, kind: str) -> list[tuple[Any, Path, Any, str]]:
+    """What a reference leads to, as the kind that is needed there."""
+    target, _, pointer = ref.partition("#")
+    file = file_of(target, uri)
+    if file not in library.files:
+        return []
+    try:
+        node = library.at(file, pointer)
+    except KeyError:
+        return []  # `references.py` tells of it
+    return [(file, node.path, node.value, kind)]
+
+
+def _meant(key: str, known: Kind, value: Mapping[str, Any]) -> str:
+    """The key that matters and is absent, if this one is nearly it."""
+    if key.startswith("x-") or key in known.others:
+        return ""
+    said = _plain(key)
+    near = [
+        (_distance(said, _plain(one)), one)
+        for one in sorted(known.keys | known.others)
+        if one not in value and _near(said, _plain(one))
+    ]
+    meant = min(near, default=(0, ""))[1]
+    return meant if meant in known.keys else ""
+
+
+def _plain(key: str) -> str:
+    return re.sub(r"[-_ ]", "", key).casefold()
+
+
+def _near(said: str, meant: str) -> bool:
+    """Whether one slip of the finger lies between two words, in a long word two."""
+    if abs(len(said) - len(meant)) > 2:
+        return False
+    if len(meant) <= _SHORT:
+        return said[:1] == meant[:1] and len(meant) == _SHORT and _distance(said, meant) <= 1
+    return _distance(said, meant) <= (1 if len(meant) <= 5 else 2)
+
+
+def _distance(one: str, other: str) -> int:
+    """Letters to add, drop, change or swap with the next (optimal string alignment)."""
+    rows = [list(range(len(other) + 1))]
+    for i, a in enumerate(one, 1):
+        above, row = rows[-1], [i]
+        for j, b in enumerate(other, 1):
+            cost = min(above[j] + 1, row[j - 1] + 1, above[j - 1] + (a != b))
+            if i > 1 and j > 1 and a == other[j - 2] and one[i - 2] == b:
+                cost = min(cost, rows[-2][j - 2] + 1)
+            row.append(cost)
+        rows.append(row)
+    return rows[-1][-1]

@@ -1,0 +1,187 @@
+"""The files of one document, and `Node`: a value somewhere in them, which knows its place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path as FilePath
+from typing import Any
+from urllib.parse import unquote
+
+from engine.source.problem import Path, Problem, Source
+from engine.source.reader import Marked, read_file
+
+METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
+"""The keys of a path that are operations."""
+
+_MAX_REFS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Breach:
+    """A part of a document that cannot be read and has no clear meaning; it was taken out.
+
+    What needs it is not served. `problem` is what was said of it.
+    """
+
+    uri: FilePath
+    path: Path
+    problem: Problem
+
+
+@dataclass(frozen=True, slots=True)
+class Grafted:
+    """A file as the place of values that stand elsewhere in the document they were put into.
+
+    `there` is where they stand in the document, `here` where in this file.
+    """
+
+    marked: Marked
+    there: Path
+    here: Path
+
+    @property
+    def file(self) -> str:
+        return self.marked.file
+
+    @property
+    def text(self) -> str:
+        return self.marked.text
+
+    @property
+    def problems(self) -> list[Problem]:
+        return self.marked.problems
+
+    def place(self, path: Path, *, key: bool = False) -> tuple[int, int]:
+        """Line and column of what stands at `path` in the document."""
+        return self.marked.place((*self.here, *path[len(self.there) :]), key=key)
+
+    def redact(self, words: str) -> str:
+        return self.marked.redact(words)
+
+
+@dataclass(slots=True)
+class Library:
+    """The files of one document by absolute path, the document itself first.
+
+    `absent` are files that it names and that are not there. `overlays` are the files that were laid
+    on it. `breaches` are what was taken out. `grafts` tell, for paths of the document, which file
+    brought what stands there, and where in it.
+    """
+
+    root: FilePath
+    files: dict[FilePath, Marked] = field(default_factory=dict)
+    breaches: list[Breach] = field(default_factory=list)
+    grafts: dict[Path, tuple[Marked, Path]] = field(default_factory=dict)
+    overlays: dict[FilePath, Marked] = field(default_factory=dict)
+    absent: list[FilePath] = field(default_factory=list)
+
+    def open(self, path: FilePath, shown: str) -> Marked:
+        """The file, read once."""
+        if path not in self.files:
+            self.files[path] = read_file(path, shown)
+        return self.files[path]
+
+    @property
+    def document(self) -> Node:
+        return Node(self, self.root, (), self.files[self.root].value)
+
+    @property
+    def is_30(self) -> bool:
+        """Whether it is OpenAPI 3.0, whose schemas are not JSON Schema's of today."""
+        return str(self.files[self.root].value["openapi"]).startswith("3.0")
+
+    def source(self, uri: FilePath, path: Path) -> Source:
+        """The file that says what stands at `path` in the file `uri`."""
+        if self.grafts and uri == self.root:
+            for end in range(len(path), 0, -1):
+                if (found := self.grafts.get(path[:end])) is not None:
+                    return Grafted(found[0], path[:end], found[1])
+        return self.files[uri]
+
+    def at(self, uri: FilePath, pointer: str) -> Node:
+        """The node at a JSON Pointer. Raises KeyError with the step that leads nowhere."""
+        node = Node(self, uri, (), self.files[uri].value)
+        for step in pointer.split("/")[1:]:
+            node = node.step(unquote(step).replace("~1", "/").replace("~0", "~"))
+        return node
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A value in a library: which file, where in it, and what it is."""
+
+    library: Library
+    uri: FilePath
+    path: Path
+    value: Any
+
+    @property
+    def source(self) -> Source:
+        return self.library.source(self.uri, self.path)
+
+    @property
+    def pointer(self) -> str:
+        """This node's URI with a JSON Pointer: what a schema `$ref` may say."""
+        steps = (str(step).replace("~", "~0").replace("/", "~1") for step in self.path)
+        return f"{self.uri.as_uri()}#" + "".join(f"/{_quoted(step)}" for step in steps)
+
+    def get(self, key: str) -> Node:
+        """The node below, references followed; its value is None when there is none."""
+        if isinstance(self.value, dict) and key in self.value:
+            return self.step(key).resolved()
+        return Node(self.library, self.uri, (*self.path, key), None)
+
+    def items(self) -> Iterator[tuple[str, Node]]:
+        """Keys and nodes of a mapping, references followed; nothing for anything else."""
+        if isinstance(self.value, dict):
+            for key in self.value:
+                yield key, self.get(key)
+
+    def elements(self) -> Iterator[Node]:
+        """Nodes of a list, references followed; nothing for anything else."""
+        if isinstance(self.value, list):
+            for index in range(len(self.value)):
+                yield self.step(index).resolved()
+
+    def text(self, key: str, default: str = "") -> str:
+        """The string below, or `default` when it is absent or no string."""
+        value = self.value.get(key) if isinstance(self.value, dict) else None
+        return value if isinstance(value, str) else default
+
+    def resolved(self) -> Node:
+        """This node, or what its `$ref` leads to (through several, if need be).
+
+        Raises KeyError when it leads nowhere; `load` has taken such references out.
+        """
+        node = self
+        for _ in range(_MAX_REFS):
+            if not (isinstance(node.value, dict) and isinstance(node.value.get("$ref"), str)):
+                return node
+            target, _, pointer = node.value["$ref"].partition("#")
+            node = node.library.at(file_of(target, node.uri), pointer)
+        raise KeyError(node.value["$ref"])
+
+    def step(self, key: str | int) -> Node:
+        """The node below, as it stands there. Raises KeyError when there is none."""
+        value = self.value
+        if isinstance(value, list) and str(key).isdigit() and int(key) < len(value):
+            return Node(self.library, self.uri, (*self.path, int(key)), value[int(key)])
+        if isinstance(value, dict) and key in value:
+            return Node(self.library, self.uri, (*self.path, key), value[key])
+        raise KeyError(str(key))
+
+
+def file_of(target: str, base: FilePath) -> FilePath:
+    """The file that the part of a `$ref` before `#` names, seen from the file `base`."""
+    if target.startswith("file://"):
+        return FilePath(unquote(target.removeprefix("file://")))
+    return (base.parent / unquote(target)).resolve() if target else base
+
+
+def _quoted(step: str) -> str:
+    return "".join(c if c.isascii() and (c.isalnum() or c in "-._~") else _percent(c) for c in step)
+
+
+def _percent(char: str) -> str:
+    return "".join(f"%{byte:02X}" for byte in char.encode())

@@ -1,0 +1,151 @@
+"""OpenAPI Overlay 1.0: files that correct a document without editing it.
+
+Actions are done in order: `target` is a JSONPath (RFC 9535) of objects or arrays; `update` is
+merged into each (arrays are appended to), `remove: true` takes each out. What an overlay brought
+has its place in the overlay.
+"""
+
+from __future__ import annotations
+
+import copy
+from importlib import import_module
+from pathlib import Path as FilePath
+from typing import Any
+
+from engine.source.problem import Findings, Level, Path
+from engine.source.reader import Marked, read_file
+from engine.spec.document.node import Grafted, Library
+
+
+def apply(library: Library, file: FilePath, shown: str, findings: Findings) -> None:
+    """Do an overlay's actions on the library's document. What is wrong goes to findings."""
+    marked = read_file(file, shown)
+    library.overlays[file.resolve()] = marked
+    findings.take(marked)
+    if marked.problems:
+        return
+    said = marked.value
+    if not isinstance(said, dict) or not str(said.get("overlay", "")).startswith("1."):
+        message, hint = "not an OpenAPI Overlay 1.0 file", "it begins with `overlay: 1.0.0`"
+        findings.error(marked, (), "MW231", message, hint)
+        return
+    actions = said.get("actions")
+    if not isinstance(actions, list):
+        findings.error(marked, ("actions",), "MW231", "'actions' must be a list")
+        return
+    for index, action in enumerate(actions):
+        at: Path = ("actions", index)
+        if not isinstance(action, dict) or not isinstance(action.get("target"), str):
+            findings.error(marked, at, "MW231", "an action needs a 'target', a JSONPath")
+            continue
+        _Action(library, marked, at, findings).do(action)
+
+
+class _Action:
+    """One action of an overlay."""
+
+    def __init__(self, library: Library, marked: Marked, at: Path, findings: Findings) -> None:
+        self._library = library
+        self._marked = marked
+        self._at = at
+        self._findings = findings
+        self._document = library.files[library.root].value
+
+    def do(self, action: dict[str, Any]) -> None:
+        at = (*self._at, "target")
+        found = self._find(action["target"])
+        if found is None:
+            return
+        if not found:
+            message = f"'{action['target']}' matches nothing in the document"
+            self._findings.note(self._marked, at, Level.WARNING, "MW232", message, key=False)
+        if action.get("remove") is True:
+            for path in sorted(found, key=_order, reverse=True):
+                self._remove(path)
+        elif "update" in action:
+            for path in found:
+                self._update(path, action["update"])
+        else:
+            message = "an action says what to do: 'update', or 'remove: true'"
+            self._findings.error(self._marked, self._at, "MW231", message)
+
+    def _find(self, target: str) -> list[Path] | None:
+        jsonpath = import_module("jsonpath")  # takes a while, and few documents need it
+        try:
+            return [match.parts for match in jsonpath.compile(target).finditer(self._document)]
+        except jsonpath.JSONPathError as error:
+            message = f"'{target}' is not a JSONPath: {str(error).splitlines()[0]}"
+            hint = "$.paths['/items'].get, for example"
+            self._findings.error(self._marked, (*self._at, "target"), "MW231", message, hint)
+            return None
+
+    def _remove(self, path: Path) -> None:
+        if not path:
+            message = "the document as a whole cannot be removed"
+            self._findings.error(self._marked, (*self._at, "target"), "MW231", message)
+            return
+        parent = self._value(path[:-1])
+        last = path[-1]
+        if isinstance(parent, dict):
+            del parent[last]
+            return
+        assert isinstance(last, int)
+        sources = [self._origin((*path[:-1], i)) for i in range(len(parent))]
+        del parent[last], sources[last]
+        for index, source in enumerate(sources):
+            self._library.grafts[(*path[:-1], index)] = source
+
+    def _origin(self, path: Path) -> tuple[Marked, Path]:
+        """The file that brought what stands at a path, and where in it."""
+        source = self._library.source(self._library.root, path)
+        if isinstance(source, Grafted):
+            return source.marked, (*source.here, *path[len(source.there) :])
+        assert isinstance(source, Marked)
+        return source, path
+
+    def _update(self, path: Path, update: Any) -> None:
+        here = (*self._at, "update")
+        value = self._value(path)
+        if isinstance(value, dict) and isinstance(update, dict):
+            self._merge(value, update, path, here)
+        elif isinstance(value, list):
+            self._append(value, [update], path, here, whole=True)
+        else:
+            message = "an 'update' merges into an object or is appended to an array"
+            self._findings.error(self._marked, here, "MW231", message)
+
+    def _merge(
+        self, value: dict[str, Any], update: dict[str, Any], there: Path, here: Path
+    ) -> None:
+        for key, said in update.items():
+            old = value.get(key)
+            if isinstance(old, dict) and isinstance(said, dict):
+                self._merge(old, said, (*there, key), (*here, key))
+            elif isinstance(old, list) and isinstance(said, list):
+                self._append(old, said, (*there, key), (*here, key))
+            else:
+                value[key] = copy.deepcopy(said)
+                self._graft((*there, key), (*here, key))
+
+    def _append(
+        self, value: list[Any], items: list[Any], there: Path, here: Path, *, whole: bool = False
+    ) -> None:
+        for index, item in enumerate(items):
+            self._graft((*there, len(value)), here if whole else (*here, index))
+            value.append(copy.deepcopy(item))
+
+    def _graft(self, there: Path, here: Path) -> None:
+        grafts = self._library.grafts
+        for path in [path for path in grafts if path[: len(there)] == there]:
+            del grafts[path]
+        grafts[there] = (self._marked, here)
+
+    def _value(self, path: Path) -> Any:
+        value = self._document
+        for step in path:
+            value = value[step]
+        return value
+
+
+def _order(path: Path) -> list[tuple[bool, int, str]]:
+    return [(isinstance(s, str), s if isinstance(s, int) else 0, str(s)) for s in path]

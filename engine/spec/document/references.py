@@ -1,0 +1,161 @@
+"""Every `$ref` of a document: files opened, what leads nowhere taken out, all of them absolute."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path as FilePath
+from typing import Any
+from urllib.parse import unquote
+
+from engine.source.files import is_file
+from engine.source.problem import (
+    Findings,
+    Level,
+    Path,
+    did_you_mean,
+)
+from engine.spec.document.node import (
+    Breach,
+    Library,
+    Node,
+    file_of,
+)
+from engine.spec.schemas import NAMING
+
+_NOT_SCHEMA = frozenset({"example", "default", "const", "enum"})
+
+
+def check_references(library: Library, findings: Findings) -> None:
+    """Follow every `$ref` of every file, opening files as they are named.
+
+    One that leads nowhere becomes a breach of the library, and the empty value.
+    """
+    waiting = [library.root]
+    while waiting:
+        uri = waiting.pop()
+        node = Node(library, uri, (), library.files[uri].value)
+        opened = [_check(at, findings) for at in list(references(node))]
+        waiting += [file for file in opened if file is not None]
+    for breach in library.breaches:
+        value = Node(library, breach.uri, (), library.files[breach.uri].value)
+        for step in breach.path:
+            value = value.step(step)
+        value.value.pop("$ref", None)
+    if len(library.files) > 1:
+        _make_absolute(library)
+
+
+def references(node: Node) -> Iterator[Node]:
+    """Every node with a `$ref`, except inside examples and other literal values."""
+    stack: list[tuple[Path, Any]] = [((), node.value)]
+    while stack:
+        path, value = stack.pop()
+        if isinstance(value, list):
+            stack.extend(((*path, index), below) for index, below in enumerate(value))
+        elif isinstance(value, dict):
+            if isinstance(value.get("$ref"), str):
+                yield Node(node.library, node.uri, path, value)
+            named = bool(path) and path[-1] in NAMING
+            literal = frozenset() if named else _NOT_SCHEMA
+            stack.extend(
+                ((*path, key), below)
+                for key, below in value.items()
+                if isinstance(below, dict | list)
+                and key not in literal
+                and not (key == "value" and len(path) > 1 and path[-2] == "examples")
+                and not (key == "examples" and isinstance(below, list) and not named)
+            )
+
+
+def _make_absolute(library: Library) -> None:
+    """Write every `$ref` as an absolute URI: a schema then means the same wherever it is read."""
+    for uri, file in library.files.items():
+        for at in list(references(Node(library, uri, (), file.value))):
+            target, _, pointer = at.value["$ref"].partition("#")
+            at.value["$ref"] = f"{file_of(target, uri).as_uri()}#{pointer}"
+
+
+def _breach(node: Node, code: str, message: str, hint: str, findings: Findings) -> None:
+    at = (*node.path, "$ref")
+    findings.note(node.source, at, Level.WARNING, code, message, hint)
+    node.library.breaches.append(Breach(node.uri, node.path, findings.found[-1]))
+
+
+def _check(node: Node, findings: Findings) -> FilePath | None:
+    """Note a reference that leads nowhere; the path of a file seen for the first time."""
+    ref = node.value["$ref"]
+    library = node.library
+    target, _, pointer = ref.partition("#")
+    if "://" in target:
+        message, hint = f"'{target}' is not a local file", "download it beside this one"
+        _breach(node, "MW203", message, hint, findings)
+        return None
+    uri = file_of(target, node.uri)
+    opened = _open(node, uri, target, findings)
+    if uri not in library.files or library.files[uri].problems:
+        return None
+    if pointer and not pointer.startswith("/"):
+        message = f"'{ref}' is not a JSON Pointer"
+        _breach(node, "MW202", message, f"write '{target}#/{pointer}'", findings)
+        return opened
+    try:
+        library.at(uri, pointer)
+    except KeyError as error:
+        names = _siblings(library, uri, pointer)
+        hint = did_you_mean(error.args[0], names, "define it, or correct the reference")
+        message = f"'{ref}' leads nowhere: there is no {error}"
+        _breach(node, "MW202", message, hint, findings)
+        return opened
+    if opened is None and _circles(node):
+        _breach(node, "MW202", f"'{ref}' leads back to itself", "", findings)
+    return opened
+
+
+def _open(node: Node, uri: FilePath, target: str, findings: Findings) -> FilePath | None:
+    """Open the file of a reference; its path when it is new, and can be read."""
+    library = node.library
+    if uri in library.files:
+        if library.files[uri].problems:
+            _breach(node, "MW203", f"the file '{target}' cannot be read", "", findings)
+        return None
+    if not is_file(uri):
+        library.absent.append(uri)
+        _breach(node, "MW203", f"there is no file '{target}'", "", findings)
+        return None
+    shown = str(FilePath(library.files[node.uri].file).parent / unquote(target))
+    other = library.open(uri, shown)
+    if other.problems:
+        findings.texts[other.file] = other.text
+        findings.found += [replace(p, level=Level.WARNING) for p in other.problems]
+        _breach(node, "MW203", f"the file '{target}' cannot be read", "", findings)
+        return None
+    return uri
+
+
+def _circles(node: Node) -> bool:
+    """Whether a chain of references never comes to a value; a broken one has its own problem."""
+    seen: set[str] = set()
+    while isinstance(node.value, dict) and isinstance(ref := node.value.get("$ref"), str):
+        target, _, pointer = ref.partition("#")
+        at = f"{file_of(target, node.uri)}#{pointer}"
+        if at in seen:
+            return True
+        seen.add(at)
+        try:
+            node = node.library.at(file_of(target, node.uri), pointer)
+        except KeyError:
+            return False
+    return False
+
+
+def _siblings(library: Library, uri: FilePath, pointer: str) -> list[str]:
+    """The names there are at the step where a pointer goes wrong."""
+    steps = pointer.split("/")
+    for end in range(len(steps), 0, -1):
+        try:
+            parent = library.at(uri, "/".join(steps[:end])).value
+        except KeyError:
+            continue
+        return list(parent) if isinstance(parent, dict) else []
+    return []

@@ -1,0 +1,80 @@
+"""Which operations need a part of a document that was taken out because it cannot be read.
+
+What an answer looks like is no part of that: answers are described, never judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path as FilePath
+from urllib.parse import unquote
+
+from engine.spec.document.node import (
+    Breach,
+    Library,
+    Node,
+    file_of,
+)
+from engine.spec.document.references import references
+
+_Place = tuple[FilePath, tuple[str, ...]]
+_NOT_ASKED = frozenset({"responses", "callbacks"})
+
+
+def tainted(library: Library) -> dict[tuple[str, ...], Breach]:
+    """The breach that reaches each place of the document, by the place's path.
+
+    A place is where a breach stands, or a `$ref` that leads to one, however far.
+    """
+    found: dict[tuple[str, ...], Breach] = {}
+    if not library.breaches:
+        return found
+    links = list(_links(library))
+    waiting = [(_place(breach.uri, breach.path), breach) for breach in library.breaches]
+    seen: set[_Place] = set()
+    for place, breach in waiting:
+        if place in seen or _described(place[1]):
+            continue
+        seen.add(place)
+        if place[0] == library.root:
+            found.setdefault(place[1], breach)
+        waiting += [
+            (at, breach) for at, target in links if target[0] == place[0] and _meet(target, place)
+        ]
+    return found
+
+
+def breach_of(found: dict[tuple[str, ...], Breach], template: str, method: str) -> Breach | None:
+    """The breach that keeps an operation from being served, or None."""
+    for path, breach in found.items():
+        if path[:2] != ("paths", template):
+            continue
+        if len(path) == 2 or path[2] in (method, "parameters", "servers"):
+            return breach
+    return None
+
+
+def _described(path: tuple[str, ...]) -> bool:
+    """Whether a path lies in what an operation answers or calls back."""
+    return (path[:1] == ("paths",) and len(path) > 3 and path[3] in _NOT_ASKED) or (
+        path[:2] in (("components", "responses"), ("components", "callbacks"))
+    )
+
+
+def _meet(target: _Place, place: _Place) -> bool:
+    """Whether one of two places lies within the other."""
+    length = min(len(target[1]), len(place[1]))
+    return target[1][:length] == place[1][:length]
+
+
+def _links(library: Library) -> Iterator[tuple[_Place, _Place]]:
+    """Every reference: where it stands, and where it leads."""
+    for uri, file in library.files.items():
+        for node in references(Node(library, uri, (), file.value)):
+            target, _, pointer = node.value["$ref"].partition("#")
+            steps = (unquote(s).replace("~1", "/").replace("~0", "~") for s in pointer.split("/"))
+            yield _place(uri, node.path), (file_of(target, uri), tuple(steps)[1:])
+
+
+def _place(uri: FilePath, path: tuple[str | int, ...]) -> _Place:
+    return uri, tuple(map(str, path))

@@ -1,0 +1,68 @@
+"""What breaks the standard in vendors' own documents, mended where its meaning is clear.
+
+One file is one kind of schema breach: a module with `KEYS`, the keywords that call it, and
+`mend(schema)`. Every mend is a warning at its place. Addresses are mended in `addresses`, what an
+operation asks twice in `repeated`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from engine.source.problem import Findings, Level, Path
+from engine.spec.document.node import Library, Node
+from engine.spec.schemas import LITERAL, NAMING
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """A mapping that may be a schema, to be mended in place. `named`: it is a property."""
+
+    node: Node
+    parent: dict[str, Any] | None
+    name: str
+    is_30: bool
+    findings: Findings
+
+    @property
+    def value(self) -> dict[str, Any]:
+        value: dict[str, Any] = self.node.value
+        return value
+
+    def warn(self, key: str, code: str, message: str, hint: str = "") -> None:
+        """Note a mend at a keyword of the schema."""
+        at = (*self.node.path, key)
+        source = self.node.library.source(self.node.uri, at)
+        self.findings.note(source, at, Level.WARNING, code, message, hint, key=True)
+
+
+def schemas(library: Library, findings: Findings) -> Iterator[Schema]:
+    """Every mapping of every file that is no mapping of names and no literal value."""
+    is_30 = library.is_30
+    for uri, file in library.files.items():
+        stack: list[tuple[Path, Any, bool, dict[str, Any] | None, str]]
+        stack = [((), file.value, False, None, "")]
+        while stack:
+            path, value, names, parent, name = stack.pop()
+            if isinstance(value, list):
+                stack += [
+                    ((*path, i), below, False, None, "")
+                    for i, below in enumerate(value)
+                    if isinstance(below, dict | list)
+                ]
+                continue
+            if not isinstance(value, dict):
+                continue
+            if not names and path:
+                node = Node(library, uri, path, value)
+                yield Schema(node, parent, name, is_30, findings)
+            for key, below in value.items():
+                if not isinstance(below, dict | list) or (not names and key in LITERAL):
+                    continue
+                naming = not names and key in NAMING
+                if names and path[-1] == "properties":
+                    stack.append(((*path, key), below, False, parent, key))
+                else:
+                    stack.append(((*path, key), below, naming, value if naming else None, ""))

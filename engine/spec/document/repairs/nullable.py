@@ -1,0 +1,105 @@
+"""Null that a schema allows with one keyword and refuses with another.
+
+In 3.1, `nullable: true` is of 3.0 and unknown to JSON Schema. In 3.0 it only widens a `type` beside
+it: an `enum` without null, a `$ref` and `allOf`, `anyOf` or `oneOf` refuse null all the same.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from engine.spec.casting import types_of
+from engine.spec.document.node import Node
+from engine.spec.document.repairs import Schema
+
+KEYS = frozenset({"nullable", "enum"})
+_ABOUT = frozenset({"title", "description", "default", "readOnly", "writeOnly", "deprecated"})
+_COMBINED = ("allOf", "$ref", "anyOf", "oneOf")
+_NARROWING = frozenset({*_COMBINED, "not", "enum", "const", "type"})
+
+
+def mend(schema: Schema) -> None:
+    """Allow null where a keyword says so; `nullable: false` in 3.1 says nothing."""
+    if "nullable" not in schema.value:
+        _mend_enum(schema, "type", 'type: [..., "null"]')
+    elif not isinstance(schema.value["nullable"], bool):
+        return
+    elif schema.is_30:
+        if schema.value["nullable"]:
+            _mend_30(schema)
+    else:
+        _mend_31(schema)
+
+
+def _mend_30(schema: Schema) -> None:
+    value = schema.value
+    _mend_enum(schema, "nullable", "nullable: true")
+    beside = next((key for key in _COMBINED if key in value), None)
+    if beside is None:
+        return
+    if "null" not in types_of(_without(value, "nullable"), _resolver(schema.node)):
+        message = f"'nullable: true' beside '{beside}', which refuses null; null is allowed here"
+        schema.warn("nullable", "MW240", message, "write anyOf: [..., {enum: [null]}]")
+        del value["nullable"]
+        _add_null_branch(value, {"enum": [None]})
+    elif "$ref" in value:
+        del value["nullable"]  # the referenced schema says so itself
+
+
+def _mend_31(schema: Schema) -> None:
+    message = "'nullable' is of OpenAPI 3.0; null is allowed here all the same"
+    if not schema.value.pop("nullable"):
+        message = "'nullable' is of OpenAPI 3.0 and has no meaning here"
+    else:
+        _allow_null(schema)
+    schema.warn("nullable", "MW224", message, 'write type: [string, "null"]')
+
+
+def _mend_enum(schema: Schema, key: str, said: str) -> None:
+    """Add null to an `enum` that lacks it where `key` allows it."""
+    value = schema.value
+    values, kind = value.get("enum"), value.get("type")
+    if not isinstance(values, list) or None in values:
+        return
+    if key == "nullable" or (isinstance(kind, list) and "null" in kind):
+        value["enum"] = [*values, None]
+        message = f"'{said}' beside an 'enum' without null; null is allowed here all the same"
+        schema.warn("enum", "MW240", message, "add null to the enum")
+
+
+def _allow_null(schema: Schema) -> None:
+    value = schema.value
+    kind, plain = value.get("type"), not any(k in value for k in ("allOf", "$ref", "not", "const"))
+    null = {"type": "null"}
+    if isinstance(kind, str | list) and plain and not ("anyOf" in value or "oneOf" in value):
+        value["type"] = list(dict.fromkeys([*([kind] if isinstance(kind, str) else kind), "null"]))
+        if isinstance(value.get("enum"), list) and None not in value["enum"]:
+            value["enum"] = [*value["enum"], None]
+    elif kind is None and plain and isinstance(value.get("anyOf"), list) and "enum" not in value:
+        value["anyOf"] = [*value["anyOf"], null]
+    elif kind is None and plain and isinstance(value.get("oneOf"), list) and "enum" not in value:
+        if "null" not in types_of({"oneOf": value["oneOf"]}, _resolver(schema.node)):
+            value["oneOf"] = [*value["oneOf"], null]
+    elif value.keys() & _NARROWING:
+        _add_null_branch(value, null)
+
+
+def _add_null_branch(value: dict[str, Any], null: dict[str, Any]) -> None:
+    """Make what the schema demands one branch of two; what it tells about itself stays."""
+    inner = {key: below for key, below in value.items() if key not in _ABOUT}
+    for key in inner:
+        del value[key]
+    value["anyOf"] = [inner, null]
+
+
+def _without(value: dict[str, Any], key: str) -> dict[str, Any]:
+    return {name: below for name, below in value.items() if name != key}
+
+
+def _resolver(node: Node) -> Any:
+    def follow(schema: Any) -> Any:
+        if isinstance(schema, dict) and isinstance(schema.get("$ref"), str):
+            return Node(node.library, node.uri, node.path, schema).resolved().value
+        return schema
+
+    return follow

@@ -1,0 +1,27 @@
+"""A body that requires again what stands in the path: no SDK sends it (Google's `model`)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from engine.source.problem import Findings, Level
+from engine.spec.document.node import Node
+
+
+def mend(operation: Node, names: Collection[str], findings: Findings) -> None:
+    """Let a JSON body leave out a property that has the name of one of the path's variables."""
+    for media_type, media in operation.get("requestBody").get("content").items():
+        schema = media.get("schema")
+        value = schema.value
+        if "json" not in media_type or not isinstance(value, dict):
+            continue
+        required, properties = value.get("required"), value.get("properties")
+        if not isinstance(required, list) or not isinstance(properties, dict):
+            continue
+        for name in names:
+            if name in required and name in properties:
+                required.remove(name)
+                at = (*schema.path, "required")
+                message = f"the body requires '{name}', which stands in the path; it may leave it"
+                source = schema.library.source(schema.uri, at)
+                findings.note(source, at, Level.WARNING, "MW229", message, key=True)

@@ -1,0 +1,43 @@
+"""`$recursiveRef` and `$recursiveAnchor` of JSON Schema 2019-09, which 2020-12 does not know."""
+
+from __future__ import annotations
+
+from engine.source.problem import Path
+from engine.spec.document.node import Node
+from engine.spec.document.repairs import Schema
+
+KEYS = frozenset({"$recursiveRef", "$recursiveAnchor"})
+
+
+def mend(schema: Schema) -> None:
+    """A recursive reference leads to the nearest schema around it that is its anchor."""
+    value = schema.value
+    if value.get("$recursiveRef") == "#" and (target := _anchor(schema.node)) is not None:
+        del value["$recursiveRef"]
+        pointer = Node(schema.node.library, schema.node.uri, target, None).pointer
+        value["$ref"] = pointer if len(schema.node.library.files) > 1 else pointer[_hash(pointer) :]
+        message = "'$recursiveRef' is of an older JSON Schema; it leads to the anchor around it"
+        schema.warn("$recursiveRef", "MW227", message, "write a $ref to that schema")
+
+
+def forget(schema: Schema) -> None:
+    """The anchor has done its duty once every reference is mended."""
+    schema.value.pop("$recursiveAnchor", None)
+
+
+def _hash(pointer: str) -> int:
+    return pointer.index("#")
+
+
+def _anchor(node: Node) -> Path | None:
+    """The path of the innermost schema around `node` that says `$recursiveAnchor: true`."""
+    value = node.library.files[node.uri].value
+    found: Path | None = None
+    for depth, step in enumerate(node.path):
+        try:
+            value = value[step]
+        except (KeyError, IndexError):  # another mend has put it elsewhere
+            break
+        if isinstance(value, dict) and value.get("$recursiveAnchor") is True:
+            found = node.path[: depth + 1]
+    return found

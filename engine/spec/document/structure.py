@@ -1,0 +1,100 @@
+"""What is not of the shape that the engine needs (`spec/outline.py`) is taken out of a document,
+and said with its place."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import jsonschema_rs
+import jsonschema_specifications
+
+from engine.source.problem import (
+    Findings,
+    Level,
+    Path,
+    path_in,
+)
+from engine.spec.document.node import Breach, Library
+from engine.spec.document.outline import META_30, outline
+
+_NAMING = frozenset({"properties", "schemas", "parameters", "requestBodies", "securitySchemes"})
+_ROUNDS = 20
+
+
+def check(library: Library, findings: Findings) -> None:
+    """Take out what is not of the shape: a warning and a breach of the library for each.
+
+    Where the document as a whole is meant, it is an error.
+    """
+    validator = _validator(library.is_30)
+    document = library.document
+    seen: set[Path] = set()
+    empty = {breach.path for breach in library.breaches if breach.uri == library.root}
+    for _ in range(_ROUNDS):
+        if validator.is_valid(document.value):
+            return
+        errors = list(validator.iter_errors(document.value))
+        paths = [path_in(document.value, error.instance_path) for error in errors]
+        for path, error in zip(paths, errors, strict=True):
+            if path in seen or path in empty:
+                continue
+            empty.add(path[:-1])
+            source = library.source(library.root, path)
+            whole = len(path) < (2 if path[:1] == ("paths",) else 3)
+            level = Level.ERROR if whole else Level.WARNING
+            findings.note(source, path, level, "MW204", _words(error))
+            library.breaches.append(Breach(library.root, path, findings.found[-1]))
+        if any(problem.level is Level.ERROR for problem in findings.found):
+            return
+        for path in sorted(set(paths), key=_last_first, reverse=True):
+            _take_out(document.value, path, again=path in seen)
+        seen.update(paths)
+    findings.error(document.source, (), "MW204", "too little of this document can be read")
+
+
+def _last_first(path: Path) -> list[tuple[bool, int, str]]:
+    return [(isinstance(s, str), s if isinstance(s, int) else 0, str(s)) for s in path]
+
+
+def _take_out(value: Any, path: Path, again: bool) -> None:
+    """Remove a value; what has a name of its own stays under it as the empty one, at first."""
+    for step in path[:-1]:
+        try:
+            value = value[step]
+        except (KeyError, IndexError):
+            return
+    last = path[-1]
+    if isinstance(value, list) and isinstance(last, int):
+        del value[last : last + 1]
+    elif not again and len(path) > 1 and path[-2] in _NAMING:
+        value[path[-1]] = {}
+    else:
+        value.pop(path[-1], None)
+
+
+def _words(error: Any) -> str:
+    path = error.instance_path
+    subject = f"'{path[-1]}'" if path and isinstance(path[-1], str) else "this entry"
+    name, details = error.kind.name, error.kind.as_dict()
+    if name == "required":
+        return f"'{details['property']}' is missing"
+    if name == "type":
+        return f"{subject} must be {' or '.join(details['types'])}"
+    if name == "format":
+        return f"{subject} is not a regular expression that can be used"
+    if name == "enum":
+        return f"{subject} must be one of {', '.join(map(str, details['options']))}"
+    return f"{subject} breaks the meta-schema ({name})"
+
+
+@cache
+def _validator(is_30: bool) -> jsonschema_rs.Validator:
+    meta = jsonschema_specifications.REGISTRY.contents(META_30)
+    made: jsonschema_rs.Validator = jsonschema_rs.Draft202012Validator(
+        outline(is_30),
+        registry=jsonschema_rs.Registry([(META_30, meta)]),
+        validate_formats=True,
+        offline=True,
+    )
+    return made

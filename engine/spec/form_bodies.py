@@ -1,0 +1,245 @@
+"""Form bodies as the object that their schema describes.
+
+What a schema says about text is compiled at start-up; a request is split, read and put together.
+The content of files is never looked at and never copied: it stands as the empty string.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from engine.exchange.exchange import MISSING
+from engine.spec.bracket_names import split_name, tree_of
+from engine.spec.casting import (
+    Cast,
+    Kind,
+    Resolve,
+    compile_cast,
+    extra_of,
+    is_file,
+    is_json,
+    items_of,
+    kind_of,
+    properties_of,
+)
+from engine.spec.multipart import Buffer, Part
+from engine.spec.parameter_styles import Reader, nested_in, parse_json
+from engine.spec.parameters import compile_reader, splits_at_commas
+from engine.spec.query_string import Query, decode
+from engine.spec.value_shape import compile_shape
+from engine.values.errors import Malformed
+
+MAX_FIELDS: Final = 10_000
+MAX_TEXT: Final = 1_048_576
+
+Encoding = Mapping[str, Mapping[str, Any]] | None
+_Leaf = tuple[Buffer, Part]
+
+
+def compile_form(
+    schema: object, encoding: Encoding, resolve: Resolve, *, decoded: bool = False
+) -> Callable[[bytes], dict[str, object]]:
+    """The reader of application/x-www-form-urlencoded bodies.
+
+    Every declared property is read by its `encoding`: style and explode (form and true if not
+    said), or a JSON `contentType`. A list or object without a declared style may come in brackets
+    as well (`a[b]=x`, `a[]=x`). Other fields are kept under their own names: text, or a list if
+    repeated. `decoded`: encoded commas separate the items of a field as well. Raises Malformed.
+    """
+    properties = properties_of(schema, resolve)
+    fields = [
+        _compile_field(name, sub, (encoding or {}).get(name, {}), resolve, properties, decoded)
+        for name, sub in properties.items()
+    ]
+    names = frozenset(properties).union(*(field.names for field in fields))
+    roots = frozenset(field.name for field in fields if field.nested)
+    extra = compile_shape(extra_of(schema, resolve), resolve)
+
+    def read(body: bytes) -> dict[str, object]:
+        if body.count(b"&") >= MAX_FIELDS:
+            raise Malformed(f"form body: more than {MAX_FIELDS} fields")
+        query = Query.parse(bytes(body).decode("latin-1"), "form body")
+        values = {field.name: field.read(query) for field in fields}
+        others: dict[str, list[str]] = {}
+        for name, value in query.pairs:
+            if name not in names and split_name(name)[0] not in roots:
+                others.setdefault(name, []).append(decode(value, f"form field {name!r}", plus=True))
+        known = {name: value for name, value in values.items() if value is not MISSING}
+        return {name: extra([*texts]) for name, texts in others.items()} | known
+
+    return read
+
+
+def form_splits_at_commas(schema: object, encoding: Encoding, resolve: Resolve) -> bool:
+    """Whether a field of the form holds a list or object in one text, with commas."""
+    properties = properties_of(schema, resolve)
+    return any(
+        name in properties
+        and splits_at_commas(
+            "form", how.get("style"), how.get("explode"), properties[name], resolve
+        )
+        for name, how in (encoding or {}).items()
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Field:
+    """A declared property: its reader, and what in the body belongs to it."""
+
+    name: str
+    read: Reader
+    names: frozenset[str]
+    nested: bool
+
+
+def _compile_field(
+    name: str,
+    schema: object,
+    how: Mapping[str, Any],
+    resolve: Resolve,
+    declared: Collection[str],
+    decoded: bool,
+) -> _Field:
+    def reader(style: str | None, media_type: str | None = None) -> Reader:
+        return compile_reader(
+            name=name,
+            location="form",
+            schema=schema,
+            resolve=resolve,
+            style=style,
+            explode=how.get("explode"),
+            media_type=media_type,
+            reserved=declared,
+            decoded=decoded
+            and splits_at_commas("form", style, how.get("explode"), schema, resolve),
+        )
+
+    style, kind = how.get("style"), kind_of(schema, resolve)
+    nested = takes_brackets(kind, style)
+    if style is None and "explode" not in how and is_json(how.get("contentType", "")):
+        plain = reader(None, "application/json")
+    else:
+        plain = reader(style)
+    own = frozenset({name})
+    if kind == "object" and style in (None, "form") and how.get("explode", True):
+        own |= frozenset(properties_of(schema, resolve)) - frozenset(declared)
+    if not nested or style == "deepObject":
+        return _Field(name, plain, own, nested)
+    deep = reader("deepObject")
+
+    def either(query: Query) -> object:
+        return deep(query) if nested_in(query, name, declared) else plain(query)
+
+    return _Field(name, either, own, nested)
+
+
+def takes_brackets(kind: Kind, style: str | None) -> bool:
+    """Whether a property may also come in fields with brackets: `a[]`, `a[b]`.
+
+    Lists and objects may, as SDKs write them so without being asked, unless another style is
+    declared. A field whose whole name is declared is never part of another one.
+    """
+    return style == "deepObject" or (style is None and kind != "primitive")
+
+
+def compile_multipart(
+    schema: object, encoding: Encoding, resolve: Resolve
+) -> Callable[[Buffer, list[Part]], dict[str, object]]:
+    """The reader of multipart/form-data bodies, from what `multipart.parse` found.
+
+    Files (a file name, or a property whose schema is binary) are "". Parts of a JSON content
+    type, their own or else that of `encoding`, are parsed; the others are UTF-8 text cast by
+    their property. A list is always a list; other repeated parts become one. Declared lists and
+    objects may come in parts with brackets (`a[]`, `a[b]`). Raises Malformed, also for text of
+    more than 1 MiB.
+    """
+    properties = properties_of(schema, resolve)
+    known = {
+        name: _compile_part(sub, (encoding or {}).get(name, {}), resolve)
+        for name, sub in properties.items()
+    }
+    nested = {
+        name: compile_shape(sub, resolve, lambda node: _compile_part(node, {}, resolve).read)
+        for name, sub in properties.items()
+        if takes_brackets(kind_of(sub, resolve), (encoding or {}).get(name, {}).get("style"))
+    }
+    other = _compile_part(extra_of(schema, resolve), {}, resolve)
+
+    def read(buffer: Buffer, parts: list[Part]) -> dict[str, object]:
+        values: dict[str, list[object]] = {}
+        trees: dict[str, list[tuple[str, _Leaf]]] = {}
+        for part in parts:
+            root, brackets = split_name(part.name)
+            if brackets and part.name not in known and root in nested:
+                trees.setdefault(root, []).append((brackets, (buffer, part)))
+                continue
+            content = known.get(part.name, other).read((buffer, part))
+            values.setdefault(part.name, []).append(content)
+        found = {name: known.get(name, other).join(contents) for name, contents in values.items()}
+        for root, leaves in trees.items():
+            where = f"form part {root!r}"
+            if root in found:
+                raise Malformed(f"{where}: given both as a value and with brackets")
+            found[root] = nested[root](tree_of(leaves, where))
+        return found
+
+    return read
+
+
+@dataclass(frozen=True, slots=True)
+class _PartReader:
+    """How the parts of one name are read. `whole`: a list, whose items are no lists themselves."""
+
+    read: Callable[[_Leaf], object]
+    is_array: bool
+    whole: bool
+
+    def join(self, contents: list[object]) -> object:
+        """The value of all the parts of one name; one part of JSON may hold a whole list."""
+        if len(contents) > 1:
+            return contents
+        single = contents[0]
+        return (
+            single if not self.is_array or (self.whole and isinstance(single, list)) else contents
+        )
+
+
+def _compile_part(schema: object, how: Mapping[str, Any], resolve: Resolve) -> _PartReader:
+    is_array = kind_of(schema, resolve) == "array"
+    item = items_of(schema, resolve) if is_array else schema
+    item_kind = kind_of(item, resolve)
+    is_object = item_kind == "object"
+    opaque = is_file(schema, resolve) or is_file(item, resolve)
+    declared = how.get("contentType", "")
+    cast = compile_cast(item, resolve)
+
+    def read(leaf: _Leaf) -> object:
+        buffer, part = leaf
+        json = is_json(declared if part.content_type is None else part.content_type)
+        # A browser gives a JSON part a file name, because it can only append it as a Blob.
+        if opaque or (part.filename is not None and not (json and is_object)):
+            return ""
+        where = f"form part {part.name!r}"
+        if part.end - part.start > MAX_TEXT:
+            raise Malformed(f"{where}: text of more than {MAX_TEXT} bytes")
+        content = bytes(buffer[part.start : part.end])
+        if json:
+            return parse_json(content, where)
+        try:
+            text = content.decode()
+        except UnicodeDecodeError as error:
+            raise Malformed(f"{where}: not valid UTF-8") from error
+        implied = is_object and not declared and part.content_type is None
+        return _object_or_text(text, cast) if implied else cast(text)
+
+    return _PartReader(read, is_array, whole=is_array and item_kind != "array")
+
+
+def _object_or_text(text: str, cast: Cast) -> object:
+    """JSON is the standard's default for objects; a schema may allow a plain word beside them."""
+    try:
+        return parse_json(text, "")
+    except Malformed:
+        return cast(text)

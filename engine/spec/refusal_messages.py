@@ -1,0 +1,231 @@
+"""The words of a refusal: which place in the request, what was wrong, what was expected.
+
+Of all the errors of a value, the most telling one is chosen: in a union, the branch that fits
+best; of several, the deepest and first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+from itertools import islice
+from typing import Any, NamedTuple
+
+import jsonschema_rs
+
+from engine.source.problem import near, path_in
+from engine.spec.narrow_failure import MOST_ITEMS, narrow
+
+_CODES = {
+    "required": "missing_required_parameter",
+    "additionalProperties": "unknown_parameter",
+    "unevaluatedProperties": "unknown_parameter",
+    "falseSchema": "unknown_parameter",
+    "type": "invalid_type",
+    "enum": "invalid_value",
+    "const": "invalid_value",
+    "minLength": "string_below_min_length",
+    "maxLength": "string_above_max_length",
+    "minItems": "array_below_min_length",
+    "maxItems": "array_above_max_length",
+    "minimum": "below_min_value",
+    "exclusiveMinimum": "below_min_value",
+    "maximum": "above_max_value",
+    "exclusiveMaximum": "above_max_value",
+}
+_NAMES = {
+    "string": "a string",
+    "integer": "an integer",
+    "number": "a number",
+    "boolean": "true or false",
+    "array": "an array",
+    "object": "an object",
+    "null": "null",
+}
+_MOST_ERRORS = 50
+_LONGEST = 80
+_DEEPEST = 20
+_MOST_OPTIONS = 200
+"""Values of an enumeration that a misspelt one is compared with."""
+
+
+class Refusal(NamedTuple):
+    """Where (`messages[0].role`), a stable code, and the sentence."""
+
+    param: str
+    code: str
+    message: str
+
+
+def explain(validator: jsonschema_rs.Validator, value: Any, root: str = "") -> Refusal:
+    """Why `value`, which `validator` refuses, is refused. `root` names the value as a whole."""
+    narrowed = narrow(validator.is_valid, value)
+    if narrowed is None:
+        whole = root or "the request body"
+        return Refusal(root, "invalid_value", f"Invalid value: {whole} is not what it must be.")
+    errors = list(islice(validator.iter_errors(narrowed.value), _MOST_ERRORS))
+    best = _best(errors)
+    details = best.kind.as_dict()
+    path = narrowed.path_in_whole(list(path_in(narrowed.value, best.instance_path)))
+    if best.kind.name == "required":
+        path.append(details["property"])
+    unknown = details.get("unexpected") or []
+    if best.kind.name in ("additionalProperties", "unevaluatedProperties") and unknown:
+        path.append(unknown[0])
+    param = place(path, root)
+    message = _sentence(best, details, param or root or "the request body")
+    name = best.kind.name
+    if name in ("anyOf", "oneOf") and _union_types(details["context"]):
+        name = "type"
+    return Refusal(param, _CODES.get(name, "invalid_value"), message)
+
+
+def place(path: Sequence[str | int], root: str = "") -> str:
+    """`["messages", 0, "role"]` -> `messages[0].role`."""
+    said = root
+    for step in path[:_DEEPEST]:
+        if isinstance(step, str) and len(step) > _LONGEST:
+            step = step[:_LONGEST] + "..."
+        if isinstance(step, int):
+            said += f"[{step}]"
+        else:
+            said += f".{step}" if said else step
+    return said
+
+
+def _best(errors: Sequence[Any]) -> Any:
+    """The error to speak of: the first of those that are not a mere union's, else the deepest."""
+    chosen = min(errors, key=lambda error: (_weight(error), len(error.instance_path)))
+    while chosen.kind.name in ("anyOf", "oneOf"):
+        branches = [branch for branch in chosen.kind.as_dict()["context"] if branch]
+        if not branches:
+            break
+        fitting = [b for b in branches if not _wrong_kind(b, chosen)] or branches
+        fitting = [b for b in fitting if not _wrong_tag(b, chosen)] or fitting
+        if len(fitting) > 1 and all(_wrong_kind(branch, chosen) for branch in fitting):
+            break
+        chosen = _best(max(fitting, key=_depth))
+    return chosen
+
+
+def _weight(error: Any) -> int:
+    return {"anyOf": 1, "oneOf": 1, "not": 1}.get(error.kind.name, 0)
+
+
+def _wrong_kind(branch: Sequence[Any], union: Any) -> bool:
+    """Whether a branch of a union refuses the value for what it is, not for what is in it."""
+    depth = len(union.instance_path)
+    return any(
+        error.kind.name in ("type", "const", "enum") and len(error.instance_path) == depth
+        for error in branch
+    )
+
+
+def _wrong_tag(branch: Sequence[Any], union: Any) -> bool:
+    """Whether a branch of a union is for another kind, told by a field like `type`."""
+    depth = len(union.instance_path)
+    return any(
+        error.kind.name in ("const", "enum") and len(error.instance_path) == depth + 1
+        for error in branch
+    )
+
+
+def _depth(branch: Sequence[Any]) -> int:
+    return max(len(error.instance_path) for error in branch)
+
+
+def _sentence(error: Any, details: dict[str, Any], subject: str) -> str:
+    name = error.kind.name
+    subject = f"'{subject}'" if not subject.startswith("the ") else subject
+    if name == "required":
+        return f"Missing required parameter: {subject}.{_near_miss(error, details)}"
+    if name in ("additionalProperties", "unevaluatedProperties", "falseSchema"):
+        return f"Unknown parameter: {subject}."
+    if name == "type":
+        return f"Invalid type for {subject}: expected {_one_of(details['types'])}, {_got(error)}."
+    if name in ("anyOf", "oneOf"):
+        expected = _one_of(_union_types(details["context"]))
+        if expected:
+            return f"Invalid type for {subject}: expected {expected}, {_got(error)}."
+        fits = "more than one" if any(not branch for branch in details["context"]) else "none"
+        return f"Invalid value for {subject}: it fits {fits} of the forms that are allowed here."
+    if name == "enum":
+        options = [str(option) for option in details["options"]]
+        sent = error.instance if isinstance(error.instance, str | int) else ""
+        meant = near(sent, options[:_MOST_OPTIONS])
+        hint = f" Did you mean '{meant}'?" if meant else ""
+        return (
+            f"Invalid value for {subject}: expected one of {', '.join(options[:20])}, "
+            f"{_got(error)}.{hint}"
+        )
+    if name == "const":
+        return f"Invalid value for {subject}: expected {details['expected_value']!r}."
+    if name == "not":
+        if details["schema"] == {}:
+            return f"Invalid value for {subject}: it is read-only and must not be sent."
+        return f"Invalid value for {subject}: this value is excluded, {_got(error)}."
+    return f"Invalid value for {subject}: {_limit(name, details)}, {_got(error)}."
+
+
+def _limit(name: str, details: dict[str, Any]) -> str:
+    limit = details.get("limit")
+    said = {
+        "minLength": f"expected at least {limit} characters",
+        "maxLength": f"expected at most {limit} characters",
+        "minItems": f"expected at least {limit} items",
+        "maxItems": f"expected at most {limit} items",
+        "minProperties": f"expected at least {limit} fields",
+        "maxProperties": f"expected at most {limit} fields",
+        "minimum": f"expected {limit} or more",
+        "maximum": f"expected {limit} or less",
+        "exclusiveMinimum": f"expected more than {limit}",
+        "exclusiveMaximum": f"expected less than {limit}",
+        "uniqueItems": "expected items that differ from each other",
+        "pattern": f"expected a match of {details.get('pattern')}",
+        "format": f"expected the format {details.get('format')}",
+        "multipleOf": f"expected a multiple of {details.get('multiple_of')}",
+    }
+    return said.get(name, f"it breaks '{name}'")
+
+
+def _got(error: Any) -> str:
+    value = error.instance
+    if isinstance(value, bool):
+        return f"got {str(value).lower()}"
+    if value is None:
+        return "got null"
+    if isinstance(value, int | float):
+        return f"got {value}"
+    if isinstance(value, str):
+        short = value if len(value) <= _LONGEST else value[:_LONGEST] + "..."
+        return f"got the string {short!r}" if value else "got an empty string"
+    if isinstance(value, list):
+        return f"got an array of {len(value)} items" if value else "got an empty array"
+    return "got an object"
+
+
+def _one_of(types: Sequence[str]) -> str:
+    ordered = sorted(dict.fromkeys(types), key=lambda kind: kind == "null")
+    return " or ".join(_NAMES.get(kind, kind) for kind in ordered)
+
+
+def _union_types(branches: Sequence[Sequence[Any]]) -> list[str]:
+    """The types a union takes, when type is all that is wrong with every branch."""
+    types: list[str] = []
+    for branch in branches:
+        named = [e.kind.as_dict()["types"] for e in branch if e.kind.name == "type"]
+        if not named:
+            return []
+        types += named[0]
+    return types
+
+
+def _near_miss(error: Any, details: dict[str, Any]) -> str:
+    """The name a caller probably misspelt, when one of those sent is near the missing one."""
+    value, missing = error.instance, details["property"]
+    meant = near(missing, islice(value, MOST_ITEMS)) if isinstance(value, dict) else None
+    if meant is None:
+        return ""
+    # Two letters may differ; a name further off is another field of its own.
+    alike = SequenceMatcher(None, missing, meant).ratio() * (len(missing) + len(meant))
+    return f" Did you misspell it as '{meant}'?" if alike >= len(missing) + len(meant) - 4 else ""

@@ -1,0 +1,52 @@
+"""What an operation's document says about its JSON answers. It describes; nothing is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import jsonschema_rs
+import orjson
+
+from engine.spec.casting import is_json
+from engine.spec.document.node import Node
+from engine.spec.refusal_messages import Refusal, explain
+from engine.spec.schemas import Schemas
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """The validators of JSON answers by status: `200`, `2XX` or `default`."""
+
+    validators: Mapping[str, jsonschema_rs.Validator]
+
+    def describes(self, status: int) -> bool:
+        """Whether the document says anything about the JSON of an answer with this status."""
+        return self._validator(status) is not None
+
+    def check(self, status: int, body: bytes) -> Refusal | None:
+        """What is not as the document says, or None."""
+        validator = self._validator(status)
+        if validator is None:
+            return None
+        try:
+            value: Any = orjson.loads(body)
+        except orjson.JSONDecodeError:
+            return Refusal("", "invalid_json", "The answer is not valid JSON.")
+        return None if validator.is_valid(value) else explain(validator, value)
+
+    def _validator(self, status: int) -> jsonschema_rs.Validator | None:
+        found = self.validators
+        return found.get(f"{status}") or found.get(f"{status // 100}XX") or found.get("default")
+
+
+def compile_answers(operation: Node, schemas: Schemas) -> Answers:
+    """The answers of an operation. Raises ValueError for a broken schema."""
+    found: dict[str, jsonschema_rs.Validator] = {}
+    for status, response in operation.get("responses").items():
+        for media_type, media in response.get("content").items():
+            schema = media.get("schema")
+            if is_json(media_type) and schema.value is not None:
+                found[status] = schemas.validator(schema)
+    return Answers(found)

@@ -1,0 +1,1 @@
+"""Metrics for Prometheus, summed over all workers. `definitions.py` lists every metric."""

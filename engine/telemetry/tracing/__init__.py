@@ -1,0 +1,1 @@
+"""OpenTelemetry traces of requests and attempts. Read `traces.py` first."""

@@ -1,0 +1,1 @@
+"""The HTTP/1.1 client: protocol (sans-IO), connection, pool, timeouts. Read `client.py` first."""

@@ -1,0 +1,199 @@
+"""One connection to an upstream: it sends, receives, and notices an answer that comes early.
+
+It knows a socket and no HTTP; `engine.upstream.client.http1` knows HTTP and no socket.
+"""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Callable, Iterable
+from typing import Any, Protocol
+
+import gevent.socket
+from gevent.monkey import get_original
+
+from engine.upstream.client.deadline_timer import DeadlineTimer
+from engine.upstream.client.failures import UpstreamFailure
+from engine.upstream.client.http1 import AnswerParser
+
+PIECE = 64 * 1024
+
+# How long the next wait may last, in seconds, and what it is called when it lasts longer.
+Wait = tuple[float, type[UpstreamFailure]]
+
+# gevent takes `poll` out of the standard module and its own would start a watcher for a zero wait.
+_poll = get_original("select", "poll")
+_POLLIN = 1
+_NOT_NOW = (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
+
+
+class Socket(Protocol):
+    """What is asked of a gevent socket, plain or TLS."""
+
+    @property
+    def _read_event(self) -> Any: ...
+    def send(self, data: memoryview | bytes, /) -> int: ...
+    def sendall(self, data: memoryview | bytes, /) -> None: ...
+    def recv(self, size: int, /) -> bytes: ...
+    def settimeout(self, seconds: float | None, /) -> None: ...
+    def shutdown(self, how: int, /) -> None: ...
+    def fileno(self) -> int: ...
+    def close(self) -> None: ...
+
+
+class Connection:
+    """An open socket that carries one request at a time."""
+
+    def __init__(self, sock: Socket, born: float) -> None:
+        self.socket = sock
+        self.born = born  # both on the clock of the pool
+        self.idle_since = born
+        self.sent = 0  # bytes of the request of now that have left
+        poller = _poll()
+        poller.register(sock.fileno(), _POLLIN)
+        self._ready = poller.poll
+        self._arrival = sock._read_event
+        # gevent's own are loops around these, for those who do not wait by themselves.
+        given: Any = sock
+        plain = type(given) is gevent.socket.socket
+        self._recv: Callable[[int], bytes] = given._sock.recv if plain else sock.recv
+        self._send: Callable[[Any], int] = given._sock.send if plain else sock.send
+        self._alarm = DeadlineTimer()
+        sock.settimeout(0.0)  # whoever waits, waits here
+
+    def readable(self) -> bool:
+        """Have bytes, an end or an error arrived? Waits for nothing; any descriptor number."""
+        # True of TLS too: PIECE is more than a record, so none is left half read inside.
+        return bool(self._ready(0))
+
+    def send(
+        self, pieces: Iterable[bytes | memoryview], parser: AnswerParser, wait: Callable[[], Wait]
+    ) -> bool:
+        """Send all pieces; False if the final answer, or the end, came before the last of them.
+
+        `wait` is asked each time the upstream takes nothing. Raises what it says, or the
+        failures of AnswerParser for what arrives meanwhile.
+        """
+        self.sent = 0
+        for piece in pieces:
+            view = memoryview(piece)
+            while view:
+                if self.sent and self._heard(parser):
+                    return False
+                try:
+                    sent = self._send(view)
+                except _NOT_NOW:
+                    sent = 0
+                except OSError:
+                    return False  # why is told by what can still be received
+                if sent:
+                    self.sent += sent
+                    view = view[sent:]
+                else:
+                    self._wait_for_either(wait())
+        return True
+
+    def _heard(self, parser: AnswerParser) -> bool:
+        """Take in what has arrived while we send; True once that is the final answer's head."""
+        if self.readable():
+            try:
+                data = self.socket.recv(PIECE)
+            except _NOT_NOW:
+                return False  # a TLS record that is not whole, or is not for us
+            except OSError:
+                data = b""
+            if data:
+                parser.feed(data)
+            else:
+                parser.end(clean=False)
+        return parser.headed
+
+    def _wait_for_either(self, wait: Wait) -> None:
+        seconds, failure = wait
+        try:
+            gevent.socket.wait_readwrite(self.socket.fileno(), timeout=seconds)
+        except TimeoutError:
+            raise failure from None
+
+    def receive(self, parser: AnswerParser, wait: Wait) -> None:
+        """Feed `parser` what arrives next, at most PIECE bytes, or the end."""
+        seconds, failure = wait
+        try:
+            # Trying for nothing costs more than a wait that is over at once, and others get their
+            # turn: so it waits before it tries.
+            self._alarm.wait(self._arrival, seconds)
+            try:
+                data = self._recv(PIECE)
+            except _NOT_NOW:
+                data = self._arrived()
+        except TimeoutError:
+            raise failure from None
+        except OSError:
+            parser.end(clean=False)
+            return
+        if data:
+            parser.feed(data)
+        else:
+            parser.end()
+
+    def stream(
+        self, parser: AnswerParser, wait: Callable[[], Wait], passing: Callable[[bytes], None]
+    ) -> None:
+        """Like `receive`, but what arrives within a body goes to `passing` from the event loop, one
+        after another, and `wait` is asked each time. It is over when the body is, or the
+        connection, or when either raises: `passing` anything but OSError."""
+        recv, extend = self._recv, self._alarm.extend
+        seconds, failure = wait()
+
+        def arrived() -> bool:
+            nonlocal failure
+            try:
+                data = recv(PIECE)
+            except _NOT_NOW:
+                return True
+            if not data:
+                parser.end()
+                return False
+            parser.feed(data)
+            if parser.done:
+                return False
+            if parser.body:
+                passing(parser.take())
+            seconds, failure = wait()
+            extend(seconds)
+            return True
+
+        try:
+            self._alarm.watch(self._arrival, seconds, arrived)
+        except TimeoutError:
+            raise failure from None
+        except OSError:
+            parser.end(clean=False)
+
+    def _arrived(self) -> bytes:
+        """What arrives next, where what has arrived is a TLS record that is not whole."""
+        while True:
+            self._alarm.wait(self._arrival, self._alarm.left())
+            try:
+                return self._recv(PIECE)
+            except _NOT_NOW:
+                continue
+
+    def arrives(self, seconds: float) -> bool:
+        """Whether bytes, an end or an error arrive within the time."""
+        try:
+            self._alarm.wait(self._arrival, seconds)
+        except TimeoutError:
+            return False
+        return True
+
+    def detach(self) -> Socket:
+        """The socket, blocking and no longer ours."""
+        self._alarm.close()
+        self.socket.settimeout(None)
+        return self.socket
+
+    def close(self) -> None:
+        """Idempotent; a greenlet waiting in `receive` is woken with an error."""
+        self._alarm.close()
+        self.socket.close()

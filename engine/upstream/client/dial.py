@@ -1,0 +1,154 @@
+"""From a URL to an open socket: name, TCP or unix socket, a proxy's CONNECT, TLS."""
+
+from __future__ import annotations
+
+import ssl
+import time
+from typing import Any, cast
+
+import gevent
+import gevent.socket
+import gevent.ssl
+
+from engine.upstream.client.address import Origin, Proxy
+from engine.upstream.client.connection import PIECE, Socket
+from engine.upstream.client.failures import ConnectFailed, ConnectTimeout, UpstreamFailure
+from engine.upstream.client.http1 import AnswerParser
+from engine.values.file_descriptors import complain, is_exhausted, too_many_connections
+
+
+def tls_context(ca: str | None, cert: tuple[str, str] | None, verify: bool) -> ssl.SSLContext:
+    """The rules of TLS for one upstream; `ca` replaces the machine's own authorities."""
+    context = gevent.ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    # A renegotiation could leave a send waiting for something to read.
+    context.options |= ssl.OP_NO_RENEGOTIATION
+    context.set_alpn_protocols(["http/1.1"])
+    if not verify:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    elif ca is None:
+        context.load_default_certs()
+    else:
+        context.load_verify_locations(ca)
+    if cert is not None:
+        context.load_cert_chain(*cert, password=_no_password)
+    return context
+
+
+def _no_password() -> str:
+    """Asked for an encrypted key: without this OpenSSL asks the terminal, and waits."""
+    raise OSError("the private key is encrypted")
+
+
+def dial(
+    origin: Origin, proxy: Proxy | None, context: ssl.SSLContext | None, seconds: float
+) -> Socket:
+    """An open socket; through a proxy's tunnel and TLS where they belong.
+
+    Names are asked for anew each time; every address of a name gets its share of `seconds`, which
+    covers all of it. Raises ConnectFailed or ConnectTimeout; GatewayError 503 without a file
+    descriptor for it.
+    """
+    # Asking for a name waits in gevent's thread pool, which knows no timeout but this.
+    limit = gevent.Timeout(seconds)
+    try:
+        with limit:
+            return _open(origin, proxy, context, seconds)
+    except gevent.Timeout as timeout:
+        if timeout is not limit:
+            raise
+        raise ConnectTimeout(_place(origin, proxy)) from None
+    except TimeoutError:
+        raise ConnectTimeout(_place(origin, proxy)) from None
+    except OSError as error:
+        if is_exhausted(error):  # no fault of the upstream
+            complain()
+            raise too_many_connections() from error
+        raise ConnectFailed(f"{_place(origin, proxy)}: {_reason(error)}") from error
+
+
+def _open(
+    origin: Origin, proxy: Proxy | None, context: ssl.SSLContext | None, seconds: float
+) -> Socket:
+    sock = _connect(origin, proxy, time.monotonic() + seconds)
+    try:
+        sock.settimeout(None)  # from here on `dial` watches the time
+        if origin.tls and proxy is not None:
+            _tunnel(sock, origin, proxy)
+        if context is not None:
+            # A cut is told from an end: only then is a body without a length known to be whole.
+            sock = context.wrap_socket(
+                sock, server_hostname=origin.host.rstrip("."), suppress_ragged_eofs=False
+            )
+    except BaseException:
+        sock.close()
+        raise
+    return cast("Socket", sock)
+
+
+def _connect(origin: Origin, proxy: Proxy | None, until: float) -> Any:
+    if origin.unix_path:
+        return _connect_one(gevent.socket.AF_UNIX, origin.unix_path, None)
+    host, port = (proxy.host, proxy.port) if proxy else (origin.host, origin.port)
+    found = gevent.socket.getaddrinfo(host, port, type=gevent.socket.SOCK_STREAM)
+    last = OSError("its name has no address")
+    for position, (family, _, _, _, address) in enumerate(found):
+        # An address that is silent must not use up the time of the ones behind it.
+        share = (until - time.monotonic()) / (len(found) - position)
+        try:
+            return _connect_one(family, address, max(share, 0.001))
+        except OSError as error:
+            last = error.with_traceback(None)  # which would hold this frame, and that holds it
+    try:
+        raise last
+    finally:
+        del last
+
+
+def _connect_one(family: int, address: Any, seconds: float | None) -> Any:
+    sock: Any = gevent.socket.socket(family, gevent.socket.SOCK_STREAM)
+    try:
+        if family != gevent.socket.AF_UNIX:
+            sock.setsockopt(gevent.socket.IPPROTO_TCP, gevent.socket.TCP_NODELAY, 1)
+            sock.setsockopt(gevent.socket.SOL_SOCKET, gevent.socket.SO_KEEPALIVE, 1)
+        sock.settimeout(seconds)
+        sock.connect(address)
+    except BaseException:
+        sock.close()
+        raise
+    return sock
+
+
+def _tunnel(sock: Any, origin: Origin, proxy: Proxy) -> None:
+    """RFC 9110 9.3.6. The password never gets into a message, nor does what the proxy says."""
+    host = f"[{origin.host}]" if ":" in origin.host else origin.host
+    lines = [f"CONNECT {host}:{origin.port} HTTP/1.1", f"Host: {host}:{origin.port}"]
+    if proxy.authorization:
+        lines.append(f"Proxy-Authorization: {proxy.authorization}")
+    sock.sendall("\r\n".join([*lines, "", ""]).encode("ascii"))
+    parser = AnswerParser("CONNECT")
+    try:
+        while not parser.headed:
+            data = sock.recv(PIECE)
+            parser.feed(data) if data else parser.end()
+    except UpstreamFailure:
+        raise OSError("the proxy did not answer as a proxy does") from None
+    if not 200 <= parser.status <= 299:
+        raise OSError(f"the proxy answered {parser.status}")
+    if parser.excess:
+        raise OSError("the proxy sent bytes before the tunnel was used")
+
+
+def _place(origin: Origin, proxy: Proxy | None) -> str:
+    if proxy is not None:
+        return f"{origin.host_header} by the proxy {proxy.host}:{proxy.port}"
+    return origin.unix_path or origin.host_header
+
+
+def _reason(error: OSError) -> str:
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return f"its certificate is refused, {error.verify_message}"
+    if isinstance(error, ssl.SSLError):
+        return f"TLS failed, {error.reason or error.strerror or 'cut'}"
+    return error.strerror or str(error)

@@ -1,0 +1,222 @@
+"""HTTP/1.1 as bytes: the head of a request out, an answer in. Knows no socket (RFC 9112)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import chain, starmap
+from typing import Any
+
+import httptools
+
+from engine.upstream.client.failures import (
+    HeadersTooLarge,
+    ProtocolFailure,
+    Reset,
+    Truncated,
+    UpstreamFailure,
+)
+
+HEADER_LIMIT = 256 * 1024
+_USUAL = 64  # bytes of a name that is kept
+
+_WORD = r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+"
+_START = re.compile(rf"{_WORD} [!-~\x80-\xff]+")
+# How long a request is and how long its connection lives is ours to say: saying it twice is how
+# one request becomes two.
+_OURS = r"(?!(?i:host|content-length|transfer-encoding|connection|expect):)"
+_LINE = re.compile(rf"{_OURS}{_WORD}: [\t\x20-\x7e\x80-\xff]*\r\n")
+
+
+def request_head(
+    method: str,
+    target: str,
+    host: str,
+    headers: Sequence[tuple[str, str]],
+    length: int | None,
+    upgrade: bool = False,
+) -> bytes:
+    """The request line and all headers; `length` None means no Content-Length.
+
+    Host, Content-Length and, if `upgrade`, Connection are written here. ValueError for what
+    would not stay one line (CR, LF, NUL), for what HTTP does not allow, and for a header that is
+    ours to write; it names the header and never shows a value.
+    """
+    lines = "".join(starmap(_line, headers))
+    if not _START.fullmatch(f"{method} {target}"):
+        raise ValueError("the method or the target of the request cannot be sent")
+    size = "" if length is None else f"Content-Length: {length}\r\n"
+    if upgrade:
+        size += "Connection: Upgrade\r\n"
+    head = f"{method} {target} HTTP/1.1\r\nHost: {host}\r\n{lines}{size}\r\n"
+    return head.encode("latin-1")
+
+
+def asks_upgrade(headers: Sequence[tuple[str, str]]) -> bool:
+    """Do these request headers ask for another protocol?"""
+    return "upgrade" in map(str.lower, dict(headers))
+
+
+@lru_cache(maxsize=256)
+def _line(name: str, value: str) -> str:
+    """One header line. Most are the same for every request; checking them is what takes time."""
+    line = f"{name}: {value}\r\n"
+    if not _LINE.fullmatch(line):
+        raise ValueError(f"the header {name!r} cannot be sent")
+    return line
+
+
+class AnswerParser:
+    """Reads one answer to one request: feed it bytes, take body bytes out. `upgrade` says that the
+    request asked for another protocol.
+
+    `headed` is True from the final head on (1xx are skipped, 101 is final), `done` from the last
+    byte on. A message framed in two ways, or in one we do not know, is a ProtocolFailure: reading
+    it one way would let an upstream smuggle an answer past us (RFC 9112 6.3). At most one feed of
+    body waits inside; HEADER_LIMIT bounds heads, 1xx included, and trailers.
+    """
+
+    status = 0
+    length: int | None = None
+    started = False  # a byte has come
+    begun = False  # a byte of a message that is not over has come
+    headed = False
+    done = False
+    reusable = False  # the connection may carry another request
+    excess = False  # bytes came that are no part of the answer
+    leftover = b""  # what came behind a 101
+    _chunked = False
+    _until_close = False
+    _barren = 0  # bytes fed since the last byte of a body, against HEADER_LIMIT
+
+    def __init__(self, method: str, upgrade: bool = False) -> None:
+        self.headers: list[tuple[str, str]] = []
+        self._bodiless = method in ("HEAD", "CONNECT")
+        self._upgrade = upgrade
+        self.body: list[bytes] = []  # fed so far and not yet taken
+        self._parser: Any = httptools.HttpResponseParser(self)
+
+    def feed(self, data: bytes) -> None:
+        """Bytes that have arrived, not empty. Raises ProtocolFailure or HeadersTooLarge."""
+        if self._parser is None:
+            self._poison()
+            return
+        if not self.started:
+            self.started = True
+            # httptools also lets empty lines, RTSP/ and ICE/ begin an answer.
+            if data[0] != 0x48:
+                raise ProtocolFailure("it does not begin with HTTP/")
+        try:
+            self._parser.feed_data(data)
+        except httptools.HttpParserUpgrade as upgrade:
+            self.leftover = data[upgrade.args[0] :]
+        except httptools.HttpParserError as error:
+            # Bytes behind a whole answer are no part of it: they only cost the connection.
+            if not self.done:
+                raise _failure_of(error) from None
+            self._poison()
+        if self.done:
+            self.drop()
+        elif self.body:
+            self._barren = 0
+        else:
+            self._barren += len(data)
+            if self._barren > HEADER_LIMIT:
+                raise HeadersTooLarge(f"more than {HEADER_LIMIT // 1024} KB")
+
+    def end(self, *, clean: bool = True) -> None:
+        """The connection is at its end; not `clean` if it was reset or TLS was cut.
+
+        Raises Reset before the final answer, Truncated within it.
+        """
+        if self.done:
+            self.reusable = False
+        elif not self.begun and not self.headed:
+            raise Reset
+        elif clean and self._until_close:
+            self.done = True
+        else:
+            raise Truncated
+
+    def drop(self) -> None:
+        """Nothing more will be fed. What parses holds our methods: a cycle that the collector would
+        have to find."""
+        self._parser = None
+
+    def take(self) -> bytes:
+        """The body bytes fed so far and not yet taken."""
+        body, self.body = self.body, []
+        return body[0] if len(body) == 1 else b"".join(body)
+
+    def _poison(self) -> None:
+        self.excess = True
+        self.reusable = False
+
+    # What httptools calls, by these names.
+
+    def on_message_begin(self) -> None:
+        if self.done:
+            raise ProtocolFailure("there are bytes behind its end")
+        self.begun = True
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        if self.headed:
+            return  # a trailer
+        low = _low(name) if len(name) < _USUAL else name.decode("latin-1").lower()
+        text = value.decode("latin-1").strip(" \t")
+        self.headers.append((low, text))
+        if low == "content-length":
+            self.length = int(text)
+        elif low == "transfer-encoding":
+            if self._chunked or text.lower() != "chunked":
+                raise ProtocolFailure("its transfer coding is not plain chunked")
+            self._chunked = True
+
+    def on_headers_complete(self) -> None:
+        parser = self._parser
+        status = parser.get_status_code()
+        if not 100 <= status <= 599:
+            raise ProtocolFailure("its status is not between 100 and 599")
+        if parser.get_http_version() not in ("1.1", "1.0"):
+            raise ProtocolFailure("its version is not HTTP/1.1 or HTTP/1.0")
+        if status < 200 and status != 101:
+            return
+        if status == 101 and not (self._upgrade and parser.should_upgrade()):
+            raise ProtocolFailure("it switches protocols unasked or without saying to which")
+        if sum(map(len, chain.from_iterable(self.headers))) > HEADER_LIMIT:
+            raise HeadersTooLarge(f"more than {HEADER_LIMIT // 1024} KB")
+        self.status = status
+        self.headed = True
+        # Where a chunked body would begin after a HEAD is not told apart from bytes too many.
+        self.reusable = (
+            status != 101 and parser.should_keep_alive() and not (self._bodiless and self._chunked)
+        )
+        self._until_close = self.length is None and not self._chunked
+        self.done = self._bodiless
+
+    def on_body(self, data: bytes) -> None:
+        if self.done:
+            self._poison()
+        else:
+            self.body.append(data)
+
+    def on_message_complete(self) -> None:
+        if self.headed:
+            self.done = True
+        else:  # a 1xx answer: the final one is still to come
+            self.begun = False
+            self.headers = []
+            self.length = None
+            self._chunked = False
+
+
+@lru_cache(maxsize=1024)
+def _low(name: bytes) -> str:
+    return name.decode("latin-1").lower()
+
+
+def _failure_of(error: httptools.HttpParserError) -> UpstreamFailure:
+    # What a callback raised comes out as the context of httptools' own error.
+    cause = error.__context__
+    return cause if isinstance(cause, UpstreamFailure) else ProtocolFailure(str(error))

@@ -1,0 +1,71 @@
+"""The idle connections to one upstream.
+
+Last in, first out: the connection used last is the likeliest to be alive, and the surplus of a
+busy minute grows old at the other end, where it is found and closed.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+
+from engine.upstream.client.connection import Connection
+
+
+class Pool:
+    """Keeps at most `size` idle connections, none idle longer than `idle` or older than `age` s.
+
+    Nothing here waits, so greenlets cannot meet inside. There is no timer: the surplus is closed
+    when the next connection comes back.
+    """
+
+    def __init__(self, size: int, idle: float, age: float, clock: Callable[[], float]) -> None:
+        self._size = size
+        self._idle = idle
+        self._age = age
+        self._clock = clock
+        self._connections: deque[Connection] = deque()  # longest idle first
+        self._closed = False
+
+    def __len__(self) -> int:
+        return len(self._connections)
+
+    def take(self) -> Connection | None:
+        """A connection the upstream had not closed a moment ago, or None."""
+        now = self._clock()
+        while self._connections:
+            connection = self._connections.pop()
+            # Nobody is asked anything, so whatever has arrived (an end, an error, bytes) is a
+            # reason not to ask here.
+            if not (
+                now - connection.idle_since >= self._idle
+                or now - connection.born >= self._age
+                or connection.readable()
+            ):
+                return connection
+            connection.close()
+        return None
+
+    def give(self, connection: Connection) -> None:
+        """Take back a connection whose answer was read whole."""
+        now = self._clock()
+        connection.idle_since = now
+        if self._closed or self._size < 1 or self._expired(connection, now):
+            connection.close()
+            return
+        self._connections.append(connection)
+        oldest = self._connections[0]
+        while oldest is not connection and (
+            len(self._connections) > self._size or self._expired(oldest, now)
+        ):
+            self._connections.popleft().close()
+            oldest = self._connections[0]
+
+    def close(self) -> None:
+        """Close the idle connections now, and the busy ones when they come back."""
+        self._closed = True
+        while self._connections:
+            self._connections.pop().close()
+
+    def _expired(self, connection: Connection, now: float) -> bool:
+        return now - connection.idle_since >= self._idle or now - connection.born >= self._age

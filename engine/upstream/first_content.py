@@ -1,0 +1,145 @@
+"""The beginning of an answer: held back until it has content, so that failing over stays possible.
+
+A stream's start-up events (a role, an id, a ping) are held, up to a bound. An error event before
+any content, or an end without any, is a failure like a 5xx.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from engine.dialects import Dialect
+from engine.relay.sse import Cleaner, NotAnEvent
+from engine.upstream.client.client import Answer
+
+HELD_EVENTS = 16
+HELD_BYTES = 65_536
+_DECIDED = 64  # bytes of JSON, white space included, by which its first member is known
+_ERRORS_BEGIN = (
+    *(b'{"error":{', b'{"error":"', b'{"type":"error"', b'{"object":"error"'),
+    *(b'[{"error":{', b'[{"type":"error"'),
+)
+
+
+class ErrorFirst(Exception):
+    """A stream whose first event of any weight is an error; `document` is what it said."""
+
+    def __init__(self, document: Any) -> None:
+        super().__init__("the upstream began its stream with an error")
+        self.document = document
+
+
+@dataclass(slots=True)
+class FirstContent:
+    """What has arrived of an answer: `first` is ready to be sent, `cleaner` cleans the rest.
+
+    `cleaner` is None for an answer that is relayed as bytes.
+    """
+
+    first: bytes
+    cleaner: Cleaner | None = None
+
+
+def media_type(answer: Answer) -> str:
+    """What an answer is said to be, in lower case and without parameters."""
+    return (answer.header("content-type") or "").partition(";")[0].strip().lower()
+
+
+def is_stream(answer: Answer) -> bool:
+    """Whether an answer is a stream of events that can be read."""
+    return _streams(media_type(answer), answer)
+
+
+def _streams(kind: str, answer: Answer) -> bool:
+    return kind == "text/event-stream" and not answer.header("content-encoding")
+
+
+def open_answer(answer: Answer, dialect: Dialect, beat: float | None = None) -> FirstContent:
+    """Wait for the first content. Raises UpstreamFailure, ErrorFirst or EventTooLarge.
+
+    A stream that falls silent for `beat` seconds is begun all the same, with a sign of life.
+    """
+    if dialect.transparent:
+        return FirstContent(answer.read())
+    kind = media_type(answer)
+    if kind == "text/html" and answer.status < 300:  # a proxy's page, or a login
+        raise ErrorFirst({"message": "it answered with an HTML page"})
+    if not _streams(kind, answer):
+        return _open_body(answer, kind)
+    cleaner = Cleaner(names=dialect.event_names, comments=dialect.comments)
+    held = b""
+    events = 0
+    ended = False
+    while not ended and events < HELD_EVENTS and len(held) <= HELD_BYTES:
+        if beat is not None and answer.silent(beat):
+            return FirstContent(held + dialect.heartbeat, cleaner)
+        data = answer.read()
+        ended = not data
+        fresh = cleaner.feed(data) if data else cleaner.rest()
+        held += fresh
+        for event in fresh.split(b"\n\n"):
+            if not event:
+                continue
+            events += 1
+            if event.startswith(b":"):
+                continue  # a comment says nothing
+            document = document_of(event)
+            if is_error_event(document):
+                raise ErrorFirst(document)
+            if dialect.has_content(document):
+                return FirstContent(held, cleaner)
+        if cleaner.foreign:
+            raise ErrorFirst(_told_by(NotAnEvent(cleaner.foreign)))
+    if ended:
+        raise ErrorFirst({"message": "its stream ended before any content"})
+    return FirstContent(held, cleaner)
+
+
+def _open_body(answer: Answer, kind: str) -> FirstContent:
+    """The first of a body that is no stream of events. An error may stand in it all the same, in
+    place of a stream or as the first item of an array that is streamed."""
+    first = answer.read()
+    if len(first) >= _DECIDED and b"error" not in first[:_DECIDED]:
+        return FirstContent(first)  # what nearly every answer is
+    if kind != "application/json" or answer.status != 200 or answer.header("content-encoding"):
+        return FirstContent(first)
+    while _may_be_error(first) and len(first) <= HELD_BYTES:
+        document = NotAnEvent(first).document
+        if is_error_event(document):
+            raise ErrorFirst(document)
+        if document is not None or answer.is_whole or not (more := answer.read()):
+            break
+        first += more
+    return FirstContent(first)
+
+
+def _may_be_error(text: bytes) -> bool:
+    """Whether a JSON text, or what has come of it, begins as an error does."""
+    begins = b"".join(text[:_DECIDED].split())
+    return any(known.startswith(begins) or begins.startswith(known) for known in _ERRORS_BEGIN)
+
+
+def _told_by(foreign: NotAnEvent) -> Any:
+    """The error that is told of by something that is not an event."""
+    if is_error_event(foreign.document):
+        return foreign.document
+    return {"message": "its stream began with something that is not an event"}
+
+
+def document_of(event: bytes) -> Any:
+    """The JSON of an event's data; None for what is not JSON, like `[DONE]`."""
+    lines = [line[6:] for line in event.split(b"\n") if line.startswith(b"data: ")]
+    try:
+        return orjson.loads(b"\n".join(lines))
+    except orjson.JSONDecodeError:
+        return None
+
+
+def is_error_event(document: Any) -> bool:
+    """Whether an event tells of a failure in the words that any of the dialects has for it."""
+    if not isinstance(document, dict):
+        return False
+    return document.get("type") in ("error", "response.failed") or bool(document.get("error"))

@@ -1,0 +1,67 @@
+"""What goes wrong with a request, as values: status, code, place and words for the caller.
+
+How an error looks on the wire is the dialect's business; whose fault it is shows in the status:
+4xx the caller's, 5xx ours or the upstream's.
+"""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Sequence
+
+
+class GatewayError(Exception):
+    """An answer other than the one the caller hoped for.
+
+    `status` is the HTTP status, `code` a stable word for programs, `param` the place in the
+    request (`messages[0].role`), `retry` False when a client must not try again by itself.
+    """
+
+    def __init__(
+        self,
+        status: int,
+        code: str,
+        message: str,
+        *,
+        param: str = "",
+        headers: Sequence[tuple[str, str]] = (),
+        retry: bool | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.code = code
+        self.message = message
+        self.param = param
+        self.headers = list(headers)
+        if retry is not None:
+            self.headers.append(("x-should-retry", "true" if retry else "false"))
+
+
+class Malformed(ValueError):
+    """Text of a request that cannot be decoded at all; the message says what and where."""
+
+
+class CallerGone(ConnectionResetError):
+    """The caller left, or the answer broke in the middle: the connection must be cut, not ended.
+
+    As an OSError with ECONNRESET it makes gunicorn close the socket without a traceback and
+    without the final chunk, so that a caller never takes half an answer for a whole one.
+    """
+
+    def __init__(self, why: str) -> None:
+        super().__init__(errno.ECONNRESET, why)
+
+
+def shutting_down() -> GatewayError:
+    """503: the worker ends before the answer is complete."""
+    return GatewayError(
+        503,
+        "shutting_down",
+        "This gateway is restarting and ended the request before its answer was complete. "
+        "Send it again.",
+        headers=[("retry-after", "1")],
+    )
+
+
+class EventTooLarge(Exception):
+    """An event beyond all bounds: the stream cannot be relayed event by event."""

@@ -1,0 +1,70 @@
+"""File descriptors: how many this process may have, and how many of them callers may take.
+
+A request needs two, its caller's and its upstream's. So callers get half of what is free when a
+worker starts, less a few for stores, logs and files.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import resource
+
+from engine.values.errors import GatewayError
+from engine.values.throttle import LogThrottle
+
+OTHERS = 64
+"""Descriptors for what is neither a caller nor an upstream."""
+
+_LEAST_OTHERS = 20
+
+_EXHAUSTED = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
+_complaint = LogThrottle()
+
+
+def raise_limit(connections: int) -> None:
+    """Raise this process's soft limit to what so many callers need, as far as the hard limit
+    allows."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = 2 * connections + 4 * OTHERS
+    if hard != resource.RLIM_INFINITY:
+        wanted = min(wanted, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+def room() -> tuple[int, int]:
+    """How many callers may be connected to this process, by its limit and by what it has open now;
+    and how many descriptors are kept for others."""
+    limit = _limit()
+    spare = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)  # the lowest number that is free
+    os.close(spare)
+    free = max(0, limit - spare)
+    others = min(OTHERS, max(_LEAST_OTHERS, free // 4))
+    return max(1, (free - others) // 2), others
+
+
+def is_exhausted(error: OSError) -> bool:
+    """Whether a call failed because no descriptor, or no memory for one, was left."""
+    return error.errno in _EXHAUSTED
+
+
+def complain() -> None:
+    """Log that descriptors are short, at most once a minute."""
+    _complaint.say(
+        "this worker is short of file descriptors (it may have %d): the connections that have been "
+        "idle longest are closed, and where none is idle, requests are answered 503; raise "
+        "LimitNOFILE in systemd, or `ulimit -n`",
+        _limit(),
+    )
+
+
+def too_many_connections() -> GatewayError:
+    """503: there is no descriptor for another connection."""
+    message = "The gateway has no room for another connection. Try again in a moment."
+    headers = [("retry-after", "1")]
+    return GatewayError(503, "too_many_connections", message, headers=headers)
+
+
+def _limit() -> int:
+    return resource.getrlimit(resource.RLIMIT_NOFILE)[0]

@@ -1,0 +1,81 @@
+"""What a config asks for is what a worker tells."""
+
+from __future__ import annotations
+
+import logging
+import os
+from pathlib import Path
+
+import pytest
+
+from engine.app.telemetry import hash_of, observing
+from engine.plan import make
+from engine.telemetry.log import LOGGERS
+from engine.telemetry.metrics.recorder import Metrics
+from tests.support.small import project
+
+
+@pytest.fixture(autouse=True)
+def _loggers():
+    """What is told of loggers holds for the whole process."""
+    kept = [(logging.getLogger(name), logging.getLogger(name).handlers[:]) for name in LOGGERS]
+    levels = [logger.level for logger, _ in kept]
+    yield
+    for (logger, handlers), level in zip(kept, levels, strict=True):
+        logger.handlers[:], logger.propagate = handlers, True
+        logger.setLevel(level)
+
+
+def config(folder: Path, more: str = ""):
+    text = project(folder, "http://127.0.0.1:9", {"chat": "[]"}, more=more)
+    planned = make.make(folder / "gateway.yaml", os.environ, text.replace("{listen}", "x:1"))
+    assert planned.plan is not None, planned.problems
+    return planned.plan.config
+
+
+def names_of(told):
+    """Who is told of the end of an exchange: at once, and behind its answer."""
+    at_once = [each for each in told.observers if isinstance(each, Metrics)]
+    works = [work for each in told.observers if each not in at_once for work in each.__self__.works]
+    return [type(each).__name__ for each in at_once], [type(w.__self__).__name__ for w in works]
+
+
+@pytest.mark.parametrize(
+    ("more", "observers"),
+    [
+        ("", (["Metrics"], ["AccessLog", "Metrics"])),
+        ("telemetry: {metrics: false}", ([], ["AccessLog"])),
+        ("telemetry: {access_log: {format: 'off'}}", (["Metrics"], ["Metrics"])),
+        ("telemetry: {access_log: {format: 'off'}, metrics: false}", ([], [])),
+    ],
+)
+def test_there_is_what_is_asked_for(tmp_path, more, observers):
+    told = observing(config(tmp_path, more), tmp_path)
+    assert names_of(told) == observers
+    assert (told.page is not None) == any(isinstance(o, Metrics) for o in told.observers)
+    assert told.health.standing.hash
+    for close in reversed(told.closing):
+        close()
+
+
+def test_without_a_folder_there_are_no_metrics(tmp_path):
+    told = observing(config(tmp_path), None)
+    assert names_of(told) == ([], ["AccessLog"])
+    for close in reversed(told.closing):
+        close()
+
+
+def test_loggers_that_are_not_ours_stay_as_they_are(tmp_path):
+    before = logging.getLogger("gunicorn.error").handlers[:]
+    told = observing(config(tmp_path), None, ["modelway"])
+    assert logging.getLogger("gunicorn.error").handlers == before
+    for close in reversed(told.closing):
+        close()
+
+
+def test_another_document_is_another_hash(tmp_path):
+    said = config(tmp_path)
+    first = hash_of(said)
+    document = tmp_path / "small.json"
+    document.write_text(document.read_text() + " ")
+    assert hash_of(said) != first

@@ -1,0 +1,483 @@
+"""Looking tokens up: what is kept, for how long, and what happens while the records are away."""
+
+import logging
+import subprocess
+import sys
+from dataclasses import replace
+
+import gevent
+import pytest
+from gevent.event import Event
+
+from engine.callers.cache import Directory
+from engine.stores.records import tokens
+from engine.stores.records.database import open_database
+from engine.stores.records.failures import DatabaseAway, DatabaseRefuses
+from engine.stores.records.migrate import upgrade
+from engine.stores.records.tokens import Token
+from engine.values.caller import Caller, digest
+from engine.values.errors import GatewayError
+
+ANNA, BERT = Caller("anna"), Caller("bert")
+
+
+class Records:
+    """Callers by digest, as the records would find them: `seen` lists the digests that were looked
+    up, `batches` how many at once."""
+
+    def __init__(self, **callers):
+        self.callers = callers
+        self.seen = []
+        self.batches = []
+        self.fails = None
+        self.before = lambda: None
+
+    def __call__(self, digests):
+        self.seen += digests
+        self.batches.append(len(digests))
+        self.before()
+        if self.fails is not None:
+            raise self.fails
+        return {hashed: self.callers[hashed] for hashed in digests if hashed in self.callers}
+
+
+class Clock:
+    def __init__(self):
+        self.now = 1000.0
+
+    def __call__(self):
+        return self.now
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def asked():
+    return Records(a=ANNA, b=BERT)
+
+
+@pytest.fixture
+def directory(asked, clock):
+    return Directory({"c": Caller("config")}, asked, clock=clock)
+
+
+def refusal(directory, hashed):
+    with pytest.raises(GatewayError) as raised:
+        directory.get(hashed)
+    return raised.value
+
+
+def test_the_tokens_of_the_config_come_first_and_ask_nobody(directory, asked):
+    asked.callers["c"] = BERT
+    assert directory.get("c").name == "config"
+    assert asked.seen == []
+
+
+@pytest.mark.parametrize(("hashed", "caller"), [("a", ANNA), ("x", None)])
+def test_what_was_said_holds_for_its_time(directory, asked, clock, hashed, caller):
+    for _ in range(4):
+        assert directory.get(hashed) is caller
+        clock.now += 4.9
+    assert asked.seen == [hashed, hashed]
+
+
+def test_a_token_taken_away_or_made_is_noticed_in_time(directory, asked, clock):
+    assert directory.get("a") is ANNA
+    assert directory.get("x") is None
+    asked.callers = {"x": BERT}
+    clock.now += 10
+    assert directory.get("a") is None
+    assert directory.get("x") is BERT
+
+
+@pytest.mark.parametrize("kind", ["known", "unknown"])
+def test_what_is_kept_is_bounded_and_the_least_used_goes_first(asked, clock, kind):
+    if kind == "known":
+        asked.callers = dict.fromkeys("pqrs", ANNA)
+    directory = Directory({}, asked, size=3, clock=clock)
+    for hashed in "pqr" + "p" + "s":
+        directory.get(hashed)
+    asked.seen.clear()
+    for hashed in "prs":
+        directory.get(hashed)
+    assert asked.seen == []
+    directory.get("q")
+    assert asked.seen == ["q"]
+
+
+def test_guesses_do_not_push_out_what_is_known(asked, clock):
+    directory = Directory({}, asked, size=5, clock=clock)
+    directory.get("a")
+    for number in range(100):
+        directory.get(f"guess {number}")
+    asked.seen.clear()
+    assert directory.get("a") is ANNA
+    assert asked.seen == []
+
+
+def test_any_number_of_guesses_keeps_no_caller_from_being_found(directory, asked):
+    """Those who ask at the same moment are looked up in a few batches, callers among them."""
+    guesses = [gevent.spawn(directory.get, f"guess {number}") for number in range(5000)]
+    callers = [gevent.spawn(directory.get, hashed) for hashed in "ab"]
+    gevent.joinall([*guesses, *callers], timeout=30)
+    assert [greenlet.get(block=False) for greenlet in callers] == [ANNA, BERT]
+    assert not any(greenlet.get(block=False) for greenlet in guesses)
+    assert sorted(asked.batches) == [5002 % 256, *[256] * 19]
+    assert (directory.unknown, directory.asked) == (5000, 5002)
+
+
+def test_guesses_that_push_each_other_out_of_memory_are_all_answered(asked, clock):
+    directory = Directory({}, asked, size=3, clock=clock)
+    guesses = [gevent.spawn(directory.get, f"guess {number}") for number in range(100)]
+    gevent.joinall(guesses, timeout=30)
+    assert [greenlet.get(block=False) for greenlet in guesses] == [None] * 100
+
+
+def test_a_known_token_is_asked_about_again_among_guesses(directory, asked, clock):
+    directory.get("a")
+    clock.now += 10
+    guesses = [gevent.spawn(directory.get, f"guess {number}") for number in range(400)]
+    assert directory.get("a") is ANNA
+    assert "a" in asked.seen[1:]
+    gevent.joinall(guesses, timeout=30)
+
+
+@pytest.mark.parametrize(("hashed", "caller"), [("a", ANNA), ("x", None)])
+def test_one_greenlet_asks_and_the_others_wait_for_it(directory, asked, hashed, caller):
+    goes_on = Event()
+    asked.before = goes_on.wait
+    greenlets = [gevent.spawn(directory.get, hashed) for _ in range(50)]
+    gevent.idle()
+    assert asked.seen == [hashed]
+    goes_on.set()
+    gevent.joinall(greenlets, timeout=10)
+    assert [greenlet.get(block=False) for greenlet in greenlets] == [caller] * 50
+    assert asked.seen == [hashed]
+
+
+def test_one_who_is_killed_while_asking_leaves_nobody_waiting(directory, asked):
+    goes_on = Event()
+    asked.before = goes_on.wait
+    first, second = gevent.spawn(directory.get, "a"), gevent.spawn(directory.get, "a")
+    gevent.idle()
+    first.kill()
+    goes_on.set()
+    assert second.get(timeout=10) is ANNA
+
+
+def test_different_tokens_are_asked_about_together(directory, asked):
+    goes_on = Event()
+    asked.before = goes_on.wait
+    greenlets = [gevent.spawn(directory.get, hashed) for hashed in "ab"]
+    gevent.idle()
+    assert asked.batches == [2]
+    goes_on.set()
+    assert [greenlet.get(timeout=10) for greenlet in greenlets] == [ANNA, BERT]
+
+
+def test_who_comes_while_a_batch_is_looked_up_does_not_wait_for_it(directory, asked):
+    goes_on = Event()
+    asked.before = goes_on.wait
+    first = gevent.spawn(directory.get, "a")
+    gevent.idle()
+    asked.before = lambda: None
+    assert directory.get("b") is BERT
+    assert not first.ready()
+    goes_on.set()
+    assert first.get(timeout=10) is ANNA
+
+
+def test_no_more_than_four_batches_are_under_way(directory, asked):
+    goes_on = Event()
+    asked.before = goes_on.wait
+    greenlets = []
+    for number in range(10):
+        greenlets.append(gevent.spawn(directory.get, f"x{number}"))
+        gevent.idle()
+    assert asked.batches == [1] * 4
+    goes_on.set()
+    gevent.joinall(greenlets, timeout=10, raise_error=True)
+    assert sorted(asked.batches) == [1, 1, 1, 1, 6]
+
+
+def test_what_nobody_expected_is_raised_for_all_who_wait_and_blocks_none(directory, asked):
+    asked.fails = ZeroDivisionError()
+    greenlets = [gevent.spawn(directory.get, hashed) for hashed in "ab"]
+    gevent.joinall(greenlets, timeout=10)
+    assert [type(greenlet.exception) for greenlet in greenlets] == [ZeroDivisionError] * 2
+    asked.fails = None
+    assert directory.get("a") is ANNA
+
+
+@pytest.mark.parametrize("why", [DatabaseAway("gone"), DatabaseRefuses("no tables yet")])
+def test_while_the_records_are_away_known_tokens_work_and_others_get_503(
+    directory, asked, clock, why
+):
+    directory.get("a")
+    clock.now += 10
+    asked.fails = why
+    assert directory.get("a") is ANNA
+    assert directory.away
+    error = refusal(directory, "b")
+    assert (error.status, error.code) == (503, "store_unavailable")
+    assert ("retry-after", "1") in error.headers
+    assert directory.get("c").name == "config"
+    assert directory.stale == 1
+    assert directory.failed == 1
+
+
+def test_a_token_known_as_ended_stays_ended_while_the_records_are_away(directory, asked, clock):
+    asked.callers["a"] = replace(ANNA, expires=0.0)
+    directory.get("a")
+    clock.now += 10
+    asked.fails = DatabaseAway("gone")
+    assert directory.get("a").expires == 0.0
+
+
+def test_a_token_known_as_gone_is_not_found_in_memory(directory, asked, clock):
+    directory.get("a")
+    del asked.callers["a"]
+    clock.now += 10
+    directory.get("a")
+    clock.now += 10
+    asked.fails = DatabaseAway("gone")
+    assert refusal(directory, "a").status == 503
+
+
+def test_memory_has_an_end(directory, asked, clock):
+    directory.get("a")
+    asked.fails = DatabaseAway("gone")
+    clock.now += 86_399
+    assert directory.get("a") is ANNA
+    clock.now += 1
+    assert refusal(directory, "a").status == 503
+
+
+def test_records_that_are_away_are_asked_less_and_less_often(directory, asked, clock):
+    asked.fails = DatabaseAway("gone")
+    times = []
+    for _ in range(200):
+        before = len(asked.seen)
+        refusal(directory, f"x{len(asked.seen)}")
+        if len(asked.seen) > before:
+            times.append(clock.now - 1000)
+        clock.now += 0.1
+    assert times == pytest.approx([0, 1, 3, 7, 11, 15, 19], abs=0.25)
+
+
+def test_one_only_finds_out_whether_the_records_are_back(directory, asked, clock):
+    asked.fails = DatabaseAway("gone")
+    refusal(directory, "x")
+    clock.now += 1
+    goes_on = Event()
+    asked.before = goes_on.wait
+    asked.seen.clear()
+    first = gevent.spawn(refusal, directory, "a")
+    gevent.idle()
+    greenlets = [gevent.spawn(refusal, directory, hashed) for hashed in "bde"]
+    gevent.idle()
+    assert asked.seen == ["a"]
+    assert [greenlet.dead for greenlet in (first, *greenlets)] == [False, True, True, True]
+    goes_on.set()
+    greenlets.append(first)
+    gevent.joinall(greenlets, timeout=10, raise_error=True)
+
+
+def test_a_known_caller_does_not_wait_for_records_that_are_away(directory, asked, clock):
+    directory.get("a")
+    clock.now += 10
+    asked.fails = DatabaseAway("gone")
+    directory.get("a")
+    clock.now += 1
+    asked.before = Event().wait
+    with gevent.Timeout(5):
+        for _ in range(3):
+            assert directory.get("a") is ANNA
+            gevent.idle()
+    assert asked.seen == ["a", "a", "a"]
+
+
+def test_records_that_are_back_are_used_again(directory, asked, clock):
+    directory.get("a")
+    clock.now += 10
+    asked.fails = DatabaseAway("gone")
+    directory.get("a")
+    asked.fails = None
+    asked.callers["a"] = replace(ANNA, expires=5.0)
+    clock.now += 1
+    directory.get("a")  # finds out behind its back
+    gevent.idle()
+    assert not directory.away
+    assert directory.get("a").expires == 5.0
+    assert directory.get("b") is BERT
+
+
+def test_being_away_is_said_once_a_minute_and_being_back_once(directory, asked, clock, caplog):
+    caplog.set_level(logging.INFO, "modelway")
+    asked.fails = DatabaseAway("the database is gone")
+    for _ in range(119):
+        refusal(directory, "x")
+        clock.now += 1
+    asked.fails = None
+    clock.now += 10
+    directory.get("x")
+    directory.get("a")
+    said = [record.message for record in caplog.records]
+    assert [("gone" in words, "again" in words) for words in said] == [
+        *[(True, False)] * 2,
+        (False, True),
+    ]
+
+
+def test_records_that_never_answer_count_as_away(directory, asked, monkeypatch):
+    monkeypatch.setattr("engine.callers.cache._LIMIT", 0.05)
+    asked.before = Event().wait
+    assert refusal(directory, "a").status == 503
+    assert directory.away
+
+
+def test_a_time_limit_of_somebody_else_goes_to_them(directory, asked):
+    asked.before = Event().wait
+    with pytest.raises(gevent.Timeout) as raised, gevent.Timeout(0.05) as outer:
+        directory.get("a")
+    assert raised.value is outer
+    assert not directory.away
+
+
+def test_a_record_that_makes_no_sense_is_refused_and_says_why(directory, asked, clock):
+    sound, asked.callers["a"] = asked.callers["a"], ValueError("'20 EUR/30d' is in EUR")
+    for _ in range(2):
+        error = refusal(directory, "a")
+        assert (error.status, error.code) == (500, "token_broken")
+        assert "in EUR" in error.message
+    assert asked.seen == ["a"]
+    assert directory.get("b") is BERT
+    assert not directory.away
+    asked.callers["a"] = sound
+    clock.now += 10
+    assert directory.get("a") is ANNA
+
+
+def test_what_ends_in_the_database_ends_here(records, clock):
+    tokens.add(records, [Token("anna", digest("s"), 1.0), Token("bert", digest("t"), 1.0)])
+    directory = Directory({}, tokens.callers(records, "USD"), clock=clock)
+    assert directory.get(digest("s")).expires is None
+    tokens.revoke(records, "anna", 5.0)
+    tokens.rotate(records, "bert", digest("u"), 77.0, 5.0)
+    clock.now += 10
+    assert directory.get(digest("s")).expires == 0.0
+    assert directory.get(digest("t")).expires == 77.0
+    assert directory.get(digest("u")).expires is None
+    assert directory.get(digest("v")) is None
+
+
+WORKER = """
+import sys
+from gevent import monkey
+monkey.patch_all()
+import gevent, time
+from engine.callers import cache as directory
+from engine.callers.cache import Directory
+from engine.values.errors import GatewayError
+from engine.stores.records import tokens
+from engine.stores.records.database import open_database
+from engine.values.caller import digest
+
+directory._LIMIT, directory._LONGEST_PAUSE = 0.5, 0.4  # the test is not to wait for long
+database = open_database(sys.argv[1])
+directory = Directory({}, tokens.callers(database, "USD"), ttl=0.05)
+seen = {}
+slowest = 0.0
+
+def looks(secret):
+    global slowest
+    while True:
+        begun = time.monotonic()
+        try:
+            caller = directory.get(digest(secret))
+            word = "unknown" if caller is None else caller.name
+        except GatewayError as error:
+            word = error.code
+        slowest = max(slowest, time.monotonic() - begun)
+        seen[secret, word] = seen.get((secret, word), 0) + 1
+        gevent.sleep(0.01)
+
+def turns():
+    global longest
+    while True:
+        begun = time.monotonic()
+        gevent.sleep(0.01)
+        longest = max(longest, time.monotonic() - begun)
+
+longest = 0.0
+for secret in ("s", "t", "nobody"):
+    gevent.spawn(looks, secret)
+gevent.spawn(turns)
+gevent.sleep(0)
+for line in sys.stdin:
+    wanted = line.split()
+    seen.clear()
+    longest = slowest = 0.0
+    limit = gevent.Timeout(30)
+    with limit:
+        while not set(wanted) <= {f"{secret}:{word}" for secret, word in seen}:
+            gevent.sleep(0.01)
+    seen.clear()
+    gevent.sleep(0.3)
+    said = sorted({f"{secret}:{word}" for secret, word in seen})
+    print(f"{longest:.3f}", f"{slowest:.3f}", directory.away, *said, flush=True)
+"""
+
+
+@pytest.fixture
+def worker(postgres):
+    """Asks a worker that looks tokens up in a loop to wait for answers; what it sees then."""
+    url = postgres.fresh()
+    database = open_database(url)
+    upgrade(database)
+    tokens.add(database, [Token("anna", digest("s"), 1.0), Token("bert", digest("t"), 1.0)])
+    process = subprocess.Popen(
+        [sys.executable, "-c", WORKER, url],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+    def wait_for(*wanted):
+        process.stdin.write(" ".join(wanted) + "\n")
+        process.stdin.flush()
+        longest, slowest, away, *said = process.stdout.readline().split()
+        assert float(longest) < 0.5, "the worker stood still"
+        assert float(slowest) < 2, "somebody waited too long"
+        return away == "True", said
+
+    yield wait_for
+    process.kill()
+    process.communicate()
+    database.close()
+
+
+FINE = ["nobody:unknown", "s:anna", "t:bert"]
+AWAY = ["nobody:store_unavailable", "s:anna", "t:bert"]
+
+
+@pytest.mark.keeps("the PostgreSQL of all tests, started again")
+def test_postgresql_killed_and_restarted_under_load(postgres, worker):
+    assert worker(*FINE) == (False, FINE)
+    for _ in range(2):
+        postgres.kill()
+        try:
+            assert worker(*AWAY) == (True, AWAY)
+        finally:
+            postgres.start()
+        assert worker(*FINE) == (False, FINE)
+
+
+def test_postgresql_that_answers_nothing_under_load(postgres, worker):
+    assert worker(*FINE) == (False, FINE)
+    with postgres.paused():
+        assert worker(*AWAY) == (True, AWAY)
+    assert worker(*FINE) == (False, FINE)

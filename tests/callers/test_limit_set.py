@@ -1,0 +1,96 @@
+"""What a request takes of its limits, what it comes to, and what the headers say of them."""
+
+import pytest
+
+from engine.callers.limit_set import LimitSet
+from engine.exchange.exchange import Exchange
+from engine.values.counters import Limit
+from engine.values.quota import Quota, Rule
+from engine.values.takes import Takes
+from engine.values.usage import Usage, price_of
+from engine.values.wildcard import ByName
+
+PRICES = ByName({"*": price_of({"input": 2, "output": 4})})
+RATE, SLOTS = Quota("requests", 10, 60.0), Quota("concurrency", 3)
+TOKENS, MONEY = Quota("tokens", 1000, 60.0), Quota("spend", 10**9, 60.0)
+
+
+def limits(*allowances):
+    return LimitSet(
+        [Rule(one, "token", f"{one.kind}/{at}") for at, one in enumerate(allowances)],
+        ["alice"] * len(allowances),
+    )
+
+
+def test_a_request_takes_one_of_each_and_its_estimate_of_what_is_used():
+    exchange = Exchange("POST", "/", "", {}, model="gpt", takes=Takes(output=True))
+    exchange.record.expected = Usage(100, 50)
+    kind = limits(RATE, SLOTS, TOKENS, MONEY)
+    assert kind.asked.limits == (
+        Limit("requests/0|alice", 10, 60.0),
+        Limit("concurrency/1|alice", 3, 0.0),
+        Limit("tokens/2|alice", 1000, 60.0),
+        Limit("spend/3|alice", 10**9, 60.0),
+    )
+    assert kind.costs(exchange, PRICES) == [1, 1, 150, 400_000]
+
+
+@pytest.mark.parametrize(
+    ("status", "reached", "costs"),
+    [(200, True, [1, 0, 9, 70]), (502, True, [1, 0, 9, 70]), (502, False, [0, 0, 0, 0])],
+)
+def test_what_never_reached_an_upstream_comes_to_nothing(status, reached, costs):
+    record = Exchange("POST", "/", "", {}).record
+    record.status, record.reached, record.usage, record.cost = status, reached, Usage(4, 5), 70
+    assert limits(RATE, SLOTS, TOKENS, MONEY).came_to(record) == costs
+
+
+@pytest.mark.parametrize(
+    ("rules", "settled"),
+    [((RATE,), False), ((RATE, SLOTS), True), ((TOKENS,), True), ((MONEY,), True)],
+)
+def test_of_requests_that_were_counted_nothing_is_left_to_settle(rules, settled):
+    record = Exchange("POST", "/", "", {}).record
+    record.status, record.reached = 200, True
+    assert (limits(*rules).came_to(record) is not None) == settled
+
+
+def test_one_caller_takes_nothing_of_what_another_was_estimated_at():
+    kind, exchange = limits(TOKENS), Exchange("POST", "/", "", {}, takes=Takes())
+    exchange.record.expected = Usage(100, 50)
+    held = kind.costs(exchange, PRICES)
+    other = Exchange("POST", "/", "", {}, takes=Takes())
+    other.record.expected = Usage(1, 1)
+    assert kind.costs(other, PRICES) == [2]
+    assert held == [150]
+
+
+def test_headers_tell_of_the_nearest_limit_of_each_kind():
+    kind = limits(RATE, Quota("requests", 100, 3600.0), SLOTS)
+    assert kind.headers([9, 5, 0], [1.0, 7.25, 0.0]) == {
+        "x-ratelimit-limit-requests": "100",
+        "x-ratelimit-remaining-requests": "5",
+        "x-ratelimit-reset-requests": "7.250s",
+    }
+
+
+def test_another_limit_is_nearest_when_less_of_it_is_left():
+    kind, resets = limits(RATE, TOKENS, Quota("requests", 100, 3600.0)), [1.0, 2.0, 7.25]
+    told = [kind.headers(left, resets) for left in ([9, 50, 5], [0, 40, 5], [0, 40, 5])]
+    assert [one["x-ratelimit-limit-requests"] for one in told] == ["100", "10", "10"]
+    assert [one["x-ratelimit-remaining-requests"] for one in told] == ["5", "0", "0"]
+    assert [one["x-ratelimit-reset-requests"] for one in told] == ["7.250s", "1.000s", "1.000s"]
+    assert [one["x-ratelimit-remaining-tokens"] for one in told] == ["50", "40", "40"]
+
+
+def test_headers_of_one_request_are_not_those_of_the_next():
+    kind, resets = limits(RATE, TOKENS), [1.0, 7.25]
+    first = kind.headers([9, 50], resets)
+    second = kind.headers([8, 40], resets)
+    third = kind.headers([7, 30], [0.5, 8.0])
+    names = ("remaining-requests", "remaining-tokens", "reset-requests", "reset-tokens")
+    assert [[one[f"x-ratelimit-{name}"] for name in names] for one in (first, second, third)] == [
+        ["9", "50", "1.000s", "7.250s"],
+        ["8", "40", "1.000s", "7.250s"],
+        ["7", "30", "0.500s", "8.000s"],
+    ]

@@ -1,0 +1,109 @@
+"""Secrets that are written out, in files that are right, wrong, or no YAML at all."""
+
+import pytest
+
+from engine.config.literal_secrets import literals
+from engine.config.load import load
+from engine.source.problem import Findings, render
+from engine.source.reader import read
+
+BEFORE = "version: 1\nupstreams:\n  main: "
+
+
+def found(text, expand=None):
+    marked = read(text, "f", expand)
+    return [marked.text[one.start : one.end] for one in literals(marked)]
+
+
+@pytest.mark.parametrize(
+    ("said", "secret"),
+    [
+        ("{credential: {bearer: sk-1}}", ["sk-1"]),
+        ("{credential: {bearer: 'sk 1'}, url: x}", ["sk 1"]),
+        ('{credential: {bearer: "sk\\"1"}, url: x}', ['sk\\"1']),
+        ("{credential: {header: x, value: a b c}}", ["a b c"]),
+        ("{credentials: [{bearer: a}, {query: k, value: b}]}", ["a", "b"]),
+        ("{url: 'http://u:pw@h/x', proxy: http://u:pw2@h}", ["pw", "pw2"]),
+        ("{url: http://u@h/x, proxy: http://h:80}", []),
+        ("{headers: {set: {x-api-key: k, x-team: t}, add: {Cookie: c}}}", ["k", "c"]),
+        ("{credential: &c {bearer: sk-1}, credentials: [*c]}", ["sk-1", "sk-1"]),
+        ("5", []),
+        ("{credential: 5, credentials: 5, headers: 5, url: 5}", []),
+        ("{credential: {bearer: 5}, headers: {set: [a]}}", []),
+    ],
+)
+def test_secrets_are_found_where_they_are_written(said, secret):
+    assert found(BEFORE + said) == secret
+
+
+@pytest.mark.parametrize(
+    "text", ["upstreams: 5", "stores: [a]", "- a", "5", "", "upstreams: {a: }"]
+)
+def test_values_of_another_shape_hold_none(text):
+    assert found(text) == []
+
+
+def test_what_is_filled_in_is_not_written_here_but_a_long_default_is():
+    def expand(text):
+        return text.replace("${K}", "sk-out").replace(
+            "${L:-sk-a-long-default}", "sk-a-long-default"
+        )
+
+    said = '{credential: {bearer: "${K}"}, credentials: [{bearer: "${L:-sk-a-long-default}"}]}'
+    assert found(BEFORE + said, expand) == ["sk-a-long-default"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        BEFORE + "{credential: {bearer: sk-1-secret}, url: [}",
+        BEFORE + "{credential: {bearer: sk-1-secret}, urk: 1}",
+        BEFORE + "{url: 'http://u:sk-1-secret@h', urk: 1}",
+        BEFORE + "{url: 'http://u:sk-1-secret@h', urk: [}",
+        BEFORE + "\n    credential:\n      bearer: |\n        sk-1-secret\n      urk: 1\n",
+    ],
+)
+def test_no_problem_shows_a_written_secret_even_where_the_file_is_broken(text, tmp_path):
+    findings = Findings()
+    load(text, "f", tmp_path, {}, findings)
+    assert findings.errors
+    shown = "\n".join(render(problem, findings.texts) for problem in findings.problems)
+    assert "sk-1-secret" not in shown
+    assert "sk-1-secret" not in findings.texts["f"]
+    assert len(findings.texts["f"]) == len(text)
+
+
+TOKEN = "mw-" + "cd" * 32
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        f"tokens: [{{name: alice, sha256: {TOKEN}}}]",
+        f"tokens: [{{name: alice, secret: {TOKEN}}}]",
+        f"upstreams: {{main: {{credential: {TOKEN}}}}}",
+        f"upstreams: {{main: {{api_key: {TOKEN}}}}}",
+        f"upstreams: {{main: {{password: {TOKEN}}}}}",
+        f"telemetry: {{traces: {{headers: {{authorization: {TOKEN}}}}}}}",
+    ],
+)
+def test_a_secret_where_none_belongs_is_hidden_as_well(said):
+    assert found(f"version: 1\n{said}\n") == [TOKEN]
+
+
+@pytest.mark.parametrize(
+    ("name", "secret"),
+    [
+        ("api-version", False),
+        ("Anthropic-Version", False),
+        ("version", False),
+        ("OpenAI-Organization", False),
+        ("openai-project", False),
+        ("api-key", True),
+        ("versioned", True),
+        ("key", True),
+    ],
+)
+def test_public_parameters_beside_a_credential_are_no_secret(name, secret):
+    said = BEFORE + f"{{credential: {{query: {name}, value: 2024-10-21}}}}"
+    assert found(said) == (["2024-10-21"] if secret else [])

@@ -1,0 +1,220 @@
+"""The schema of gateway.yaml: it describes every key, and its refusals have words."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from engine import policies
+from engine.config import schema_check
+from engine.config.secrets import expander
+from engine.source import files
+from engine.source.problem import Findings
+from engine.source.reader import read, read_file
+from engine.values import units
+
+ARCHITECTURE = """
+version: 1
+server: {listen: "127.0.0.1:8080", workers: 2, max_body: 25MB}
+specs:
+  openai:    {document: openapi/openai.yaml,    dialect: openai}
+  anthropic: {document: openapi/anthropic.yaml, dialect: anthropic}
+  gemini:    {document: openapi/gemini.yaml, dialect: gemini, mount: [/v1beta, /v1, /v1alpha]}
+upstreams:
+  openai:
+    url: https://api.openai.com/v1
+    dialect: openai
+    credential: {bearer: "key"}
+    timeouts: {connect: 3s, first_byte: 60s, idle: 60s, total: 10m}
+  claude:
+    url: https://api.anthropic.com/v1
+    dialect: anthropic
+    credential: {header: x-api-key, value: "key"}
+models:
+  gpt-4o:
+    to: [{upstream: openai, weight: 9}, {upstream: openai, model: gpt-4o-prod, weight: 1}]
+    fallback: [claude-sonnet]
+  claude-sonnet: {to: [{upstream: claude, model: claude-sonnet-4-20250514}]}
+  "text-embedding-3-*": {to: [{upstream: openai}]}
+policies:
+  - max_body: 10MB
+routes:
+  - operations: [openai.createChatCompletion, anthropic.createMessage]
+    model: $request.body#/model
+  - operation: openai.connectRealtime
+    model: {from: $request.query.model, default: gpt-realtime}
+  - operation: openai.listModels
+    answer: models
+  - operations: orders.*
+    to: [{upstream: openai}]
+    validate: "off"
+    auth: none
+"""
+
+
+def findings(value, against=None, text=None):
+    noted = Findings()
+    marked = read(text if text is not None else json.dumps(value), "f")
+    schema_check.check(marked.value, against or schema_check.schema(), marked, (), noted)
+    return noted.problems
+
+
+def said(value, against):
+    return [(p.code, p.message) for p in findings(value, against)]
+
+
+def schemas(schema, at=""):
+    """Every schema below a schema that stands for a value of the file, with its pointer."""
+    if not isinstance(schema, dict):
+        return
+    yield at, schema
+    for key in ("properties", "$defs"):
+        for name, below in schema.get(key, {}).items():
+            yield from schemas(below, f"{at}/{key}/{name}")
+    for key in ("items", "additionalProperties"):
+        yield from schemas(schema.get(key), f"{at}/{key}")
+    for index, below in enumerate(schema.get("anyOf", [])):
+        yield from schemas(below, f"{at}/anyOf/{index}")
+
+
+ALL = list(schemas(schema_check.schema()))
+KEYS = [
+    (f"{at}/{name}", below)
+    for at, schema in ALL
+    for name, below in schema.get("properties", {}).items()
+]
+
+
+@pytest.mark.parametrize(("at", "schema"), KEYS, ids=[at for at, _ in KEYS])
+def test_every_key_has_a_description(at, schema):
+    if "$ref" in schema and "description" not in schema:
+        schema = schema_check.schema()["$defs"][schema["$ref"].rpartition("/")[2]]
+    description = schema.get("description", "")
+    assert description.endswith((".", "...")), at
+    assert len(description) > 12
+
+
+@pytest.mark.parametrize(("at", "schema"), ALL, ids=[at or "all" for at, _ in ALL])
+def test_every_mapping_is_closed_or_says_what_its_names_are(at, schema):
+    if schema.get("type") == "object":
+        one_policy = schema.get("maxProperties") == 1 and "properties" not in schema
+        assert one_policy or "additionalProperties" in schema
+        assert "properties" not in schema or schema["additionalProperties"] is False
+
+
+def test_every_definition_is_used():
+    text = json.dumps(schema_check.schema())
+    for name in schema_check.schema()["$defs"]:
+        assert f'"#/$defs/{name}"' in text
+
+
+def test_the_patterns_of_durations_and_sizes_are_those_of_the_code():
+    for at, schema in ALL:
+        if "A duration" in schema.get("description", ""):
+            assert schema["pattern"] == units.DURATION, at
+        if "A size" in schema.get("description", ""):
+            assert schema["pattern"] == units.SIZE, at
+
+
+@pytest.mark.parametrize(("at", "schema"), ALL, ids=[at or "all" for at, _ in ALL])
+def test_every_default_is_allowed_by_its_own_schema(at, schema):
+    if "default" in schema:
+        assert findings(schema["default"], {k: v for k, v in schema.items() if k != "$ref"}) == []
+
+
+def test_the_defaults_are_those_of_the_code():
+    from engine.config.model import Server
+
+    for name, schema in schema_check.schema()["$defs"]["server"]["properties"].items():
+        default = schema.get("default", "" if schema["type"] == "string" else ())
+        if schema.get("pattern") == units.DURATION:
+            default = units.seconds(default)
+        elif schema.get("pattern") == units.SIZE:
+            default = units.size(default)
+        assert getattr(Server(), name) == default
+
+
+def test_the_schema_names_every_choice_of_validation_once():
+    route = schema_check.schema()["$defs"]["route"]["properties"]
+    assert len(set(route["validate"]["enum"])) == len(route["validate"]["enum"])
+
+
+@pytest.mark.parametrize("name", policies.names())
+def test_every_policy_has_a_described_schema_that_is_a_schema(name):
+    schema = policies.get(name).SCHEMA
+    assert schema["description"]
+    assert "type" in schema
+    findings(None, schema)
+
+
+@pytest.mark.parametrize("name", policies.names())
+def test_every_policy_says_how_it_is_written(name):
+    manual = __import__(f"engine.policies.{name}", fromlist=["x"]).__doc__
+    assert manual.startswith(f"`{name}:"), "the manual begins with an example"
+
+
+def test_the_shipped_config_passes():
+    marked = read_file(files.CONFIG, "gateway.yaml", expander({}, files.CONFIG.parent))
+    noted = Findings()
+    schema_check.check(marked.value, schema_check.schema(), marked, (), noted)
+    assert (marked.problems, noted.problems) == ([], [])
+
+
+def test_the_example_of_the_manual_passes():
+    assert findings(None, text=ARCHITECTURE) == []
+
+
+def test_the_editor_line_of_the_shipped_config_leads_to_the_schema():
+    line = files.CONFIG.read_text("utf-8").splitlines()[0]
+    match = re.fullmatch(r"# yaml-language-server: \$schema=(.+)", line)
+    assert match is not None
+    assert (files.CONFIG.parent / Path(match[1])).samefile(files.SCHEMA)
+
+
+@pytest.mark.parametrize(
+    ("value", "against", "expected"),
+    [
+        (1, {"type": "string"}, ("MW103", "this must be a string, not a whole number")),
+        (True, {"type": "integer"}, ("MW103", "this must be a whole number, not true")),
+        (None, {"type": "array"}, ("MW103", "this must be a list, not nothing")),
+        (
+            [],
+            {"type": ["object", "null"]},
+            ("MW103", "this must be nothing or a mapping, not a list"),
+        ),
+        ("", {"minLength": 1}, ("MW104", "this is empty")),
+        ([], {"minItems": 1}, ("MW104", "this needs at least 1 entry")),
+        ({}, {"minProperties": 1}, ("MW104", "this needs at least 1 key")),
+        ({"a": 1, "b": 2}, {"maxProperties": 1}, ("MW104", "this takes one key only")),
+        (0, {"minimum": 1}, ("MW104", "this must be 1 or more")),
+        (9, {"maximum": 8}, ("MW104", "this must be 8 or less")),
+        (0, {"exclusiveMinimum": 0}, ("MW104", "this must be more than 0")),
+        ("x", {"const": "y"}, ("MW104", "this must be 'y'")),
+        ("x", {"enum": ["y", "z"]}, ("MW104", "this must be one of y, z")),
+    ],
+)
+def test_every_breach_has_its_words(value, against, expected):
+    code, message = said(value, against)[0]
+    if "nothing or" in expected[1]:
+        assert {"nothing", "a mapping"} == set(re.findall("nothing|a mapping", message))
+    else:
+        assert (code, message) == expected
+
+
+def test_a_breach_is_told_for_the_branch_that_fits_the_value():
+    against = {"anyOf": [{"type": "array", "minItems": 1}, {"type": "string", "minLength": 1}]}
+    assert said([], against) == [("MW104", "this needs at least 1 entry")]
+    assert said("", against) == [("MW104", "this is empty")]
+    assert said(7, against)[0][0] == "MW103"
+
+
+def test_all_breaches_are_told_at_once():
+    assert len(findings({"version": 2, "server": {"workers": 0, "x": 1}, "y": 2})) == 6
+
+
+def test_a_breach_inside_a_part_of_the_file_has_its_place_in_the_file():
+    noted = Findings()
+    marked = read("a:\n  b: [1]\n", "f")
+    schema_check.check([1], {"items": {"type": "string"}}, marked, ("a", "b"), noted)
+    assert [(p.line, p.column) for p in noted.problems] == [(2, 7)]

@@ -1,0 +1,45 @@
+"""The address that a page shows: what the request says, as far as that can be believed."""
+
+import pytest
+
+from engine.config.model import Server
+from engine.console.base_url import base_of
+from engine.exchange.exchange import Exchange
+from engine.values.client_address import networks
+
+PROXIED = Server(trusted_proxies=networks(["10.0.0.0/8"]))
+FORWARDED = {"HTTP_X_FORWARDED_PROTO": "https", "HTTP_X_FORWARDED_HOST": "models.example.com"}
+
+
+def base(server, **environ):
+    said = {"wsgi.url_scheme": "http", "HTTP_HOST": "here:8080", "REMOTE_ADDR": "10.1.1.1"}
+    return base_of(Exchange("GET", "/", "", {**said, **environ}), server)
+
+
+def test_it_is_what_the_request_says():
+    assert base(Server()) == "http://here:8080"
+    assert base(Server(), HTTP_HOST="[::1]:80") == "http://[::1]:80"
+
+
+def test_it_is_what_the_config_says_before_all_else():
+    assert base(Server(base_url="https://m.example.com"), **FORWARDED) == "https://m.example.com"
+
+
+def test_a_trusted_proxy_is_believed():
+    assert base(PROXIED, **FORWARDED) == "https://models.example.com"
+    several = {"HTTP_X_FORWARDED_HOST": "evil.example, models.example.com"}
+    assert base(PROXIED, **FORWARDED | several) == "https://models.example.com"
+
+
+@pytest.mark.parametrize("server", [Server(), PROXIED])
+def test_nobody_else_is(server):
+    assert base(server, REMOTE_ADDR="192.0.2.1", **FORWARDED) == "http://here:8080"
+
+
+@pytest.mark.parametrize("host", ["a b", 'x"><script>', "x/y", "user@x", "", "x:y", "x\r\ny"])
+def test_what_is_no_host_is_not_shown(host):
+    assert base(Server(), HTTP_HOST=host) == "http://localhost"
+
+
+def test_what_is_no_scheme_is_not_shown():
+    assert base(PROXIED, HTTP_X_FORWARDED_PROTO="javascript") == "http://here:8080"

@@ -1,0 +1,39 @@
+"""Examples without the mock's placeholders."""
+
+import orjson
+import pytest
+
+from engine.console.example_values import filled
+
+
+@pytest.mark.parametrize(
+    ("example", "shown"),
+    [
+        ("{{now}}", 1_767_225_600),
+        ("chatcmpl-{{id}}", "chatcmpl-4f1c9a70d2e84b3f"),
+        ({"n": ["{{n}}", "{{n}}"], "x": None}, {"n": [0, 1], "x": None}),
+        ("{{who}} {{ text }}", "{{who}} {{ text }}"),
+        ("data: 1\n\n: if usage\ndata: {{n}}\n\n", "data: 1\n\ndata: 0\n\n"),
+        (7, 7),
+    ],
+)
+def test_what_is_known_is_filled_in(example, shown):
+    assert filled(example) == shown
+
+
+def test_the_document_has_none_left(client):
+    assert "{{" not in client.simulate_get("/openapi.json").text
+
+
+def test_what_a_stream_says_is_json(client):
+    document = client.simulate_get("/openapi.json").json
+    events = 0
+    for item in document["paths"].values():
+        for operation in item.values():
+            streamed = operation["responses"].get("200", {}).get("content", {})
+            for example in streamed.get("text/event-stream", {}).get("examples", {}).values():
+                for line in example["value"].splitlines():
+                    if line.startswith("data: {"):
+                        orjson.loads(line.removeprefix("data: "))
+                        events += 1
+    assert events > 10

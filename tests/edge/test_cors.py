@@ -1,0 +1,111 @@
+"""Web pages of other origins: nobody unless a config says so, and never with credentials."""
+
+import falcon.testing
+import pytest
+
+from engine import dialects
+from engine.edge.cors import Cors
+from engine.edge.endpoint import RequestLifecycle
+from engine.edge.router import Resource, application
+from engine.exchange.exchange import Response
+from engine.values.errors import GatewayError
+
+OURS = "https://app.example.com"
+OTHER = "https://evil.example.com"
+ASKED = {
+    "origin": OURS,
+    "access-control-request-method": "POST",
+    "access-control-request-headers": "authorization,content-type, x-stainless-lang",
+}
+HEADERS = [("content-type", "text/plain")]
+
+
+def refuse(exchange):
+    raise GatewayError(401, "invalid_api_key", "no")
+
+
+def client(*origins, handler=lambda exchange: Response(200, HEADERS, b"fine")):
+    lifecycle = RequestLifecycle(1000, 1.0, cors=Cors(origins))
+    app = application(lifecycle)
+    app.add_route(
+        "/v1/x", Resource("POST", "/v1", (), lifecycle.endpoint(handler, [dialects.get("openai")]))
+    )
+    return falcon.testing.TestClient(app)
+
+
+def said(result):
+    return {
+        k: v for k, v in result.headers.items() if k.startswith("access-control") or k == "vary"
+    }
+
+
+def test_it_is_off_unless_it_is_asked_for():
+    result = client().simulate_post("/v1/x", headers={"origin": OURS})
+    assert said(result) == {}
+    preflight = client().simulate_options("/v1/x", headers=ASKED)
+    assert preflight.status_code == 405
+    assert said(preflight) == {}
+
+
+def test_a_known_origin_may_read_what_sdks_read():
+    result = client(OURS).simulate_post("/v1/x", headers={"origin": OURS})
+    assert result.headers["access-control-allow-origin"] == OURS
+    assert result.headers["vary"] == "origin"
+    exposed = result.headers["access-control-expose-headers"]
+    assert {"x-request-id", "retry-after", "x-ratelimit-remaining-tokens"} <= set(
+        exposed.split(", ")
+    )
+    assert "access-control-allow-credentials" not in result.headers
+
+
+@pytest.mark.parametrize("origin", [OTHER, "null", OURS + ".evil.com", OURS.upper(), None])
+def test_any_other_may_not(origin):
+    result = client(OURS).simulate_post("/v1/x", headers={"origin": origin} if origin else {})
+    assert said(result) == {"vary": "origin"}
+
+
+def test_a_star_is_any_origin():
+    result = client("*").simulate_post("/v1/x", headers={"origin": OTHER})
+    assert result.headers["access-control-allow-origin"] == "*"
+    assert "vary" not in result.headers
+
+
+def test_errors_and_misses_can_be_read_too():
+    for result in (
+        client(OURS, handler=refuse).simulate_post("/v1/x", headers={"origin": OURS}),
+        client(OURS).simulate_get("/v1/nowhere", headers={"origin": OURS}),
+    ):
+        assert result.status_code in (401, 404)
+        assert result.headers["access-control-allow-origin"] == OURS
+
+
+def test_a_browser_may_ask_first_without_a_token():
+    result = client(OURS, handler=refuse).simulate_options("/v1/x", headers=ASKED)
+    assert result.status_code == 204
+    assert result.headers["access-control-allow-methods"] == "POST"
+    assert result.headers["access-control-allow-headers"] == ASKED["access-control-request-headers"]
+    assert result.headers["access-control-allow-origin"] == OURS
+    assert result.headers["access-control-max-age"] == "7200"
+    assert "origin" in result.headers["vary"]
+
+
+def test_asking_from_elsewhere_tells_nothing():
+    result = client(OURS).simulate_options("/v1/x", headers=ASKED | {"origin": OTHER})
+    assert set(said(result)) == {"vary"}
+
+
+def test_what_is_no_list_of_headers_is_not_repeated():
+    odd = ASKED | {"access-control-request-headers": "a b\tc;<script>"}
+    result = client(OURS).simulate_options("/v1/x", headers=odd)
+    assert "access-control-allow-headers" not in result.headers
+
+
+def test_plain_options_is_no_question_of_a_browsers():
+    assert client(OURS).simulate_options("/v1/x").status_code == 405
+
+
+def test_headers_of_one_answer_do_not_reach_the_next():
+    served = client(OURS)
+    for _ in range(3):
+        served.simulate_post("/v1/x", headers={"origin": OURS})
+    assert HEADERS == [("content-type", "text/plain")]

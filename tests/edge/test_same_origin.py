@@ -1,0 +1,92 @@
+"""Which pages may use a credential that a browser attaches by itself."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.edge.same_origin import SameOrigin
+from engine.values.client_address import networks
+
+HERE = {"HTTP_HOST": "gw.example.com"}
+
+
+def allowed(site: str = "", origin: str = "", known: SameOrigin | None = None, **more: str) -> bool:
+    environ = {**HERE, **more}
+    environ |= {"HTTP_SEC_FETCH_SITE": site} if site else {}
+    environ |= {"HTTP_ORIGIN": origin} if origin else {}
+    return (known or SameOrigin()).allows(environ)
+
+
+@pytest.mark.parametrize(
+    ("site", "origin", "allows"),
+    [
+        ("", "", True),  # no browser
+        ("same-origin", "", True),
+        ("none", "", True),  # a person who typed the address
+        ("same-site", "", False),
+        ("cross-site", "", False),
+        ("anything else", "", False),
+        ("cross-site, same-origin", "", False),
+        ("", "https://gw.example.com", True),
+        ("", "http://gw.example.com", True),
+        ("", "HTTPS://GW.example.com", True),
+        ("", "https://gw.example.com:443", True),
+        ("", "https://gw.example.com:8443", False),
+        ("", "https://evil.example.com", False),
+        ("", "https://gw.example.com.evil.org", False),
+        ("", "https://evil.org/gw.example.com", False),
+        ("", "https://gw.example.com@evil.org", False),
+        ("", "https://gw.example.com,https://evil.org", False),
+        ("", "chrome-extension://gw.example.com", False),
+        ("", "null", False),
+        ("", "gw.example.com", False),
+        ("cross-site", "https://evil.example.com", False),
+        ("same-site", "https://app.example.com", False),
+        # Behind a proxy that rewrites Host the browser's own word counts.
+        ("same-origin", "https://models.example.com", True),
+    ],
+)
+def test_a_request_is_of_this_gateways_own_pages(site: str, origin: str, allows: bool) -> None:
+    assert allowed(site, origin) is allows
+
+
+@pytest.mark.parametrize(
+    ("host", "origin", "allows"),
+    [
+        ("gw.example.com:443", "https://gw.example.com", True),
+        ("gw.example.com:80", "https://gw.example.com", False),
+        ("127.0.0.1:8080", "http://127.0.0.1:8080", True),
+        ("127.0.0.1:8080", "http://127.0.0.1:3000", False),
+        ("[::1]:8080", "http://[::1]:8080", True),
+        ("[::1]", "http://[::1]", True),
+        ("[::1]", "http://[::1]:8080", False),
+        ("", "http://", False),
+    ],
+)
+def test_host_and_port_of_the_origin_are_those_that_were_asked(
+    host: str, origin: str, allows: bool
+) -> None:
+    assert allowed(origin=origin, HTTP_HOST=host) is allows
+
+
+def test_listed_origins_count_and_a_star_does_not() -> None:
+    listed = SameOrigin(["https://app.example.com", "*"])
+    assert allowed("cross-site", "https://app.example.com", listed)
+    assert not allowed("cross-site", "https://app.example.com:8443", listed)
+    assert not allowed("cross-site", "https://evil.example.com", listed)
+    assert not allowed("cross-site", "*", listed)
+
+
+def test_the_address_that_the_config_names_is_ours() -> None:
+    known = SameOrigin(base_url="https://Models.example.com/prefix")
+    assert allowed("", "https://models.example.com", known)
+    assert not allowed("", "http://models.example.com", known)
+
+
+def test_a_forwarded_host_counts_from_a_trusted_proxy_alone() -> None:
+    known = SameOrigin(proxies=networks(["10.0.0.0/8"]))
+    said = {"HTTP_X_FORWARDED_HOST": "spoofed.example.com, models.example.com"}
+    ask = ("", "https://models.example.com", known)
+    assert allowed(*ask, **said, REMOTE_ADDR="10.0.0.1")
+    assert not allowed(*ask, **said, REMOTE_ADDR="203.0.113.1")
+    assert not allowed("", "https://spoofed.example.com", known, **said, REMOTE_ADDR="10.0.0.1")

@@ -1,0 +1,154 @@
+"""What a request will use, estimated before it is sent."""
+
+import base64
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.dialects.usage import MOST
+from engine.exchange.body import receive
+from engine.metering.estimate import DEFAULT_OUTPUT, MOST_FILE, estimate, input_tokens
+from engine.spec.multipart import boundary_of, parse
+from engine.values.takes import Takes
+from engine.values.usage import Usage
+from tests.support.documents import exchange, form_data
+
+CHAT = Takes(usage_option=True, output=True)
+
+
+def asked(body, takes=CHAT, media_type="application/json"):
+    request = exchange(body, media_type)
+    request.value = body
+    return estimate(request, takes)
+
+
+def test_text_counts_by_its_bytes():
+    made = asked({"model": "m", "messages": [{"role": "user", "content": "x" * 4000}]})
+    assert 1000 <= made.input <= 1020
+    assert made.source == "estimated"
+
+
+@pytest.mark.parametrize(
+    ("fields", "output"),
+    [
+        ({}, DEFAULT_OUTPUT),
+        ({"n": 3}, 3 * DEFAULT_OUTPUT),
+        ({"max_tokens": 5}, 5),
+        ({"max_tokens": 0}, 0),
+        ({"max_completion_tokens": 7, "max_tokens": 5}, 7),
+        ({"max_output_tokens": 9}, 9),
+        ({"max_tokens": None}, DEFAULT_OUTPUT),
+        ({"max_tokens": -1}, DEFAULT_OUTPUT),
+        ({"max_tokens": "5"}, DEFAULT_OUTPUT),
+        ({"max_tokens": 5.0}, 5),
+        ({"max_tokens": 10**30}, DEFAULT_OUTPUT),
+        ({"max_tokens": MOST, "n": 128}, MOST),
+        ({"max_tokens": 5, "n": 3}, 15),
+        ({"max_tokens": 5, "n": 0}, 5),
+        ({"max_tokens": 5, "n": 10**6}, 640),
+        ({"max_tokens": 5, "n": []}, 5),
+        ({"generationConfig": {"maxOutputTokens": 11}}, 11),
+        ({"generation_config": {"max_output_tokens": 11}}, 11),
+        ({"generationConfig": {"maxOutputTokens": 11, "candidateCount": 2}}, 22),
+        ({"generationConfig": []}, DEFAULT_OUTPUT),
+        ({"generationConfig": {}}, DEFAULT_OUTPUT),
+    ],
+)
+def test_the_output_is_what_the_caller_allows(fields, output):
+    assert asked(fields).output == output
+
+
+def test_what_answers_without_tokens_reserves_none():
+    assert asked({"input": "x", "max_tokens": 5}, Takes()).output == 0
+
+
+def test_what_is_read_aloud_counts_by_characters():
+    made = asked({"input": "häh?", "voice": "alloy"}, Takes(speech=True))
+    assert made.characters == 4
+    assert asked({"input": ["x"]}, Takes(speech=True)).characters == 0
+    assert asked({"input": "xyz"}, Takes()).characters == 0
+
+
+@pytest.mark.parametrize(
+    ("n", "images"), [(None, 1), (3, 3), ("3", 3), ("x", 1), (0, 1), (10**9, 1), ([], 1)]
+)
+def test_images_count_by_their_number(n, images):
+    assert asked({"prompt": "p", "n": n}, Takes(images=True)).images == images
+
+
+def test_an_image_in_base64_is_no_text():
+    data = base64.b64encode(random.Random(1).randbytes(2_000_000)).decode()
+    url = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{data}"}}
+    text = {"type": "text", "text": "what is this " * 100}
+    made = asked({"messages": [{"role": "user", "content": [text, url]}]})
+    assert 300 < made.input < MOST_FILE + 3000
+    two = asked({"messages": [{"role": "user", "content": [url, text, *[text] * 9, url]}]})
+    assert MOST_FILE * 2 < two.input < MOST_FILE * 2 + 6000
+
+
+@pytest.mark.parametrize("text", ["some words here ", "日本語のテキスト。", "x, "])
+def test_long_text_counts_whole(text):
+    data = (text * 400_000).encode()[:1_000_000]
+    assert input_tokens(data) == pytest.approx(250_000, abs=5)
+
+
+def test_a_body_on_disk_counts_too():
+    class Source:
+        def __init__(self):
+            self.left = b"some words " * 200_000
+
+        def read(self, size, /):
+            piece, self.left = self.left[:size], self.left[size:]
+            return piece
+
+    body = receive(Source(), None, 10_000_000)
+    assert input_tokens(body.buffer) == pytest.approx(550_000, abs=5)
+    body.close()
+
+
+def test_a_form_counts_its_texts_and_its_files():
+    data, media_type = form_data(
+        [["prompt", "a cat " * 100], ["image", "B" * 500_000, "a.png", "image/png"], ["n", "2"]]
+    )
+    request = exchange(data, media_type)
+    request.value = {"prompt": "a cat " * 100, "image": b"", "n": "2"}
+    request.parts = list(parse(data, boundary_of(media_type)))
+    made = estimate(request, Takes(images=True))
+    assert (made.input, made.images) == (150 + 500_000 // 256, 2)
+
+
+def test_a_form_counts_the_texts_in_its_lists_and_objects():
+    data, media_type = form_data([["prompt[]", "a cat " * 100], ["meta[note]", "a cat " * 100]])
+    request = exchange(data, media_type)
+    request.value = {"prompt": ["a cat " * 100], "meta": {"note": "a cat " * 100}}
+    request.parts = list(parse(data, boundary_of(media_type)))
+    assert estimate(request, Takes(images=True)).input == 300
+
+
+@pytest.mark.parametrize(
+    ("body", "tokens"), [(b"\xff\xfb" * 50_000, 390), (b'{"a":"%s"}' % (b"b c " * 1000), 1002)]
+)
+def test_a_body_that_was_not_parsed(body, tokens):
+    assert estimate(exchange(body, "audio/mpeg"), CHAT).input == tokens
+
+
+def test_no_body_at_all():
+    request = exchange(b"")
+    assert estimate(request, CHAT) == Usage(output=DEFAULT_OUTPUT, source="estimated")
+
+
+@given(value=st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3),
+    lambda below: st.lists(below, max_size=2)
+    | st.dictionaries(
+        st.sampled_from(["n", "max_tokens", "generationConfig", "candidateCount", "input"]), below
+    ),
+    max_leaves=8,
+))  # fmt: skip
+def test_no_value_makes_it_fail(value):
+    request = exchange(b"x")
+    request.value = value
+    made = estimate(request, Takes(True, True, True, True))
+    assert 0 <= made.output <= MOST

@@ -1,0 +1,327 @@
+"""Every key of gateway.yaml has a level for its changes, and a change of every key is told."""
+
+import copy
+import dataclasses
+import typing
+
+import pytest
+import yaml
+
+from engine.config import schema_check
+from engine.config.model import Config
+from engine.offline.diff import formats, kinds
+from engine.offline.diff.levels import LEVELS, rule_of
+from engine.offline.diff.plans import between
+from engine.offline.diff.rules import NEUTRAL
+from engine.offline.diff.settings import KEYS, UNSET
+from tests.offline.diff.test_plans import CONFIG, DOCUMENT
+from tests.support.rehearsing import planned
+
+SESSION = {"get": {"operationId": "talk", "responses": {"101": {"description": "a session"}}}}
+FROM_QUERY = {"from": "$request.query.page"}
+
+
+NAMED = ("specs", "upstreams", "models", "prices", "routes", "tokens")
+"""Sections whose entries are known by a name or an index."""
+
+
+def schema_keys(schema, at=()):
+    """The paths of all keys that a schema describes, `*` for names and indexes; a list of plain
+    values is one key."""
+    whole = schema_check.schema()
+    while "$ref" in schema:
+        schema = whole["$defs"][schema["$ref"].rpartition("/")[2]]
+    below = [((*at, name), one) for name, one in schema.get("properties", {}).items()]
+    entries = [schema.get(key) for key in ("additionalProperties", "items")] if len(at) == 1 else []
+    below += [((*at, "*"), entry) for entry in entries if isinstance(entry, dict)]
+    below += [(at, one) for one in schema.get("anyOf", [])]
+    if not below:
+        yield ".".join(at)
+    for path, one in below:
+        yield from schema_keys(one, path)
+
+
+def fields(kind, at=()):
+    """The paths of all fields of the config's dataclasses, in the same form."""
+    path = ".".join(at)
+    args = [one for one in typing.get_args(kind) if one not in (type(None), ...)]
+    if dataclasses.is_dataclass(kind):
+        hints = typing.get_type_hints(kind)
+        for field in dataclasses.fields(kind):
+            if field.init and field.name not in UNSET:
+                yield from fields(hints[field.name], (*at, field.name))
+    elif path in KEYS:
+        yield KEYS[path]
+    elif path in NAMED:
+        yield from fields(args[-1] if path != "routes" else args[0], (*at, "*"))
+    elif args and dataclasses.is_dataclass(args[0]) and typing.get_origin(kind) is not tuple:
+        yield from fields(args[0], at)
+    else:
+        yield path
+
+
+def has_rule(path):
+    """Whether a key, or every key below it, has a rule."""
+    try:
+        return bool(rule_of(path))
+    except KeyError:
+        return any(known.startswith(f"{path}.") for known in LEVELS)
+
+
+KEYS_OF_THE_SCHEMA = sorted(
+    {key for key in schema_keys(schema_check.schema()) if key != "tokens.*.name"}
+)
+FIELDS = sorted(set(fields(Config)) - {"upstreams.*.timeouts"})
+
+
+def test_the_walk_over_schema_and_dataclasses_sees_what_it_should():
+    assert {"telemetry.access_log.sample", "routes.*.websocket.ping", "tokens.*.rate"} <= set(
+        KEYS_OF_THE_SCHEMA
+    )
+    assert {"telemetry.access_log.sample", "routes.*.websocket.ping", "tokens.*.rate"} <= set(
+        FIELDS
+    )
+
+
+@pytest.mark.parametrize("key", KEYS_OF_THE_SCHEMA)
+def test_every_key_of_the_schema_has_a_level(key):
+    assert has_rule(key), f"add a line for '{key}' to engine/offline/diff/levels.py"
+
+
+@pytest.mark.parametrize("field", FIELDS)
+def test_every_field_of_the_config_has_a_level(field):
+    assert has_rule(field), f"add a line for '{field}' to engine/offline/diff/levels.py"
+
+
+@pytest.mark.parametrize("path", LEVELS)
+def test_every_rule_is_of_a_key_that_there_is(path):
+    known = [*KEYS_OF_THE_SCHEMA, *FIELDS]
+    assert any(key == path or key.startswith(f"{path}.") for key in known)
+
+
+@pytest.mark.parametrize("module", sorted({rule.module for rule in LEVELS.values()} - {""}))
+def test_every_kind_that_a_rule_names_exists(module):
+    assert hasattr(__import__(f"{kinds.__name__}.{module}", fromlist=["x"]), "differences")
+
+
+def project():
+    """The project of the cases, with a WebSocket and a value at every place that is changed."""
+    config, document = yaml.safe_load(CONFIG), yaml.safe_load(DOCUMENT)
+    document["paths"]["/talk"] = SESSION
+    config["routes"].append({"operation": "shop.talk", "to": [{"upstream": "main"}]})
+    config["routes"].append({"operation": "shop.other", "to": [{"upstream": "main"}]})
+    return config, yaml.safe_dump(document, sort_keys=False)
+
+
+def put(config, path, value):
+    """The config with a value at a path; None takes it out."""
+    made = holder = copy.deepcopy(config)
+    *above, last = [int(step) if step.isdigit() else step for step in path.split(".")]
+    for step in above:
+        if isinstance(holder, dict):
+            holder = holder.setdefault(step, {})
+        else:
+            holder = holder[step]
+    if value is None:
+        holder.pop(last, None)
+    else:
+        holder[last] = value
+    return made
+
+
+GUARDS = [
+    # path, stronger value, weaker value; None is the default
+    ("server.listen", "127.0.0.1:8080", "0.0.0.0:8080"),
+    ("server.listen", "unix:/run/x.sock", "localhost:8080"),
+    ("server.listen", "[::1]:8080", "[::]:8080"),
+    ("server.max_body", "1MB", None),
+    ("server.body_timeout", None, "10m"),
+    ("server.request_timeout", None, "10m"),
+    ("server.debug_headers", None, True),
+    ("server.trusted_proxies", ["10.0.0.0/8"], ["10.0.0.0/8", "::/0"]),
+    ("console.enabled", False, None),
+    ("console.playground", False, None),
+    ("console.docs", False, None),
+    ("stores.records", "sqlite:///a.db", None),
+    ("stores.counters", "redis://host:6379/0", None),
+    ("stores.on_store_failure", "deny", "allow"),
+    ("stores.on_store_failure", "deny", None),
+    ("stores.on_store_failure", None, "allow"),
+    ("stores.machines", 3, None),
+    ("stores.token_ttl", None, "10m"),
+    ("stores.retention", None, "1d"),
+    ("stores.retention", "90d", "1d"),
+    ("telemetry.access_log.format", None, "off"),
+    ("telemetry.access_log.sample", None, 0.1),
+    ("telemetry.access_log.path", None, "/dev/null"),
+    ("telemetry.access_log.fields", None, ["time", "status"]),
+    ("telemetry.log.level", None, "error"),
+    ("telemetry.metrics", None, False),
+    ("telemetry.listen", None, "0.0.0.0:9090"),
+    ("telemetry.listen", None, "public"),
+    ("telemetry.listen", "off", None),
+    ("telemetry.allow_ips", None, ["0.0.0.0/0", "::1"]),
+    ("telemetry.traces.endpoint", "https://c.test", "http://c.test"),
+    ("upstreams.main.url", "https://main.test/v1", "http://main.test/v1"),
+    ("upstreams.main.ask_usage", None, False),
+    ("upstreams.main.tls.verify", None, False),
+    ("upstreams.main.tls.ca", "identity.pem", None),
+    ("upstreams.main.forward_headers", [], ["x-a"]),
+    ("prices.big.input", 1, 0),
+    ("prices.big.output", 2, 1),
+    ("prices.big.cached_input", 2, 1),
+    ("prices.big.image", 2, None),
+    ("prices.big.second", 2, 1),
+    ("prices.big.character", 2, 1),
+    ("prices.big", {"input": 1}, None),
+    ("policies", [{"rate_limit": {"requests": 1, "per": "1m"}}], []),
+    ("routes.0.validate_responses", "report", None),
+    ("routes.2.websocket.max_message", None, "1GiB"),
+    ("routes.2.websocket.idle", None, "9h"),
+    ("routes.2.websocket.session", None, "9d"),
+    ("routes.2.websocket.ping", None, "5m"),
+    ("routes.2.websocket.max_pings", None, 9_000),
+    ("tokens.0.expires", "2027-01-31", None),
+    ("tokens.0.models", ["big"], None),
+    ("tokens.0.operations", ["shop.chat"], None),
+    ("tokens.0.ips", ["10.0.0.0/8"], None),
+    ("tokens.0.rate", "60/1m", None),
+    ("tokens.0.token_budget", "60/1m", "90/1m"),
+    ("tokens.0.budget", "5 USD/1d", None),
+    ("tokens.0.concurrency", 2, 9),
+]
+"""Each is weaker there, and something else back."""
+BREAKING = [
+    ("cors.origins", ["https://a.test"], ["*"]),
+    ("cors.origins", ["https://a.test"], ["https://a.test", "https://b.test"]),
+    ("routes.0.validate", None, "lenient"),
+    ("routes.0.validate", "lenient", "report"),
+    ("routes.0.validate", "report", "off"),
+    ("routes.0.unknown_fields", "reject", "drop"),
+    ("routes.0.unknown_fields", "drop", None),
+    ("routes.0.auth", None, "none"),
+]
+"""Each is weaker there, and breaks callers back."""
+CHANGES = [
+    ("server.workers", None, 5),
+    ("server.connections", None, 5),
+    ("server.keepalive", None, "5s"),
+    ("server.grace", None, "5s"),
+    ("server.watch", None, True),
+    ("server.base_url", None, "https://here.test"),
+    ("stores.counters_timeout", None, "100ms"),
+    ("telemetry.log.format", None, "text"),
+    ("telemetry.traces", None, {"endpoint": "http://c.test"}),
+    ("telemetry.traces.sample", 1, 0.5),
+    ("telemetry.traces.headers", {"x-a": "first-secret"}, {"x-a": "second-secret"}),
+    ("upstreams.main.dialect", None, "openai"),
+    ("upstreams.main.credential", {"bearer": "a-b"}, {"bearer": "c-d"}),
+    ("upstreams.spare.credentials", [{"bearer": "a-b"}], [{"bearer": "c-d"}]),
+    ("upstreams.main.headers.remove", [], ["x-b"]),
+    ("upstreams.main.proxy", None, "http://proxy.test:3128"),
+    *((f"upstreams.main.timeouts.{key}", None, "7s") for key in ("connect", "first_byte")),
+    *((f"upstreams.main.timeouts.{key}", None, "7s") for key in ("idle", "total")),
+    ("upstreams.main.retry.attempts", None, 9),
+    ("upstreams.main.retry.on", None, ["connect"]),
+    ("upstreams.main.retry.budget", None, 0.9),
+    ("upstreams.main.retry.max_wait", None, "9s"),
+    ("upstreams.main.breaker.failures", None, 9),
+    ("upstreams.main.breaker.window", None, "9s"),
+    ("upstreams.main.breaker.cooldown", None, "9s"),
+    ("upstreams.main.heartbeat", None, "9s"),
+    ("upstreams.main.pool", None, 9),
+    ("upstreams.main.tls.certificate", None, "identity.pem"),
+    ("models.big.to", [{"upstream": "main"}], [{"upstream": "spare"}]),
+    ("models.big.fallback", None, ["small"]),
+    ("models.big.operations", None, ["shop.chat"]),
+    ("models.big.title", None, "Big"),
+    ("models.big.owner", None, "me"),
+    ("models.big.created", None, 5),
+    ("currency", None, "EUR"),
+    ("specs.shop.dialect", None, "anthropic"),
+    ("routes.0.model", "$request.body#/model", "$request.query.page"),
+    ("routes.3.to", [{"upstream": "main"}], [{"upstream": "spare"}]),
+    ("routes.2.websocket.compression", None, True),
+    ("tokens.0.sha256", "1" * 64, "2" * 64),
+]
+"""Each is told, and guards no less in either direction."""
+ELSEWHERE = [
+    ("stores.journal",),
+    ("routes.0.model.also",),
+    ("upstreams.main.tls.key",),
+    *((f"routes.0.{key}",) for key in ("operation", "operations", "model.from", "model.default")),
+    *((f"routes.0.{key}",) for key in ("answer", "policies")),
+    ("specs.shop.mount",),
+    ("specs.shop.token",),
+]
+"""Changed in a test below, or in tests/cases/diff."""
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory):
+    config, document = project()
+
+    def compared(path, old, new):
+        sides = []
+        for value in (old, new):
+            folder = tmp_path_factory.mktemp("side")
+            base = put(config, "routes.0.model", FROM_QUERY) if path.endswith("also") else config
+            made = put(base, path, value)
+            if path.startswith("telemetry.traces."):
+                made["telemetry"]["traces"].setdefault("endpoint", "http://c.test")
+            sides.append(planned(folder, yaml.safe_dump(made, sort_keys=False), document))
+        there, back = between(*sides), between(*reversed(sides))
+        shown = formats.as_text([*there, *back])
+        assert "-secret" not in shown, shown
+        return {str(one.level) for one in there}, {str(one.level) for one in back}
+
+    return compared
+
+
+@pytest.mark.parametrize(("path", "strong", "weak"), GUARDS)
+def test_what_guards_less_is_weaker_and_the_way_back_is_told(told, path, strong, weak):
+    there, back = told(path, strong, weak)
+    assert "weaker" in there
+    assert back
+    assert "weaker" not in back
+
+
+@pytest.mark.parametrize(("path", "strong", "weak"), BREAKING)
+def test_what_guards_less_is_weaker_and_the_way_back_breaks_callers(told, path, strong, weak):
+    assert told(path, strong, weak) == ({"weaker"}, {"breaking"})
+
+
+@pytest.mark.parametrize(("path", "old", "new"), CHANGES)
+def test_what_guards_no_less_is_told_in_both_directions(told, path, old, new):
+    there, back = told(path, old, new)
+    assert there
+    assert back
+    assert "weaker" not in there | back
+
+
+def test_another_journal_leaves_rows_behind_in_either_direction(told):
+    assert told("stores.journal", None, "var/other") == ({"weaker"}, {"weaker"})
+
+
+def test_the_places_that_repeat_a_model_are_compared(told):
+    there, back = told("routes.0.model.also", None, ["$request.body#/model"])
+    assert (there, back) == ({"changed"}, {"weaker"})
+
+
+def test_a_client_certificate_and_its_key_are_compared(told):
+    both = {"certificate": "identity.pem", "key": "identity.pem"}
+    assert told("upstreams.main.tls", None, both) == ({"changed"}, {"changed"})
+
+
+def changed_keys():
+    for path, *_ in (*GUARDS, *BREAKING, *CHANGES, *ELSEWHERE):
+        section, *below = path.split(".")
+        yield ".".join(
+            [section, "*", *below[1:]] if section in NAMED and below else [section, *below]
+        )
+
+
+@pytest.mark.parametrize("path", [path for path, rule in LEVELS.items() if rule is not NEUTRAL])
+def test_every_key_that_has_an_effect_is_changed_in_a_test(path):
+    """Here, or (a list of routes or operations) in tests/cases/diff."""
+    assert any(f"{key}.".startswith(f"{path}.") for key in changed_keys())

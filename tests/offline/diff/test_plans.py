@@ -1,0 +1,169 @@
+"""Differences in effect: each case is a change of one small project, there and back."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+from engine.offline.diff import formats
+from engine.offline.diff.difference import Level
+from engine.offline.diff.plans import between
+from engine.plan import make
+from tests.support import paths
+from tests.support.rehearsing import patched, planned
+
+CASES = paths.CASES / "diff"
+FILES = sorted(CASES.glob("*.yaml"))
+CONFIG = (CASES / "base" / "gateway.yaml").read_text()
+DOCUMENT = (CASES / "base" / "shop.yaml").read_text()
+SECRETS = re.compile(r"first-secret|second-secret|hush|[0-9]{60}")
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory):
+    return planned(tmp_path_factory.mktemp("base"), CONFIG, DOCUMENT)
+
+
+def said(found):
+    return sorted(f"{one.level} {one.kind} {' '.join(one.subjects)}" for one in found)
+
+
+def kinds(found):
+    """Each once: a case names a kind and whom it is about, not how often."""
+    return sorted(set(said(found)))
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_a_change_is_told_there_and_back(base, tmp_path, file):
+    case = yaml.safe_load(file.read_text())
+    config = patched(CONFIG, case.get("config", {}))
+    document = patched(DOCUMENT, case.get("document", {}))
+    changed = planned(tmp_path, config, document)
+    there, back = between(base, changed), between(changed, base)
+    assert (kinds(there), kinds(back)) == (case["there"], case["back"])
+    for one in (*there, *back):
+        lines = Path(one.place.file).read_text().splitlines()
+        assert 1 <= one.place.line <= len(lines)
+        assert one.place.column <= len(lines[one.place.line - 1]) + 1
+    for shape in (formats.as_text, formats.as_json, formats.as_github):
+        assert not SECRETS.search(shape(there) + shape(back))
+    assert between(changed, changed) == []
+
+
+def test_there_are_many_cases():
+    assert len(FILES) >= 70
+
+
+def test_every_kind_that_the_engine_knows_is_in_a_case():
+    engine = Path(formats.__file__).parent
+    texts = "".join(file.read_text() for file in engine.rglob("*.py"))
+    known = set(re.findall(r'"([a-z]+(?:-[a-z]+)+)"', texts))
+    known -= {"policy-changed"}  # for policies that are neither a limit nor a list: none so far
+    told = {
+        line.split()[1]
+        for file in FILES
+        for way in ("there", "back")
+        for line in yaml.safe_load(file.read_text())[way]
+    }
+    assert known - told == set()
+
+
+def test_what_is_said_of_many_routes_is_said_once(base, tmp_path):
+    config = patched(CONFIG, {"policies": []})
+    (one,) = between(base, planned(tmp_path, config, DOCUMENT))
+    assert one.subjects == ("shop.chat", "shop.show")
+    assert one.place.file == base.plan.config.source.file
+
+
+def test_the_gravest_comes_first(base, tmp_path):
+    patch = {
+        "policies": [],
+        "server": {"workers": 9},
+        "models": {"new": {"to": [{"upstream": "main"}]}},
+    }
+    found = between(base, planned(tmp_path, patched(CONFIG, patch), DOCUMENT))
+    assert [one.level for one in found] == [Level.WEAKER, Level.CHANGED, Level.ADDED]
+
+
+def test_a_difference_has_its_line_and_its_words(base, tmp_path):
+    text = CONFIG.replace("total: 5m", "total: 6m")
+    (one,) = between(base, planned(tmp_path, text, DOCUMENT))
+    at = next(n for n, line in enumerate(text.splitlines(), 1) if "total: 6m" in line)
+    assert (one.place.line, one.place.column) == (at, 36)
+    assert one.words == "timeouts.total is 6m, was 5m"
+    assert f":{at}:36: changed: upstream main: timeouts.total is 6m, was 5m [" in str(one)
+
+
+def test_a_breach_in_a_document_is_placed_in_the_document(base, tmp_path):
+    text = DOCUMENT.replace("required: [messages]", "required: [messages, mood]")
+    (one,) = between(base, planned(tmp_path, CONFIG, text))
+    assert Path(one.place.file).name == "shop.yaml"
+    assert "'Chat.mood' is required now" in one.words
+    lines = text.splitlines()
+    assert any("mood" in line for line in lines[one.place.line - 1 : one.place.line + 2])
+
+
+def test_json_and_github_tell_what_the_text_tells(base, tmp_path):
+    found = between(base, planned(tmp_path, patched(CONFIG, {"policies": []}), DOCUMENT))
+    whole = json.loads(formats.as_json(found))
+    assert whole["counts"]["weaker"] == 1
+    assert whole["differences"][0]["kind"] == "policy-removed"
+    first, last = formats.as_github(found).splitlines()
+    assert first.startswith("::error file=")
+    assert ",title=weaker%3A policy-removed::shop.chat, shop.show: rate_limit" in first
+    assert last == "1 weaker"
+
+
+STORES = {"records": "sqlite:///var/modelway.db", "journal": "var/journal"}
+LOG = {"access_log": {"path": "var/access.log"}}
+
+
+def test_the_same_relative_paths_in_two_folders_are_no_difference(tmp_path):
+    tls = dict.fromkeys(("ca", "certificate", "key"), "identity.pem")
+    patch = {"stores": STORES, "telemetry": LOG, "upstreams": {"main": {"tls": tls}}}
+    config = patched(CONFIG, patch)
+    sides = [planned(tmp_path / name, config, DOCUMENT) for name in ("a", "a-longer-name")]
+    assert between(*sides) == []
+    assert between(*reversed(sides)) == []
+
+
+@pytest.mark.parametrize("key", STORES)
+def test_another_relative_path_is_a_difference(tmp_path, key):
+    config = patched(CONFIG, {"stores": STORES})
+    other = config.replace(STORES[key], STORES[key].replace("var/", "run/"))
+    (one,) = between(
+        planned(tmp_path / "a", config, DOCUMENT), planned(tmp_path / "b", other, DOCUMENT)
+    )
+    assert one.place.line == 1 + other[: other.index(f"{key}:")].count("\n")
+
+
+def test_what_came_out_of_the_environment_is_never_shown(tmp_path):
+    before = patched(CONFIG, {"server": {"base_url": "https://${HOST_NAME}.test"}})
+    after = before.replace("${HOST_NAME}", "other")
+    environ = {"HOST_NAME": "first-secret"}
+    sides = []
+    for name, text in (("a", before), ("b", after)):
+        planned(tmp_path / name, CONFIG, DOCUMENT)
+        file = tmp_path / name / "gateway.yaml"
+        file.write_text(text)
+        sides.append(make.make(file, environ))
+    (one,) = between(*sides)
+    assert one.words == "base_url is https://other.test, was https://${HOST_NAME}.test"
+
+
+def test_the_words_of_a_difference_are_those_of_gateway_yaml(base, tmp_path):
+    patch = {
+        "server": {"max_body": "1MiB", "body_timeout": "90s", "watch": True},
+        "stores": {"retention": "1d"},
+        "console": {"docs": False},
+    }
+    found = between(base, planned(tmp_path, patched(CONFIG, patch), DOCUMENT))
+    assert [one.words for one in found] == [
+        "body_timeout is 90s, was 1m",
+        "retention is 1d, was for ever",
+        "max_body is 1MiB, was 25MB",
+        "watch is true, was false",
+        "docs is false, was true",
+    ]

@@ -1,0 +1,158 @@
+"""Schemas side by side: nothing that is refused anew goes untold, and it all comes to an end."""
+
+from collections import Counter
+from copy import deepcopy
+
+import jsonschema_rs
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine.offline.diff.schemas import Walk
+from tests.support.documents import document, library
+
+NAMES = ("a", "b", "c")
+plain = st.one_of(
+    st.fixed_dictionaries(
+        {"type": st.just("string")},
+        optional={
+            "minLength": st.integers(0, 2),
+            "maxLength": st.integers(0, 2),
+            "enum": st.lists(st.sampled_from(["", "x", "xy"]), min_size=1, unique=True),
+            "pattern": st.sampled_from(["^x", "y$"]),
+        },
+    ),
+    st.fixed_dictionaries(
+        {"type": st.sampled_from(["integer", "number", ["integer", "null"]])},
+        optional={
+            "minimum": st.integers(-1, 1),
+            "maximum": st.integers(-1, 1),
+            "multipleOf": st.integers(1, 2),
+        },
+    ),
+    st.just({"type": "null"}),
+    st.just({"type": "boolean"}),
+    st.just({"const": "x"}),
+)
+
+
+def larger(below):
+    properties = st.dictionaries(st.sampled_from(NAMES), below, max_size=2)
+    return st.one_of(
+        st.fixed_dictionaries(
+            {"type": st.just("array")},
+            optional={"items": below, "minItems": st.integers(0, 1), "uniqueItems": st.booleans()},
+        ),
+        st.fixed_dictionaries(
+            {"type": st.just("object"), "properties": properties},
+            optional={
+                "required": st.lists(st.sampled_from(NAMES), unique=True, max_size=2),
+                "additionalProperties": st.one_of(st.just(False), below),
+                "minProperties": st.integers(0, 1),
+            },
+        ),
+        st.fixed_dictionaries({"anyOf": st.lists(below, min_size=1, max_size=2)}),
+        st.fixed_dictionaries({"allOf": st.lists(below, min_size=1, max_size=2)}),
+    )
+
+
+schemas = st.recursive(plain, larger, max_leaves=4)
+values = st.recursive(
+    st.sampled_from([None, True, "", "x", "xy", -1, 0, 1, 0.5]),
+    lambda below: st.one_of(
+        st.lists(below, max_size=2), st.dictionaries(st.sampled_from(NAMES), below, max_size=2)
+    ),
+    max_leaves=4,
+)
+
+
+def node(schema, **more):
+    made = library(document(components={"schemas": {"It": schema, **more}}))
+    return made.document.get("components").get("schemas").get("It")
+
+
+def told(old, new, answers=False):
+    walk = Walk(answers=answers)
+    return [(one.kind, one.words) for one in walk.compare(node(old), node(new), "")]
+
+
+def changed(old, seed):
+    """The schema with something in it replaced, so that the two have much in common."""
+    made = deepcopy(old)
+    at = made
+    while isinstance(at, dict):
+        inner = [k for k in ("properties", "items", "anyOf", "allOf") if at.get(k)]
+        if not inner or seed.draw(st.booleans()):
+            break
+        below = at[inner[0]]
+        if inner[0] == "items":
+            at = below
+        else:
+            at = (
+                below[seed.draw(st.sampled_from(sorted(below)))]
+                if isinstance(below, dict)
+                else (below[0])
+            )
+    fresh = seed.draw(schemas)
+    key = seed.draw(st.sampled_from(sorted(fresh)))
+    at[key] = fresh[key]
+    return made
+
+
+@settings(max_examples=250)
+@given(schemas, st.data(), st.lists(values, min_size=5, max_size=20))
+def test_what_is_refused_anew_is_told(old, data, samples):
+    new = changed(old, data)
+    before, after = (jsonschema_rs.Draft202012Validator(one) for one in (old, new))
+    refused = [v for v in samples if before.is_valid(v) and not after.is_valid(v)]
+    # A property that could be anything and has a form now is no difference: documents grow by
+    # such properties all the time, and nobody relies on what they did not know.
+    if refused and not _properties(new) - _properties(old):
+        assert told(old, new), refused[0]
+
+
+def _properties(schema):
+    """The names of all properties in a schema, as often as they stand there."""
+    found = Counter()
+    for below in schema if isinstance(schema, list) else ():
+        found += _properties(below)
+    for key, below in schema.items() if isinstance(schema, dict) else ():
+        if key == "properties":
+            found.update(list(below))
+            found += _properties(list(below.values()))
+        else:
+            found += _properties(below)
+    return found
+
+
+@settings(max_examples=50)
+@given(schemas)
+def test_a_schema_does_not_differ_from_itself(schema):
+    assert told(schema, schema) == []
+    assert told(schema, schema, answers=True) == []
+
+
+def test_a_schema_that_contains_itself_comes_to_an_end():
+    deep = {"type": "object", "properties": {"in": {"$ref": "#/components/schemas/It"}}}
+    narrower = {**deep, "required": ["in"]}
+    assert told(deep, narrower) == [("field-required", "'It.in' is required now")]
+
+
+def test_an_all_of_that_contains_itself_comes_to_an_end():
+    odd = {"allOf": [{"$ref": "#/components/schemas/It"}], "type": "object"}
+    assert told(odd, {**odd, "required": ["x"]}) != []
+
+
+@pytest.mark.parametrize("key", ["anyOf", "oneOf"])
+def test_branches_in_another_order_are_no_difference(key):
+    one, two = {"type": "string"}, {"type": "object", "properties": {"t": {"const": "x"}}}
+    assert told({key: [one, two]}, {key: [two, one]}) == []
+
+
+def test_three_dozen_levels_are_looked_at():
+    old = new = {"type": "string"}
+    new = {**new, "maxLength": 3}
+    for _ in range(36):
+        old = {"type": "array", "items": old}
+        new = {"type": "array", "items": new}
+    assert [kind for kind, _ in told(old, new)] == ["bound-narrowed"]

@@ -1,0 +1,170 @@
+"""Starting a plan on trial: whatever a worker would meet is met, and nothing is left behind."""
+
+import json
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+from engine.app.stores import CannotServe, prepare
+from engine.offline.rehearsal import boot as module
+from engine.plan import make
+from engine.stores.records.database import open_database
+from engine.values.runtime_dir import rundir
+from tests.support.paths import ROOT
+from tests.support.recording import recorder
+
+DOCUMENT = {
+    "openapi": "3.1.0",
+    "info": {"title": "Shop", "version": "1"},
+    "paths": {
+        "/chat": {
+            "post": {
+                "operationId": "chat",
+                "security": [],
+                "requestBody": {
+                    "content": {
+                        "application/json": {
+                            "schema": {
+                                "type": "object",
+                                "required": ["model"],
+                                "properties": {"model": {"type": "string"}},
+                            }
+                        }
+                    }
+                },
+                "responses": {"200": {"description": "ok"}},
+            }
+        },
+        "/items": {"get": {"operationId": "items", "responses": {"200": {"description": "ok"}}}},
+    },
+}
+CONFIG = """
+version: 1
+specs: {shop: {document: shop.json, token: [bearer]}}
+stores: {records: "sqlite:///usage.db", journal: journal}
+upstreams: {main: {url: "URL", proxy: ""}}
+models: {small: {to: [{upstream: main}]}}
+policies: [{rate_limit: {requests: 1, per: 1h, by: all}}]
+routes:
+  - {operation: shop.chat, model: $request.body#/model}
+  - {operation: shop.items, to: [{upstream: main}]}
+telemetry: {access_log: {path: access.log}}
+"""
+
+
+def planned(folder, text=CONFIG, url="http://127.0.0.1:9"):
+    (folder / "shop.json").write_text(json.dumps(DOCUMENT))
+    (folder / "gateway.yaml").write_text(text.replace("URL", url))
+    made = make.make(folder / "gateway.yaml", {})
+    assert made.plan is not None, [str(problem) for problem in made.problems]
+    return made.plan
+
+
+def boot(planned, **more):
+    with TemporaryDirectory() as aside:
+        return module.boot(planned, Path(aside), **more)
+
+
+def files(folder):
+    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*"))
+
+
+def test_nothing_is_sent_written_or_counted(tmp_path):
+    with recorder() as upstream:
+        made = planned(tmp_path, url=upstream.url)
+        before = files(tmp_path)
+        for _ in range(3):
+            assert boot(made).requests >= 2
+        assert (upstream.requests, upstream.connections) == ([], 0)
+    assert files(tmp_path) == before
+    assert list(rundir(tmp_path / "gateway.yaml").glob("*.mdb")) == []
+
+
+def test_requests_on_trial_leave_no_row_in_the_ledger(tmp_path):
+    made = planned(tmp_path)
+    assert prepare(made.config) == ""
+    boot(made)
+    database = open_database(made.config.stores.records)
+    rows = database.read(lambda c: c.exec_driver_sql("SELECT count(*) FROM usage").scalar())
+    database.close()
+    assert rows == 0
+
+
+def test_every_kind_of_route_is_played_to_its_end(tmp_path, monkeypatch):
+    statuses = []
+    play = module.play
+
+    def watched(app, environ):
+        answer = play(app, environ)
+        statuses.append((environ["REQUEST_METHOD"], environ["RAW_URI"], answer[0]))
+        return answer
+
+    monkeypatch.setattr(module, "play", watched)
+    boot(planned(tmp_path))
+    assert ("POST", "/chat", 200) in statuses
+    assert ("GET", "/items", 200) in statuses
+
+
+def test_a_journal_that_somebody_uses_is_left_as_it_is(tmp_path):
+    made = planned(tmp_path, CONFIG.replace("journal: journal", "journal: deep/journal"))
+    (tmp_path / "deep").mkdir()
+    before = files(tmp_path)
+    boot(made)
+    assert files(tmp_path) == before
+    (tmp_path / "deep/journal").mkdir()
+    boot(made)
+    assert files(tmp_path) == [*before[:1], "deep/journal", *before[1:]]
+
+
+def test_the_database_is_brought_up_to_date_where_that_is_asked_for(tmp_path):
+    made = planned(tmp_path)
+    boot(made, migrate=True)
+    database = open_database(made.config.stores.records)
+    tables = database.read(lambda c: c.exec_driver_sql("SELECT name FROM sqlite_master").fetchall())
+    database.close()
+    assert len(tables) > 2
+
+
+def test_a_journal_that_cannot_be_kept_is_told(tmp_path):
+    text = CONFIG.replace("journal: journal", "journal: shop.json/in")
+    with pytest.raises(CannotServe, match="journal cannot be kept"):
+        boot(planned(tmp_path, text))
+
+
+def test_a_database_that_is_away_is_a_warning(tmp_path):
+    text = CONFIG.replace("sqlite:///usage.db", "postgresql+psycopg://127.0.0.1:9/none")
+    assert "away" in boot(planned(tmp_path, text)).warning
+
+
+def test_counters_that_are_away_are_a_warning(tmp_path):
+    text = CONFIG.replace("journal: journal", 'journal: journal, counters: "redis://127.0.0.1:9"')
+    assert "counters" in boot(planned(tmp_path, text)).warning
+
+
+def test_a_request_that_a_stage_fails_on_is_told(tmp_path, monkeypatch):
+    def broken(options, services):
+        def fails(exchange, following):
+            raise KeyError("not thought of")
+
+        return fails
+
+    monkeypatch.setattr("engine.policies.max_body.build", broken)
+    made = planned(tmp_path, CONFIG.replace("policies: [", "policies: [{max_body: 1MB}, "))
+    with pytest.raises(CannotServe, match=r"is answered with an error: KeyError: 'not thought of'"):
+        boot(made)
+
+
+def test_what_is_done_after_an_answer_is_looked_at_as_well(tmp_path, monkeypatch):
+    def fails(exchange, currency):
+        raise ZeroDivisionError("a row")
+
+    monkeypatch.setattr("engine.app.stores.entry_of", fails)
+    with pytest.raises(CannotServe, match="ZeroDivisionError: a row"):
+        boot(planned(tmp_path))
+
+
+def test_the_shipped_config_starts():
+    config = ROOT / "gateway.yaml"
+    made = make.make(config, {}).plan
+    assert boot(made).requests > 8

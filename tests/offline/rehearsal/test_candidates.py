@@ -1,0 +1,62 @@
+"""The routes that are built for a rehearsal: never fewer than the router needs to decide."""
+
+import pytest
+
+from engine.offline.rehearsal import rehearse
+from engine.offline.rehearsal.candidates import narrowed
+from engine.offline.rehearsal.request_text import request
+from tests.support.rehearsing import CONFIG, DOCUMENT, planned
+
+MORE = DOCUMENT.replace(
+    "components:",
+    """  /items/first: {get: {operationId: first, responses: {"200": {description: ok}}}}
+  /items/{id}/parts: {post: {operationId: parts, responses: {"200": {description: ok}}}}
+  /models/{model}: {get: {operationId: model, parameters: [
+    {name: model, in: path, required: true, schema: {type: string}}],
+    responses: {"200": {description: ok}}}}
+components:""",
+)
+ROUTES = """  - {operations: [shop.first, shop.parts], to: [{upstream: main}], auth: none}
+  - {operation: shop.model, model: $request.path.model, auth: none}
+tokens:"""
+
+
+@pytest.fixture(scope="module")
+def plan(tmp_path_factory):
+    config = CONFIG.replace("tokens:", ROUTES)
+    return planned(tmp_path_factory.mktemp("project"), config, MORE).plan
+
+
+def kept(plan, path):
+    return {route.operation.name for route in narrowed(plan, path).routes}
+
+
+def test_only_what_the_path_may_be_is_kept(plan):
+    assert kept(plan, "/v1/chat") == {"chat"}
+    assert kept(plan, "/v1/items/first") == {"first", "show"}
+    assert kept(plan, "/v1/items/x/parts") == {"parts"}
+    assert kept(plan, "/v1/models/a/b/c") == {"model", "say"}
+
+
+def test_where_nothing_fits_all_are_kept(plan):
+    assert len(kept(plan, "/nowhere")) == len(plan.routes)
+    assert len(kept(plan, "/v1/models/x:sing")) == len(plan.routes)
+
+
+@pytest.mark.parametrize("method", ["GET", "POST", "DELETE"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("/v1/chat", "/v1/chat/", "/v1/chat?page=x", "/v1//chat", "/v1/%63hat", "/v1/items/7"),
+        *("/v1/items/first", "/v1/items/%66irst", "/v1/items/", "/v1/items/7/parts", "/", "/v1"),
+        *("/v1/models/big", "/v1/models/a%2Fb", "/v1/models/a/b:say", "/v1/models/big:say"),
+        *("/v1/models/big:sing", "/v1/models/big/say", "/v1/models/", "/v1/../v1/chat", "/v1/x%"),
+    ],
+)
+def test_the_answer_is_that_of_all_routes(plan, monkeypatch, method, path):
+    asked = request(method, path, (), b"")
+    some = rehearse.rehearse(plan, asked)
+    monkeypatch.setattr(rehearse, "narrowed", lambda plan, path: plan)
+    every = rehearse.rehearse(plan, asked)
+    told = [(s.status, s.body, s.route and s.route.operation.id) for s in (some, every)]
+    assert told[0] == told[1]

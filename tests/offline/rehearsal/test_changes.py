@@ -1,0 +1,36 @@
+"""The difference of two JSON bodies, value by value."""
+
+import pytest
+
+from engine.offline.rehearsal.changes import changes
+
+
+def said(before, after):
+    return [change.as_json() for change in changes(before, after)]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        (b'{"a": 1}', b'{"a": 1}', []),
+        (b'{"a":1}', b'{ "a" : 1 }', []),
+        (b'{"a": 1}', b'{"a": 2}', [{"place": "a", "before": 1, "after": 2}]),
+        (b'{"a": 1}', b'{"a": 1.0}', [{"place": "a", "before": 1, "after": 1.0}]),
+        (b'{"a": 1}', b'{"a": true}', [{"place": "a", "before": 1, "after": True}]),
+        (b"{}", b'{"a": null}', [{"place": "a", "after": None}]),
+        (b'{"a": null}', b"{}", [{"place": "a", "before": None}]),
+        (
+            b'{"a": [{"b": 1}]}',
+            b'{"a": [{"b": 2}]}',
+            [{"place": "a[0].b", "before": 1, "after": 2}],
+        ),
+        (b"[1]", b"[1, 2]", [{"place": "", "before": [1], "after": [1, 2]}]),
+    ],
+)
+def test_each_value_that_changed_is_told_with_its_place(before, after, expected):
+    assert said(before, after) == expected
+
+
+def test_what_is_no_json_has_no_changes_to_tell():
+    assert changes(b"a=1", b"a=2") is None
+    assert changes(b"same", b"same") == []

@@ -1,0 +1,195 @@
+"""A rehearsal goes the road of a real request, and leaves no trace."""
+
+import dataclasses
+import io
+import json
+import logging
+import socket
+
+import pytest
+
+from engine.app.build import build
+from engine.app.stores import services_of as connect
+from engine.offline.rehearsal.observation import Answers
+from engine.offline.rehearsal.rehearse import rehearse
+from engine.offline.rehearsal.request_text import request
+from engine.values.caller import Caller
+from tests.support.recording import recorder
+from tests.support.rehearsing import CONFIG, SECRET, planned
+
+CHAT = {"model": "big", "messages": [{"role": "user"}]}
+ALICE = Caller("alice")
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    return planned(tmp_path_factory.mktemp("project")).plan
+
+
+def chat(body=CHAT, target="/v1/chat", headers=(), **more):
+    data = body if isinstance(body, bytes) else json.dumps(body).encode()
+    return request("POST", target, headers, data, **more)
+
+
+def environ_of(asked):
+    path, _, query = asked.target.partition("?")
+    environ = {
+        "REQUEST_METHOD": asked.method,
+        "RAW_URI": asked.target,
+        "PATH_INFO": path,
+        "QUERY_STRING": query,
+        "SERVER_PROTOCOL": "HTTP/1.1",
+        "SERVER_NAME": "x",
+        "SERVER_PORT": "80",
+        "HTTP_HOST": "x",
+        "wsgi.input": io.BytesIO(asked.body),
+        "wsgi.errors": io.StringIO(),
+        "wsgi.url_scheme": "http",
+        "CONTENT_TYPE": "application/json",
+        "CONTENT_LENGTH": str(len(asked.body)),
+    }
+    return environ | {"HTTP_" + n.upper().replace("-", "_"): v for n, v in asked.headers}
+
+
+@pytest.mark.parametrize(
+    ("target", "body"),
+    [
+        ("/v1/chat", CHAT),
+        ("/v1/chat?page=2", {"messages": [{}]}),
+        ("/v1/models/big:say", {"a": 1}),
+        ("/v1/models/wild-one:say?x=%20y", {}),
+    ],
+)
+def test_what_would_be_sent_is_what_is_sent(tmp_path, target, body):
+    """The same request, once rehearsed and once through a real client and a real socket."""
+    with recorder() as upstream:
+        config = CONFIG.replace("http://main.test", upstream.url)
+        config = config.replace("http://spare.test", upstream.url)
+        plan = planned(tmp_path, config).plan
+        auth = [("authorization", f"Bearer {SECRET}"), ("x-note", "n")]
+        asked = chat(body, target, auth)
+        seen = rehearse(plan, asked)
+        said = []
+        services = dataclasses.replace(connect(plan.config), dice=lambda: 0.0)
+        app = build(plan, services)
+        list(app(environ_of(asked), lambda status, headers: said.append(status)))
+        real = upstream.last
+    (sent,) = seen.sent
+    assert said == [f"{seen.status} OK"]
+    assert real.target == sent.url.removeprefix(upstream.url)
+    assert real.body == sent.body
+    ours = {"host", "content-length", "x-request-id"}
+    assert [pair for pair in real.headers if pair[0].lower() not in ours] == [
+        pair for pair in sent.headers if pair[0] not in ours
+    ]
+
+
+def test_no_socket_is_opened_and_nothing_is_logged(made, monkeypatch, capsys):
+    def refuse(*args, **more):
+        raise AssertionError("a socket")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    monkeypatch.setattr(socket, "getaddrinfo", refuse)
+    seen = rehearse(made, chat(), ALICE, Answers(503))
+    assert [sent.upstream for sent in seen.sent] == ["main", "spare", "spare"] * 2
+    assert any("failed (5xx)" in line for line in seen.log)
+    assert capsys.readouterr() == ("", "")
+    log = logging.getLogger("modelway")
+    assert log.propagate
+    assert log.handlers == []
+
+
+def test_a_token_needs_no_secret_and_is_where_the_operation_looks_first(made):
+    seen = rehearse(made, chat(), ALICE)
+    assert (seen.status, seen.exchange.caller) == (200, ALICE)
+    assert [carrier.kind for carrier in seen.carried] == ["bearer"]
+    assert "authorization" in dict(seen.sent[0].headers)
+    assert dict(seen.sent[0].headers)["authorization"] == "Bearer sk-main-credential"
+
+
+def test_without_a_token_it_is_refused_as_in_earnest(made):
+    seen = rehearse(made, chat())
+    assert (seen.status, seen.refused_by, seen.error.code) == (
+        401,
+        "authenticate",
+        "invalid_api_key",
+    )
+    assert seen.sent == []
+
+
+def test_the_real_secret_is_taken_as_well(made):
+    assert rehearse(made, chat(target=f"/v1/chat?key={SECRET}")).status == 200
+
+
+@pytest.mark.parametrize(
+    ("answers", "status", "asked"),
+    [
+        (Answers(), 200, ["main"]),
+        (Answers(each={"main": 503}), 200, ["main", "spare"]),
+        (Answers(each={"main": "connect"}), 200, ["main", "spare"]),
+        (Answers(each={"main": 400}), 400, ["main"]),
+        (Answers("timeout"), 504, ["main"]),
+    ],
+)
+def test_upstreams_answer_what_they_are_told_to(made, answers, status, asked):
+    seen = rehearse(made, chat(), ALICE, answers)
+    assert (seen.status, [sent.upstream for sent in seen.sent]) == (status, asked)
+
+
+def test_no_rehearsal_tells_of_another(made):
+    """Breakers and budgets of one are not those of the next."""
+    first = [len(rehearse(made, chat(), ALICE, Answers(503)).sent) for _ in range(8)]
+    assert len(set(first)) == 1
+
+
+def test_counters_stand_at_zero_each_time(made):
+    limited = Caller("alice", limits=planned_limits(made))
+    for _ in range(10):
+        seen = rehearse(made, chat(), limited)
+        assert (seen.status, [cost for _, cost in seen.limits]) == (200, [1, 1])
+
+
+def planned_limits(made):
+    return next(c.limits for c in made.config.tokens.values() if c.name == "alice")
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        (request("GET", "v1/items/1", (), b""), "does not begin"),
+        (request("GET", "/v1/items/ü", (), b""), "percent-encoded"),
+        (request("GET", "/v1/items/ 1", (), b""), "percent-encoded"),
+        (request("GET", "/v1/items/1", [("x_y", "z")], b""), "header 'x_y'"),
+        (request("GET", "/v1/items/1", [("x", "a\r\nb: c")], b""), "header 'x'"),
+    ],
+)
+def test_what_could_not_be_sent_is_no_request(made, asked, words):
+    with pytest.raises(ValueError, match=words):
+        rehearse(made, asked)
+
+
+def test_the_address_counts(made):
+    limited = Caller("limited", ips=("10.0.0.0/8",))
+    small = {"model": "small", "messages": [{}]}
+    assert rehearse(made, chat(small, address="10.1.2.3"), limited).status == 200
+    assert rehearse(made, chat(small, address="11.1.2.3"), limited).error.code == (
+        "address_not_allowed"
+    )
+
+
+def test_a_fault_of_ours_is_told_and_not_hidden(made, monkeypatch):
+    def broken(*args):
+        raise RuntimeError("oh no")
+
+    monkeypatch.setattr("engine.upstream.forward.attempt", broken)
+    seen = rehearse(made, chat(), ALICE)
+    assert seen.status == 500
+    assert "oh no" in "".join(seen.log)
+
+
+def test_upstreams_at_one_address_are_told_apart(tmp_path):
+    config = CONFIG.replace("http://spare.test/v1", "http://main.test/base/v1")
+    plan = planned(tmp_path, config).plan
+    seen = rehearse(plan, chat(), ALICE, Answers(each={"main": "connect"}))
+    assert [sent.upstream for sent in seen.sent] == ["main", "spare"]
+    assert "key=literal-credential" in seen.sent[1].url

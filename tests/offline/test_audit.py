@@ -1,0 +1,199 @@
+"""What is right and still unwise: cases/audit holds configs, and every warning of each.
+
+The cases are written like those of tests/config/test_cases.py; here nothing but warnings is to be
+found, the shipped files have none, and what is ignored with a comment is not told of.
+"""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from engine import cli
+from engine.offline import audit
+from engine.offline.ignores import Ignores
+from engine.plan import make
+from engine.source import files
+from engine.source.problem import Level, Problem, render
+from tests.config.test_cases import case
+from tests.config.test_robustness import CONFIG, DOCUMENT, changed, paths
+from tests.support.paths import CASES as ALL_CASES
+
+CASES = ALL_CASES / "audit"
+FILES = sorted(CASES.glob("*.yaml"))
+RULES = Path(audit.__file__).parent / "rules"
+
+
+@pytest.fixture(autouse=True)
+def in_the_folder_of_the_cases(monkeypatch):
+    monkeypatch.chdir(CASES)
+
+
+def audited(file, environ):
+    planned = make.make(Path(file.name), environ)
+    assert planned.findings.errors == []
+    audit.audit(planned, environ)
+    ignores = Ignores()
+    return planned, [*ignores.silence(planned.problems, planned.texts), *ignores.unused()]
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_every_warning_of_a_case_is_found_at_its_place_and_no_other(file):
+    wanted = case(file)
+    _, problems = audited(file, wanted.environ)
+    missing, surplus = list(wanted.expected), []
+    for problem in problems:
+        if problem.level is Level.INFO:
+            continue
+        met = next((e for e in missing if e.is_met_by(problem)), None)
+        if met is None:
+            surplus.append(f"{problem} | {problem.hint}")
+        else:
+            missing.remove(met)
+    assert (missing, surplus) == ([], [])
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_no_secret_of_a_case_is_shown_with_any_problem(file):
+    planned, problems = audited(file, case(file).environ)
+    every = [Problem(file.name, n, 1, Level.INFO, "MW000", "") for n in range(1, 30)]
+    shown = "".join(render(one, planned.texts) for one in [*problems, *every])
+    assert "written-here" not in shown
+    assert "sk-from-outside" not in shown.partition("# env:")[0]
+
+
+@pytest.mark.parametrize("path", sorted(RULES.glob("[a-z]*.py")), ids=lambda path: path.stem)
+def test_every_rule_has_a_case_that_it_warns_of_and_says_what_it_is_for(path):
+    text = path.read_text("utf-8")
+    code = text.partition('"MW')[2][:3]
+    assert any(f"warning MW{code}" in file.read_text("utf-8") for file in FILES)
+    assert text.startswith('"""')
+
+
+def test_with_errors_nothing_is_audited():
+    text = (CASES / "plain-http.yaml").read_text("utf-8").replace("upstream: main", "upstream: x")
+    planned = make.make(Path("gateway.yaml"), {}, text)
+    audit.audit(planned, {})
+    assert {problem.code for problem in planned.findings.errors} == {"MW313"}
+    assert "MW401" not in {problem.code for problem in planned.problems}
+
+
+VENDORS = ("OPENAI", "ANTHROPIC", "GEMINI", "RERANK")
+KEYS = {f"{name}_API_KEY": "sk-from-outside" for name in VENDORS}
+
+
+@pytest.mark.parametrize("environ", [KEYS, KEYS | {"GUNICORN_CMD_ARGS": "--workers 2"}])
+def test_the_shipped_config_is_silent_when_all_keys_are_set(environ):
+    planned = make.make(files.CONFIG, environ)
+    audit.audit(planned, environ)
+    assert planned.problems == []
+
+
+@pytest.mark.parametrize("missing", VENDORS)
+def test_the_shipped_config_names_the_key_that_is_not_set_at_its_place(missing):
+    environ = {name: value for name, value in KEYS.items() if not name.startswith(missing)}
+    planned = make.make(files.CONFIG, environ)
+    audit.audit(planned, environ)
+    (one,) = planned.problems
+    upstream = missing.lower()
+    assert (
+        one.message
+        == f"{missing}_API_KEY is not set: upstream '{upstream}' will refuse every request"
+    )
+    line = files.CONFIG.read_text("utf-8").splitlines()[one.line - 1]
+    assert line[one.column - 1 :].startswith(f'"${{{missing}_API_KEY:-')
+    assert planned.plan is not None
+
+
+def test_what_init_writes_passes_with_one_key_and_warns_of_the_others(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("MODELWAY_CONFIG", *KEYS):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-from-outside")
+    assert CliRunner().invoke(cli.main, ["init", "."]).exit_code == 0
+    ran = CliRunner().invoke(cli.main, ["check"])
+    assert (ran.exit_code, ran.stdout.splitlines()[-1]) == (0, "gateway.yaml: 3 warnings")
+    assert "OPENAI_API_KEY" not in ran.stdout
+
+
+def test_what_init_writes_is_silent_under_strict_when_all_keys_are_set(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("MODELWAY_CONFIG", raising=False)
+    for name, value in KEYS.items():
+        monkeypatch.setenv(name, value)
+    assert CliRunner().invoke(cli.main, ["init", "."]).exit_code == 0
+    ran = CliRunner().invoke(cli.main, ["check", "--strict"])
+    assert (ran.exit_code, ran.stdout) == (0, "gateway.yaml: no problems\n")
+
+
+def problem(line=1, code="MW401", level=Level.WARNING, file="f"):
+    return Problem(file, line, 1, level, code, "m")
+
+
+@pytest.mark.parametrize("level", [Level.WARNING, Level.INFO])
+def test_a_warning_or_a_note_is_silenced(level):
+    ignores = Ignores()
+    assert ignores.silence([problem(level=level)], {"f": "a: 1 # modelway: ignore MW401"}) == []
+    assert ignores.unused() == []
+
+
+def test_an_error_is_never_silenced_and_its_ignore_is_of_no_use():
+    ignores, error = Ignores(), problem(level=Level.ERROR)
+    assert ignores.silence([error], {"f": "a: 1 # modelway: ignore MW401"}) == [error]
+    assert [(p.line, p.column, p.code) for p in ignores.unused()] == [(1, 25, "MW413")]
+
+
+def test_an_ignore_is_for_its_own_line_and_file():
+    ignores = Ignores()
+    others = [problem(line=2), problem(file="g")]
+    assert ignores.silence(others, {"f": "a: 1 # modelway: ignore MW401\n", "g": "b: 1"}) == others
+
+
+def test_an_ignore_of_use_to_one_of_several_configs_is_not_useless():
+    ignores, texts = Ignores(), {"f": "a: 1 # modelway: ignore MW401"}
+    ignores.silence([], texts)
+    ignores.silence([problem()], texts)
+    assert ignores.unused() == []
+
+
+@pytest.mark.parametrize("before", ["", "x: |\n  # modelway: ignore MW401\n", "\n\n", "é: 1\r\n"])
+def test_an_ignore_is_found_on_its_line(before):
+    ignores = Ignores()
+    text = before + "a: 1   # modelway: ignore MW401 why\n"
+    line = len(text.splitlines())
+    assert ignores.silence([problem(line=line)], {"f": text}) == []
+    assert ignores.unused() == []
+
+
+def test_in_what_is_no_yaml_ignores_are_read_all_the_same():
+    ignores = Ignores()
+    assert ignores.silence([problem()], {"f": "a: [ # modelway: ignore MW401\n"}) == []
+
+
+def test_of_very_many_models_without_a_price_the_first_are_named_and_the_rest_counted():
+    text = (CASES / "spending-without-prices.yaml").read_text("utf-8")
+    models = ", ".join(f"m{number}: {{to: [{{upstream: main}}]}}" for number in range(99))
+    text = text.replace("models: {", f"models: {{{models}, ", 1)
+    planned = make.make(Path("gateway.yaml"), {}, text)
+    audit.audit(planned, {})
+    found = [problem.message for problem in planned.problems if problem.code == "MW409"]
+    assert len(found) == 20
+    assert found[-1].endswith("so do 80 more")
+
+
+SOUND = changed(CONFIG, ("routes", 2), ...)
+
+
+@pytest.mark.parametrize("section", SOUND)
+def test_whatever_a_config_says_the_audit_comes_to_an_end(section, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "shop.json").write_text(json.dumps(DOCUMENT), "utf-8")
+    audited = 0
+    for at in paths(SOUND):
+        for new in (..., "", "http://x", [], "9d") if at[:1] == (section,) else ():
+            text = json.dumps(changed(SOUND, at, new), indent=1)
+            planned = make.make(Path("gateway.yaml"), {}, text)
+            audit.audit(planned, {"GUNICORN_CMD_ARGS": "--access-logfile -"})
+            audited += planned.plan is not None
+    assert audited or section in ("version", "specs")

@@ -1,0 +1,144 @@
+"""Every problem code has a manual, whose wrong example yields that very code and the right none."""
+
+import json
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from click.testing import CliRunner
+
+from engine import cli
+from engine.offline.explanations import codes, explanation
+from tests.support import paths
+from tests.support.paths import ROOT
+
+ENGINE = ROOT / "engine"
+GATEWAY = """\
+version: 1
+specs: {shop: {document: shop.yaml}}
+upstreams: {main: {url: https://api.example.com/v1}}
+models: {small: {to: [{upstream: main}]}}
+routes:
+  - {operation: shop.chat, model: $request.body#/model}
+  - {operations: [shop.listItems, shop.createItem, shop.getItem], to: [{upstream: main}]}
+"""
+BY_WILDCARD = """\
+version: 1
+specs: {shop: {document: shop.yaml}}
+upstreams: {main: {url: https://api.example.com/v1}}
+routes: [{operations: shop.*, to: [{upstream: main}]}]
+"""
+SHOP = (paths.CASES / "configs/openapi/shop.yaml").read_text("utf-8")
+_FENCE = re.compile(r"^```(\w+) ?([^\s`]*) ?(\S*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_EXPORT = re.compile(r'^export (\w+)="(.*)"$', re.MULTILINE)
+
+
+class Example(NamedTuple):
+    """Files by name, as bytes, the environment they are checked in, and the command that does."""
+
+    files: dict[str, bytes]
+    environ: dict[str, str]
+    command: str = "check"
+
+
+def sections(text: str) -> dict[str, str]:
+    return dict(_sections(text))
+
+
+def _sections(text):
+    """Top-level keys with their text, comments and all."""
+    parts = re.split(r"^(?=[a-z]\w*:)", text, flags=re.MULTILINE)
+    return [(part.partition(":")[0], part) for part in parts if part.strip()]
+
+
+def over(base: str, fragment: str) -> str:
+    """The fragment, then the sections of the base that it does not say itself."""
+    said = sections(fragment)
+    if "routes" in said and "model:" not in said["routes"]:
+        said["models"] = ""  # nothing could ask for one
+    return fragment + "".join(text for key, text in _sections(base) if key not in said)
+
+
+def example(text: str) -> Example:
+    files, environ, command = {}, {}, "check"
+    for language, name, encoding, body in _FENCE.findall(text):
+        if language == "sh":
+            environ |= dict(_EXPORT.findall(body))
+            command = "test" if "modelway test" in body else command
+            command = "boot" if "--boot" in body else command
+        else:
+            files[name] = body.encode(encoding or "utf-8")
+    base = GATEWAY if "gateway.yaml" in files else BY_WILDCARD
+    for name, below in (("gateway.yaml", base), ("shop.yaml", SHOP)):
+        files[name] = over(below, files.get(name, b"").decode()).encode()
+    return Example(files, environ, command)
+
+
+def examples(code: str) -> tuple[Example, Example]:
+    manual = explanation(code)
+    assert manual is not None
+    _, wrong, right = re.split(r"^## (?:Wrong|Right)$", manual.text, flags=re.MULTILINE)
+    return example(wrong), example(right)
+
+
+def found(made: Example, folder: Path) -> list[dict]:
+    for name, data in made.files.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_bytes(data)
+    if made.command == "test":
+        ran = CliRunner().invoke(cli.main, [made.command])
+        told = re.findall(r": (error|warning): .*\[(MW[0-9]{3})\]$", ran.output, re.MULTILINE)
+        return [{"level": level, "code": code} for level, code in told]
+    words = ["check", "--format", "json", *(["--boot"] if made.command == "boot" else [])]
+    ran = CliRunner().invoke(cli.main, words, env=made.environ)
+    assert ran.exit_code in (0, 1), ran.output
+    return json.loads(ran.stdout)["problems"]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("MODELWAY_CONFIG", "GUNICORN_CMD_ARGS"):
+        monkeypatch.delenv(name, raising=False)
+    return tmp_path
+
+
+def in_the_engine() -> set[str]:
+    return {
+        code
+        for path in ENGINE.rglob("*.py")
+        for code in re.findall(r"\bMW[0-9]{3}\b", path.read_text("utf-8"))
+    }
+
+
+def test_every_code_in_the_engine_has_a_manual_and_no_other():
+    assert set(codes()) == in_the_engine()
+
+
+@pytest.mark.parametrize("code", codes())
+def test_a_manual_has_a_title_a_meaning_and_two_examples(code):
+    manual = explanation(code)
+    assert manual.text.startswith(f"# {code}: {manual.title}\n\n")
+    assert 8 < len(manual.title) < 80
+    meaning = manual.text.partition("## Wrong")[0].partition("\n\n")[2]
+    assert len(meaning.split()) > 8
+    assert all(len(line) <= 100 for line in manual.text.splitlines())
+
+
+@pytest.mark.parametrize("code", codes())
+def test_the_wrong_example_yields_the_code(code, folder):
+    wrong, _ = examples(code)
+    assert code in {problem["code"] for problem in found(wrong, folder)}
+
+
+@pytest.mark.parametrize("code", codes())
+def test_the_mended_example_yields_nothing_but_notes(code, folder):
+    _, right = examples(code)
+    problems = [p for p in found(right, folder) if p["level"] != "info" or p["code"] == code]
+    assert problems == []
+
+
+def test_a_code_that_there_is_not_has_no_manual():
+    assert explanation("MW999") is None
+    assert explanation("../MW101") is None

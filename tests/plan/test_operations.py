@@ -1,0 +1,141 @@
+"""Documents as they really are: each breach of the standard as a small document, served for real.
+
+A case is tests/cases/breaches/<point>-<name>.yaml, the point being that of the notes on vendors'
+documents. Its last lines say what comes of it, every operation served by one wildcard route:
+
+    # route: validate: lenient             more of the route; `auth` asks for the token `the-token`
+    # expect: 12:7 MW221 words             a warning at that place, with that beginning; `file:12:7`
+    # refused: a b                         the operations that are not served
+    # pass: POST /x {"a": 1}               a request that goes to the upstream (which is not there)
+    # fail: POST /x {"a": 1} => 400 a      one that is refused, with the place
+
+Before a body may stand a media type, and a header as `Name:word=word`.
+"""
+
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+import falcon.testing
+import orjson
+import pytest
+
+from engine.app.build import build
+from engine.plan import make
+from engine.source.problem import Level
+from engine.values.caller import digest
+from tests.support import paths
+
+CASES = paths.CASES / "breaches"
+FILES = sorted(CASES.glob("*.yaml"))
+CONFIG = """version: 1
+specs: {{api: {{document: "{document}"}}}}
+upstreams:
+  up:
+    url: http://127.0.0.1:9
+    proxy: ""
+    retry: {{attempts: 1}}
+    breaker: {{failures: 1000000}}
+routes:
+  - operations: api.*
+    to: [{{upstream: up}}]
+    {more}
+tokens: [{{name: one, sha256: {token}}}]
+"""
+
+
+class Request(NamedTuple):
+    method: str
+    target: str
+    headers: dict[str, str]
+    body: str
+    status: int
+    param: str | None
+
+
+def said(file, word):
+    return re.findall(rf"^# {word}: (.+)$", file.read_text(), re.MULTILINE)
+
+
+def planned(file):
+    more = " ".join(said(file, "route")) or "auth: none"
+    if more == "auth":
+        more = ""
+    elif "auth" not in more:
+        more += "\n    auth: none"
+    text = CONFIG.format(document=file.name, more=more, token=digest("the-token"))
+    return make.make(CASES / "gateway.yaml", {}, text)
+
+
+def requests(file):
+    found = [(line, True) for line in said(file, "pass")]
+    found += [(line, False) for line in said(file, "fail")]
+    for line, passes in found:
+        line, _, wanted = line.partition(" => ")
+        method, target, *rest = line.split(" ", 2)
+        rest = rest[0] if rest else ""
+        headers = {"content-type": "application/json"} if rest.startswith("{") else {}
+        if header := re.match(r"(\w+):(\w+)=(\S+) ?", rest):
+            headers[header[1]] = f"{header[2]} {header[3]}"
+            rest = rest[header.end() :]
+        if media := re.match(r"([a-z]+/\S+) ", rest):
+            headers["content-type"] = media[1]
+            rest = rest[media.end() :]
+        body = rest.replace("\\r\\n", "\r\n")
+        status, _, param = wanted.partition(" ")
+        yield Request(method, target, headers, body, 502 if passes else int(status), param or None)
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_every_mend_and_refusal_is_a_warning_at_its_place(file):
+    made = planned(file)
+    wanted = []
+    for line in said(file, "expect"):
+        place, code, words = (line + "  ").split(" ", 2)
+        name, _, at = place.rpartition(":")[0].rpartition(":")
+        name = name or file.name
+        wanted.append((f"{name}:{at}:{place.rpartition(':')[2]}", code, words.strip()))
+    found = [p for p in made.problems if p.level is not Level.INFO and p.code != "MW308"]
+    assert {p.level for p in found} <= {Level.WARNING}
+    places = [(f"{Path(p.file).relative_to(CASES)}:{p.line}:{p.column}", p.code) for p in found]
+    assert sorted(places) == sorted((place, code) for place, code, _ in wanted)
+    for place, code, words in wanted:
+        assert any(p.message.startswith(words) for p in found if p.code == code), (place, words)
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_what_cannot_be_read_is_not_served_and_named(file):
+    made = planned(file)
+    refused = " ".join(said(file, "refused")).split()
+    assert sorted(made.specifications["api"].refused) == sorted(refused)
+    left_out = [p.message for p in made.problems if p.code == "MW308"]
+    assert bool(left_out) == bool(refused)
+    assert all(f"api.{name}" in left_out[0] for name in refused)
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_requests_pass_or_are_refused_with_their_place(file):
+    made = planned(file)
+    assert made.plan is not None, made.problems
+    app = build(made.plan)
+    for request in requests(file):
+        assert answer(app, request) == (request.status, request.param), request
+
+
+def answer(app, request):
+    path, _, query = request.target.partition("?")
+    environ = falcon.testing.create_environ(
+        path, query, method=request.method, headers=request.headers, body=request.body
+    )
+    environ["RAW_URI"] = request.target
+    status = []
+    body = b"".join(app(environ, lambda line, headers, *_: status.append(int(line[:3]))))
+    error = orjson.loads(body)
+    return status[0], error.get("error", error).get("param") or None
+
+
+def test_there_is_a_case_for_every_point():
+    # 13 is about sizes: benchmarks/documents.py.
+    points = {int(file.name[:2]) for file in FILES}
+    assert points == set(range(1, 18)) - {13}
+    assert all(any(requests(file)) for file in FILES)

@@ -1,0 +1,56 @@
+"""A document that wants a path of the gateway's own gets it, and operators are told."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import pytest
+
+from engine.plan import make
+
+
+def planned(tmp_path, path, more=""):
+    document = {
+        "openapi": "3.1.0",
+        "info": {"title": "t", "version": "1"},
+        "paths": {
+            path: {"get": {"operationId": "mine", "responses": {"200": {"description": ""}}}}
+        },
+    }
+    (tmp_path / "mine.json").write_text(json.dumps(document))
+    text = f"""
+version: 1
+specs: {{mine: {{document: mine.json}}}}
+upstreams: {{one: {{url: "http://127.0.0.1:9"}}}}
+routes: [{{operation: mine.mine, to: [{{upstream: one}}]}}]
+{more}
+"""
+    return make.make(tmp_path / "gateway.yaml", os.environ, text)
+
+
+PUBLIC = "telemetry: {listen: public}"
+
+
+@pytest.mark.parametrize("path", ["/metrics", "/healthz", "/readyz", "/{anything}"])
+def test_a_claimed_page_is_a_warning_with_its_place(tmp_path, path):
+    made = planned(tmp_path, path, PUBLIC)
+    assert made.plan is not None
+    said = [p for p in made.problems if p.code == "MW321"]
+    assert len(said) == (3 if "{" in path else 1)
+    assert "mine.mine answers GET /" in said[0].message
+    assert said[0].line > 0
+
+
+def test_another_path_for_the_metrics_ends_the_quarrel(tmp_path):
+    made = planned(tmp_path, "/metrics", "telemetry: {listen: public, metrics: /numbers}")
+    assert [p.code for p in made.problems] == []
+
+
+@pytest.mark.parametrize(("path", "claimed"), [("/metrics", 0), ("/readyz", 0), ("/healthz", 1)])
+def test_pages_on_a_listener_of_their_own_are_claimed_by_nobody(tmp_path, path, claimed):
+    assert [p.code for p in planned(tmp_path, path).problems] == ["MW321"] * claimed
+
+
+def test_a_path_that_is_not_claimed_is_not_told_of(tmp_path):
+    assert planned(tmp_path, "/v1/metrics").problems == []

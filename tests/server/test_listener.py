@@ -1,0 +1,153 @@
+"""Which callers a worker admits."""
+
+from __future__ import annotations
+
+import socket
+from typing import Any
+
+import gevent.socket
+import pytest
+
+from engine.server import listener
+from engine.server.listener import Admission, IdleConnections
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The steady clock, as a list of one."""
+    now = [100.0]
+    monkeypatch.setattr("engine.server.listener.time.monotonic", lambda: now[0])
+    return now
+
+
+class Pair:
+    """Two ends of a connection."""
+
+    def __init__(self) -> None:
+        self.near, self.far = gevent.socket.socketpair()
+
+    @property
+    def ended(self) -> bool:
+        """Whether the gateway reads no more of it."""
+        self.near.settimeout(0.0)
+        try:
+            return not self.near.recv(1)
+        except BlockingIOError:
+            return False
+
+
+def made(connections: int, most: int, monkeypatch: pytest.MonkeyPatch) -> tuple[Any, Any]:
+    monkeypatch.setattr("engine.values.file_descriptors.room", lambda: (most, 16))
+    idle = IdleConnections()
+    admission = Admission(connections, idle, lambda address: b"HTTP/1.1 503 No\r\n\r\n")
+    return admission, idle
+
+
+def test_the_connection_that_has_been_idle_longest_is_closed_for_a_new_one(clock, monkeypatch):
+    admission, idle = made(100, 2, monkeypatch)
+    first, second, third = Pair(), Pair(), Pair()
+    for pair in (first, second, third):
+        idle.add(pair.near)
+        clock[0] += 1
+    idle.remove(first.near)  # it has a request
+    admission.pools.append([1, 2])
+    assert admission.admits()
+    assert [pair.ended for pair in (first, second, third)] == [False, True, False]
+    assert len(idle) == 1
+    assert admission.admits()
+    assert third.ended
+    assert not admission.admits()
+
+
+def test_a_listener_has_places_of_its_own_and_gives_them_to_nobody(clock, monkeypatch):
+    admission, _ = made(100, 4, monkeypatch)
+    own, idle, pair = [], IdleConnections(), Pair()
+    admission.pools += [[1, 2], own]
+    assert not admission.admits()
+    for number in range(4):  # a quarter of what is kept for others
+        assert admission.admits(own, idle)
+        own.append(number)
+    assert not admission.admits(own, idle)
+    idle.add(pair.near)
+    clock[0] += 1
+    assert not admission.admits()
+    assert not pair.ended
+    assert admission.admits(own, idle)
+    assert pair.ended
+
+
+def test_a_connection_whose_request_may_be_on_its_way_is_not_closed_for_another(clock, monkeypatch):
+    admission, idle = made(100, 1, monkeypatch)
+    pair = Pair()
+    idle.add(pair.near)
+    admission.pools.append([1])
+    assert not admission.admits()
+    clock[0] += 0.2
+    assert admission.admits()
+
+
+def test_with_descriptors_left_the_last_place_is_kept_free_and_nobody_is_refused(
+    clock, monkeypatch, caplog
+):
+    admission, idle = made(3, 100, monkeypatch)
+    pair = Pair()
+    idle.add(pair.near)
+    clock[0] += 1
+    admission.pools.append([1])
+    assert admission.admits()
+    assert not pair.ended
+    admission.pools.append([2])
+    assert admission.admits()
+    assert pair.ended
+    assert admission.admits()  # the listener itself waits when its pool is full
+    assert not caplog.text
+
+
+def test_who_is_refused_is_told_so_at_once_and_read_on(monkeypatch):
+    admission, _ = made(1, 1, monkeypatch)
+    pair = Pair()
+    pair.far.sendall(b"POST / HTTP/1.1\r\n\r\n")
+    admission.refuse(pair.near, ("127.0.0.1", 1))
+    assert pair.far.recv(100) == b"HTTP/1.1 503 No\r\n\r\n"
+    assert pair.far.recv(100) == b""
+    pair.far.sendall(b"the rest")  # nothing is reset
+    gevent.sleep(0)
+    pair.far.close()
+    gevent.sleep(0.01)
+    assert pair.near.fileno() == -1
+
+
+def test_many_who_are_refused_do_not_hold_descriptors(monkeypatch):
+    admission, _ = made(1, 1, monkeypatch)
+    pairs = [Pair() for _ in range(20)]
+    for pair in pairs:
+        admission.refuse(pair.near, None)
+    assert all(pair.far.recv(100).startswith(b"HTTP/1.1 503") for pair in pairs)
+    assert sum(pair.near.fileno() != -1 for pair in pairs) == 4
+    for pair in pairs:
+        pair.far.close()
+    gevent.sleep(0.01)
+    assert all(pair.near.fileno() == -1 for pair in pairs)
+
+
+def test_a_listener_without_descriptors_pauses_and_says_so_once(monkeypatch, caplog):
+    class Full(socket.socket):
+        def _accept(self) -> Any:
+            raise OSError(24, "Too many open files")
+
+    said: list[int] = []
+    monkeypatch.setattr("engine.values.file_descriptors.complain", lambda: said.append(1))
+    monkeypatch.setattr(listener, "_PAUSE", 0.01)
+    admission, _ = made(10, 10, monkeypatch)
+    sock = Full(socket.AF_INET)
+    sock.bind(("127.0.0.1", 0))
+    sock.listen()
+    server = listener.Listener(sock, lambda *_: None, gevent.pool.Pool(10), admission)
+    server.start()
+    with socket.create_connection(sock.getsockname()):
+        until = gevent.get_hub().loop.now() + 10
+        while len(said) < 3 and gevent.get_hub().loop.now() < until:
+            gevent.sleep(0.01)
+    server.stop()
+    assert len(said) >= 3
+    assert "Traceback" not in caplog.text

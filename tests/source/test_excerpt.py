@@ -1,0 +1,81 @@
+"""Lines of a file with marks under a word: cut, wide, with tabs, and harmless."""
+
+import pytest
+
+from engine.source.excerpt import excerpt
+
+
+def shown(text, line, column, context=0):
+    found = excerpt(text, line, column, context)
+    return [one for _, one in found.lines], found.marks
+
+
+def test_the_marks_stand_under_the_whole_word():
+    assert shown("key: value", 1, 6) == (["key: value"], "     ^~~~~")
+
+
+@pytest.mark.parametrize(
+    ("line", "column", "word"),
+    [
+        ("a: 'it''s, so'  # x", 4, "'it''s, so'"),
+        ('a: "x \\" y" # z', 4, '"x \\" y"'),
+        ("url: http://host:80/v1, b: 1", 6, "http://host:80/v1"),
+        ("{upstrem: 1}", 2, "upstrem"),
+        ("m: $request.body#/model", 4, "$request.body#/model"),
+        ("[a, b]", 1, "["),
+        ("a: ", 4, "?"),
+    ],
+)
+def test_a_word_ends_where_yaml_ends_it(line, column, word):
+    _, marks = shown(line, 1, column)
+    assert marks == " " * (column - 1) + "^" + "~" * (len(word) - 1)
+
+
+def test_wide_characters_take_two_cells_and_combining_ones_none():
+    assert shown("日本: 語語", 1, 5)[1] == " " * 6 + "^~~~"
+    assert shown("e\u0301: xy", 1, 5)[1] == " " * 3 + "^~"
+
+
+def test_a_tab_before_the_place_is_a_tab_in_the_marks():
+    assert shown("\tkey: v", 1, 2)[1] == "\t^~~"
+
+
+def test_lines_around_are_shown_but_no_blank_ones():
+    found = excerpt("a: 1\n\nb: 2\nc: 3\nd: 4", 3, 1, 1)
+    assert found.lines == ((3, "b: 2"), (4, "c: 3"))
+    assert [n for n, _ in excerpt("a\nb\nc", 2, 1, 5).lines] == [1, 2, 3]
+
+
+@pytest.mark.parametrize("column", [1, 59, 60, 61, 119, 120, 121, 700, 1390, 1400])
+@pytest.mark.parametrize("unit", ["word-abc, ", "日本語, ", "\t"])
+def test_a_long_line_is_cut_around_the_place_and_the_mark_stays_under_it(column, unit):
+    text = unit * 200
+    column = min(column, len(text))
+    (line,), marks = shown(text, 1, column)
+    assert len(line) <= 122
+    at = marks.index("^")
+    cells = 0
+    for char in line:
+        if cells >= at:
+            break
+        cells += 2 if char in "日本語" else 1
+    assert cells == at
+    assert char == text[column - 1]
+
+
+def test_around_a_line_that_is_cut_on_the_left_no_others_are_shown():
+    assert len(excerpt("short\n" + "x, " * 400 + "\nshort", 2, 1000, 1).lines) == 1
+
+
+def test_what_steers_a_terminal_is_shown_as_a_picture():
+    (line,), _ = shown("a: \x1b[31m\x7f", 1, 1)
+    assert line == "a: ␛[31m\N{REPLACEMENT CHARACTER}"
+
+
+@pytest.mark.parametrize(("line", "column"), [(0, 0), (2, 1), (99, 1)])
+def test_a_line_that_there_is_not_has_no_excerpt(line, column):
+    assert excerpt("one", line, column) is None
+
+
+def test_a_column_behind_the_end_is_marked_at_the_end():
+    assert shown("ab", 1, 99)[1] == "  ^"

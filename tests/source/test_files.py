@@ -1,0 +1,32 @@
+"""A note of the files that are read."""
+
+import hashlib
+
+import pytest
+
+from engine.source.files import noting, read_text
+
+
+def test_line_ends_are_line_feeds_and_nothing_is_noted_unasked(tmp_path):
+    file = tmp_path / "a"
+    file.write_bytes(b"a\r\nb\rc\n")
+    assert read_text(file) == "a\nb\nc\n"
+
+
+def test_what_is_read_within_is_noted_with_its_hash(tmp_path):
+    one, gone = tmp_path / "one", tmp_path / "gone"
+    one.write_bytes(b"x")
+    with noting() as noted:
+        read_text(one)
+        with pytest.raises(FileNotFoundError):
+            read_text(gone)
+    read_text(one)
+    assert noted == {one: hashlib.sha256(b"x").hexdigest(), gone: ""}
+
+
+def test_notes_within_notes_are_apart(tmp_path):
+    (tmp_path / "one").write_bytes(b"x")
+    with noting() as outer:
+        with noting() as inner:
+            read_text(tmp_path / "one")
+        assert (len(inner), len(outer)) == (1, 0)

@@ -1,0 +1,215 @@
+"""What was read of a large document, kept for the next start, and who may have written it."""
+
+from __future__ import annotations
+
+import json
+import logging
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from engine.source import reader
+from engine.source.problem import Findings, Problem
+from engine.spec.document import cache
+from engine.spec.document.cache import folder_of
+from engine.spec.spec import Specification, read
+
+DOCUMENT = """openapi: 3.1.0
+info: {{title: T, version: "{version}"}}
+paths:
+  /a:
+    post:
+      operationId: a
+      requestBody: {{content: {{application/json: {{schema: {{$ref: parts.yaml#/A}}}}}}}}
+      responses: {{}}
+  /b: {{get: {{operationId: b, parameters: [{{name: q}}], responses: {{}}}}}}
+"""
+PARTS = """A:
+  type: object
+  required: [n, n]
+  properties: {n: {type: integer, example: 123456789012345678901}}
+"""
+OVERLAY = """overlay: 1.0.0
+actions:
+  - target: $.paths['/a'].post
+    update: {parameters: [{name: p, in: query, schema: {type: string, nullable: true}}]}
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(cache, "SMALLEST", 0)
+    (tmp_path / "api.yaml").write_text(DOCUMENT.format(version=1))
+    (tmp_path / "parts.yaml").write_text(PARTS)
+    (tmp_path / "fix.yaml").write_text(OVERLAY)
+    return tmp_path
+
+
+def once(folder: Path) -> tuple[Specification, list[Problem], int]:
+    """A reading, its problems, and how many files were parsed for it."""
+    parsed: list[str] = []
+    original = reader.read
+
+    def counting(text: str, file: str, *more: object) -> object:
+        parsed.append(file)
+        return original(text, file, *more)  # type: ignore[arg-type]
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(reader, "read", counting)
+        findings = Findings()
+        overlays = [(folder / "fix.yaml", "fix.yaml")]
+        path, kept = folder / "api.yaml", folder / "cache"
+        made = read("api", path, "api.yaml", (), findings, overlays, kept)
+        assert made is not None
+        made.settle()
+    return made, findings.problems, len(parsed)
+
+
+def entry(folder: Path) -> Path:
+    (found,) = (folder / "cache").glob("*")
+    return found
+
+
+def test_the_second_reading_is_the_first(folder: Path) -> None:
+    first, said, parsed = once(folder)
+    again, said_again, parsed_again = once(folder)
+    assert (parsed, parsed_again) == (3, 0)
+    assert said == said_again
+    assert {p.file for p in said} == {"api.yaml", "parts.yaml", "fix.yaml"}
+    assert list(first.operations) == list(again.operations) == ["a"]
+    assert again.refused == first.refused
+    rule = again.operations["a"].bodies.rules["application/json"]
+    assert rule.validator is not None
+    assert not rule.validator.is_valid({})
+
+
+@pytest.mark.parametrize("name", ["api.yaml", "parts.yaml", "fix.yaml"])
+def test_another_content_is_read_anew(folder: Path, name: str) -> None:
+    once(folder)
+    path = folder / name
+    path.write_text(path.read_text() + "# more\n")
+    assert once(folder)[2] == 3
+    assert once(folder)[2] == 0
+
+
+def test_a_document_is_large_by_all_its_files(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cache, "SMALLEST", 2000)
+    assert [once(folder)[2], once(folder)[2]] == [3, 3]  # together they are small
+    assert not (folder / "cache").exists()
+    (folder / "parts.yaml").write_text(PARTS + "# more\n" * 500)
+    assert [once(folder)[2], once(folder)[2]] == [3, 0]
+
+
+def test_a_document_that_misses_a_file_is_read_anew_when_the_file_is_there(folder: Path) -> None:
+    (folder / "parts.yaml").unlink()
+    assert "MW203" in {problem.code for problem in once(folder)[1]}
+    (folder / "parts.yaml").write_text(PARTS)
+    made, problems, _ = once(folder)
+    assert "MW203" not in {problem.code for problem in problems}
+    assert "a" in made.operations
+
+
+def test_a_document_without_problems_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cache, "SMALLEST", 0)
+    path = tmp_path / "api.yaml"
+    path.write_text("openapi: 3.1.0\ninfo: {title: T, version: '1'}\npaths: {}\n")
+    made = read("api", path, "api.yaml", (), Findings(), (), tmp_path / "cache")
+    assert made is not None
+    made.settle()
+    assert entry(tmp_path).stat().st_size
+
+
+def test_many_writers_at_once_leave_one_whole_entry(folder: Path) -> None:
+    script = (
+        "import sys; from pathlib import Path; from engine.spec.document import cache;"
+        "from engine.spec.spec import read; from engine.source.problem import Findings;"
+        "cache.SMALLEST = 0; folder = Path(sys.argv[1]);"
+        "made = read('api', folder / 'api.yaml', 'api.yaml', (), Findings(),"
+        " [(folder / 'fix.yaml', 'fix.yaml')], folder / 'cache'); made.settle()"
+    )
+    command = [sys.executable, "-c", script, str(folder)]
+    writers = [subprocess.Popen(command) for _ in range(4)]
+    assert [writer.wait(120) for writer in writers] == [0] * 4
+    assert json.loads(entry(folder).read_text())["files"]
+    assert once(folder)[2] == 0
+
+
+def test_another_program_reads_anew(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    once(folder)
+    monkeypatch.setattr(cache, "_program", lambda: b"another")
+    assert once(folder)[2] == 3
+
+
+def test_it_is_for_our_eyes_only(folder: Path) -> None:
+    once(folder)
+    assert entry(folder).stat().st_mode & 0o777 == 0o600
+    assert (folder / "cache").stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.parametrize("mode", [0o620, 0o602, 0o666])
+def test_an_entry_that_others_may_write_is_not_read(folder: Path, mode: int) -> None:
+    once(folder)
+    entry(folder).chmod(mode)
+    assert once(folder)[2] == 3
+
+
+def test_a_folder_that_others_may_write_is_not_used(
+    folder: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (folder / "cache").mkdir()
+    (folder / "cache").chmod(0o777)
+    with caplog.at_level(logging.WARNING, "modelway"):
+        once(folder)
+    assert list((folder / "cache").iterdir()) == []
+    assert "can be written by others" in caplog.text
+
+
+def test_a_link_is_not_followed(folder: Path) -> None:
+    once(folder)
+    kept = entry(folder)
+    elsewhere = folder / "elsewhere.json"
+    kept.rename(elsewhere)
+    kept.symlink_to(elsewhere)
+    assert once(folder)[2] == 3
+    assert not kept.is_symlink()
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[1]", "not json", '{"files": [["x"]], "values": []}'])
+def test_an_entry_that_is_damaged_is_written_anew(folder: Path, text: str) -> None:
+    once(folder)
+    entry(folder).write_text(text)
+    assert once(folder)[2] == 3
+    assert json.loads(entry(folder).read_text())["files"]
+    assert once(folder)[2] == 0
+
+
+def test_a_folder_that_cannot_be_made_costs_nothing_but_time(folder: Path) -> None:
+    (folder / "cache").write_text("a file")
+    assert once(folder)[2] == 3
+
+
+def test_old_entries_go(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cache, "_MOST_ENTRIES", 2)
+    for version in range(4):
+        (folder / "api.yaml").write_text(DOCUMENT.format(version=version))
+        once(folder)
+    assert len(list((folder / "cache").iterdir())) == 2
+
+
+@pytest.mark.parametrize(
+    ("environ", "found"),
+    [
+        ({"XDG_CACHE_HOME": "/c", "HOME": "/h"}, "/c/modelway"),
+        ({"HOME": "/h"}, "/h/.cache/modelway"),
+        ({"XDG_CACHE_HOME": "relative"}, None),
+        ({}, None),
+    ],
+)
+def test_the_folder_is_the_users(environ: dict[str, str], found: str | None) -> None:
+    assert folder_of(environ) == (None if found is None else Path(found))

@@ -1,0 +1,299 @@
+"""The documents that travel with the program: what they take, what they refuse and where.
+
+The cases are files under tests/cases/documents: `captured` has the bodies that the vendors' SDKs
+really sent, `broken` has bodies with the place and the code of their refusal, `passes` has odd
+bodies that are right.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from openapi_spec_validator import OpenAPIV31SpecValidator
+
+from engine.mock import examples
+from engine.source.problem import Findings
+from engine.spec.document.node import METHODS, Node
+from engine.spec.document.standard import breaches
+from engine.spec.operation import Operation
+from engine.spec.schemas import Schemas
+from engine.values.errors import GatewayError
+from tests.support import paths
+from tests.support.documents import ask, form_data, raw_document, shipped
+
+CASES = paths.CASES / "documents"
+NAMES = ("openai", "anthropic", "gemini", "rerank")
+READ = {name: shipped(name) for name in NAMES}
+OPERATIONS = {made.id: made for spec, _ in READ.values() for made in spec.operations.values()}
+
+# The issue's table.
+TABLE = """
+openai.createChatCompletion POST /v1/chat/completions
+openai.createCompletion POST /v1/completions
+openai.createEmbedding POST /v1/embeddings
+openai.createImage POST /v1/images/generations
+openai.createImageEdit POST /v1/images/edits
+openai.createTranscription POST /v1/audio/transcriptions
+openai.createSpeech POST /v1/audio/speech
+openai.createResponse POST /v1/responses
+openai.createModeration POST /v1/moderations
+openai.connectRealtime GET /v1/realtime
+rerank.rerank POST /v1/rerank
+openai.listModels GET /v1/models
+openai.retrieveModel GET /v1/models/{model}
+anthropic.createMessage POST /v1/messages
+anthropic.countTokens POST /v1/messages/count_tokens
+gemini.generateContent POST /v1beta/models/{model}:generateContent
+gemini.streamGenerateContent POST /v1beta/models/{model}:streamGenerateContent
+gemini.countTokens POST /v1beta/models/{model}:countTokens
+gemini.embedContent POST /v1beta/models/{model}:embedContent
+gemini.batchEmbedContents POST /v1beta/models/{model}:batchEmbedContents
+gemini.listModels GET /v1beta/models
+gemini.getModel GET /v1beta/models/{model}
+"""
+
+# What stands in an example for what the mock fills in.
+FACTS = {
+    "text": "Hello there",
+    "model": "some-model",
+    "now": 1_700_000_000,
+    "id": "0123456789abcdef01234567",
+    "input_tokens": 3,
+    "output_tokens": 2,
+    "total_tokens": 5,
+}
+
+
+def cases(folder: str) -> list[Any]:
+    """Every case of every file in a folder, with a name that finds it again."""
+    return [
+        pytest.param(file.stem, case, id=f"{file.stem}-{number}")
+        for file in sorted((CASES / folder).glob("*.json"))
+        for number, case in enumerate(json.loads(file.read_text()))
+    ]
+
+
+def sent(case: dict[str, Any]) -> tuple[Any, str]:
+    """The body of a case, and its media type."""
+    if "fields" in case:
+        return form_data(case["fields"])
+    return case["body"], "application/json"
+
+
+def node_of(operation: Operation) -> Node:
+    return READ[operation.spec][0].node(operation)
+
+
+def request_examples() -> list[Any]:
+    """Every documented example of a JSON request body."""
+    found = []
+    for operation in OPERATIONS.values():
+        media = node_of(operation).get("requestBody").get("content").get("application/json")
+        for name, example in media.get("examples").items():
+            value = example.get("value").value
+            found.append(pytest.param(operation.id, value, id=f"{operation.id}-{name}"))
+    return found
+
+
+def answer_examples() -> list[Any]:
+    """Every documented example of an answer that is a document or a stream of them."""
+    found = []
+    for operation in OPERATIONS.values():
+        for status, response in node_of(operation).get("responses").items():
+            for media_type, media in response.get("content").items():
+                for name, example in media.get("examples").items():
+                    label = f"{operation.id}-{status}-{media_type}-{name}"
+                    value = example.get("value").value
+                    found.append(pytest.param(operation, media, media_type, value, id=label))
+    return found
+
+
+def schemas_of(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], Any]]:
+    """Every mapping of a document with its path, those in examples left out."""
+    if isinstance(value, dict):
+        yield path, value
+        for key, below in value.items():
+            if key not in ("examples", "example", "const"):
+                yield from schemas_of(below, (*path, key))
+    elif isinstance(value, list):
+        for index, below in enumerate(value):
+            yield from schemas_of(below, (*path, index))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_loads_without_a_problem(name: str) -> None:
+    assert READ[name][1] == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_keeps_the_standard(name: str) -> None:
+    findings = Findings()
+    breaches(READ[name][0].library, findings)
+    assert findings.problems == []
+    assert list(OpenAPIV31SpecValidator(raw_document(name)).iter_errors()) == []
+
+
+def test_the_operations_are_those_of_the_table() -> None:
+    found = [f"{op.id} {op.method} {op.mounts[0]}{op.path}" for op in OPERATIONS.values()]
+    assert sorted(found) == sorted(TABLE.split("\n")[1:-1])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_operation_says_what_it_is(name: str) -> None:
+    for template, item in raw_document(name)["paths"].items():
+        for method in set(item) & set(METHODS):
+            operation = item[method]
+            assert operation["operationId"], template
+            assert operation["summary"], template
+            assert operation["tags"], template
+            assert "default" in operation["responses"], template
+
+
+def test_the_realtime_call_is_a_websocket_and_no_other_is() -> None:
+    found = [operation.id for operation in OPERATIONS.values() if operation.websocket]
+    assert found == ["openai.connectRealtime"]
+
+
+@pytest.mark.parametrize(
+    ("spec", "carriers"),
+    [
+        ("openai", {("bearer", "authorization")}),
+        ("anthropic", {("header", "x-api-key"), ("bearer", "authorization")}),
+        (
+            "gemini",
+            {("header", "x-goog-api-key"), ("query", "key"), ("bearer", "authorization")},
+        ),
+    ],
+)
+def test_the_token_stands_where_the_sdks_put_it(spec: str, carriers: set[Any]) -> None:
+    for operation in READ[spec][0].operations.values():
+        assert set(operation.carriers) >= carriers, operation.id
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_objects_and_lists_of_names_are_open(name: str) -> None:
+    for path, schema in schemas_of(raw_document(name)):
+        assert schema.get("additionalProperties") is not False, path
+        for word in ("unevaluatedProperties", "discriminator", "oneOf"):
+            assert word not in schema or path[-1] == "properties", path
+        # A list of names may choose a branch; it never limits a value.
+        if "enum" in schema and path[-1] != "properties":
+            assert "if" in path, path
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_format_gates_a_value(name: str) -> None:
+    for path, schema in schemas_of(raw_document(name)):
+        if path and path[-1] != "properties":
+            assert not isinstance(schema.get("format"), str), path
+
+
+@pytest.mark.parametrize(("file", "case"), cases("captured"))
+def test_what_an_sdk_sends_passes(file: str, case: dict[str, str]) -> None:
+    ask(OPERATIONS[case["operation"]], case["text"].encode(), case["content_type"])
+
+
+@pytest.mark.parametrize(("name", "case"), cases("passes"))
+def test_what_is_odd_but_right_passes(name: str, case: dict[str, Any]) -> None:
+    ask(OPERATIONS[name], *sent(case))
+
+
+@pytest.mark.parametrize(("name", "case"), cases("broken"))
+def test_what_is_broken_is_refused_at_its_place(name: str, case: dict[str, Any]) -> None:
+    with pytest.raises(GatewayError) as caught:
+        ask(OPERATIONS[name], *sent(case))
+    error = caught.value
+    assert (error.status, error.param, error.code) == (400, case["param"], case["code"])
+
+
+def test_every_operation_with_a_body_has_broken_cases() -> None:
+    bodied = {operation.id for operation in OPERATIONS.values() if operation.bodies.rules}
+    assert {file.stem for file in (CASES / "broken").glob("*.json")} == bodied
+    assert len(cases("broken")) >= 120
+
+
+@pytest.mark.parametrize(("name", "body"), request_examples())
+def test_every_documented_request_passes(name: str, body: Any) -> None:
+    ask(OPERATIONS[name], body)
+
+
+@pytest.mark.parametrize(("name", "body"), request_examples())
+def test_explicit_nulls_pass(name: str, body: Any) -> None:
+    operation = OPERATIONS[name]
+    media = node_of(operation).get("requestBody").get("content").get("application/json")
+    schema = media.get("schema").value
+    optional = set(schema["properties"]) - set(schema.get("required", ()))
+    absent = [field for field in optional if field not in body]
+    ask(operation, {**body, **dict.fromkeys(absent)})
+    for field in absent:
+        ask(operation, {**body, field: None})
+
+
+# Mappings whose values have a type of their own, so that an extra must have it too.
+MAPS = frozenset({"metadata", "labels", "logit_bias", "variables", "headers"})
+
+
+def with_extras(value: Any, key: str = "") -> Any:
+    """The value with a field that nobody knows in every object."""
+    if isinstance(value, list):
+        return [with_extras(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    extra = {} if key in MAPS else {"x_unknown": {"deep": [1, None]}}
+    return {name: with_extras(below, name) for name, below in value.items()} | extra
+
+
+@pytest.mark.parametrize(("name", "body"), request_examples())
+def test_unknown_fields_pass(name: str, body: Any) -> None:
+    ask(OPERATIONS[name], with_extras(body))
+
+
+@pytest.mark.parametrize(("operation", "media", "media_type", "value"), answer_examples())
+def test_every_documented_answer_is_what_its_schema_says(
+    operation: Operation, media: Node, media_type: str, value: Any
+) -> None:
+    schemas = Schemas(READ[operation.spec][0].library)
+    schema = media.get("schema")
+    if media_type != "text/event-stream":
+        filled = examples.fill(value, FACTS)
+        assert schemas.validator(schema).is_valid(filled)
+        return
+    validator = schemas.validator(schema.get("contentSchema"))
+    events = list(examples.events(value, FACTS, usage=True))
+    assert events
+    for event in events:
+        lines = [line for line in event.decode().split("\n") if line.startswith("data: ")]
+        assert len(lines) == 1, event
+        if lines[0] != "data: [DONE]":
+            assert validator.is_valid(json.loads(lines[0].removeprefix("data: "))), event
+
+
+def test_every_operation_has_an_example_answer() -> None:
+    silent = {
+        operation.id
+        for operation in OPERATIONS.values()
+        if all(example.value is None for example in examples.examples(node_of(operation)))
+    }
+    # One is a WebSocket; the other answers with sound, which its stream of events has too.
+    assert silent <= {"openai.connectRealtime"}
+
+
+@pytest.mark.parametrize(
+    ("name", "unknown"),
+    [
+        ("createChatCompletion", []),
+        ("createCompletion", []),
+        ("createResponse", [("stream_options", "include_usage")]),
+    ],
+)
+def test_only_chunks_with_choices_can_be_asked_for_usage(name: str, unknown: list[Any]) -> None:
+    """As the vendor's own document has it: a response's last event always tells its usage."""
+    specification, operation = READ["openai"][0], OPERATIONS[f"openai.{name}"]
+    asked = specification.reread(operation, lenient=False, named=True)
+    names = asked.bodies.rules["application/json"].names
+    assert names is not None
+    options = {"include_usage": True, "include_obfuscation": False}
+    assert list(names.unknown({"model": "m", "stream_options": options})) == unknown

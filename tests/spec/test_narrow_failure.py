@@ -1,0 +1,47 @@
+"""A small part of a large value that is refused for the same reason."""
+
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.spec.narrow_failure import MOST_ITEMS, narrow
+
+
+class Judge:
+    """Refuses arrays with a wrong item; remembers the longest array it was shown."""
+
+    def __init__(self) -> None:
+        self.longest = 0
+
+    def __call__(self, value: Any) -> bool:
+        items = value["items"]
+        self.longest = max(self.longest, len(items))
+        return "wrong" not in items
+
+
+@given(st.integers(0, 1000), st.integers(0, 1000))
+def test_the_wrong_item_is_in_the_part_and_keeps_its_place(before: int, after: int) -> None:
+    judge = Judge()
+    value = {"a": 1, "items": [*["good"] * before, "wrong", *["good"] * after]}
+    found = narrow(judge, value)
+    assert found is not None
+    at = found.value["items"].index("wrong")
+    assert found.path_in_whole(["items", at, "x"]) == ["items", before, "x"]
+    assert judge.longest <= MOST_ITEMS
+
+
+def test_a_path_beside_the_array_stays() -> None:
+    found = narrow(Judge(), {"items": ["good"] * 500 + ["wrong"]})
+    assert found is not None
+    assert found.path_in_whole(["other", 3]) == ["other", 3]
+
+
+def test_a_small_value_is_its_own_part() -> None:
+    found = narrow(lambda value: False, {"items": ["wrong"]})
+    assert found is not None
+    assert (found.value, found.path, found.offset) == ({"items": ["wrong"]}, (), 0)
+
+
+def test_what_only_the_whole_is_refused_for_has_no_part() -> None:
+    assert narrow(lambda value: len(value) <= 300, ["x"] * 301) is None

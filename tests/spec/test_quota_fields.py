@@ -1,0 +1,114 @@
+"""What requests can say that matters for counting, read from the documents."""
+
+import pytest
+
+from engine.spec.quota_fields import takes, takes_usage_option
+from engine.values.takes import Takes
+from tests.support.documents import document, library, shipped
+
+CHAT = Takes(usage_option=True, output=True)
+OUTPUT = Takes(output=True)
+TAKEN = {
+    "openai": {
+        "createChatCompletion": CHAT,
+        "createCompletion": CHAT,
+        "createResponse": OUTPUT,
+        "createImage": Takes(images=True),
+        "createImageEdit": Takes(images=True),
+        "createSpeech": Takes(speech=True),
+    },
+    "anthropic": {"createMessage": OUTPUT},
+    "gemini": {"generateContent": OUTPUT, "streamGenerateContent": OUTPUT},
+}
+
+
+@pytest.mark.parametrize("name", TAKEN)
+def test_the_shipped_documents(name):
+    specification, _ = shipped(name)
+    found = {o.name: takes(specification.node(o)) for o in specification.operations.values()}
+    taken = {key: value for key, value in found.items() if value != Takes() and not value.free}
+    assert taken == TAKEN[name]
+
+
+@pytest.mark.parametrize(
+    ("name", "free"),
+    [
+        ("openai", {"createModeration", "listModels", "retrieveModel"}),
+        ("anthropic", {"countTokens"}),
+        ("gemini", {"countTokens", "listModels", "getModel"}),
+    ],
+)
+def test_what_costs_nothing(name, free):
+    specification, _ = shipped(name)
+    operations = specification.operations.values()
+    assert {o.name for o in operations if takes(specification.node(o)).free} == free
+
+
+OPTIONS = {"type": "object", "properties": {"include_usage": {"type": "boolean"}}}
+
+
+def schema(value, **components):
+    made = library(document(components={"schemas": {"Root": value, **components}}))
+    return made.document.get("components").get("schemas").get("Root")
+
+
+@pytest.mark.parametrize(
+    ("value", "taken"),
+    [
+        ({"properties": {"stream_options": OPTIONS}}, True),
+        ({"properties": {"stream_options": {"$ref": "#/components/schemas/Options"}}}, True),
+        ({"properties": {"stream_options": {"anyOf": [OPTIONS, {"type": "null"}]}}}, True),
+        ({"allOf": [{}, {"properties": {"stream_options": OPTIONS}}]}, True),
+        ({"allOf": [{"$ref": "#/components/schemas/Base"}]}, True),
+        ({"properties": {"stream_options": {"properties": {"include_obfuscation": {}}}}}, False),
+        ({"properties": {"options": OPTIONS}}, False),
+        ({"properties": {"deep": {"properties": {"stream_options": OPTIONS}}}}, False),
+        ({}, False),
+        (True, False),
+        ({"properties": {"stream_options": True}}, False),
+    ],
+)
+def test_the_option_is_found_in_a_schema(value, taken):
+    base = {"properties": {"stream_options": {"$ref": "#/components/schemas/Options"}}}
+    assert takes_usage_option(schema(value, Options=OPTIONS, Base=base)) is taken
+
+
+def test_a_schema_that_is_made_of_itself_ends():
+    loop = {"allOf": [{"$ref": "#/components/schemas/Root"}]}
+    assert takes_usage_option(schema(loop)) is False
+
+
+def operation(stream):
+    body = {
+        "content": {"application/json": {"schema": {"properties": {"stream_options": OPTIONS}}}}
+    }
+    answer = {"content": {"text/event-stream": stream, "application/json": {}}}
+    paths = {"/x": {"post": {"requestBody": body, "responses": {"200": answer}}}}
+    return library(document(paths=paths)).document.get("paths").get("/x").get("post")
+
+
+@pytest.mark.parametrize(
+    ("stream", "taken"),
+    [
+        ({}, True),
+        ({"schema": {"type": "string"}}, True),
+        ({"schema": {"properties": {"choices": {}}}}, True),
+        ({"schema": {"contentSchema": {"properties": {"choices": {}}}}}, True),
+        ({"schema": {"contentSchema": {"properties": {"type": {}}}}}, False),
+    ],
+)
+def test_the_option_is_for_streams_of_choices(stream, taken):
+    assert takes(operation(stream)).usage_option is taken
+
+
+def test_an_operation_without_a_body():
+    made = library(document(paths={"/x": {"get": {"responses": {}}}}))
+    assert takes(made.document.get("paths").get("/x").get("get")) == Takes()
+
+
+@pytest.mark.parametrize("word", ["allOf", "anyOf", "oneOf"])
+def test_schemas_that_repeat_each_other_are_looked_at_once(word):
+    parts = {"P0": {"properties": {"stream_options": OPTIONS}}}
+    for number in range(1, 60):
+        parts[f"P{number}"] = {word: [{"$ref": f"#/components/schemas/P{number - 1}"}] * 10}
+    assert takes_usage_option(schema({"$ref": "#/components/schemas/P59"}, **parts).resolved())

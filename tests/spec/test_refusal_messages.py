@@ -1,0 +1,500 @@
+"""The words of a refusal: which error is spoken of, where it stands, and how it reads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jsonschema_rs
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.spec.refusal_messages import Refusal, explain, place
+from tests.support.documents import validator
+
+STRING, INTEGER = {"type": "string"}, {"type": "integer"}
+
+
+def refused(schema: Any, value: Any, root: str = "", version: str = "3.1.0") -> Refusal:
+    compiled = validator(schema, version=version)
+    assert not compiled.is_valid(value)
+    return explain(compiled, value, root)
+
+
+def field(schema: Any, value: Any, version: str = "3.1.0") -> Refusal:
+    """The refusal of a field `x`."""
+    return refused({"properties": {"x": schema}}, {"x": value}, version=version)
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "code", "message"),
+    [
+        (STRING, 5, "invalid_type", "Invalid type for 'x': expected a string, got 5."),
+        (STRING, None, "invalid_type", "Invalid type for 'x': expected a string, got null."),
+        (STRING, True, "invalid_type", "Invalid type for 'x': expected a string, got true."),
+        (STRING, 1.5, "invalid_type", "Invalid type for 'x': expected a string, got 1.5."),
+        (
+            STRING,
+            [],
+            "invalid_type",
+            "Invalid type for 'x': expected a string, got an empty array.",
+        ),
+        (
+            STRING,
+            [1, 2],
+            "invalid_type",
+            "Invalid type for 'x': expected a string, got an array of 2 items.",
+        ),
+        (
+            STRING,
+            {"secret": 1},
+            "invalid_type",
+            "Invalid type for 'x': expected a string, got an object.",
+        ),
+        (
+            INTEGER,
+            "hot",
+            "invalid_type",
+            "Invalid type for 'x': expected an integer, got the string 'hot'.",
+        ),
+        (
+            INTEGER,
+            "",
+            "invalid_type",
+            "Invalid type for 'x': expected an integer, got an empty string.",
+        ),
+        (
+            {"type": "boolean"},
+            "yes",
+            "invalid_type",
+            "Invalid type for 'x': expected true or false, got the string 'yes'.",
+        ),
+        (
+            {"type": "array"},
+            5,
+            "invalid_type",
+            "Invalid type for 'x': expected an array, got 5.",
+        ),
+        (
+            {"type": "number"},
+            {},
+            "invalid_type",
+            "Invalid type for 'x': expected a number, got an object.",
+        ),
+        (
+            {"enum": ["a", "b"]},
+            "c",
+            "invalid_value",
+            "Invalid value for 'x': expected one of a, b, got the string 'c'.",
+        ),
+        ({"const": "a"}, "b", "invalid_value", "Invalid value for 'x': expected 'a'."),
+        (
+            {"minLength": 2},
+            "a",
+            "string_below_min_length",
+            "Invalid value for 'x': expected at least 2 characters, got the string 'a'.",
+        ),
+        (
+            {"maxLength": 2},
+            "abc",
+            "string_above_max_length",
+            "Invalid value for 'x': expected at most 2 characters, got the string 'abc'.",
+        ),
+        (
+            {"minItems": 2},
+            [1],
+            "array_below_min_length",
+            "Invalid value for 'x': expected at least 2 items, got an array of 1 items.",
+        ),
+        (
+            {"maxItems": 1},
+            [1, 2],
+            "array_above_max_length",
+            "Invalid value for 'x': expected at most 1 items, got an array of 2 items.",
+        ),
+        (
+            {"minProperties": 2},
+            {},
+            "invalid_value",
+            "Invalid value for 'x': expected at least 2 fields, got an object.",
+        ),
+        (
+            {"maxProperties": 0},
+            {"a": 1},
+            "invalid_value",
+            "Invalid value for 'x': expected at most 0 fields, got an object.",
+        ),
+        (
+            {"minimum": 1},
+            0,
+            "below_min_value",
+            "Invalid value for 'x': expected 1 or more, got 0.",
+        ),
+        (
+            {"maximum": 2},
+            3,
+            "above_max_value",
+            "Invalid value for 'x': expected 2 or less, got 3.",
+        ),
+        (
+            {"exclusiveMinimum": 1},
+            1,
+            "below_min_value",
+            "Invalid value for 'x': expected more than 1, got 1.",
+        ),
+        (
+            {"exclusiveMaximum": 2},
+            2,
+            "above_max_value",
+            "Invalid value for 'x': expected less than 2, got 2.",
+        ),
+        (
+            {"uniqueItems": True},
+            [1, 1],
+            "invalid_value",
+            "Invalid value for 'x': expected items that differ from each other, "
+            "got an array of 2 items.",
+        ),
+        (
+            {"pattern": "^a"},
+            "b",
+            "invalid_value",
+            "Invalid value for 'x': expected a match of ^a, got the string 'b'.",
+        ),
+        (
+            {"format": "date"},
+            "x",
+            "invalid_value",
+            "Invalid value for 'x': expected the format date, got the string 'x'.",
+        ),
+        (
+            {"multipleOf": 5},
+            7,
+            "invalid_value",
+            "Invalid value for 'x': expected a multiple of 5, got 7.",
+        ),
+        (False, 1, "unknown_parameter", "Unknown parameter: 'x'."),
+    ],
+)
+def test_each_keyword_has_its_words(schema: Any, value: Any, code: str, message: str) -> None:
+    assert field(schema, value) == Refusal("x", code, message)
+
+
+@pytest.mark.parametrize("schema", [{"contains": STRING}, {"propertyNames": {"maxLength": 1}}])
+def test_a_keyword_without_words_of_its_own_is_refused_all_the_same(schema: Any) -> None:
+    refusal = field(schema, [1] if "contains" in schema else {"long": 1})
+    assert refusal.code
+    assert refusal.message.startswith("Invalid value for 'x")
+
+
+@pytest.mark.parametrize("version", ["3.0.3", "3.1.0"])
+def test_an_exclusive_bound_reads_the_same_in_both_versions(version: str) -> None:
+    bound = {"exclusiveMinimum": 1} if version == "3.1.0" else {}
+    schema = bound or {"minimum": 1, "exclusiveMinimum": True}
+    assert (
+        field(schema, 1, version).message == "Invalid value for 'x': expected more than 1, got 1."
+    )
+
+
+def test_what_is_missing_is_named_where_it_should_stand() -> None:
+    schema = {"properties": {"a": {"items": {"required": ["b"]}}}}
+    refusal = refused(schema, {"a": [{"b": 1}, {}]})
+    assert refusal == Refusal(
+        "a[1].b", "missing_required_parameter", "Missing required parameter: 'a[1].b'."
+    )
+
+
+def test_what_is_unknown_is_named() -> None:
+    schema = {"properties": {"a": {}}, "additionalProperties": False}
+    refusal = refused(schema, {"a": 1, "b": 2, "c": 3})
+    assert refusal == Refusal("b", "unknown_parameter", "Unknown parameter: 'b'.")
+
+
+def test_what_is_unevaluated_is_named() -> None:
+    schema = {"allOf": [{"properties": {"a": {}}}], "unevaluatedProperties": False}
+    assert refused(schema, {"a": 1, "b": 2})[:2] == ("b", "unknown_parameter")
+
+
+def test_a_read_only_field_is_refused_as_such() -> None:
+    schema = {"properties": {"id": {"type": "string", "readOnly": True}}}
+    refusal = refused(schema, {"id": "x"}, version="3.0.3")
+    assert refusal.param == "id"
+    assert "read-only" in refusal.message
+
+
+def test_a_value_that_must_not_be_null_is_not_called_read_only() -> None:
+    refusal = field({"not": {"type": "null"}}, None)
+    assert refusal.param == "x"
+    assert "read-only" not in refusal.message
+
+
+# Places.
+
+
+@pytest.mark.parametrize(
+    ("path", "root", "said"),
+    [
+        ([], "", ""),
+        (["model"], "", "model"),
+        (["messages", 0, "role"], "", "messages[0].role"),
+        ([0, 1], "", "[0][1]"),
+        ([0, "a"], "", "[0].a"),
+        ([], "limit", "limit"),
+        ([0, "a"], "filter", "filter[0].a"),
+        (["a"], "filter", "filter.a"),
+    ],
+)
+def test_a_place_reads_as_in_code(path: list[Any], root: str, said: str) -> None:
+    assert place(path, root) == said
+
+
+def test_the_body_as_a_whole_has_no_param() -> None:
+    assert refused({"type": "object"}, []) == Refusal(
+        "",
+        "invalid_type",
+        "Invalid type for the request body: expected an object, got an empty array.",
+    )
+
+
+def test_a_root_names_the_value_as_a_whole() -> None:
+    refusal = refused(INTEGER, "x", "limit")
+    assert refusal.param == "limit"
+    assert refusal.message.startswith("Invalid type for 'limit': ")
+
+
+def test_a_key_of_digits_is_a_key_and_no_index() -> None:
+    schema = {"properties": {"logit_bias": {"additionalProperties": {"type": "number"}}}}
+    assert refused(schema, {"logit_bias": {"50": "x"}}).param == "logit_bias.50"
+
+
+def test_a_missing_key_of_digits_is_a_key_and_no_index() -> None:
+    assert refused({"required": ["1"]}, {}).param == "1"
+
+
+@given(st.text(min_size=1, max_size=5))
+def test_any_key_is_placed_as_it_is_written(key: str) -> None:
+    refusal = refused({"additionalProperties": {"additionalProperties": STRING}}, {"a": {key: 1}})
+    assert refusal.param == f"a.{key}"
+
+
+# Which error is spoken of.
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "param"),
+    [
+        # Of several, the one nearest to the top.
+        (
+            {"properties": {"a": {"properties": {"b": STRING}}, "z": STRING}},
+            {"a": {"b": 1}, "z": 1},
+            "z",
+        ),
+        # A plain error before a union's.
+        ({"properties": {"a": {"anyOf": [STRING, INTEGER]}, "b": STRING}}, {"a": [], "b": 1}, "b"),
+        # A plain error before an exclusion.
+        ({"not": {"required": ["a"]}, "properties": {"a": STRING}}, {"a": 1}, "a"),
+        # In a union, the branch that takes this kind of value.
+        ({"anyOf": [STRING, {"type": "array", "items": STRING}]}, ["a", 1], "[1]"),
+        ({"oneOf": [{"type": "array", "items": STRING}, STRING]}, ["a", 1], "[1]"),
+        # The branch that its tag chooses.
+        (
+            {
+                "properties": {
+                    "x": {
+                        "anyOf": [
+                            {"properties": {"type": {"const": "a"}, "n": INTEGER}},
+                            {"properties": {"type": {"const": "b"}, "n": STRING}},
+                        ]
+                    }
+                }
+            },
+            {"x": {"type": "b", "n": 5}},
+            "x.n",
+        ),
+        # A union within a union.
+        (
+            {"anyOf": [STRING, {"items": {"anyOf": [STRING, {"required": ["a"]}]}}]},
+            [{"b": 1}],
+            "[0].a",
+        ),
+        # What a condition asks for.
+        (
+            {
+                "if": {"properties": {"t": {"const": "text"}}, "required": ["t"]},
+                "then": {"required": ["text"]},
+            },
+            {"t": "text"},
+            "text",
+        ),
+    ],
+)
+def test_the_telling_error_is_chosen(schema: Any, value: Any, param: str) -> None:
+    assert refused(schema, value).param == param
+
+
+def test_a_union_that_takes_other_kinds_of_value_names_them_all() -> None:
+    refusal = field({"anyOf": [STRING, {"type": "array", "items": STRING}]}, 5)
+    assert refusal.message == "Invalid type for 'x': expected a string or an array, got 5."
+
+
+def test_a_union_of_the_wrong_kind_is_a_wrong_type() -> None:
+    assert field({"anyOf": [STRING, {"type": "array"}]}, 5).code == "invalid_type"
+
+
+def test_a_nullable_type_ends_with_null() -> None:
+    refusal = field({"type": ["string", "null"]}, 5)
+    assert refusal.message == "Invalid type for 'x': expected a string or null, got 5."
+
+
+def test_a_union_whose_branches_say_no_type_is_refused_as_a_whole() -> None:
+    refusal = field({"oneOf": [{"minimum": 1}, {"multipleOf": 1}]}, 5)
+    assert refusal.param == "x"
+    assert refusal.message == (
+        "Invalid value for 'x': it fits none of the forms that are allowed here."
+    ) or refusal.message.startswith("Invalid value for 'x'")
+
+
+def test_a_value_that_fits_two_forms_of_a_one_of_is_not_told_that_it_fits_none() -> None:
+    refusal = field({"oneOf": [INTEGER, {"minimum": 1}]}, 5)
+    assert refusal.param == "x"
+    assert "none" not in refusal.message
+
+
+# Near misses.
+
+
+def test_an_enumeration_suggests_the_name_that_was_meant() -> None:
+    refusal = field({"enum": ["auto", "required"]}, "requird")
+    assert refusal.message.endswith("Did you mean 'required'?")
+
+
+def test_a_missing_name_points_to_the_misspelt_one() -> None:
+    refusal = refused({"required": ["messages"]}, {"mesages": []})
+    assert refusal.param == "messages"
+    assert "'mesages'" in refusal.message
+
+
+def test_a_missing_name_does_not_point_to_another_one_that_is_right() -> None:
+    schema = {
+        "properties": {"display_width_px": INTEGER, "display_height_px": INTEGER},
+        "required": ["display_width_px", "display_height_px"],
+    }
+    assert "display_width_px" not in refused(schema, {"display_width_px": 5}).message
+
+
+def test_a_name_that_is_like_no_other_is_only_missing() -> None:
+    refusal = refused({"required": ["messages"]}, {"model": "m"})
+    assert refusal.message == "Missing required parameter: 'messages'."
+
+
+# A message stays short, and never says the whole body again.
+
+LONG = "secret " * 1000
+
+
+@pytest.mark.parametrize(
+    ("schema", "value"),
+    [
+        ({"type": "integer"}, LONG),
+        ({"type": "integer"}, {"a": LONG}),
+        ({"type": "integer"}, [LONG] * 10),
+        ({"maxLength": 5}, LONG),
+        ({"pattern": "^x"}, LONG),
+        ({"enum": ["a"]}, LONG),
+        ({"enum": ["a"]}, {"a": LONG}),
+        ({"const": "a"}, LONG),
+        ({"required": ["a"]}, {LONG: 1}),
+        ({"anyOf": [{"type": "integer"}, {"type": "array"}]}, LONG),
+        ({"anyOf": [{"minLength": 10_000}, {"type": "array"}]}, LONG),
+        ({"uniqueItems": True}, [LONG, LONG]),
+        ({"additionalProperties": False}, {LONG: 1}),
+        ({"additionalProperties": {"type": "integer"}}, {LONG: "x"}),
+    ],
+)
+def test_a_long_value_is_cut(schema: Any, value: Any) -> None:
+    refusal = field(schema, value)
+    assert len(refusal.message) < 500
+    assert len(refusal.param) < 500
+
+
+def test_a_number_of_any_length_is_cut() -> None:
+    assert len(field(STRING, 10**400).message) < 500
+
+
+@pytest.mark.parametrize("count", [21, 1000])
+def test_a_long_enumeration_is_cut(count: int) -> None:
+    refusal = field({"enum": [f"name-{number}" for number in range(count)]}, "x")
+    assert len(refusal.message) < 500
+
+
+def test_a_body_with_a_hundred_thousand_mistakes_is_explained_by_its_first() -> None:
+    refusal = refused({"items": STRING}, [1] * 100_000)
+    assert refusal.param == "[0]"
+
+
+# Whatever is refused is explained.
+
+schemas = st.recursive(
+    st.sampled_from(
+        [
+            STRING,
+            INTEGER,
+            {"type": ["string", "null"]},
+            {"const": "a"},
+            {"enum": [1, "a"]},
+            {"minimum": 3},
+            {"maxLength": 1},
+            {"required": ["a"]},
+            {"additionalProperties": False},
+            False,
+        ]
+    ),
+    lambda inner: st.one_of(
+        st.fixed_dictionaries({"properties": st.fixed_dictionaries({"a": inner, "b": inner})}),
+        st.fixed_dictionaries({"items": inner}),
+        st.fixed_dictionaries({"not": inner}),
+        *(
+            st.fixed_dictionaries({word: st.lists(inner, min_size=1, max_size=3)})
+            for word in ("allOf", "anyOf", "oneOf")
+        ),
+    ),
+    max_leaves=6,
+)
+values = st.recursive(
+    st.none() | st.booleans() | st.integers(-5, 5) | st.sampled_from(["a", "bb", ""]),
+    lambda inner: (
+        st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from("abc"), inner, max_size=2)
+    ),
+    max_leaves=5,
+)
+
+
+@given(schemas, values)
+def test_every_refusal_has_a_place_in_the_value_and_words(schema: Any, value: Any) -> None:
+    compiled = validator(schema)
+    if compiled.is_valid(value):
+        return
+    refusal = explain(compiled, value)
+    assert refusal.code
+    assert refusal.message.endswith((".", "?"))
+    at = value
+    for step in refusal.param.replace("]", "").replace(".", "[").split("[") if at else ():
+        if isinstance(at, list) and step:
+            at = at[int(step)]
+        elif isinstance(at, dict) and step in at:
+            at = at[step]
+        elif step:
+            assert refusal.code == "missing_required_parameter"
+
+
+def test_only_the_beginning_of_a_huge_value_is_explained() -> None:
+    schema = {"items": {"anyOf": [{"type": "string"}, {"type": "array"}]}}
+    assert refused(schema, [1] * 5000).param == "[0]"
+    late = [*["x"] * 5000, 1]
+    assert refused(schema, late).param == "[5000]"
+
+
+def test_a_member_named_by_digits_is_refused_at_its_place():
+    """The validator tells of "01" as 1, which the body does not have."""
+    validator = jsonschema_rs.Draft202012Validator({"additionalProperties": {"type": "string"}})
+    assert explain(validator, {"01": 5}, "").param == "01"

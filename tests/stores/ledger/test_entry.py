@@ -1,0 +1,159 @@
+"""Rows of the ledger as lines: what goes in comes out, whatever it is."""
+
+import json
+import math
+from dataclasses import asdict, astuple, fields, replace
+from typing import get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.exchange.exchange import Exchange
+from engine.stores.ledger.entry import (
+    NAMES,
+    Entry,
+    decode,
+    encode,
+    entry_of,
+    mended,
+    named,
+)
+from engine.values.caller import Caller
+from engine.values.usage import Usage
+
+ENTRY = Entry(
+    id="req_1",
+    time=1_700_000_000.25,
+    token="team-a",
+    operation="openai.createChatCompletion",
+    model_asked="gpt-4o",
+    model_served="gpt-4o-2024-11-20",
+    upstream="openai",
+    status=200,
+    input=1200,
+    output=340,
+    source="upstream",
+    cost=12_345_678,
+    currency="USD",
+    first_byte=0.4312,
+    duration=2.5,
+    stream=True,
+    attempts=2,
+)
+
+
+def test_a_line_holds_all_of_an_entry():
+    line = encode(ENTRY)
+    assert line.endswith(b"]\n")
+    assert decode(line) == list(astuple(ENTRY))
+    assert named(decode(line)) == asdict(ENTRY)
+
+
+def test_lines_of_older_programs_are_objects():
+    assert decode(json.dumps(asdict(ENTRY)).encode()) == list(astuple(ENTRY))
+
+
+def test_mending_leaves_a_sound_row_as_it_is():
+    assert mended(astuple(ENTRY)) == list(astuple(ENTRY))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *(b"", b"{", b'{"id":"x","time":1', b"\0" * 40, b"[1]", b"7", b"null", b'"text"'),
+        *(
+            b"[]",
+            b'[""]',
+            b'["torn",1.0',
+            b'[["x"]]',
+            b"{}",
+            b'{"id":""}',
+            b'{"id":7}',
+            b"\xff\xfe",
+        ),
+    ],
+)
+def test_what_is_no_row_is_none(line):
+    assert decode(line) is None
+
+
+ODD = [
+    ("model_asked", "gpt\0four", "gpt\ufffdfour"),
+    ("model_asked", "half \ud800", "half ?"),
+    ("model_asked", "x" * 1_000_000, "x" * 256),
+    ("token", None, ""),
+    ("cost", 10**30, 2**63 - 1),
+    ("cost", -(10**30), -(2**63 - 1)),
+    ("input", "many", 0),
+    ("cost", 10**400, 2**63 - 1),
+    ("duration", 10**400, 1e300),
+    ("duration", math.nan, 0.0),
+    ("first_byte", math.inf, None),
+    ("stream", 1, True),
+    ("status", 10**12, 2**31 - 1),
+]
+
+
+@pytest.mark.parametrize(("name", "value", "kept"), ODD)
+def test_a_row_is_mended_to_what_every_database_takes(name, value, kept):
+    assert named(mended(tuple((asdict(ENTRY) | {name: value}).values())))[name] == kept
+
+
+@pytest.mark.parametrize(("name", "value", "kept"), [ODD[0], ODD[1], ODD[2], ODD[4]])
+def test_what_no_database_takes_does_not_reach_a_line(name, value, kept):
+    assert named(decode(encode(replace(ENTRY, **{name: value}))))[name] == kept
+
+
+@pytest.mark.parametrize("line", [b'{"id":"req_1","time":5.0}', b'["req_1",5.0]'])
+def test_fields_that_an_older_program_did_not_write_get_their_default(line):
+    assert named(decode(line)) == asdict(Entry("req_1", 5.0))
+
+
+def test_fields_that_a_newer_program_wrote_are_left_out():
+    line = json.dumps([*astuple(ENTRY), "new", 7]).encode()
+    assert named(decode(line)) == asdict(ENTRY)
+
+
+ANYTHING = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.floats(),
+    st.text(st.characters()),
+    st.lists(st.integers()),
+    st.just(object()),
+)
+
+
+@given(st.fixed_dictionaries(dict.fromkeys(NAMES[1:], ANYTHING)))
+def test_whatever_an_entry_holds_is_one_line_of_every_field(values):
+    line = encode(Entry(id="req_1", **values))
+    assert line.count(b"\n") == 1
+    assert len(decode(line)) == len(NAMES)
+
+
+@given(st.fixed_dictionaries(dict.fromkeys(NAMES, ANYTHING)))
+def test_a_mended_row_has_the_types_of_its_fields(values):
+    kinds = {"str": str, "int": int, "float": float, "bool": bool, "float | None": float | None}
+    for field, value in zip(fields(Entry), mended(list(values.values())), strict=True):
+        kind = kinds[field.type]
+        assert type(value) in (get_args(kind) or (kind,))
+
+
+def test_an_exchange_that_is_over_is_a_row():
+    exchange = Exchange("POST", "/", "", {}, "req_1", operation="openai.chat", model="gpt")
+    exchange.caller = Caller("alice")
+    kept = exchange.record
+    kept.time, kept.upstream, kept.model, kept.attempts = 1000.0, "one", "gpt-4", 2
+    kept.usage = Usage(input=3, output=4, source="upstream")
+    kept.cost, kept.first_byte, kept.bytes_out = 17, 0.25, 3
+    kept.end(200, "complete")
+    kept.close(kept.began + 1.5)
+    row = Entry(*entry_of(exchange, "EUR"))
+    assert (row.id, row.time, row.token, row.operation) == ("req_1", 1000.0, "alice", "openai.chat")
+    assert (row.model_asked, row.model_served, row.upstream) == ("gpt", "gpt-4", "one")
+    assert (row.status, row.outcome) == (200, "complete")
+    assert (row.input, row.output, row.source) == (3, 4, "upstream")
+    assert (row.cost, row.currency, row.first_byte) == (17, "EUR", 0.25)
+    assert (row.attempts, row.bytes_out, row.duration) == (2, 3, 1.5)

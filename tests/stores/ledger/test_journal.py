@@ -1,0 +1,213 @@
+"""The journal: a row is in a file when `append` is back, or counted as lost; nothing is raised."""
+
+import errno
+import os
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+from engine.stores.ledger.entry import Entry, decode
+from engine.stores.ledger.journal import Journal, JournalError
+from engine.stores.ledger.segment import claim, files
+
+
+def entry(number=1, **more):
+    return Entry(id=f"req_{number}", time=1.0, **more)
+
+
+def ids(folder):
+    """The ids in all files, by when those were begun."""
+    rows = [decode(line) for path in files(folder) for line in path.read_bytes().splitlines()]
+    return sorted(row[0] for row in rows)
+
+
+def test_a_row_is_in_the_file_at_once(tmp_path):
+    journal = Journal(tmp_path / "made" / "here")
+    journal.append(entry(1))
+    journal.append(entry(2))
+    assert ids(journal.folder) == ["req_1", "req_2"]
+    assert journal.folder.stat().st_mode & 0o777 == 0o700
+
+
+def test_a_worker_without_requests_has_no_file(tmp_path):
+    journal = Journal(tmp_path)
+    journal.rotate()
+    assert list(files(tmp_path)) == []
+    assert journal.rotated == []
+
+
+def test_another_file_is_begun_when_one_is_full(tmp_path):
+    journal = Journal(tmp_path, max_bytes=500)
+    for number in range(20):
+        journal.append(entry(number))
+    assert len(journal.rotated) == 3
+    assert all(500 <= s.path.stat().st_size < 625 for s in journal.rotated)
+    assert len(ids(tmp_path)) == 20
+
+
+def test_another_file_is_begun_when_one_is_old(tmp_path):
+    now = [1000.0]
+    journal = Journal(tmp_path, max_age=60, clock=lambda: now[0])
+    journal.append(entry(1))
+    journal.rotate(1059.0)
+    assert journal.rotated == []
+    journal.rotate(1060.0)
+    assert [segment.rows for segment in journal.rotated] == [1]
+    journal.append(entry(2))
+    assert len(list(files(tmp_path))) == 2
+
+
+def test_files_are_owned_until_the_journal_is_closed(tmp_path):
+    journal = Journal(tmp_path)
+    journal.append(entry(1))
+    journal.rotate()
+    journal.append(entry(2))
+    assert [claim(path) for path in files(tmp_path)] == [None, None]
+    journal.close()
+    assert None not in [claim(path) for path in files(tmp_path)]
+    journal.append(entry(3))
+    assert ids(tmp_path) == ["req_1", "req_2", "req_3"]
+
+
+FULL_DISK = """
+    import resource, signal, sys
+    from pathlib import Path
+    from engine.stores.ledger.entry import Entry
+    from engine.stores.ledger.journal import Journal
+
+    folder = Path(sys.argv[1])
+    journal = Journal(folder, max_bytes=10**6)
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1500, hard))  # the file grows no further
+    for number in range(100):
+        journal.append(Entry(id=f"req_{number}", time=1.0))
+    print(journal.lost)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    for number in range(100, 110):
+        journal.append(Entry(id=f"req_{number}", time=1.0))
+    print(journal.lost)
+"""
+
+
+def test_a_full_disk_costs_rows_but_no_request_and_no_other_row(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(FULL_DISK), str(tmp_path)],
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=True,
+    )
+    lost, after = map(int, done.stdout.split())
+    assert 80 < lost < 99
+    assert after == lost
+    assert len(ids(tmp_path)) == 110 - lost
+    assert "req_109" in ids(tmp_path)
+    assert done.stderr.count("\n") == 1
+    assert "the ledger loses rows, requests go on" in done.stderr
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EIO])
+def test_what_cannot_be_written_is_counted_and_said_once(tmp_path, monkeypatch, caplog, number):
+    journal = Journal(tmp_path)
+    journal.append(entry(1))
+
+    def fails(fd, line):
+        raise OSError(number, os.strerror(number))
+
+    with monkeypatch.context() as patch:
+        patch.setattr("engine.stores.ledger.journal.os.write", fails)
+        journal.append(entry(2))
+        journal.append(entry(3))
+    journal.append(entry(4))
+    assert journal.lost == 2
+    assert ids(tmp_path) == ["req_1", "req_4"]
+    [said] = [record.getMessage() for record in caplog.records]
+    assert os.strerror(number) in said
+    assert str(tmp_path) in said
+
+
+def test_half_a_line_that_cannot_be_taken_back_is_left_behind(tmp_path, monkeypatch):
+    journal = Journal(tmp_path)
+    journal.append(entry(1))
+    write = os.write
+
+    def fails(fd, size):
+        raise OSError(errno.EIO, "broken")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(
+            "engine.stores.ledger.journal.os.write", lambda fd, line: write(fd, line[:10])
+        )
+        patch.setattr("engine.stores.ledger.journal.os.ftruncate", fails)
+        journal.append(entry(2))
+    journal.append(entry(3))
+    assert journal.lost == 1
+    assert len(journal.rotated) == 1
+    lines = [p.read_bytes().splitlines() for p in files(tmp_path)]
+    assert sorted(len(each) for each in lines) == [1, 2]
+
+
+def test_where_no_other_file_can_be_made_the_one_there_is_goes_on(tmp_path, monkeypatch):
+    journal = Journal(tmp_path, max_bytes=1000)
+    journal.append(entry(1))
+
+    def fails(folder, now):
+        raise OSError(errno.EMFILE, "too many open files")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("engine.stores.ledger.journal.create", fails)
+        for number in range(2, 10):
+            journal.append(entry(number))
+    assert journal.lost == 0
+    assert len(ids(tmp_path)) == 9
+    for number in range(10, 20):
+        journal.append(entry(number))
+    assert len(list(files(tmp_path))) > 1
+
+
+def test_a_disk_that_is_full_from_the_start_is_asked_once_a_second(tmp_path, monkeypatch):
+    tried, now = [], [0.0]
+
+    def full(folder, when):
+        tried.append(when)
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("engine.stores.ledger.journal.create", full)
+        journal = Journal(tmp_path, clock=lambda: now[0])
+        tried.clear()
+        for tenth in range(25):
+            now[0] = tenth / 10
+            journal.append(entry(tenth))
+    assert tried == [0.0, 1.0, 2.0]
+    assert journal.lost == 25
+    now[0] = 9.0
+    journal.append(entry(25))
+    assert ids(tmp_path) == ["req_25"]
+
+
+def test_a_folder_that_is_gone_is_made_again(tmp_path):
+    journal = Journal(tmp_path / "journal", max_bytes=50)
+    journal.append(entry(1))
+    next(files(journal.folder)).unlink()
+    journal.folder.rmdir()
+    journal.append(entry(2))
+    assert ids(journal.folder) == ["req_2"]
+    assert [segment.rows for segment in journal.rotated] == [1]
+
+
+def test_a_folder_that_cannot_be_is_said_at_the_start(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(JournalError) as raised:
+        Journal(tmp_path / "file" / "journal")
+    assert str(tmp_path / "file" / "journal") in str(raised.value)
+    assert "stores.journal" in str(raised.value)
+
+
+def test_nothing_in_an_entry_makes_append_raise(tmp_path):
+    journal = Journal(tmp_path)
+    journal.append(entry(1, model_asked="\ud800\0" * 10_000, cost=10**40))
+    assert ids(tmp_path) == ["req_1"]
+    assert journal.lost == 0

@@ -1,0 +1,152 @@
+"""Workers killed in mid-write, databases stopped, paused and crashed: each row arrives, once."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from sqlalchemy import select
+
+from engine.stores.ledger.journal import Journal
+from engine.stores.ledger.segment import files
+from engine.stores.ledger.shipper import Shipper
+from engine.stores.records.database import open_database
+from engine.stores.records.migrate import upgrade
+from engine.stores.records.schema import usage
+from engine.stores.records.usage import Books
+from tests.support.paths import ROOT
+
+DEADLINE = 40.0
+
+
+class Worker:
+    """A process that appends and ships; `said` are the ids whose `append` was back."""
+
+    def __init__(self, folder, url, name):
+        command = [sys.executable, "-m", "tests.support.ledger_worker", str(folder), url, name]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT)
+        self.said: list[str] = []
+        self.reader = threading.Thread(target=self._read, daemon=True)
+        self.reader.start()
+
+    def _read(self):
+        for line in self.process.stdout:
+            if line.endswith(b"\n"):
+                self.said.append(line.decode().strip())
+
+    def says(self, more):
+        """Wait until it has written so many rows more."""
+        wanted = len(self.said) + more
+        until(lambda: len(self.said) >= wanted)
+
+    def kill(self):
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+        self.reader.join()
+        self.process.stdout.close()
+
+
+def until(condition):
+    deadline = time.monotonic() + DEADLINE
+    while not condition():
+        assert time.monotonic() < deadline, "it takes too long"
+        time.sleep(0.02)
+
+
+@contextmanager
+def workers(folder, url, names) -> Iterator[list[Worker]]:
+    made = [Worker(folder, url, name) for name in names]
+    try:
+        for worker in made:
+            worker.says(1)
+        yield made
+    finally:
+        for worker in made:
+            worker.kill()
+
+
+def entered(url):
+    database = open_database(url)
+    ids = database.read(lambda c: list(c.execute(select(usage.c.id)).scalars()))
+    database.close()
+    return ids
+
+
+def recover(folder, url):
+    """What any worker does that lives, or begins."""
+    database = open_database(url)
+    shipper = Shipper(Journal(folder), Books(database))
+    shipper.round()
+    shipper.close()
+    database.close()
+    assert list(files(folder)) == []
+
+
+def check(url, made):
+    """Each row that was written is there once; of one on its way a kill may have left the row."""
+    ids = entered(url)
+    said = {one for worker in made for one in worker.said}
+    assert len(ids) == len(set(ids))
+    assert said - set(ids) == set()
+    assert len(set(ids) - said) <= len(made)
+
+
+@pytest.fixture
+def url(records_url):
+    database = open_database(records_url)
+    upgrade(database)
+    database.close()
+    return records_url
+
+
+def test_workers_that_are_killed_lose_nothing(url, tmp_path):
+    """In each wave two append and ship, and are killed at any moment; the next one takes over."""
+    made = []
+    for wave in range(2):
+        with workers(tmp_path, url, [f"{wave}{n}" for n in range(2)]) as running:
+            for worker in running:
+                worker.says(random.randrange(50, 300))
+                worker.kill()
+        made += running
+    recover(tmp_path, url)
+    check(url, made)
+
+
+@pytest.mark.keeps("the PostgreSQL of all tests, started again")
+def test_a_server_that_is_stopped_or_crashes_loses_nothing(postgres, tmp_path):
+    url = postgres.fresh()
+    database = open_database(url)
+    upgrade(database)
+    database.close()
+    with workers(tmp_path, url, ["a", "b"]) as made:
+        for end in (postgres.stop, postgres.kill):
+            end()
+            for worker in made:  # requests go on
+                worker.says(300)
+            postgres.start()
+        with postgres.paused():
+            for worker in made:
+                worker.says(300)
+        said = {one for worker in made for one in worker.said}
+        until(lambda: said <= set(entered(url)))  # the living do it by themselves
+    recover(tmp_path, url)
+    check(url, made)
+
+
+def test_killing_right_before_a_file_goes_enters_nothing_twice(url, tmp_path):
+    """The worst moment: the rows are in the database, and still in the file as well."""
+    folder = tmp_path / "journal"
+    with workers(folder, url, ["a"]) as made:
+        until(lambda: len(entered(url)) > 50)
+        os.kill(made[0].process.pid, signal.SIGSTOP)
+        assert list(files(folder)) != []
+    before = len(entered(url))
+    recover(folder, url)
+    check(url, made)
+    assert len(entered(url)) >= before

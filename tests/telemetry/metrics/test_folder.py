@@ -1,0 +1,73 @@
+"""The folder where workers meet: one for each run, and a slot for each that lives."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+
+import pytest
+
+from engine.telemetry.metrics.folder import Slot, bury_the_dead, folder_of
+
+
+def test_a_run_has_one_folder_for_its_user_alone(tmp_path):
+    made = folder_of(os.getpid(), tmp_path)
+    assert folder_of(os.getpid(), tmp_path) == made
+    assert stat.S_IMODE(made.stat().st_mode) == 0o700
+
+
+def test_folders_of_runs_that_are_over_are_removed(tmp_path):
+    process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    theirs = folder_of(process.pid, tmp_path)
+    (theirs / "counter_0.db").touch()
+    assert theirs.exists()
+    ours = folder_of(os.getpid(), tmp_path)
+    assert theirs.exists()
+    process.kill()
+    process.communicate()
+    folder_of(os.getpid(), tmp_path)
+    assert (ours.exists(), theirs.exists()) == (True, False)
+
+
+def test_another_run_of_the_same_number_starts_afresh(tmp_path):
+    left = tmp_path / f"modelway-metrics-{os.getuid()}-{os.getpid()}-1"
+    left.mkdir()
+    assert folder_of(os.getpid(), tmp_path) != left
+    assert not left.exists()
+
+
+def test_a_folder_that_somebody_else_put_there_is_not_used(tmp_path):
+    made = folder_of(os.getpid(), tmp_path)
+    made.rmdir()
+    (tmp_path / "elsewhere").mkdir()
+    made.symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(PermissionError):
+        folder_of(os.getpid(), tmp_path)
+
+
+def test_slots_are_taken_in_turn_and_taken_over(tmp_path):
+    one, two = Slot(tmp_path), Slot(tmp_path)
+    assert (one.number, two.number) == (0, 1)
+    one.close()
+    three = Slot(tmp_path)
+    assert three.number == 0
+    two.close()
+    three.close()
+
+
+def test_the_gauges_of_the_dead_go_and_their_counters_stay(tmp_path):
+    living = Slot(tmp_path)
+    for number in (0, 7):
+        for kind in ("counter", "gauge_livesum", "histogram"):
+            (tmp_path / f"{kind}_{number}.db").touch()
+    bury_the_dead(tmp_path)
+    assert sorted(path.name for path in tmp_path.glob("*_[07].db")) == [
+        "counter_0.db",
+        "counter_7.db",
+        "gauge_livesum_0.db",
+        "histogram_0.db",
+        "histogram_7.db",
+    ]
+    living.close()

@@ -1,0 +1,65 @@
+"""The page is what prometheus_client makes of the same files."""
+
+from __future__ import annotations
+
+import pytest
+from prometheus_client import generate_latest
+from prometheus_client.multiprocess import MultiProcessCollector
+from prometheus_client.parser import text_string_to_metric_families
+
+from engine.telemetry.metrics import definitions
+from engine.telemetry.metrics.cells import Cells
+from engine.telemetry.metrics.page import Page
+
+
+def samples(text):
+    """Every sample of a page, with the type and the words of its family."""
+    return {
+        (family.name, family.type, family.documentation, s.name, *sorted(s.labels.items())): s.value
+        for family in text_string_to_metric_families(text.decode())
+        for s in family.samples
+    }
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for number in range(3):
+        cells = Cells(tmp_path, number)
+        for metric in definitions.ALL:
+            for text in ("", 'a "b"\\c\nd', "ü")[: number + 1]:
+                labels = [text] * len(metric.labels)
+                if metric.kind == "histogram":
+                    for value in (0.0003, 0.5, 0.5, 7, 1e9):
+                        spread = cells.distribution(metric, *labels)
+                        spread.add(spread.tally([value * (number + 1)]))
+                else:
+                    cells.cell(metric, *labels).add(number + 0.25)
+        cells.close()
+    return tmp_path
+
+
+def test_it_says_what_prometheus_client_says(folder):
+    theirs = samples(generate_latest(MultiProcessCollector(None, str(folder))))
+    page = Page()
+    assert samples(page.text(folder)) == pytest.approx(theirs)
+    assert samples(page.text(folder)) == pytest.approx(theirs), "and says it again"
+    assert len(theirs) > 400
+
+
+def test_what_is_gone_is_said_no_more(folder):
+    page = Page()
+    assert b"modelway_workers " in page.text(folder)
+    for path in folder.glob("gauge_*"):
+        path.unlink()
+    assert b"modelway_workers" not in page.text(folder)
+    assert b"modelway_requests_total" in page.text(folder)
+
+
+def test_a_file_that_a_worker_has_opened_and_not_yet_filled_says_nothing(folder):
+    said = Page().text(folder)
+    (folder / "counter_3.db").touch()
+    assert Page().text(folder) == said
+
+
+def test_an_empty_folder_is_an_empty_page(tmp_path):
+    assert Page().text(tmp_path) == b""

@@ -1,0 +1,42 @@
+"""What an upstream is told of a trace, by the code that asks it."""
+
+from engine import dialects
+from engine.config.model import HeaderChanges
+from engine.exchange.exchange import Exchange
+from engine.telemetry.tracing.trace_context import Sampler
+from engine.upstream.attempt import attempt
+from tests.support.upstreams import Client, target
+
+PARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+HEADERS = {"HTTP_TRACEPARENT": PARENT, "HTTP_TRACESTATE": "a=1"}
+
+
+def sent(trace, **more):
+    client = Client()
+    asked = target(client, **more)
+    exchange = Exchange("POST", "/x", "", HEADERS, trace=trace)
+    dialect = dialects.get("openai")
+    attempt(asked, None, asked.upstream.headers(()), None, exchange, dialect, 9.0)
+    return client.sent[0]
+
+
+def test_an_upstream_gets_the_attempts_own_span_in_place_of_the_callers():
+    trace = Sampler(0.0).begin(PARENT, "a=1")
+    request = sent(trace)
+    ((span, _),) = trace.attempts
+    names = [name for name, _ in request.headers]
+    assert request.header("traceparent") == f"{PARENT[:36]}{span}-01"
+    assert request.header("tracestate") == "a=1"
+    assert names.count("traceparent") == names.count("tracestate") == 1
+
+
+def test_without_traces_the_callers_own_pass():
+    request = sent(None)
+    assert (request.header("traceparent"), request.header("tracestate")) == (PARENT, "a=1")
+
+
+def test_an_upstream_can_be_told_nothing():
+    changes = HeaderChanges(remove=frozenset({"traceparent", "tracestate"}))
+    request = sent(Sampler(0.0).begin(PARENT, "a=1"), headers=changes)
+    assert request.header("traceparent") is None
+    assert request.header("tracestate") is None

@@ -1,0 +1,191 @@
+"""Whoever waits for the sake of a caller is woken when the caller leaves."""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import gevent
+import gevent.event
+import gevent.socket
+import pytest
+
+from engine.upstream import disconnect_watcher
+from engine.upstream.client.connection import Connection
+from engine.upstream.client.failures import IdleTimeout
+from engine.upstream.client.http1 import AnswerParser
+from engine.upstream.disconnect_watcher import DisconnectWatcher
+from engine.values.errors import CallerGone
+
+PATIENCE = 5.0
+
+
+@pytest.fixture(autouse=True)
+def often(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(disconnect_watcher, "EVERY", 0.01)
+
+
+@pytest.fixture
+def caller() -> Iterator[tuple[Any, Any]]:
+    ours, theirs = socket.socketpair()
+    yield ours, theirs
+    ours.close()
+    theirs.close()
+
+
+def left(greenlet: Any) -> BaseException | None:
+    """What a greenlet ended with."""
+    greenlet.join(PATIENCE)
+    assert greenlet.ready(), "it still waits"
+    return greenlet.exception if isinstance(greenlet.exception, BaseException) else None
+
+
+def waiting(watcher: DisconnectWatcher, sock: Any) -> None:
+    with watcher.watching(sock):
+        gevent.event.Event().wait(PATIENCE * 2)
+
+
+def test_a_caller_who_closes_ends_the_wait(caller: Any) -> None:
+    greenlet = gevent.spawn(waiting, DisconnectWatcher(), caller[0])
+    gevent.sleep(0.03)
+    assert not greenlet.ready()
+    caller[1].close()
+    assert isinstance(left(greenlet), CallerGone)
+
+
+def test_a_caller_who_left_before_the_wait_ends_it(caller: Any) -> None:
+    caller[1].close()
+    assert isinstance(left(gevent.spawn(waiting, DisconnectWatcher(), caller[0])), CallerGone)
+
+
+def test_a_caller_who_sends_more_has_not_left(caller: Any) -> None:
+    greenlet = gevent.spawn(waiting, DisconnectWatcher(), caller[0])
+    caller[1].sendall(b"GET / HTTP/1.1\r\n")
+    gevent.sleep(0.05)
+    assert not greenlet.ready()
+    caller[1].close()  # with what it sent still unread
+    assert isinstance(left(greenlet), CallerGone)
+
+
+def test_each_is_woken_for_its_own_caller() -> None:
+    watcher, pairs = DisconnectWatcher(), [socket.socketpair() for _ in range(50)]
+    greenlets = [gevent.spawn(waiting, watcher, ours) for ours, _ in pairs]
+    gevent.sleep(0.03)
+    for _, theirs in pairs[::2]:
+        theirs.close()
+    assert all(isinstance(left(greenlet), CallerGone) for greenlet in greenlets[::2])
+    gevent.sleep(0.05)
+    assert not any(greenlet.ready() for greenlet in greenlets[1::2])
+    for _, theirs in pairs[1::2]:
+        theirs.close()
+    assert all(isinstance(left(greenlet), CallerGone) for greenlet in greenlets[1::2])
+    for ours, _ in pairs:
+        ours.close()
+
+
+def test_after_the_wait_nobody_is_woken_any_more(caller: Any) -> None:
+    def work() -> str:
+        with watcher.watching(caller[0]):
+            gevent.sleep(0.02)
+        caller[1].close()
+        gevent.sleep(0.1)
+        return "whole"
+
+    watcher = DisconnectWatcher()
+    greenlet = gevent.spawn(work)
+    assert left(greenlet) is None
+    assert greenlet.value == "whole"
+
+
+def test_without_a_socket_there_is_nobody_to_watch() -> None:
+    with DisconnectWatcher().watching(None):
+        gevent.sleep(0.02)
+
+
+def test_a_failure_in_the_wait_passes_as_it_is(caller: Any) -> None:
+    with pytest.raises(KeyError), DisconnectWatcher().watching(caller[0]):
+        raise KeyError
+
+
+def test_the_looking_ends_and_begins_again(caller: Any) -> None:
+    watcher = DisconnectWatcher()
+    for _ in range(3):
+        with watcher.watching(caller[0]):
+            pass
+        deadline = time.monotonic() + PATIENCE
+        while watcher.looking and time.monotonic() < deadline:
+            gevent.sleep(0.005)
+        assert not watcher.looking
+    greenlet = gevent.spawn(waiting, watcher, caller[0])
+    caller[1].close()
+    assert isinstance(left(greenlet), CallerGone)
+
+
+def test_a_wait_for_an_upstream_does_not_take_it_for_the_upstreams_own_end(caller: Any) -> None:
+    """CallerGone is an OSError, and those of a socket mean that the other side is gone."""
+    here, upstream = gevent.socket.socketpair()
+    parser = AnswerParser("GET", False)
+
+    def work() -> None:
+        with DisconnectWatcher().watching(caller[0]):
+            Connection(here, 0.0).receive(parser, (PATIENCE * 2, IdleTimeout))
+
+    greenlet = gevent.spawn(work)
+    gevent.sleep(0.03)
+    caller[1].close()
+    assert isinstance(left(greenlet), CallerGone)
+    assert not parser.done
+    here.close()
+    upstream.close()
+
+
+class Silent:
+    """An upstream that says nothing for a while."""
+
+    def read(self, passing: Any = None) -> bytes:
+        gevent.event.Event().wait(PATIENCE * 2)
+        return b""
+
+
+class Quick:
+    def read(self, passing: Any = None) -> bytes:
+        return b"event"
+
+
+def test_a_stream_is_watched_from_event_to_event(caller: Any) -> None:
+    def work() -> None:
+        watching = DisconnectWatcher().watching(caller[0])
+        assert watching.read(Quick()) == b"event"
+        watching.read(Silent())
+
+    greenlet = gevent.spawn(work)
+    gevent.sleep(0.03)
+    caller[1].close()
+    assert isinstance(left(greenlet), CallerGone)
+
+
+def test_between_two_events_nobody_is_woken(caller: Any) -> None:
+    """It may be sending just then, and whoever sends finds out by itself."""
+
+    def work() -> str:
+        watching = DisconnectWatcher().watching(caller[0])
+        watching.read(Quick())
+        caller[1].close()
+        gevent.sleep(0.1)
+        watching.close()
+        return "undisturbed"
+
+    greenlet = gevent.spawn(work)
+    assert left(greenlet) is None
+    assert greenlet.value == "undisturbed"
+
+
+def test_what_was_read_to_its_end_is_watched_no_longer(caller: Any) -> None:
+    watcher = DisconnectWatcher()
+    watching = watcher.watching(caller[0])
+    watching.read(Quick())
+    watching.close()
+    gevent.sleep(0.05)
+    assert not watcher.looking

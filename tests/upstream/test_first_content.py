@@ -1,0 +1,297 @@
+"""What is held back of an answer, and until when."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine import dialects
+from engine.dialects import Dialect
+from engine.upstream.client import failures
+from engine.upstream.first_content import (
+    HELD_BYTES,
+    HELD_EVENTS,
+    ErrorFirst,
+    FirstContent,
+    document_of,
+    is_error_event,
+    open_answer,
+)
+from tests.support.upstreams import EVENTS, JSON, Answer, failure
+
+OPENAI, ANTHROPIC, GEMINI, PLAIN = map(dialects.get, ("openai", "anthropic", "gemini", "plain"))
+MODELS = pytest.mark.parametrize("dialect", [OPENAI, ANTHROPIC, GEMINI], ids=lambda d: d.name)
+
+
+def event(document: Any, name: str = "") -> bytes:
+    data = document if isinstance(document, str) else json.dumps(document)
+    return (f"event: {name}\n" if name else "").encode() + f"data: {data}\n\n".encode()
+
+
+def opened(dialect: Dialect, *pieces: Any, headers: Any = EVENTS) -> tuple[FirstContent, Answer]:
+    answer = Answer(200, headers, pieces)
+    given: Any = answer
+    return open_answer(given, dialect), answer
+
+
+def chunk(**delta: Any) -> bytes:
+    return event({"choices": [{"index": 0, "delta": delta, "finish_reason": None}]})
+
+
+# The events that begin a stream, and the first that a caller sees something of.
+BEGINNINGS = [
+    (
+        OPENAI,
+        [
+            chunk(role="assistant", content="", refusal=None),
+            event({"choices": [], "prompt_filter_results": []}),
+            event({"choices": [{"index": 0, "text": "", "finish_reason": None}]}),
+            b": OPENROUTER PROCESSING\n\n",
+        ],
+        [
+            chunk(content="H"),
+            chunk(role="assistant", content="H"),
+            chunk(reasoning_content="H"),
+            chunk(tool_calls=[{"index": 0}]),
+            chunk(refusal="no"),
+            event({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}),
+            event({"choices": [{"index": 0, "text": "H"}]}),
+            event({"some": "other"}),
+        ],
+    ),
+    (
+        OPENAI,
+        [
+            event({"type": "response.created", "response": {"error": None}}, "response.created"),
+            event({"type": "response.in_progress"}, "response.in_progress"),
+            event({"type": "response.output_item.added"}, "response.output_item.added"),
+            event({"type": "response.content_part.added"}, "response.content_part.added"),
+        ],
+        [
+            event({"type": "response.output_text.delta", "delta": "H"}),
+            event({"type": "response.completed"}),
+            event({"type": "something.new"}),
+        ],
+    ),
+    (
+        ANTHROPIC,
+        [
+            event({"type": "message_start", "message": {}}, "message_start"),
+            event({"type": "content_block_start", "index": 0}, "content_block_start"),
+            event({"type": "ping"}, "ping"),
+            b": hello\n\n",
+        ],
+        [
+            event({"type": "content_block_delta", "delta": {}}, "content_block_delta"),
+            event({"type": "message_delta", "delta": {}}, "message_delta"),
+            event({"type": "new_thing"}, "new_thing"),
+            event({"no": "type"}),
+        ],
+    ),
+    (
+        GEMINI,
+        [
+            event({"usageMetadata": {"promptTokenCount": 3}}),
+            event({"candidates": []}),
+            event({"candidates": [{"content": {"role": "model"}, "index": 0}]}),
+        ],
+        [
+            event({"candidates": [{"content": {"parts": [{"text": "H"}]}}]}),
+            event({"candidates": [{"finishReason": "SAFETY"}]}),
+            event({"promptFeedback": {"blockReason": "SAFETY"}}),
+        ],
+    ),
+]
+CASES = [
+    pytest.param(dialect, beginning, content, id=f"{dialect.name}-{n}-{m}")
+    for n, (dialect, beginning, contents) in enumerate(BEGINNINGS)
+    for m, content in enumerate(contents)
+]
+
+
+@pytest.mark.parametrize(("dialect", "beginning", "content"), CASES)
+def test_a_stream_is_held_until_its_first_content_and_given_out_unchanged(
+    dialect: Dialect, beginning: list[bytes], content: bytes
+) -> None:
+    opening, answer = opened(dialect, *beginning, content, b"data: after\n\n")
+    assert opening.first == b"".join(beginning) + content
+    assert answer.pieces == [b"data: after\n\n"]
+
+
+@pytest.mark.parametrize(("dialect", "beginning", "content"), CASES)
+def test_how_the_bytes_fall_into_reads_changes_nothing(
+    dialect: Dialect, beginning: list[bytes], content: bytes
+) -> None:
+    whole = b"".join(beginning) + content
+    opening, _ = opened(dialect, *[whole[n : n + 7] for n in range(0, len(whole), 7)])
+    assert opening.first == whole
+
+
+@pytest.mark.parametrize(("dialect", "beginning", "content"), CASES)
+def test_a_last_event_without_its_blank_line_counts(
+    dialect: Dialect, beginning: list[bytes], content: bytes
+) -> None:
+    opening, _ = opened(dialect, *beginning, content[:-2])
+    assert opening.first == b"".join(beginning) + content
+
+
+ERRORS = [
+    {"error": {"message": "Overloaded", "code": None}},
+    {"error": {"code": 503, "message": "x", "status": "UNAVAILABLE"}},
+    {"error": "bad data: x"},
+    {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}},
+    {"type": "error", "code": "x", "message": "y"},
+    {"type": "response.failed", "response": {"error": {"message": "x"}}},
+    {"error": {"message": "the data: half\n\nof it"}},
+]
+
+
+@pytest.mark.parametrize("error", ERRORS)
+@pytest.mark.parametrize(("dialect", "beginning", "content"), CASES[::6])
+def test_an_error_before_any_content_is_a_failure(
+    dialect: Dialect, beginning: list[bytes], content: bytes, error: Any
+) -> None:
+    for before in ([], beginning):
+        with pytest.raises(ErrorFirst) as caught:
+            opened(dialect, *before, event(error, "error"))
+        assert caught.value.document == error
+
+
+@pytest.mark.parametrize("error", ERRORS)
+def test_an_error_after_content_is_the_callers_to_see(error: Any) -> None:
+    pieces = chunk(content="H") + event(error)
+    assert opened(OPENAI, pieces)[0].first == pieces
+
+
+@pytest.mark.parametrize(("dialect", "beginning", "content"), CASES[::6])
+def test_an_end_without_content_is_a_failure(
+    dialect: Dialect, beginning: list[bytes], content: bytes
+) -> None:
+    for pieces in ([], beginning, [*beginning, b"data:\n\n"]):
+        with pytest.raises(ErrorFirst) as caught:
+            opened(dialect, *pieces)
+        assert "ended before any content" in caught.value.document["message"]
+
+
+@pytest.mark.parametrize(("dialect", "beginning", "content"), CASES[::6])
+def test_a_cut_before_content_is_a_failure(
+    dialect: Dialect, beginning: list[bytes], content: bytes
+) -> None:
+    with pytest.raises(failures.Truncated):
+        opened(dialect, *beginning, failure(failures.Truncated, answered=True))
+
+
+@MODELS
+def test_no_more_than_so_many_events_are_held(dialect: Dialect) -> None:
+    beginning = next(b for d, b, _ in BEGINNINGS if d is dialect)[0]
+    opening, answer = opened(dialect, *[beginning] * 100)
+    assert opening.first == beginning * HELD_EVENTS
+    assert len(answer.pieces) == 100 - HELD_EVENTS
+
+
+def test_no_more_than_so_many_bytes_are_held() -> None:
+    large = event({"choices": [], "x": "y" * 40_000})
+    opening, answer = opened(OPENAI, *[large] * 5)
+    assert HELD_BYTES < len(opening.first) <= HELD_BYTES + len(large)
+    assert len(answer.pieces) == 3
+
+
+@MODELS
+@pytest.mark.parametrize("status", [200, 201])
+def test_a_page_in_place_of_an_answer_is_a_failure(dialect: Dialect, status: int) -> None:
+    answer: Any = Answer(status, [("content-type", "Text/HTML; charset=x")], [b"<html>"])
+    with pytest.raises(ErrorFirst):
+        open_answer(answer, dialect)
+
+
+@MODELS
+def test_what_is_no_stream_waits_for_its_first_bytes_alone(dialect: Dialect) -> None:
+    first = json.dumps({"id": 1, "error": {"message": "x"}}).encode()
+    opening, answer = opened(dialect, first, b"more", headers=JSON)
+    assert (opening.first, opening.cleaner, answer.pieces) == (first, None, [b"more"])
+
+
+def test_a_plain_api_is_never_looked_into() -> None:
+    raw = b"\xef\xbb\xbfid: 1\r\n" + event({"error": "x"})
+    opening, _ = opened(PLAIN, raw)
+    assert (opening.first, opening.cleaner) == (raw, None)
+    assert opened(PLAIN)[0].first == b""
+    assert opened(PLAIN, b"<html>", headers=[("content-type", "text/html")])[0].first == b"<html>"
+
+
+@pytest.mark.parametrize(
+    ("text", "document"),
+    [
+        (b'data: {"a": 1}', {"a": 1}),
+        (b'event: x\ndata: {"a": 1}', {"a": 1}),
+        (b'data: {"a":\ndata: 1}', {"a": 1}),
+        (b'data: {"a": "data: 1"}', {"a": "data: 1"}),
+        (b"data: [DONE]", None),
+        (b": comment", None),
+        (b"data: " + b"[" * 5000, None),
+        (b"data: \xff", None),
+    ],
+)
+def test_an_event_has_a_document(text: bytes, document: Any) -> None:
+    assert document_of(text) == document
+
+
+KEYS = ["type", "error", "choices", "delta", "text", "finish_reason", "role", "x"]
+KEYS += ["candidates", "content", "parts", "finishReason", "promptFeedback"]
+ANY = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(KEYS),
+            inner,
+            max_size=4,
+        )
+    ),
+    max_leaves=12,
+)
+
+
+@given(ANY)
+def test_nothing_that_an_upstream_says_breaks_the_reading(document: Any) -> None:
+    is_error_event(document)
+    for name in dialects.names():
+        dialects.get(name).has_content(document)
+
+
+# A stream that is silent before it says anything.
+
+
+def beginning(dialect: Dialect, beat: float | None, *pieces: Any) -> tuple[bytes, list[Any]]:
+    answer = Answer(200, EVENTS, pieces)
+    given: Any = answer
+    return open_answer(given, dialect, beat).first, list(answer.pieces)
+
+
+@pytest.mark.parametrize(
+    ("dialect", "held", "sign"),
+    [
+        (OPENAI, chunk(role="assistant", content=""), b": keep-alive\n\n"),
+        (
+            ANTHROPIC,
+            event({"type": "message_start"}, "message_start"),
+            b'event: ping\ndata: {"type":"ping"}\n\n',
+        ),
+    ],
+    ids=["openai", "anthropic"],
+)
+def test_silence_before_content_begins_the_stream_with_a_sign_of_life(
+    dialect: Dialect, held: bytes, sign: bytes
+) -> None:
+    first, left = beginning(dialect, 10.0, held, 25.0, b"data: 2\n\n")
+    assert first == held + sign
+    assert left[-1] == b"data: 2\n\n"
+
+
+def test_without_a_heartbeat_silence_is_waited_out() -> None:
+    held, said = chunk(role="assistant", content=""), chunk(content="H")
+    assert beginning(OPENAI, None, held, 25.0, said) == (held + said, [])

@@ -1,0 +1,176 @@
+"""Which model is asked for, whether the caller may, and what serves it."""
+
+import json
+
+import pytest
+
+from engine.config import model
+from engine.config.model_operations import ModelOperation, ModelOperations
+from engine.exchange.body import Body
+from engine.exchange.exchange import MISSING, Exchange, Response
+from engine.exchange.services import Services
+from engine.spec import expression
+from engine.upstream.catalog import catalog
+from engine.upstream.select_model import select
+from engine.values.caller import Caller
+from engine.values.errors import GatewayError
+from tests.support.upstreams import Client, upstream
+
+CHAT, EMBED = ModelOperation("openai.chat", "openai"), ModelOperation("openai.embed", "openai")
+MESSAGES = ModelOperation("anthropic.messages", "anthropic")
+DIALECTS = {"c": "anthropic", "d": "", "e": "anthropic"}
+UPSTREAMS = {name: upstream(Client(), name=name, dialect=DIALECTS.get(name, "openai"))
+             for name in ("a", "b", "c", "d", "e", "f", "g", "wild")}  # fmt: skip
+
+
+def entry(name, *upstreams, fallback=(), operations=()):
+    to = tuple(model.Target(one, "", 1.0, ()) for one in upstreams)
+    return model.Model(name, to, fallback, name, "me", 0, (), operations)
+
+
+MODELS = {
+    one.name: one
+    for one in (
+        entry("gpt-4o", "a", fallback=("other", "embedding")),
+        entry("other", "b"),
+        entry("gpt-*", "wild"),
+        entry("claude", "c"),
+        entry("any", "d"),
+        entry("both", "e", "f"),
+        entry("org/m:x", "g"),
+        entry("embedding", "g", operations=("openai.emb*",)),
+        entry("narrow", "a", fallback=("other",), operations=("openai.embed",)),
+    )
+}
+OPERATIONS = ModelOperations(MODELS, UPSTREAMS, (CHAT, EMBED, MESSAGES))
+CATALOG = catalog(MODELS, UPSTREAMS)
+
+
+def call(name=MISSING, default="", caller=None, operation=CHAT, text=None, also=()):
+    value = {} if name is MISSING else {"model": name}
+    body = text if text is not None else json.dumps(value).encode()
+    exchange = Exchange("POST", "/", "", {}, media_type="application/json")
+    exchange.body, exchange.value, exchange.caller = Body(body), json.loads(body), caller
+    if name is not MISSING:
+        assert exchange.value["model"] == name
+    stage = select(
+        expression.parse("$request.body#/model"),
+        [expression.parse(place) for place in also],
+        default,
+        operation,
+        OPERATIONS,
+        CATALOG,
+        Services(dice=lambda: 0),
+    )
+    stage(exchange, lambda given: Response(200, []))
+    return exchange
+
+
+def refused(*args, **more):
+    with pytest.raises(GatewayError) as raised:
+        call(*args, **more)
+    assert raised.value.param == "model"
+    return raised.value
+
+
+def upstreams(exchange):
+    return [found.upstream.name for found in exchange.targets]
+
+
+@pytest.mark.parametrize(
+    ("model", "names"),
+    [
+        ("gpt-4o", ["a", "b"]),
+        ("gpt-5", ["wild"]),
+        ("any", ["d"]),
+        ("org/m:x", ["g"]),
+        ("both", ["f"]),
+        ("other", ["b"]),
+    ],
+)
+def test_a_model_has_the_targets_that_take_the_operation(model, names):
+    exchange = call(model)
+    assert (exchange.model, upstreams(exchange)) == (model, names)
+
+
+def test_the_place_of_the_model_in_the_body_is_kept():
+    exchange = call("gpt-4o", text=b'{"x": 1, "model" : "gpt-4o"}')
+    assert exchange.model_at == (19, 27)
+
+
+@pytest.mark.parametrize("model", [MISSING, None, ""])
+def test_without_a_model_the_default_is_meant_or_it_is_missing(model):
+    assert call(model, default="gpt-4o").model == "gpt-4o"
+    error = refused(model)
+    assert (error.status, error.code) == (400, "missing_required_parameter")
+
+
+@pytest.mark.parametrize("model", [7, True, ["gpt-4o"], {"a": 1}, 1.5])
+def test_a_model_that_is_no_name_is_refused(model):
+    error = refused(model, default="gpt-4o")
+    assert (error.status, error.code) == (400, "invalid_type")
+
+
+def test_an_unknown_model_is_404_with_the_near_one():
+    error = refused("claud")
+    assert (error.status, error.code) == (404, "model_not_found")
+    assert "Did you mean 'claude'?" in error.message
+
+
+@pytest.mark.parametrize("model", ["gpt-4o", "nothing-like-it"])
+def test_a_model_the_caller_may_not_use_is_403_whether_it_exists_or_not(model):
+    error = refused(model, caller=Caller("a", ("claude",)))
+    assert (error.status, error.code) == (403, "model_not_allowed")
+
+
+def test_no_model_is_suggested_that_the_caller_may_not_use():
+    error = refused("claud", caller=Caller("a", ("claud", "gpt*")))
+    assert (error.status, "claude" in error.message) == (404, False)
+
+
+def test_the_rights_of_a_caller_hold_for_the_default_too():
+    assert refused(default="gpt-4o", caller=Caller("a", ())).status == 403
+
+
+def test_rights_are_checked_on_the_name_that_was_asked_for():
+    assert call("gpt-5", caller=Caller("a", ("gpt-5",))).model == "gpt-5"
+    assert refused("gpt-6", caller=Caller("a", ("gpt-5",))).status == 403
+
+
+def test_a_fallback_takes_only_the_operations_it_has():
+    assert upstreams(call("gpt-4o", operation=EMBED)) == ["a", "b", "g"]
+    assert upstreams(call("gpt-4o", operation=CHAT)) == ["a", "b"]
+
+
+@pytest.mark.parametrize("operation", [CHAT, MESSAGES])
+@pytest.mark.parametrize("times", [1, 2])
+def test_another_operation_of_a_model_is_404_and_says_what_it_can_do(operation, times):
+    for _ in range(times):
+        error = refused("narrow", operation=operation)
+    assert (error.status, error.code) == (404, "model_not_found")
+    assert error.message == (
+        f"The model 'narrow' cannot be asked for {operation.id}; it has openai.embed."
+    )
+
+
+def test_a_model_of_another_dialect_is_404_and_says_what_it_can_do():
+    error = refused("claude")
+    assert error.status == 404
+    assert "anthropic.messages" in error.message
+
+
+def test_an_endless_name_is_cut_in_the_message():
+    assert len(refused("x" * 100_000).message) < 500
+    assert len(refused("x" * 100_000, caller=Caller("a", ())).message) < 500
+
+
+def test_a_repeated_key_is_refused_even_when_both_say_the_same():
+    error = refused("gpt-4o", text=b'{"model":"gpt-4o","model":"gpt-4o"}')
+    assert (error.status, error.code) == (400, "invalid_value")
+
+
+@pytest.mark.parametrize("text", [b'[{"prompt": "x"}]', b"null", b'"text"', b"5"])
+def test_a_default_is_written_into_nothing_but_an_object(text):
+    with pytest.raises(GatewayError) as raised:
+        call(default="gpt-4o", text=text)
+    assert (raised.value.status, raised.value.param) == (400, "model")

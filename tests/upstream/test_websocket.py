@@ -1,0 +1,155 @@
+"""The last handler of a WebSocket's route: from the upstream's 101 to the end of the session."""
+
+from __future__ import annotations
+
+import io
+import logging
+from typing import Any
+
+import gevent
+import orjson
+import pytest
+
+from engine import dialects
+from engine.exchange.exchange import Exchange, Response
+from engine.relay.websocket.session import SessionLimits
+from engine.relay.websocket.sessions import Sessions
+from engine.upstream.websocket import converse
+from engine.values.errors import CallerGone, GatewayError
+from tests.support.frames import KEY, Peer, accept, frame
+from tests.support.session import PATIENCE, pair
+
+OPENAI = dialects.get("openai")
+ENVIRON = {
+    "REQUEST_METHOD": "GET",
+    "SERVER_PROTOCOL": "HTTP/1.1",
+    "HTTP_UPGRADE": "websocket",
+    "HTTP_CONNECTION": "Upgrade",
+    "HTTP_SEC_WEBSOCKET_VERSION": "13",
+    "HTTP_SEC_WEBSOCKET_KEY": KEY,
+}
+
+
+class Switched:
+    """An upstream's answer of 101 on a socket."""
+
+    def __init__(self, sock: Any, leftover: bytes = b"") -> None:
+        self.sock, self.leftover = sock, leftover
+
+    def detach(self) -> tuple[Any, bytes]:
+        return self.sock, self.leftover
+
+
+class Setting:
+    """An exchange whose caller and upstream a test plays; `run` is its handler at work."""
+
+    def __init__(
+        self, leftover: bytes = b"", early: bytes = b"", limits: SessionLimits | None = None
+    ):
+        ours, self.caller = pair()
+        self.sock, self.upstream = pair()
+        unreader = type("Unreader", (), {"take_buffered": lambda self: early})()
+        reader = type("Reader", (), {"unreader": unreader})()
+        body = type("Body", (), {"reader": reader})()
+        environ = {**ENVIRON, "gunicorn.socket": ours, "wsgi.input": body}
+        self.ours = ours
+        self.exchange = Exchange("GET", "/", "", environ, "req_1", dialect=OPENAI)
+        self.sessions = Sessions()
+
+        def forward(exchange: Exchange) -> Response:
+            exchange.upgrade.answer = Switched(self.sock, leftover)
+            return Response(101, [("x-hint", "yes")])
+
+        self.handler = converse(forward, OPENAI, limits or SessionLimits(), self.sessions)
+
+    def run(self) -> Any:
+        def work() -> CallerGone:
+            with pytest.raises(CallerGone) as raised:
+                self.handler(self.exchange)
+            self.ours.close()
+            return raised.value
+
+        return gevent.spawn(work)
+
+    def head(self) -> tuple[bytes, Peer]:
+        data = b""
+        while b"\r\n\r\n" not in data:
+            data += self.caller.recv(65_536)
+        head, _, rest = data.partition(b"\r\n\r\n")
+        return head, Peer(self.caller, client=True, first=rest)
+
+
+def test_a_session_from_its_beginning_to_its_end():
+    usage = {"input_tokens": 1, "output_tokens": 2, "total_tokens": 3}
+    done = orjson.dumps({"type": "response.done", "response": {"usage": usage}})
+    setting = Setting(leftover=frame(1, b"{}"), early=frame(1, b"early", mask=b"abcd"))
+    running = setting.run()
+    head, caller = setting.head()
+    assert head.startswith(b"HTTP/1.1 101 ")
+    assert f"Sec-WebSocket-Accept: {accept(KEY)}".encode() in head
+    assert b"\r\nx-hint: yes\r\nx-request-id: req_1" in head
+    upstream = Peer(setting.upstream, client=False)
+    assert caller.next().data == b"{}"
+    assert upstream.next().data == b"early"
+    for _ in range(2):
+        upstream.send(1, done)
+        assert caller.next().data == done
+    caller.close(1000)
+    assert upstream.closed() == (1000, "")
+    upstream.close(1000)
+    setting.upstream.close()
+    assert caller.closed() == (1000, "")
+    caller.sock.close()
+    running.get(timeout=PATIENCE)
+    traffic = setting.exchange.traffic
+    assert (traffic.sent.messages, traffic.sent.bytes) == (1, 5)
+    assert traffic.received.messages == 3
+    assert traffic.usage.input + traffic.usage.output == 6
+    assert (traffic.code, traffic.outcome) == (1000, "complete")
+    assert len(setting.sessions) == 0
+    assert setting.sock.fileno() == -1
+
+
+def test_the_upstream_is_let_go_when_the_caller_left_before_the_upgrade():
+    setting = Setting()
+    setting.ours.close()
+    with pytest.raises(CallerGone):
+        setting.handler(setting.exchange)
+    assert setting.sock.fileno() == -1
+    assert setting.exchange.traffic is None
+
+
+def test_what_fails_in_a_session_is_logged_and_cuts_it(caplog):
+    setting = Setting()
+
+    def fail(session):
+        raise RuntimeError("a fault of ours")
+
+    setting.sessions.run = fail
+    with caplog.at_level(logging.ERROR), pytest.raises(CallerGone):
+        setting.handler(setting.exchange)
+    assert "req_1 failed in its session" in caplog.text
+    assert setting.sock.fileno() == -1
+
+
+def test_a_refusal_of_the_upstream_is_answered_as_it_is():
+    refusal = Response(404, [], b"{}")
+    handler = converse(lambda exchange: refusal, OPENAI, SessionLimits(), Sessions())
+    exchange = Exchange("GET", "/", "", {**ENVIRON, "gunicorn.socket": object()})
+    assert handler(exchange) is refusal
+
+
+def test_no_upstream_is_asked_for_a_request_that_does_not_ask_rightly():
+    def forward(exchange: Exchange) -> Response:
+        raise AssertionError("asked")
+
+    handler = converse(forward, OPENAI, SessionLimits(compression=True), Sessions())
+    for change, status in (
+        ({"HTTP_UPGRADE": ""}, 426),
+        ({"HTTP_SEC_WEBSOCKET_KEY": ""}, 400),
+        ({"HTTP_SEC_WEBSOCKET_EXTENSIONS": ";"}, 400),
+        ({"wsgi.input": io.BytesIO()}, 501),  # no server that lets go of its socket
+    ):
+        with pytest.raises(GatewayError) as raised:
+            handler(Exchange("GET", "/", "", {**ENVIRON, **change}))
+        assert raised.value.status == status

@@ -1,0 +1,137 @@
+"""Encoded answers, decoded within bounds."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine import dialects
+from engine.metering.readers import reader
+from engine.relay.sse import Cleaner
+from engine.values.content_coding import (
+    MOST,
+    Undecodable,
+    decoded,
+    decoder,
+)
+from engine.values.usage import NOTHING, Usage
+
+
+def raw(data: bytes) -> bytes:
+    made = zlib.compressobj(wbits=-15)
+    return made.compress(data) + made.flush()
+
+
+FORMS: list[tuple[str, Callable[[bytes], bytes]]] = [
+    ("gzip", gzip.compress),
+    ("x-gzip", gzip.compress),
+    (" GZIP ", gzip.compress),
+    ("deflate", zlib.compress),
+    ("deflate", raw),
+]
+EVERY = pytest.mark.parametrize(("encoding", "pack"), FORMS)
+
+
+@EVERY
+@given(data=st.binary(max_size=2_000), size=st.integers(2, 50))
+def test_any_pieces_decode_to_the_same(
+    encoding: str, pack: Callable[[bytes], bytes], data: bytes, size: int
+) -> None:
+    packed, reads = pack(data), decoder(encoding)
+    assert reads is not None
+    pieces = [packed[at : at + size] for at in range(0, len(packed), size)]
+    assert b"".join(text for piece in pieces for text in reads.feed(piece)) == data
+    assert decoded(encoding, packed) == data
+
+
+def test_several_members_and_padding() -> None:
+    packed = gzip.compress(b"one ") + gzip.compress(b"two")
+    assert decoded("gzip", packed) == b"one two"
+    assert decoded("gzip", packed + b"\0" * 10) == b"one two"
+
+
+@pytest.mark.parametrize("encoding", ["", "identity"])
+def test_what_is_not_encoded_stays(encoding: str) -> None:
+    assert decoded(encoding, b"x") == b"x"
+
+
+@pytest.mark.parametrize(
+    ("encoding", "data"),
+    [
+        ("br", b"x"),
+        ("zstd", b"x"),
+        ("gzip, gzip", b"x"),
+        ("gzip", b"not gzip"),
+        ("gzip", gzip.compress(b"x" * 100)[:-12]),
+        ("deflate", b"\xff\xff\xff"),
+    ],
+)
+def test_what_cannot_be_decoded_is_none(encoding: str, data: bytes) -> None:
+    assert decoded(encoding, data) is None
+
+
+def test_a_bomb_is_given_up_at_the_bound() -> None:
+    bomb = gzip.compress(b"\0" * (MOST + 1))
+    reads, pieces = decoder("gzip"), []
+    assert reads is not None
+    with pytest.raises(Undecodable):
+        pieces.extend(map(len, reads.feed(bomb)))
+    assert 0 < sum(pieces) <= MOST
+    assert decoded("gzip", bomb) is None
+
+
+# Counting.
+
+OPENAI, ANTHROPIC, GEMINI = map(dialects.get, ("openai", "anthropic", "gemini"))
+SAID = b'"usage":{"prompt_tokens":3,"completion_tokens":5,"total_tokens":8}'
+CHAT = b'{"choices":[{"message":{"content":"hi"}}],' + SAID + b"}"
+STREAM = (
+    b'data: {"choices":[{"delta":{"content":"hi"}}]}\r\n\r\n'
+    b'data: {"choices":[],' + SAID + b"}\r\n\r\n"
+    b"data: [DONE]\r\n\r\n"
+)
+MESSAGES = (
+    b"event: message_start\n"
+    b'data: {"type":"message_start","message":{"usage":{"input_tokens":3}}}\n\n'
+    b'event: message_delta\ndata: {"type":"message_delta","usage":{"output_tokens":5}}\n\n'
+)
+GENERATED = b'data: {"usageMetadata":{"promptTokenCount":3,"candidatesTokenCount":5}}\n\n'
+ANSWERS = {
+    "chat": (OPENAI, "application/json", CHAT),
+    "chat stream": (OPENAI, "text/event-stream", STREAM),
+    "messages stream": (ANTHROPIC, "text/event-stream", MESSAGES),
+    "gemini stream": (GEMINI, "text/event-stream", GENERATED),
+}
+
+
+@EVERY
+@pytest.mark.parametrize("kind", ANSWERS)
+@pytest.mark.parametrize("size", [2, 50, 10_000])
+def test_an_encoded_answer_is_counted_as_it_is_without_encoding(
+    encoding: str, pack: Callable[[bytes], bytes], kind: str, size: int
+) -> None:
+    dialect, media_type, body = ANSWERS[kind]
+    packed, passing = pack(body), reader(dialect.meter, media_type, encoding, Cleaner().feed)
+    for at in range(0, len(packed), size):
+        passing.feed(packed[at : at + size])
+    assert passing.told() == Usage(3, 5, source="upstream")
+    assert passing.size == len(packed)
+
+
+def test_a_bomb_counts_as_far_as_it_was_read() -> None:
+    passing = reader(OPENAI.meter, "text/event-stream", "gzip", Cleaner().feed)
+    passing.feed(gzip.compress(STREAM + b": \n\n" * (MOST // 4)))
+    assert passing.told() == Usage(3, 5, source="upstream")
+
+
+def test_what_is_not_as_it_says_is_estimated() -> None:
+    passing = reader(OPENAI.meter, "application/json", "gzip")
+    passing.feed(CHAT)
+    passing.feed(CHAT)
+    assert passing.told() is None
+    assert passing.complete(NOTHING).source == "estimated"

@@ -1,0 +1,65 @@
+"""How many callers fit into a process's file descriptors."""
+
+import errno
+import resource
+
+import pytest
+
+from engine.values import file_descriptors
+
+
+@pytest.fixture
+def limit(monkeypatch):
+    """The process's soft and hard limit, and the lowest descriptor that is free."""
+    state = {"soft": 1024, "hard": 4096, "lowest": 24}
+    monkeypatch.setattr(resource, "getrlimit", lambda kind: (state["soft"], state["hard"]))
+    monkeypatch.setattr(
+        resource, "setrlimit", lambda kind, pair: state.update(soft=pair[0], hard=pair[1])
+    )
+    monkeypatch.setattr("os.open", lambda *_: state["lowest"])
+    monkeypatch.setattr("os.close", lambda number: None)
+    return state
+
+
+@pytest.mark.parametrize(
+    ("soft", "hard", "connections", "after"),
+    [
+        (1024, 100_000, 10_000, 20_256),
+        (1024, 4096, 10_000, 4096),
+        (1024, resource.RLIM_INFINITY, 10_000, 20_256),
+        (50_000, 100_000, 10_000, 50_000),  # never lowered
+        (resource.RLIM_INFINITY, resource.RLIM_INFINITY, 10_000, resource.RLIM_INFINITY),
+        (64, 64, 10_000, 64),
+    ],
+)
+def test_the_soft_limit_is_raised_to_what_the_connections_need(
+    limit, soft, hard, connections, after
+):
+    limit.update(soft=soft, hard=hard)
+    file_descriptors.raise_limit(connections)
+    assert (limit["soft"], limit["hard"]) == (after, hard)
+
+
+@pytest.mark.parametrize("soft", [64, 128, 1024, 20_256])
+def test_each_caller_has_a_descriptor_for_its_upstream_and_some_are_left(limit, soft):
+    limit["soft"] = soft
+    callers, others = file_descriptors.room()
+    assert callers > 0
+    assert 24 + 2 * callers + others <= soft
+    assert others >= 16
+
+
+def test_what_the_default_limit_is_raised_to_is_enough_for_all_connections(limit):
+    limit.update(hard=100_000)
+    file_descriptors.raise_limit(10_000)
+    assert file_descriptors.room()[0] >= 10_000
+
+
+def test_where_there_is_hardly_anything_there_is_room_for_one(limit):
+    limit.update(soft=26)
+    assert file_descriptors.room()[0] == 1
+
+
+def test_only_what_more_descriptors_would_mend_is_exhaustion():
+    assert file_descriptors.is_exhausted(OSError(errno.EMFILE, "too many open files"))
+    assert not file_descriptors.is_exhausted(OSError(errno.ECONNREFUSED, "refused"))

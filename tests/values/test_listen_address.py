@@ -1,0 +1,61 @@
+"""Addresses to listen on: which two cannot stand together, and which socket is bound to one."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.values.listen_address import ListenAddress
+
+parse = ListenAddress.parse
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "overlap"),
+    [
+        ("127.0.0.1:9090", "127.0.0.1:9090", True),
+        ("127.0.0.1:9090", "127.0.0.1:9091", False),
+        ("127.0.0.1:9090", "10.0.0.1:9090", False),
+        ("0.0.0.0:9090", "127.0.0.1:9090", True),
+        ("[::]:9090", "127.0.0.1:9090", True),
+        ("localhost:9090", "127.0.0.1:9090", True),
+        ("localhost:9090", "10.0.0.1:9090", False),
+        ("gateway.internal:9090", "127.0.0.1:9090", True),  # it may resolve to that
+        ("[::1]:9090", "127.0.0.1:9090", False),
+        ("127.0.0.1:0", "127.0.0.1:0", False),
+        ("unix:/run/a.sock", "unix:/run/a.sock", True),
+        ("unix:/run/a.sock", "unix:///run/a.sock", True),
+        ("unix:/run/a.sock", "unix:/run/./b/../a.sock", True),
+        ("unix:/run/a.sock", "unix:/run/b.sock", False),
+        ("unix:/run/a.sock", "127.0.0.1:9090", False),
+    ],
+)
+def test_two_addresses_that_cannot_stand_together(one: str, other: str, overlap: bool) -> None:
+    assert parse(one).overlaps(parse(other)) is overlap
+    assert parse(other).overlaps(parse(one)) is overlap
+
+
+@pytest.mark.parametrize(
+    ("address", "name", "bound"),
+    [
+        ("127.0.0.1:9090", ("127.0.0.1", 9090), True),
+        ("localhost:9090", ("127.0.0.1", 9090), True),
+        ("127.0.0.1:9090", ("127.0.0.1", 8080), False),
+        ("127.0.0.1:9090", ("10.0.0.1", 9090), False),
+        ("0.0.0.0:9090", ("10.0.0.1", 9090), True),
+        ("gateway.internal:9090", ("10.0.0.1", 9090), True),
+        ("[::1]:9090", ("::1", 9090, 0, 0), True),
+        ("[0:0::1]:9090", ("::1", 9090, 0, 0), True),
+        ("[fe80::1]:9090", ("fe80::1%eth0", 9090, 0, 2), True),
+        ("127.0.0.1:9090", "/run/a.sock", False),
+        ("unix:/run/a.sock", "/run/a.sock", True),
+        ("unix:/run/a.sock", b"/run/a.sock", True),
+        ("unix:/run//a.sock", "/run/a.sock", True),
+        ("unix:/run/a.sock", "/run/./a.sock", True),
+        ("unix:/run/a.sock", "", False),
+        ("unix:/run/a.sock", ("127.0.0.1", 9090), False),
+    ],
+)
+def test_the_name_of_a_socket_that_is_bound_to_an_address(
+    address: str, name: object, bound: bool
+) -> None:
+    assert parse(address).matches(name) is bound

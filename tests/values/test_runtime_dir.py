@@ -1,0 +1,103 @@
+"""The folder where the processes of a deployment meet."""
+
+import os
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from engine.config.model import Server
+from engine.server.master import settings
+from engine.values import runtime_dir as module
+from engine.values.runtime_dir import (
+    NoWritableFolder,
+    base,
+    prepare,
+    rundir,
+    use_for_temporary_files,
+)
+
+
+def test_it_is_the_same_for_the_same_config_however_it_is_named(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert rundir(Path("gateway.yaml")) == rundir(tmp_path / "gateway.yaml")
+    assert rundir(tmp_path / "gateway.yaml") != rundir(tmp_path / "other.yaml")
+
+
+def test_it_is_made_for_this_user_alone(tmp_path):
+    prepare(tmp_path / "here")
+    prepare(tmp_path / "here")
+    assert os.stat(tmp_path / "here").st_mode & 0o777 == 0o700
+
+
+@pytest.mark.parametrize("mode", [0o755, 0o770])
+def test_one_that_others_can_enter_is_refused(tmp_path, mode):
+    (tmp_path / "open").mkdir()
+    (tmp_path / "open").chmod(mode)
+    with pytest.raises(PermissionError, match="closed to others"):
+        prepare(tmp_path / "open")
+
+
+def test_a_link_is_refused(tmp_path):
+    (tmp_path / "real").mkdir(mode=0o700)
+    (tmp_path / "link").symlink_to("real")
+    with pytest.raises(PermissionError):
+        prepare(tmp_path / "link")
+
+
+@pytest.fixture
+def folders(tmp_path, monkeypatch):
+    """The folders that could be written, none of which can."""
+    writable = set()
+    monkeypatch.setattr(module, "_SHARED", tmp_path / "shm")
+    monkeypatch.setattr("os.access", lambda path, mode: str(path) in writable)
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    monkeypatch.setattr(tempfile, "_candidate_tempdir_list", lambda: [str(tmp_path / "gone")])
+    for name in ("RUNTIME_DIRECTORY", "XDG_RUNTIME_DIR"):
+        monkeypatch.delenv(name, raising=False)
+
+    def add(name):
+        folder = tmp_path / name
+        folder.mkdir()
+        writable.add(str(folder))
+        return folder
+
+    return add
+
+
+def test_memory_comes_first_then_temporary_files_then_what_systemd_gives(folders, monkeypatch):
+    with pytest.raises(NoWritableFolder):
+        base()
+    given = folders("run")
+    monkeypatch.setenv("RUNTIME_DIRECTORY", str(given))
+    assert base() == given
+    temporary = folders("tmp")
+    monkeypatch.setattr(tempfile, "_candidate_tempdir_list", lambda: [str(temporary)])
+    assert base() == temporary
+    shared = folders("shm")
+    assert base() == shared
+
+
+def test_where_nothing_can_be_written_one_sentence_says_what_is_needed(folders):
+    with pytest.raises(NoWritableFolder, match=r"mount a tmpfs .* /dev/shm or /tmp .* TMPDIR$"):
+        rundir(Path("gateway.yaml"))
+
+
+def test_without_a_temporary_folder_large_bodies_go_where_runtime_files_are(folders):
+    shared = folders("shm")
+    use_for_temporary_files()
+    with tempfile.TemporaryFile() as file:
+        assert os.readlink(f"/proc/self/fd/{file.fileno()}").startswith(str(shared))
+
+
+def test_a_temporary_folder_that_can_be_written_is_used(folders, monkeypatch):
+    folders("shm")
+    temporary = folders("tmp")
+    monkeypatch.setattr(tempfile, "_candidate_tempdir_list", lambda: [str(temporary)])
+    use_for_temporary_files()
+    assert tempfile.gettempdir() == str(temporary)
+
+
+def test_workers_show_that_they_live_in_memory_and_not_on_a_disk(folders):
+    shared = folders("shm")
+    assert settings(Server())["worker_tmp_dir"] == str(shared)

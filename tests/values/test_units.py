@@ -1,0 +1,118 @@
+"""Durations and sizes."""
+
+import re
+import socket
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.values.units import (
+    DURATION,
+    LONGEST,
+    SIZE,
+    seconds,
+    size,
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("250ms", 0.25),
+        ("3s", 3),
+        ("10m", 600),
+        ("1h", 3600),
+        ("90d", 7776000),
+        ("1.5s", 1.5),
+        ("0s", 0),
+    ],
+)
+def test_a_duration_is_read_in_seconds(text, expected):
+    assert seconds(text) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("0B", 0),
+        ("512KB", 512_000),
+        ("25MB", 25_000_000),
+        ("1GB", 10**9),
+        ("1KiB", 1024),
+        ("1.5MiB", 1_572_864),
+        ("1GiB", 2**30),
+    ],
+)
+def test_a_size_is_read_in_bytes(text, expected):
+    assert size(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "3",
+        "s",
+        "3 s",
+        "-3s",
+        "+3s",
+        "3S",
+        "3sec",
+        "3s3",
+        ".5s",
+        "1.s",
+        "1e3s",
+        " 3s",
+        "3s\n",
+        "٣s",
+    ],
+)
+def test_anything_else_is_no_duration(text):
+    with pytest.raises(ValueError, match="is not a duration like"):
+        seconds(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "3", "MB", "3 MB", "-3MB", "3mb", "3M", "3kB", "1.MB", ".5MB", "3MB\n", "3MBs"]
+)
+def test_anything_else_is_no_size(text):
+    with pytest.raises(ValueError, match="is not a size like"):
+        size(text)
+
+
+def test_an_absurd_number_is_refused_and_never_another_exception():
+    with pytest.raises(ValueError):
+        size("9" * 400 + "MB")
+    with pytest.raises(ValueError):
+        seconds("9" * 400 + "d")
+
+
+@given(st.integers(0, 10**9 - 1), st.sampled_from(["ms", "s", "m", "h", "d"]))
+def test_every_whole_number_with_a_unit_is_a_duration(number, unit):
+    expected = min(number * seconds(f"1{unit}"), LONGEST)
+    assert seconds(f"{number}{unit}") == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("text", ["999999999d", "999999999h", "36501d"])
+def test_a_duration_is_never_more_than_a_timer_can_hold(text):
+    assert seconds(text) == LONGEST
+    with socket.socket() as sock:
+        sock.settimeout(seconds(text))
+
+
+@given(st.integers(0, 10**9), st.sampled_from(["B", "KB", "MB", "GB", "KiB", "MiB", "GiB"]))
+def test_every_whole_number_with_a_unit_is_a_size(number, unit):
+    assert size(f"{number}{unit}") == number * size(f"1{unit}")
+
+
+@given(st.text(alphabet="0123456789.smhdKMGiB \n", max_size=8))
+def test_the_patterns_say_what_is_read(text):
+    for pattern, read in ((DURATION, seconds), (SIZE, size)):
+        try:
+            read(text)
+            good = True
+        except ValueError:
+            good = False
+        # JSON Schema's `$`, unlike Python's, does not match before a final line end.
+        assert good == bool(re.search(pattern.replace("$", r"\Z"), text))

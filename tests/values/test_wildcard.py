@@ -1,0 +1,31 @@
+"""Names with `*` in them."""
+
+import pytest
+
+from engine.values.wildcard import matches
+
+
+@pytest.mark.parametrize(
+    ("name", "pattern", "expected"),
+    [
+        ("gpt-4o", "gpt-4o", True),
+        ("gpt-4o", "gpt-4*", True),
+        ("gpt-4", "gpt-4*", True),
+        ("gpt-5", "gpt-4*", False),
+        ("a/b:c", "*:c", True),
+        ("abc", "a*b*c", True),
+        ("acb", "a*b*c", False),
+        ("m[1]", "m[1]", True),
+        ("m1", "m[1]", False),
+        ("gpt-4o", "gpt-4?", False),
+        ("a\nb", "a*", True),
+        ("anything", "*", True),
+    ],
+)
+def test_only_the_star_is_special(name, pattern, expected):
+    assert matches(name, pattern) is expected
+
+
+def test_no_name_makes_it_go_back_and_forth():
+    """With several stars and a name of a megabyte this is done at once, or the timeout ends it."""
+    assert not matches("fam/" + "a/" * 500_000, "fam/*/*/*:free")
