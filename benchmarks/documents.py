@@ -27,8 +27,8 @@ from benchmarks.chat import BODY, CHAT
 from engine.app.build import build
 from engine.offline.rehearsal.observation import Answers, Sent
 from engine.offline.rehearsal.stand_ins import recorder
-from engine.plan import make
-from engine.plan.make import Planned
+from engine.plan.make import make_plan
+from engine.plan.route import PlanResult
 from engine.source.isolated import give_back
 from engine.spec.request_bodies import check
 from engine.values.caller import digest
@@ -49,7 +49,7 @@ routes:
 def ready(folder: Path) -> None:
     """Plan and build, and say what it took: in a process of its own."""
     began = time.process_time()
-    planned = make.make(folder / "gateway.yaml", os.environ)
+    planned = make_plan(folder / "gateway.yaml", os.environ)
     assert planned.plan is not None, planned.findings.errors[:5]
     give_back()
     middle = time.process_time()
@@ -73,7 +73,7 @@ def reloaded(folder: Path, times: int = 20) -> None:
     text = document.read_text()
     for number in range(times + 1):
         document.write_text(text.replace("title: ", f"title: {number} ", 1))
-        planned = make.make(folder / "changing.gateway.yaml", os.environ)
+        planned = make_plan(folder / "changing.gateway.yaml", os.environ)
         assert planned.plan is not None, planned.findings.errors[:5]
         held = planned.plan
         del planned
@@ -109,7 +109,7 @@ def per_call(call: Callable[[], object], rounds: int = 7, calls: int = 2000) -> 
 
 
 def chat(folder: Path) -> None:
-    planned = make.make(folder / "gateway.yaml", {"XDG_CACHE_HOME": str(folder / "cache")})
+    planned = make_plan(folder / "gateway.yaml", {"XDG_CACHE_HOME": str(folder / "cache")})
     rule = planned.specifications["openai"].operations["createChatCompletion"].bodies.rules
     rule_of = rule["application/json"]
     both = per_call(lambda: check(rule_of, orjson.loads(BODY)))
@@ -150,7 +150,7 @@ def requests(folders: dict[int, Path]) -> None:
     """A request from the application's door to the upstream's client, which answers by itself."""
     calls = {}
     for count, folder in folders.items():
-        planned = make.make(folder / "gateway.yaml", {"XDG_CACHE_HOME": str(folder / "cache")})
+        planned = make_plan(folder / "gateway.yaml", {"XDG_CACHE_HOME": str(folder / "cache")})
         calls[count] = _call(planned, count // 2)
     found = {count: float("inf") for count in calls}
     for _ in range(15):  # in turns, so that whatever else the machine does falls on both
@@ -160,7 +160,7 @@ def requests(folders: dict[int, Path]) -> None:
         print(f"{f'a request among {count:,} routes':28}{best:.1f} us")
 
 
-def _call(planned: Planned, number: int) -> Callable[[], object]:
+def _call(planned: PlanResult, number: int) -> Callable[[], object]:
     sent: list[Sent] = []
     assert planned.plan is not None
     app = build(planned.plan, client=recorder(sent, Answers()))

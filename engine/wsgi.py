@@ -15,7 +15,7 @@ from gunicorn.workers.base import Worker
 
 from engine.app.stores import CannotConnect, prepare
 from engine.edge.router import Application
-from engine.plan import make
+from engine.plan.make import make_plan
 from engine.server.serving import metrics_folder, serving
 from engine.server.shutdown import deadlines
 from engine.server.worker import Worker as Ours
@@ -34,7 +34,7 @@ def load() -> Any:
     A config with errors is printed with all of them, and nothing is served.
     """
     os.register_at_fork(after_in_child=_refuse)
-    planned = make.make(Path(os.environ.get("MODELWAY_CONFIG", "gateway.yaml")), os.environ)
+    planned = make_plan(Path(os.environ.get("MODELWAY_CONFIG", "gateway.yaml")), os.environ)
     if planned.plan is None:
         errors = planned.findings.errors
         sys.stderr.write("\n".join(render(error, planned.texts) for error in errors) + "\n")

@@ -12,7 +12,7 @@ import gevent
 import gevent.socket
 
 from engine.app.stores import prepare
-from engine.plan import make
+from engine.plan.make import make_plan
 from engine.server.master import Gunicorn
 from engine.server.serving import serving
 from engine.server.worker import Worker
@@ -64,7 +64,7 @@ class House:
         shutil.copytree(documents, folder / "openapi")
         file = folder / "gateway.yaml"
         file.write_text(config.format(port=port, digest=digest(TOKEN)))
-        planned = make.make(file, {**os.environ, "XDG_CACHE_HOME": str(folder / "cache")})
+        planned = make_plan(file, {**os.environ, "XDG_CACHE_HOME": str(folder / "cache")})
         assert planned.plan is not None, planned.findings.errors[:5]
         self._kept = [rundir(file), folder_of(os.getpid())]
         prepare(planned.plan.config)

@@ -18,7 +18,7 @@ from engine.edge.visible_models import VisibleModels
 from engine.exchange.exchange import Handler, Stage
 from engine.exchange.pipeline import compose
 from engine.exchange.services import Services
-from engine.plan.make import Plan, Route
+from engine.plan.route import Plan, Route
 from engine.relay.websocket.session import SessionLimits
 from engine.relay.websocket.sessions import Sessions
 from engine.stages.authenticate import authenticate

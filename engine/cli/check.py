@@ -19,8 +19,8 @@ from engine.offline.audit import audit
 from engine.offline.explanations import codes, explanation
 from engine.offline.ignores import Ignores
 from engine.offline.rehearsal.boot import boot
-from engine.plan import make as plan
-from engine.plan.make import Planned
+from engine.plan.make import make_plan
+from engine.plan.route import PlanResult
 from engine.server.trial import try_out
 from engine.source.problem import (
     Findings,
@@ -125,12 +125,12 @@ def _checked(named: Sequence[str], quiet: bool, strict: bool, on_trial: bool) ->
     return Report(kept, every, texts, failed, _colour(), quiet)
 
 
-def _planned(name: str, on_trial: bool) -> Planned:
+def _planned(name: str, on_trial: bool) -> PlanResult:
     with Console(stderr=True).status(Text(f"reading {name}")) as status:  # seen on a terminal only
         if name == "-":
             planned = _planned_from(sys.stdin.buffer.read())
         else:
-            planned = plan.make(Path(name), os.environ)
+            planned = make_plan(Path(name), os.environ)
         for spec, specification in planned.specifications.items():
             status.update(Text(f"holding {spec} against the OpenAPI standard"))
             breaches(specification.library, planned.findings)
@@ -140,7 +140,7 @@ def _planned(name: str, on_trial: bool) -> Planned:
     return planned
 
 
-def _boot(planned: Planned, shown: str) -> None:
+def _boot(planned: PlanResult, shown: str) -> None:
     """Start a plan on trial. What is found then has no place: it is on the disk or elsewhere."""
     trial = try_out(lambda: planned, lambda plan, folder: boot(plan, folder).warning)
     for level, words in ((Level.ERROR, trial.error), (Level.WARNING, trial.warning)):
@@ -148,14 +148,14 @@ def _boot(planned: Planned, shown: str) -> None:
             planned.findings.found.append(Problem(shown, 0, 0, level, "MW322", words))
 
 
-def _planned_from(data: bytes) -> Planned:
+def _planned_from(data: bytes) -> PlanResult:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         message = f"not UTF-8 text (byte {error.start})"
         unreadable = Problem(_STDIN, 0, 0, Level.ERROR, "MW002", message)
-        return Planned(findings=Findings([unreadable]))
-    return plan.make(Path(_STDIN), os.environ, text)
+        return PlanResult(findings=Findings([unreadable]))
+    return make_plan(Path(_STDIN), os.environ, text)
 
 
 def _colour() -> bool:

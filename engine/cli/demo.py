@@ -18,8 +18,8 @@ from engine.app.build import build
 from engine.cli.show import show
 from engine.config.model import Breaker, Model, Server
 from engine.config.telemetry import OFF
-from engine.plan import make
-from engine.plan.make import Plan
+from engine.plan.make import make_plan
+from engine.plan.route import Plan
 from engine.server.master import Gunicorn
 from engine.source import files
 from engine.values.caller import Caller, digest, new_secret
@@ -58,7 +58,7 @@ def _plan(listen: str, mock_port: int, secret: str) -> Plan:
     environ = dict.fromkeys(_KEYS, _CREDENTIAL) | {
         name: f"http://127.0.0.1:{mock_port}{path}" for name, path in _UPSTREAMS.items()
     }
-    planned = make.make(files.CONFIG, environ)
+    planned = make_plan(files.CONFIG, environ)
     if planned.plan is None:
         show(planned.findings.errors, planned)
         sys.exit(1)

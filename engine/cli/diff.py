@@ -13,8 +13,8 @@ from engine.cli.show import show, tally
 from engine.offline.diff.difference import Level
 from engine.offline.diff.formats import as_github, as_json, as_text
 from engine.offline.diff.plans import between
-from engine.plan import make
-from engine.plan.make import Planned
+from engine.plan.make import make_plan
+from engine.plan.route import PlanResult
 
 _FORMATS = {"text": as_text, "json": as_json, "github": as_github}
 
@@ -66,21 +66,21 @@ def _file(path: Path) -> Path:
     return path / "gateway.yaml" if os.path.isdir(path) else path
 
 
-def _piped(old: Path, beside: Path) -> Planned:
+def _piped(old: Path, beside: Path) -> PlanResult:
     """A config without its files, as if it stood beside another."""
     data = sys.stdin.buffer.read() if str(old) == "-" else old.read_bytes()
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise click.UsageError(f"OLD is not UTF-8 text (byte {error.start})") from error
-    return _sound(make.make(beside.parent / "(old)", os.environ, text))
+    return _sound(make_plan(beside.parent / "(old)", os.environ, text))
 
 
-def _planned(file: Path) -> Planned:
-    return _sound(make.make(file, os.environ))
+def _planned(file: Path) -> PlanResult:
+    return _sound(make_plan(file, os.environ))
 
 
-def _sound(planned: Planned) -> Planned:
+def _sound(planned: PlanResult) -> PlanResult:
     if planned.plan is None:
         show(planned.findings.errors, planned)
         click.echo(f"{tally(planned.findings.errors)}; nothing is compared.", err=True)

@@ -17,7 +17,7 @@ from engine.offline.rehearsal.observation import FAILURES, Answers
 from engine.offline.rehearsal.rehearse import rehearse
 from engine.offline.rehearsal.report import report
 from engine.offline.rehearsal.report_text import text
-from engine.plan import make
+from engine.plan.make import make_plan
 from engine.source.problem import did_you_mean
 from engine.values.caller import Caller
 
@@ -67,7 +67,7 @@ def command(
     \b
     Exit status: 0 served, 1 refused (or the config has errors), 2 wrong usage.
     """
-    planned = make.make(config, os.environ)
+    planned = make_plan(config, os.environ)
     if planned.plan is None:
         show(planned.findings.errors, planned)
         click.echo(f"{tally(planned.findings.errors)}; nothing is explained.", err=True)

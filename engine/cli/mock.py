@@ -11,7 +11,7 @@ from engine import dialects
 from engine.cli.show import show
 from engine.config.model import Server
 from engine.mock.app import build
-from engine.plan import make
+from engine.plan.make import make_plan
 from engine.server.master import Gunicorn
 from engine.source.files import CONFIG
 
@@ -44,7 +44,7 @@ def command(port: int, config: Path | None, credential: str, delay: float, worke
       fault-status-503   fault-status-429-retry-after-2   fault-slow-0.5   fault-garbage
       fault-close        fault-close-after-3   fault-stall-after-3   fault-error-after-3
     """
-    planned = make.make(config or CONFIG, os.environ)
+    planned = make_plan(config or CONFIG, os.environ)
     if planned.plan is None:
         show(planned.findings.errors, planned)
         raise SystemExit(1)

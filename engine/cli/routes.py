@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from engine.cli.show import config_option, planned_or_exit
-from engine.plan.make import Plan, Route
+from engine.plan.route import Plan, Route
 from engine.source.excerpt import pictured
 
 

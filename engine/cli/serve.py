@@ -11,7 +11,8 @@ import click
 from engine.app.telemetry import form_of
 from engine.cli.show import config_option, good_or_exit
 from engine.offline.rehearsal.boot import boot
-from engine.plan import make
+from engine.plan.make import make_plan
+from engine.plan.route import Plan
 from engine.server.reload import Gateway, Plans
 from engine.server.trial import try_out
 from engine.source.isolated import give_back
@@ -40,7 +41,7 @@ def command(config: Path) -> None:
         raise click.ClickException(trial.error)
     if trial.warning:
         click.echo(f"modelway: {trial.warning}", err=True)
-    plans = Plans(first, lambda: make.make(config, os.environ), rundir(config), start)
+    plans = Plans(first, lambda: make_plan(config, os.environ), rundir(config), start)
     give_back()
     try:
         folder = folder_of(os.getpid())  # also without metrics: a reload may ask for them
@@ -61,6 +62,6 @@ def command(config: Path) -> None:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def start(planned: make.Plan, folder: Path) -> str:
+def start(planned: Plan, folder: Path) -> str:
     """Start a plan on trial, with the database brought up to date; a warning, or ""."""
     return boot(planned, folder, migrate=True).warning

@@ -12,8 +12,8 @@ from typing import Any
 import click
 from rich.console import Console
 
-from engine.plan import make
-from engine.plan.make import Plan, Planned
+from engine.plan.make import make_plan
+from engine.plan.route import Plan, PlanResult
 from engine.source.problem import Level, Problem, render
 
 _STYLES = {Level.ERROR: "bold red", Level.WARNING: "yellow", Level.INFO: "cyan"}
@@ -40,9 +40,9 @@ def planned_or_exit(config: Path) -> Plan:
     return made
 
 
-def good_or_exit(config: Path) -> Planned:
+def good_or_exit(config: Path) -> PlanResult:
     """A config that has a plan; prints every error and exits with 1 when there are any."""
-    planned = make.make(config, os.environ)
+    planned = make_plan(config, os.environ)
     if planned.plan is None:
         show(planned.findings.errors, planned)
         click.echo(f"{tally(planned.findings.errors)}; nothing is served.", err=True)
@@ -50,7 +50,7 @@ def good_or_exit(config: Path) -> Planned:
     return planned
 
 
-def show(problems: list[Problem], planned: Planned) -> None:
+def show(problems: list[Problem], planned: PlanResult) -> None:
     """Print problems with their lines and hints, in colour on a terminal."""
     console = Console(stderr=False, highlight=False, soft_wrap=True)
     for problem in problems:

@@ -13,8 +13,8 @@ from engine.cli.show import config_option, show, tally
 from engine.offline.cases import formats, read
 from engine.offline.cases.case import Case
 from engine.offline.cases.run import Result, run
-from engine.plan import make
-from engine.plan.make import Planned
+from engine.plan.make import make_plan
+from engine.plan.route import PlanResult
 from engine.source.problem import Findings
 
 
@@ -46,7 +46,7 @@ def command(config: Path, files: Sequence[Path], shape: str) -> None:
     \b
     Exit status: 0 all passed, 1 some failed (or files have errors), 2 wrong usage or no cases.
     """
-    planned = make.make(config, os.environ)
+    planned = make_plan(config, os.environ)
     if planned.plan is None:
         show(planned.findings.errors, planned)
         click.echo(f"{tally(planned.findings.errors)}; nothing is tested.", err=True)
@@ -54,7 +54,7 @@ def command(config: Path, files: Sequence[Path], shape: str) -> None:
     findings = Findings()
     cases = _cases(config, files, planned, findings)
     if findings.errors:
-        show(findings.errors, Planned(findings=findings))
+        show(findings.errors, PlanResult(findings=findings))
         click.echo(f"{tally(findings.errors)}; nothing is tested.", err=True)
         sys.exit(1)
     if not cases:
@@ -68,7 +68,9 @@ def command(config: Path, files: Sequence[Path], shape: str) -> None:
     sys.exit(0 if all(result.passed for result in results) else 1)
 
 
-def _cases(config: Path, files: Sequence[Path], planned: Planned, findings: Findings) -> list[Case]:
+def _cases(
+    config: Path, files: Sequence[Path], planned: PlanResult, findings: Findings
+) -> list[Case]:
     if files:
         return [c for f in files for c in read.of_file(f, str(f), planned, findings)]
     cases = read.of_config(planned, config, findings)

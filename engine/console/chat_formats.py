@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from engine.plan.make import Plan, Route
+from engine.plan.route import Plan, Route
 from engine.values.wildcard import ByName
 
 _ATTO_PER_MILLION = 10**12

@@ -12,7 +12,7 @@ from engine.console.base_url import base_of
 from engine.console.chat_formats import Format, formats, models
 from engine.console.code_snippets import snippets
 from engine.exchange.exchange import Exchange, Handler, Response
-from engine.plan.make import Plan
+from engine.plan.route import Plan
 
 _ADDRESSES = 32
 _OPERATIONS = 4

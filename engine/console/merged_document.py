@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from engine.console.document_components import Components
-from engine.plan.make import Plan, Route
+from engine.plan.route import Plan, Route
 from engine.spec import path_templates
 from engine.spec.security import Carrier
 

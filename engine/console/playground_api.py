@@ -17,7 +17,7 @@ from engine.edge.visible_models import Answers
 from engine.exchange.exchange import Exchange, Handler, Response
 from engine.exchange.pipeline import compose
 from engine.exchange.services import Services
-from engine.plan.make import Plan
+from engine.plan.route import Plan
 from engine.spec.security import BEARER
 from engine.stages.authenticate import authenticate
 from engine.values.caller import Caller

@@ -18,7 +18,7 @@ from engine.console.asset import (
 from engine.console.base_url import base_of
 from engine.console.merged_document import merged
 from engine.exchange.exchange import Exchange, Handler, Response
-from engine.plan.make import Plan
+from engine.plan.route import Plan
 
 _PARTS = ("swagger-ui.css", "swagger-ui-bundle.js")
 _ADDRESSES = 8

@@ -10,7 +10,7 @@ from engine.console.playground_api import listing
 from engine.console.reference import reference
 from engine.exchange.exchange import Handler
 from engine.exchange.services import Services
-from engine.plan.make import Plan
+from engine.plan.route import Plan
 
 PAGE = Path(__file__).resolve().parent / "page"
 _SHARED = ("style.css", "theme.js", "mark.svg")

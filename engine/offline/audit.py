@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from engine.offline import rules
 from engine.offline.audit_case import Case
-from engine.plan.make import Planned
+from engine.plan.route import PlanResult
 
 
 def names() -> list[str]:
@@ -19,7 +19,7 @@ def names() -> list[str]:
     return sorted(module.name for module in pkgutil.iter_modules(rules.__path__))
 
 
-def audit(planned: Planned, environ: Mapping[str, str]) -> None:
+def audit(planned: PlanResult, environ: Mapping[str, str]) -> None:
     """Note in the plan's findings what is unwise in it; nothing while there are errors."""
     if planned.plan is None:
         return

@@ -16,7 +16,7 @@ from engine.config.model import (
     Upstream,
 )
 from engine.config.model_operations import ModelOperation, ModelOperations
-from engine.plan.make import Plan, Planned, Route
+from engine.plan.route import Plan, PlanResult, Route
 from engine.source.problem import Findings, Level, Path
 
 BUDGETS = frozenset({"spend", "tokens"})
@@ -35,7 +35,7 @@ class Case:
     """A plan without errors and what was found while it was made."""
 
     plan: Plan
-    planned: Planned
+    planned: PlanResult
     environ: Mapping[str, str]
 
     @property

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from hashlib import sha256
+from dataclasses import replace
 from pathlib import Path as FilePath
 
 from engine import dialects
@@ -16,123 +15,30 @@ from engine.config.load import load
 from engine.config.model import (
     Config,
     Console,
-    Policy,
-    Target,
     WebSocket,
 )
-from engine.config.model_operations import ModelOperation, ModelOperations
-from engine.dialects import Dialect
 from engine.plan import model_location, operations
 from engine.plan.assign import Claim, assign
 from engine.plan.model_checks import check_operations
 from engine.plan.names import check_names
 from engine.plan.own_pages import note_claimed
+from engine.plan.route import Plan, PlanResult, Route
 from engine.policies import Guards, guards
 from engine.relay.headers import NEVER_SENT
 from engine.source.files import noting
 from engine.source.problem import (
     Findings,
     Level,
-    Path,
-    Problem,
 )
 from engine.source.reader import read_file
 from engine.spec import path_templates, security
 from engine.spec.document.cache import folder_of
-from engine.spec.expression import Expression
 from engine.spec.operation import Operation
 from engine.spec.quota_fields import takes
-from engine.spec.response_schemas import Answers
-from engine.spec.security import Carrier
 from engine.spec.spec import Specification
-from engine.values.takes import Takes
 
 
-@dataclass(frozen=True, slots=True)
-class Route:
-    """An operation, where it goes and what guards it; every name is known to exist.
-
-    `takes` is what its requests can say that matters for counting. `guards` are the `policies`
-    compiled.
-
-    `dialects` are those whose callers the path belongs to, the operation's own last. `wide` are
-    the path's variables that may hold slashes, because they name a model. `websocket` holds the
-    limits of its sessions, where the operation is a WebSocket. `at` is where the config names the
-    operation.
-    """
-
-    operation: Operation
-    dialects: tuple[Dialect, ...]
-    carriers: tuple[Carrier, ...]
-    model: Expression | None
-    default_model: str
-    also: tuple[Expression, ...]
-    to: tuple[Target, ...]
-    answer: str
-    public: bool
-    validate: str
-    policies: tuple[Policy, ...]
-    guards: Guards
-    wide: tuple[str, ...]
-    takes: Takes
-    websocket: WebSocket | None
-    unknown_fields: str = "pass"
-    answers: Answers | None = None
-    at: Path = ()
-
-    @property
-    def by_model(self) -> ModelOperation:
-        """The operation as one that models have."""
-        return ModelOperation(self.operation.id, self.dialects[-1].name, self.operation.path)
-
-    @property
-    def templates(self) -> list[tuple[str, str]]:
-        """The full path templates with the prefix each is mounted under."""
-        return [(mount + self.operation.path, mount) for mount in self.operation.mounts]
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """What will be served. `specifications` are the documents, for those who show them;
-    `by_model` are the operations that are routed by model, also those of routes left out since."""
-
-    config: Config
-    routes: tuple[Route, ...]
-    specifications: Mapping[str, Specification] = field(default_factory=dict)
-    by_model: tuple[ModelOperation, ...] = ()
-
-    def model_operations(self) -> ModelOperations:
-        """Which operations each model has."""
-        return ModelOperations(self.config.models, self.config.upstreams, self.by_model)
-
-
-@dataclass(slots=True)
-class Planned:
-    """A plan with what was found on the way; `plan` is None when there are errors. `files` are
-    those it was read from, with their SHA-256 (see `engine.source.files.noting`)."""
-
-    plan: Plan | None = None
-    findings: Findings = field(default_factory=Findings)
-    specifications: dict[str, Specification] = field(default_factory=dict)
-    files: dict[FilePath, str] = field(default_factory=dict)
-
-    @property
-    def hash(self) -> str:
-        """What tells this config from others: a hash over all files it was read from."""
-        said = "\n".join(f"{path} {digest}" for path, digest in sorted(self.files.items()))
-        return sha256(said.encode("utf-8", "surrogateescape")).hexdigest()[:12]
-
-    @property
-    def problems(self) -> list[Problem]:
-        return self.findings.problems
-
-    @property
-    def texts(self) -> dict[str, str]:
-        """The texts of the files with problems, by the names that problems use."""
-        return self.findings.texts
-
-
-def make(file: FilePath, environ: Mapping[str, str], text: str | None = None) -> Planned:
+def make_plan(file: FilePath, environ: Mapping[str, str], text: str | None = None) -> PlanResult:
     """Read gateway.yaml and all it names, and plan. Reads files; opens no socket."""
     # All that is made here is kept: looking for garbage in it takes longer than making it.
     collecting = gc.isenabled()
@@ -147,8 +53,8 @@ def make(file: FilePath, environ: Mapping[str, str], text: str | None = None) ->
             gc.enable()
 
 
-def _make(file: FilePath, environ: Mapping[str, str], text: str | None) -> Planned:
-    planned = Planned()
+def _make(file: FilePath, environ: Mapping[str, str], text: str | None) -> PlanResult:
+    planned = PlanResult()
     findings = planned.findings
     shown = str(file)
     if text is None:

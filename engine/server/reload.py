@@ -17,7 +17,7 @@ from pathlib import Path
 
 import orjson
 
-from engine.plan.make import Plan, Planned
+from engine.plan.route import Plan, PlanResult
 from engine.server.master import Gunicorn, addresses, taken
 from engine.server.serving import serving
 from engine.server.trial import (
@@ -68,8 +68,8 @@ class Plans:
 
     def __init__(
         self,
-        first: Planned,
-        make: Callable[[], Planned],
+        first: PlanResult,
+        make: Callable[[], PlanResult],
         folder: Path,
         boot: Boot,
         seconds: float = SECONDS,
@@ -168,7 +168,7 @@ class Plans:
         self.publish()
         give_back()
 
-    def _renewed(self) -> tuple[Planned | None, str]:
+    def _renewed(self) -> tuple[PlanResult | None, str]:
         """The config as it is now, tried and then planned; or why it cannot be served."""
         for _ in range(_TRIES):
             trial, self._next = self._next or self._try(), None
@@ -186,7 +186,7 @@ class Plans:
                 return (None, error) if error else (planned, "")
         return None, "its files change while they are read: reload again when they are complete"
 
-    def _cannot_listen(self, planned: Planned) -> str:
+    def _cannot_listen(self, planned: PlanResult) -> str:
         """Why another address than before cannot be listened on, or ""."""
         assert planned.plan is not None
         return taken(_addresses(planned.plan), _addresses(self.plan).values()) or ""
@@ -194,7 +194,7 @@ class Plans:
     def _try(self, known: str = "") -> Trial:
         return try_out(self._make, self._boot, self._seconds, known, lambda: self.stopping)
 
-    def _planned(self) -> Planned | None:
+    def _planned(self) -> PlanResult | None:
         """Another plan. None for a fault of ours: it must not end the master that serves."""
         try:
             return self._make()

@@ -11,7 +11,7 @@ from engine.app.build import build
 from engine.app.stores import services_of
 from engine.app.telemetry import observing
 from engine.edge.router import Application
-from engine.plan.make import Plan
+from engine.plan.route import Plan
 from engine.telemetry.log import LOGGERS
 from engine.telemetry.metrics.folder import folder_of
 

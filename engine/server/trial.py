@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 import gevent
 
 from engine.app.stores import CannotServe
-from engine.plan.make import Plan, Planned
+from engine.plan.route import Plan, PlanResult
 from engine.server.child_process import ChildFailed, in_words, run
 from engine.source.problem import render
 from engine.values import runtime_dir
@@ -34,8 +34,8 @@ which is removed whatever becomes of it. Raises CannotServe."""
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What came of a config: `hash` and `files` as those of a Planned, "" and none where even that
-    is not known; the `error` for which it cannot be served, or ""; a `warning`, or ""."""
+    """What came of a config: `hash` and `files` as those of a PlanResult, "" and none where not
+    even that is known; the `error` for which it cannot be served, or ""; a `warning`, or ""."""
 
     hash: str = ""
     files: Mapping[Path, str] = field(default_factory=dict)
@@ -44,7 +44,7 @@ class Trial:
 
 
 def try_out(
-    make: Callable[[], Planned],
+    make: Callable[[], PlanResult],
     boot: Boot,
     seconds: float = SECONDS,
     known: str = "",
@@ -82,7 +82,7 @@ def _exit_on_sigterm() -> Iterator[None]:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
-def _try_out(make: Callable[[], Planned], boot: Boot, known: str, folder: Path) -> Trial:
+def _try_out(make: Callable[[], PlanResult], boot: Boot, known: str, folder: Path) -> Trial:
     gevent.reinit()  # a hub that was used before the fork would wait for threads that are not here
     try:
         planned = make()
@@ -107,7 +107,7 @@ def _try_out(make: Callable[[], Planned], boot: Boot, known: str, folder: Path) 
         return Trial(planned.hash, files, error=redact(words))
 
 
-def _problems(planned: Planned) -> str:
+def _problems(planned: PlanResult) -> str:
     errors = planned.findings.errors
     shown = [render(error, planned.texts) for error in errors[:_MOST_SHOWN]]
     more = len(errors) - len(shown)

@@ -15,7 +15,7 @@ from engine.app.stores import (
 )
 from engine.callers.cache import Directory
 from engine.exchange.exchange import Exchange
-from engine.plan import make as plan
+from engine.plan.make import make_plan
 from engine.stores.counters.ahead import Ahead
 from engine.stores.counters.fallback import Fallback
 from engine.stores.counters.redis import Redis
@@ -38,7 +38,7 @@ def config(tmp_path):
         path = tmp_path / "gateway.yaml"
         text = project(tmp_path, "http://127.0.0.1:9", {"chat": "[]"}, more=more)
         path.write_text(text.replace("{listen}", "127.0.0.1:1"))
-        planned = plan.make(path, {})
+        planned = make_plan(path, {})
         assert planned.plan is not None, planned.findings.errors
         return planned.plan.config
 

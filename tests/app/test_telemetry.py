@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from engine.app.telemetry import hash_of, observing
-from engine.plan import make
+from engine.plan.make import make_plan
 from engine.telemetry.log import LOGGERS
 from engine.telemetry.metrics.recorder import Metrics
 from tests.support.small import project
@@ -28,7 +28,7 @@ def _loggers():
 
 def config(folder: Path, more: str = ""):
     text = project(folder, "http://127.0.0.1:9", {"chat": "[]"}, more=more)
-    planned = make.make(folder / "gateway.yaml", os.environ, text.replace("{listen}", "x:1"))
+    planned = make_plan(folder / "gateway.yaml", os.environ, text.replace("{listen}", "x:1"))
     assert planned.plan is not None, planned.problems
     return planned.plan.config
 

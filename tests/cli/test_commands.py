@@ -8,7 +8,7 @@ import yaml
 from click.testing import CliRunner
 
 from engine import cli
-from engine.plan import make
+from engine.plan.make import make_plan
 from engine.source import files
 from engine.values.caller import digest
 
@@ -164,7 +164,7 @@ def test_routes_shows_every_path_where_it_goes_and_what_guards_it(folder):
 
 def test_routes_of_the_shipped_config_has_a_line_for_each_path():
     result = run("routes", "-c", str(files.CONFIG))
-    planned = make.make(files.CONFIG, {})
+    planned = make_plan(files.CONFIG, {})
     paths = [template for route in planned.plan.routes for template, _ in route.templates]
     for path in paths:
         assert path in result.output
@@ -218,7 +218,7 @@ def test_a_new_token_has_an_entry_that_works_when_pasted(folder, args, entry):
     secret = re.search(r"^  (mw-[0-9a-f]{64})$", result.output, re.MULTILINE)[1]
     pasted = result.output[result.output.index("  - {") :]
     text = GOOD + "models: {gpt-4o: {to: [{upstream: main}]}}\ntokens:\n" + pasted
-    planned = make.make(folder / "gateway.yaml", {}, text)
+    planned = make_plan(folder / "gateway.yaml", {}, text)
     assert planned.findings.errors == []
     caller = planned.plan.config.tokens[digest(secret)]
     assert caller.name == entry["name"]

@@ -18,7 +18,8 @@ from typing import NamedTuple
 
 import pytest
 
-from engine.plan import make
+from engine.plan.make import make_plan
+from engine.plan.route import PlanResult
 from engine.source.problem import Level, Problem, render
 from tests.support import paths
 
@@ -94,8 +95,8 @@ def in_the_folder_of_the_cases(monkeypatch):
     monkeypatch.chdir(CASES)
 
 
-def planned(case: Case) -> make.Planned:
-    return make.make(Path(case.file.name), case.environ)
+def planned(case: Case) -> PlanResult:
+    return make_plan(Path(case.file.name), case.environ)
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
@@ -133,7 +134,7 @@ def test_what_a_variable_holds_is_never_shown(file):
     assert not [value for value in values if value in shown]
 
 
-def texts_without_env(made: make.Planned) -> dict[str, str]:
+def texts_without_env(made: PlanResult) -> dict[str, str]:
     """The files' texts without the lines that set a case's variables."""
     return {name: text.partition("# env:")[0] for name, text in made.texts.items()}
 

@@ -9,7 +9,7 @@ from engine.config import schema_check
 from engine.config.include import Assembled
 from engine.config.include_paths import rebase
 from engine.offline.audit import audit
-from engine.plan import make
+from engine.plan.make import make_plan
 from engine.source.problem import Level, place_of
 from tests.support import paths
 from tests.support.peer import identity
@@ -39,7 +39,7 @@ def write(folder, name, text):
 
 
 def made(**environ):
-    return make.make(Path("gateway.yaml"), environ)
+    return make_plan(Path("gateway.yaml"), environ)
 
 
 def said(planned, *levels):
@@ -276,14 +276,14 @@ def test_a_file_that_includes_itself_by_another_path_is_an_error(tmp_path, monke
     monkeypatch.chdir(tmp_path)
     (tmp_path / "parts").mkdir()
     (tmp_path / "gateway.yaml").write_text("version: 1\ninclude: [parts/../gateway.yaml]\n")
-    found = [p for p in make.make(Path("gateway.yaml"), {}).problems if p.code == "MW110"]
+    found = [p for p in make_plan(Path("gateway.yaml"), {}).problems if p.code == "MW110"]
     assert [(p.line, p.column, p.message) for p in found] == [(2, 11, "the file includes itself")]
 
 
 def test_a_pattern_that_takes_in_the_file_itself_leaves_it_out(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "gateway.yaml").write_text('version: 1\ninclude: ["*.yaml"]\n')
-    found = {p.code for p in make.make(Path("gateway.yaml"), {}).problems}
+    found = {p.code for p in make_plan(Path("gateway.yaml"), {}).problems}
     assert not found & {"MW108", "MW109", "MW110"}
 
 
@@ -291,5 +291,5 @@ def test_files_that_include_each_other_are_an_error_at_the_second(tmp_path, monk
     monkeypatch.chdir(tmp_path)
     (tmp_path / "gateway.yaml").write_text("version: 1\ninclude: [part.yaml]\n")
     (tmp_path / "part.yaml").write_text("include: [gateway.yaml]\n")
-    found = [p for p in make.make(Path("gateway.yaml"), {}).problems if p.code == "MW110"]
+    found = [p for p in make_plan(Path("gateway.yaml"), {}).problems if p.code == "MW110"]
     assert [(p.file, p.line) for p in found] == [("part.yaml", 1)]

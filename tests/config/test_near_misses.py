@@ -7,7 +7,7 @@ import pytest
 
 from engine import dialects, policies
 from engine.config import schema_check
-from engine.plan import make
+from engine.plan.make import make_plan
 from engine.source.problem import near
 from tests.support.paths import ROOT
 
@@ -44,7 +44,7 @@ def groups() -> dict[str, list[str]]:
     walk(schema_check.schema(), "")
     for name in policies.names():
         walk(policies.get(name).SCHEMA, f"policy {name}")
-    planned = make.make(ROOT / "gateway.yaml", {})
+    planned = make_plan(ROOT / "gateway.yaml", {})
     assert planned.plan is not None
     found["dialects"] = dialects.names()
     found["policies"] = policies.names()
@@ -152,7 +152,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def test_the_config_of_these_tests_is_right(folder):
-    made = make.make(Path("gateway.yaml"), {}, json.dumps(CONFIG))
+    made = make_plan(Path("gateway.yaml"), {}, json.dumps(CONFIG))
     assert made.findings.errors == []
 
 
@@ -169,7 +169,7 @@ def test_every_key_with_a_letter_too_few_is_unknown_at_its_place_with_the_right_
     holder.clear()
     holder.update(renamed)
     text = json.dumps(config, indent=2)
-    made = make.make(Path("gateway.yaml"), {}, text)
+    made = make_plan(Path("gateway.yaml"), {}, text)
     unknown = [p for p in made.problems if p.code == "MW101"]
     assert [(p.message, p.hint) for p in unknown] == [
         (f"unknown key '{typo}'", f"did you mean '{key}'?")

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from engine.app.build import build
-from engine.plan import make as plan
+from engine.plan.make import make_plan
 from tests.support import paths
 
 ODD = [None, 1, -1, 1.5, True, "", "x", "*", "$", "${", "/", "#", [], [None], {}, {"x": None}]
@@ -149,7 +149,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def make(config):
-    return plan.make(Path("gateway.yaml"), {}, json.dumps(config, indent=1))
+    return make_plan(Path("gateway.yaml"), {}, json.dumps(config, indent=1))
 
 
 def check(made, what):
@@ -188,7 +188,7 @@ STRINGS = [at for at in paths(CONFIG) if isinstance(value_at(CONFIG, at), str)]
 def test_no_problem_shows_a_secret_wherever_it_was_put(folder, at, reference):
     (folder / "key").write_text("sk-secret-1\n")
     text = json.dumps(changed(CONFIG, at, reference), indent=1)
-    made = plan.make(Path("gateway.yaml"), {"KEY": "sk-secret-1"}, text)
+    made = make_plan(Path("gateway.yaml"), {"KEY": "sk-secret-1"}, text)
     assert [p for p in made.problems if "sk-secret" in p.message + p.hint] == []
 
 
@@ -218,12 +218,12 @@ def test_any_bytes_are_refused_as_config_and_as_document(folder, data):
     (folder / "shop.json").write_bytes(data)
     assert make(CONFIG).plan is None
     (folder / "gateway.yaml").write_bytes(data)
-    made = plan.make(folder / "gateway.yaml", {})
+    made = make_plan(folder / "gateway.yaml", {})
     assert made.plan is None
     assert made.findings.errors
 
 
 @pytest.mark.parametrize("name", ["missing.yaml", "."])
 def test_a_config_that_cannot_be_read_is_one_problem(folder, name):
-    made = plan.make(folder / name, {})
+    made = make_plan(folder / name, {})
     assert [(p.code, p.line) for p in made.problems] == [("MW002", 0)]

@@ -9,8 +9,8 @@ import falcon.testing
 import pytest
 
 from engine.app.build import build
-from engine.plan import make
-from engine.plan.make import Plan
+from engine.plan.make import make_plan
+from engine.plan.route import Plan
 from engine.source import files
 from tests.support.running import TOKENS
 
@@ -19,7 +19,7 @@ Serve = Callable[..., falcon.testing.TestClient]
 
 def planned(text: str) -> Plan:
     """The plan of a config in the folder of the shipped one."""
-    made = make.make(files.HOME / "gateway.yaml", {}, text)
+    made = make_plan(files.HOME / "gateway.yaml", {}, text)
     assert made.plan is not None, made.problems
     return made.plan
 

@@ -6,7 +6,7 @@ import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from engine.console.merged_document import merged
-from engine.plan import make
+from engine.plan.make import make_plan
 from tests.console.conftest import planned
 
 CONFIG = """
@@ -86,7 +86,7 @@ def both(tmp_path_factory):
     (folder / "parts").mkdir()
     for name, text in {"one.yaml": ONE, "two.yaml": TWO, "parts/more.yaml": MORE}.items():
         (folder / name).write_text(text)
-    made = make.make(folder / "gateway.yaml", {}, CONFIG)
+    made = make_plan(folder / "gateway.yaml", {}, CONFIG)
     assert made.plan is not None, made.problems
     return merged(made.plan, "http://h"), str(folder)
 

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from engine import cli
 from engine.offline import audit
 from engine.offline.ignores import Ignores
-from engine.plan import make
+from engine.plan.make import make_plan
 from engine.source import files
 from engine.source.problem import Level, Problem, render
 from tests.config.test_cases import case
@@ -31,7 +31,7 @@ def in_the_folder_of_the_cases(monkeypatch):
 
 
 def audited(file, environ):
-    planned = make.make(Path(file.name), environ)
+    planned = make_plan(Path(file.name), environ)
     assert planned.findings.errors == []
     audit.audit(planned, environ)
     ignores = Ignores()
@@ -73,7 +73,7 @@ def test_every_rule_has_a_case_that_it_warns_of_and_says_what_it_is_for(path):
 
 def test_with_errors_nothing_is_audited():
     text = (CASES / "plain-http.yaml").read_text("utf-8").replace("upstream: main", "upstream: x")
-    planned = make.make(Path("gateway.yaml"), {}, text)
+    planned = make_plan(Path("gateway.yaml"), {}, text)
     audit.audit(planned, {})
     assert {problem.code for problem in planned.findings.errors} == {"MW313"}
     assert "MW401" not in {problem.code for problem in planned.problems}
@@ -85,7 +85,7 @@ KEYS = {f"{name}_API_KEY": "sk-from-outside" for name in VENDORS}
 
 @pytest.mark.parametrize("environ", [KEYS, KEYS | {"GUNICORN_CMD_ARGS": "--workers 2"}])
 def test_the_shipped_config_is_silent_when_all_keys_are_set(environ):
-    planned = make.make(files.CONFIG, environ)
+    planned = make_plan(files.CONFIG, environ)
     audit.audit(planned, environ)
     assert planned.problems == []
 
@@ -93,7 +93,7 @@ def test_the_shipped_config_is_silent_when_all_keys_are_set(environ):
 @pytest.mark.parametrize("missing", VENDORS)
 def test_the_shipped_config_names_the_key_that_is_not_set_at_its_place(missing):
     environ = {name: value for name, value in KEYS.items() if not name.startswith(missing)}
-    planned = make.make(files.CONFIG, environ)
+    planned = make_plan(files.CONFIG, environ)
     audit.audit(planned, environ)
     (one,) = planned.problems
     upstream = missing.lower()
@@ -175,7 +175,7 @@ def test_of_very_many_models_without_a_price_the_first_are_named_and_the_rest_co
     text = (CASES / "spending-without-prices.yaml").read_text("utf-8")
     models = ", ".join(f"m{number}: {{to: [{{upstream: main}}]}}" for number in range(99))
     text = text.replace("models: {", f"models: {{{models}, ", 1)
-    planned = make.make(Path("gateway.yaml"), {}, text)
+    planned = make_plan(Path("gateway.yaml"), {}, text)
     audit.audit(planned, {})
     found = [problem.message for problem in planned.problems if problem.code == "MW409"]
     assert len(found) == 20
@@ -193,7 +193,7 @@ def test_whatever_a_config_says_the_audit_comes_to_an_end(section, tmp_path, mon
     for at in paths(SOUND):
         for new in (..., "", "http://x", [], "9d") if at[:1] == (section,) else ():
             text = json.dumps(changed(SOUND, at, new), indent=1)
-            planned = make.make(Path("gateway.yaml"), {}, text)
+            planned = make_plan(Path("gateway.yaml"), {}, text)
             audit.audit(planned, {"GUNICORN_CMD_ARGS": "--access-logfile -"})
             audited += planned.plan is not None
     assert audited or section in ("version", "specs")

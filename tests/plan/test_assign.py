@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.plan import make
+from engine.plan.make import make_plan
 from engine.source.problem import Level
 
 DOCUMENT = """
@@ -35,7 +35,7 @@ def made(*routes):
         names, _, upstream = route.partition(" -> ")
         listed = ", ".join(f"'{name}'" for name in names.split("+"))
         lines.append(f"  - {{operations: [{listed}], to: [{{upstream: {upstream}}}]}}\n")
-    return make.make(Path("gateway.yaml"), {}, HEAD + "".join(lines))
+    return make_plan(Path("gateway.yaml"), {}, HEAD + "".join(lines))
 
 
 def served(*routes):

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from engine.config.model import WebSocket
-from engine.plan import make as plan
+from engine.plan.make import make_plan
 from engine.source import files
 from engine.source.problem import Level
 from engine.spec.security import Carrier
@@ -51,7 +51,7 @@ def document(tmp_path, monkeypatch):
 
 
 def make(spec="", model="$request.body#/model"):
-    return plan.make(Path("gateway.yaml"), {}, BASE.format(spec=spec, model=model))
+    return make_plan(Path("gateway.yaml"), {}, BASE.format(spec=spec, model=model))
 
 
 def routes(spec="", model="$request.body#/model"):
@@ -123,18 +123,18 @@ def test_a_relative_config_shows_its_documents_relative_to_where_we_are(tmp_path
     (tmp_path / "deep").mkdir()
     (tmp_path / "deep/gateway.yaml").write_text(BASE.format(spec="", model="$request.body#/m"))
     (tmp_path / "deep/shop.yaml").write_text(DOCUMENT.replace("/models/{name}", "models"))
-    planned = plan.make(Path("deep/gateway.yaml"), {})
+    planned = make_plan(Path("deep/gateway.yaml"), {})
     assert "deep/shop.yaml" in {p.file for p in planned.problems if p.level is Level.WARNING}
 
 
 def test_the_shipped_config_has_a_plan_without_errors_and_warnings():
-    planned = plan.make(files.CONFIG, {})
+    planned = make_plan(files.CONFIG, {})
     assert [p for p in planned.problems if p.level is not Level.INFO] == []
     assert planned.plan is not None
 
 
 def test_the_shipped_config_serves_every_operation_of_the_issue():
-    planned = plan.make(files.CONFIG, {})
+    planned = make_plan(files.CONFIG, {})
     served = {r.operation.id: [t for t, _ in r.templates] for r in planned.plan.routes}
     openai = "createChatCompletion createCompletion createEmbedding createImage createImageEdit "
     openai += "createTranscription createSpeech createResponse createModeration "
@@ -156,7 +156,7 @@ def test_the_shipped_config_serves_every_operation_of_the_issue():
 
 
 def test_two_plans_of_one_file_are_alike():
-    first, second = plan.make(files.CONFIG, {}), plan.make(files.CONFIG, {})
+    first, second = make_plan(files.CONFIG, {}), make_plan(files.CONFIG, {})
     assert [str(p) for p in first.problems] == [str(p) for p in second.problems]
     assert [r.operation.id for r in first.plan.routes] == [
         r.operation.id for r in second.plan.routes

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from engine import dialects
-from engine.plan import make
+from engine.plan.make import make_plan
 from engine.relay.headers import NEVER_SENT
 from engine.source.problem import Level
 
@@ -29,7 +29,7 @@ upstreams: {{one: {{url: "http://1.1.1.1"{upstream}}}}}
 models: {{{models}}}
 routes: [{{operation: shop.getA, {route}}}]
 """
-    return make.make(Path("gateway.yaml"), {}, text).problems
+    return make_plan(Path("gateway.yaml"), {}, text).problems
 
 
 def codes(**said):

@@ -21,7 +21,7 @@ import orjson
 import pytest
 
 from engine.app.build import build
-from engine.plan import make
+from engine.plan.make import make_plan
 from engine.source.problem import Level
 from engine.values.caller import digest
 from tests.support import paths
@@ -64,7 +64,7 @@ def planned(file):
     elif "auth" not in more:
         more += "\n    auth: none"
     text = CONFIG.format(document=file.name, more=more, token=digest("the-token"))
-    return make.make(CASES / "gateway.yaml", {}, text)
+    return make_plan(CASES / "gateway.yaml", {}, text)
 
 
 def requests(file):

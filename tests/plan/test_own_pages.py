@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from engine.plan import make
+from engine.plan.make import make_plan
 
 
 def planned(tmp_path, path, more=""):
@@ -26,7 +26,7 @@ upstreams: {{one: {{url: "http://127.0.0.1:9"}}}}
 routes: [{{operation: mine.mine, to: [{{upstream: one}}]}}]
 {more}
 """
-    return make.make(tmp_path / "gateway.yaml", os.environ, text)
+    return make_plan(tmp_path / "gateway.yaml", os.environ, text)
 
 
 PUBLIC = "telemetry: {listen: public}"

@@ -10,7 +10,7 @@ import gevent
 import pytest
 
 from engine.app.stores import CannotServe
-from engine.plan import make as plan
+from engine.plan.make import make_plan
 from engine.server.child_process import MEMORY
 from engine.server.reload import Plans, read
 from engine.values.runtime_dir import NoWritableFolder, prepare
@@ -43,7 +43,7 @@ class Place:
         self.plans = Plans(self.make(), self.make, self.run, boot)
 
     def make(self):
-        return plan.make(self.config, os.environ)
+        return make_plan(self.config, os.environ)
 
 
 @pytest.fixture

@@ -15,8 +15,8 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from engine.offline.rehearsal.boot import boot
-from engine.plan import make
-from engine.plan.make import Planned
+from engine.plan.make import make_plan
+from engine.plan.route import PlanResult
 from engine.source.reader import read
 from tests.support import paths
 from tests.support.peer import Authority
@@ -152,12 +152,12 @@ def mutations(seed: int) -> Iterator[Mutation]:
         yield Mutation(text, "; ".join(words))
 
 
-def judge(mutation: Mutation) -> Planned:
+def judge(mutation: Mutation) -> PlanResult:
     """Plan a change in the working directory, and start it where it is accepted.
 
     AssertionError where it is refused without a place; whatever a fault of ours raises.
     """
-    made = make.make(Path("gateway.yaml"), ENVIRON, mutation.text)
+    made = make_plan(Path("gateway.yaml"), ENVIRON, mutation.text)
     assert (made.plan is None) == bool(made.findings.errors), mutation.words
     for problem in made.findings.errors:
         assert problem.message, mutation.words

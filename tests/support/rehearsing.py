@@ -7,8 +7,8 @@ from typing import Any
 
 import yaml
 
-from engine.plan import make
-from engine.plan.make import Planned
+from engine.plan.make import make_plan
+from engine.plan.route import PlanResult
 from engine.values.caller import digest
 from tests.support.peer import identity
 
@@ -94,9 +94,9 @@ def write(folder: Path, config: str = CONFIG, document: str = DOCUMENT) -> Path:
     return file
 
 
-def planned(folder: Path, config: str = CONFIG, document: str = DOCUMENT) -> Planned:
+def planned(folder: Path, config: str = CONFIG, document: str = DOCUMENT) -> PlanResult:
     """Its plan; AssertionError with the problems when there is none."""
-    made = make.make(write(folder, config, document), ENVIRON)
+    made = make_plan(write(folder, config, document), ENVIRON)
     assert made.plan is not None, [str(problem) for problem in made.findings.errors]
     return made
 

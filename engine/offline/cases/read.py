@@ -14,7 +14,7 @@ from engine.offline.cases.case import Case
 from engine.offline.rehearsal import request_text
 from engine.offline.rehearsal.observation import Answers
 from engine.offline.rehearsal.places import place_of
-from engine.plan.make import Plan, Planned
+from engine.plan.route import Plan, PlanResult
 from engine.source.problem import (
     Findings,
     Path,
@@ -31,7 +31,7 @@ def beside(config: FilePath) -> list[FilePath]:
     return sorted(config.absolute().parent.glob(PATTERN))
 
 
-def of_config(planned: Planned, file: FilePath, findings: Findings) -> list[Case]:
+def of_config(planned: PlanResult, file: FilePath, findings: Findings) -> list[Case]:
     """The cases of `tests:` in the config itself, whose shape the plan has checked."""
     assert planned.plan is not None
     source = planned.plan.config.source
@@ -40,7 +40,7 @@ def of_config(planned: Planned, file: FilePath, findings: Findings) -> list[Case
     return _Reader(source, file.absolute().parent, planned, findings).cases(listed or [])
 
 
-def of_file(file: FilePath, shown: str, planned: Planned, findings: Findings) -> list[Case]:
+def of_file(file: FilePath, shown: str, planned: PlanResult, findings: Findings) -> list[Case]:
     """The cases of a file; what is wrong with it goes to the findings."""
     marked = read_file(file, shown)
     findings.take(marked)
@@ -66,7 +66,7 @@ def _schema() -> dict[str, Any]:
 
 class _Reader:
     def __init__(
-        self, source: Source, folder: FilePath, planned: Planned, findings: Findings
+        self, source: Source, folder: FilePath, planned: PlanResult, findings: Findings
     ) -> None:
         assert planned.plan is not None
         self.source = source

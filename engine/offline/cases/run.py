@@ -11,7 +11,7 @@ from engine.offline.cases.judge import judge
 from engine.offline.rehearsal.observation import Seen
 from engine.offline.rehearsal.rehearse import rehearse
 from engine.offline.rehearsal.report import code_of
-from engine.plan.make import Plan
+from engine.plan.route import Plan
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from engine.config.model import Config
 from engine.offline.rehearsal.places import Place, place_of
-from engine.plan.make import Planned, Route
+from engine.plan.route import PlanResult, Route
 from engine.source.problem import Path, Source
 from engine.spec.operation import Operation
 
@@ -57,10 +57,10 @@ class Side:
 
     config: Config
     routes: Mapping[str, Route]
-    planned: Planned
+    planned: PlanResult
 
     @classmethod
-    def of(cls, planned: Planned) -> Side:
+    def of(cls, planned: PlanResult) -> Side:
         """A side; `planned` has a plan."""
         assert planned.plan is not None
         routes = {route.operation.id: route for route in planned.plan.routes}

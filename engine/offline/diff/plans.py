@@ -8,10 +8,10 @@ from dataclasses import replace
 
 from engine.offline.diff import kinds
 from engine.offline.diff.difference import Difference, Side, gathered
-from engine.plan.make import Planned
+from engine.plan.route import PlanResult
 
 
-def between(old: Planned, new: Planned) -> list[Difference]:
+def between(old: PlanResult, new: PlanResult) -> list[Difference]:
     """The differences, the gravest first. Both have a plan. Holds no secret."""
     before, after = Side.of(old), Side.of(new)
 

@@ -32,7 +32,7 @@ from engine.mock.invent import invent
 from engine.offline.rehearsal.observation import Answers, Request
 from engine.offline.rehearsal.rehearse import environ_of, play, put_on
 from engine.offline.rehearsal.stand_ins import Counters, recorder
-from engine.plan.make import Plan, Route
+from engine.plan.route import Plan, Route
 from engine.spec import path_templates
 from engine.spec.casting import is_json
 from engine.spec.document.node import Node

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from urllib.parse import unquote
 
-from engine.plan.make import Plan, Route
+from engine.plan.route import Plan, Route
 from engine.spec.path_templates import variables
 
 

@@ -8,7 +8,7 @@ from difflib import SequenceMatcher
 from typing import NamedTuple
 
 from engine.offline.rehearsal.observation import Request
-from engine.plan.make import Planned
+from engine.plan.route import PlanResult
 from engine.spec.operation import Operation
 from engine.spec.path_templates import Found, PathTree, variables
 
@@ -28,7 +28,7 @@ class Near(NamedTuple):
     alike: float
 
 
-def nearest(planned: Planned, request: Request) -> list[Near]:
+def nearest(planned: PlanResult, request: Request) -> list[Near]:
     """The nearest operations, the best first, each once."""
     assert planned.plan is not None
     served = {route.operation.id: route.wide for route in planned.plan.routes}

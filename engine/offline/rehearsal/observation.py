@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from engine.exchange.exchange import Exchange
-from engine.plan.make import Route
+from engine.plan.route import Route
 from engine.spec.security import Carrier
 from engine.values.counters import Limit
 from engine.values.errors import GatewayError

@@ -6,7 +6,7 @@ from typing import Any
 
 from engine import policies
 from engine.offline.rehearsal.observation import Seen, Taking
-from engine.plan.make import Route
+from engine.plan.route import Route
 from engine.values.counters import Limit
 from engine.values.usage import NANO
 

@@ -32,7 +32,7 @@ from engine.offline.rehearsal.observation import (
     Step,
 )
 from engine.offline.rehearsal.stand_ins import Counters, Recorder, recorder
-from engine.plan.make import Plan, Route
+from engine.plan.route import Plan, Route
 from engine.spec.security import Carrier
 from engine.stages import would_reject
 from engine.stages.authenticate import carried

@@ -15,14 +15,14 @@ from engine.offline.rehearsal.places import place_of
 from engine.offline.rehearsal.quota_report import verdicts
 from engine.offline.rehearsal.redaction import Redaction
 from engine.offline.rehearsal.sent_request import model_sent
-from engine.plan.make import Plan, Planned, Route
+from engine.plan.route import Plan, PlanResult, Route
 from engine.upstream.client.client import Timeouts
 from engine.values.wildcard import ByName
 
 Said = dict[str, Any]
 
 
-def report(planned: Planned, seen: Seen) -> Said:
+def report(planned: PlanResult, seen: Seen) -> Said:
     """All of it. Credentials are never in it."""
     assert planned.plan is not None
     config = planned.plan.config

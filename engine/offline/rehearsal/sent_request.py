@@ -8,7 +8,7 @@ from engine.config.model import Config
 from engine.exchange.body import Body
 from engine.exchange.exchange import MISSING, Exchange, environ_key
 from engine.offline.rehearsal.observation import Sent
-from engine.plan.make import Route
+from engine.plan.route import Route
 from engine.spec.path_templates import Found, PathTree
 from engine.upstream.client.address import origin_of
 from engine.values.errors import GatewayError

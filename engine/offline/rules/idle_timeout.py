@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from engine.config.model import Upstream
 from engine.offline.audit_case import Case
-from engine.plan.make import Route
+from engine.plan.route import Route
 from engine.upstream.client.deadlines import Timeouts
 
 _LONGEST = 600.0

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from engine.offline.audit_case import Case
 from engine.offline.client_requests import ClientRequest, client_requests
-from engine.plan.make import Route
+from engine.plan.route import Route
 from engine.spec.path_templates import Found, PathTree
 from engine.values.errors import GatewayError
 

@@ -10,7 +10,7 @@ import yaml
 from engine.offline.diff import formats
 from engine.offline.diff.difference import Level
 from engine.offline.diff.plans import between
-from engine.plan import make
+from engine.plan.make import make_plan
 from tests.support import paths
 from tests.support.rehearsing import patched, planned
 
@@ -148,7 +148,7 @@ def test_what_came_out_of_the_environment_is_never_shown(tmp_path):
         planned(tmp_path / name, CONFIG, DOCUMENT)
         file = tmp_path / name / "gateway.yaml"
         file.write_text(text)
-        sides.append(make.make(file, environ))
+        sides.append(make_plan(file, environ))
     (one,) = between(*sides)
     assert one.words == "base_url is https://other.test, was https://${HOST_NAME}.test"
 

@@ -8,7 +8,7 @@ import pytest
 
 from engine.app.stores import CannotServe, prepare
 from engine.offline.rehearsal import boot as module
-from engine.plan import make
+from engine.plan.make import make_plan
 from engine.stores.records.database import open_database
 from engine.values.runtime_dir import rundir
 from tests.support.paths import ROOT
@@ -56,7 +56,7 @@ telemetry: {access_log: {path: access.log}}
 def planned(folder, text=CONFIG, url="http://127.0.0.1:9"):
     (folder / "shop.json").write_text(json.dumps(DOCUMENT))
     (folder / "gateway.yaml").write_text(text.replace("URL", url))
-    made = make.make(folder / "gateway.yaml", {})
+    made = make_plan(folder / "gateway.yaml", {})
     assert made.plan is not None, [str(problem) for problem in made.problems]
     return made.plan
 
@@ -166,5 +166,5 @@ def test_what_is_done_after_an_answer_is_looked_at_as_well(tmp_path, monkeypatch
 
 def test_the_shipped_config_starts():
     config = ROOT / "gateway.yaml"
-    made = make.make(config, {}).plan
+    made = make_plan(config, {}).plan
     assert boot(made).requests > 8

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from engine.plan import make
+from engine.plan.make import make_plan
 from engine.source.problem import Findings, Level
 from engine.spec.document import misspelt_keys
 from engine.spec.document.load import load
@@ -193,6 +193,6 @@ def test_what_is_misspelt_fails_the_plan(tmp_path):
         "upstreams: {main: {url: http://127.0.0.1:9}}\n"
         "routes: [{operations: shop.*, to: [{upstream: main}]}]\n"
     )
-    planned = make.make(tmp_path / "gateway.yaml", {}, config)
+    planned = make_plan(tmp_path / "gateway.yaml", {}, config)
     assert planned.plan is None
     assert [problem.code for problem in planned.findings.errors] == ["MW234"]

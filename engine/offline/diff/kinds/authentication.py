@@ -11,7 +11,7 @@ from engine.offline.diff.difference import (
     of_operation,
 )
 from engine.offline.rehearsal.places import Place
-from engine.plan.make import Route
+from engine.plan.route import Route
 from engine.spec.security import Carrier
 
 _SEEN_BY_OTHERS = ("query", "cookie", "basic")

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from engine.config.model import Target
 from engine.offline.diff.difference import Difference, Level, Side
-from engine.plan.make import Route
+from engine.plan.route import Route
 
 
 def differences(old: Side, new: Side) -> Iterator[Difference]:

@@ -1,0 +1,105 @@
+"""The plan as values: a Route for each operation that is served, all Routes as a Plan, and the
+PlanResult that also holds the problems.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path as FilePath
+
+from engine.config.model import Config, Policy, Target, WebSocket
+from engine.config.model_operations import ModelOperation, ModelOperations
+from engine.dialects import Dialect
+from engine.policies import Guards
+from engine.source.problem import Findings, Path, Problem
+from engine.spec.expression import Expression
+from engine.spec.operation import Operation
+from engine.spec.response_schemas import Answers
+from engine.spec.security import Carrier
+from engine.spec.spec import Specification
+from engine.values.takes import Takes
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """An operation, its targets and its guards; every name in it is resolved.
+
+    `takes` are the request fields that matter for quotas. `guards` are the compiled `policies`.
+    `dialects` are those whose callers use the path, the operation's dialect last. `wide` are the
+    path variables that may hold slashes, because they name a model. `websocket` holds the limits
+    of its sessions, where the operation is a WebSocket. `at` is the place of the operation's name
+    in the config.
+    """
+
+    operation: Operation
+    dialects: tuple[Dialect, ...]
+    carriers: tuple[Carrier, ...]
+    model: Expression | None
+    default_model: str
+    also: tuple[Expression, ...]
+    to: tuple[Target, ...]
+    answer: str
+    public: bool
+    validate: str
+    policies: tuple[Policy, ...]
+    guards: Guards
+    wide: tuple[str, ...]
+    takes: Takes
+    websocket: WebSocket | None
+    unknown_fields: str = "pass"
+    answers: Answers | None = None
+    at: Path = ()
+
+    @property
+    def by_model(self) -> ModelOperation:
+        """The operation, as `ModelOperations` compares it."""
+        return ModelOperation(self.operation.id, self.dialects[-1].name, self.operation.path)
+
+    @property
+    def templates(self) -> list[tuple[str, str]]:
+        """The full path templates with the prefix each is mounted under."""
+        return [(mount + self.operation.path, mount) for mount in self.operation.mounts]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """All routes to serve. `specifications` are the documents, for pages that show them;
+    `by_model` are the operations that are routed by model, including those of routes that were
+    left out afterwards."""
+
+    config: Config
+    routes: tuple[Route, ...]
+    specifications: Mapping[str, Specification] = field(default_factory=dict)
+    by_model: tuple[ModelOperation, ...] = ()
+
+    def model_operations(self) -> ModelOperations:
+        """Which operations each model has."""
+        return ModelOperations(self.config.models, self.config.upstreams, self.by_model)
+
+
+@dataclass(slots=True)
+class PlanResult:
+    """A plan and the problems of its files; `plan` is None when there are errors. `files` are the
+    files it was read from, with their SHA-256 (see `engine.source.files.noting`)."""
+
+    plan: Plan | None = None
+    findings: Findings = field(default_factory=Findings)
+    specifications: dict[str, Specification] = field(default_factory=dict)
+    files: dict[FilePath, str] = field(default_factory=dict)
+
+    @property
+    def hash(self) -> str:
+        """Identifies this config: a hash over all files it was read from."""
+        lines = "\n".join(f"{path} {digest}" for path, digest in sorted(self.files.items()))
+        return sha256(lines.encode("utf-8", "surrogateescape")).hexdigest()[:12]
+
+    @property
+    def problems(self) -> list[Problem]:
+        return self.findings.problems
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """The texts of the files with problems, by the names that problems use."""
+        return self.findings.texts
