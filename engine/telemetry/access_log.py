@@ -25,7 +25,6 @@ from engine.exchange.exchange import (
     Traffic,
 )
 from engine.telemetry.redact import redacted, without_tokens
-from engine.telemetry.usual import Usual
 from engine.values.client_address import Network, caller_address
 
 FIELDS = (
@@ -72,8 +71,6 @@ class AccessLog:
         self._dice = dice
         self._currency = currency
         self._proxies = proxies
-        whole = not text and not fields
-        self._usual = Usual(self._row, as_json, self._address, moment) if whole else None
 
     def write(self, exchanges: Sequence[Exchange]) -> None:
         """Exchanges are over: write as many lines at a time as a pipe takes whole."""
@@ -100,9 +97,7 @@ class AccessLog:
         return not well or self._dice() < self._sample
 
     def _line(self, exchange: Exchange) -> bytes:
-        if self._usual is not None and (line := self._usual.line(exchange)) is not None:
-            return line
-        row = self._row(exchange)
+        row = _row(exchange, self._fields, self._currency, self._address(exchange))
         line = self._encode(row)
         for length in _SHORTER:
             if len(line) <= _LINE:
@@ -110,9 +105,6 @@ class AccessLog:
             row = _cut(row, length)
             line = self._encode(row)
         return line
-
-    def _row(self, exchange: Exchange) -> Row:
-        return _row(exchange, self._fields, self._currency, self._address(exchange))
 
     def _address(self, exchange: Exchange) -> str:
         return caller_address(exchange.environ, self._proxies)
