@@ -1,7 +1,7 @@
-"""In which order targets are asked: each drawn by weight among those that are left.
+"""The order in which targets are tried: each is drawn by weight from those that remain.
 
-So what a failed target would have got is shared out by weight too. Pure: the source of randomness
-is passed in.
+So the requests of a failed target are shared out by weight too. Pure: the source of randomness is
+passed in.
 """
 
 from __future__ import annotations
@@ -22,23 +22,35 @@ T = TypeVar("T", bound=Weighted)
 
 
 def order(targets: Sequence[T], dice: Callable[[], float]) -> list[T]:
-    """The targets, drawn one after another by weight; `dice` gives a number from 0 up to 1. Those
-    without weight come last."""
+    """The targets, drawn one after another by weight; `dice` gives a number from 0 up to 1.
+    Targets of weight 0 come last."""
     if len(targets) <= 1:
         return list(targets)
+    first = _draw(targets, dice)
+    rest = [*targets[:first], *targets[first + 1 :]]
+    if len(rest) > 1:
+        rest.sort(key=lambda target: _log_arrival(target.weight, dice))
+    return [targets[first], *rest]
+
+
+def _draw(targets: Sequence[Weighted], dice: Callable[[], float]) -> int:
+    """The index of one target, drawn by weight: of weight 0 only where all are."""
     point = dice() * sum(target.weight for target in targets)
-    chosen = 0
-    for chosen, target in enumerate(targets):  # noqa: B007 - the index is what is wanted
+    drawn = 0
+    for index, target in enumerate(targets):
+        if target.weight > 0:
+            drawn = index  # rounding may leave the point at 0 behind the last weight
         point -= target.weight
         if point < 0:
             break
-    rest = [*targets[:chosen], *targets[chosen + 1 :]]
-    if len(rest) > 1:
-        rest.sort(key=lambda target: _arrival(target.weight, dice))
-    return [targets[chosen], *rest]
+    return drawn
 
 
-def _arrival(weight: float, dice: Callable[[], float]) -> float:
-    """When a target would come if all of them came at random times, each as often as its weight
-    says: sorted by it, they are drawn by weight (Efraimidis and Spirakis, 2006)."""
-    return -math.log1p(-dice()) / weight if weight > 0 else math.inf
+def _log_arrival(weight: float, dice: Callable[[], float]) -> float:
+    """The logarithm of a random arrival time at the rate `weight`: targets sorted by it are drawn
+    by weight (Efraimidis and Spirakis, 2006). The time itself would overflow for a weight near 0,
+    which a config may have."""
+    if weight <= 0:
+        return math.inf
+    time = -math.log1p(-dice())
+    return math.log(time) - math.log(weight) if time else -math.inf

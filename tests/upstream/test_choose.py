@@ -8,7 +8,7 @@ from collections import Counter
 from typing import NamedTuple
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from engine.upstream.choose import order
@@ -92,9 +92,25 @@ def test_one_of_no_weight_is_only_for_need() -> None:
     st.lists(st.floats(0, 1000), min_size=1, max_size=6),
     st.floats(0, 1, exclude_max=True),
 )
-def test_every_target_is_there_once(weights: list[float], dice: float) -> None:
+@example([0.0, 1.0, 5e-324], 0.5)  # its arrival time would be infinite, like that of weight 0
+@example([5e-324, 0.0], 0.9)  # the product of dice and sum is rounded up to the sum
+def test_every_target_is_there_once_and_those_of_weight_0_come_last(
+    weights: list[float], dice: float
+) -> None:
     targets = [Share(str(n), weight) for n, weight in enumerate(weights)]
     ordered = order(targets, lambda: dice)
     assert sorted(ordered) == sorted(targets)
-    without = [target.weight > 0 for target in ordered]
-    assert any(without) is False or without == sorted(without, reverse=True)
+    positive = [target.weight > 0 for target in ordered]
+    assert positive == sorted(positive, reverse=True)
+
+
+def test_the_smallest_weights_are_drawn_by_weight_too() -> None:
+    """`weight: 5e-324` is a number above 0, so a config may have it."""
+    targets = [Share("a", 1), Share("b", 1e-320), Share("c", 3e-320)]
+    dice, rounds = random.Random(7).random, 10_000
+    second = Counter(names(order(targets, dice))[1] for _ in range(rounds))
+    assert abs(second["c"] / rounds - 0.75) < 0.02
+
+
+def test_the_lowest_throw_gives_an_order_too() -> None:
+    assert sorted(names(order(WEIGHED, lambda: 0.0))) == ["a", "b", "c"]
