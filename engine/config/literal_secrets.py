@@ -13,6 +13,7 @@ from typing import Any
 from engine.source.problem import Path
 from engine.source.reader import Marked
 from engine.values.caller import PREFIX
+from engine.values.redaction import is_secret_name
 
 _LINE = re.compile(r"\r\n|[\r\n\x85\u2028\u2029]")
 _QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^']|'')*'", re.DOTALL)
@@ -25,7 +26,6 @@ _MISPLACED = re.compile(r"^(credential|bearer|value|secret|password|.*key)$", re
 """Keys under which people put a secret as it is, where none belongs."""
 _PUBLIC = re.compile(r"(^|[-_.])(version|beta|organization|project|region)$", re.IGNORECASE)
 """Names of headers and parameters that go with a credential and are none: `api-version`."""
-_HEADER = re.compile(r"authorization|cookie|api-?key|token|secret|password", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +124,7 @@ def _of_credential(said: dict[str, Any], at: Path) -> Iterator[tuple[Path, str, 
 
 def _of_headers(said: Any, at: Path) -> Iterator[tuple[Path, str, bool]]:
     for header, text in _mapping(said).items():
-        if _HEADER.search(header) and isinstance(text, str):
+        if is_secret_name(header) and isinstance(text, str):
             yield (*at, header), text, False
 
 

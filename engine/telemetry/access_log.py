@@ -24,8 +24,8 @@ from engine.exchange.exchange import (
     RequestRecord,
     Traffic,
 )
-from engine.telemetry.redact import redacted, without_tokens
 from engine.values.client_address import Network, caller_address
+from engine.values.redaction import redact_query, redact_tokens
 
 FIELDS = (
     *("time", "request_id", "trace_id", "token", "address", "method", "path", "query"),
@@ -156,7 +156,7 @@ def _row(exchange: Exchange, wanted: Sequence[str], currency: str, address: str)
         "token": caller.name if caller is not None else "",
         "address": address,
         "method": exchange.method,
-        "path": without_tokens(exchange.path),
+        "path": redact_tokens(exchange.path),
         "operation": exchange.operation,
         "model": exchange.model,
         "model_served": kept.model,
@@ -182,7 +182,7 @@ def _row(exchange: Exchange, wanted: Sequence[str], currency: str, address: str)
     if not wanted:
         return row
     if "query" in wanted:
-        row["query"] = redacted(exchange.query, known=bool(exchange.operation))
+        row["query"] = redact_query(exchange.query, every_value=not exchange.operation)
     return {name: row[name] for name in wanted if name in row}
 
 

@@ -94,7 +94,7 @@ def attempt(
             beat = target.upstream.heartbeat if dialect.heartbeat else None
             tried.opening = open_answer(tried.answer, dialect, beat)
     except ErrorFirst as error:
-        clean = target.upstream.redaction.cut(orjson.dumps(error.document))
+        clean = target.upstream.redaction.redact(orjson.dumps(error.document))
         tried.document = orjson.loads(clean)
         tried.stream_error = dialect.stream_error(tried.document)
         tried.failure = retry.of_error_event(tried.stream_error and tried.stream_error.status)

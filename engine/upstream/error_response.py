@@ -59,7 +59,7 @@ def other_error(
         error = GatewayError(tried.status, "upstream_error", message)
         body = orjson.dumps(dialect.error(error, exchange.request_id))
         headers = _without_body(headers)
-    elif (clean := tried.target.upstream.redaction.cut(text)) is not text:
+    elif (clean := tried.target.upstream.redaction.redact(text)) is not text:
         body = clean
         kept = ("content-type", "content-language", "content-location", "content-disposition")
         described = [pair for pair in headers if pair[0] in kept]
@@ -100,7 +100,7 @@ def _read_error(
     """The body of an error, which is small (a larger one counts as none), and its JSON."""
     body, whole = read_whole(answer, _LARGEST)
     text = decoded(_encoding(headers), body) if whole else None
-    body = tried.target.upstream.redaction.cut(text or b"")
+    body = tried.target.upstream.redaction.redact(text or b"")
     headers = [pair for pair in headers if pair[0] != "content-encoding"]
     try:
         return body, orjson.loads(body), headers

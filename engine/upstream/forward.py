@@ -234,7 +234,7 @@ class Forward:
         upstream = tried.target.upstream
         rules = self._response_headers[upstream.name]
         headers = rules.pick(tried.answer.headers, tried.path, exchange.mount)
-        return upstream.redaction.without(headers)
+        return upstream.redaction.filter_headers(headers)
 
 
 def _note(exchange: Exchange, tried: AttemptResult, began: float) -> float:

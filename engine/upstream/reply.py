@@ -202,7 +202,7 @@ class _Stream:
 
     def _without_secrets(self, events: bytes) -> bytes:
         """Whole events; where one may tell of an error, without our credentials."""
-        return self._redaction.cut(events) if _ERROR in events else events
+        return self._redaction.redact(events) if _ERROR in events else events
 
     def _error_of(self, failure: UpstreamFailure | EventTooLarge | NotAnEvent) -> bytes:
         """The error to end a stream with: the upstream's own, where it told of one."""
@@ -211,7 +211,7 @@ class _Stream:
             known = dialect.stream_error(document)
             document = document if known is None else known.document
             if dialect.is_error(document):
-                return self._redaction.cut(orjson.dumps(document))
+                return self._redaction.redact(orjson.dumps(document))
         error = GatewayError(502, "upstream_error", f"{_sentence(str(failure))}.")
         if isinstance(failure, UpstreamFailure):
             error = failed(failure.alone())

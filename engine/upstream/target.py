@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import quote
@@ -17,10 +16,8 @@ from engine.upstream.breaker import Breaker
 from engine.upstream.client.client import Client, Timeouts
 from engine.upstream.credential_rotation import Credentials
 from engine.upstream.location import UpstreamUrl
-from engine.upstream.redaction import Redaction
 from engine.upstream.retry import Budget
-
-_SECRET_NAME = re.compile(r"auth|key|token|secret|passw|cred|cookie|session|signature")
+from engine.values.redaction import Redaction, is_secret_name
 
 
 @dataclass(slots=True)
@@ -152,7 +149,7 @@ def _secrets(config: model.Upstream, client: Client) -> Iterator[str]:
     """What an upstream, or the proxy before it, is shown and nobody else may see."""
     yield from (credential.value for credential in config.credentials)
     for name, value in (*config.headers.set.items(), *config.headers.add.items()):
-        if _SECRET_NAME.search(name):
+        if is_secret_name(name):
             yield value
     if client.proxy_authorization:
         yield client.proxy_authorization

@@ -14,9 +14,9 @@ from engine.upstream.client.client import Timeouts
 from engine.upstream.client.failures import UpstreamFailure
 from engine.upstream.credential_rotation import Credentials
 from engine.upstream.disconnect_watcher import DisconnectWatcher
-from engine.upstream.redaction import Redaction
 from engine.upstream.retry import Budget
 from engine.upstream.target import Target, Upstream
+from engine.values.redaction import Redaction
 
 JSON = [("content-type", "application/json")]
 EVENTS = [("content-type", "text/event-stream")]

@@ -11,16 +11,16 @@ import orjson
 from engine.config.model import Config
 from engine.offline.cases.case import Case, Failure
 from engine.offline.rehearsal.changes import ABSENT
+from engine.offline.rehearsal.credential_display import CredentialDisplay
 from engine.offline.rehearsal.observation import Seen, Sent
-from engine.offline.rehearsal.redaction import Redaction
 from engine.offline.rehearsal.report import code_of
 from engine.offline.rehearsal.sent_request import model_sent
 
 
 def judge(case: Case, seen: Seen, config: Config) -> list[Failure]:
     """Every expectation that was not met. Credentials are not shown."""
-    redaction = Redaction(config)
-    judged = _Judged(case, seen, config, redaction)
+    display = CredentialDisplay(config)
+    judged = _Judged(case, seen, config, display)
     failures: list[Failure] = []
     for name, expected in case.expect.items():
         if name == "headers":
@@ -35,11 +35,11 @@ def judge(case: Case, seen: Seen, config: Config) -> list[Failure]:
 
 
 class _Judged:
-    def __init__(self, case: Case, seen: Seen, config: Config, redaction: Redaction) -> None:
+    def __init__(self, case: Case, seen: Seen, config: Config, display: CredentialDisplay) -> None:
         self.case = case
         self.seen = seen
         self.config = config
-        self.redaction = redaction
+        self.display = display
 
     @property
     def sent(self) -> Sent | None:
@@ -48,14 +48,14 @@ class _Judged:
 
     def failure(self, steps: tuple[str, ...], expected: Any, found: Any) -> Failure:
         what = ".".join(steps)
-        shown = self.redaction.text(_shown(found))
-        return Failure(self.case.place(*steps), what, self.redaction.text(_shown(expected)), shown)
+        shown = self.display.text(_shown(found))
+        return Failure(self.case.place(*steps), what, self.display.text(_shown(expected)), shown)
 
     def headers(self, expected: dict[str, Any]) -> Iterator[Failure]:
         """Headers sent on: by value, or null for one that must not be sent."""
         sent = self.sent
         real = dict(sent.headers) if sent is not None else {}
-        shown = dict(self.redaction.headers(sent.upstream, sent.headers)) if sent else {}
+        shown = dict(self.display.headers(sent.upstream, sent.headers)) if sent else {}
         for name, value in expected.items():
             low = name.lower()
             met = low not in real if value is None else value in (real.get(low), shown.get(low))
@@ -103,7 +103,7 @@ def _model(judged: _Judged) -> str | None:
 
 def _url(judged: _Judged) -> str | None:
     sent = judged.sent
-    return judged.redaction.url(sent.upstream, sent.url) if sent is not None else None
+    return judged.display.url(sent.upstream, sent.url) if sent is not None else None
 
 
 _FOUND: dict[str, Callable[[_Judged], Any]] = {

@@ -9,11 +9,11 @@ import orjson
 from engine.config.model import Config
 from engine.exchange.exchange import MISSING
 from engine.offline.rehearsal.changes import changes
+from engine.offline.rehearsal.credential_display import CredentialDisplay
 from engine.offline.rehearsal.nearest_routes import Near, nearest
 from engine.offline.rehearsal.observation import Seen, Sent
 from engine.offline.rehearsal.places import place_of
 from engine.offline.rehearsal.quota_report import verdicts
-from engine.offline.rehearsal.redaction import Redaction
 from engine.offline.rehearsal.sent_request import model_sent
 from engine.plan.route import Plan, PlanResult, Route
 from engine.upstream.client.client import Timeouts
@@ -27,7 +27,7 @@ def report(planned: PlanResult, seen: Seen) -> Said:
     assert planned.plan is not None
     config = planned.plan.config
     route = seen.route
-    redaction = Redaction(config)
+    display = CredentialDisplay(config)
     said: Said = {
         "request": {"method": seen.request.method.upper(), "path": _path(seen)},
         "served": seen.status < 400,
@@ -46,10 +46,10 @@ def report(planned: PlanResult, seen: Seen) -> Said:
         "targets": _targets(seen, route),
         "patience": _patience(seen, route, config),
         "outgoing": [
-            _outgoing(sent, seen, redaction) | {"model": model_sent(route, sent, config)}
+            _outgoing(sent, seen, display) | {"model": model_sent(route, sent, config)}
             for sent in seen.sent
         ],
-        "log": [redaction.text(line) for line in seen.log],
+        "log": [display.text(line) for line in seen.log],
     }
 
 
@@ -206,15 +206,15 @@ def _patience(seen: Seen, route: Route, config: Config) -> Said:
     return said
 
 
-def _outgoing(sent: Sent, seen: Seen, redaction: Redaction) -> Said:
+def _outgoing(sent: Sent, seen: Seen, display: CredentialDisplay) -> Said:
     exchange = seen.exchange
     before = seen.request.body if exchange is not None else b""
     changed = changes(before, sent.body)
     return {
         "upstream": sent.upstream,
         "method": sent.method,
-        "url": redaction.url(sent.upstream, sent.url),
-        "headers": [list(pair) for pair in redaction.headers(sent.upstream, sent.headers)],
+        "url": display.url(sent.upstream, sent.url),
+        "headers": [list(pair) for pair in display.headers(sent.upstream, sent.headers)],
         "body": {
             "bytes": len(sent.body),
             "unchanged": before == sent.body,

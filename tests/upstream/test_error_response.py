@@ -1,14 +1,11 @@
-"""Our credentials, cut out of what an upstream answers in whatever form it repeats them."""
+"""Our credentials are removed from the errors of upstreams."""
 
 from __future__ import annotations
 
-import base64
 import gzip
-import html
 import json
 import zlib
 from typing import Any
-from urllib.parse import quote, quote_plus
 
 import pytest
 
@@ -16,72 +13,10 @@ from engine import dialects
 from engine.config.model import Credential
 from engine.exchange.exchange import Response
 from engine.upstream.forward import Forward
-from engine.upstream.redaction import MARKER, Redaction
 from engine.values.errors import CallerGone
+from engine.values.redaction import MARKER
 from tests.support.documents import exchange
 from tests.support.upstreams import EVENTS, JSON, SERVICES, WATCHER, Answer, Client, target
-
-SECRET = "sk-proj/AbC+9 \"x\\y&z<='q"
-BEARER = Redaction([f"Bearer {SECRET}"])
-PAIR = base64.b64encode(f"user:{SECRET}".encode()).decode()
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        SECRET,
-        f"Bearer {SECRET}",
-        f"key={quote(SECRET, safe='')}",
-        f"key={quote(SECRET)}",
-        f"key={quote_plus(SECRET)}",
-        f"key={quote(SECRET, safe='').lower().replace('sk-proj%2fabc%2b', 'sk-proj%2fAbC%2b')}",
-        "".join(f"%{byte:02X}" for byte in SECRET.encode()),
-        json.dumps({"key": SECRET}),
-        json.dumps(json.dumps({"key": SECRET})),
-        json.dumps(SECRET).replace("/", "\\/"),
-        "".join(f"\\u{ord(char):04X}" for char in SECRET),
-        html.escape(SECRET),
-        "".join(f"&#{ord(char)};" for char in SECRET),
-        base64.b64encode(SECRET.encode()).decode(),
-        base64.urlsafe_b64encode(SECRET.encode()).decode().rstrip("="),
-        *(base64.b64encode(b"a" * n + SECRET.encode() + b"zz").decode() for n in range(6)),
-        PAIR,
-    ],
-)
-def test_every_form_of_a_credential_is_cut(text: str) -> None:
-    cut = BEARER.cut(f"before {text} after".encode())
-    assert cut.startswith(b"before ")
-    assert cut.endswith(b" after")
-    assert MARKER in cut
-    core = SECRET[8:11]
-    assert core.encode() not in cut
-
-
-def test_basic_credentials_are_cut_whole_and_in_parts() -> None:
-    redaction = Redaction([f"Basic {PAIR}"])
-    for text in (PAIR, f"user:{SECRET}", SECRET, f"Basic {PAIR}"):
-        assert redaction.cut(f"<{text}>".encode()).endswith(MARKER + b">")
-
-
-@pytest.mark.parametrize(
-    "text", [b"", b"nothing % of & that \\ sort", b"Incorrect API key: sk-p***'q", b"Bearer "]
-)
-def test_what_holds_none_is_the_same_object(text: bytes) -> None:
-    assert BEARER.cut(text) is text
-    assert Redaction([]).cut(text) is text
-
-
-def test_what_is_too_short_to_be_told_from_words_is_left() -> None:
-    assert Redaction(["Bearer no", "abc"]).cut(b"no abc") == b"no abc"
-
-
-def test_headers_that_hold_one_are_left_out() -> None:
-    headers = [("location", f"https://x/?k={quote(SECRET, safe='')}"), ("etag", "1")]
-    assert BEARER.without(headers) == [("etag", "1")]
-    assert BEARER.without(headers[1:]) == headers[1:]
-
-
-# In the answers of upstreams
 
 KEY = "sk-live-0123456789abcdef"
 LEAK = json.dumps({"error": {"message": f"key '{KEY}' is wrong", "type": "t", "code": 404}})
@@ -136,7 +71,7 @@ def test_no_error_holds_our_credential(dialect: str, status: int, encoding: str)
     body = body_of(response)
     assert "wrong" in json.loads(body)["error"]["message"]
     assert KEY.encode() not in body
-    assert MARKER in body
+    assert MARKER.encode() in body
     assert "content-encoding" not in dict(response.headers)
 
 
@@ -164,7 +99,7 @@ def test_an_error_of_another_api_with_a_credential_has_the_right_length(status: 
     page = f"<p>{KEY}</p>".encode()
     headers = [("content-type", "text/html"), ("etag", "x")]
     response = ask("plain", Answer(status, headers, [page], len(page)))
-    assert body_of(response) == b"<p>" + MARKER + b"</p>"
+    assert body_of(response) == b"<p>" + MARKER.encode() + b"</p>"
     assert dict(response.headers)["content-type"] == "text/html"
     assert "etag" not in dict(response.headers)
 
@@ -192,7 +127,7 @@ def test_no_error_event_holds_our_credential(dialect: str, before: bool) -> None
     response: Any = ask(dialect, Answer(200, EVENTS, pieces))
     body = body_of(response)
     assert KEY.encode() not in body
-    assert MARKER in body
+    assert MARKER.encode() in body
 
 
 @pytest.mark.parametrize("dialect", EVENT)

@@ -1,8 +1,8 @@
-"""Credentials never show, whatever form they have."""
+"""Credentials are displayed as their variable or as `***`."""
 
 import pytest
 
-from engine.offline.rehearsal.redaction import Redaction
+from engine.offline.rehearsal.credential_display import CredentialDisplay
 from tests.support.rehearsing import planned
 
 UPSTREAMS = """version: 1
@@ -12,12 +12,16 @@ routes: [{operation: shop.show, to: [{upstream: main}]}]
 """
 
 
-def redaction(folder, said):
-    return Redaction(planned(folder, UPSTREAMS % said).plan.config)
+def config_of(folder, upstream):
+    return planned(folder, UPSTREAMS % upstream).plan.config
+
+
+def display(folder, upstream):
+    return CredentialDisplay(config_of(folder, upstream))
 
 
 @pytest.mark.parametrize(
-    ("said", "header", "expected"),
+    ("options", "header", "expected"),
     [
         ('credential: {bearer: "${MAIN_KEY}"}', "authorization", "Bearer ${MAIN_KEY}"),
         ('credential: {bearer: "${UNSET:-sk-default}"}', "authorization", "Bearer ${UNSET}"),
@@ -34,21 +38,21 @@ def redaction(folder, said):
         ("headers: {add: {x-password: literal-one}}", "x-password", "***"),
     ],
 )
-def test_a_header_that_we_put_on_is_hidden(tmp_path, said, header, expected):
-    made = redaction(tmp_path, said)
-    upstream = made._config.upstreams["main"]
+def test_credential_headers_are_replaced(tmp_path, options, header, expected):
+    config = config_of(tmp_path, options)
+    upstream = config.upstreams["main"]
     pairs = [(c.name, c.value) for c in upstream.credentials]
     pairs += [*upstream.headers.set.items(), *upstream.headers.add.items()]
-    shown = made.headers("main", [*pairs, ("idempotency-key", "kept")])
-    assert shown == [*[(header, expected)] * len(pairs), ("idempotency-key", "kept")]
+    headers = CredentialDisplay(config).headers("main", [*pairs, ("idempotency-key", "kept")])
+    assert headers == [*[(header, expected)] * len(pairs), ("idempotency-key", "kept")]
 
 
-def test_a_credential_in_the_query_is_hidden(tmp_path):
-    made = redaction(tmp_path, "credential: {query: api key, value: a/b}")
-    shown = made.url("main", "https://x/v1?page=1&api%20key=a%2Fb")
-    assert shown == "https://x/v1?page=1&api%20key=***"
+def test_a_query_credential_is_replaced(tmp_path):
+    credentials = display(tmp_path, "credential: {query: api key, value: a/b}")
+    url = credentials.url("main", "https://x/v1?page=1&api%20key=a%2Fb")
+    assert url == "https://x/v1?page=1&api%20key=***"
 
 
-def test_a_credential_is_hidden_wherever_it_is_repeated(tmp_path):
-    made = redaction(tmp_path, "credential: {bearer: sk/literal}")
-    assert made.text("at sk/literal and sk%2Fliteral") == "at *** and ***"
+def test_credentials_in_text_are_replaced(tmp_path):
+    credentials = display(tmp_path, "credential: {bearer: sk/literal}")
+    assert credentials.text("at sk/literal and sk%2Fliteral") == "at *** and ***"

@@ -1,0 +1,84 @@
+"""Requests to an upstream as they may be displayed: each credential as the variable that it comes
+from, `${NAME}`, or as `***`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from urllib.parse import quote
+
+from engine.config.model import Config, Upstream
+from engine.offline.rehearsal.observation import Pairs
+from engine.offline.rehearsal.places import part_of
+from engine.source.problem import Source
+from engine.values.redaction import Redaction, is_secret_name
+
+_MARKER = "***"
+_VARIABLE = re.compile(r"[\"']?\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-[^}]*)?\}")
+
+
+class CredentialDisplay:
+    """Replaces the credentials of a config's upstreams wherever they occur."""
+
+    def __init__(self, config: Config) -> None:
+        self._upstreams = config.upstreams
+        secrets = (s for upstream in config.upstreams.values() for s in _secrets(upstream))
+        self._redaction = Redaction(secrets, _MARKER)
+        self._variables = {
+            name: _variable(config.source, upstream) for name, upstream in config.upstreams.items()
+        }
+
+    def text(self, text: str) -> str:
+        """Any text without credentials."""
+        return self._redaction.redact_text(text)
+
+    def headers(self, upstream: str, headers: Pairs) -> list[tuple[str, str]]:
+        """Request headers for an upstream; of credentials and of configured headers with the name
+        of a secret, the value is replaced."""
+        config = self._upstreams[upstream]
+        credentials = {c.name for c in config.credentials if c.kind == "header"}
+        secrets = {name for name in _changes(config) if is_secret_name(name)}
+        return [
+            (name, self._header(upstream, value, name in credentials))
+            if name in credentials or name in secrets
+            else (name, self.text(value))
+            for name, value in headers
+        ]
+
+    def _header(self, upstream: str, value: str, credential: bool) -> str:
+        scheme = "Bearer " if value.startswith("Bearer ") else ""
+        return scheme + (self._variables[upstream] if credential else _MARKER)
+
+    def url(self, upstream: str, url: str) -> str:
+        """A URL for an upstream, without a credential in the query."""
+        credentials = self._upstreams[upstream].credentials
+        names = {quote(c.name, safe="") for c in credentials if c.kind == "query"}
+        base, mark, query = url.partition("?")
+        pairs = [_parameter(pair, names) for pair in query.split("&")] if mark else []
+        return self.text(base) + mark + self.text("&".join(pairs))
+
+
+def _parameter(pair: str, credentials: set[str]) -> str:
+    name, equals, _ = pair.partition("=")
+    return f"{name}{equals}{_MARKER}" if name in credentials else pair
+
+
+def _variable(source: Source, upstream: Upstream) -> str:
+    """The variable that an upstream's only credential is read from, as the file writes it."""
+    for key in ("bearer", "value"):
+        part, at = part_of(source, (*upstream.at, "credential", key))
+        line, column = part.place(at)
+        lines = part.text.splitlines()[line - 1 : line]
+        match = _VARIABLE.match(lines[0], column - 1) if lines else None
+        if match is not None:
+            return f"${{{match[1]}}}"
+    return _MARKER
+
+
+def _secrets(upstream: Upstream) -> Iterator[str]:
+    yield from (credential.value for credential in upstream.credentials)
+    yield from (value for name, value in _changes(upstream).items() if is_secret_name(name))
+
+
+def _changes(upstream: Upstream) -> dict[str, str]:
+    return {**upstream.headers.set, **upstream.headers.add}
