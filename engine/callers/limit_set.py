@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from engine.exchange.exchange import Exchange, RequestRecord
+from engine.exchange.exchange import Exchange
+from engine.exchange.record import RequestRecord
 from engine.metering.estimate import expected
 from engine.values.counters import CounterKeys, Limit
 from engine.values.quota import Rule
@@ -58,7 +59,7 @@ class LimitSet:
     def came_to(self, record: RequestRecord) -> Sequence[int] | None:
         """What it took in the end: nothing, when it never reached an upstream; None where that is
         what was taken, and nothing is held that is to be given back."""
-        if record.status >= 400 and not record.reached:
+        if record.status >= 400 and not record.reached_upstream:
             return self._none
         if not self._settled:
             return None

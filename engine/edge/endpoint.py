@@ -22,13 +22,8 @@ from engine.edge.cors import NOBODY, Cors
 from engine.edge.model_list import speaking
 from engine.edge.request_body import RequestBodyReader
 from engine.edge.response import Sent, has_body, send
-from engine.exchange.exchange import (
-    Exchange,
-    Handler,
-    Observer,
-    RequestRecord,
-    Response,
-)
+from engine.exchange.exchange import Exchange, Handler, Observer, Response
+from engine.exchange.record import Outcome, RequestRecord
 from engine.exchange.request_id import request_id
 from engine.values.errors import (
     CallerGone,
@@ -107,7 +102,7 @@ class RequestLifecycle:
     def enter(self, exchange: Exchange) -> None:
         """An exchange begins. At its end, after everything else, each observer is called once."""
         kept = exchange.record
-        kept.time, kept.began = self._clock(), time.monotonic()
+        kept.time, kept.start = self._clock(), time.monotonic()
         self._open[exchange] = gevent.getcurrent()
         exchange.on_end.append(partial(self._leave, exchange))
         if self._begin is not None:
@@ -119,7 +114,7 @@ class RequestLifecycle:
     def _leave(self, exchange: Exchange) -> None:
         self._open.pop(exchange, None)
         if self._interrupted and not exchange.record.outcome:
-            exchange.record.outcome = "shutdown"
+            exchange.record.outcome = Outcome.SHUTDOWN
         exchange.record.close(time.monotonic())
         for observer in self._observers:
             try:
@@ -193,7 +188,9 @@ class RequestLifecycle:
         """Note what the server answered by itself as `name`: no valid request, or no room."""
         exchange = Exchange("", "", "", {"REMOTE_ADDR": address}, name)
         self.enter(exchange)
-        exchange.record.end(status, _outcome(status), _OWN_CODES.get(status, "bad_request"))
+        exchange.record.end(
+            status, Outcome.of_status(status), _OWN_CODES.get(status, "bad_request")
+        )
         exchange.end()
 
     def unexpected(self, req: falcon.Request, resp: Sent, error: Exception, params: Any) -> None:
@@ -237,38 +234,32 @@ def _answer(handler: Handler, exchange: Exchange, incoming: RequestBodyReader) -
         if session is not None:  # a session always ends like this
             kept.end(101, session.outcome)
         elif not kept.outcome:
-            kept.end(499, "caller_left")
+            kept.end(499, Outcome.CALLER_LEFT)
         exchange.end()
         raise
     except GreenletExit:  # the worker ends
         if exchange.traffic is not None:
-            exchange.record.end(101, "shutdown")
+            exchange.record.end(101, Outcome.SHUTDOWN)
             raise
         incoming.close_after()
         response = refusal(shutting_down(), exchange)
-        exchange.record.outcome = "shutdown"
+        exchange.record.outcome = Outcome.SHUTDOWN
         return response
     except Exception:
         log.exception("request %s failed", exchange.request_id)
         return refusal(_internal(exchange), exchange)
     except BaseException:  # the process ends at once
-        exchange.record.end(500, "failed", "internal_error")
+        exchange.record.end(500, Outcome.FAILED, "internal_error")
         exchange.end()
         raise
 
 
 def _noted(response: Response, kept: RequestRecord) -> Response:
     if isinstance(response.body, bytes):
-        kept.end(response.status, _outcome(response.status))
+        kept.end(response.status, Outcome.of_status(response.status))
     else:
         kept.status = response.status  # how it ends, whoever makes the body will know
     return response
-
-
-def _outcome(status: int) -> str:
-    if status < 400:
-        return "complete"
-    return "refused" if status < 500 else "failed"
 
 
 def _internal(exchange: Exchange) -> GatewayError:
@@ -278,6 +269,6 @@ def _internal(exchange: Exchange) -> GatewayError:
 
 def refusal(error: GatewayError, exchange: Exchange) -> Response:
     """An error as the dialect's error object, always `application/json`."""
-    exchange.record.end(error.status, _outcome(error.status), error.code)
+    exchange.record.end(error.status, Outcome.of_status(error.status), error.code)
     body = orjson.dumps(exchange.dialect.error(error, exchange.request_id))
     return Response(error.status, [("content-type", "application/json"), *error.headers], body)

@@ -15,7 +15,7 @@ from gunicorn.http.errors import (
 )
 
 from engine.exchange.body import Body, receive, too_large
-from engine.exchange.exchange import RequestRecord
+from engine.exchange.record import RequestRecord
 from engine.values.errors import CallerGone, GatewayError
 
 START_RESPONSE = "modelway.start_response"
@@ -88,7 +88,7 @@ class RequestBodyReader:
         except OSError as error:
             raise CallerGone("the caller left while sending the body") from error
         finally:
-            self._record.waited += time.monotonic() - begun
+            self._record.wait_time += time.monotonic() - begun
         self._broken, self._done = False, True
         return body
 

@@ -9,6 +9,7 @@ from itertools import chain
 import falcon
 
 from engine.exchange.exchange import Exchange, Response
+from engine.exchange.record import Outcome
 
 log = logging.getLogger("modelway")
 
@@ -37,8 +38,8 @@ def send(
         fields.clear()
         for name, value in response.headers:
             resp.append_header(name, value)
-    if response.own is not None:
-        fields |= response.own
+    if response.gateway_headers is not None:
+        fields |= response.gateway_headers
     length = int(fields.get("content-length", -1))
     for name in exchange.dialect.request_id_headers:
         fields[name] = exchange.request_id
@@ -104,8 +105,8 @@ class _Sending:
     def __del__(self) -> None:
         """A server that cannot send the head drops the body unread and unclosed."""
         record = self._exchange.record
-        if self._exchange.on_end and record.outcome == "complete":
-            record.end(500, "failed", "internal_error")
+        if self._exchange.on_end and record.outcome == Outcome.COMPLETE:
+            record.end(500, Outcome.FAILED, "internal_error")
         self.close()
 
 

@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from engine.exchange.exchange import (
-    Exchange,
-    Handler,
-    Response,
-    Stage,
-)
+from engine.exchange.exchange import Exchange, Handler, Response, Stage
 
 
 def compose(stages: Sequence[Stage], last: Handler) -> Handler:

@@ -35,9 +35,9 @@ _SCANNED = 16_384
 def expected(exchange: Exchange) -> Usage:
     """What an exchange will use: estimated when somebody first asks, and never for most."""
     record = exchange.record
-    if record.expected is NOTHING and exchange.takes is not None:
-        record.expected = estimate(exchange, exchange.takes)
-    return record.expected
+    if record.estimate is NOTHING and exchange.takes is not None:
+        record.estimate = estimate(exchange, exchange.takes)
+    return record.estimate
 
 
 def estimate(exchange: Exchange, takes: Takes) -> Usage:

@@ -7,12 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.exchange.exchange import (
-    Exchange,
-    Handler,
-    Response,
-    Stage,
-)
+from engine.exchange.exchange import Exchange, Handler, Response, Stage
 from engine.exchange.services import Services
 from engine.values.client_address import (
     Network,

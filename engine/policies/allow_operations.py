@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.exchange.exchange import (
-    Exchange,
-    Handler,
-    Response,
-    Stage,
-)
+from engine.exchange.exchange import Exchange, Handler, Response, Stage
 from engine.exchange.services import Services
 from engine.values.errors import GatewayError
 from engine.values.wildcard import Patterns

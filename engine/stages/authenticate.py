@@ -9,13 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from engine.edge.same_origin import SameOrigin
-from engine.exchange.exchange import (
-    Exchange,
-    Handler,
-    Response,
-    Stage,
-    environ_key,
-)
+from engine.exchange.exchange import Exchange, Handler, Response, Stage, environ_key
 from engine.exchange.services import Services
 from engine.spec.parameters import cookies
 from engine.spec.query_string import Query
@@ -60,7 +54,7 @@ def authenticate(
         secrets = [] if public else find(exchange)
         if in_query and exchange.query:
             exchange.query = Query.parse(exchange.query).without(in_query)
-            exchange.conceal()
+            exchange.rewrite_query()
         for key in headers:
             if key in exchange.environ:
                 exchange.environ = left = dict(exchange.environ)

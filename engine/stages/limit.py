@@ -9,13 +9,8 @@ from collections.abc import Sequence
 from functools import partial
 
 from engine.callers.limit_set import LimitSet
-from engine.exchange.exchange import (
-    Exchange,
-    Handler,
-    RequestRecord,
-    Response,
-    Stage,
-)
+from engine.exchange.exchange import Exchange, Handler, Response, Stage
+from engine.exchange.record import RequestRecord
 from engine.exchange.services import Services
 from engine.values.client_address import caller_address
 from engine.values.counters import Counters, CountersAway
@@ -55,7 +50,7 @@ def limit(rules: Sequence[Rule], services: Services, upstream: str = "") -> Stag
             raise _refused(rule, costs[denied], waits[denied], [*shown.items()])
         exchange.on_end.append(partial(_settle, counters, receipt, limits, exchange.record))
         response = following(exchange)
-        response.own = shown
+        response.gateway_headers = shown
         return response
 
     return stage

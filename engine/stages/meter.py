@@ -11,14 +11,9 @@ from gevent import GreenletExit
 
 from engine.dialects import Dialect
 from engine.dialects.usage import Meter
-from engine.exchange.exchange import (
-    Exchange,
-    Handler,
-    RequestRecord,
-    Response,
-    Stage,
-)
+from engine.exchange.exchange import Exchange, Handler, Response, Stage
 from engine.exchange.push_stream import Pipeline, PushStream, Step
+from engine.exchange.record import RequestRecord
 from engine.exchange.services import Services
 from engine.metering.estimate import expected
 from engine.metering.readers import Reader, reader, usage_in
@@ -50,7 +45,9 @@ def meter(dialect: Dialect, takes: Takes, services: Services) -> Stage:
         media_type, encoding = _kind(response)
         record.stream = response.status < 400 and media_type == "text/event-stream"
         if isinstance(body, bytes):
-            if metered and record.told and response.status < 400:  # an upstream's, and whole
+            if (
+                metered and record.response_end and response.status < 400
+            ):  # an upstream's, and whole
                 used = _used_by(body, media_type, encoding, exchange, dialect.meter)
                 _charge(exchange, used, services)
             return response
@@ -108,7 +105,7 @@ def _left(exchange: Exchange, metered: bool, services: Services) -> None:
     if session is not None:
         record.stream, record.bytes_out = True, session.received.bytes
         _charge(exchange, session.usage, services)
-    elif metered and record.reached:  # an upstream has read it, and had begun to answer
+    elif metered and record.reached_upstream:  # an upstream has read it, and had begun to answer
         _charge(exchange, replace(expected(exchange), output=0), services)
 
 

@@ -7,13 +7,7 @@ Modes: `strict` refuses; `lenient` is strict about a more open reading, which th
 from __future__ import annotations
 
 from engine.exchange.body import Body
-from engine.exchange.exchange import (
-    MISSING,
-    Exchange,
-    Handler,
-    Response,
-    Stage,
-)
+from engine.exchange.exchange import MISSING, Exchange, Handler, Response, Stage
 from engine.spec.operation import Operation
 from engine.spec.refusal_messages import place
 from engine.spec.request_bodies import Rule, check

@@ -18,12 +18,8 @@ from typing import Any
 
 import orjson
 
-from engine.exchange.exchange import (
-    Attempt,
-    Exchange,
-    RequestRecord,
-    Traffic,
-)
+from engine.exchange.exchange import Exchange
+from engine.exchange.record import Attempt, Outcome, RequestRecord, Traffic
 from engine.values.client_address import Network, caller_address
 from engine.values.redaction import redact_query, redact_tokens
 
@@ -93,7 +89,7 @@ class AccessLog:
             self._write(b"".join(lines))
 
     def _is_kept(self, kept: RequestRecord) -> bool:
-        well = 200 <= kept.status < 300 and kept.outcome == "complete"
+        well = 200 <= kept.status < 300 and kept.outcome == Outcome.COMPLETE
         return not well or self._dice() < self._sample
 
     def _line(self, exchange: Exchange) -> bytes:
@@ -148,7 +144,7 @@ def _quoted(text: str) -> str:
 def _row(exchange: Exchange, wanted: Sequence[str], currency: str, address: str) -> Row:
     """One exchange. Long, as it has a line for each field."""
     kept, caller, trace = exchange.record, exchange.caller, exchange.trace
-    tries = kept.tries
+    tries = kept.attempts
     row: Row = {
         "time": moment(kept.time),
         "request_id": exchange.request_id,
@@ -171,7 +167,7 @@ def _row(exchange: Exchange, wanted: Sequence[str], currency: str, address: str)
         "bytes_out": kept.bytes_out,
         "first_byte": None if kept.first_byte is None else _rounded(kept.first_byte),
         "duration": _rounded(kept.duration),
-        "own": _rounded(kept.own),
+        "own": _rounded(kept.gateway_time),
         "stream": kept.stream,
         "usage": _usage(kept),
         "cost": kept.cost / 1e9,

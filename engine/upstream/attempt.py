@@ -107,7 +107,7 @@ def attempt(
     except BaseException as raised:
         tried.close()
         # Whoever leaves is given nothing back: the upstream may be at work on it.
-        exchange.record.reached |= not isinstance(raised, Exception)
+        exchange.record.reached_upstream |= not isinstance(raised, Exception)
         raise
     if tried.error is not None or tried.document is not None:
         tried.close()
@@ -175,7 +175,7 @@ def _renamed(exchange: Exchange, expression: Expression, model: str, edited: boo
     renamed = copy.copy(exchange)
     renamed.edits = exchange.edits if edited else ()
     if not named:
-        expression.replace(renamed, exchange.model_at, name)
+        expression.replace(renamed, exchange.model_span, name)
     if named or expression.place != "body":
         repeats = () if named else exchange.repeats
         written = [(s, e, orjson.dumps(before + name)) for s, e, before in repeats]

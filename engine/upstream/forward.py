@@ -17,7 +17,8 @@ import gevent
 
 from engine.config.model import Credential
 from engine.dialects import Dialect
-from engine.exchange.exchange import Attempt, Exchange, Response
+from engine.exchange.exchange import Exchange, Response
+from engine.exchange.record import Attempt
 from engine.exchange.services import Services
 from engine.spec.expression import Expression
 from engine.upstream import retry
@@ -123,7 +124,7 @@ class Forward:
                 continue
             if wait:
                 gevent.sleep(wait)
-                exchange.record.waited += wait
+                exchange.record.wait_time += wait
             return target, credential
         return None
 
@@ -148,9 +149,9 @@ class Forward:
         """Ask a target and note what came of it; whether another try may follow."""
         course.tries[target] = course.tries.get(target, 0) + 1
         record = exchange.record
-        record.attempts += 1
+        record.attempt_count += 1
         record.upstream, record.model = target.upstream.name, target.served or exchange.model
-        record.entry = target.entry
+        record.served_entry = target.entry
         began = time.monotonic()
         if course.last is not None:
             course.last.close()
@@ -164,11 +165,11 @@ class Forward:
             course.end - self._clock(),
         )
         exchange.on_end.append(tried.close)
-        record.reached |= tried.reached
+        record.reached_upstream |= tried.reached
         seconds = _note(exchange, tried, began)
         if not tried.failure:
             target.breaker.succeeded()
-            record.first_byte = began + seconds - record.began
+            record.first_byte = began + seconds - record.start
             return False
         log.warning(
             "request %s: %s failed (%s): %s",
@@ -241,9 +242,9 @@ def _note(exchange: Exchange, tried: AttemptResult, began: float) -> float:
     """Keep what came of a try, for those who observe the end; the seconds that it took."""
     record, target = exchange.record, tried.target
     seconds = time.monotonic() - began
-    record.waited += seconds
+    record.wait_time += seconds
     model = target.model or exchange.model
-    record.tries.append(
+    record.attempts.append(
         Attempt(
             target.name, target.upstream.name, model, tried.failure, tried.status, began, seconds
         )

@@ -13,6 +13,7 @@ from gevent import GreenletExit
 from engine.dialects import Dialect
 from engine.exchange.exchange import Exchange, Response
 from engine.exchange.push_stream import Blocked, Pipeline, PushStream
+from engine.exchange.record import Outcome
 from engine.relay.sse import Cleaner, NotAnEvent
 from engine.upstream.attempt import AttemptResult
 from engine.upstream.client.client import Answer
@@ -48,7 +49,7 @@ def relay(
         raise GatewayError(502, "upstream_error", message, retry=False)
     bodiless = exchange.method == "HEAD" or answer.status in (204, 304)
     if bodiless:
-        exchange.record.outcome = "complete"  # there is no body to be complete
+        exchange.record.outcome = Outcome.COMPLETE  # there is no body to be complete
     if answer.status == 101:
         return Response(101, headers)
     if opening is None and not dialect.transparent:
@@ -62,7 +63,10 @@ def relay(
     opening = opening or FirstContent(b"")
     if opening.cleaner is None:
         if answer.is_whole and not bodiless:
-            exchange.record.outcome, exchange.record.told = "complete", time.monotonic()
+            exchange.record.outcome, exchange.record.response_end = (
+                Outcome.COMPLETE,
+                time.monotonic(),
+            )
             return Response(answer.status, headers, opening.first)
         pieces = _bytes(answer, opening.first, exchange, watcher)
         return Response(answer.status, _with_length(headers, answer), pieces)
@@ -178,19 +182,19 @@ class _Stream:
                 yield self._without_secrets(rest)
             if cleaner.foreign:
                 raise NotAnEvent(cleaner.foreign)
-            self._exchange.record.outcome = "complete"
+            self._exchange.record.outcome = Outcome.COMPLETE
         except (UpstreamFailure, EventTooLarge, NotAnEvent) as failure:
-            self._exchange.record.outcome = "upstream_cut"
+            self._exchange.record.outcome = Outcome.UPSTREAM_CUT
             yield self._dialect.error_event(self._error_of(failure))
             raise CallerGone(str(failure)) from failure
         except GreenletExit:
-            self._exchange.record.outcome = "shutdown"
+            self._exchange.record.outcome = Outcome.SHUTDOWN
             document = self._dialect.error(shutting_down(), self._exchange.request_id)
             yield self._dialect.error_event(orjson.dumps(document))
             raise CallerGone("the worker ends") from None
         finally:
             self._watching.close()
-            self._exchange.record.told = time.monotonic()
+            self._exchange.record.response_end = time.monotonic()
 
     def _pass(self, data: bytes) -> None:
         """From the event loop: what has arrived goes on at once, and nobody is woken."""
@@ -251,16 +255,16 @@ def _bytes(
             data = watching.read(answer)
             if not data:
                 break
-        exchange.record.outcome = "complete"
+        exchange.record.outcome = Outcome.COMPLETE
     except UpstreamFailure as failure:
-        exchange.record.outcome = "upstream_cut"
+        exchange.record.outcome = Outcome.UPSTREAM_CUT
         raise CallerGone(failure.words) from failure.alone()
     except GreenletExit:
-        exchange.record.outcome = "shutdown"
+        exchange.record.outcome = Outcome.SHUTDOWN
         raise CallerGone("the worker ends") from None
     finally:
         watching.close()
-        exchange.record.told = time.monotonic()
+        exchange.record.response_end = time.monotonic()
 
 
 def _sentence(words: str) -> str:

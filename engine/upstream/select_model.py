@@ -6,13 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from engine.config.model_operations import ModelOperation, ModelOperations, listed
-from engine.exchange.exchange import (
-    MISSING,
-    Exchange,
-    Handler,
-    Response,
-    Stage,
-)
+from engine.exchange.exchange import MISSING, Exchange, Handler, Response, Stage
 from engine.exchange.services import Services
 from engine.spec.expression import Expression
 from engine.upstream.catalog import Catalog, Served
@@ -46,7 +40,7 @@ def select(
         return found
 
     def stage(exchange: Exchange, following: Handler) -> Response:
-        exchange.model_at = expression.check(exchange)
+        exchange.model_span = expression.check(exchange)
         name = _name(expression, default, exchange)
         served = catalog.find(name)
         if exchange.caller is not None and not exchange.caller.may_use(name):
@@ -64,7 +58,7 @@ def select(
             here = served_here(served)
         if here is None:
             raise _not_served(name, operation, operations.of(served.name), expression)
-        exchange.model, exchange.record.asked = name, served.name
+        exchange.model, exchange.record.requested_entry = name, served.name
         exchange.repeats = [at for place in also for at in place.repeats(exchange, name)]
         exchange.targets = here.candidates(services.dice)
         return following(exchange)

@@ -12,12 +12,8 @@ from functools import partial
 from typing import Any
 
 from engine.dialects import Dialect
-from engine.exchange.exchange import (
-    Exchange,
-    Handler,
-    Response,
-    Traffic,
-)
+from engine.exchange.exchange import Exchange, Handler, Response
+from engine.exchange.record import Traffic
 from engine.relay.websocket.channel import Channel
 from engine.relay.websocket.handshake import asked, deflating, switching
 from engine.relay.websocket.session import Session, SessionLimits

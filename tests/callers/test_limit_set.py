@@ -24,7 +24,7 @@ def limits(*allowances):
 
 def test_a_request_takes_one_of_each_and_its_estimate_of_what_is_used():
     exchange = Exchange("POST", "/", "", {}, model="gpt", takes=Takes(output=True))
-    exchange.record.expected = Usage(100, 50)
+    exchange.record.estimate = Usage(100, 50)
     kind = limits(RATE, SLOTS, TOKENS, MONEY)
     assert kind.asked.limits == (
         Limit("requests/0|alice", 10, 60.0),
@@ -41,7 +41,12 @@ def test_a_request_takes_one_of_each_and_its_estimate_of_what_is_used():
 )
 def test_what_never_reached_an_upstream_comes_to_nothing(status, reached, costs):
     record = Exchange("POST", "/", "", {}).record
-    record.status, record.reached, record.usage, record.cost = status, reached, Usage(4, 5), 70
+    record.status, record.reached_upstream, record.usage, record.cost = (
+        status,
+        reached,
+        Usage(4, 5),
+        70,
+    )
     assert limits(RATE, SLOTS, TOKENS, MONEY).came_to(record) == costs
 
 
@@ -51,16 +56,16 @@ def test_what_never_reached_an_upstream_comes_to_nothing(status, reached, costs)
 )
 def test_of_requests_that_were_counted_nothing_is_left_to_settle(rules, settled):
     record = Exchange("POST", "/", "", {}).record
-    record.status, record.reached = 200, True
+    record.status, record.reached_upstream = 200, True
     assert (limits(*rules).came_to(record) is not None) == settled
 
 
 def test_one_caller_takes_nothing_of_what_another_was_estimated_at():
     kind, exchange = limits(TOKENS), Exchange("POST", "/", "", {}, takes=Takes())
-    exchange.record.expected = Usage(100, 50)
+    exchange.record.estimate = Usage(100, 50)
     held = kind.costs(exchange, PRICES)
     other = Exchange("POST", "/", "", {}, takes=Takes())
-    other.record.expected = Usage(1, 1)
+    other.record.estimate = Usage(1, 1)
     assert kind.costs(other, PRICES) == [2]
     assert held == [150]
 

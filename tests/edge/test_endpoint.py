@@ -71,7 +71,7 @@ def test_a_streamed_answer_has_no_length_and_passes_piece_by_piece():
 
 @pytest.mark.parametrize("theirs", [[], [("x-a", "1")], [("x-a", "1"), ("x-a", "2")]])
 def test_what_the_gateway_says_stands_in_place_of_what_an_upstream_said(theirs):
-    answer = Response(200, [*theirs, ("x-b", "3")], b"", own={"x-a": "9"})
+    answer = Response(200, [*theirs, ("x-b", "3")], b"", gateway_headers={"x-a": "9"})
     headers = raw(client(lambda e: answer).app)[1]
     seen = [pair for pair in headers if pair[0] in ("x-a", "x-b")]
     assert sorted(seen) == [("x-a", "9"), ("x-b", "3")]
@@ -424,7 +424,7 @@ def test_every_end_is_observed_once(handler, status, outcome, code):
     kept = observed(handler)
     assert (kept.status, kept.outcome, kept.code) == (status, outcome, code)
     assert kept.time == 1000.0
-    assert 0 <= kept.own <= kept.duration < 5
+    assert 0 <= kept.gateway_time <= kept.duration < 5
 
 
 def test_an_observer_that_fails_is_logged_and_stops_nobody(caplog):

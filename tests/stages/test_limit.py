@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from engine.exchange.exchange import Exchange, Response
+from engine.exchange.record import Outcome
 from engine.exchange.services import Services
 from engine.stages import limit as module
 from engine.stages.limit import limit
@@ -67,8 +68,8 @@ def run(rules, counters, made=None, following=None, **services):
     stage = limit(rules, Services(counters=counters, **services), "fixed")
 
     def answer(exchange):
-        exchange.record.reached = True
-        exchange.record.end(200, "complete")
+        exchange.record.reached_upstream = True
+        exchange.record.end(200, Outcome.COMPLETE)
         return Response(200, [("x-ratelimit-limit-requests", "theirs"), ("x", "y")])
 
     return stage(made, following or answer), made
@@ -130,7 +131,7 @@ def test_without_limits_or_counters_nothing_is_asked():
 
 def test_the_answer_says_how_it_stands():
     response, _ = run([RATE, TOKENS, SLOTS], Counters())
-    assert response.own == {
+    assert response.gateway_headers == {
         "x-ratelimit-limit-requests": "60",
         "x-ratelimit-remaining-requests": "7",
         "x-ratelimit-reset-requests": "30.000s",
@@ -157,7 +158,7 @@ def test_a_budget_of_tokens_is_429():
 def test_a_request_that_can_never_fit_is_told_so():
     rule = Rule(Quota("tokens", 1, 60.0), "token", "tokens")
     greedy = exchange()
-    greedy.record.expected = Usage(input=3, output=500)
+    greedy.record.estimate = Usage(input=3, output=500)
     error = refused([rule], Counters(denied=0), made=greedy)
     assert "may use 503 tokens" in error.message
     assert ("x-should-retry", "false") in error.headers
@@ -180,7 +181,7 @@ def test_money_is_402_and_not_worth_repeating():
 def test_a_request_that_costs_more_than_there_ever_is_is_told_so():
     prices = ByName[Price]({"gpt*": price_of({"output": 1_000_000})})
     greedy = exchange()
-    greedy.record.expected = Usage(output=500)
+    greedy.record.estimate = Usage(output=500)
     error = refused([SPEND], Counters(denied=0, wait=100.0), made=greedy, prices=prices)
     assert (error.status, error.code) == (402, "budget_exceeded")
     assert "may cost more than the budget of this token" in error.message
@@ -199,7 +200,7 @@ def test_what_was_used_is_what_counts_in_the_end():
 def test_money_is_held_back_for_what_a_request_may_use():
     prices = ByName[Price]({"gpt": price_of({"input": 1, "output": 2})})
     counters, made = Counters(), exchange()
-    made.record.expected = Usage(input=10, output=100)
+    made.record.estimate = Usage(input=10, output=100)
     run([SPEND], counters, made, prices=prices)
     assert counters.asked[0][0].cost == 10 * 1000 + 100 * 2000
 
@@ -207,8 +208,8 @@ def test_money_is_held_back_for_what_a_request_may_use():
 @pytest.mark.parametrize(("reached", "settled"), [(False, [[0]]), (True, [])])
 def test_what_never_reached_an_upstream_is_given_back(reached, settled):
     def fails(exchange):
-        exchange.record.reached = reached
-        exchange.record.end(502, "failed")
+        exchange.record.reached_upstream = reached
+        exchange.record.end(502, Outcome.FAILED)
         raise GatewayError(502, "upstream_unreachable", "away")
 
     counters, made = Counters(), exchange()

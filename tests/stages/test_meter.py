@@ -73,7 +73,7 @@ def test_what_the_upstream_counted_is_what_counts():
 
 def test_an_upstreams_answer_that_came_whole_is_counted_at_once():
     made = exchange()
-    made.record.told = 1.0
+    made.record.response_end = 1.0
     response = run(made, lambda given: Response(200, JSON, ANSWER))
     assert response.body == ANSWER
     assert (made.record.usage.input, made.record.usage.output) == (7, 3)
@@ -149,7 +149,7 @@ def test_a_caller_who_leaves_has_used_what_an_upstream_has_read(reached, source)
     made = exchange()
 
     def following(given):
-        given.record.reached = reached
+        given.record.reached_upstream = reached
         raise CallerGone("gone")
 
     with pytest.raises(CallerGone):
@@ -171,7 +171,7 @@ def test_a_failure_uses_nothing():
     made = exchange()
 
     def following(given):
-        given.record.reached = True
+        given.record.reached_upstream = True
         raise GatewayError(502, "upstream_error", "no")
 
     with pytest.raises(GatewayError):
@@ -186,7 +186,7 @@ def test_a_failure_uses_nothing():
 def test_what_is_not_metered(model, takes, dialect):
     made = exchange(model)
     passed(made, Response(200, JSON, iter([ANSWER])), takes=takes, dialect=dialect)
-    assert (made.record.expected, made.record.usage) == (NOTHING, NOTHING)
+    assert (made.record.estimate, made.record.usage) == (NOTHING, NOTHING)
     assert made.record.bytes_out == len(ANSWER)
 
 
@@ -197,7 +197,7 @@ def test_a_whole_answer_of_the_gateway_is_left_alone():
 
 def test_a_stream_that_came_whole_is_one_all_the_same():
     made = exchange(stream=True)
-    made.record.told = 1.0
+    made.record.response_end = 1.0
     run(made, lambda given: Response(200, EVENTS, WORD + LAST + DONE))
     assert made.record.stream
     assert (made.record.usage.input, made.record.usage.output) == (7, 3)
@@ -209,7 +209,7 @@ GZIP = ("content-encoding", "gzip")
 @pytest.mark.parametrize("whole", [True, False])
 def test_an_encoded_answer_is_counted_and_passes_as_it_came(whole):
     made, packed = exchange(), gzip.compress(ANSWER)
-    made.record.told = 1.0 if whole else 0.0
+    made.record.response_end = 1.0 if whole else 0.0
     body = packed if whole else iter([packed[:9], packed[9:]])
     response = run(made, lambda given: Response(200, [*JSON, GZIP], body))
     got = response.body if whole else b"".join(response.body)

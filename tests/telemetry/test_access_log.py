@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.config import schema_check
-from engine.exchange.exchange import Attempt, Exchange, Traffic
+from engine.exchange.exchange import Exchange
+from engine.exchange.record import Attempt, Outcome, Traffic
 from engine.telemetry.access_log import FIELDS, AccessLog, moment
 from engine.values.caller import Caller
 from engine.values.usage import Usage
@@ -23,13 +24,13 @@ def over(**known):
     exchange.caller = Caller("alice")
     kept = exchange.record
     kept.time, kept.usage, kept.cost = 1_700_000_000.25, Usage(3, 4, 1, source="upstream"), 1_500
-    kept.model, kept.upstream, kept.waited, kept.duration = "gpt-4", "two", 0.75, 1.0
+    kept.model, kept.upstream, kept.wait_time, kept.duration = "gpt-4", "two", 0.75, 1.0
     kept.first_byte = 0.5
-    kept.tries = [
+    kept.attempts = [
         Attempt("one/m", "one", "m", "connect", 0, 0.0, 0.25),
         Attempt("two/n", "two", "n", "", 200, 0.25, 0.25),
     ]
-    kept.end(200, "complete")
+    kept.end(200, Outcome.COMPLETE)
     for name, value in known.items():
         setattr(exchange, name, value)
     return exchange
@@ -153,8 +154,8 @@ def test_nobody_forges_a_line_or_steers_a_terminal(model, path, text):
 
 def test_many_attempts_do_not_make_a_line_too_long_for_a_pipe():
     exchange = over(model="\U0001f600" * 600, path="/" + "é" * 600)
-    exchange.record.tries *= 50
-    exchange.record.tries.append(Attempt("x" * 600, "x" * 600, "", "reset", 0, 0.0, 0.0))
+    exchange.record.attempts *= 50
+    exchange.record.attempts.append(Attempt("x" * 600, "x" * 600, "", "reset", 0, 0.0, 0.0))
     (line,) = written(exchange)
     assert len(line) <= 4096
     assert json.loads(line)["status"] == 200

@@ -52,7 +52,7 @@ def chat(body: Any = None, **more: Any) -> Exchange:
     made.mount, made.media_type = "/v1", "application/json"
     made.value = json.loads(made.body.buffer)
     made.model = made.value.get("model") or ""
-    made.model_at = BODY.check(made)
+    made.model_span = BODY.check(made)
     return made
 
 
@@ -138,7 +138,7 @@ def test_a_name_in_multipart_is_written() -> None:
     request.media_type, request.model = "multipart/form-data", "asked"
     request.parts = list(parse_multipart(body, boundary_of(content_type)))
     request.value = {"model": "asked"}
-    request.model_at = BODY.check(request)
+    request.model_span = BODY.check(request)
     send(request, target(client, "theirs"))
     assert client.sent[0].body == body.replace(b"asked", b"theirs")
     assert client.sent[0].header("content-type") == content_type
@@ -280,7 +280,7 @@ def test_a_body_on_disk_is_sent_to_every_target() -> None:
     request = chat()
     request.body = receive(Input(), len(data), 10_000_000)
     request.value = json.loads(data)
-    request.model_at = BODY.check(request)
+    request.model_span = BODY.check(request)
     first, second = Client(failure(failures.ConnectFailed)), Client()
     send(request, target(first, "one"), target(second, "two"))
     assert first.sent[0].body == data.replace(b'"asked"', b'"one"')

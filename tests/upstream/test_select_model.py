@@ -95,7 +95,7 @@ def test_a_model_has_the_targets_that_take_the_operation(model, names):
 
 def test_the_place_of_the_model_in_the_body_is_kept():
     exchange = call("gpt-4o", text=b'{"x": 1, "model" : "gpt-4o"}')
-    assert exchange.model_at == (19, 27)
+    assert exchange.model_span == (19, 27)
 
 
 @pytest.mark.parametrize("model", [MISSING, None, ""])

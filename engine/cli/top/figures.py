@@ -6,9 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from engine.cli.top.change import Change, Labels, Which
+from engine.exchange.record import Outcome
 from engine.telemetry.metrics import definitions
 
-_FAILED = frozenset({"failed", "upstream_cut"})
+_FAILED = frozenset({Outcome.FAILED, Outcome.UPSTREAM_CUT})
 _BREAKER = {0: "closed", 1: "half-open", 2: "open"}
 _HOUR = 3600.0
 
@@ -72,7 +73,7 @@ def figures(change: Change) -> Figures:
     return Figures(
         requests=change.rate(requests),
         failed=change.rate(requests, _failed),
-        refused=change.rate(requests, lambda labels: labels.get("outcome") == "refused"),
+        refused=change.rate(requests, lambda labels: labels.get("outcome") == Outcome.REFUSED),
         in_flight=change.gauge(definitions.IN_FLIGHT.name) or 0.0,
         sessions=change.gauge(definitions.SESSIONS.name) or 0.0,
         workers=change.gauge(definitions.WORKERS.name) or 0.0,

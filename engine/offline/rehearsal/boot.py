@@ -22,12 +22,7 @@ from engine.app.build import build
 from engine.app.stores import CannotServe, prepare, services_of
 from engine.app.telemetry import observing
 from engine.edge.router import Application
-from engine.exchange.exchange import (
-    Exchange,
-    Handler,
-    Response,
-    Stage,
-)
+from engine.exchange.exchange import Exchange, Handler, Response, Stage
 from engine.mock.invent import invent
 from engine.offline.rehearsal.observation import Answers, Request
 from engine.offline.rehearsal.rehearse import environ_of, play, put_on

@@ -16,13 +16,7 @@ from urllib.parse import quote, unquote_to_bytes
 
 from engine.app.build import build
 from engine.edge.router import Application
-from engine.exchange.exchange import (
-    Exchange,
-    Handler,
-    Response,
-    Stage,
-    environ_key,
-)
+from engine.exchange.exchange import Exchange, Handler, Response, Stage, environ_key
 from engine.exchange.services import Services
 from engine.offline.rehearsal.candidates import narrowed
 from engine.offline.rehearsal.observation import (

@@ -26,7 +26,7 @@ from typing import NamedTuple
 import gevent
 from websockets.frames import CLOSE, PING, PONG, TEXT, Close
 
-from engine.exchange.exchange import Traffic
+from engine.exchange.record import Outcome, Traffic
 from engine.relay.websocket.channel import Channel, Gone, Stopped
 from engine.relay.websocket.frames import Violation, sendable
 from engine.relay.websocket.rate import Rate
@@ -60,7 +60,7 @@ class End(NamedTuple):
     upstream: Close
     seconds: float = _GOODBYE
     failure: str = ""
-    outcome: str = "complete"
+    outcome: Outcome = Outcome.COMPLETE
 
 
 class Session:
@@ -118,14 +118,14 @@ class Session:
         if self._end is None:
             self._end = end
             self._traffic.code = sendable(end.caller).code
-            self._traffic.outcome = "upstream_cut" if end.failure else end.outcome
+            self._traffic.outcome = Outcome.UPSTREAM_CUT if end.failure else end.outcome
             self._caller.stop()
             self._upstream.stop()
 
     def restart(self) -> None:
         """The worker ends."""
         words = "the gateway restarts; connect again"
-        self.end(End(Close(1012, words), Close(1012, words), 1.0, outcome="shutdown"))
+        self.end(End(Close(1012, words), Close(1012, words), 1.0, outcome=Outcome.SHUTDOWN))
 
     def look(self, now: float) -> None:
         """Time has passed: is it too long, idle, or is a side no longer there?"""
@@ -210,7 +210,7 @@ class Session:
     def _gone(self, source: Channel) -> End:
         if source is self._caller:
             left = Close(_LEFT, "the caller left")
-            return End(left, left, _BRIEF, outcome="caller_left")
+            return End(left, left, _BRIEF, outcome=Outcome.CALLER_LEFT)
         left = Close(_LEFT, "the upstream left")
         return End(left, left, failure="The upstream left in the middle of the session.")
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from websockets.frames import CONT, TEXT, Frame
 
-from engine.exchange.exchange import Passed
+from engine.exchange.record import MessageCount
 from engine.values.usage import NOTHING, Usage
 
 Read = Callable[[bytes | bytearray], Usage | None]
@@ -23,7 +23,7 @@ class Tally:
     bound, and only where there is a `read`.
     """
 
-    def __init__(self, passed: Passed, read: Read | None = None) -> None:
+    def __init__(self, passed: MessageCount, read: Read | None = None) -> None:
         self.total = NOTHING
         self._passed = passed
         self._usage = read

@@ -11,6 +11,7 @@ from typing import Any
 import orjson
 
 from engine.exchange.exchange import Exchange
+from engine.exchange.record import Outcome
 
 
 @dataclass(slots=True)
@@ -18,9 +19,9 @@ class Entry:
     """One request. `id` is made by the gateway: rows with one id count once.
 
     `time` is when it came (Unix seconds), `duration` and `first_byte` are seconds, `cost` is in
-    nano-units of `currency`. `outcome` is `complete`, `caller_left`, `upstream_cut`, `shutdown`,
-    `refused` or `failed`; `source` tells who counted the tokens (see `values/usage.py`). Text is ""
-    where there is none; more than 256 characters of it are not kept.
+    nano-units of `currency`. `outcome` is one of `Outcome`; `source` tells who counted the tokens
+    (see `values/usage.py`). Text is "" where there is none; more than 256 characters of it are not
+    kept.
     """
 
     id: str
@@ -31,7 +32,7 @@ class Entry:
     model_served: str = ""
     upstream: str = ""
     status: int = 0
-    outcome: str = "complete"
+    outcome: str = Outcome.COMPLETE
     input: int = 0
     output: int = 0
     cached: int = 0
@@ -88,7 +89,7 @@ def entry_of(exchange: Exchange, currency: str) -> Row:
         exchange.body.size,
         kept.bytes_out,
         kept.stream,
-        kept.attempts,
+        kept.attempt_count,
     )
 
 

@@ -20,6 +20,7 @@ from sqlalchemy import (
     select,
 )
 
+from engine.exchange.record import Outcome
 from engine.stores.records.database import Database
 from engine.stores.records.schema import usage
 
@@ -108,8 +109,8 @@ def known(database: Database, ids: Sequence[str]) -> set[str]:
 
 def _query(key: ColumnElement[Any], which: Which) -> Select[Any]:
     column = usage.c
-    lacks = (column.outcome != "caller_left") & (
-        (column.outcome != "complete") | (column.status >= 400)
+    lacks = (column.outcome != Outcome.CALLER_LEFT.value) & (
+        (column.outcome != Outcome.COMPLETE.value) | (column.status >= 400)
     )
     return (
         select(

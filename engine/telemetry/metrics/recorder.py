@@ -15,12 +15,8 @@ from typing import Any
 import gevent
 from gevent.lock import BoundedSemaphore
 
-from engine.exchange.exchange import (
-    Attempt,
-    Exchange,
-    RequestRecord,
-    Traffic,
-)
+from engine.exchange.exchange import Exchange
+from engine.exchange.record import Attempt, RequestRecord, Traffic
 from engine.telemetry.metrics import definitions
 from engine.telemetry.metrics.cells import Cell, Cells, Distribution
 from engine.telemetry.metrics.folder import Slot, bury_the_dead
@@ -143,7 +139,7 @@ class Metrics:
             return
         for add, what in writes:
             add(what)
-        harder = [kept.tries for kept in accounts if not _at_once(kept.tries)]
+        harder = [kept.attempts for kept in accounts if not _at_once(kept.attempts)]
         if len(harder) < len(accounts):
             way.tried(len(accounts) - len(harder))
         for tries in harder:
@@ -151,7 +147,7 @@ class Metrics:
 
     def _way(self, exchange: Exchange) -> MetricSeries:
         kept = exchange.record
-        key = (exchange.operation, kept.asked, kept.upstream, kept.entry)
+        key = (exchange.operation, kept.requested_entry, kept.upstream, kept.served_entry)
         way = self._ways.get(key)
         if way is None:
             way = self._ways[key] = MetricSeries(self, exchange)

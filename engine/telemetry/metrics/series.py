@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol
 
-from engine.exchange.exchange import Exchange, RequestRecord
+from engine.exchange.exchange import Exchange
+from engine.exchange.record import Outcome, RequestRecord
 from engine.telemetry.metrics import definitions
 from engine.telemetry.metrics.cells import Cell, Distribution
 from engine.telemetry.tracing.genai import operation_name, provider_name
@@ -36,17 +37,19 @@ class MetricSeries:
     def __init__(self, metrics: Book, exchange: Exchange) -> None:
         kept, operation = exchange.record, exchange.operation
         self._metrics = metrics
-        self._labels = (operation, kept.asked, kept.upstream)
-        self._used = (kept.entry or kept.asked, kept.upstream)
-        provider = provider_name(kept.upstream, exchange.dialect.name) if kept.asked else ""
-        self._kind = (operation_name(operation), provider, kept.asked)
+        self._labels = (operation, kept.requested_entry, kept.upstream)
+        self._used = (kept.served_entry or kept.requested_entry, kept.upstream)
+        provider = (
+            provider_name(kept.upstream, exchange.dialect.name) if kept.requested_entry else ""
+        )
+        self._kind = (operation_name(operation), provider, kept.requested_entry)
         self._ends: dict[tuple[int, str], Cell] = {}
         self._said: dict[str, tuple[Cell, Distribution]] = {}
         self._took: dict[str, Distribution] = {}
         self._spent: Cell | None = None
         self._well: Cell | None = None
         self._first: Distribution | None = None
-        self._duration = metrics.spread(definitions.DURATION, operation, kept.asked)
+        self._duration = metrics.spread(definitions.DURATION, operation, kept.requested_entry)
         self._own = metrics.spread(definitions.OVERHEAD, operation)
 
     def count(self, kept: RequestRecord) -> None:
@@ -62,11 +65,11 @@ class MetricSeries:
         """What else there is to tell of those that are over. Writes nothing itself, so that one
         that cannot be read leaves nothing half told."""
         first = [kept.first_byte for kept in every if kept.first_byte is not None]
-        served = [kept for kept in every if kept.asked and kept.reached]
+        served = [kept for kept in every if kept.requested_entry and kept.reached_upstream]
         streams = [kept for kept in every if kept.events > 1]
         writes = [
             _spread(self._duration, [kept.duration for kept in every]),
-            _spread(self._own, [kept.own for kept in every]),
+            _spread(self._own, [kept.gateway_time for kept in every]),
         ]
         if first:
             if self._first is None:
@@ -124,11 +127,11 @@ def _spread(spread: Distribution, values: Sequence[float]) -> Write:
 
 def _gap(kept: RequestRecord) -> float:
     """The mean time between two events of a stream."""
-    end = kept.told - kept.began if kept.told else kept.duration
+    end = kept.response_end - kept.start if kept.response_end else kept.duration
     return max(0.0, end - (kept.first_byte or 0.0)) / (kept.events - 1)
 
 
 def _error_type(kept: RequestRecord) -> str:
-    if kept.outcome == "complete":
+    if kept.outcome == Outcome.COMPLETE:
         return ""
     return str(kept.status) if kept.status >= 400 else kept.outcome

@@ -12,7 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 
-from engine.exchange.exchange import Attempt, Exchange, RequestRecord
+from engine.exchange.exchange import Exchange
+from engine.exchange.record import Attempt, Outcome, RequestRecord
 from engine.telemetry.tracing.genai import operation_name, provider_name
 from engine.telemetry.tracing.trace_context import Trace
 
@@ -23,7 +24,7 @@ _METHODS = frozenset(
     {"GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH", "QUERY"}
 )
 _LONGEST = 256
-_BROKEN = ("upstream_cut", "shutdown")
+_BROKEN = (Outcome.UPSTREAM_CUT, Outcome.SHUTDOWN)
 """Outcomes of answers that broke after their head."""
 
 
@@ -69,9 +70,9 @@ def spans_of(exchange: Exchange, trace: Trace, peers: Mapping[str, Peer]) -> lis
     `peers` are the upstreams by name.
     """
     record = exchange.record
-    clock, end = _Clock(record), record.began + record.duration
+    clock, end = _Clock(record), record.start + record.duration
     spans = [_request(exchange, trace, clock, end)]
-    tries, last = record.tries, len(trace.attempts) - 1
+    tries, last = record.attempts, len(trace.attempts) - 1
     for number, (span_id, began) in enumerate(trace.attempts):
         # Of an attempt that its caller did not wait for, there is no more to tell.
         unknown = Attempt("", record.upstream, exchange.model, "", 0, began, 0.0)
@@ -79,7 +80,7 @@ def spans_of(exchange: Exchange, trace: Trace, peers: Mapping[str, Peer]) -> lis
         over = tried.failure or number < last
         made = Span(
             trace.trace_id, span_id, trace.span_id, trace.flags, trace.state, exchange.method,
-            Kind.CLIENT, clock.at(began), clock.at(tried.began + tried.seconds if over else end),
+            Kind.CLIENT, clock.at(began), clock.at(tried.start + tried.seconds if over else end),
         )  # fmt: skip
         if number:
             made.attributes["http.request.resend_count"] = number
@@ -94,7 +95,7 @@ class _Clock:
     """The steady clock's moments as Unix time."""
 
     def __init__(self, record: RequestRecord) -> None:
-        self._offset = record.time - record.began
+        self._offset = record.time - record.start
 
     def at(self, moment: float) -> int:
         return int((moment + self._offset) * 1e9)
@@ -110,7 +111,7 @@ def _request(exchange: Exchange, trace: Trace, clock: _Clock, end: float) -> Spa
         "http.response.body.size": record.bytes_out,
         "modelway.request_id": exchange.request_id,
         "modelway.outcome": record.outcome,
-        "modelway.attempts": record.attempts,
+        "modelway.attempts": record.attempt_count,
     }
     if exchange.operation:
         said["modelway.operation"] = exchange.operation
@@ -134,7 +135,7 @@ def _request(exchange: Exchange, trace: Trace, clock: _Clock, end: float) -> Spa
         said["error.type"] = record.outcome if record.status < 500 else str(record.status)
     return Span(
         trace.trace_id, trace.span_id, trace.parent_id, trace.flags, trace.state,
-        exchange.operation or method, Kind.SERVER, clock.at(record.began), clock.at(end),
+        exchange.operation or method, Kind.SERVER, clock.at(record.start), clock.at(end),
         said, error, bool(trace.parent_id),
     )  # fmt: skip
 
@@ -165,7 +166,7 @@ def _served(span: Span, exchange: Exchange, began: float) -> None:
     if record.stream:
         said["gen_ai.request.stream"] = True
         if record.first_byte is not None:
-            first = record.began + record.first_byte - began
+            first = record.start + record.first_byte - began
             said["gen_ai.response.time_to_first_chunk"] = max(0.0, first)
     if usage.source != "none":
         said["gen_ai.usage.input_tokens"] = usage.input

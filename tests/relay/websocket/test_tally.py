@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from websockets.frames import Frame, Opcode
 
-from engine.exchange.exchange import Passed
+from engine.exchange.record import MessageCount
 from engine.relay.websocket.tally import LONGEST_PUT_TOGETHER, Tally
 from engine.values.usage import Usage
 
@@ -12,7 +12,7 @@ TEXT, BINARY, CONT = Opcode.TEXT, Opcode.BINARY, Opcode.CONT
 
 
 def tally(*frames, usage=None):
-    passed, seen = Passed(), []
+    passed, seen = MessageCount(), []
 
     def read(message):
         seen.append(message)
@@ -26,7 +26,7 @@ def tally(*frames, usage=None):
 
 def test_messages_and_bytes_are_counted():
     passed, _, seen = tally((TEXT, b"ab"), (BINARY, b"cde", False), (CONT, b"f", True))
-    assert passed == Passed(2, 6)
+    assert passed == MessageCount(2, 6)
     assert seen == [b"ab"]
 
 

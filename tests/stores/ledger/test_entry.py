@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.exchange.exchange import Exchange
+from engine.exchange.record import Outcome
 from engine.stores.ledger.entry import (
     NAMES,
     Entry,
@@ -145,11 +146,11 @@ def test_an_exchange_that_is_over_is_a_row():
     exchange = Exchange("POST", "/", "", {}, "req_1", operation="openai.chat", model="gpt")
     exchange.caller = Caller("alice")
     kept = exchange.record
-    kept.time, kept.upstream, kept.model, kept.attempts = 1000.0, "one", "gpt-4", 2
+    kept.time, kept.upstream, kept.model, kept.attempt_count = 1000.0, "one", "gpt-4", 2
     kept.usage = Usage(input=3, output=4, source="upstream")
     kept.cost, kept.first_byte, kept.bytes_out = 17, 0.25, 3
-    kept.end(200, "complete")
-    kept.close(kept.began + 1.5)
+    kept.end(200, Outcome.COMPLETE)
+    kept.close(kept.start + 1.5)
     row = Entry(*entry_of(exchange, "EUR"))
     assert (row.id, row.time, row.token, row.operation) == ("req_1", 1000.0, "alice", "openai.chat")
     assert (row.model_asked, row.model_served, row.upstream) == ("gpt", "gpt-4", "one")

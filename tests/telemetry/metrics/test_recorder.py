@@ -9,7 +9,8 @@ from types import SimpleNamespace
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from engine.exchange.exchange import Attempt, Exchange, Traffic
+from engine.exchange.exchange import Exchange
+from engine.exchange.record import Attempt, Outcome, Traffic
 from engine.telemetry.metrics import definitions
 from engine.telemetry.metrics.recorder import Metrics
 from engine.values.usage import Usage
@@ -22,15 +23,15 @@ def metrics(tmp_path):
     made.close()
 
 
-def over(status=200, outcome="complete", **known):
+def over(status=200, outcome=Outcome.COMPLETE, **known):
     exchange = Exchange("POST", "/", "", {}, "req_1", operation="openai.createChatCompletion")
     exchange.model, exchange.dialect = "whatever a caller says", SimpleNamespace(name="openai")
     kept = exchange.record
-    kept.asked = kept.entry = "gpt-*"
-    kept.upstream, kept.reached = "one", True
+    kept.requested_entry = kept.served_entry = "gpt-*"
+    kept.upstream, kept.reached_upstream = "one", True
     kept.usage, kept.cost = Usage(10, 5, 3), 2_000_000_000
-    kept.first_byte, kept.duration, kept.waited = 0.2, 0.3, 0.299
-    kept.tries = [Attempt("one", "one", "m", "", 200, 0.0, 0.2)]
+    kept.first_byte, kept.duration, kept.wait_time = 0.2, 0.3, 0.299
+    kept.attempts = [Attempt("one", "one", "m", "", 200, 0.0, 0.2)]
     kept.end(status, outcome)
     for name, value in known.items():
         setattr(kept, name, value)
@@ -57,7 +58,7 @@ def values(made, name):
 def test_a_request_is_counted_by_what_is_bounded(metrics):
     ended(metrics, over())
     ended(metrics, over())
-    ended(metrics, over(429, "refused"))
+    ended(metrics, over(429, Outcome.REFUSED))
     operation = "openai.createChatCompletion"
     assert values(metrics, "modelway_requests_total") == {
         ("gpt-*", operation, "complete", "2xx", "one"): 2.0,
@@ -84,7 +85,7 @@ def test_a_value_on_a_bound_belongs_below_it(metrics):
 
 
 def test_tokens_and_money_go_to_the_model_that_served(metrics):
-    ended(metrics, over(entry="claude"))
+    ended(metrics, over(served_entry="claude"))
     assert values(metrics, "modelway_tokens_total") == {
         ("claude", "input", "one"): 10.0,
         ("claude", "output", "one"): 5.0,
@@ -99,7 +100,11 @@ def test_tokens_and_money_go_to_the_model_that_served(metrics):
 
 @pytest.mark.parametrize(
     ("status", "outcome", "error"),
-    [(200, "complete", ""), (503, "failed", "503"), (200, "upstream_cut", "upstream_cut")],
+    [
+        (200, Outcome.COMPLETE, ""),
+        (503, Outcome.FAILED, "503"),
+        (200, Outcome.UPSTREAM_CUT, "upstream_cut"),
+    ],
 )
 def test_what_went_wrong_is_an_error_type(metrics, status, outcome, error):
     ended(metrics, over(status, outcome))
@@ -112,7 +117,7 @@ def test_tries_are_counted_by_what_came_of_them(metrics):
         Attempt("one", "one", "m", "connect", 0, 0.0, 0.1),
         Attempt("two", "two", "m", "", 200, 0.1, 0.1),
     ]
-    ended(metrics, over(tries=tries))
+    ended(metrics, over(attempts=tries))
     assert values(metrics, "modelway_upstream_attempts_total") == {
         ("connect", "one"): 1.0,
         ("ok", "two"): 1.0,
@@ -121,14 +126,17 @@ def test_tries_are_counted_by_what_came_of_them(metrics):
 
 
 def test_a_single_try_that_failed_went_not_well(metrics):
-    ended(metrics, over(502, "failed", tries=[Attempt("one", "one", "m", "connect", 0, 0.0, 0.1)]))
+    ended(
+        metrics,
+        over(502, Outcome.FAILED, attempts=[Attempt("one", "one", "m", "connect", 0, 0.0, 0.1)]),
+    )
     assert values(metrics, "modelway_upstream_attempts_total") == {("connect", "one"): 1.0}
 
 
 def test_refusals_and_limits_are_counted_by_their_reason(metrics):
-    ended(metrics, over(400, "refused", code="invalid_type"))
-    ended(metrics, over(429, "refused", code="rate_limit_exceeded", limit="rate_limit"))
-    ended(metrics, over(502, "failed", code="upstream_error"))
+    ended(metrics, over(400, Outcome.REFUSED, code="invalid_type"))
+    ended(metrics, over(429, Outcome.REFUSED, code="rate_limit_exceeded", limit="rate_limit"))
+    ended(metrics, over(502, Outcome.FAILED, code="upstream_error"))
     assert {key[0] for key in values(metrics, "modelway_refusals_total")} == {
         "invalid_type",
         "rate_limit_exceeded",
@@ -142,7 +150,7 @@ def test_uncounted_requests_are_counted(metrics):
 
 
 def test_a_stream_tells_its_mean_gap_and_its_longest(metrics):
-    ended(metrics, over(stream=True, events=11, longest_gap=0.08, told=0.0, duration=1.2))
+    ended(metrics, over(stream=True, events=11, longest_gap=0.08, response_end=0.0, duration=1.2))
     assert list(values(metrics, "modelway_stream_event_gap_seconds_sum").values()) == [
         pytest.approx(0.1)
     ]
@@ -164,7 +172,7 @@ def test_a_session_is_counted_and_odd_close_codes_are_one(metrics):
 
 def test_what_is_no_operation_is_counted_as_well(metrics):
     exchange = Exchange("", "", "", {}, "req_1")
-    exchange.record.end(400, "refused", "bad_request")
+    exchange.record.end(400, Outcome.REFUSED, "bad_request")
     ended(metrics, exchange)
     assert values(metrics, "modelway_requests_total") == {("", "", "refused", "4xx", ""): 1.0}
 
@@ -233,9 +241,9 @@ def test_every_metric_is_described_and_has_a_name_of_its_own():
 def test_what_ends_together_counts_as_what_ends_alone(metrics, tmp_path):
     every = [
         over(duration=0.1),
-        over(duration=7.0, entry="claude"),
-        over(503, "failed", tries=[], duration=0.1, code="upstream_unavailable"),
-        over(stream=True, events=11, longest_gap=0.08, told=0.0, duration=1.2),
+        over(duration=7.0, served_entry="claude"),
+        over(503, Outcome.FAILED, attempts=[], duration=0.1, code="upstream_unavailable"),
+        over(stream=True, events=11, longest_gap=0.08, response_end=0.0, duration=1.2),
         over(uncounted=True, usage=Usage(10, 0, 0), cost=0),
     ]
     (tmp_path / "alone").mkdir()

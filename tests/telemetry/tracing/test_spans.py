@@ -3,7 +3,8 @@
 import pytest
 
 from engine import dialects
-from engine.exchange.exchange import Attempt, Exchange, Traffic
+from engine.exchange.exchange import Exchange
+from engine.exchange.record import Attempt, Traffic
 from engine.telemetry.tracing.spans import Kind, Peer, spans_of
 from engine.telemetry.tracing.trace_context import Sampler
 from engine.values.caller import Caller
@@ -22,27 +23,27 @@ def exchange(*tries, method="POST", **known):
     made = Exchange(method, "/v1/chat/completions", "key=mw-secret", environ, "req_1")
     made.operation, made.model = "openai.createChatCompletion", "gpt-4o"
     made.caller, made.dialect = Caller("shop"), dialects.get("openai")
-    begun = {"time": 1000.0, "began": 10.0, "duration": 2.0, "status": 200, "outcome": "complete"}
+    begun = {"time": 1000.0, "start": 10.0, "duration": 2.0, "status": 200, "outcome": "complete"}
     for key, value in (begun | known).items():
         setattr(made.record, key, value)
-    made.record.tries.extend(tries)
-    made.record.attempts = len(tries)
+    made.record.attempts.extend(tries)
+    made.record.attempt_count = len(tries)
     return made
 
 
 def told(made, parent=PARENT, attempts=None):
     trace = Sampler(1.0).begin(parent, "a=1")
-    count = len(made.record.tries) if attempts is None else attempts
+    count = len(made.record.attempts) if attempts is None else attempts
     for number in range(count):
         trace.sent([])
-        began = made.record.tries[number].began if number < len(made.record.tries) else 11.0
+        began = made.record.attempts[number].start if number < len(made.record.attempts) else 11.0
         *others, (span_id, _) = trace.attempts
         trace.attempts = (*others, (span_id, began))
     return spans_of(made, trace, PEERS)
 
 
-def tried(upstream="west", model="gpt-4o", failure="", status=200, began=10.1, seconds=0.5):
-    return Attempt(f"{upstream}/{model}", upstream, model, failure, status, began, seconds)
+def tried(upstream="west", model="gpt-4o", failure="", status=200, start=10.1, seconds=0.5):
+    return Attempt(f"{upstream}/{model}", upstream, model, failure, status, start, seconds)
 
 
 def test_a_request_is_a_span_below_its_callers():
@@ -78,8 +79,8 @@ def test_a_request_says_what_it_was_and_how_it_ended():
 
 
 def test_each_attempt_is_a_span_below_the_request():
-    failed = tried("west", failure="5xx", status=503, began=10.1, seconds=0.25)
-    served = tried("east", "gemini-pro", began=10.5, seconds=0.5)
+    failed = tried("west", failure="5xx", status=503, start=10.1, seconds=0.25)
+    served = tried("east", "gemini-pro", start=10.5, seconds=0.5)
     request, first, second = told(exchange(failed, served, upstream="east"))
     assert {first.parent_id, second.parent_id} == {request.span_id}
     assert {first.trace_id, second.trace_id} == {request.trace_id}
@@ -123,7 +124,7 @@ def test_tokens_stand_on_the_attempt_that_served_and_nowhere_else():
 
 
 def test_a_stream_says_when_its_first_content_came():
-    _, span = told(exchange(tried(began=10.5), stream=True, first_byte=0.75))
+    _, span = told(exchange(tried(start=10.5), stream=True, first_byte=0.75))
     assert span.attributes["gen_ai.request.stream"] is True
     assert span.attributes["gen_ai.response.time_to_first_chunk"] == pytest.approx(0.25)
 

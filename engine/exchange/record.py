@@ -1,0 +1,147 @@
+"""What happened to a request: its outcome, its attempts at upstreams, its usage and times."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import NamedTuple
+
+from engine.values.usage import NOTHING, Usage
+
+
+class Outcome(StrEnum):
+    """How an exchange ended, as the ledger, the access log and the metrics name it."""
+
+    OPEN = ""
+    """It has not ended yet."""
+    COMPLETE = "complete"
+    CALLER_LEFT = "caller_left"
+    """The caller closed the connection before the response was complete."""
+    UPSTREAM_CUT = "upstream_cut"
+    """The upstream's response broke off after its first content."""
+    SHUTDOWN = "shutdown"
+    """The worker ended first."""
+    REFUSED = "refused"
+    """A status of 4xx."""
+    FAILED = "failed"
+    """A status of 5xx."""
+
+    @classmethod
+    def of_status(cls, status: int) -> Outcome:
+        """The outcome of a response that was sent completely."""
+        if status < 400:
+            return cls.COMPLETE
+        return cls.REFUSED if status < 500 else cls.FAILED
+
+
+class Attempt(NamedTuple):
+    """One attempt at a target, `upstream/model`.
+
+    `model` is the name that the upstream was sent. `failure` is the class of the failure, "" for a
+    success; `status` is the upstream's, 0 without a response. `start` is on the monotonic clock;
+    `seconds` last until the first content or the failure.
+    """
+
+    target: str
+    upstream: str
+    model: str
+    failure: str
+    status: int
+    start: float
+    seconds: float
+
+
+class RequestRecord:
+    """What observers know of an exchange when it ends.
+
+    `time` is in Unix seconds, `start` on the monotonic clock. `code` is that of the error sent to
+    the caller; `limit` names the policy whose limit refused the request (`token` for a limit of the
+    token). `uncounted`: the counters were unavailable.
+
+    `model` and `upstream` are those of the last attempt; `requested_entry` and `served_entry` are
+    the entries of `models` that matched the requested model and the one that served.
+    `attempt_count` counts attempts that began, `attempts` lists those that ended;
+    `reached_upstream`: some of the request was sent to an upstream.
+
+    Seconds: `first_byte` from the start to the first content, `wait_time` for upstreams and for the
+    request body, `duration` in total. `response_end` is when the upstream's response ended, on the
+    monotonic clock, 0 before that. `events` counts the events of a stream and `longest_gap` is the
+    longest time between two of them.
+
+    `estimate` is the estimated usage, where something needed it (`metering.estimate.expected`);
+    `cost` is in nano-units of the currency.
+    """
+
+    time: float = 0.0
+    start: float = 0.0
+    status: int = 0
+    outcome: Outcome = Outcome.OPEN
+    code: str = ""
+    limit: str = ""
+    model: str = ""
+    upstream: str = ""
+    requested_entry: str = ""
+    served_entry: str = ""
+    attempt_count: int = 0
+    wait_time: float = 0.0
+    duration: float = 0.0
+    response_end: float = 0.0
+    events: int = 0
+    longest_gap: float = 0.0
+    uncounted: bool = False
+    reached_upstream: bool = False
+    stream: bool = False
+    first_byte: float | None = None
+    bytes_out: int = 0
+    estimate: Usage = NOTHING
+    usage: Usage = NOTHING
+    cost: int = 0
+
+    def __init__(self) -> None:
+        self.attempts: list[Attempt] = []  # the other attributes keep their defaults until set
+
+    @property
+    def gateway_time(self) -> float:
+        """The gateway's share of the duration: the time that was not spent waiting.
+
+        From the first content of a response to its end, upstream and caller set the pace.
+        """
+        return max(0.0, self.duration - self.wait_time)
+
+    def end(self, status: int, outcome: Outcome, code: str = "") -> None:
+        """Set the result of the exchange."""
+        self.status, self.outcome, self.code = status, outcome, code
+
+    def close(self, now: float) -> None:
+        """Compute what depends on the end of the exchange; `now` is on the monotonic clock."""
+        self.duration = now - self.start
+        if self.outcome is Outcome.OPEN:
+            self.outcome = Outcome.CALLER_LEFT
+        elif self.outcome is Outcome.COMPLETE and self.status >= 400:
+            self.outcome = Outcome.of_status(self.status)  # a failure relayed completely is one
+        if self.first_byte is not None:
+            self.wait_time += (self.response_end or now) - self.start - self.first_byte
+
+
+@dataclass(slots=True)
+class MessageCount:
+    """Messages in one direction of a session, and the bytes of their payloads."""
+
+    messages: int = 0
+    bytes: int = 0
+
+
+@dataclass(slots=True)
+class Traffic:
+    """The traffic of a WebSocket session: `sent` to the upstream, `received` from it.
+
+    `usage` is the sum of what the upstream reported, `outcome` that of the record, `seconds` the
+    duration, `code` the close code for the caller.
+    """
+
+    sent: MessageCount = field(default_factory=MessageCount)
+    received: MessageCount = field(default_factory=MessageCount)
+    usage: Usage = NOTHING
+    outcome: Outcome = Outcome.COMPLETE
+    seconds: float = 0.0
+    code: int = 0
