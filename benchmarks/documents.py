@@ -29,7 +29,7 @@ from engine.offline.rehearsal.observation import Answers, Sent
 from engine.offline.rehearsal.stand_ins import recorder
 from engine.plan.make import make_plan
 from engine.plan.route import PlanResult
-from engine.source.isolated import give_back
+from engine.source.isolated import release_memory
 from engine.spec.request_bodies import check
 from engine.values.caller import digest
 
@@ -51,7 +51,7 @@ def ready(folder: Path) -> None:
     began = time.process_time()
     planned = make_plan(folder / "gateway.yaml", os.environ)
     assert planned.plan is not None, planned.findings.errors[:5]
-    give_back()
+    release_memory()
     middle = time.process_time()
     build(planned.plan)
     seconds = time.process_time() - began
@@ -77,7 +77,7 @@ def reloaded(folder: Path, times: int = 20) -> None:
         assert planned.plan is not None, planned.findings.errors[:5]
         held = planned.plan
         del planned
-        give_back()
+        release_memory()
         found.append(resident())
     print(f"{found[0]} MB, then {found[1]}, at last {found[-1]} MB ({len(held.routes)} routes)")
 

@@ -19,7 +19,7 @@ from engine.plan.make import make_plan
 from engine.server.serving import metrics_folder, serving
 from engine.server.shutdown import deadlines
 from engine.server.worker import Worker as Ours
-from engine.source.isolated import give_back
+from engine.source.isolated import release_memory
 from engine.source.problem import render
 from engine.values.file_descriptors import raise_limit
 from engine.values.runtime_dir import use_for_temporary_files
@@ -39,7 +39,7 @@ def load() -> Any:
         errors = planned.findings.errors
         sys.stderr.write("\n".join(render(error, planned.texts) for error in errors) + "\n")
         raise AppImportError(f"{len(errors)} problems in the config; nothing is served")
-    give_back()
+    release_memory()
     try:
         if warning := prepare(planned.plan.config):
             sys.stderr.write(f"modelway: {warning}\n")

@@ -11,7 +11,7 @@ import platform
 from engine.app.gauges import of_exporter
 from engine.app.telemetry import Observing, version
 from engine.config.model import Config
-from engine.config.traces import Traces
+from engine.config.telemetry import Traces
 from engine.exchange.exchange import Observer
 from engine.telemetry.tracing import traces
 from engine.telemetry.tracing.exporter import Exporter

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.source.files import is_file
-from engine.source.problem import did_you_mean
+from engine.source.suggestion import did_you_mean
 from engine.stores.records import tokens
 from engine.stores.records.database import Database, file_of, open_database
 from engine.stores.records.failures import RecordsError

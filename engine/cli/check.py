@@ -22,12 +22,8 @@ from engine.offline.rehearsal.boot import boot
 from engine.plan.make import make_plan
 from engine.plan.route import PlanResult
 from engine.server.trial import try_out
-from engine.source.problem import (
-    Findings,
-    Level,
-    Problem,
-    did_you_mean,
-)
+from engine.source.problem import Findings, Level, Problem
+from engine.source.suggestion import did_you_mean
 from engine.spec.document.standard import breaches
 
 _STDIN = "<stdin>"

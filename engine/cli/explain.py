@@ -18,7 +18,7 @@ from engine.offline.rehearsal.rehearse import rehearse
 from engine.offline.rehearsal.report import report
 from engine.offline.rehearsal.report_text import text
 from engine.plan.make import make_plan
-from engine.source.problem import did_you_mean
+from engine.source.suggestion import did_you_mean
 from engine.values.caller import Caller
 
 

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from engine.cli.show import config_option, planned_or_exit
 from engine.plan.route import Plan, Route
-from engine.source.excerpt import pictured
+from engine.source.excerpt import printable
 
 
 @click.command()
@@ -29,7 +29,7 @@ def command(config: Path) -> None:
             operation = route.operation
             cells = (_model(route), _goes_to(route, upstreams), _guards(route))
             said = (operation.method, template, operation.id, *cells)
-            table.add_row(*(Text(pictured(cell)) for cell in said))  # not rich's markup
+            table.add_row(*(Text(printable(cell)) for cell in said))  # not rich's markup
     console = Console(highlight=False)
     console.width = max(console.width, 160)
     console.print(table)

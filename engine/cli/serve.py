@@ -15,7 +15,7 @@ from engine.plan.make import make_plan
 from engine.plan.route import Plan
 from engine.server.reload import Gateway, Plans
 from engine.server.trial import try_out
-from engine.source.isolated import give_back
+from engine.source.isolated import release_memory
 from engine.telemetry.metrics.folder import folder_of
 from engine.values.runtime_dir import rundir
 
@@ -42,7 +42,7 @@ def command(config: Path) -> None:
     if trial.warning:
         click.echo(f"modelway: {trial.warning}", err=True)
     plans = Plans(first, lambda: make_plan(config, os.environ), rundir(config), start)
-    give_back()
+    release_memory()
     try:
         folder = folder_of(os.getpid())  # also without metrics: a reload may ask for them
     except OSError as error:

@@ -22,8 +22,8 @@ from engine.cli.token.database import (
     place_options,
     records,
 )
-from engine.source.excerpt import pictured
-from engine.source.problem import did_you_mean
+from engine.source.excerpt import printable
+from engine.source.suggestion import did_you_mean
 from engine.stores.ledger.unshipped import unshipped
 from engine.stores.records.database import Database
 from engine.stores.records.totals import (
@@ -156,7 +156,7 @@ def _table(report: _Report) -> None:
         return
     names = [name.upper() for name in _NUMBERS]
     rows = [[report.by.upper(), *names, "COST", "FIRST BYTE"]]
-    rows += [_cells(pictured(total.key) or "-", total) for total in report.totals]
+    rows += [_cells(printable(total.key) or "-", total) for total in report.totals]
     if len(rows) > 2:
         rows.append(_cells("total", report.everything))
     first, *others = ([cell_len(cell) for cell in column] for column in zip(*rows, strict=True))

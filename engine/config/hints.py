@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from engine.config import likely_value
-from engine.source.problem import near
+from engine.source.suggestion import near
 
 _DURATION = r"(ms|s|m|h|d)$"
 _WHOLE_TIME = r"(s|m|h|d)$"

@@ -14,28 +14,24 @@ from typing import Any
 
 from engine.config.include_paths import rebase
 from engine.config.literal_secrets import literals
-from engine.config.secrets import expander
+from engine.config.references import expander
 from engine.source.files import is_file, names_in
-from engine.source.problem import (
-    Findings,
-    Level,
-    Path,
-    did_you_mean,
-)
-from engine.source.reader import Marked, read_file
+from engine.source.problem import Findings, Level, Path
+from engine.source.reader import SourceDocument, read_file
+from engine.source.suggestion import did_you_mean
 
 _SCALARS = frozenset({"version", "currency"})
 
 
 @dataclass(slots=True)
-class Assembled(Marked):
+class JoinedDocument(SourceDocument):
     """gateway.yaml with what it includes as one value. `parts` holds what stands in other files,
     by the first two steps of its path; `files` are all of them, gateway.yaml first."""
 
-    parts: dict[Path, tuple[Marked, Path]] = field(default_factory=dict)
-    files: list[Marked] = field(default_factory=list)
+    parts: dict[Path, tuple[SourceDocument, Path]] = field(default_factory=dict)
+    files: list[SourceDocument] = field(default_factory=list)
 
-    def part(self, path: Path) -> tuple[Marked, Path]:
+    def part(self, path: Path) -> tuple[SourceDocument, Path]:
         """The file that holds a value, and its path there."""
         for length in (2, 1):
             if path[:length] in self.parts:
@@ -61,16 +57,16 @@ class Assembled(Marked):
 
 
 def assemble(
-    main: Marked, folder: FilePath, environ: Mapping[str, str], findings: Findings
-) -> tuple[Assembled, bool]:
+    main: SourceDocument, folder: FilePath, environ: Mapping[str, str], findings: Findings
+) -> tuple[JoinedDocument, bool]:
     """The file joined with what it includes, and whether all of that could be read.
 
     `main.value` is a mapping. Problems of the included files go to the findings.
     """
     value = {k: list(v) if isinstance(v, list) else v for k, v in main.value.items()}
     value = {k: dict(v) if isinstance(v, dict) else v for k, v in value.items()}
-    made = Assembled(
-        main.file, main.text, value, list(main.problems), dict(main.expanded), files=[main]
+    made = JoinedDocument(
+        main.file, main.text, value, list(main.problems), dict(main.expansions), files=[main]
     )
     listed = value.pop("include", None)
     whole = listed is None or isinstance(listed, list)
@@ -87,7 +83,7 @@ def assemble(
         findings.conceal(shown, [(one.start, one.end) for one in literals(part)])
         made.files.append(part)
         made.problems += part.problems
-        made.expanded.update(part.expanded)
+        made.expansions.update(part.expansions)
         whole = whole and not part.problems
         if isinstance(part.value, dict):
             rebase(part.value, os.path.dirname(relative), folder)
@@ -97,7 +93,9 @@ def assemble(
     return made, whole and not any(p.code == "MW108" for p in findings.found)
 
 
-def _files(listed: list[Any], main: Marked, folder: FilePath, findings: Findings) -> Iterator[str]:
+def _files(
+    listed: list[Any], main: SourceDocument, folder: FilePath, findings: Findings
+) -> Iterator[str]:
     """The files of the patterns, each once, sorted within a pattern; paths from the folder."""
     own = os.path.realpath(folder / FilePath(main.file).name)
     seen = {own}
@@ -126,7 +124,7 @@ def _files(listed: list[Any], main: Marked, folder: FilePath, findings: Findings
                 yield name
 
 
-def _join(made: Assembled, part: Marked, findings: Findings) -> None:
+def _join(made: JoinedDocument, part: SourceDocument, findings: Findings) -> None:
     for section, below in part.value.items():
         if section == "include":
             message = "an included file may not include others"
@@ -152,14 +150,16 @@ def _join(made: Assembled, part: Marked, findings: Findings) -> None:
             _twice(made, part, (section,), findings)
 
 
-def _own(made: Assembled, part: Marked, section: str, below: Any) -> None:
+def _own(made: JoinedDocument, part: SourceDocument, section: str, below: Any) -> None:
     """Note the file of every entry of a section that begins in it: others may add to it."""
     names = range(len(below)) if isinstance(below, list) else below
     for name in names if isinstance(below, list | dict) else ():
         made.parts[section, name] = (part, (section, name))
 
 
-def _join_names(made: Assembled, part: Marked, section: str, findings: Findings) -> None:
+def _join_names(
+    made: JoinedDocument, part: SourceDocument, section: str, findings: Findings
+) -> None:
     for name, below in part.value[section].items():
         if name in made.value[section]:
             _twice(made, part, (section, name), findings)
@@ -168,7 +168,7 @@ def _join_names(made: Assembled, part: Marked, section: str, findings: Findings)
         made.parts[section, name] = (part, (section, name))
 
 
-def _twice(made: Assembled, part: Marked, at: Path, findings: Findings) -> None:
+def _twice(made: JoinedDocument, part: SourceDocument, at: Path, findings: Findings) -> None:
     other, there = made.part(at)
     line, column = other.place(there, key=True)
     message = f"'{at[-1]}' stands in two files: also at {other.file}:{line}:{column}"

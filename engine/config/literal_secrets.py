@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine.source.problem import Path
-from engine.source.reader import Marked
+from engine.source.reader import SourceDocument
 from engine.values.caller import PREFIX
 from engine.values.redaction import is_secret_name
 
@@ -37,7 +37,7 @@ class Literal:
     end: int
 
 
-def literals(marked: Marked) -> list[Literal]:
+def literals(marked: SourceDocument) -> list[Literal]:
     """Every secret written out in a config, or in a file that it includes."""
     if not isinstance(marked.value, dict):
         found = [*_USER.finditer(marked.text), *_BEARER.finditer(marked.text)]
@@ -51,7 +51,7 @@ def literals(marked: Marked) -> list[Literal]:
 
 
 def _written(
-    marked: Marked, path: Path, value: str, is_url: bool, starts: list[int]
+    marked: SourceDocument, path: Path, value: str, is_url: bool, starts: list[int]
 ) -> Iterator[Literal]:
     line, column = marked.place(path)
     at = starts[line - 1] + column - 1
@@ -70,9 +70,9 @@ def _written(
     yield Literal(path, at + start, at + end)
 
 
-def _raw(marked: Marked, value: str, at: int) -> str:
+def _raw(marked: SourceDocument, value: str, at: int) -> str:
     """How a value is written: its text from `at` on, with quotes, before `${...}` is filled in."""
-    plain = marked.expanded.get(value, value)
+    plain = marked.expansions.get(value, value)
     if marked.text.startswith(plain, at):
         return plain
     match = _BLOCK.match(marked.text, at) or _QUOTED.match(marked.text, at)

@@ -11,13 +11,13 @@ from typing import Any
 from engine.config import hints, model, schema_check
 from engine.config.include import assemble
 from engine.config.literal_secrets import literals
-from engine.config.secrets import expander
+from engine.config.references import expander
 from engine.config.stores import prices, stores
 from engine.config.telemetry import Telemetry, check_listen, telemetry
 from engine.config.tokens import Tokens
 from engine.config.upstreams import Upstreams
 from engine.source.problem import Findings, Path, place_of
-from engine.source.reader import Marked, read
+from engine.source.reader import SourceDocument, read
 from engine.values import units
 from engine.values.client_address import Network, networks
 
@@ -28,7 +28,7 @@ _NAMED = ("specs", "upstreams", "models")
 
 def load(
     text: str, shown: str, folder: FilePath, environ: Mapping[str, str], findings: Findings
-) -> tuple[model.Config | None, Marked]:
+) -> tuple[model.Config | None, SourceDocument]:
     """Read a config and what it includes. None for the Config when its text cannot be read at all.
 
     Entries with a breach of the shape are left out, so that the rest can be checked as well;
@@ -59,7 +59,7 @@ def load(
 _schema = cache(schema_check.schema)
 
 
-def _check_shape(marked: Marked, findings: Findings) -> list[Path]:
+def _check_shape(marked: SourceDocument, findings: Findings) -> list[Path]:
     """Note breaches of the shape, except where a value could not be read in the first place.
 
     Returns where all of them stand.
@@ -83,7 +83,7 @@ def _whole_numbers(value: Any) -> Any:
     return value
 
 
-def _check_text(value: Any, at: Path, marked: Marked, findings: Findings) -> None:
+def _check_text(value: Any, at: Path, marked: SourceDocument, findings: Findings) -> None:
     """Note strings with a NUL character, which no file, header or address can have, unless
     something else is wrong with them already."""
     if isinstance(value, str) and "\0" in value:
@@ -123,7 +123,7 @@ def _sound(value: dict[str, Any], breaches: list[Path]) -> tuple[dict[str, Any],
 class _Builder:
     """A value of the right shape -> Config."""
 
-    def __init__(self, marked: Marked, folder: FilePath, findings: Findings) -> None:
+    def __init__(self, marked: SourceDocument, folder: FilePath, findings: Findings) -> None:
         self.marked = marked
         self.folder = folder
         self.findings = findings

@@ -12,15 +12,9 @@ import jsonschema_rs
 from engine.config import hints
 from engine.config.json_schema import exact
 from engine.source import files
-from engine.source.problem import (
-    Findings,
-    Path,
-    Source,
-    did_you_mean,
-    near,
-    path_in,
-)
-from engine.source.reader import Marked
+from engine.source.problem import Findings, Path, Source, path_in
+from engine.source.reader import SourceDocument
+from engine.source.suggestion import did_you_mean, near
 
 _NAMES = {
     "string": "a string",
@@ -135,7 +129,7 @@ def _hint(
     key = _key(path)
     name = error.kind.name
     types = _union(details) if name == "anyOf" else details.get("types", ["string"])
-    if isinstance(source, Marked) and source.reference(path):
+    if isinstance(source, SourceDocument) and source.reference(path):
         return hints.example(key, holder, types) if name in ("type", "pattern", "anyOf") else ""
     if name == "maxProperties":
         return "what belongs to a policy is indented deeper than its name"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path as FilePath
 from typing import Any
 
-from engine.config.traces import Traces, traces
 from engine.source.problem import Findings, Path, Source
 from engine.values.client_address import Network, networks
 from engine.values.listen_address import ListenAddress
@@ -23,6 +23,14 @@ OFF, PUBLIC = "off", "public"
 
 _LISTEN = "127.0.0.1:9090"
 _LOOPBACK = networks(["127.0.0.0/8", "::1"])
+
+
+_TRACES_PATH = "/v1/traces"
+_TRACES: Path = ("telemetry", "traces")
+_RESERVED_HEADERS = frozenset(
+    {"host", "connection", "content-type", "content-length", "content-encoding", "upgrade"}
+    | {"transfer-encoding"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +52,16 @@ class Log:
 
     format: str = "json"
     level: str = "warning"
+
+
+@dataclass(frozen=True, slots=True)
+class Traces:
+    """`url` is the collector's, for traces; `sample` the share that is kept of the traces that
+    begin here. `headers` go with each request to the collector: they may be secret."""
+
+    url: str
+    sample: float = 1.0
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +107,7 @@ def telemetry(
         allow_ips=_allowed(said["allow_ips"], source, findings)
         if "allow_ips" in said
         else _LOOPBACK,
-        traces=traces(said["traces"], source, findings) if "traces" in said else None,
+        traces=_traces(said["traces"], source, findings) if "traces" in said else None,
     )
 
 
@@ -123,3 +141,18 @@ def _allowed(said: list[str], source: Source, findings: Findings) -> tuple[Netwo
         except ValueError as error:
             findings.error(source, ("telemetry", "allow_ips", index), "MW104", str(error))
     return tuple(found)
+
+
+def _traces(said: Mapping[str, Any], source: Source, findings: Findings) -> Traces:
+    """`telemetry.traces:`. It needs the extra `otel`."""
+    if find_spec("google") is None or find_spec("opentelemetry.proto") is None:
+        message = "traces need the extra otel, which is not installed"
+        findings.error(source, _TRACES, "MW108", message, "pip install 'modelway[otel]'", key=True)
+    headers = said.get("headers", {})
+    for name, value in headers.items():
+        if name.lower() in _RESERVED_HEADERS or not value.isprintable() or not value.isascii():
+            message = f"header '{name}' cannot be given this value here"
+            findings.error(source, (*_TRACES, "headers", name), "MW105", message)
+    endpoint = said["endpoint"].rstrip("/")
+    url = endpoint if endpoint.endswith(_TRACES_PATH) else endpoint + _TRACES_PATH
+    return Traces(url, float(said.get("sample", 1.0)), {k.lower(): v for k, v in headers.items()})

@@ -8,7 +8,7 @@ from typing import Any
 from engine.config import model
 from engine.source.files import is_file
 from engine.source.problem import Findings, Path
-from engine.source.reader import Marked
+from engine.source.reader import SourceDocument
 from engine.values import units
 
 _NOT_A_CREDENTIAL = frozenset(
@@ -19,7 +19,7 @@ _NOT_A_CREDENTIAL = frozenset(
 class Upstreams:
     """Entries of the right shape -> Upstream."""
 
-    def __init__(self, marked: Marked, folder: FilePath, findings: Findings) -> None:
+    def __init__(self, marked: SourceDocument, folder: FilePath, findings: Findings) -> None:
         self.marked = marked
         self.folder = folder
         self.findings = findings

@@ -17,7 +17,7 @@ from engine.edge.request_body import START_RESPONSE
 from engine.edge.response import Sent
 from engine.exchange.exchange import Exchange, Handler, Response
 from engine.exchange.upgrade import wants_websocket
-from engine.source.problem import near
+from engine.source.suggestion import near
 from engine.spec.path_templates import (
     Found,
     Missed,

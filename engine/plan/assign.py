@@ -6,13 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from engine.config import model
-from engine.source.problem import (
-    Findings,
-    Level,
-    Path,
-    Problem,
-    did_you_mean,
-)
+from engine.source.problem import Findings, Level, Path, Problem
+from engine.source.suggestion import did_you_mean
 from engine.spec.operation import Operation
 from engine.spec.spec import Specification
 from engine.values.wildcard import matches

@@ -25,7 +25,7 @@ from engine.plan.own_pages import note_claimed
 from engine.plan.route import Plan, PlanResult, Route
 from engine.policies import Guards, guards
 from engine.relay.headers import NEVER_SENT
-from engine.source.files import noting
+from engine.source.files import record_reads
 from engine.source.problem import (
     Findings,
     Level,
@@ -44,7 +44,7 @@ def make_plan(file: FilePath, environ: Mapping[str, str], text: str | None = Non
     collecting = gc.isenabled()
     gc.disable()
     try:
-        with noting() as noted:
+        with record_reads() as noted:
             planned = _make(file, environ, text)
         planned.files = noted
         return planned

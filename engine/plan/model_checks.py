@@ -6,12 +6,8 @@ from collections.abc import Iterable, Mapping
 
 from engine.config.model import Config, Model
 from engine.config.model_operations import ModelOperation, ModelOperations, listed
-from engine.source.problem import (
-    Findings,
-    Level,
-    Path,
-    did_you_mean,
-)
+from engine.source.problem import Findings, Level, Path
+from engine.source.suggestion import did_you_mean
 from engine.spec.spec import Specification
 from engine.values.wildcard import ByName, matches
 

@@ -4,13 +4,8 @@ from __future__ import annotations
 
 from engine.config.model import Config
 from engine.plan.assign import Claim
-from engine.source.problem import (
-    Findings,
-    Level,
-    Path,
-    did_you_mean,
-    near,
-)
+from engine.source.problem import Findings, Level, Path
+from engine.source.suggestion import did_you_mean, near
 from engine.spec import expression, path_templates
 from engine.spec.document.node import Node
 from engine.spec.expression import Expression

@@ -12,13 +12,8 @@ from engine.config import model, schema_check
 from engine.plan import store_urls
 from engine.relay.headers import NEVER_SENT
 from engine.source.files import is_file
-from engine.source.problem import (
-    Findings,
-    Level,
-    Path,
-    did_you_mean,
-    place_of,
-)
+from engine.source.problem import Findings, Level, Path, place_of
+from engine.source.suggestion import did_you_mean
 from engine.spec.spec import Specification
 from engine.upstream.client.address import origin_of, proxy_of
 from engine.upstream.client.dial import tls_context

@@ -8,7 +8,8 @@ from pathlib import Path as FilePath
 from engine.config.model import Config, Spec
 from engine.plan.assign import Claim
 from engine.source.files import is_file, names_in
-from engine.source.problem import Findings, Level, did_you_mean
+from engine.source.problem import Findings, Level
+from engine.source.suggestion import did_you_mean
 from engine.spec.operation import Operation
 from engine.spec.response_schemas import Answers
 from engine.spec.spec import Specification, read

@@ -82,7 +82,7 @@ class Plan:
 @dataclass(slots=True)
 class PlanResult:
     """A plan and the problems of its files; `plan` is None when there are errors. `files` are the
-    files it was read from, with their SHA-256 (see `engine.source.files.noting`)."""
+    files it was read from, with their SHA-256 (see `engine.source.files.record_reads`)."""
 
     plan: Plan | None = None
     findings: Findings = field(default_factory=Findings)

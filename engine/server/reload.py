@@ -26,7 +26,7 @@ from engine.server.trial import (
     Trial,
     try_out,
 )
-from engine.source.isolated import give_back
+from engine.source.isolated import release_memory
 from engine.values import runtime_dir
 
 log = logging.getLogger("modelway")
@@ -152,7 +152,7 @@ class Plans:
         self._before = None
         log.warning("config %s is served from now on", self.state.hash)
         self.publish()
-        give_back()
+        release_memory()
 
     def revert(self, reason: str) -> None:
         """The plan that `renew` found cannot be served: the one before is served on."""
@@ -166,7 +166,7 @@ class Plans:
         self.state = State(os.getpid(), self.state.hash, self.state.loaded, now, error)
         log.error("the config was not reloaded, the last good one is served on:\n%s", error)
         self.publish()
-        give_back()
+        release_memory()
 
     def _renewed(self) -> tuple[PlanResult | None, str]:
         """The config as it is now, tried and then planned; or why it cannot be served."""

@@ -52,7 +52,7 @@ def excerpt(text: str, line: int, column: int, context: int = 0) -> Excerpt | No
         if number == line or (not first and lines[number - 1].strip())
     ]
     return Excerpt(
-        tuple((number, pictured(one)) for number, one in shown),
+        tuple((number, printable(one)) for number, one in shown),
         line,
         blanks + "^" + "~" * (under - 1),
     )
@@ -92,7 +92,7 @@ def _blank(char: str) -> str:
     return "\t" if char == "\t" else " " * _cells(char)
 
 
-def pictured(text: str) -> str:
+def printable(text: str) -> str:
     """The text as one line that steers no terminal: a picture stands for each control character."""
     return text if text.isprintable() else "".join(map(_harmless, text))
 

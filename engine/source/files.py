@@ -27,7 +27,7 @@ _noted: ContextVar[dict[Path, str] | None] = ContextVar("noted", default=None)
 
 
 @contextmanager
-def noting() -> Iterator[dict[Path, str]]:
+def record_reads() -> Iterator[dict[Path, str]]:
     """All files that `read_text` is asked for within: the SHA-256 of each by its path, "" for one
     that could not be read."""
     noted: dict[Path, str] = {}

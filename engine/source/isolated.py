@@ -19,7 +19,7 @@ Made = TypeVar("Made")
 log = logging.getLogger("modelway")
 
 
-def apart(function: Callable[..., Made], *arguments: object) -> Made:
+def run_in_child(function: Callable[..., Made], *arguments: object) -> Made:
     """What the function returns, made in a child process: its memory goes when that ends.
 
     The value is pickled on its way, and nothing else that the function changes is seen here. It is
@@ -63,7 +63,7 @@ def _answer(pipe: int, function: Callable[..., object], arguments: tuple[object,
         system._exit(status)
 
 
-def give_back() -> None:
+def release_memory() -> None:
     """Give the system what is free: unreachable cycles, and what the C library kept of memory."""
     gc.collect()
     trim: Any = getattr(ctypes.CDLL(None), "malloc_trim", None)  # glibc has it, musl does not

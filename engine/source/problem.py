@@ -6,14 +6,13 @@ values: they sort by place and are all shown at once.
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol, runtime_checkable
 
-from engine.source.excerpt import excerpt, pictured
+from engine.source.excerpt import excerpt, printable
 
 Path = tuple[str | int, ...]
 """Where a value stands in a YAML or JSON file: the keys and indexes that lead to it."""
@@ -42,7 +41,6 @@ def _numbered(value: Mapping[str, object], step: str | int) -> list[str]:
     return [name for name in value if name.isascii() and name.isdigit() and int(name) == step]
 
 
-_LONGEST_MEANT = 200
 _NOT_BLANK = re.compile(r"\S")
 
 
@@ -70,12 +68,12 @@ class Problem:
     hint: str = ""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "message", pictured(self.message))
-        object.__setattr__(self, "hint", pictured(self.hint))
+        object.__setattr__(self, "message", printable(self.message))
+        object.__setattr__(self, "hint", printable(self.hint))
 
     def __str__(self) -> str:
         place = f"{self.file}:{self.line}:{self.column}" if self.line else self.file
-        return f"{pictured(place)}: {self.level}: {self.message} [{self.code}]"
+        return f"{printable(place)}: {self.level}: {self.message} [{self.code}]"
 
 
 class Source(Protocol):
@@ -174,30 +172,6 @@ class Findings:
     def errors(self) -> list[Problem]:
         """The problems that stop the gateway."""
         return [problem for problem in self.problems if problem.level is Level.ERROR]
-
-
-def near(name: object, names: Iterable[str]) -> str | None:
-    """The one of `names` that `name` was probably meant to be, or None; None for an endless one."""
-    if len(str(name)) > _LONGEST_MEANT:
-        return None
-    known = {str(one).casefold(): one for one in reversed(list(names))}
-    said = str(name).casefold()
-    close = difflib.get_close_matches(said, list(known), n=1, cutoff=0.6)
-    if not close:
-        close = [one for one in known if len(one) < 4 and sorted(one) == sorted(said)]
-    return known[close[0]] if close else None
-
-
-def did_you_mean(name: object, names: Iterable[str], otherwise: str = "") -> str:
-    """A hint for a name that does not exist: the near one, or the names there are."""
-    known = list(names)
-    meant = near(name, known)
-    if meant is not None:
-        return f"did you mean '{meant}'?"
-    if otherwise or not known:
-        return otherwise
-    listed = ", ".join(sorted(known)[:8])
-    return f"known: {listed}{', ...' if len(known) > 8 else ''}"
 
 
 def render(problem: Problem, texts: Mapping[str, str]) -> str:

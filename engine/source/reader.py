@@ -1,7 +1,7 @@
 """Reading YAML and JSON with the place of every value, and without YAML 1.1's surprises.
 
 The core schema of YAML 1.2 holds: `on`, `off`, `yes`, `no` and dates are strings. A repeated key is
-a problem. Places are looked up in the node tree, which is composed anew only when somebody asks.
+a problem. Positions come from a source map, which is built at the first question.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from typing import Any
 import yaml
 
 from engine.source.files import read_text
-from engine.source.isolated import apart
+from engine.source.isolated import run_in_child
 from engine.source.nodes import compose
 from engine.source.problem import Level, Path, Problem
-from engine.source.source_map import Places
+from engine.source.source_map import SourceMap
 from engine.source.syntax_errors import fault
 from engine.source.values import Expand, Values
 from engine.values.json_edit import spans
@@ -26,50 +26,51 @@ from engine.values.json_edit import spans
 _KEY_BEFORE = re.compile(rb'"(?:[^"\\]|\\.)*"\s*:\s*$')
 _SHORTEST_SECRET = 4
 _NO_SECRETS = frozenset({"true", "false", "null", "none", "list", "string", "number"})
-"""Values that are words of the messages themselves."""
+"""Values that also occur as words of messages."""
 _LARGE = 200_000
-"""Characters of a text whose nodes are made in another process: they are many times its size."""
+"""Characters. Nodes take many times the memory of their text: those of larger texts are made in a
+child process."""
 
 
 @dataclass(slots=True)
-class Marked:
-    """What a file says, and where. `problems` are what is wrong with it as YAML.
+class SourceDocument:
+    """A YAML or JSON file: its text, its value, the position of each part. `problems` are its
+    syntax errors.
 
-    `expanded` holds the values that `${...}` was filled into, with what the file says instead;
-    `references` holds what the file says there by line and column.
-    `known` holds the places that were asked for.
+    `expansions` maps each value with a filled-in `${...}` to its text in the file; `references`
+    holds the same texts by line and column. `positions` caches the results of `place`.
     """
 
     file: str
     text: str
     value: Any = None
     problems: list[Problem] = field(default_factory=list)
-    expanded: dict[str, str] = field(default_factory=dict)
-    known: dict[tuple[Path, bool], tuple[int, int]] = field(default_factory=dict)
+    expansions: dict[str, str] = field(default_factory=dict)
+    positions: dict[tuple[Path, bool], tuple[int, int]] = field(default_factory=dict)
     references: dict[tuple[int, int], str] = field(default_factory=dict)
-    _places: Places | None = None
+    _source_map: SourceMap | None = None
 
     def place(self, path: Path, *, key: bool = False) -> tuple[int, int]:
         """Line and column, from 1, of the value at `path`, or of its key when `key` is true.
 
         A path that leads nowhere gives the place of the nearest value above it.
         """
-        found = self.known.get((path, key))
+        found = self.positions.get((path, key))
         if found is None:
-            found = self.known[path, key] = self._place(path, key)
+            found = self.positions[path, key] = self._place(path, key)
         return found
 
     def _place(self, path: Path, key: bool) -> tuple[int, int]:
-        if self._places is None:
+        if self._source_map is None:
             try:
                 large = len(self.text) >= _LARGE
-                self._places = apart(_places, self.text) if large else _places(self.text)
+                self._source_map = run_in_child(_map, self.text) if large else _map(self.text)
             except (yaml.YAMLError, RecursionError):
                 # JSON that is no YAML: 1.1 refuses surrogates and long keys, libyaml what is deep
                 return self._place_in_json(path, key)
-            if self._places is None:
+            if self._source_map is None:
                 return 1, 1
-        return self._places.find(path, key=key)
+        return self._source_map.find(path, key=key)
 
     def _place_in_json(self, path: Path, key: bool) -> tuple[int, int]:
         text = self.text.encode()
@@ -80,99 +81,104 @@ class Marked:
             start = found[0][0]
             if key and end and (before := _KEY_BEFORE.search(text, max(start - 500, 0), start)):
                 start = before.start()
-            said = text[:start].decode()
-            return said.count("\n") + 1, len(said) - said.rfind("\n")
+            before_value = text[:start].decode()
+            return before_value.count("\n") + 1, len(before_value) - before_value.rfind("\n")
         return 1, 1
 
     def reference(self, path: Path) -> str:
-        """What the file says where `${...}` was filled into the value at `path`, else ""."""
+        """The file's text of the value at `path` if `${...}` was filled into it, else ""."""
         return self.references.get(self.place(path), "")
 
     def redact(self, words: str) -> str:
-        """The words with every value that was filled in put back to what the file says."""
-        for value, said in self.expanded.items():
+        """The words with every filled-in value replaced by its text in the file."""
+        for value, reference in self.expansions.items():
             if len(value) >= _SHORTEST_SECRET and value not in _NO_SECRETS:
-                words = words.replace(value, said)
+                words = words.replace(value, reference)
         return words
 
 
-def read(text: str, file: str, expand: Expand | None = None) -> Marked:
+def read(text: str, file: str, expand: Expand | None = None) -> SourceDocument:
     """Read YAML or JSON text. `expand` fills in `${...}` in scalar values (not in keys).
 
     Never raises for what the text says: look at `problems`.
     """
-    marked = Marked(file, text)
-    if expand is None and text.lstrip()[:1] == "{" and _read_json(marked):
-        return marked
+    document = SourceDocument(file, text)
+    if expand is None and text.lstrip()[:1] == "{" and _read_json(document):
+        return document
     try:
         if expand is None and len(text) >= _LARGE:
-            parts = apart(_parts, text, file)
+            parts = run_in_child(_parts, text, file)
         else:
             parts = _parts(text, file, expand)
-        marked.value, marked.problems, marked.expanded, marked.references, marked._places = parts
+        (
+            document.value,
+            document.problems,
+            document.expansions,
+            document.references,
+            document._source_map,
+        ) = parts
     except yaml.MarkedYAMLError as error:
         found = fault(text, error)
-        _note(marked, found.line, found.column, "MW001", found.message, found.hint)
+        _note(document, found.line, found.column, "MW001", found.message, found.hint)
     except yaml.reader.ReaderError as error:
         before = text[: error.position]
         line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
         message = (
             f"not YAML: a character that may not stand here (U+{ord(text[error.position]):04X})"
         )
-        _note(marked, line, column, "MW001", message, "take it out")
+        _note(document, line, column, "MW001", message, "take it out")
     except RecursionError:
-        _note(marked, 1, 1, "MW001", "nested too deeply to be read")
-    return marked
+        _note(document, 1, 1, "MW001", "nested too deeply to be read")
+    return document
 
 
 def _parts(
     text: str, file: str, expand: Expand | None = None
-) -> tuple[Any, list[Problem], dict[str, str], dict[tuple[int, int], str], Places | None]:
-    """Value, problems, what was filled in (by value, by place), and places.
-
-    Raises what `compose` raises.
-    """
+) -> tuple[Any, list[Problem], dict[str, str], dict[tuple[int, int], str], SourceMap | None]:
+    """Value, problems, expansions, references and source map of a text. Raises as `compose`."""
     root = compose(text)
     if root is None:
         return None, [], {}, {}, None
     values = Values(file, expand)
     value = values.of(root)
-    return value, values.problems, values.expanded, values.references, Places(root)
+    return value, values.problems, values.expansions, values.references, SourceMap(root)
 
 
-def _places(text: str) -> Places | None:
+def _map(text: str) -> SourceMap | None:
     root = compose(text)
-    return Places(root) if root is not None else None
+    return SourceMap(root) if root is not None else None
 
 
-def read_file(path: FilePath, file: str, expand: Expand | None = None) -> Marked:
+def read_file(path: FilePath, file: str, expand: Expand | None = None) -> SourceDocument:
     """Read a file as UTF-8; one that cannot be read is a problem of the file as a whole."""
-    marked = Marked(file, "")
+    document = SourceDocument(file, "")
     try:
         return read(read_text(path, "utf-8-sig"), file, expand)
     except UnicodeDecodeError as error:
-        _note(marked, 0, 0, "MW002", f"not UTF-8 text (byte {error.start})")
+        _note(document, 0, 0, "MW002", f"not UTF-8 text (byte {error.start})")
     except OSError as error:
-        _note(marked, 0, 0, "MW002", f"cannot be read: {error.strerror}", "check the path")
-    return marked
+        _note(document, 0, 0, "MW002", f"cannot be read: {error.strerror}", "check the path")
+    return document
 
 
-def _note(marked: Marked, line: int, column: int, code: str, message: str, hint: str = "") -> None:
-    marked.problems.append(Problem(marked.file, line, column, Level.ERROR, code, message, hint))
+def _note(
+    document: SourceDocument, line: int, column: int, code: str, message: str, hint: str = ""
+) -> None:
+    document.problems.append(Problem(document.file, line, column, Level.ERROR, code, message, hint))
 
 
-def _read_json(marked: Marked) -> bool:
-    """Read JSON, which is faster than YAML by far; False where YAML's reader has to say more."""
+def _read_json(document: SourceDocument) -> bool:
+    """Read JSON, which is much faster than YAML; False where the YAML reader reports more."""
     repeated: list[str] = []
 
     def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
-        made = dict(items)
-        if len(made) < len(items):
+        mapping = dict(items)
+        if len(mapping) < len(items):
             repeated.append("")
-        return made
+        return mapping
 
     try:
-        marked.value = json.loads(marked.text, object_pairs_hook=pairs)
+        document.value = json.loads(document.text, object_pairs_hook=pairs)
     except (ValueError, RecursionError):
         return False
     return not repeated

@@ -1,7 +1,7 @@
-"""Where every value of a YAML or JSON file stands: lines and columns, a few bytes for each.
+"""Source map of a YAML or JSON file: line and column of every value, a few bytes each.
 
-The parser's own nodes are many times the size of the file; this is what is kept of them. Entries
-are in the file's order, each followed by those below it, up to its end.
+The parser's nodes take many times the memory of the file, so they are not kept. Entries are in the
+order of the file, each followed by its descendants.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import yaml
 Path = tuple[str | int, ...]
 
 
-class Places:
-    """The places of a node tree's values. An alias stands for its anchor's entry."""
+class SourceMap:
+    """The positions of the values of a node tree. An alias refers to the entry of its anchor."""
 
     __slots__ = ("_aliases", "_ends", "_keys", "_lists", "_marks", "_merges")
 
@@ -38,7 +38,7 @@ class Places:
             found = self._child(at, step)
             if found is None:
                 break
-            # A step that equals the last one asks for its key as well, as it always did.
+            # A step that equals the last one also selects its key.
             at, of_key = found, key and (number == len(path) or step == path[-1])
         start = 4 * at + (0 if of_key else 2)
         return self._marks[start] + 1, self._marks[start + 1] + 1
@@ -67,7 +67,7 @@ class Places:
         self._ends[index] = len(self._ends)
 
     def _below(self, at: int) -> Iterator[int]:
-        """The entries right below one."""
+        """The children of an entry."""
         child, end = at + 1, self._ends[at]
         while child < end:
             yield child
@@ -86,14 +86,14 @@ class Places:
         return self._merged(at, step)
 
     def _merged(self, at: int, step: str | int) -> int | None:
-        """An entry that `<<` brings into a mapping."""
+        """The entry that a merge key (`<<`) adds to a mapping."""
         if not self._merges:
             return None
         for child in self._below(at):
             if child in self._merges:
                 source = self._aliases.get(child, child)
                 sources = self._below(source) if source in self._lists else [source]
-                for one in sources:
-                    if (found := self._child(one, step)) is not None:
-                        return found
+                for entry in sources:
+                    if (match := self._child(entry, step)) is not None:
+                        return match
         return None

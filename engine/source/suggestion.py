@@ -1,12 +1,11 @@
-"""The name that was probably meant, out of very many, at a small and bounded cost."""
+"""Suggestions for misspelt names: `did you mean 'x'?`."""
 
 from __future__ import annotations
 
+import difflib
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
-
-from engine.source.problem import near
 
 _NEIGHBOURS = 30
 """Names looked at on each side, in the order of first letters and in that of last letters."""
@@ -15,17 +14,42 @@ _COMPARED = 5
 _LONGEST = 200
 
 
-class Suggestions:
-    """Finds near names among those that share the first or the last letters: at most 120.
+def near(name: object, names: Iterable[str]) -> str | None:
+    """The name of `names` closest to `name`, or None. A very long name has none."""
+    if len(str(name)) > _LONGEST:
+        return None
+    by_folded = {str(candidate).casefold(): candidate for candidate in reversed(list(names))}
+    folded = str(name).casefold()
+    close = difflib.get_close_matches(folded, list(by_folded), n=1, cutoff=0.6)
+    if not close:
+        close = [other for other in by_folded if len(other) < 4 and sorted(other) == sorted(folded)]
+    return by_folded[close[0]] if close else None
 
-    The names are sorted when the first suggestion is asked for.
+
+def did_you_mean(name: object, names: Iterable[str], otherwise: str = "") -> str:
+    """A hint for a name that does not exist: the closest name, or the names that exist."""
+    candidates = list(names)
+    closest = near(name, candidates)
+    if closest is not None:
+        return f"did you mean '{closest}'?"
+    if otherwise or not candidates:
+        return otherwise
+    listed = ", ".join(sorted(candidates)[:8])
+    return f"known: {listed}{', ...' if len(candidates) > 8 else ''}"
+
+
+class Suggestions:
+    """Finds the closest of very many names at a bounded cost: it compares at most 120 names that
+    share the first or the last letters.
+
+    The names are sorted at the first search.
     """
 
     def __init__(self, names: Iterable[str]) -> None:
         self._names = tuple(names)
 
     def near(self, name: str, usable: Callable[[str], bool]) -> str | None:
-        """The `usable` name that this one was probably meant to be, or None."""
+        """The `usable` name closest to this one, or None."""
         if len(name) > _LONGEST:
             return None
         folded = name.casefold()

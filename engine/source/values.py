@@ -34,7 +34,7 @@ class Values:
 
     def __init__(self, file: str, expand: Expand | None) -> None:
         self.problems: list[Problem] = []
-        self.expanded: dict[str, str] = {}
+        self.expansions: dict[str, str] = {}
         self.references: dict[tuple[int, int], str] = {}
         self.file = file
         self.expand = expand
@@ -115,7 +115,7 @@ class Values:
             except ExpandError as error:
                 self._wrong(node, "MW005", str(error), error.hint)
                 return node.value
-            self.expanded[text] = node.value
+            self.expansions[text] = node.value
             mark = node.start_mark
             if "${" in node.value:
                 self.references[mark.line + 1, mark.column + 1] = node.value

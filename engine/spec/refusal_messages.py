@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 
 import jsonschema_rs
 
-from engine.source.problem import near, path_in
+from engine.source.problem import path_in
+from engine.source.suggestion import near
 from engine.spec.narrow_failure import MOST_ITEMS, narrow
 
 _CODES = {

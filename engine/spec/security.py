@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from engine.source.problem import Findings, Level, did_you_mean
+from engine.source.problem import Findings, Level
+from engine.source.suggestion import did_you_mean
 from engine.spec.document.node import Node
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from engine.config import schema_check
-from engine.config.include import Assembled
+from engine.config.include import JoinedDocument
 from engine.config.include_paths import rebase
 from engine.offline.audit import audit
 from engine.plan.make import make_plan
@@ -213,7 +213,7 @@ def test_a_file_is_read_once_and_gateway_yaml_never_includes_itself(folder):
 def test_files_and_the_part_of_a_value_can_be_asked_for(folder):
     write(folder, "parts/a.yaml", "server: {workers: 3}\nmodels: {m: {to: [{upstream: main}]}}\n")
     source = made().plan.config.source
-    assert isinstance(source, Assembled)
+    assert isinstance(source, JoinedDocument)
     assert [file.file for file in source.files] == ["gateway.yaml", "parts/a.yaml"]
     marked, at = source.part(("models", "m", "to", 0))
     assert (marked.file, at) == ("parts/a.yaml", ("models", "m", "to", 0))

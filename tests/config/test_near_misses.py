@@ -8,7 +8,7 @@ import pytest
 from engine import dialects, policies
 from engine.config import schema_check
 from engine.plan.make import make_plan
-from engine.source.problem import near
+from engine.source.suggestion import near
 from tests.support.paths import ROOT
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz_"

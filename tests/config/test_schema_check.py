@@ -8,7 +8,7 @@ import pytest
 
 from engine import policies
 from engine.config import schema_check
-from engine.config.secrets import expander
+from engine.config.references import expander
 from engine.source import files
 from engine.source.problem import Findings
 from engine.source.reader import read, read_file

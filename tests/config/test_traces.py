@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from engine.config import traces as module
+from engine.config import telemetry as module
 from engine.config.load import load
-from engine.config.traces import Traces
+from engine.config.telemetry import Traces
 from engine.source.problem import Findings
 
 pytest.importorskip("opentelemetry.proto", reason="needs the extra otel")

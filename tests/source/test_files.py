@@ -4,7 +4,7 @@ import hashlib
 
 import pytest
 
-from engine.source.files import noting, read_text
+from engine.source.files import read_text, record_reads
 
 
 def test_line_ends_are_line_feeds_and_nothing_is_noted_unasked(tmp_path):
@@ -16,7 +16,7 @@ def test_line_ends_are_line_feeds_and_nothing_is_noted_unasked(tmp_path):
 def test_what_is_read_within_is_noted_with_its_hash(tmp_path):
     one, gone = tmp_path / "one", tmp_path / "gone"
     one.write_bytes(b"x")
-    with noting() as noted:
+    with record_reads() as noted:
         read_text(one)
         with pytest.raises(FileNotFoundError):
             read_text(gone)
@@ -26,7 +26,7 @@ def test_what_is_read_within_is_noted_with_its_hash(tmp_path):
 
 def test_notes_within_notes_are_apart(tmp_path):
     (tmp_path / "one").write_bytes(b"x")
-    with noting() as outer:
-        with noting() as inner:
+    with record_reads() as outer:
+        with record_reads() as inner:
             read_text(tmp_path / "one")
         assert (len(inner), len(outer)) == (1, 0)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from engine.source import reader
-from engine.source.isolated import apart, give_back
+from engine.source.isolated import release_memory, run_in_child
 from engine.source.reader import read
 
 LARGE = 40_000_000
@@ -35,29 +35,29 @@ def resident() -> int:
 
 
 def test_the_value_comes_from_another_process() -> None:
-    assert apart(lambda *said: (os.getpid(), *said), "a", 1)[1:] == ("a", 1)
-    assert apart(os.getpid) != os.getpid()
+    assert run_in_child(lambda *said: (os.getpid(), *said), "a", 1)[1:] == ("a", 1)
+    assert run_in_child(os.getpid) != os.getpid()
 
 
 def test_an_exception_is_raised_here() -> None:
     with pytest.raises(ZeroDivisionError):
-        apart(divmod, 1, 0)
+        run_in_child(divmod, 1, 0)
 
 
 def test_what_cannot_be_pickled_is_made_here() -> None:
-    made = apart(lambda: lambda: os.getpid())  # noqa: PLW0108 - a lambda is what cannot be pickled
+    made = run_in_child(lambda: lambda: os.getpid())  # noqa: PLW0108 - a lambda is what cannot be pickled
     assert made() == os.getpid()
 
 
 def test_a_child_that_dies_costs_nothing() -> None:
     ours = os.getpid()
-    assert apart(lambda: os.getpid() if os.getpid() == ours else os._exit(3)) == ours
+    assert run_in_child(lambda: os.getpid() if os.getpid() == ours else os._exit(3)) == ours
 
 
 def test_where_children_are_not_waited_for_it_is_done_here() -> None:
     before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     try:
-        assert apart(os.getpid) == os.getpid()
+        assert run_in_child(os.getpid) == os.getpid()
     finally:
         signal.signal(signal.SIGCHLD, before)
 
@@ -67,7 +67,7 @@ def test_with_threads_it_is_done_here() -> None:
     other = threading.Thread(target=ending.wait)
     other.start()
     try:
-        assert apart(os.getpid) == os.getpid()
+        assert run_in_child(os.getpid) == os.getpid()
     finally:
         ending.set()
         other.join()
@@ -79,7 +79,7 @@ def test_without_another_process_it_is_done_here(monkeypatch: pytest.MonkeyPatch
 
     before = len(os.listdir("/proc/self/fd"))
     monkeypatch.setattr(posix, "fork", refuse)
-    assert apart(os.getpid) == os.getpid()
+    assert run_in_child(os.getpid) == os.getpid()
     assert len(os.listdir("/proc/self/fd")) == before
 
 
@@ -90,14 +90,14 @@ def children() -> str:
 
 def test_no_child_and_no_pipe_is_left() -> None:
     before = len(os.listdir("/proc/self/fd")), children()
-    apart(os.getpid)
+    run_in_child(os.getpid)
     assert (len(os.listdir("/proc/self/fd")), children()) == before
 
 
 def test_the_memory_goes_with_it() -> None:
     before = resident()
-    assert apart(lambda: len([str(n) for n in range(LARGE // 60)])) == LARGE // 60
-    give_back()
+    assert run_in_child(lambda: len([str(n) for n in range(LARGE // 60)])) == LARGE // 60
+    release_memory()
     assert resident() - before < LARGE // 4
 
 

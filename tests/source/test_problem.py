@@ -2,15 +2,8 @@
 
 import pytest
 
-from engine.source.problem import (
-    Findings,
-    Level,
-    Problem,
-    did_you_mean,
-    near,
-    path_in,
-    render,
-)
+from engine.source.problem import Findings, Level, Problem, path_in, render
+from engine.source.suggestion import did_you_mean, near
 
 
 class Source:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.source.nodes import compose
-from engine.source.source_map import Places
+from engine.source.source_map import SourceMap
 
 VALUES = st.recursive(
     st.integers() | st.sampled_from(["a", "b: c", "long words " * 9]),
@@ -39,7 +39,7 @@ def marks(node: yaml.Node, path: tuple[str | int, ...] = (), name: Any = None) -
 def test_every_place_is_that_of_its_node(value: Any, flow: bool) -> None:
     root = compose(yaml.dump(value, default_flow_style=flow))
     assert root is not None
-    places = Places(root)
+    places = SourceMap(root)
     for path, at, key_at in marks(root):
         assert places.find(path, key=False) == at
         assert places.find(path, key=True) == key_at
@@ -63,11 +63,11 @@ def test_aliases_and_merges_lead_to_what_they_stand_for(path: Any, place: tuple[
     text = "b: &b\n x: 1\n y: [1, 2]\nc:\n- *b\nd: {<<: *b, x: 2}\ne:\n  z: 1\n  <<: [*b, {q: 1}]\n"
     root = compose(text)
     assert root is not None
-    assert Places(root).find(path, key=False) == place
+    assert SourceMap(root).find(path, key=False) == place
 
 
 def test_aliases_of_aliases_cost_nothing() -> None:
     lines = ["a0: &a0 [x]"] + [f"a{n}: &a{n} [*a{n - 1}, *a{n - 1}]" for n in range(1, 60)]
     root = compose("\n".join(lines))
     assert root is not None
-    assert Places(root).find(("a59", *[0] * 60), key=False) == (1, 10)
+    assert SourceMap(root).find(("a59", *[0] * 60), key=False) == (1, 10)

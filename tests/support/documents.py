@@ -12,7 +12,7 @@ from engine.exchange.body import Body
 from engine.exchange.exchange import Exchange
 from engine.source.files import DOCUMENTS
 from engine.source.problem import Findings, Problem
-from engine.source.reader import Marked
+from engine.source.reader import SourceDocument
 from engine.spec import spec as documents
 from engine.spec.document.node import Library, Node
 from engine.spec.operation import Operation
@@ -32,7 +32,7 @@ def document(*, version: str = "3.1.0", paths: Any = None, **more: Any) -> dict[
 def library(value: dict[str, Any]) -> Library:
     """The library of a document that refers to no other file, without a file."""
     made = Library(HERE)
-    made.files[HERE] = Marked("document.json", "", value)
+    made.files[HERE] = SourceDocument("document.json", "", value)
     return made
 
 

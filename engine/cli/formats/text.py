@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from engine.cli.formats import Report, tally
-from engine.source.excerpt import Excerpt, excerpt, pictured
+from engine.source.excerpt import Excerpt, excerpt, printable
 from engine.source.problem import Level, Problem
 
 _COLOURS = {Level.ERROR: "red", Level.WARNING: "yellow", Level.INFO: "cyan"}
@@ -21,7 +21,7 @@ def render(report: Report) -> str:
         if report.quiet and not problems:
             continue
         colour = max((_COLOURS[p.level] for p in problems), key=_worst, default="green")
-        shown.append(f"{pictured(file)}: {paint(tally(problems), fg=colour)}")
+        shown.append(f"{printable(file)}: {paint(tally(problems), fg=colour)}")
     if len(report.files) > 1:
         shown.append(f"{len(report.files)} files: {tally(report.problems)}")
     return "\n".join(shown) + "\n"
@@ -39,7 +39,7 @@ def _problem(problem: Problem, report: Report, paint: object) -> str:
     assert callable(paint)
     colour = _COLOURS[problem.level]
     place = f"{problem.file}:{problem.line}:{problem.column}" if problem.line else problem.file
-    place = pictured(place)
+    place = printable(place)
     level = paint(f"{problem.level}:", fg=colour, bold=True)
     message = paint(problem.message, bold=True)
     shown = [f"{paint(place, bold=True)}: {level} {message} {paint(f'[{problem.code}]', dim=True)}"]

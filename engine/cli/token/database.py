@@ -15,8 +15,9 @@ from engine.cli.show import config_option
 from engine.config.load import load
 from engine.config.model import Config
 from engine.source.files import is_file
-from engine.source.problem import Findings, did_you_mean, render
-from engine.source.reader import Marked
+from engine.source.problem import Findings, render
+from engine.source.reader import SourceDocument
+from engine.source.suggestion import did_you_mean
 from engine.stores.records import tokens
 from engine.stores.records.database import Database, file_of, open_database
 from engine.stores.records.failures import RecordsError
@@ -114,7 +115,7 @@ def _read(config: Path) -> Config:
     return read
 
 
-def _places(marked: Marked) -> set[tuple[int, int]]:
+def _places(marked: SourceDocument) -> set[tuple[int, int]]:
     """Where what we need from the config stands."""
     said = marked.value if isinstance(marked.value, dict) else {}
     paths = [(key,) for key in ("stores", "currency") if key in said]

@@ -20,7 +20,7 @@ from engine.cli.token.database import (
     place_options,
     records,
 )
-from engine.source.problem import did_you_mean
+from engine.source.suggestion import did_you_mean
 from engine.stores.records import tokens
 from engine.stores.records.database import Database
 from engine.stores.records.tokens import Token

@@ -16,7 +16,7 @@ from rich.table import Table
 
 from engine.cli.token.database import place_of, place_options, records
 from engine.cli.token.display import cell, shown
-from engine.source.excerpt import pictured
+from engine.source.excerpt import printable
 from engine.stores.records import tokens
 
 _COLUMNS = ("name", "state", "models", "operations", "ips", "limits", "expires", "note")
@@ -50,7 +50,7 @@ def _table(found: Iterable[Mapping[str, Any]]) -> None:
         if token["concurrency"] is not None:
             limits[-1] += " at a time"
         cells = {**token, "limits": ", ".join(limits), "expires": (token["expires"] or "")[:10]}
-        table.add_row(*(pictured(cell(cells[key])) for key in _COLUMNS))
+        table.add_row(*(printable(cell(cells[key])) for key in _COLUMNS))
     if not table.row_count:
         click.echo("no tokens yet: make one with `modelway token create --name NAME`", err=True)
         return

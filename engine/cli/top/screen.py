@@ -20,7 +20,7 @@ from engine.cli.top.words import (
     seconds,
     share,
 )
-from engine.source.excerpt import pictured
+from engine.source.excerpt import printable
 
 _HEAD = 4
 """Lines above the tables, troubles not counted."""
@@ -44,7 +44,7 @@ def screen(figures: Figures, title: str, height: int | None, trouble: str = "") 
         kept = _divided(room - 2 * len(tables), counts[: len(tables)])
     parts: list[RenderableType] = [_title(title), *_totals(figures)]
     parts += [
-        Text(pictured(f"! {words}"), "bold red", no_wrap=True, overflow="ellipsis")
+        Text(printable(f"! {words}"), "bold red", no_wrap=True, overflow="ellipsis")
         for words in shown
     ]
     for (rows, name), count in zip(tables, kept, strict=True):
@@ -143,4 +143,4 @@ def _side(side: Side) -> list[Text | str]:
 
 def _name(name: str) -> Text:
     """A name as text, whatever signs of markup it holds."""
-    return Text(pictured(name), no_wrap=True, overflow="ellipsis")
+    return Text(printable(name), no_wrap=True, overflow="ellipsis")

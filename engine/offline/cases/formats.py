@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from xml.sax.saxutils import escape, quoteattr
 
 from engine.offline.cases.run import Result
-from engine.source.excerpt import pictured
+from engine.source.excerpt import printable
 
 
 def line(result: Result) -> str:
@@ -16,7 +16,7 @@ def line(result: Result) -> str:
     below = [f"      {failure}" for failure in result.failures]
     if result.failures and result.said:
         below.append(f"      the gateway: {result.said}")
-    return "\n".join(map(pictured, [head, *below]))
+    return "\n".join(map(printable, [head, *below]))
 
 
 def summary(results: Sequence[Result]) -> str:

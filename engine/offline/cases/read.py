@@ -15,13 +15,9 @@ from engine.offline.rehearsal import request_text
 from engine.offline.rehearsal.observation import Answers
 from engine.offline.rehearsal.places import place_of
 from engine.plan.route import Plan, PlanResult
-from engine.source.problem import (
-    Findings,
-    Path,
-    Source,
-    did_you_mean,
-)
+from engine.source.problem import Findings, Path, Source
 from engine.source.reader import read_file
+from engine.source.suggestion import did_you_mean
 
 PATTERN = "*.test.yaml"
 

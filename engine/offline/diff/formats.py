@@ -7,14 +7,14 @@ from collections import Counter
 from collections.abc import Sequence
 
 from engine.offline.diff.difference import Difference, Level
-from engine.source.excerpt import pictured
+from engine.source.excerpt import printable
 
 _COMMANDS = {Level.WEAKER: "error", Level.BREAKING: "warning"}
 
 
 def as_text(found: Sequence[Difference]) -> str:
     """A line each, then how many there are."""
-    return "\n".join([*(pictured(str(one)) for one in found), summary(found)])
+    return "\n".join([*(printable(str(one)) for one in found), summary(found)])
 
 
 def summary(found: Sequence[Difference]) -> str:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from engine.source.excerpt import pictured
+from engine.source.excerpt import printable
 
 Said = dict[str, Any]
 _WIDTH = 16
@@ -14,7 +14,7 @@ _WIDTH = 16
 
 def text(said: Said) -> str:
     """The report of `report.report`, as lines."""
-    return "\n".join(map(pictured, _lines(said)))
+    return "\n".join(map(printable, _lines(said)))
 
 
 def _lines(said: Said) -> Iterator[str]:

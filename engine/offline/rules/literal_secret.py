@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-from engine.config.include import Assembled
+from engine.config.include import JoinedDocument
 from engine.config.literal_secrets import literals
 from engine.offline.audit_case import Case
 from engine.source.problem import Level
-from engine.source.reader import Marked
+from engine.source.reader import SourceDocument
 
 _NO_SECRET = frozenset({"not-set", "none", "empty", "dummy", "unused", "ollama", "not-needed"})
 _SHORTEST = 6
@@ -20,9 +20,9 @@ _OTHER_TEMPLATE = re.compile(
 
 def check(case: Case) -> None:
     source = case.config.source
-    files = source.files if isinstance(source, Assembled) else [source]
+    files = source.files if isinstance(source, JoinedDocument) else [source]
     for file in files:
-        if not isinstance(file, Marked):
+        if not isinstance(file, SourceDocument):
             continue
         for literal in literals(file):
             said = file.text[literal.start : literal.end].strip()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from engine.offline.audit_case import Case
-from engine.source.problem import Path, did_you_mean
+from engine.source.problem import Path
+from engine.source.suggestion import did_you_mean
 from engine.values.wildcard import matches
 
 

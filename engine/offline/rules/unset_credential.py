@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from engine.config.include import Assembled
+from engine.config.include import JoinedDocument
 from engine.config.literal_secrets import secret_places
-from engine.config.secrets import defaults_taken
+from engine.config.references import defaults_taken
 from engine.offline.audit_case import Case, is_loopback
 from engine.source.problem import Level, Path
-from engine.source.reader import Marked
+from engine.source.reader import SourceDocument
 
 _LONGEST_PLACEHOLDER = 15
 """A longer default is a credential that is written out: MW402 tells of it."""
@@ -15,8 +15,8 @@ _LONGEST_PLACEHOLDER = 15
 
 def check(case: Case) -> None:
     source = case.config.source
-    for file in source.files if isinstance(source, Assembled) else [source]:
-        if isinstance(file, Marked) and isinstance(file.value, dict):
+    for file in source.files if isinstance(source, JoinedDocument) else [source]:
+        if isinstance(file, SourceDocument) and isinstance(file.value, dict):
             for path, _, is_url in secret_places(file.value):
                 if not is_url and not _is_local(case, path):
                     _check(case, file, path)
@@ -28,7 +28,7 @@ def _is_local(case: Case, path: Path) -> bool:
     return upstream is not None and is_loopback(upstream)
 
 
-def _check(case: Case, file: Marked, path: Path) -> None:
+def _check(case: Case, file: SourceDocument, path: Path) -> None:
     for name, default in defaults_taken(file.reference(path), case.environ).items():
         if len(default) > _LONGEST_PLACEHOLDER:
             continue

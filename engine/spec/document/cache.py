@@ -26,7 +26,7 @@ from engine.source.problem import (
     Path,
     Problem,
 )
-from engine.source.reader import Marked
+from engine.source.reader import SourceDocument
 from engine.spec.document.node import Breach, Library
 
 SMALLEST = 200_000
@@ -74,13 +74,13 @@ class Entry:
     def keep(self, library: Library, problems: Iterable[Problem]) -> None:
         """Keep a large library with the problems that were found in it, if anything is new."""
         files = [*library.files.items(), *library.overlays.items()]
-        places = sum(len(marked.known) for _, marked in files)
+        places = sum(len(marked.positions) for _, marked in files)
         if places == self._places or sum(len(marked.text) for _, marked in files) < SMALLEST:
             return
         order = {id(marked): index for index, (_, marked) in enumerate(files)}
         entry = {
             "files": [
-                [str(uri), marked.file, _digest(marked.text), _written(marked.known)]
+                [str(uri), marked.file, _digest(marked.text), _written(marked.positions)]
                 for uri, marked in files
             ],
             "values": [marked.value for marked in library.files.values()],
@@ -98,14 +98,14 @@ class Entry:
     def _library(self, entry: dict[str, Any], findings: Findings) -> Library | None:
         root, _ = self._names[0]
         library = Library(root)
-        marks: list[Marked] = []
+        marks: list[SourceDocument] = []
         count = len(entry["values"])
         for index, (uri, shown, digest, places) in enumerate(entry["files"]):
             text = read_text(FilePath(uri), "utf-8-sig")
             if _digest(text) != digest:
                 return None
-            marked = Marked(shown, text, entry["values"][index] if index < count else None)
-            marked.known = {(tuple(path), key): (li, co) for path, key, li, co in places}
+            marked = SourceDocument(shown, text, entry["values"][index] if index < count else None)
+            marked.positions = {(tuple(path), key): (li, co) for path, key, li, co in places}
             (library.files if index < count else library.overlays)[FilePath(uri)] = marked
             marks.append(marked)
         library.absent = [FilePath(uri) for uri in entry["absent"]]
@@ -118,7 +118,7 @@ class Entry:
         library.grafts = {tuple(p): (marks[i], tuple(at)) for p, i, at in entry["grafts"]}
         findings.found += [_problem(said) for said in entry["problems"]]
         findings.texts.update({marked.file: marked.text for marked in marks})
-        self._places = sum(len(marked.known) for marked in marks)
+        self._places = sum(len(marked.positions) for marked in marks)
         return library
 
     def _read(self) -> bytes | None:

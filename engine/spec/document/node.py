@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from engine.source.problem import Path, Problem, Source
-from engine.source.reader import Marked, read_file
+from engine.source.reader import SourceDocument, read_file
 
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
 """The keys of a path that are operations."""
@@ -36,7 +36,7 @@ class Grafted:
     `there` is where they stand in the document, `here` where in this file.
     """
 
-    marked: Marked
+    marked: SourceDocument
     there: Path
     here: Path
 
@@ -70,13 +70,13 @@ class Library:
     """
 
     root: FilePath
-    files: dict[FilePath, Marked] = field(default_factory=dict)
+    files: dict[FilePath, SourceDocument] = field(default_factory=dict)
     breaches: list[Breach] = field(default_factory=list)
-    grafts: dict[Path, tuple[Marked, Path]] = field(default_factory=dict)
-    overlays: dict[FilePath, Marked] = field(default_factory=dict)
+    grafts: dict[Path, tuple[SourceDocument, Path]] = field(default_factory=dict)
+    overlays: dict[FilePath, SourceDocument] = field(default_factory=dict)
     absent: list[FilePath] = field(default_factory=list)
 
-    def open(self, path: FilePath, shown: str) -> Marked:
+    def open(self, path: FilePath, shown: str) -> SourceDocument:
         """The file, read once."""
         if path not in self.files:
             self.files[path] = read_file(path, shown)

@@ -13,7 +13,7 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from engine.source.problem import Findings, Level, Path
-from engine.source.reader import Marked, read_file
+from engine.source.reader import SourceDocument, read_file
 from engine.spec.document.node import Grafted, Library
 
 
@@ -44,7 +44,9 @@ def apply(library: Library, file: FilePath, shown: str, findings: Findings) -> N
 class _Action:
     """One action of an overlay."""
 
-    def __init__(self, library: Library, marked: Marked, at: Path, findings: Findings) -> None:
+    def __init__(
+        self, library: Library, marked: SourceDocument, at: Path, findings: Findings
+    ) -> None:
         self._library = library
         self._marked = marked
         self._at = at
@@ -95,12 +97,12 @@ class _Action:
         for index, source in enumerate(sources):
             self._library.grafts[(*path[:-1], index)] = source
 
-    def _origin(self, path: Path) -> tuple[Marked, Path]:
+    def _origin(self, path: Path) -> tuple[SourceDocument, Path]:
         """The file that brought what stands at a path, and where in it."""
         source = self._library.source(self._library.root, path)
         if isinstance(source, Grafted):
             return source.marked, (*source.here, *path[len(source.there) :])
-        assert isinstance(source, Marked)
+        assert isinstance(source, SourceDocument)
         return source, path
 
     def _update(self, path: Path, update: Any) -> None:

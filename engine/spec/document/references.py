@@ -9,12 +9,8 @@ from typing import Any
 from urllib.parse import unquote
 
 from engine.source.files import is_file
-from engine.source.problem import (
-    Findings,
-    Level,
-    Path,
-    did_you_mean,
-)
+from engine.source.problem import Findings, Level, Path
+from engine.source.suggestion import did_you_mean
 from engine.spec.document.node import (
     Breach,
     Library,

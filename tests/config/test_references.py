@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.config.secrets import expander
+from engine.config.references import expander
 from engine.source.reader import read
 from engine.source.values import ExpandError
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from engine.source.files import read_text
-from engine.source.problem import did_you_mean
+from engine.source.suggestion import did_you_mean
 from engine.source.values import Expand, ExpandError
 
 _REFERENCE = re.compile(r"\$\$\{|\$\{([^}]*)\}?")
