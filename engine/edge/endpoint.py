@@ -26,7 +26,8 @@ from engine.exchange.exchange import Exchange, Handler, Observer, Response
 from engine.exchange.record import Outcome, RequestRecord
 from engine.exchange.request_id import request_id
 from engine.values.errors import (
-    CallerGone,
+    AbortConnection,
+    AbortReason,
     GatewayError,
     Malformed,
     shutting_down,
@@ -39,6 +40,11 @@ log = logging.getLogger("modelway")
 _LOOK = 0.02
 _OWN_CODES = {500: "internal_error", 503: "too_many_connections"}
 """What a server answers by itself; anything else is `bad_request`."""
+_ABORT_OUTCOMES = {
+    AbortReason.CALLER_LEFT: Outcome.CALLER_LEFT,
+    AbortReason.RESPONSE_BROKE_OFF: Outcome.UPSTREAM_CUT,
+    AbortReason.SHUTDOWN: Outcome.SHUTDOWN,
+}
 
 
 class RequestLifecycle:
@@ -152,7 +158,7 @@ class RequestLifecycle:
     def _respond(
         self, resp: Sent, exchange: Exchange, incoming: RequestBodyReader, handler: Handler
     ) -> None:
-        """Send the handler's answer, or a 500 where that fails. Raises CallerGone."""
+        """Send the handler's answer, or a 500 where that fails. Raises AbortConnection."""
         try:
             response = _answer(handler, exchange, incoming)
             if more := self.cors.headers(exchange):
@@ -162,7 +168,7 @@ class RequestLifecycle:
                 after.append(incoming.linger)
             incoming.limit()
             send(resp, exchange, response, after)
-        except CallerGone:
+        except AbortConnection:
             raise
         except Exception:
             log.exception("request %s failed", exchange.request_id)
@@ -195,8 +201,10 @@ class RequestLifecycle:
 
     def unexpected(self, req: falcon.Request, resp: Sent, error: Exception, params: Any) -> None:
         """What fails outside a handler: Falcon's own refusals, and a connection to be cut."""
-        if isinstance(error, CallerGone):
-            raise CallerGone(str(error.strerror)) from None  # Falcon's frames hold the first
+        if isinstance(error, AbortConnection):
+            raise AbortConnection(
+                error.reason, str(error.strerror)
+            ) from None  # Falcon's frames hold the first
         status = error.status_code if isinstance(error, falcon.HTTPError) else 500
         exchange = Exchange(req.method, "", "", req.env, request_id())
         exchange.dialect = get("openai")
@@ -229,12 +237,13 @@ def _answer(handler: Handler, exchange: Exchange, incoming: RequestBodyReader) -
         return refusal(error, exchange)
     except Malformed as error:
         return refusal(GatewayError(400, "invalid_value", str(error)), exchange)
-    except CallerGone:
-        kept, session = exchange.record, exchange.traffic
-        if session is not None:  # a session always ends like this
-            kept.end(101, session.outcome)
-        elif not kept.outcome:
-            kept.end(499, Outcome.CALLER_LEFT)
+    except AbortConnection as error:
+        record = exchange.record
+        if error.reason is AbortReason.SESSION_ENDED:
+            traffic = exchange.traffic
+            record.end(101, Outcome.COMPLETE if traffic is None else traffic.outcome)
+        elif not record.outcome:
+            record.end(499, _ABORT_OUTCOMES[error.reason])
         exchange.end()
         raise
     except GreenletExit:  # the worker ends

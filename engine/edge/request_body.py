@@ -16,7 +16,7 @@ from gunicorn.http.errors import (
 
 from engine.exchange.body import Body, receive, too_large
 from engine.exchange.record import RequestRecord
-from engine.values.errors import CallerGone, GatewayError
+from engine.values.errors import AbortConnection, AbortReason, GatewayError
 
 START_RESPONSE = "modelway.start_response"
 """Where the application keeps WSGI's `start_response`, whose owner can close the connection."""
@@ -67,7 +67,7 @@ class RequestBodyReader:
             raise GatewayError(400, "invalid_header", "Content-Length is not a number.")
 
     def receive(self, limit: int) -> Body:
-        """Read the body. Raises GatewayError 400, 408 or 413, or CallerGone."""
+        """Read the body. Raises GatewayError 400, 408 or 413, or AbortConnection."""
         length = self._length()
         if length == 0:
             self._done = True
@@ -86,7 +86,9 @@ class RequestBodyReader:
             message = "The request body is not framed as its headers say."
             raise GatewayError(400, "invalid_body", message) from error
         except OSError as error:
-            raise CallerGone("the caller left while sending the body") from error
+            raise AbortConnection(
+                AbortReason.CALLER_LEFT, "the caller left while sending the body"
+            ) from error
         finally:
             self._record.wait_time += time.monotonic() - begun
         self._broken, self._done = False, True

@@ -21,7 +21,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from engine.values.errors import CallerGone, GatewayError
+from engine.values.errors import AbortConnection, AbortReason, GatewayError
 
 _FAULT = re.compile(
     r"fault-(?P<kind>status|slow|close|stall|error|garbage)"
@@ -57,7 +57,7 @@ def named(model: str) -> Fault | None:
 def before(
     fault: Fault, send_raw: Callable[[bytes], None] | None, sleep: Callable[[float], None]
 ) -> None:
-    """What goes wrong before an answer. Raises GatewayError or CallerGone, or returns."""
+    """What goes wrong before an answer. Raises GatewayError or AbortConnection, or returns."""
     if fault.kind == "status":
         headers = [("retry-after", fault.retry)] if fault.retry else []
         status = int(fault.number or 500)
@@ -69,9 +69,9 @@ def before(
     elif fault.kind == "garbage":
         if send_raw is not None:
             send_raw(_GARBAGE)
-        raise CallerGone("the mock was asked for garbage")
+        raise AbortConnection(AbortReason.RESPONSE_BROKE_OFF, "the mock was asked for garbage")
     elif fault.kind == "close" and fault.number is None:
-        raise CallerGone("the mock was asked to close")
+        raise AbortConnection(AbortReason.RESPONSE_BROKE_OFF, "the mock was asked to close")
 
 
 def during(
@@ -92,6 +92,6 @@ def during(
     if fault.kind == "error":
         yield error_event
     elif fault.kind == "close":
-        raise CallerGone("the mock was asked to close")
+        raise AbortConnection(AbortReason.RESPONSE_BROKE_OFF, "the mock was asked to close")
     elif fault.kind == "stall":
         sleep(3600)

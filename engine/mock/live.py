@@ -20,7 +20,7 @@ from engine.relay.websocket.messages import (
     accept,
 )
 from engine.spec.query_string import Query
-from engine.values.errors import CallerGone
+from engine.values.errors import AbortConnection, AbortReason
 
 log = logging.getLogger("modelway")
 
@@ -48,18 +48,18 @@ def session(dialect: str, delay: float) -> Handler:
         messages = accept(environ, protocol=partner.protocol, headers=said)
         try:
             converse(messages, partner, fault, delay)
-        except CallerGone:
+        except AbortConnection:
             raise
         except Exception as error:
             log.exception("request %s failed in its session", exchange.request_id)
-            raise CallerGone("the session failed") from error
-        raise CallerGone("the session is over")
+            raise AbortConnection(AbortReason.SESSION_ENDED, "the session failed") from error
+        raise AbortConnection(AbortReason.SESSION_ENDED)
 
     return handle
 
 
 def converse(messages: Messages, partner: Talk, fault: faults.Fault | None, delay: float) -> None:
-    """One whole session. Raises CallerGone where the connection is to be cut."""
+    """One whole session. Raises AbortConnection where the connection is to be cut."""
     inbox: Queue[Message | None] = Queue(1)
     listener = gevent.spawn(_listen, messages, inbox)
     code, reason = 1000, ""
@@ -94,7 +94,7 @@ class _Speaker:
         self._silent = False
 
     def speak(self, inbox: Queue[Message | None], delay: float) -> None:
-        """Answer until the other side has closed. Raises Farewell, Closed and CallerGone."""
+        """Answer until the other side has closed. Raises Farewell, Closed and AbortConnection."""
         self._strike()
         self._go_on(iter(self._partner.opening()))
         begun: deque[Iterator[Said]] = deque()
@@ -134,7 +134,7 @@ class _Speaker:
             return
         self._left = None
         if self._fault.kind == "close":
-            raise CallerGone("the mock was asked to close")
+            raise AbortConnection(AbortReason.RESPONSE_BROKE_OFF, "the mock was asked to close")
         if self._fault.kind == "code":
             raise Farewell(self._fault.code)
         if self._fault.kind == "stall":

@@ -38,7 +38,7 @@ from engine.server.received import AwaitedReader
 from engine.server.shutdown import SIGNALS, ShutdownDeadlines, deadlines
 from engine.server.strict import Requests
 from engine.values import file_descriptors
-from engine.values.errors import CallerGone, GatewayError
+from engine.values.errors import AbortConnection, AbortReason, GatewayError
 
 _STATUS = (
     (errors.LimitRequestLine, 414, "URI Too Long"),
@@ -221,7 +221,9 @@ class Worker(GeventWorker):  # type: ignore[misc]
                 environ["wsgi.input"] = Body(AwaitedReader(req.body, sock))
             self._answer(self._application(listener_name), environ, out)
         except TimeoutError as error:
-            raise CallerGone("the caller takes nothing of the answer") from error
+            raise AbortConnection(
+                AbortReason.CALLER_LEFT, "the caller does not read the response"
+            ) from error
         except gevent.GreenletExit:
             return False
         except OSError:

@@ -20,7 +20,7 @@ from engine.metering.readers import Reader, reader, usage_in
 from engine.metering.text_estimate import with_known
 from engine.metering.usage_option import edit, without_usage_event
 from engine.relay.sse import Cleaner
-from engine.values.errors import CallerGone
+from engine.values.errors import AbortConnection
 from engine.values.takes import Takes
 from engine.values.usage import Usage
 
@@ -38,7 +38,7 @@ def meter(dialect: Dialect, takes: Takes, services: Services) -> Stage:
             _expect(exchange, takes)
         try:
             response = following(exchange)
-        except (CallerGone, GreenletExit):
+        except (AbortConnection, GreenletExit):
             _left(exchange, metered, services)
             raise
         body = response.body

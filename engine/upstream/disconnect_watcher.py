@@ -1,7 +1,7 @@
 """Noticing that a caller has left while we wait for an upstream.
 
 One greenlet of a worker looks at the callers' sockets twice a second, in one `poll` that waits for
-nothing; whoever waits for the sake of a caller who has hung up is woken with CallerGone.
+nothing; whoever waits for the sake of a caller who has hung up is woken with AbortConnection.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import gevent
 from gevent.monkey import get_original
 
-from engine.values.errors import CallerGone
+from engine.values.errors import AbortConnection, AbortReason
 
 EVERY = 0.5
 """Seconds between two looks."""
@@ -24,8 +24,8 @@ _poll = get_original("select", "poll")
 
 
 class _Woken(BaseException):
-    """What wakes whoever waits: no OSError like CallerGone, which a socket's user would take for
-    its own and ask again."""
+    """Wakes a greenlet that waits. Not an OSError like AbortConnection: the code that uses a socket
+    would take that for an error of the socket and retry."""
 
 
 class Readable(Protocol):
@@ -42,8 +42,8 @@ class DisconnectWatcher:
         self.looking = False
 
     def watching(self, sock: socket.socket | None) -> _Watch:
-        """A context in which the current greenlet gets CallerGone when the caller leaves. It may
-        be entered again and again; for one read after another it has `read` and `close`."""
+        """A context in which the current greenlet gets AbortConnection when the caller leaves. It
+        may be entered repeatedly; for a series of reads it has `read` and `close`."""
         return _Watch(self, sock)
 
     def add(self, watch: _Watch) -> None:
@@ -99,7 +99,7 @@ class _Watch:
     ) -> None:
         self.close()
         if kind is _Woken:
-            raise CallerGone("the caller left") from None
+            raise AbortConnection(AbortReason.CALLER_LEFT) from None
 
     def read(self, answer: Readable, passing: Callable[[bytes], None] | None = None) -> bytes:
         """`answer.read(passing)`, watched: for one event after another, until `close`, and always
@@ -110,7 +110,7 @@ class _Watch:
         try:
             return answer.read(passing)
         except _Woken:
-            raise CallerGone("the caller left") from None
+            raise AbortConnection(AbortReason.CALLER_LEFT) from None
         finally:
             self.waits = False
 

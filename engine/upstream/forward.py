@@ -56,7 +56,7 @@ class Forward:
     Headers that the document declares as parameters (`declared`) pass beside those of dialect and
     upstream, and so do those it declares for answers (`declared_answers`) on the way back; with
     `debug` the answer names its target. Raises GatewayError 502, 503 or 504 when
-    none answers, CallerGone when the caller leaves.
+    none answers, AbortConnection when the caller leaves.
     """
 
     def __init__(

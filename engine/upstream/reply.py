@@ -27,7 +27,13 @@ from engine.upstream.error_response import (
     words_in,
 )
 from engine.upstream.first_content import FirstContent, is_error_event
-from engine.values.errors import CallerGone, EventTooLarge, GatewayError, shutting_down
+from engine.values.errors import (
+    AbortConnection,
+    AbortReason,
+    EventTooLarge,
+    GatewayError,
+    shutting_down,
+)
 
 _ERROR = b'"error"'
 _STREAM_HEADERS = {"cache-control": "no-cache", "x-accel-buffering": "no"}
@@ -186,12 +192,12 @@ class _Stream:
         except (UpstreamFailure, EventTooLarge, NotAnEvent) as failure:
             self._exchange.record.outcome = Outcome.UPSTREAM_CUT
             yield self._dialect.error_event(self._error_of(failure))
-            raise CallerGone(str(failure)) from failure
+            raise AbortConnection(AbortReason.RESPONSE_BROKE_OFF, str(failure)) from failure
         except GreenletExit:
             self._exchange.record.outcome = Outcome.SHUTDOWN
             document = self._dialect.error(shutting_down(), self._exchange.request_id)
             yield self._dialect.error_event(orjson.dumps(document))
-            raise CallerGone("the worker ends") from None
+            raise AbortConnection(AbortReason.SHUTDOWN) from None
         finally:
             self._watching.close()
             self._exchange.record.response_end = time.monotonic()
@@ -258,10 +264,10 @@ def _bytes(
         exchange.record.outcome = Outcome.COMPLETE
     except UpstreamFailure as failure:
         exchange.record.outcome = Outcome.UPSTREAM_CUT
-        raise CallerGone(failure.words) from failure.alone()
+        raise AbortConnection(AbortReason.RESPONSE_BROKE_OFF, failure.words) from failure.alone()
     except GreenletExit:
         exchange.record.outcome = Outcome.SHUTDOWN
-        raise CallerGone("the worker ends") from None
+        raise AbortConnection(AbortReason.SHUTDOWN) from None
     finally:
         watching.close()
         exchange.record.response_end = time.monotonic()

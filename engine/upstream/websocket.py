@@ -19,7 +19,7 @@ from engine.relay.websocket.handshake import asked, deflating, switching
 from engine.relay.websocket.session import Session, SessionLimits
 from engine.relay.websocket.sessions import Sessions
 from engine.upstream.websocket_upgrade import Upgrade
-from engine.values.errors import CallerGone, GatewayError
+from engine.values.errors import AbortConnection, AbortReason, GatewayError
 
 _SEND_SECONDS = 10.0
 log = logging.getLogger("modelway")
@@ -30,8 +30,8 @@ def converse(
 ) -> Handler:
     """A handler that makes a request a WebSocket and relays it to its end.
 
-    `forward` reaches the upstream. Raises GatewayError before the upgrade; afterwards CallerGone,
-    so that nobody writes behind the session and its connection is closed.
+    `forward` reaches the upstream. Raises GatewayError before the upgrade and AbortConnection
+    after it, so that the connection is closed and no HTTP response follows the session.
     """
 
     def handle(exchange: Exchange) -> Response:
@@ -65,7 +65,7 @@ def converse(
             _run(session, sessions, exchange)
         finally:
             upstream.close()
-        raise CallerGone("the session is over")
+        raise AbortConnection(AbortReason.SESSION_ENDED)
 
     return handle
 
@@ -76,7 +76,7 @@ def _run(session: Session, sessions: Sessions, exchange: Exchange) -> None:
         sessions.run(session)
     except Exception as error:
         log.exception("request %s failed in its session", exchange.request_id)
-        raise CallerGone("the session failed") from error
+        raise AbortConnection(AbortReason.SESSION_ENDED, "the session failed") from error
 
 
 def _teller(exchange: Exchange, dialect: Dialect) -> Any:
@@ -95,7 +95,9 @@ def _send(sock: Any, head: bytes) -> None:
         sock.settimeout(_SEND_SECONDS)
         sock.sendall(head)
     except OSError as error:
-        raise CallerGone("the caller left before the upgrade") from error
+        raise AbortConnection(
+            AbortReason.CALLER_LEFT, "the caller left before the upgrade"
+        ) from error
 
 
 def _read_ahead(environ: Mapping[str, Any]) -> bytes:

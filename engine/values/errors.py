@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 from collections.abc import Sequence
+from enum import StrEnum
 
 
 class GatewayError(Exception):
@@ -41,15 +42,27 @@ class Malformed(ValueError):
     """Text of a request that cannot be decoded at all; the message says what and where."""
 
 
-class CallerGone(ConnectionResetError):
-    """The caller left, or the answer broke in the middle: the connection must be cut, not ended.
+class AbortReason(StrEnum):
+    """Why a connection is closed without a complete response."""
+
+    CALLER_LEFT = "the caller left"
+    RESPONSE_BROKE_OFF = "the response broke off"
+    """The rest of the response cannot be sent: its source failed."""
+    SHUTDOWN = "the worker ends"
+    SESSION_ENDED = "the WebSocket session ended"
+    """Nothing of HTTP may follow on the connection."""
+
+
+class AbortConnection(ConnectionResetError):
+    """Close the caller's connection without ending the response; `reason` says why.
 
     As an OSError with ECONNRESET it makes gunicorn close the socket without a traceback and
-    without the final chunk, so that a caller never takes half an answer for a whole one.
+    without the final chunk, so that a caller never takes half a response for a complete one.
     """
 
-    def __init__(self, why: str) -> None:
-        super().__init__(errno.ECONNRESET, why)
+    def __init__(self, reason: AbortReason, detail: str = "") -> None:
+        super().__init__(errno.ECONNRESET, detail or reason.value)
+        self.reason = reason
 
 
 def shutting_down() -> GatewayError:

@@ -14,7 +14,7 @@ from engine import dialects
 from engine.edge.endpoint import RequestLifecycle, raw_target
 from engine.edge.router import Resource, application
 from engine.exchange.exchange import Exchange, Response
-from engine.values.errors import CallerGone, GatewayError, Malformed
+from engine.values.errors import AbortConnection, AbortReason, GatewayError, Malformed
 
 OPENAI, ANTHROPIC, GEMINI = (dialects.get(name) for name in ("openai", "anthropic", "gemini"))
 
@@ -178,20 +178,20 @@ def test_an_unforeseen_failure_tells_the_request_id_and_nothing_else(error, capl
 
 
 def test_a_cut_connection_leaves_as_an_exception_for_the_server():
-    with pytest.raises(CallerGone):
-        post(raising(CallerGone("cut")))
+    with pytest.raises(AbortConnection):
+        post(raising(AbortConnection(AbortReason.RESPONSE_BROKE_OFF)))
 
 
 def test_a_stream_that_breaks_is_cut_and_never_ended():
     def broken():
         yield b"data: 1\n\n"
-        raise CallerGone("the upstream broke")
+        raise AbortConnection(AbortReason.RESPONSE_BROKE_OFF)
 
     app = client(lambda e: Response(200, [], broken())).app
     body = app(falcon.testing.create_environ("/v1/x/m", method="POST"), lambda *_: None)
     iterator = iter(body)
     assert next(iterator) == b"data: 1\n\n"
-    with pytest.raises(CallerGone):
+    with pytest.raises(AbortConnection):
         next(iterator)
 
 
@@ -202,7 +202,7 @@ def test_the_exchange_ends_once_when_the_body_is_closed(how):
     def stream():
         yield b"a"
         if how == "stream failed":
-            raise CallerGone("x")
+            raise AbortConnection(AbortReason.RESPONSE_BROKE_OFF)
         yield b"b"
 
     def handler(exchange):
@@ -222,7 +222,7 @@ def test_the_exchange_ends_once_when_the_body_is_closed(how):
     if how == "whole":
         assert list(iterator) == [b"b"]
     elif how == "stream failed":
-        with pytest.raises(CallerGone):
+        with pytest.raises(AbortConnection):
             next(iterator)
     body.close()
     body.close()
@@ -259,9 +259,9 @@ def test_the_exchange_ends_when_a_handler_cuts_the_connection():
 
     def handler(exchange):
         exchange.on_end.append(lambda: ended.append(1))
-        raise CallerGone("gone")
+        raise AbortConnection(AbortReason.CALLER_LEFT)
 
-    with pytest.raises(CallerGone):
+    with pytest.raises(AbortConnection):
         post(handler)
     assert ended == [1]
 
@@ -331,7 +331,7 @@ def test_a_body_that_stops_or_is_badly_framed_is_refused(error, status):
 
 @pytest.mark.parametrize("error", [NoMoreData(), ConnectionResetError()], ids=["end", "reset"])
 def test_a_caller_who_leaves_while_sending_is_gone(error):
-    with pytest.raises((CallerGone, ConnectionResetError)):
+    with pytest.raises((AbortConnection, ConnectionResetError)):
         sent(Failing(error), CONTENT_LENGTH="5")
 
 
@@ -396,7 +396,7 @@ def observed(handler, **known):
     responder = lifecycle.endpoint(handler, [OPENAI], "openai.chat")
     app.add_route("/v1/x", Resource("POST", "/v1", (), responder))
     environ = falcon.testing.create_environ("/v1/x", method="POST", **known)
-    with contextlib.suppress(CallerGone):
+    with contextlib.suppress(AbortConnection):
         body = app(environ, lambda *_: None)
         assert (seen, lifecycle.open) == ([], 1)  # not before it is over
         body.close()
@@ -415,7 +415,10 @@ def observed(handler, **known):
         (raising(GatewayError(401, "invalid_api_key", "who?")), 401, "refused", "invalid_api_key"),
         (raising(GatewayError(504, "upstream_timeout", "late")), 504, "failed", "upstream_timeout"),
         (raising(Malformed("no UTF-8")), 400, "refused", "invalid_value"),
-        (raising(CallerGone("gone")), 499, "caller_left", ""),
+        (raising(AbortConnection(AbortReason.CALLER_LEFT)), 499, "caller_left", ""),
+        (raising(AbortConnection(AbortReason.RESPONSE_BROKE_OFF)), 499, "upstream_cut", ""),
+        (raising(AbortConnection(AbortReason.SHUTDOWN)), 499, "shutdown", ""),
+        (raising(AbortConnection(AbortReason.SESSION_ENDED)), 101, "complete", ""),
         (raising(ZeroDivisionError()), 500, "failed", "internal_error"),
         (lambda exchange: Response(200, [], iter([b"a"])), 200, "caller_left", ""),  # nobody read
     ],

@@ -8,7 +8,7 @@ from engine.mock.faults import (
     during,
     named,
 )
-from engine.values.errors import CallerGone, GatewayError
+from engine.values.errors import AbortConnection, GatewayError
 
 EVENTS = [b"1", b"2", b"3", b"4"]
 
@@ -74,13 +74,13 @@ def test_a_slow_answer_sleeps_once_and_goes_on():
 
 
 def test_a_closed_connection_is_cut():
-    with pytest.raises(CallerGone):
+    with pytest.raises(AbortConnection):
         before(named("fault-close"), None, nothing)
 
 
 def test_garbage_is_sent_raw_and_the_connection_cut():
     sent = []
-    with pytest.raises(CallerGone):
+    with pytest.raises(AbortConnection):
         before(named("fault-garbage"), sent.append, nothing)
     assert not b"".join(sent).startswith(b"HTTP")
 
@@ -97,7 +97,7 @@ def run(model, slept=None):
     made = during(named(model), iter(EVENTS), b"error", (slept if slept is not None else []).append)
     try:
         sent.extend(made)
-    except CallerGone:
+    except AbortConnection:
         sent.append("cut")
     return sent
 

@@ -9,7 +9,7 @@ from engine.mock import faults
 from engine.mock.live import converse
 from engine.mock.talk import Echo, Realtime, talk
 from engine.relay.websocket.messages import Closed, Message
-from engine.values.errors import CallerGone
+from engine.values.errors import AbortConnection
 
 GONE = Closed(1005, "")
 
@@ -132,7 +132,7 @@ def test_it_closes_with_the_code_it_is_asked_for(model, count):
 @pytest.mark.parametrize("count", [1, 6])
 def test_it_cuts_the_connection(count):
     line = Line(TURN)
-    with pytest.raises(CallerGone):
+    with pytest.raises(AbortConnection):
         run(line, realtime(), f"fault-close-after-{count}")
     assert len(line.sent) == count
     assert line.closed is None

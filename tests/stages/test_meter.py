@@ -14,7 +14,7 @@ from engine.exchange.push_stream import Pipeline, PushStream
 from engine.exchange.services import Services
 from engine.metering.estimate import expected
 from engine.stages.meter import meter
-from engine.values.errors import CallerGone, GatewayError
+from engine.values.errors import AbortConnection, AbortReason, GatewayError
 from engine.values.takes import Takes
 from engine.values.usage import NOTHING, price_of
 from engine.values.wildcard import ByName
@@ -150,9 +150,9 @@ def test_a_caller_who_leaves_has_used_what_an_upstream_has_read(reached, source)
 
     def following(given):
         given.record.reached_upstream = reached
-        raise CallerGone("gone")
+        raise AbortConnection(AbortReason.CALLER_LEFT)
 
-    with pytest.raises(CallerGone):
+    with pytest.raises(AbortConnection):
         run(made, following)
     usage = made.record.usage
     assert (usage.source, usage.output, usage.input > 0) == (source, 0, reached)

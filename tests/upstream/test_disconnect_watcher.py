@@ -17,7 +17,7 @@ from engine.upstream.client.connection import Connection
 from engine.upstream.client.failures import IdleTimeout
 from engine.upstream.client.http1 import AnswerParser
 from engine.upstream.disconnect_watcher import DisconnectWatcher
-from engine.values.errors import CallerGone
+from engine.values.errors import AbortConnection
 
 PATIENCE = 5.0
 
@@ -52,12 +52,12 @@ def test_a_caller_who_closes_ends_the_wait(caller: Any) -> None:
     gevent.sleep(0.03)
     assert not greenlet.ready()
     caller[1].close()
-    assert isinstance(left(greenlet), CallerGone)
+    assert isinstance(left(greenlet), AbortConnection)
 
 
 def test_a_caller_who_left_before_the_wait_ends_it(caller: Any) -> None:
     caller[1].close()
-    assert isinstance(left(gevent.spawn(waiting, DisconnectWatcher(), caller[0])), CallerGone)
+    assert isinstance(left(gevent.spawn(waiting, DisconnectWatcher(), caller[0])), AbortConnection)
 
 
 def test_a_caller_who_sends_more_has_not_left(caller: Any) -> None:
@@ -66,7 +66,7 @@ def test_a_caller_who_sends_more_has_not_left(caller: Any) -> None:
     gevent.sleep(0.05)
     assert not greenlet.ready()
     caller[1].close()  # with what it sent still unread
-    assert isinstance(left(greenlet), CallerGone)
+    assert isinstance(left(greenlet), AbortConnection)
 
 
 def test_each_is_woken_for_its_own_caller() -> None:
@@ -75,12 +75,12 @@ def test_each_is_woken_for_its_own_caller() -> None:
     gevent.sleep(0.03)
     for _, theirs in pairs[::2]:
         theirs.close()
-    assert all(isinstance(left(greenlet), CallerGone) for greenlet in greenlets[::2])
+    assert all(isinstance(left(greenlet), AbortConnection) for greenlet in greenlets[::2])
     gevent.sleep(0.05)
     assert not any(greenlet.ready() for greenlet in greenlets[1::2])
     for _, theirs in pairs[1::2]:
         theirs.close()
-    assert all(isinstance(left(greenlet), CallerGone) for greenlet in greenlets[1::2])
+    assert all(isinstance(left(greenlet), AbortConnection) for greenlet in greenlets[1::2])
     for ours, _ in pairs:
         ours.close()
 
@@ -120,11 +120,11 @@ def test_the_looking_ends_and_begins_again(caller: Any) -> None:
         assert not watcher.looking
     greenlet = gevent.spawn(waiting, watcher, caller[0])
     caller[1].close()
-    assert isinstance(left(greenlet), CallerGone)
+    assert isinstance(left(greenlet), AbortConnection)
 
 
 def test_a_wait_for_an_upstream_does_not_take_it_for_the_upstreams_own_end(caller: Any) -> None:
-    """CallerGone is an OSError, and those of a socket mean that the other side is gone."""
+    """AbortConnection is an OSError, and those of a socket mean that the other side is gone."""
     here, upstream = gevent.socket.socketpair()
     parser = AnswerParser("GET", False)
 
@@ -135,7 +135,7 @@ def test_a_wait_for_an_upstream_does_not_take_it_for_the_upstreams_own_end(calle
     greenlet = gevent.spawn(work)
     gevent.sleep(0.03)
     caller[1].close()
-    assert isinstance(left(greenlet), CallerGone)
+    assert isinstance(left(greenlet), AbortConnection)
     assert not parser.done
     here.close()
     upstream.close()
@@ -163,7 +163,7 @@ def test_a_stream_is_watched_from_event_to_event(caller: Any) -> None:
     greenlet = gevent.spawn(work)
     gevent.sleep(0.03)
     caller[1].close()
-    assert isinstance(left(greenlet), CallerGone)
+    assert isinstance(left(greenlet), AbortConnection)
 
 
 def test_between_two_events_nobody_is_woken(caller: Any) -> None:

@@ -13,7 +13,7 @@ from engine import dialects
 from engine.config.model import Credential
 from engine.exchange.exchange import Response
 from engine.upstream.forward import Forward
-from engine.values.errors import CallerGone
+from engine.values.errors import AbortConnection
 from engine.values.redaction import MARKER
 from tests.support.documents import exchange
 from tests.support.upstreams import EVENTS, JSON, SERVICES, WATCHER, Answer, Client, target
@@ -134,6 +134,6 @@ def test_no_error_event_holds_our_credential(dialect: str, before: bool) -> None
 def test_bare_json_behind_events_holds_no_credential(dialect: str) -> None:
     response = ask(dialect, Answer(200, EVENTS, [EVENT[dialect] + LEAK.encode()]))
     got: list[bytes] = []
-    with pytest.raises(CallerGone):
+    with pytest.raises(AbortConnection):
         got.extend(response.body)  # type: ignore[arg-type]
     assert KEY.encode() not in b"".join(got)

@@ -28,7 +28,7 @@ from engine.upstream.client import failures
 from engine.upstream.client.client import Timeouts
 from engine.upstream.forward import Forward
 from engine.upstream.target import Target
-from engine.values.errors import CallerGone, GatewayError
+from engine.values.errors import AbortConnection, AbortReason, GatewayError
 from tests.support.documents import exchange, form_data
 from tests.support.upstreams import (
     EVENTS,
@@ -859,7 +859,7 @@ def test_after_content_nobody_else_is_asked(clock: Clock, kind: Any) -> None:
     made = clients([events(BEGIN, CONTENT, failure(kind, answered=True))], [])
     response = Ask(clock, *spread(made))()
     got: list[bytes] = []
-    with pytest.raises(CallerGone):
+    with pytest.raises(AbortConnection):
         got.extend(response.body)  # type: ignore[arg-type]
     assert got[0] == BEGIN + CONTENT
     assert OPENAI.is_error(json.loads(got[1].removeprefix(b"data: ")))
@@ -885,7 +885,7 @@ def test_a_body_that_is_no_stream_is_relayed_from_its_first_byte(clock: Clock) -
     broken = failure(failures.Truncated, answered=True)
     made = clients([Answer(200, JSON, [b'{"a":', broken])], [])
     response = Ask(clock, *spread(made))()
-    with pytest.raises(CallerGone):
+    with pytest.raises(AbortConnection):
         list(response.body)
     assert made[1].sent == []
 
@@ -972,13 +972,13 @@ def test_a_caller_who_leaves_during_a_wait_ends_it_all(
     clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def leave(seconds: float) -> None:
-        raise CallerGone("left")
+        raise AbortConnection(AbortReason.CALLER_LEFT)
 
     waiting = answer(503, ("retry-after", "3"))
     client = Client(waiting)
     monkeypatch.setattr("engine.upstream.forward.gevent", SimpleNamespace(sleep=leave))
     ask = Ask(clock, *spread([client]))
-    with pytest.raises(CallerGone):
+    with pytest.raises(AbortConnection):
         ask()
     ask.request.end()
     assert (len(client.sent), waiting.closed > 0) == (1, True)

@@ -16,7 +16,7 @@ from engine.upstream.client import failures
 from engine.upstream.client.client import Timeouts
 from engine.upstream.first_content import open_answer
 from engine.upstream.reply import relay
-from engine.values.errors import CallerGone, GatewayError
+from engine.values.errors import AbortConnection, GatewayError
 from tests.support.documents import exchange
 from tests.support.upstreams import EVENTS, JSON, WATCHER, Answer, Client, failure, returned, target
 
@@ -321,7 +321,7 @@ def test_a_stream_with_a_heartbeat_is_given_event_by_event() -> None:
 def until_cut(response: Response) -> list[bytes]:
     """What a body gave before it was cut."""
     got: list[bytes] = []
-    with pytest.raises(CallerGone):
+    with pytest.raises(AbortConnection):
         got.extend(response.body)
     return got
 
@@ -506,7 +506,7 @@ def streamed(dialect: Any, *pieces: bytes) -> tuple[bytes, bool]:
         for piece in response.body:  # type: ignore[union-attr]
             assert isinstance(piece, bytes)
             got.append(piece)
-    except CallerGone:
+    except AbortConnection:
         return b"".join(got), True
     return b"".join(got), False
 

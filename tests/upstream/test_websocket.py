@@ -15,7 +15,7 @@ from engine.exchange.exchange import Exchange, Response
 from engine.relay.websocket.session import SessionLimits
 from engine.relay.websocket.sessions import Sessions
 from engine.upstream.websocket import converse
-from engine.values.errors import CallerGone, GatewayError
+from engine.values.errors import AbortConnection, GatewayError
 from tests.support.frames import KEY, Peer, accept, frame
 from tests.support.session import PATIENCE, pair
 
@@ -63,8 +63,8 @@ class Setting:
         self.handler = converse(forward, OPENAI, limits or SessionLimits(), self.sessions)
 
     def run(self) -> Any:
-        def work() -> CallerGone:
-            with pytest.raises(CallerGone) as raised:
+        def work() -> AbortConnection:
+            with pytest.raises(AbortConnection) as raised:
                 self.handler(self.exchange)
             self.ours.close()
             return raised.value
@@ -113,7 +113,7 @@ def test_a_session_from_its_beginning_to_its_end():
 def test_the_upstream_is_let_go_when_the_caller_left_before_the_upgrade():
     setting = Setting()
     setting.ours.close()
-    with pytest.raises(CallerGone):
+    with pytest.raises(AbortConnection):
         setting.handler(setting.exchange)
     assert setting.sock.fileno() == -1
     assert setting.exchange.traffic is None
@@ -126,7 +126,7 @@ def test_what_fails_in_a_session_is_logged_and_cuts_it(caplog):
         raise RuntimeError("a fault of ours")
 
     setting.sessions.run = fail
-    with caplog.at_level(logging.ERROR), pytest.raises(CallerGone):
+    with caplog.at_level(logging.ERROR), pytest.raises(AbortConnection):
         setting.handler(setting.exchange)
     assert "req_1 failed in its session" in caplog.text
     assert setting.sock.fileno() == -1

@@ -10,7 +10,7 @@ from websockets.frames import BINARY, CLOSE, CONT, CTRL_OPCODES, TEXT, Close, Fr
 from engine.relay.websocket.channel import Channel, Gone
 from engine.relay.websocket.frames import Violation
 from engine.relay.websocket.handshake import asked, deflating, switching
-from engine.values.errors import CallerGone
+from engine.values.errors import AbortConnection, AbortReason
 
 _LINGER = 2.0
 _PATIENCE = 60.0
@@ -100,8 +100,8 @@ def accept(
     """Make a request under gunicorn a WebSocket, and give its server's side.
 
     Raises GatewayError 400 or 426 for a request that does not ask for one (`handshake.asked`), and
-    CallerGone. What runs afterwards must end by raising CallerGone, so that nobody writes an
-    answer of HTTP behind it.
+    AbortConnection. What runs afterwards must end by raising AbortConnection, so that no HTTP
+    response follows on the connection.
     """
     wanted = asked(environ)
     agreed, extensions = deflating(wanted.extensions) if compression else ("", ())
@@ -109,5 +109,7 @@ def accept(
     try:
         sock.sendall(switching(wanted.key, protocol, agreed, headers))
     except OSError as error:
-        raise CallerGone("the caller left before the upgrade") from error
+        raise AbortConnection(
+            AbortReason.CALLER_LEFT, "the caller left before the upgrade"
+        ) from error
     return Messages(Channel(sock, client=True, limit=limit, extensions=extensions))
