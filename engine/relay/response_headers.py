@@ -107,8 +107,8 @@ _MOST_KNOWN = 1000
 class Addresses(Protocol):
     """How the addresses of one upstream are rewritten; see `engine.upstream.location`."""
 
-    def moved(self, address: str, path: str, mount: str) -> str | None: ...
-    def moved_links(self, header: str, path: str, mount: str) -> str | None: ...
+    def rewrite(self, address: str, path: str, mount: str) -> str | None: ...
+    def rewrite_links(self, header: str, path: str, mount: str) -> str | None: ...
 
 
 def rule(name: str) -> Row | None:
@@ -166,9 +166,9 @@ class ResponseHeaders:
                     of_the_hop.update(word.strip().lower() for word in value.split(","))
             else:
                 to = self._addresses
-                move = to.moved if action is Action.MOVE else to.moved_links
-                if (moved := move(value, path, mount)) is not None:
-                    picked.append((name, moved))
+                rewrite = to.rewrite if action is Action.MOVE else to.rewrite_links
+                if (rewritten := rewrite(value, path, mount)) is not None:
+                    picked.append((name, rewritten))
         if of_the_hop:
             return [pair for pair in picked if pair[0] not in of_the_hop]
         return picked

@@ -15,13 +15,13 @@ from engine.exchange.exchange import Exchange
 from engine.relay.headers import Forwarded
 from engine.spec.expression import Expression
 from engine.upstream import retry
-from engine.upstream.client.client import Answer
+from engine.upstream.client.client import UpstreamResponse
 from engine.upstream.client.failures import ProtocolFailure, UpstreamFailure
 from engine.upstream.first_content import (
     ErrorFirst,
     FirstContent,
-    is_stream,
-    open_answer,
+    is_event_stream,
+    read_first_content,
 )
 from engine.upstream.request_path import upstream_path
 from engine.upstream.target import (
@@ -40,7 +40,7 @@ log = logging.getLogger("modelway")
 class AttemptResult:
     """What came of a try: `failure` is its class (see `retry`), "" when it is to be relayed.
 
-    `path` is what was asked for. `answer` is there when the upstream answered, `opening` when its
+    `path` is what was asked for. `response` is there when the upstream answered, `content` when its
     body can be relayed;
     `error` is what cut the try short; `document` what an error event said, `stream_error` that as
     the dialect understands it.
@@ -48,8 +48,8 @@ class AttemptResult:
 
     target: Target
     failure: str = ""
-    answer: Answer | None = None
-    opening: FirstContent | None = None
+    response: UpstreamResponse | None = None
+    content: FirstContent | None = None
     error: UpstreamFailure | None = None
     document: Any = None
     stream_error: StreamError | None = None
@@ -61,17 +61,17 @@ class AttemptResult:
         stream it is the one that the error has without a stream."""
         if self.stream_error is not None:
             return self.stream_error.status
-        return self.answer.status if self.answer is not None else 0
+        return self.response.status if self.response is not None else 0
 
     @property
     def reached(self) -> bool:
         """Whether the upstream was sent anything of the request."""
-        return self.answer is not None or (self.error is not None and self.error.sent)
+        return self.response is not None or (self.error is not None and self.error.sent)
 
     def close(self) -> None:
         """Let go of the upstream's connection."""
-        if self.answer is not None:
-            self.answer.close()
+        if self.response is not None:
+            self.response.close()
 
 
 def attempt(
@@ -84,45 +84,49 @@ def attempt(
     left: float,
 ) -> AttemptResult:
     """Ask a target, with `left` seconds for all of it, and wait for the first content."""
-    tried = AttemptResult(target)
+    result = AttemptResult(target)
     try:
-        tried.answer = _send(tried, credential, headers, expression, exchange, left)
-        tried.failure = "" if dialect.transparent else retry.of_status(tried.answer.status)
-        if exchange.upgrade is not None and tried.answer.status < 300:
-            exchange.upgrade.check(tried.answer)
-        elif tried.answer.status < 400:
+        result.response = _send(result, credential, headers, expression, exchange, left)
+        result.failure = "" if dialect.transparent else retry.status_class(result.response.status)
+        if exchange.upgrade is not None and result.response.status < 300:
+            exchange.upgrade.check(result.response)
+        elif result.response.status < 400:
             beat = target.upstream.heartbeat if dialect.heartbeat else None
-            tried.opening = open_answer(tried.answer, dialect, beat)
+            result.content = read_first_content(result.response, dialect, beat)
     except ErrorFirst as error:
         clean = target.upstream.redaction.redact(orjson.dumps(error.document))
-        tried.document = orjson.loads(clean)
-        tried.stream_error = dialect.stream_error(tried.document)
-        tried.failure = retry.of_error_event(tried.stream_error and tried.stream_error.status)
+        result.document = orjson.loads(clean)
+        result.stream_error = dialect.stream_error(result.document)
+        result.failure = retry.error_event_class(result.stream_error and result.stream_error.status)
     except EventTooLarge as error:
-        tried.failure, tried.error = "reset", ProtocolFailure(str(error))
+        result.failure, result.error = "reset", ProtocolFailure(str(error))
     except UpstreamFailure as failure:
-        stream = tried.answer is not None and is_stream(tried.answer) and not dialect.transparent
-        tried.failure = retry.of_failure(failure.kind, stream=stream) or "fatal"
-        tried.error = failure.alone()
+        stream = (
+            result.response is not None
+            and is_event_stream(result.response)
+            and not dialect.transparent
+        )
+        result.failure = retry.failure_class(failure.kind, stream=stream) or "fatal"
+        result.error = failure.without_traceback()
     except BaseException as raised:
-        tried.close()
+        result.close()
         # Whoever leaves is given nothing back: the upstream may be at work on it.
         exchange.record.reached_upstream |= not isinstance(raised, Exception)
         raise
-    if tried.error is not None or tried.document is not None:
-        tried.close()
-    return tried
+    if result.error is not None or result.document is not None:
+        result.close()
+    return result
 
 
 def _send(
-    tried: AttemptResult,
+    result: AttemptResult,
     credential: Credential | None,
     headers: Forwarded,
     expression: Expression | None,
     exchange: Exchange,
     left: float,
-) -> Answer:
-    target, sent = tried.target, exchange
+) -> UpstreamResponse:
+    target, sent = result.target, exchange
     upstream = target.upstream
     if expression is not None:
         sent = _renamed(exchange, expression, target.model, upstream.ask_usage)
@@ -138,7 +142,7 @@ def _send(
     if exchange.upgrade is not None:
         fields += exchange.upgrade.headers
     query = with_credential(credential, sent.query, fields)
-    tried.path = path = _path(upstream, sent)
+    result.path = path = _path(upstream, sent)
     body = sent.body if sent.body.size or sent.method != "GET" else None
     whole = body.whole if body is not None else None
     return upstream.client.send(

@@ -15,7 +15,7 @@ from engine.values.wildcard import ByName
 
 
 @dataclass(frozen=True, slots=True)
-class Served:
+class ServedModel:
     """A model as it is served: its targets, and those of its fallbacks in their order."""
 
     name: str
@@ -31,19 +31,19 @@ class Served:
             candidates += order([*group], dice)
         return candidates
 
-    def only(self, takes: Callable[[Target], bool]) -> Served:
+    def only(self, takes: Callable[[Target], bool]) -> ServedModel:
         """The model with those of its targets that take something."""
         targets = tuple(filter(takes, self.targets))
         fallbacks = tuple(filter(takes, self.fallbacks))
         if len(targets) + len(fallbacks) == len(self.targets) + len(self.fallbacks):
             return self
-        return Served(self.name, targets, fallbacks)
+        return ServedModel(self.name, targets, fallbacks)
 
 
-class Catalog(ByName[Served]):
+class Catalog(ByName[ServedModel]):
     """Models by name. A wildcard with more literal characters comes before one with fewer."""
 
-    def __init__(self, models: Iterable[Served]) -> None:
+    def __init__(self, models: Iterable[ServedModel]) -> None:
         super().__init__({served.name: served for served in models})
         self.suggestions = Suggestions(self.names())
 
@@ -70,7 +70,7 @@ def catalog(models: Mapping[str, model.Model], upstreams: Mapping[str, Upstream]
         return seen
 
     return Catalog(
-        Served(
+        ServedModel(
             name,
             targets(name),
             tuple(t for below in fallbacks(name, {}) for t in targets(below, below)),

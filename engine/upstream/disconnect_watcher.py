@@ -23,7 +23,7 @@ _LEFT = 0x2000 | 0x0008 | 0x0010  # POLLRDHUP, POLLERR, POLLHUP
 _poll = get_original("select", "poll")
 
 
-class _Woken(BaseException):
+class _Disconnected(BaseException):
     """Wakes a greenlet that waits. Not an OSError like AbortConnection: the code that uses a socket
     would take that for an error of the socket and retry."""
 
@@ -38,22 +38,22 @@ class DisconnectWatcher:
     """The callers that somebody waits for, by the descriptor of their socket."""
 
     def __init__(self) -> None:
-        self._watches: dict[int, _Watch] = {}
+        self._watches: dict[int, CallerWatch] = {}
         self.looking = False
 
-    def watching(self, sock: socket.socket | None) -> _Watch:
+    def watch(self, sock: socket.socket | None) -> CallerWatch:
         """A context in which the current greenlet gets AbortConnection when the caller leaves. It
         may be entered repeatedly; for a series of reads it has `read` and `close`."""
-        return _Watch(self, sock)
+        return CallerWatch(self, sock)
 
-    def add(self, watch: _Watch) -> None:
+    def add(self, watch: CallerWatch) -> None:
         """Look at its caller from now on."""
         self._watches[watch.descriptor] = watch
         if not self.looking:
             self.looking = True
             gevent.spawn(self._look)
 
-    def drop(self, watch: _Watch) -> None:
+    def drop(self, watch: CallerWatch) -> None:
         """Look at its caller no longer."""
         if self._watches.get(watch.descriptor) is watch:
             del self._watches[watch.descriptor]
@@ -69,14 +69,14 @@ class DisconnectWatcher:
                 gevent.get_hub().loop.run_callback(self._wake, watch)
         self.looking = False
 
-    def _wake(self, watch: _Watch | None) -> None:
+    def _wake(self, watch: CallerWatch | None) -> None:
         """From the hub, where nobody runs: wake it if it still waits, and not a moment later."""
         if watch is not None and watch.waits and self._watches.get(watch.descriptor) is watch:
             self.drop(watch)
-            watch.greenlet.throw(_Woken)
+            watch.greenlet.throw(_Disconnected)
 
 
-class _Watch:
+class CallerWatch:
     """One caller that is watched; `waits` while `greenlet` may be woken."""
 
     __slots__ = ("_watcher", "descriptor", "greenlet", "waits")
@@ -98,18 +98,18 @@ class _Watch:
         trace: TracebackType | None,
     ) -> None:
         self.close()
-        if kind is _Woken:
+        if kind is _Disconnected:
             raise AbortConnection(AbortReason.CALLER_LEFT) from None
 
-    def read(self, answer: Readable, passing: Callable[[bytes], None] | None = None) -> bytes:
+    def read(self, response: Readable, passing: Callable[[bytes], None] | None = None) -> bytes:
         """`answer.read(passing)`, watched: for one event after another, until `close`, and always
         in the same greenlet."""
         if self.greenlet is None:
             self._begin()
         self.waits = True
         try:
-            return answer.read(passing)
-        except _Woken:
+            return response.read(passing)
+        except _Disconnected:
             raise AbortConnection(AbortReason.CALLER_LEFT) from None
         finally:
             self.waits = False

@@ -13,7 +13,7 @@ import orjson
 from engine.dialects import Dialect
 from engine.exchange.exchange import Exchange, Response
 from engine.upstream.attempt import AttemptResult
-from engine.upstream.client.client import Answer
+from engine.upstream.client.client import UpstreamResponse
 from engine.upstream.client.failures import UpstreamFailure
 from engine.values.content_coding import decoded
 from engine.values.errors import GatewayError
@@ -28,17 +28,17 @@ Headers = list[tuple[str, str]]
 
 
 def vendor_error(
-    tried: AttemptResult, headers: Headers, exchange: Exchange, dialect: Dialect
+    result: AttemptResult, headers: Headers, exchange: Exchange, dialect: Dialect
 ) -> Response:
     """An error of the upstream: as it is when it is one of the dialect, else in its shape."""
-    answer, status = tried.answer, tried.status
-    assert answer is not None
-    if tried.stream_error is not None:
-        document = tried.stream_error.document
+    response, status = result.response, result.status
+    assert response is not None
+    if result.stream_error is not None:
+        document = result.stream_error.document
         body = orjson.dumps(document)
         headers = _without_body(headers)
     else:
-        body, document, headers = _read_error(tried, answer, headers)
+        body, document, headers = _read_error(result, response, headers)
     if not dialect.is_error(document):
         message = f"The upstream answered {status}{words_in(document)}."
         error = GatewayError(status, "upstream_error", message)
@@ -48,38 +48,38 @@ def vendor_error(
 
 
 def other_error(
-    tried: AttemptResult, body: bytes, headers: Headers, exchange: Exchange, dialect: Dialect
+    result: AttemptResult, body: bytes, headers: Headers, exchange: Exchange, dialect: Dialect
 ) -> Response:
     """A whole answer of any other API that is no 2xx: as it came, unless it holds a credential of
     ours, or is encoded so that nobody can tell."""
     encoding = _encoding(headers)
     text = decoded(encoding, body)
     if text is None:
-        message = f"The upstream answered {tried.status}; its body cannot be decoded."
-        error = GatewayError(tried.status, "upstream_error", message)
+        message = f"The upstream answered {result.status}; its body cannot be decoded."
+        error = GatewayError(result.status, "upstream_error", message)
         body = orjson.dumps(dialect.error(error, exchange.request_id))
         headers = _without_body(headers)
-    elif (clean := tried.target.upstream.redaction.redact(text)) is not text:
+    elif (clean := result.target.upstream.redaction.redact(text)) is not text:
         body = clean
         kept = ("content-type", "content-language", "content-location", "content-disposition")
         described = [pair for pair in headers if pair[0] in kept]
         headers = [pair for pair in headers if not pair[0].startswith(_OF_THE_BODY)] + described
-    return Response(tried.status, [*headers, ("content-length", str(len(body)))], body)
+    return Response(result.status, [*headers, ("content-length", str(len(body)))], body)
 
 
-def read_whole(answer: Answer, most: int, first: bytes = b"") -> tuple[bytes, bool]:
+def read_body(response: UpstreamResponse, most: int, first: bytes = b"") -> tuple[bytes, bool]:
     """What comes of a body behind its `first` bytes, at least `most` of a longer one, and whether
     that is all of it."""
     pieces, size = [first], len(first)
     try:
         while size <= most:
-            data = answer.read()
+            data = response.read()
             if not data:
                 return b"".join(pieces), True
             pieces.append(data)
             size += len(data)
     except UpstreamFailure as failure:
-        failure.alone()
+        failure.without_traceback()
     return b"".join(pieces), False
 
 
@@ -95,12 +95,12 @@ def words_in(document: Any) -> str:
 
 
 def _read_error(
-    tried: AttemptResult, answer: Answer, headers: Headers
+    result: AttemptResult, response: UpstreamResponse, headers: Headers
 ) -> tuple[bytes, Any, Headers]:
     """The body of an error, which is small (a larger one counts as none), and its JSON."""
-    body, whole = read_whole(answer, _LARGEST)
+    body, whole = read_body(response, _LARGEST)
     text = decoded(_encoding(headers), body) if whole else None
-    body = tried.target.upstream.redaction.redact(text or b"")
+    body = result.target.upstream.redaction.redact(text or b"")
     headers = [pair for pair in headers if pair[0] != "content-encoding"]
     try:
         return body, orjson.loads(body), headers

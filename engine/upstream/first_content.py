@@ -13,7 +13,7 @@ import orjson
 
 from engine.dialects import Dialect
 from engine.relay.sse import Cleaner, NotAnEvent
-from engine.upstream.client.client import Answer
+from engine.upstream.client.client import UpstreamResponse
 
 HELD_EVENTS = 16
 HELD_BYTES = 65_536
@@ -43,40 +43,42 @@ class FirstContent:
     cleaner: Cleaner | None = None
 
 
-def media_type(answer: Answer) -> str:
+def media_type(response: UpstreamResponse) -> str:
     """What an answer is said to be, in lower case and without parameters."""
-    return (answer.header("content-type") or "").partition(";")[0].strip().lower()
+    return (response.header("content-type") or "").partition(";")[0].strip().lower()
 
 
-def is_stream(answer: Answer) -> bool:
+def is_event_stream(response: UpstreamResponse) -> bool:
     """Whether an answer is a stream of events that can be read."""
-    return _streams(media_type(answer), answer)
+    return _streams(media_type(response), response)
 
 
-def _streams(kind: str, answer: Answer) -> bool:
-    return kind == "text/event-stream" and not answer.header("content-encoding")
+def _streams(kind: str, response: UpstreamResponse) -> bool:
+    return kind == "text/event-stream" and not response.header("content-encoding")
 
 
-def open_answer(answer: Answer, dialect: Dialect, beat: float | None = None) -> FirstContent:
+def read_first_content(
+    response: UpstreamResponse, dialect: Dialect, beat: float | None = None
+) -> FirstContent:
     """Wait for the first content. Raises UpstreamFailure, ErrorFirst or EventTooLarge.
 
     A stream that falls silent for `beat` seconds is begun all the same, with a sign of life.
     """
     if dialect.transparent:
-        return FirstContent(answer.read())
-    kind = media_type(answer)
-    if kind == "text/html" and answer.status < 300:  # a proxy's page, or a login
+        return FirstContent(response.read())
+    kind = media_type(response)
+    if kind == "text/html" and response.status < 300:  # a proxy's page, or a login
         raise ErrorFirst({"message": "it answered with an HTML page"})
-    if not _streams(kind, answer):
-        return _open_body(answer, kind)
+    if not _streams(kind, response):
+        return _open_body(response, kind)
     cleaner = Cleaner(names=dialect.event_names, comments=dialect.comments)
     held = b""
     events = 0
     ended = False
     while not ended and events < HELD_EVENTS and len(held) <= HELD_BYTES:
-        if beat is not None and answer.silent(beat):
+        if beat is not None and response.silent(beat):
             return FirstContent(held + dialect.heartbeat, cleaner)
-        data = answer.read()
+        data = response.read()
         ended = not data
         fresh = cleaner.feed(data) if data else cleaner.rest()
         held += fresh
@@ -98,19 +100,19 @@ def open_answer(answer: Answer, dialect: Dialect, beat: float | None = None) -> 
     return FirstContent(held, cleaner)
 
 
-def _open_body(answer: Answer, kind: str) -> FirstContent:
+def _open_body(response: UpstreamResponse, kind: str) -> FirstContent:
     """The first of a body that is no stream of events. An error may stand in it all the same, in
     place of a stream or as the first item of an array that is streamed."""
-    first = answer.read()
+    first = response.read()
     if len(first) >= _DECIDED and b"error" not in first[:_DECIDED]:
         return FirstContent(first)  # what nearly every answer is
-    if kind != "application/json" or answer.status != 200 or answer.header("content-encoding"):
+    if kind != "application/json" or response.status != 200 or response.header("content-encoding"):
         return FirstContent(first)
     while _may_be_error(first) and len(first) <= HELD_BYTES:
         document = NotAnEvent(first).document
         if is_error_event(document):
             raise ErrorFirst(document)
-        if document is not None or answer.is_whole or not (more := answer.read()):
+        if document is not None or response.is_complete or not (more := response.read()):
             break
         first += more
     return FirstContent(first)

@@ -39,7 +39,7 @@ _PLAIN = "/:@+,;=()[]"
 
 
 @dataclass(slots=True)
-class _Course:
+class _Progress:
     """How far one request has come: its tries by target, the last of them, and its time."""
 
     targets: Sequence[Target]
@@ -89,29 +89,31 @@ class Forward:
 
     def __call__(self, exchange: Exchange) -> Response:
         targets = exchange.targets or order(self._fixed, self._services.dice)
-        course = _Course(targets, self._clock() + targets[0].upstream.timeouts.total)
-        with self._watcher.watching(exchange.environ.get("gunicorn.socket")):
-            while (chosen := self._next(course, exchange)) is not None:
-                if not self._try(course, *chosen, exchange):
+        progress = _Progress(targets, self._clock() + targets[0].upstream.timeouts.total)
+        with self._watcher.watch(exchange.environ.get("gunicorn.socket")):
+            while (chosen := self._next_target(progress, exchange)) is not None:
+                if not self._attempt(progress, *chosen, exchange):
                     break
-            return self._conclude(course, exchange)
+            return self._respond(progress, exchange)
 
-    def _next(self, course: _Course, exchange: Exchange) -> tuple[Target, Credential | None] | None:
+    def _next_target(
+        self, progress: _Progress, exchange: Exchange
+    ) -> tuple[Target, Credential | None] | None:
         """The next target and a credential for it, after waiting as long as it takes."""
-        asked, targets = course.tries, course.targets
+        asked, targets = progress.tries, progress.targets
         if asked and len(targets) > 1:
             targets = sorted(targets, key=lambda target: asked.get(target, 0))
         for target in targets:
             upstream, tries = target.upstream, asked.get(target, 0)
-            wait = self._wait(course, target, tries) if tries else 0.0
+            wait = self._wait(progress, target, tries) if tries else 0.0
             if wait is None:
                 continue
             moment = self._clock() + wait
-            if moment >= course.end:
+            if moment >= progress.end:
                 continue
             credential = upstream.credentials.take(moment)
             if (credential is None and upstream.credentials) or (
-                course.refused and (target, credential) in course.refused
+                progress.refused and (target, credential) in progress.refused
             ):
                 continue
             if target.breaker.wait(moment) > 0:
@@ -128,46 +130,46 @@ class Forward:
             return target, credential
         return None
 
-    def _wait(self, course: _Course, target: Target, tries: int) -> float | None:
+    def _wait(self, progress: _Progress, target: Target, tries: int) -> float | None:
         """Seconds before this try; None if there is to be none."""
         policy = target.upstream.retry
         if tries >= policy.attempts:
             return None
-        ready = course.ready.get(target)
+        ready = progress.ready.get(target)
         if ready is not None:
             wait = max(0.0, ready - self._clock())
             return wait if wait <= policy.max_wait else None
         return retry.backoff(tries - 1, self._services.dice)
 
-    def _try(
+    def _attempt(
         self,
-        course: _Course,
+        progress: _Progress,
         target: Target,
         credential: Credential | None,
         exchange: Exchange,
     ) -> bool:
         """Ask a target and note what came of it; whether another try may follow."""
-        course.tries[target] = course.tries.get(target, 0) + 1
+        progress.tries[target] = progress.tries.get(target, 0) + 1
         record = exchange.record
         record.attempt_count += 1
         record.upstream, record.model = target.upstream.name, target.served or exchange.model
         record.served_entry = target.entry
         began = time.monotonic()
-        if course.last is not None:
-            course.last.close()
-        tried = course.last = attempt(
+        if progress.last is not None:
+            progress.last.close()
+        result = progress.last = attempt(
             target,
             credential,
             self._headers[target.upstream.name],
             self._expression,
             exchange,
             self._dialect,
-            course.end - self._clock(),
+            progress.end - self._clock(),
         )
-        exchange.on_end.append(tried.close)
-        record.reached_upstream |= tried.reached
-        seconds = _note(exchange, tried, began)
-        if not tried.failure:
+        exchange.on_end.append(result.close)
+        record.reached_upstream |= result.reached
+        seconds = _note(exchange, result, began)
+        if not result.failure:
             target.breaker.succeeded()
             record.first_byte = began + seconds - record.start
             return False
@@ -175,78 +177,85 @@ class Forward:
             "request %s: %s failed (%s): %s",
             exchange.request_id,
             target.name,
-            tried.failure,
-            tried.error.message if tried.error else f"status {tried.status}",
+            result.failure,
+            result.error.message if result.error else f"status {result.status}",
         )
-        self._learn(course, tried, credential)
-        return retry.retries(tried.failure, target.upstream.retry.on)
+        self._record_failure(progress, result, credential)
+        return retry.may_retry(result.failure, target.upstream.retry.on)
 
-    def _learn(self, course: _Course, tried: AttemptResult, credential: Credential | None) -> None:
+    def _record_failure(
+        self, progress: _Progress, result: AttemptResult, credential: Credential | None
+    ) -> None:
         """What a failure says about its target, its credential and when to ask again."""
-        target, now, asked = tried.target, self._clock(), self._asked(tried)
-        course.ready.pop(target, None)
+        target, now, asked = result.target, self._clock(), self._retry_after(result)
+        progress.ready.pop(target, None)
         if asked is not None:
-            course.ready[target] = now + asked
-        if retry.counts(tried.failure):
+            progress.ready[target] = now + asked
+        if retry.counts_against_target(result.failure):
             target.breaker.failed(now)
         else:
             target.breaker.succeeded()  # it is up, whatever it thinks of us
-        refused = tried.failure == "credential"
+        refused = result.failure == "credential"
         if refused:
-            course.refused.add((target, credential))
-        if credential is not None and (refused or tried.failure == "429"):
+            progress.refused.add((target, credential))
+        if credential is not None and (refused or result.failure == "429"):
             rest = REFUSED_REST if refused else min(asked or 1.0, REFUSED_REST)
             target.upstream.credentials.rest(credential, now + rest, refused=refused)
 
-    def _asked(self, tried: AttemptResult) -> float | None:
+    def _retry_after(self, result: AttemptResult) -> float | None:
         """The seconds an upstream asks us to wait."""
-        if tried.answer is None:
+        if result.response is None:
             return None
-        ms, seconds = tried.answer.header("retry-after-ms"), tried.answer.header("retry-after")
-        return retry.asked_wait(ms, seconds, self._services.clock())
+        ms, seconds = (
+            result.response.header("retry-after-ms"),
+            result.response.header("retry-after"),
+        )
+        return retry.retry_delay(ms, seconds, self._services.clock())
 
-    def _conclude(self, course: _Course, exchange: Exchange) -> Response:
+    def _respond(self, progress: _Progress, exchange: Exchange) -> Response:
         """The response that is left when no further try is made."""
-        last = course.last
+        last = progress.last
         if last is None:
             now = self._clock()
-            if all(target.upstream.credentials.all_refused(now) for target in course.targets):
+            if all(target.upstream.credentials.all_refused(now) for target in progress.targets):
                 raise credentials_refused()
             raise unavailable(
                 min(
                     max(target.breaker.wait(now), target.upstream.credentials.wait(now))
-                    for target in course.targets
+                    for target in progress.targets
                 )
             )
-        headers = self._returned(last, exchange)
+        headers = self._headers_for_caller(last, exchange)
         if last.failure:
-            retried = sum(course.tries.values()) > 1
+            retried = sum(progress.tries.values()) > 1
             return refuse(last, headers, exchange, self._dialect, retried)
         response = relay(last, headers, exchange, self._dialect, self._watcher)
         if self._debug:
             response.headers.append(("x-modelway-target", quote(last.target.name, safe=_PLAIN)))
         return response
 
-    def _returned(self, tried: AttemptResult, exchange: Exchange) -> list[tuple[str, str]]:
+    def _headers_for_caller(
+        self, result: AttemptResult, exchange: Exchange
+    ) -> list[tuple[str, str]]:
         """The headers of an upstream's answer that the caller gets; none that holds a credential
         of ours."""
-        if tried.answer is None:
+        if result.response is None:
             return []
-        upstream = tried.target.upstream
+        upstream = result.target.upstream
         rules = self._response_headers[upstream.name]
-        headers = rules.pick(tried.answer.headers, tried.path, exchange.mount)
+        headers = rules.pick(result.response.headers, result.path, exchange.mount)
         return upstream.redaction.filter_headers(headers)
 
 
-def _note(exchange: Exchange, tried: AttemptResult, began: float) -> float:
+def _note(exchange: Exchange, result: AttemptResult, began: float) -> float:
     """Keep what came of a try, for those who observe the end; the seconds that it took."""
-    record, target = exchange.record, tried.target
+    record, target = exchange.record, result.target
     seconds = time.monotonic() - began
     record.wait_time += seconds
     model = target.model or exchange.model
     record.attempts.append(
         Attempt(
-            target.name, target.upstream.name, model, tried.failure, tried.status, began, seconds
+            target.name, target.upstream.name, model, result.failure, result.status, began, seconds
         )
     )
     return seconds

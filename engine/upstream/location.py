@@ -43,7 +43,7 @@ class UpstreamUrl:
         port = "" if unix or parts.port is None else f":{parts.port}"
         self._prefix = f"{'http' if unix else parts.scheme}://{host}{port}"
 
-    def moved(self, address: str, path: str, mount: str) -> str | None:
+    def rewrite(self, address: str, path: str, mount: str) -> str | None:
         """`address` as a caller can use it; None where it does not point into the upstream.
 
         `path` is the path that was asked for, against which a relative address is resolved, and
@@ -61,7 +61,7 @@ class UpstreamUrl:
         query = f"?{parts.query}" if parts.query else ""
         return made + query + (f"#{parts.fragment}" if parts.fragment else "")
 
-    def moved_links(self, header: str, path: str, mount: str) -> str | None:
+    def rewrite_links(self, header: str, path: str, mount: str) -> str | None:
         """A Link header (RFC 8288) with its addresses moved, without those that would make a
         browser load something or tell where the upstream is; None where nothing is left."""
         kept, at = [], 0
@@ -74,7 +74,7 @@ class UpstreamUrl:
             words = (relation[1] or relation[2]).lower().split() if relation else []
             if not words or not RELATIONS.issuperset(words):
                 continue
-            address = self.moved(found["address"], path, mount)
+            address = self.rewrite(found["address"], path, mount)
             if address is None and self._is_foreign(found["address"], path):
                 address = found["address"]
             if address is not None:

@@ -33,19 +33,19 @@ class Post:
     def __call__(self, body: bytes) -> Reply:
         """Send a body, and wait for the whole answer. No failure raises."""
         try:
-            answer = self._client.send("POST", self._client.base_path or "/", self._headers, body)
+            response = self._client.send("POST", self._client.base_path or "/", self._headers, body)
         except UpstreamFailure as failure:
             return Reply(0, _words(failure))
         try:
             said = b""
-            while (data := answer.read()) and len(said) < _LARGEST:
+            while (data := response.read()) and len(said) < _LARGEST:
                 said += data
         except UpstreamFailure as failure:
             return Reply(0, _words(failure))
         finally:
-            answer.close()
-        asked = answer.header("retry-after")
-        return Reply(answer.status, "", retry.asked_wait(None, asked, self._clock()), said)
+            response.close()
+        asked = response.header("retry-after")
+        return Reply(response.status, "", retry.retry_delay(None, asked, self._clock()), said)
 
     def close(self) -> None:
         """Close its connection."""

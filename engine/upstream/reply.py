@@ -16,13 +16,13 @@ from engine.exchange.push_stream import Blocked, Pipeline, PushStream
 from engine.exchange.record import Outcome
 from engine.relay.sse import Cleaner, NotAnEvent
 from engine.upstream.attempt import AttemptResult
-from engine.upstream.client.client import Answer
+from engine.upstream.client.client import UpstreamResponse
 from engine.upstream.client.failures import IdleTimeout, UpstreamFailure
 from engine.upstream.disconnect_watcher import DisconnectWatcher
 from engine.upstream.error_response import (
     LARGEST_OF_OTHERS,
     other_error,
-    read_whole,
+    read_body,
     vendor_error,
     words_in,
 )
@@ -40,7 +40,7 @@ _STREAM_HEADERS = {"cache-control": "no-cache", "x-accel-buffering": "no"}
 
 
 def relay(
-    tried: AttemptResult,
+    result: AttemptResult,
     headers: list[tuple[str, str]],
     exchange: Exchange,
     dialect: Dialect,
@@ -48,44 +48,46 @@ def relay(
 ) -> Response:
     """The answer of a target as it comes, with those of its headers that pass. Raises GatewayError
     for one that cannot be relayed."""
-    answer, opening = tried.answer, tried.opening
-    assert answer is not None
-    if 300 <= answer.status < 400 and not dialect.transparent:
-        message = f"The upstream answered with a redirect ({answer.status}), which is not followed."
+    response, content = result.response, result.content
+    assert response is not None
+    if 300 <= response.status < 400 and not dialect.transparent:
+        message = (
+            f"The upstream answered with a redirect ({response.status}), which is not followed."
+        )
         raise GatewayError(502, "upstream_error", message, retry=False)
-    bodiless = exchange.method == "HEAD" or answer.status in (204, 304)
+    bodiless = exchange.method == "HEAD" or response.status in (204, 304)
     if bodiless:
         exchange.record.outcome = Outcome.COMPLETE  # there is no body to be complete
-    if answer.status == 101:
+    if response.status == 101:
         return Response(101, headers)
-    if opening is None and not dialect.transparent:
-        return vendor_error(tried, headers, exchange, dialect)
-    if answer.status >= 300 and not bodiless:
-        first = opening.first if opening is not None else b""
-        body, whole = read_whole(answer, LARGEST_OF_OTHERS, first)
+    if content is None and not dialect.transparent:
+        return vendor_error(result, headers, exchange, dialect)
+    if response.status >= 300 and not bodiless:
+        first = content.first if content is not None else b""
+        body, whole = read_body(response, LARGEST_OF_OTHERS, first)
         if whole:
-            return other_error(tried, body, headers, exchange, dialect)
-        opening = FirstContent(body)
-    opening = opening or FirstContent(b"")
-    if opening.cleaner is None:
-        if answer.is_whole and not bodiless:
+            return other_error(result, body, headers, exchange, dialect)
+        content = FirstContent(body)
+    content = content or FirstContent(b"")
+    if content.cleaner is None:
+        if response.is_complete and not bodiless:
             exchange.record.outcome, exchange.record.response_end = (
                 Outcome.COMPLETE,
                 time.monotonic(),
             )
-            return Response(answer.status, headers, opening.first)
-        pieces = _bytes(answer, opening.first, exchange, watcher)
-        return Response(answer.status, _with_length(headers, answer), pieces)
+            return Response(response.status, headers, content.first)
+        pieces = _relay_bytes(response, content.first, exchange, watcher)
+        return Response(response.status, _with_length(headers, response), pieces)
     headers = [pair for pair in headers if pair[0] not in _STREAM_HEADERS]
     headers += _STREAM_HEADERS.items()
-    stream = _Stream(tried, answer, opening.cleaner, exchange, dialect, watcher)
+    stream = _EventStream(result, response, content.cleaner, exchange, dialect, watcher)
     return Response(
-        answer.status, headers, PushStream(stream.events(opening.first), stream.pipeline)
+        response.status, headers, PushStream(stream.events(content.first), stream.pipeline)
     )
 
 
 def refuse(
-    tried: AttemptResult,
+    result: AttemptResult,
     headers: list[tuple[str, str]],
     exchange: Exchange,
     dialect: Dialect,
@@ -96,16 +98,16 @@ def refuse(
     `retried`: the gateway has asked again itself, so that the caller's SDK need not.
     """
     again = False if retried else None
-    if tried.error is not None:
-        raise failed(tried.error, again)
-    if tried.failure == "credential":
-        raise credentials_refused(f" ({tried.status})")
-    if tried.failure == "error" and tried.stream_error is None:
-        raise GatewayError(502, "upstream_error", _words_of(tried.document), retry=again)
+    if result.error is not None:
+        raise failed(result.error, again)
+    if result.failure == "credential":
+        raise credentials_refused(f" ({result.status})")
+    if result.failure == "error" and result.stream_error is None:
+        raise GatewayError(502, "upstream_error", _words_of(result.document), retry=again)
     if retried:
         headers = [pair for pair in headers if pair[0] != "x-should-retry"]
         headers.append(("x-should-retry", "false"))
-    return vendor_error(tried, headers, exchange, dialect)
+    return vendor_error(result, headers, exchange, dialect)
 
 
 def failed(failure: UpstreamFailure, again: bool | None = None) -> GatewayError:
@@ -139,34 +141,34 @@ def unavailable(wait: float) -> GatewayError:
     )
 
 
-class _Stream:
+class _EventStream:
     """The events of a stream, most of them sent through `pipeline`; when it breaks, the dialect's
     error event and a cut."""
 
     def __init__(
         self,
-        tried: AttemptResult,
-        answer: Answer,
+        result: AttemptResult,
+        response: UpstreamResponse,
         cleaner: Cleaner,
         exchange: Exchange,
         dialect: Dialect,
         watcher: DisconnectWatcher,
     ) -> None:
         self.pipeline = Pipeline()
-        self._answer = answer
+        self._answer = response
         self._cleaner, self._clean = cleaner, cleaner.feed
         self._exchange = exchange
         self._dialect = dialect
-        self._watching = watcher.watching(exchange.environ.get("gunicorn.socket"))
-        upstream = tried.target.upstream
+        self._watch = watcher.watch(exchange.environ.get("gunicorn.socket"))
+        upstream = result.target.upstream
         self._beat = upstream.heartbeat if dialect.heartbeat else None
         self._idle = upstream.timeouts.idle
         self._redaction = upstream.redaction
 
     def events(self, first: bytes) -> Iterator[bytes]:
-        beat, answer = self._beat, self._answer
+        beat, response = self._beat, self._answer
         cleaner, pipeline = self._cleaner, self.pipeline
-        read, clean = self._watching.read, cleaner.feed
+        read, clean = self._watch.read, cleaner.feed
         passing = self._pass if beat is None else None  # a sign of life is sent from here
         try:
             if first:
@@ -175,7 +177,7 @@ class _Stream:
                 if beat is not None:
                     yield from self._signs_of_life(beat)
                 try:
-                    data = read(answer, passing if pipeline.try_send is not None else None)
+                    data = read(response, passing if pipeline.try_send is not None else None)
                 except Blocked:
                     data = None
                 if data is None:
@@ -199,7 +201,7 @@ class _Stream:
             yield self._dialect.error_event(orjson.dumps(document))
             raise AbortConnection(AbortReason.SHUTDOWN) from None
         finally:
-            self._watching.close()
+            self._watch.close()
             self._exchange.record.response_end = time.monotonic()
 
     def _pass(self, data: bytes) -> None:
@@ -224,13 +226,13 @@ class _Stream:
                 return self._redaction.redact(orjson.dumps(document))
         error = GatewayError(502, "upstream_error", f"{_sentence(str(failure))}.")
         if isinstance(failure, UpstreamFailure):
-            error = failed(failure.alone())
+            error = failed(failure.without_traceback())
         return orjson.dumps(dialect.error(error, self._exchange.request_id))
 
     def _signs_of_life(self, beat: float) -> Iterator[bytes]:
         left = self._idle
         while left > 0:
-            with self._watching:
+            with self._watch:
                 if not self._answer.silent(min(beat, left)):
                     return
             left -= beat
@@ -238,9 +240,11 @@ class _Stream:
         raise IdleTimeout
 
 
-def _with_length(headers: list[tuple[str, str]], answer: Answer) -> list[tuple[str, str]]:
-    if answer.length is not None:
-        headers.append(("content-length", str(answer.length)))
+def _with_length(
+    headers: list[tuple[str, str]], response: UpstreamResponse
+) -> list[tuple[str, str]]:
+    if response.length is not None:
+        headers.append(("content-length", str(response.length)))
     return headers
 
 
@@ -249,27 +253,29 @@ def _words_of(document: Any) -> str:
     return f"The upstream failed{words_in(inner)}."
 
 
-def _bytes(
-    answer: Answer, first: bytes, exchange: Exchange, watcher: DisconnectWatcher
+def _relay_bytes(
+    response: UpstreamResponse, first: bytes, exchange: Exchange, watcher: DisconnectWatcher
 ) -> Iterator[bytes]:
-    watching = watcher.watching(exchange.environ.get("gunicorn.socket"))
+    watch = watcher.watch(exchange.environ.get("gunicorn.socket"))
     try:
         data = first
         while True:
             if data:
                 yield data
-            data = watching.read(answer)
+            data = watch.read(response)
             if not data:
                 break
         exchange.record.outcome = Outcome.COMPLETE
     except UpstreamFailure as failure:
         exchange.record.outcome = Outcome.UPSTREAM_CUT
-        raise AbortConnection(AbortReason.RESPONSE_BROKE_OFF, failure.words) from failure.alone()
+        raise AbortConnection(
+            AbortReason.RESPONSE_BROKE_OFF, failure.words
+        ) from failure.without_traceback()
     except GreenletExit:
         exchange.record.outcome = Outcome.SHUTDOWN
         raise AbortConnection(AbortReason.SHUTDOWN) from None
     finally:
-        watching.close()
+        watch.close()
         exchange.record.response_end = time.monotonic()
 
 

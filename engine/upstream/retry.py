@@ -36,7 +36,7 @@ _LONGEST = 8.0
 _NUMBER = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9})?")
 
 
-def of_status(status: int) -> str:
+def status_class(status: int) -> str:
     """The class of an answer's status; "" for one that is the caller's to see."""
     if status in _OURS:
         return "credential"
@@ -45,10 +45,10 @@ def of_status(status: int) -> str:
     return "5xx" if status in _RETRIED_5XX else ""
 
 
-def of_error_event(status: int | None) -> str:
+def error_event_class(status: int | None) -> str:
     """The class of an error that began a stream; `status` is the one it has without a stream, None
     for an error of an unknown kind."""
-    failure = "5xx" if status is None else of_status(status)
+    failure = "5xx" if status is None else status_class(status)
     return "error" if failure == "5xx" else failure
 
 
@@ -56,7 +56,7 @@ _KINDS = {"connect": "connect", "connect_timeout": "connect", "reset": "reset"}
 _KINDS_OF_A_STREAM = _KINDS | {"truncated": "reset", "protocol": "reset"}
 
 
-def of_failure(kind: str, *, stream: bool = False) -> str:
+def failure_class(kind: str, *, stream: bool = False) -> str:
     """The class of an UpstreamFailure's kind; "" for one that must not be asked again.
 
     `stream`: the head of a stream had come, and no content yet.
@@ -64,7 +64,7 @@ def of_failure(kind: str, *, stream: bool = False) -> str:
     return (_KINDS_OF_A_STREAM if stream else _KINDS).get(kind, "")
 
 
-def counts(failure: str) -> bool:
+def counts_against_target(failure: str) -> bool:
     """Whether a failure of this class counts against the target's breaker."""
     return failure not in ("", "429", "credential")
 
@@ -74,7 +74,7 @@ def backoff(tries: int, dice: Callable[[], float]) -> float:
     return dice() * min(_LONGEST, _BASE * 2.0**tries)
 
 
-def asked_wait(retry_after_ms: str | None, retry_after: str | None, now: float) -> float | None:
+def retry_delay(retry_after_ms: str | None, retry_after: str | None, now: float) -> float | None:
     """The seconds an upstream asks us to wait, or None. `now` is in Unix seconds.
 
     `retry-after-ms` comes before `retry-after`, which holds seconds or an HTTP date
@@ -118,6 +118,6 @@ class Budget:
         return True
 
 
-def retries(failure: str, on: Collection[str]) -> bool:
+def may_retry(failure: str, on: Collection[str]) -> bool:
     """Whether a failure of this class may be asked again under `retry.on`."""
     return failure in on or failure == "credential"

@@ -9,7 +9,7 @@ from engine.config.model_operations import ModelOperation, ModelOperations, list
 from engine.exchange.exchange import MISSING, Exchange, Handler, Response, Stage
 from engine.exchange.services import Services
 from engine.spec.expression import Expression
-from engine.upstream.catalog import Catalog, Served
+from engine.upstream.catalog import Catalog, ServedModel
 from engine.upstream.target import Target
 from engine.values.errors import GatewayError
 
@@ -31,9 +31,11 @@ def select(
     Raises GatewayError 400 without a model, 403 for one the caller may not use, 404 for one that
     does not exist or does not have the operation.
     """
-    serving: dict[str, Served | None] = {}  # by entry: with the targets that take the operation
+    serving: dict[
+        str, ServedModel | None
+    ] = {}  # by entry: with the targets that take the operation
 
-    def served_here(served: Served) -> Served | None:
+    def served_here(served: ServedModel) -> ServedModel | None:
         has = operation in operations.of(served.name)
         takes = partial(_takes, operation, operations)
         found = serving[served.name] = served.only(takes) if has else None

@@ -43,12 +43,12 @@ def converse(
             raise GatewayError(501, "not_implemented", message, retry=False)
         upgrade = exchange.upgrade = Upgrade(wanted, dialect.subprotocols, limits.compression)
         response = forward(exchange)
-        if upgrade.answer is None:
+        if upgrade.response is None:
             return response
         headers = [*response.headers]
         headers += [(name, exchange.request_id) for name in exchange.dialect.request_id_headers]
         head = switching(wanted.key, upgrade.answered, agreed, headers)
-        upstream, first = upgrade.answer.detach()
+        upstream, first = upgrade.response.detach()
         theirs = upgrade.extensions
         try:
             _send(sock, head)

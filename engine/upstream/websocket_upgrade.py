@@ -15,7 +15,7 @@ from engine.relay.websocket.handshake import (
     deflate_taken,
     new_key,
 )
-from engine.upstream.client.client import Answer
+from engine.upstream.client.client import UpstreamResponse
 from engine.upstream.client.failures import ProtocolFailure
 from engine.values.wildcard import matches
 
@@ -24,13 +24,13 @@ class Upgrade:
     """What an exchange carries when its caller asked for a WebSocket.
 
     `headers` go to the upstream; of the offered subprotocols those that match one of `passing` do.
-    After `check` has let an answer through it is `answer`, and `protocol` and `extensions` are
+    After `check` has let an answer through it is `response`, and `protocol` and `extensions` are
     what was agreed on with the upstream.
     """
 
     def __init__(self, asked: UpgradeRequest, passing: Sequence[str], compression: bool) -> None:
         self.asked = asked
-        self.answer: Answer | None = None
+        self.response: UpstreamResponse | None = None
         self.extensions: Extensions = ()
         self.protocol = ""
         self._key = new_key()
@@ -53,28 +53,28 @@ class Upgrade:
         may be somebody's secret."""
         return self.protocol or next(iter(self._offered), "")
 
-    def check(self, answer: Answer) -> None:
+    def check(self, response: UpstreamResponse) -> None:
         """Hold an upstream's answer against RFC 6455 4.1. Raises ProtocolFailure."""
-        if answer.status != 101:
+        if response.status != 101:
             raise _failure("it did not switch protocols")
-        if (answer.header("upgrade") or "").lower() != "websocket":
+        if (response.header("upgrade") or "").lower() != "websocket":
             raise _failure("it switched to another protocol")
-        if answer.header("sec-websocket-accept") != answer_to(self._key):
+        if response.header("sec-websocket-accept") != answer_to(self._key):
             raise _failure("its Sec-WebSocket-Accept is wrong")
-        chosen = _all(answer, "sec-websocket-protocol")
+        chosen = _all(response, "sec-websocket-protocol")
         if chosen and (len(chosen) > 1 or chosen[0] not in self._offered):
             raise _failure("it chose a subprotocol that was not offered")
         try:
-            taken = deflate_taken(_all(answer, "sec-websocket-extensions"), self._compression)
+            taken = deflate_taken(_all(response, "sec-websocket-extensions"), self._compression)
         except ValueError as error:
             raise _failure(str(error)) from error
         self.protocol = chosen[0] if chosen else ""
         self.extensions = taken
-        self.answer = answer
+        self.response = response
 
 
-def _all(answer: Answer, name: str) -> list[str]:
-    return [value for known, value in answer.headers if known == name]
+def _all(response: UpstreamResponse, name: str) -> list[str]:
+    return [value for known, value in response.headers if known == name]
 
 
 def _failure(words: str) -> ProtocolFailure:

@@ -18,11 +18,11 @@ from engine.server.outgoing import Outgoing
 from engine.server.worker import Worker, _Direct
 from engine.upstream.attempt import AttemptResult
 from engine.upstream.client.client import Client as Real
-from engine.upstream.first_content import open_answer
+from engine.upstream.first_content import read_first_content
 from engine.upstream.reply import relay
 from tests.support.documents import exchange
 from tests.support.peer import Peer, read_request, serving
-from tests.support.upstreams import WATCHER, Client, returned, target
+from tests.support.upstreams import WATCHER, Client, returned_headers, target
 
 OPENAI = dialects.get("openai")
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -100,10 +100,12 @@ def test_a_stream_reaches_a_caller_byte_by_byte_and_wakes_nobody(slow: bool) -> 
     reader = gevent.spawn(read)
     with serving(handle) as peer:
         client = Real(peer.url)
-        answer = client.send("GET", "/", [], None)
-        opening = open_answer(answer, OPENAI)
-        tried = AttemptResult(target(Client()), answer=answer, opening=opening)
-        offered = send(relay(tried, returned(tried, OPENAI), exchange(), OPENAI, WATCHER), near)
+        fake_response = client.send("GET", "/", [], None)
+        first_content = read_first_content(fake_response, OPENAI)
+        result = AttemptResult(target(Client()), response=fake_response, content=first_content)
+        offered = send(
+            relay(result, returned_headers(result, OPENAI), exchange(), OPENAI, WATCHER), near
+        )
         client.close()
     near.close()
     assert unchunked(reader.get(timeout=10)) == whole

@@ -20,19 +20,19 @@ VENDORS = ["openai", "anthropic", "gemini"]
 class Nowhere:
     """Addresses that point nowhere."""
 
-    def moved(self, address: str, path: str, mount: str) -> str | None:
+    def rewrite(self, address: str, path: str, mount: str) -> str | None:
         return None
 
-    moved_links = moved
+    rewrite_links = rewrite
 
 
 class Shown(Nowhere):
     """Addresses that show how they were asked for."""
 
-    def moved(self, address: str, path: str, mount: str) -> str | None:
+    def rewrite(self, address: str, path: str, mount: str) -> str | None:
         return f"{mount}|{path}|{address}"
 
-    moved_links = moved
+    rewrite_links = rewrite
 
 
 def passed(

@@ -133,7 +133,7 @@ def killing(make: Callable[[], Counters], rounds: int) -> None:
         looking.close()
 
 
-def watching(store: Counters) -> None:
+def watch(store: Counters) -> None:
     while True:
         begun = time.monotonic()
         try:
@@ -146,7 +146,7 @@ def watching(store: Counters) -> None:
         time.sleep(0.005)
 
 
-MODES = {"passing": passing, "holding": holding, "watching": watching}
+MODES = {"passing": passing, "holding": holding, "watching": watch}
 
 
 def main(place: str, mode: str, *numbers: str) -> None:

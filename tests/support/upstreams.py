@@ -22,7 +22,7 @@ JSON = [("content-type", "application/json")]
 EVENTS = [("content-type", "text/event-stream")]
 
 
-class Answer:
+class FakeResponse:
     """An answer whose body comes in the given pieces; a failure among them is raised for ever.
 
     A float among the pieces is a silence of so many seconds before the next one. `ends`: it is
@@ -57,7 +57,7 @@ class Answer:
         return False
 
     @property
-    def is_whole(self) -> bool:
+    def is_complete(self) -> bool:
         return self._ends and not self.pieces
 
     def read(self, passing: Callable[[bytes], None] | None = None) -> bytes:
@@ -95,7 +95,7 @@ class Client:
 
     def __init__(
         self,
-        *answers: Answer | UpstreamFailure,
+        *answers: FakeResponse | UpstreamFailure,
         base_path: str = "",
         during: Callable[[], None] = lambda: None,
     ) -> None:
@@ -107,15 +107,15 @@ class Client:
 
     def send(
         self, method: str, target: str, headers: Any, body: Any, total: float | None = None
-    ) -> Answer:
+    ) -> FakeResponse:
         whole = body if body is None or isinstance(body, bytes) else b"".join(body.chunks())
         self.sent.append(Sent(method, target, list(headers), whole))
         self.left.append(total)
         self.during()
-        answer = self.answers.pop(0) if self.answers else Answer()
-        if isinstance(answer, UpstreamFailure):
-            raise answer
-        return answer
+        fake_response = self.answers.pop(0) if self.answers else FakeResponse()
+        if isinstance(fake_response, UpstreamFailure):
+            raise fake_response
+        return fake_response
 
 
 def upstream(
@@ -158,10 +158,12 @@ SERVICES = Services(clock=lambda: 0.0, dice=lambda: 0.0)
 WATCHER = DisconnectWatcher()
 
 
-def returned(tried: AttemptResult, dialect: Dialect) -> list[tuple[str, str]]:
+def returned_headers(result: AttemptResult, dialect: Dialect) -> list[tuple[str, str]]:
     """The headers of an answer that pass to the caller."""
-    assert tried.answer is not None
-    return tried.target.upstream.response_headers(dialect).pick(tried.answer.headers, tried.path)
+    assert result.response is not None
+    return result.target.upstream.response_headers(dialect).pick(
+        result.response.headers, result.path
+    )
 
 
 def failure(kind: type[UpstreamFailure], *, sent: bool = False, answered: bool = False) -> Any:

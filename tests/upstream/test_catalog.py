@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 from engine.config import model
-from engine.upstream.catalog import Catalog, Served, catalog
+from engine.upstream.catalog import Catalog, ServedModel, catalog
 from tests.support.upstreams import Client, upstream
 
 A, B, C = (upstream(Client(), name=name) for name in "abc")
 
 
 def served(*names: str) -> Catalog:
-    return Catalog(Served(name, (A.target("", 1),), ()) for name in names)
+    return Catalog(ServedModel(name, (A.target("", 1),), ()) for name in names)
 
 
 def found(names: Any, asked: str) -> str | None:
@@ -78,7 +78,7 @@ def made(**models: Any) -> Catalog:
     return catalog(configured, {"a": A, "b": B, "c": C})
 
 
-def tried(made: Catalog, name: str, dice: float = 0.0) -> list[tuple[str, str]]:
+def result(made: Catalog, name: str, dice: float = 0.0) -> list[tuple[str, str]]:
     served = made.find(name)
     assert served is not None
     return [(t.upstream.name, t.model) for t in served.candidates(lambda: dice)]
@@ -86,13 +86,13 @@ def tried(made: Catalog, name: str, dice: float = 0.0) -> list[tuple[str, str]]:
 
 def test_a_target_has_the_name_it_wants() -> None:
     catalog = made(m=([("a", "m-there", 1)], []), n=([("a", "", 1)], []))
-    assert tried(catalog, "m") == [("a", "m-there")]
-    assert tried(catalog, "n") == [("a", "")]
+    assert result(catalog, "m") == [("a", "m-there")]
+    assert result(catalog, "n") == [("a", "")]
 
 
 def test_a_wildcard_passes_the_name_that_was_asked_for() -> None:
     catalog = made(m_star=([("a", "", 1), ("b", "fixed", 1)], []))
-    assert tried(catalog, "m-5") == [("a", ""), ("b", "fixed")]
+    assert result(catalog, "m-5") == [("a", ""), ("b", "fixed")]
 
 
 def test_fallbacks_come_after_all_targets_in_their_order() -> None:
@@ -102,8 +102,8 @@ def test_fallbacks_come_after_all_targets_in_their_order() -> None:
         y=([("c", "", 1)], []),
     )
     # A fallback's target takes the fallback's own name, not the one asked for.
-    assert tried(catalog, "m") == [("a", "1"), ("b", "2"), ("c", "y"), ("a", "x")]
-    assert tried(catalog, "m", 0.9) == [("b", "2"), ("a", "1"), ("c", "y"), ("a", "x")]
+    assert result(catalog, "m") == [("a", "1"), ("b", "2"), ("c", "y"), ("a", "x")]
+    assert result(catalog, "m", 0.9) == [("b", "2"), ("a", "1"), ("c", "y"), ("a", "x")]
 
 
 def test_the_fallbacks_of_fallbacks_follow_them_once_each() -> None:
@@ -113,12 +113,12 @@ def test_the_fallbacks_of_fallbacks_follow_them_once_each() -> None:
         y=([("a", "y", 1)], ["z"]),
         z=([("a", "z", 1)], []),
     )
-    assert [name for _, name in tried(catalog, "m")] == ["m", "x", "z", "y"]
+    assert [name for _, name in result(catalog, "m")] == ["m", "x", "z", "y"]
 
 
 def test_a_model_is_not_its_own_fallback() -> None:
     catalog = made(m=([("a", "m", 1)], ["x"]), x=([("a", "x", 1)], ["m"]))
-    assert [name for _, name in tried(catalog, "m")] in (["m", "x"], ["m", "x", "m"])
+    assert [name for _, name in result(catalog, "m")] in (["m", "x"], ["m", "x", "m"])
 
 
 def test_targets_of_one_model_have_breakers_of_their_own() -> None:

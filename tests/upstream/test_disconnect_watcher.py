@@ -15,7 +15,7 @@ import pytest
 from engine.upstream import disconnect_watcher
 from engine.upstream.client.connection import Connection
 from engine.upstream.client.failures import IdleTimeout
-from engine.upstream.client.http1 import AnswerParser
+from engine.upstream.client.http1 import ResponseParser
 from engine.upstream.disconnect_watcher import DisconnectWatcher
 from engine.values.errors import AbortConnection
 
@@ -43,7 +43,7 @@ def left(greenlet: Any) -> BaseException | None:
 
 
 def waiting(watcher: DisconnectWatcher, sock: Any) -> None:
-    with watcher.watching(sock):
+    with watcher.watch(sock):
         gevent.event.Event().wait(PATIENCE * 2)
 
 
@@ -87,7 +87,7 @@ def test_each_is_woken_for_its_own_caller() -> None:
 
 def test_after_the_wait_nobody_is_woken_any_more(caller: Any) -> None:
     def work() -> str:
-        with watcher.watching(caller[0]):
+        with watcher.watch(caller[0]):
             gevent.sleep(0.02)
         caller[1].close()
         gevent.sleep(0.1)
@@ -100,19 +100,19 @@ def test_after_the_wait_nobody_is_woken_any_more(caller: Any) -> None:
 
 
 def test_without_a_socket_there_is_nobody_to_watch() -> None:
-    with DisconnectWatcher().watching(None):
+    with DisconnectWatcher().watch(None):
         gevent.sleep(0.02)
 
 
 def test_a_failure_in_the_wait_passes_as_it_is(caller: Any) -> None:
-    with pytest.raises(KeyError), DisconnectWatcher().watching(caller[0]):
+    with pytest.raises(KeyError), DisconnectWatcher().watch(caller[0]):
         raise KeyError
 
 
 def test_the_looking_ends_and_begins_again(caller: Any) -> None:
     watcher = DisconnectWatcher()
     for _ in range(3):
-        with watcher.watching(caller[0]):
+        with watcher.watch(caller[0]):
             pass
         deadline = time.monotonic() + PATIENCE
         while watcher.looking and time.monotonic() < deadline:
@@ -126,10 +126,10 @@ def test_the_looking_ends_and_begins_again(caller: Any) -> None:
 def test_a_wait_for_an_upstream_does_not_take_it_for_the_upstreams_own_end(caller: Any) -> None:
     """AbortConnection is an OSError, and those of a socket mean that the other side is gone."""
     here, upstream = gevent.socket.socketpair()
-    parser = AnswerParser("GET", False)
+    parser = ResponseParser("GET", False)
 
     def work() -> None:
-        with DisconnectWatcher().watching(caller[0]):
+        with DisconnectWatcher().watch(caller[0]):
             Connection(here, 0.0).receive(parser, (PATIENCE * 2, IdleTimeout))
 
     greenlet = gevent.spawn(work)
@@ -156,9 +156,9 @@ class Quick:
 
 def test_a_stream_is_watched_from_event_to_event(caller: Any) -> None:
     def work() -> None:
-        watching = DisconnectWatcher().watching(caller[0])
-        assert watching.read(Quick()) == b"event"
-        watching.read(Silent())
+        watch = DisconnectWatcher().watch(caller[0])
+        assert watch.read(Quick()) == b"event"
+        watch.read(Silent())
 
     greenlet = gevent.spawn(work)
     gevent.sleep(0.03)
@@ -170,11 +170,11 @@ def test_between_two_events_nobody_is_woken(caller: Any) -> None:
     """It may be sending just then, and whoever sends finds out by itself."""
 
     def work() -> str:
-        watching = DisconnectWatcher().watching(caller[0])
-        watching.read(Quick())
+        watch = DisconnectWatcher().watch(caller[0])
+        watch.read(Quick())
         caller[1].close()
         gevent.sleep(0.1)
-        watching.close()
+        watch.close()
         return "undisturbed"
 
     greenlet = gevent.spawn(work)
@@ -184,8 +184,8 @@ def test_between_two_events_nobody_is_woken(caller: Any) -> None:
 
 def test_what_was_read_to_its_end_is_watched_no_longer(caller: Any) -> None:
     watcher = DisconnectWatcher()
-    watching = watcher.watching(caller[0])
-    watching.read(Quick())
-    watching.close()
+    watch = watcher.watch(caller[0])
+    watch.read(Quick())
+    watch.close()
     gevent.sleep(0.05)
     assert not watcher.looking

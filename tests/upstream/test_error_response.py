@@ -16,15 +16,15 @@ from engine.upstream.forward import Forward
 from engine.values.errors import AbortConnection
 from engine.values.redaction import MARKER
 from tests.support.documents import exchange
-from tests.support.upstreams import EVENTS, JSON, SERVICES, WATCHER, Answer, Client, target
+from tests.support.upstreams import EVENTS, JSON, SERVICES, WATCHER, Client, FakeResponse, target
 
 KEY = "sk-live-0123456789abcdef"
 LEAK = json.dumps({"error": {"message": f"key '{KEY}' is wrong", "type": "t", "code": 404}})
 
 
-def ask(dialect: str, answer: Answer) -> Response:
+def ask(dialect: str, fake_response: FakeResponse) -> Response:
     made = target(
-        Client(answer), credentials=[Credential("header", "authorization", f"Bearer {KEY}")]
+        Client(fake_response), credentials=[Credential("header", "authorization", f"Bearer {KEY}")]
     )
     request = exchange(b"{}", path="/v1/x")
     request.mount, request.targets, request.model = "/v1", [made], "m"
@@ -66,7 +66,7 @@ def test_no_error_holds_our_credential(dialect: str, status: int, encoding: str)
     packed = PACKED[encoding](LEAK.encode())
     headers = [*JSON, ("content-length", str(len(packed)))]
     headers += [("content-encoding", encoding)] if encoding else []
-    response = ask(dialect, Answer(status, headers, [packed[:20], packed[20:]], len(packed)))
+    response = ask(dialect, FakeResponse(status, headers, [packed[:20], packed[20:]], len(packed)))
     assert response.status == status
     body = body_of(response)
     assert "wrong" in json.loads(body)["error"]["message"]
@@ -79,7 +79,7 @@ def test_no_error_holds_our_credential(dialect: str, status: int, encoding: str)
 @pytest.mark.parametrize("dialect", ["openai", "anthropic", "gemini", "plain"])
 def test_an_error_that_cannot_be_decoded_is_not_passed_on(dialect: str, encoding: str) -> None:
     headers = [*JSON, ("content-encoding", encoding)]
-    response = ask(dialect, Answer(400, headers, [b"\0\1" + KEY.encode()]))
+    response = ask(dialect, FakeResponse(400, headers, [b"\0\1" + KEY.encode()]))
     assert response.status == 400
     assert KEY.encode() not in body_of(response)
     assert "answered 400" in json.loads(body_of(response))["error"]["message"]
@@ -89,7 +89,7 @@ def test_an_error_that_cannot_be_decoded_is_not_passed_on(dialect: str, encoding
 def test_an_encoded_error_without_a_credential_passes_as_it_came() -> None:
     packed = gzip.compress(b'{"problem": 1}')
     headers = [*JSON, ("content-encoding", "gzip"), ("etag", "x")]
-    response = ask("plain", Answer(404, headers, [packed], len(packed)))
+    response = ask("plain", FakeResponse(404, headers, [packed], len(packed)))
     assert body_of(response) == packed
     assert {("content-encoding", "gzip"), ("etag", "x")} <= set(response.headers)
 
@@ -98,7 +98,7 @@ def test_an_encoded_error_without_a_credential_passes_as_it_came() -> None:
 def test_an_error_of_another_api_with_a_credential_has_the_right_length(status: int) -> None:
     page = f"<p>{KEY}</p>".encode()
     headers = [("content-type", "text/html"), ("etag", "x")]
-    response = ask("plain", Answer(status, headers, [page], len(page)))
+    response = ask("plain", FakeResponse(status, headers, [page], len(page)))
     assert body_of(response) == b"<p>" + MARKER.encode() + b"</p>"
     assert dict(response.headers)["content-type"] == "text/html"
     assert "etag" not in dict(response.headers)
@@ -106,7 +106,7 @@ def test_an_error_of_another_api_with_a_credential_has_the_right_length(status: 
 
 def test_a_large_error_of_another_api_is_relayed() -> None:
     pieces = [b"x" * 100_000] * 15
-    response = ask("plain", Answer(500, JSON, [*pieces], 1_500_000))
+    response = ask("plain", FakeResponse(500, JSON, [*pieces], 1_500_000))
     assert not isinstance(response.body, bytes)
     assert b"".join(response.body) == b"x" * 1_500_000
     assert dict(response.headers)["content-length"] == "1500000"
@@ -124,7 +124,7 @@ EVENT = {
 def test_no_error_event_holds_our_credential(dialect: str, before: bool) -> None:
     error = b"data: " + LEAK.encode() + b"\n\n"
     pieces = [error] if before else [EVENT[dialect], error]
-    response: Any = ask(dialect, Answer(200, EVENTS, pieces))
+    response: Any = ask(dialect, FakeResponse(200, EVENTS, pieces))
     body = body_of(response)
     assert KEY.encode() not in body
     assert MARKER.encode() in body
@@ -132,7 +132,7 @@ def test_no_error_event_holds_our_credential(dialect: str, before: bool) -> None
 
 @pytest.mark.parametrize("dialect", EVENT)
 def test_bare_json_behind_events_holds_no_credential(dialect: str) -> None:
-    response = ask(dialect, Answer(200, EVENTS, [EVENT[dialect] + LEAK.encode()]))
+    response = ask(dialect, FakeResponse(200, EVENTS, [EVENT[dialect] + LEAK.encode()]))
     got: list[bytes] = []
     with pytest.raises(AbortConnection):
         got.extend(response.body)  # type: ignore[arg-type]

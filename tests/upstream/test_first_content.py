@@ -19,9 +19,9 @@ from engine.upstream.first_content import (
     FirstContent,
     document_of,
     is_error_event,
-    open_answer,
+    read_first_content,
 )
-from tests.support.upstreams import EVENTS, JSON, Answer, failure
+from tests.support.upstreams import EVENTS, JSON, FakeResponse, failure
 
 OPENAI, ANTHROPIC, GEMINI, PLAIN = map(dialects.get, ("openai", "anthropic", "gemini", "plain"))
 MODELS = pytest.mark.parametrize("dialect", [OPENAI, ANTHROPIC, GEMINI], ids=lambda d: d.name)
@@ -32,10 +32,12 @@ def event(document: Any, name: str = "") -> bytes:
     return (f"event: {name}\n" if name else "").encode() + f"data: {data}\n\n".encode()
 
 
-def opened(dialect: Dialect, *pieces: Any, headers: Any = EVENTS) -> tuple[FirstContent, Answer]:
-    answer = Answer(200, headers, pieces)
-    given: Any = answer
-    return open_answer(given, dialect), answer
+def opened(
+    dialect: Dialect, *pieces: Any, headers: Any = EVENTS
+) -> tuple[FirstContent, FakeResponse]:
+    fake_response = FakeResponse(200, headers, pieces)
+    given: Any = fake_response
+    return read_first_content(given, dialect), fake_response
 
 
 def chunk(**delta: Any) -> bytes:
@@ -117,9 +119,9 @@ CASES = [
 def test_a_stream_is_held_until_its_first_content_and_given_out_unchanged(
     dialect: Dialect, beginning: list[bytes], content: bytes
 ) -> None:
-    opening, answer = opened(dialect, *beginning, content, b"data: after\n\n")
-    assert opening.first == b"".join(beginning) + content
-    assert answer.pieces == [b"data: after\n\n"]
+    first_content, fake_response = opened(dialect, *beginning, content, b"data: after\n\n")
+    assert first_content.first == b"".join(beginning) + content
+    assert fake_response.pieces == [b"data: after\n\n"]
 
 
 @pytest.mark.parametrize(("dialect", "beginning", "content"), CASES)
@@ -127,16 +129,16 @@ def test_how_the_bytes_fall_into_reads_changes_nothing(
     dialect: Dialect, beginning: list[bytes], content: bytes
 ) -> None:
     whole = b"".join(beginning) + content
-    opening, _ = opened(dialect, *[whole[n : n + 7] for n in range(0, len(whole), 7)])
-    assert opening.first == whole
+    first_content, _ = opened(dialect, *[whole[n : n + 7] for n in range(0, len(whole), 7)])
+    assert first_content.first == whole
 
 
 @pytest.mark.parametrize(("dialect", "beginning", "content"), CASES)
 def test_a_last_event_without_its_blank_line_counts(
     dialect: Dialect, beginning: list[bytes], content: bytes
 ) -> None:
-    opening, _ = opened(dialect, *beginning, content[:-2])
-    assert opening.first == b"".join(beginning) + content
+    first_content, _ = opened(dialect, *beginning, content[:-2])
+    assert first_content.first == b"".join(beginning) + content
 
 
 ERRORS = [
@@ -188,37 +190,43 @@ def test_a_cut_before_content_is_a_failure(
 @MODELS
 def test_no_more_than_so_many_events_are_held(dialect: Dialect) -> None:
     beginning = next(b for d, b, _ in BEGINNINGS if d is dialect)[0]
-    opening, answer = opened(dialect, *[beginning] * 100)
-    assert opening.first == beginning * HELD_EVENTS
-    assert len(answer.pieces) == 100 - HELD_EVENTS
+    first_content, fake_response = opened(dialect, *[beginning] * 100)
+    assert first_content.first == beginning * HELD_EVENTS
+    assert len(fake_response.pieces) == 100 - HELD_EVENTS
 
 
 def test_no_more_than_so_many_bytes_are_held() -> None:
     large = event({"choices": [], "x": "y" * 40_000})
-    opening, answer = opened(OPENAI, *[large] * 5)
-    assert HELD_BYTES < len(opening.first) <= HELD_BYTES + len(large)
-    assert len(answer.pieces) == 3
+    first_content, fake_response = opened(OPENAI, *[large] * 5)
+    assert HELD_BYTES < len(first_content.first) <= HELD_BYTES + len(large)
+    assert len(fake_response.pieces) == 3
 
 
 @MODELS
 @pytest.mark.parametrize("status", [200, 201])
 def test_a_page_in_place_of_an_answer_is_a_failure(dialect: Dialect, status: int) -> None:
-    answer: Any = Answer(status, [("content-type", "Text/HTML; charset=x")], [b"<html>"])
+    fake_response: Any = FakeResponse(
+        status, [("content-type", "Text/HTML; charset=x")], [b"<html>"]
+    )
     with pytest.raises(ErrorFirst):
-        open_answer(answer, dialect)
+        read_first_content(fake_response, dialect)
 
 
 @MODELS
 def test_what_is_no_stream_waits_for_its_first_bytes_alone(dialect: Dialect) -> None:
     first = json.dumps({"id": 1, "error": {"message": "x"}}).encode()
-    opening, answer = opened(dialect, first, b"more", headers=JSON)
-    assert (opening.first, opening.cleaner, answer.pieces) == (first, None, [b"more"])
+    first_content, fake_response = opened(dialect, first, b"more", headers=JSON)
+    assert (first_content.first, first_content.cleaner, fake_response.pieces) == (
+        first,
+        None,
+        [b"more"],
+    )
 
 
 def test_a_plain_api_is_never_looked_into() -> None:
     raw = b"\xef\xbb\xbfid: 1\r\n" + event({"error": "x"})
-    opening, _ = opened(PLAIN, raw)
-    assert (opening.first, opening.cleaner) == (raw, None)
+    first_content, _ = opened(PLAIN, raw)
+    assert (first_content.first, first_content.cleaner) == (raw, None)
     assert opened(PLAIN)[0].first == b""
     assert opened(PLAIN, b"<html>", headers=[("content-type", "text/html")])[0].first == b"<html>"
 
@@ -267,9 +275,9 @@ def test_nothing_that_an_upstream_says_breaks_the_reading(document: Any) -> None
 
 
 def beginning(dialect: Dialect, beat: float | None, *pieces: Any) -> tuple[bytes, list[Any]]:
-    answer = Answer(200, EVENTS, pieces)
-    given: Any = answer
-    return open_answer(given, dialect, beat).first, list(answer.pieces)
+    fake_response = FakeResponse(200, EVENTS, pieces)
+    given: Any = fake_response
+    return read_first_content(given, dialect, beat).first, list(fake_response.pieces)
 
 
 @pytest.mark.parametrize(

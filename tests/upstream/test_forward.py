@@ -35,8 +35,8 @@ from tests.support.upstreams import (
     JSON,
     SERVICES,
     WATCHER,
-    Answer,
     Client,
+    FakeResponse,
     failure,
     target,
 )
@@ -295,7 +295,7 @@ def test_targets_are_tried_in_their_order_until_one_can_be_reached() -> None:
     clients = [
         Client(failure(failures.ConnectFailed)),
         Client(failure(failures.ConnectTimeout)),
-        Client(Answer(body=[b'{"by":3}'])),
+        Client(FakeResponse(body=[b'{"by":3}'])),
         Client(),
     ]
     response = send(chat(), *[target(client) for client in clients])
@@ -355,20 +355,20 @@ def test_the_detail_of_a_failure_stays_here() -> None:
 
 
 def test_an_answer_is_closed_at_the_end_of_the_exchange() -> None:
-    answer = Answer()
+    fake_response = FakeResponse()
     request = chat()
-    send(request, target(Client(answer)))
-    assert answer.closed == 0
+    send(request, target(Client(fake_response)))
+    assert fake_response.closed == 0
     request.end()
-    assert answer.closed == 1
+    assert fake_response.closed == 1
 
 
 def test_an_answer_that_is_refused_is_closed_too() -> None:
-    answer = Answer(302)
+    fake_response = FakeResponse(302)
     request = chat()
-    refused(request, target(Client(answer)))
+    refused(request, target(Client(fake_response)))
     request.end()
-    assert answer.closed == 1
+    assert fake_response.closed == 1
 
 
 # The law: who is asked again, when, and how often.
@@ -417,12 +417,14 @@ class Ask:
         return caught.value
 
 
-def answer(status: int, *headers: tuple[str, str], body: bytes = b'{"error":1}') -> Answer:
-    return Answer(status, [*JSON, *headers], [body])
+def fake_response(
+    status: int, *headers: tuple[str, str], body: bytes = b'{"error":1}'
+) -> FakeResponse:
+    return FakeResponse(status, [*JSON, *headers], [body])
 
 
-def events(*pieces: Any) -> Answer:
-    return Answer(200, EVENTS, pieces)
+def events(*pieces: Any) -> FakeResponse:
+    return FakeResponse(200, EVENTS, pieces)
 
 
 def clients(*answers: list[Any], log: list[int] | None = None) -> list[Client]:
@@ -452,12 +454,15 @@ FAILING: dict[str, Callable[[], Any]] = {
     "connect": lambda: failure(failures.ConnectFailed),
     "connect-late": lambda: failure(failures.ConnectTimeout),
     "reset": lambda: failure(failures.Reset, sent=True),
-    **{str(status): partial(answer, status) for status in (408, 429, 500, 502, 503, 504, 529)},
+    **{
+        str(status): partial(fake_response, status)
+        for status in (408, 429, 500, 502, 503, 504, 529)
+    },
     "error": lambda: events(b'data: {"error": {"message": "x"}}\n\n'),
     "empty": lambda: events(),
     "cut": lambda: events(BEGIN, failure(failures.Truncated, sent=True, answered=True)),
     "garbage": lambda: events(BEGIN, failure(failures.ProtocolFailure, answered=True)),
-    "page": lambda: Answer(200, [("content-type", "text/html")], [b"<html>"]),
+    "page": lambda: FakeResponse(200, [("content-type", "text/html")], [b"<html>"]),
 }
 BEGIN = b'data: {"choices":[{"index":0,"delta":{"role":"assistant","content":""}}]}\n\n'
 CONTENT = b'data: {"choices":[{"index":0,"delta":{"content":"Hi"}}]}\n\n'
@@ -477,7 +482,7 @@ CLASS_OF = {
 
 @pytest.mark.parametrize("kind", FAILING)
 def test_the_next_target_is_asked_at_once_after(clock: Clock, kind: str) -> None:
-    first, second = clients([FAILING[kind]()], [answer(200, body=b"{}")])
+    first, second = clients([FAILING[kind]()], [fake_response(200, body=b"{}")])
     response = Ask(clock, *spread([first, second]))()
     assert (response.status, whole(response)) == (200, b"{}")
     assert clock.slept == []
@@ -486,7 +491,7 @@ def test_the_next_target_is_asked_at_once_after(clock: Clock, kind: str) -> None
 
 @pytest.mark.parametrize("kind", FAILING)
 def test_the_same_target_is_asked_again_after(clock: Clock, kind: str) -> None:
-    [client] = clients([FAILING[kind](), answer(200, body=b"{}")])
+    [client] = clients([FAILING[kind](), fake_response(200, body=b"{}")])
     assert whole(Ask(clock, *spread([client]))()) == b"{}"
     assert clock.slept == [0.125]
 
@@ -504,7 +509,7 @@ def test_what_retry_on_does_not_name_is_not_asked_again(clock: Clock, kind: str)
 @pytest.mark.parametrize("status", [400, 404, 405, 409, 410, 413, 415, 418, 422, 451])
 def test_the_callers_own_mistake_is_never_asked_again(clock: Clock, status: int) -> None:
     log: list[int] = []
-    made = clients([answer(status)] * 20, [], log=log)
+    made = clients([fake_response(status)] * 20, [], log=log)
     targets = spread(made)
     ask = Ask(clock, *targets)
     for _ in range(20):
@@ -530,7 +535,7 @@ def test_an_answer_cut_in_its_head_is_not_asked_again(clock: Clock) -> None:
 
 def test_each_target_is_asked_once_before_any_is_asked_twice(clock: Clock) -> None:
     log: list[int] = []
-    made = clients(*[[answer(500)] * 9 for _ in range(3)], log=log)
+    made = clients(*[[fake_response(500)] * 9 for _ in range(3)], log=log)
     response = Ask(clock, *spread(made, retry=Retry(attempts=3)))()
     assert log == [0, 1, 2] * 3
     assert response.status == 500
@@ -541,23 +546,23 @@ def test_each_target_is_asked_once_before_any_is_asked_twice(clock: Clock) -> No
 def test_a_failure_that_is_left_after_tries_of_our_own_is_not_for_the_sdk_to_try(
     clock: Clock,
 ) -> None:
-    made = clients([answer(500)], [answer(503, ("x-should-retry", "true"))])
+    made = clients([fake_response(500)], [fake_response(503, ("x-should-retry", "true"))])
     response = Ask(clock, *spread(made, retry=Retry(attempts=1)))()
     assert [v for n, v in response.headers if n == "x-should-retry"] == ["false"]
-    made = clients([answer(500)], [failure(failures.Reset)])
+    made = clients([fake_response(500)], [failure(failures.Reset)])
     error = Ask(clock, *spread(made, retry=Retry(attempts=1))).refused()
     assert error.headers == [("x-should-retry", "false")]
 
 
 def test_a_failure_of_a_single_try_is_the_sdks_to_try_again(clock: Clock) -> None:
     for said in ([], [("x-should-retry", "true")]):
-        [client] = clients([answer(503, *said)])
+        [client] = clients([fake_response(503, *said)])
         response = Ask(clock, *spread([client], retry=Retry(attempts=1)))()
         assert [pair for pair in response.headers if pair[0] == "x-should-retry"] == said
 
 
 def test_what_failed_is_let_go_before_the_next_is_asked(clock: Clock) -> None:
-    first = answer(503)
+    first = fake_response(503)
     second = Client(during=lambda: closed.append(first.closed))
     closed: list[int] = []
     Ask(clock, *spread([Client(first), second]))()
@@ -568,7 +573,7 @@ def test_what_failed_is_let_go_before_the_next_is_asked(clock: Clock) -> None:
 
 
 def test_retries_at_an_upstream_are_a_fifth_of_its_requests_in_an_outage(clock: Clock) -> None:
-    [client] = clients([answer(500) for _ in range(999)])
+    [client] = clients([fake_response(500) for _ in range(999)])
     ask = Ask(clock, *spread([client], breaker=Breaker(failures=9999)))
     for _ in range(200):
         ask()
@@ -576,7 +581,7 @@ def test_retries_at_an_upstream_are_a_fifth_of_its_requests_in_an_outage(clock: 
 
 
 def test_a_well_target_takes_all_that_the_first_one_fails(clock: Clock) -> None:
-    made = clients([answer(429) for _ in range(100)], [])
+    made = clients([fake_response(429) for _ in range(100)], [])
     ask = Ask(clock, *spread(made))
     assert {ask().status for _ in range(100)} == {200}
 
@@ -597,19 +602,19 @@ def test_a_well_target_takes_all_that_the_first_one_fails(clock: Clock) -> None:
 def test_a_wait_that_is_asked_for_is_kept(
     clock: Clock, status: int, headers: list[tuple[str, str]], wait: float
 ) -> None:
-    [client] = clients([answer(status, *headers), answer(200)])
+    [client] = clients([fake_response(status, *headers), fake_response(200)])
     assert Ask(clock, *spread([client]))().status == 200
     assert clock.slept == [wait]
 
 
 def test_a_wait_of_nothing_is_none(clock: Clock) -> None:
-    [client] = clients([answer(429, ("retry-after", "0")), answer(200)])
+    [client] = clients([fake_response(429, ("retry-after", "0")), fake_response(200)])
     assert Ask(clock, *spread([client]))().status == 200
     assert clock.slept == []
 
 
 def test_a_longer_wait_than_max_wait_is_the_callers(clock: Clock) -> None:
-    [client] = clients([answer(429, ("retry-after", "6"))])
+    [client] = clients([fake_response(429, ("retry-after", "6"))])
     response = Ask(clock, *spread([client]))()
     assert (response.status, told(response, "retry-after")) == (429, "6")
     assert told(response, "x-should-retry") is None
@@ -618,21 +623,25 @@ def test_a_longer_wait_than_max_wait_is_the_callers(clock: Clock) -> None:
 
 def test_at_429_another_target_is_asked_without_waiting(clock: Clock) -> None:
     log: list[int] = []
-    made = clients([answer(429, ("retry-after", "2"))], [answer(200)], log=log)
+    made = clients([fake_response(429, ("retry-after", "2"))], [fake_response(200)], log=log)
     assert Ask(clock, *spread(made))().status == 200
     assert (log, clock.slept) == ([0, 1], [])
 
 
 def test_a_wait_that_was_asked_for_is_kept_though_others_were_asked_since(clock: Clock) -> None:
     log: list[int] = []
-    made = clients([answer(429, ("retry-after", "2")), answer(200)], [answer(500)], log=log)
+    made = clients(
+        [fake_response(429, ("retry-after", "2")), fake_response(200)],
+        [fake_response(500)],
+        log=log,
+    )
     assert Ask(clock, *spread(made))().status == 200
     assert (log, clock.slept) == ([0, 1, 0], [2.0])
 
 
 def test_no_try_begins_after_total(clock: Clock) -> None:
     client = Client(
-        *[answer(503, ("retry-after", "4")) for _ in range(9)],
+        *[fake_response(503, ("retry-after", "4")) for _ in range(9)],
         during=lambda: clock.sleep(1.0),
     )
     response = Ask(
@@ -644,7 +653,7 @@ def test_no_try_begins_after_total(clock: Clock) -> None:
 
 
 def test_the_first_targets_total_holds_for_all(clock: Clock) -> None:
-    first = Client(answer(500), during=lambda: clock.sleep(3.0))
+    first = Client(fake_response(500), during=lambda: clock.sleep(3.0))
     second = Client()
     targets = [
         target(first, name="one", retry=AGAIN, timeouts=Timeouts(total=10.0)),
@@ -670,7 +679,7 @@ def test_credentials_take_turns(clock: Clock) -> None:
 
 
 def test_one_that_hit_429_rests_for_as_long_as_the_upstream_asked(clock: Clock) -> None:
-    client = Client(answer(429, ("retry-after", "20")))
+    client = Client(fake_response(429, ("retry-after", "20")))
     ask = Ask(clock, target(client, credentials=CREDENTIALS[:2]))
     for _ in range(4):
         ask()
@@ -682,13 +691,13 @@ def test_one_that_hit_429_rests_for_as_long_as_the_upstream_asked(clock: Clock) 
 
 
 def test_at_429_the_next_credential_is_tried(clock: Clock) -> None:
-    client = Client(answer(429, ("retry-after", "2")))
+    client = Client(fake_response(429, ("retry-after", "2")))
     assert Ask(clock, target(client, credentials=CREDENTIALS, retry=AGAIN))().status == 200
     assert shown(client) == "AB"
 
 
 def test_no_upstream_puts_a_credential_to_rest_for_ever(clock: Clock) -> None:
-    client = Client(answer(429, ("retry-after", "999999999")))
+    client = Client(fake_response(429, ("retry-after", "999999999")))
     ask = Ask(clock, target(client, credentials=CREDENTIALS[:2]))
     ask()
     clock.now += 60
@@ -699,7 +708,7 @@ def test_no_upstream_puts_a_credential_to_rest_for_ever(clock: Clock) -> None:
 
 @pytest.mark.parametrize("status", [401, 402, 403])
 def test_a_refused_credential_is_set_aside_and_the_next_tried(clock: Clock, status: int) -> None:
-    client = Client(answer(status))
+    client = Client(fake_response(status))
     ask = Ask(clock, target(client, credentials=CREDENTIALS[:2], retry=AGAIN))
     assert [ask().status for _ in range(3)] == [200] * 3
     assert shown(client) == "ABBB"
@@ -713,7 +722,7 @@ def test_a_refused_credential_is_set_aside_and_the_next_tried(clock: Clock, stat
 def test_when_a_targets_credential_is_refused_the_next_target_is_asked(
     clock: Clock, status: int
 ) -> None:
-    made = clients([answer(status)], [answer(200)])
+    made = clients([fake_response(status)], [fake_response(200)])
     assert Ask(clock, *spread(made, retry=Retry(on=frozenset())))().status == 200
 
 
@@ -723,7 +732,7 @@ def test_when_all_refuse_it_is_our_fault_and_not_the_callers(
     clock: Clock, status: int, credentials: list[Credential]
 ) -> None:
     body = b'{"error": {"message": "Incorrect API key provided: sk-secret"}}'
-    client = Client(*[answer(status, body=body) for _ in range(9)])
+    client = Client(*[fake_response(status, body=body) for _ in range(9)])
     error = Ask(clock, target(client, credentials=credentials, retry=Retry(attempts=5))).refused()
     assert (error.status, error.code) == (502, "upstream_credentials")
     assert error.headers == [("x-should-retry", "false")]
@@ -732,13 +741,13 @@ def test_when_all_refuse_it_is_our_fault_and_not_the_callers(
 
 
 def test_a_single_refused_credential_stays_a_502(clock: Clock) -> None:
-    client = Client(*[answer(401) for _ in range(9)])
+    client = Client(*[fake_response(401) for _ in range(9)])
     ask = Ask(clock, target(client, credentials=CREDENTIALS[:1], retry=AGAIN))
     assert {ask.refused().code for _ in range(9)} == {"upstream_credentials"}
 
 
 def test_several_refused_credentials_stay_a_502_without_asking_again(clock: Clock) -> None:
-    client = Client(*[answer(401) for _ in range(9)])
+    client = Client(*[fake_response(401) for _ in range(9)])
     ask = Ask(clock, target(client, credentials=CREDENTIALS[:2], retry=AGAIN))
     errors = [ask.refused() for _ in range(3)]
     assert {(error.status, error.code) for error in errors} == {(502, "upstream_credentials")}
@@ -746,7 +755,7 @@ def test_several_refused_credentials_stay_a_502_without_asking_again(clock: Cloc
 
 
 def test_a_refused_credential_does_not_open_the_breaker(clock: Clock) -> None:
-    client = Client(*[answer(401) for _ in range(50)])
+    client = Client(*[fake_response(401) for _ in range(50)])
     ask = Ask(clock, target(client, credentials=CREDENTIALS[:1], breaker=Breaker(failures=1)))
     for _ in range(50):
         ask.refused()
@@ -776,7 +785,7 @@ def test_failures_open_the_breaker_and_a_probe_closes_it(clock: Clock, kind: str
 
 def test_a_probe_that_fails_leaves_it_alone_for_another_cooldown(clock: Clock) -> None:
     log: list[int] = []
-    made = clients([answer(500) for _ in range(3)], [], log=log)
+    made = clients([fake_response(500) for _ in range(3)], [], log=log)
     ask = Ask(clock, *spread(made, retry=ONCE, breaker=BREAKER))
     for wait in (0, 0, 30, 29, 1):
         clock.now += wait
@@ -786,7 +795,7 @@ def test_a_probe_that_fails_leaves_it_alone_for_another_cooldown(clock: Clock) -
 
 def test_only_one_request_is_the_probe(clock: Clock) -> None:
     log: list[int] = []
-    made = clients([answer(500), answer(500), answer(200)], [], log=log)
+    made = clients([fake_response(500), fake_response(500), fake_response(200)], [], log=log)
     ask = Ask(clock, *spread(made, retry=ONCE, breaker=BREAKER))
     ask()
     ask()
@@ -805,7 +814,7 @@ def test_only_one_request_is_the_probe(clock: Clock) -> None:
 
 
 def test_patience_that_an_upstream_asks_for_never_opens_it(clock: Clock) -> None:
-    client = Client(*[answer(429) for _ in range(50)])
+    client = Client(*[fake_response(429) for _ in range(50)])
     ask = Ask(clock, target(client, breaker=Breaker(failures=1)))
     assert [ask().status for _ in range(50)] == [429] * 50
     assert len(client.sent) == 50
@@ -818,7 +827,7 @@ def test_failures_that_are_not_asked_again_open_it_too(clock: Clock) -> None:
 
 
 def test_when_all_targets_are_left_alone_the_caller_is_told_how_long(clock: Clock) -> None:
-    made = clients([answer(500) for _ in range(9)], [answer(500) for _ in range(9)])
+    made = clients([fake_response(500) for _ in range(9)], [fake_response(500) for _ in range(9)])
     ask = Ask(clock, *spread(made, retry=ONCE, breaker=BREAKER))
     ask()
     clock.now += 4
@@ -831,7 +840,7 @@ def test_when_all_targets_are_left_alone_the_caller_is_told_how_long(clock: Cloc
 
 
 def test_when_all_credentials_rest_the_caller_is_told_how_long(clock: Clock) -> None:
-    client = Client(*[answer(429, ("retry-after", str(n))) for n in (20, 40)])
+    client = Client(*[fake_response(429, ("retry-after", str(n))) for n in (20, 40)])
     ask = Ask(clock, target(client, credentials=CREDENTIALS[:2]))
     ask()
     ask()
@@ -883,7 +892,7 @@ def test_an_error_event_that_is_left_is_told_in_its_own_words(clock: Clock) -> N
 
 def test_a_body_that_is_no_stream_is_relayed_from_its_first_byte(clock: Clock) -> None:
     broken = failure(failures.Truncated, answered=True)
-    made = clients([Answer(200, JSON, [b'{"a":', broken])], [])
+    made = clients([FakeResponse(200, JSON, [b'{"a":', broken])], [])
     response = Ask(clock, *spread(made))()
     with pytest.raises(AbortConnection):
         list(response.body)
@@ -891,7 +900,7 @@ def test_a_body_that_is_no_stream_is_relayed_from_its_first_byte(clock: Clock) -
 
 
 def test_every_answer_is_closed_when_the_exchange_ends(clock: Clock) -> None:
-    answers = [answer(500), answer(503), events(BEGIN), events(CONTENT)]
+    answers = [fake_response(500), fake_response(503), events(BEGIN), events(CONTENT)]
     ask = Ask(clock, *spread([Client(made) for made in answers]))
     ask()
     ask.request.end()
@@ -904,7 +913,7 @@ def test_every_answer_is_closed_when_the_exchange_ends(clock: Clock) -> None:
 @pytest.mark.parametrize("status", [200, 204, 301, 304, 400, 401, 403, 404, 408, 429, 500, 503])
 def test_a_plain_api_has_all_its_answers_relayed(clock: Clock, status: int) -> None:
     headers = [("content-type", "text/html"), ("location", "/x"), ("retry-after", "1")]
-    made = clients([Answer(status, headers, [b"<p>", b"</p>"])], [])
+    made = clients([FakeResponse(status, headers, [b"<p>", b"</p>"])], [])
     plain = dialects.get("plain")
     response = Ask(clock, *spread(made), dialect=plain, expression=None)()
     assert (response.status, whole(response)) == (status, b"<p></p>")
@@ -915,14 +924,14 @@ def test_a_plain_api_has_all_its_answers_relayed(clock: Clock, status: int) -> N
 
 
 def test_a_plain_api_that_cannot_be_reached_is_asked_elsewhere(clock: Clock) -> None:
-    made = clients([failure(failures.ConnectFailed)], [answer(404)])
+    made = clients([failure(failures.ConnectFailed)], [fake_response(404)])
     response = Ask(clock, *spread(made), dialect=dialects.get("plain"), expression=None)()
     assert response.status == 404
 
 
 def test_the_target_is_named_only_with_debug_headers(clock: Clock) -> None:
     def named(debug: bool) -> str | None:
-        made = clients([answer(500)], [])
+        made = clients([fake_response(500)], [])
         targets = [
             target(made[0], "m0", name="one", retry=AGAIN),
             target(made[1], "org/m1", name="two", retry=AGAIN),
@@ -944,7 +953,7 @@ def test_headers_are_set_added_and_removed_for_each_upstream(clock: Clock) -> No
         add={"accept": "text/plain", "openai-beta": "b"},
         remove=frozenset({"traceparent", "authorization"}),
     )
-    made = clients([answer(500)], [])
+    made = clients([fake_response(500)], [])
     targets = [
         target(
             made[0], name="one", headers=changes, credentials=CREDENTIALS[:1], forward_headers=()
@@ -974,7 +983,7 @@ def test_a_caller_who_leaves_during_a_wait_ends_it_all(
     def leave(seconds: float) -> None:
         raise AbortConnection(AbortReason.CALLER_LEFT)
 
-    waiting = answer(503, ("retry-after", "3"))
+    waiting = fake_response(503, ("retry-after", "3"))
     client = Client(waiting)
     monkeypatch.setattr("engine.upstream.forward.gevent", SimpleNamespace(sleep=leave))
     ask = Ask(clock, *spread([client]))

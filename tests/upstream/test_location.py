@@ -10,7 +10,7 @@ UPSTREAM = UpstreamUrl("https://up.example/base")
 
 
 @pytest.mark.parametrize(
-    ("address", "moved"),
+    ("address", "rewrite"),
     [
         ("https://up.example/base/things/2?q=1#part", "/api/things/2?q=1#part"),
         ("https://up.example/base", "/api"),
@@ -24,8 +24,8 @@ UPSTREAM = UpstreamUrl("https://up.example/base")
         ("?page=2", "/api/things/1?page=2"),
     ],
 )
-def test_an_address_in_the_upstream_becomes_ours(address: str, moved: str) -> None:
-    assert UPSTREAM.moved(address, "/base/things/1", "/api") == moved
+def test_an_address_in_the_upstream_becomes_ours(address: str, rewrite: str) -> None:
+    assert UPSTREAM.rewrite(address, "/base/things/1", "/api") == rewrite
 
 
 @pytest.mark.parametrize(
@@ -56,15 +56,15 @@ def test_an_address_in_the_upstream_becomes_ours(address: str, moved: str) -> No
     ],
 )
 def test_an_address_elsewhere_is_not_written(address: str) -> None:
-    assert UPSTREAM.moved(address, "/base/things/1", "/api") is None
+    assert UPSTREAM.rewrite(address, "/base/things/1", "/api") is None
 
 
 @pytest.mark.parametrize(
     "address", ["//evil.example/x", "/%2fevil", "https://up.example//evil.example", "/.//evil"]
 )
 def test_an_address_never_names_another_host_without_a_mount_prefix(address: str) -> None:
-    moved = UpstreamUrl("https://up.example").moved(address, "/x", "")
-    assert moved is None or not moved.startswith(("//", "/\\"))
+    rewrite = UpstreamUrl("https://up.example").rewrite(address, "/x", "")
+    assert rewrite is None or not rewrite.startswith(("//", "/\\"))
 
 
 @pytest.mark.parametrize(
@@ -78,15 +78,15 @@ def test_an_address_never_names_another_host_without_a_mount_prefix(address: str
     ],
 )
 def test_every_kind_of_upstream_is_known_by_its_address(url: str, address: str) -> None:
-    assert UpstreamUrl(url).moved(address, "/", "/m") == "/m/x"
+    assert UpstreamUrl(url).rewrite(address, "/", "/m") == "/m/x"
 
 
 def test_a_mount_prefix_is_written_as_a_url_has_it() -> None:
-    assert UPSTREAM.moved("/base/x", "/base", "/b\u00fccher/a%20b") == "/b%C3%BCcher/a%20b/x"
+    assert UPSTREAM.rewrite("/base/x", "/base", "/b\u00fccher/a%20b") == "/b%C3%BCcher/a%20b/x"
 
 
 @pytest.mark.parametrize(
-    ("header", "moved"),
+    ("header", "rewrite"),
     [
         (
             '<https://up.example/base/items?page=2>; rel="next", </base/items>; rel=first',
@@ -105,5 +105,5 @@ def test_a_mount_prefix_is_written_as_a_url_has_it() -> None:
         ("", None),
     ],
 )
-def test_links_that_load_nothing_are_kept(header: str, moved: str | None) -> None:
-    assert UPSTREAM.moved_links(header, "/base/items", "/api") == moved
+def test_links_that_load_nothing_are_kept(header: str, rewrite: str | None) -> None:
+    assert UPSTREAM.rewrite_links(header, "/base/items", "/api") == rewrite

@@ -14,11 +14,20 @@ from engine.exchange.push_stream import PushStream
 from engine.upstream.attempt import AttemptResult
 from engine.upstream.client import failures
 from engine.upstream.client.client import Timeouts
-from engine.upstream.first_content import open_answer
+from engine.upstream.first_content import read_first_content
 from engine.upstream.reply import relay
 from engine.values.errors import AbortConnection, GatewayError
 from tests.support.documents import exchange
-from tests.support.upstreams import EVENTS, JSON, WATCHER, Answer, Client, failure, returned, target
+from tests.support.upstreams import (
+    EVENTS,
+    JSON,
+    WATCHER,
+    Client,
+    FakeResponse,
+    failure,
+    returned_headers,
+    target,
+)
 
 OPENAI, ANTHROPIC, GEMINI, PLAIN = map(dialects.get, ("openai", "anthropic", "gemini", "plain"))
 MODELS = pytest.mark.parametrize("dialect", [OPENAI, ANTHROPIC, GEMINI], ids=lambda d: d.name)
@@ -30,12 +39,12 @@ ERRORS = {
 }
 
 
-def answered(dialect: Any, answer: Answer) -> Response:
+def answered(dialect: Any, fake_response: FakeResponse) -> Response:
     """What is relayed, once `attempt` has found nothing to ask again for."""
-    given: Any = answer
-    opening = open_answer(given, dialect) if answer.status < 400 else None
-    tried = AttemptResult(target(Client()), answer=given, opening=opening)
-    return relay(tried, returned(tried, dialect), exchange(), dialect, WATCHER)
+    given: Any = fake_response
+    first_content = read_first_content(given, dialect) if fake_response.status < 400 else None
+    result = AttemptResult(target(Client()), response=given, content=first_content)
+    return relay(result, returned_headers(result, dialect), exchange(), dialect, WATCHER)
 
 
 def body_of(response: Response) -> bytes:
@@ -46,9 +55,9 @@ def headers_of(response: Response, name: str) -> list[str]:
     return [value for known, value in response.headers if known == name]
 
 
-def refused(dialect: Any, answer: Answer) -> GatewayError:
+def refused(dialect: Any, fake_response: FakeResponse) -> GatewayError:
     with pytest.raises(GatewayError) as caught:
-        answered(dialect, answer)
+        answered(dialect, fake_response)
     return caught.value
 
 
@@ -57,24 +66,26 @@ def refused(dialect: Any, answer: Answer) -> GatewayError:
 
 @EVERY
 def test_what_came_whole_is_passed_on_whole(dialect: Any) -> None:
-    response = answered(dialect, Answer(200, JSON, [b'{"a":1}'], length=7, ends=True))
+    response = answered(dialect, FakeResponse(200, JSON, [b'{"a":1}'], length=7, ends=True))
     assert response.body == b'{"a":1}'
 
 
 def test_of_an_answer_to_head_the_length_is_the_upstreams() -> None:
-    given: Any = Answer(200, JSON, [b""], length=7, ends=True)
+    given: Any = FakeResponse(200, JSON, [b""], length=7, ends=True)
     asked = exchange(method="HEAD")
-    tried = AttemptResult(target(Client()), answer=given, opening=open_answer(given, PLAIN))
+    result = AttemptResult(
+        target(Client()), response=given, content=read_first_content(given, PLAIN)
+    )
     assert headers_of(
-        relay(tried, returned(tried, PLAIN), asked, PLAIN, WATCHER), "content-length"
+        relay(result, returned_headers(result, PLAIN), asked, PLAIN, WATCHER), "content-length"
     ) == ["7"]
 
 
 @EVERY
 @pytest.mark.parametrize("status", [200, 201, 204, 206])
 def test_an_answer_passes_as_it_is(dialect: Any, status: int) -> None:
-    answer = Answer(status, [*JSON, ("etag", "1")], [b'{ "a":', b" 1 }"], length=10)
-    response = answered(dialect, answer)
+    fake_response = FakeResponse(status, [*JSON, ("etag", "1")], [b'{ "a":', b" 1 }"], length=10)
+    response = answered(dialect, fake_response)
     assert (response.status, body_of(response)) == (status, b'{ "a": 1 }')
     assert headers_of(response, "content-type") == ["application/json"]
     assert headers_of(response, "content-length") == ["10"]
@@ -82,12 +93,12 @@ def test_an_answer_passes_as_it_is(dialect: Any, status: int) -> None:
 
 
 def test_pieces_pass_as_they_arrive() -> None:
-    answer = Answer(200, [("content-type", "audio/mpeg")], [b"\xff\x00", b"\x01"])
-    response = answered(OPENAI, answer)
+    fake_response = FakeResponse(200, [("content-type", "audio/mpeg")], [b"\xff\x00", b"\x01"])
+    response = answered(OPENAI, fake_response)
     assert not isinstance(response.body, bytes)
     pieces = iter(response.body)
     assert next(pieces) == b"\xff\x00"
-    assert answer.pieces == [b"\x01"]
+    assert fake_response.pieces == [b"\x01"]
     assert list(pieces) == [b"\x01"]
     assert headers_of(response, "content-length") == []
 
@@ -96,12 +107,12 @@ def test_pieces_pass_as_they_arrive() -> None:
     "name", ["connection", "transfer-encoding", "keep-alive", "server", "date", "set-cookie"]
 )
 def test_headers_of_one_hop_or_of_the_vendor_stay_here(name: str) -> None:
-    response = answered(OPENAI, Answer(200, [*JSON, (name, "x")]))
+    response = answered(OPENAI, FakeResponse(200, [*JSON, (name, "x")]))
     assert headers_of(response, name) == []
 
 
 def test_the_upstreams_request_id_passes_under_another_name() -> None:
-    response = answered(OPENAI, Answer(200, [*JSON, ("x-request-id", "theirs")]))
+    response = answered(OPENAI, FakeResponse(200, [*JSON, ("x-request-id", "theirs")]))
     assert headers_of(response, "x-request-id") == []
     assert headers_of(response, "x-upstream-request-id") == ["theirs"]
 
@@ -114,7 +125,9 @@ def test_the_upstreams_request_id_passes_under_another_name() -> None:
 def test_an_error_of_the_dialect_passes_as_it_is(name: str, status: int) -> None:
     body = json.dumps(ERRORS[name], indent=1).encode()
     more = [("retry-after", "7"), ("x-should-retry", "false")]
-    response = answered(dialects.get(name), Answer(status, [*JSON, *more], [body[:5], body[5:]]))
+    response = answered(
+        dialects.get(name), FakeResponse(status, [*JSON, *more], [body[:5], body[5:]])
+    )
     assert (response.status, response.body) == (status, body)
     assert headers_of(response, "content-length") == [str(len(body))]
     assert headers_of(response, "retry-after") == ["7"]
@@ -123,7 +136,7 @@ def test_an_error_of_the_dialect_passes_as_it_is(name: str, status: int) -> None
 
 def test_an_error_in_a_streamed_array_is_one_of_gemini() -> None:
     body = json.dumps([ERRORS["gemini"]]).encode()
-    assert answered(GEMINI, Answer(400, JSON, [body])).body == body
+    assert answered(GEMINI, FakeResponse(400, JSON, [body])).body == body
 
 
 @MODELS
@@ -145,7 +158,7 @@ def test_an_error_in_a_streamed_array_is_one_of_gemini() -> None:
 def test_another_error_becomes_one_of_the_dialect(
     dialect: Any, content_type: str, body: bytes
 ) -> None:
-    response = answered(dialect, Answer(502, [("content-type", content_type)], [body]))
+    response = answered(dialect, FakeResponse(502, [("content-type", content_type)], [body]))
     assert response.status == 502
     assert headers_of(response, "content-type") == ["application/json"]
     assert isinstance(response.body, bytes)
@@ -162,14 +175,14 @@ def test_another_error_becomes_one_of_the_dialect(
     [{"message": "too slow."}, {"detail": "too slow"}, {"error": "too slow"}],
 )
 def test_the_words_of_another_error_are_kept(dialect: Any, document: Any) -> None:
-    response = answered(dialect, Answer(503, JSON, [json.dumps(document).encode()]))
+    response = answered(dialect, FakeResponse(503, JSON, [json.dumps(document).encode()]))
     said = json.loads(body_of(response))["error"]["message"]
     assert said == "The upstream answered 503: too slow."
 
 
 def test_the_words_of_another_error_are_cut() -> None:
     body = json.dumps({"message": "x" * 10_000}).encode()
-    assert len(body_of(answered(OPENAI, Answer(500, JSON, [body])))) < 1000
+    assert len(body_of(answered(OPENAI, FakeResponse(500, JSON, [body])))) < 1000
 
 
 @MODELS
@@ -181,7 +194,7 @@ def test_what_belonged_to_another_body_is_not_said_of_ours(dialect: Any) -> None
         ("content-length", "5"),
         ("retry-after", "3"),
     ]
-    response = answered(dialect, Answer(503, headers, [b"\x1f\x8b"], length=5))
+    response = answered(dialect, FakeResponse(503, headers, [b"\x1f\x8b"], length=5))
     assert headers_of(response, "content-encoding") == []
     assert headers_of(response, "content-disposition") == []
     assert len(headers_of(response, "content-length")) == 1
@@ -190,26 +203,26 @@ def test_what_belonged_to_another_body_is_not_said_of_ours(dialect: Any) -> None
 
 def test_what_describes_another_body_is_not_said_of_ours() -> None:
     headers = [("content-type", "text/html"), ("etag", '"x"'), ("content-language", "de")]
-    response = answered(OPENAI, Answer(503, headers, [b"<html>"]))
+    response = answered(OPENAI, FakeResponse(503, headers, [b"<html>"]))
     assert headers_of(response, "etag") == []
     assert headers_of(response, "content-language") == []
 
 
 def test_a_huge_error_is_not_read_to_its_end() -> None:
-    answer = Answer(500, JSON, [b"x" * 60_000] * 100)
-    assert json.loads(body_of(answered(OPENAI, answer)))["error"]["message"]
-    assert len(answer.pieces) > 90
+    fake_response = FakeResponse(500, JSON, [b"x" * 60_000] * 100)
+    assert json.loads(body_of(answered(OPENAI, fake_response)))["error"]["message"]
+    assert len(fake_response.pieces) > 90
 
 
 def test_an_error_that_breaks_off_is_an_error_all_the_same() -> None:
     broken = failure(failures.Truncated, answered=True)
-    response = answered(OPENAI, Answer(500, JSON, [b'{"error"', broken]))
+    response = answered(OPENAI, FakeResponse(500, JSON, [b'{"error"', broken]))
     assert response.status == 500
     assert OPENAI.is_error(json.loads(body_of(response)))
 
 
 def test_a_plain_api_keeps_its_own_errors() -> None:
-    response = answered(PLAIN, Answer(422, JSON, [b'{"title": "Bad"}']))
+    response = answered(PLAIN, FakeResponse(422, JSON, [b'{"title": "Bad"}']))
     assert (response.status, body_of(response)) == (422, b'{"title": "Bad"}')
 
 
@@ -219,7 +232,7 @@ def test_a_plain_api_keeps_its_own_errors() -> None:
 @MODELS
 @pytest.mark.parametrize("status", [300, 301, 302, 303, 307, 308])
 def test_a_redirect_is_never_followed(dialect: Any, status: int) -> None:
-    error = refused(dialect, Answer(status, [("location", "http://169.254.169.254/")], []))
+    error = refused(dialect, FakeResponse(status, [("location", "http://169.254.169.254/")], []))
     assert (error.status, error.code) == (502, "upstream_error")
     assert "169.254" not in error.message
     assert ("x-should-retry", "false") in error.headers
@@ -227,7 +240,7 @@ def test_a_redirect_is_never_followed(dialect: Any, status: int) -> None:
 
 @pytest.mark.parametrize("status", [301, 304, 401, 403])
 def test_a_plain_api_keeps_these_for_its_callers(status: int) -> None:
-    assert answered(PLAIN, Answer(status, [("location", "/x")], [b""])).status == status
+    assert answered(PLAIN, FakeResponse(status, [("location", "/x")], [b""])).status == status
 
 
 # Streams.
@@ -236,7 +249,7 @@ def test_a_plain_api_keeps_these_for_its_callers(status: int) -> None:
 @MODELS
 def test_a_stream_passes_event_by_event(dialect: Any) -> None:
     events = [b"data: 1\n\n", b'data: {"a":2}\n\n', b'data: {"a":3}\n\n']
-    response = answered(dialect, Answer(200, EVENTS, events))
+    response = answered(dialect, FakeResponse(200, EVENTS, events))
     assert list(response.body) == events
     assert headers_of(response, "cache-control") == ["no-cache"]
     assert headers_of(response, "x-accel-buffering") == ["no"]
@@ -244,30 +257,30 @@ def test_a_stream_passes_event_by_event(dialect: Any) -> None:
 
 
 def test_an_event_in_pieces_is_passed_when_it_is_whole() -> None:
-    answer = Answer(200, EVENTS, [b"data: {", b'"a":1}', b"\n\ndata: 2\n", b"\n"])
-    assert list(answered(OPENAI, answer).body) == [b'data: {"a":1}\n\n', b"data: 2\n\n"]
+    fake_response = FakeResponse(200, EVENTS, [b"data: {", b'"a":1}', b"\n\ndata: 2\n", b"\n"])
+    assert list(answered(OPENAI, fake_response).body) == [b'data: {"a":1}\n\n', b"data: 2\n\n"]
 
 
 def test_what_a_stream_still_held_at_its_end_is_passed() -> None:
-    assert list(answered(OPENAI, Answer(200, EVENTS, [b"data: 1"])).body) == [b"data: 1\n\n"]
+    assert list(answered(OPENAI, FakeResponse(200, EVENTS, [b"data: 1"])).body) == [b"data: 1\n\n"]
 
 
 @pytest.mark.parametrize(
     "content_type", ["text/event-stream; charset=utf-8", "Text/Event-Stream", "text/event-stream;"]
 )
 def test_a_stream_is_known_by_its_media_type(content_type: str) -> None:
-    answer = Answer(200, [("content-type", content_type)], [b"id: 1\ndata: 1\n\n"])
-    assert list(answered(OPENAI, answer).body) == [b"data: 1\n\n"]
+    fake_response = FakeResponse(200, [("content-type", content_type)], [b"id: 1\ndata: 1\n\n"])
+    assert list(answered(OPENAI, fake_response).body) == [b"data: 1\n\n"]
 
 
 def test_a_compressed_stream_is_not_looked_into() -> None:
     headers = [*EVENTS, ("content-encoding", "gzip")]
-    assert list(answered(OPENAI, Answer(200, headers, [b"\x1f\x8b"])).body) == [b"\x1f\x8b"]
+    assert list(answered(OPENAI, FakeResponse(200, headers, [b"\x1f\x8b"])).body) == [b"\x1f\x8b"]
 
 
 def test_our_own_cache_rule_replaces_that_of_the_upstream() -> None:
     headers = [*EVENTS, ("cache-control", "max-age=60"), ("x-accel-buffering", "yes")]
-    response = answered(OPENAI, Answer(200, headers, [b"data: 1\n\n"]))
+    response = answered(OPENAI, FakeResponse(200, headers, [b"data: 1\n\n"]))
     assert headers_of(response, "cache-control") == ["no-cache"]
     assert headers_of(response, "x-accel-buffering") == ["no"]
 
@@ -275,9 +288,9 @@ def test_our_own_cache_rule_replaces_that_of_the_upstream() -> None:
 # Where the sender offers a way, events take it.
 
 
-def passing(answer: Answer, takes: int = 1_000_000) -> tuple[list[bytes], Response]:
+def passing(fake_response: FakeResponse, takes: int = 1_000_000) -> tuple[list[bytes], Response]:
     """A stream whose caller takes at most so many events at once, and what those were."""
-    response, taken = answered(OPENAI, answer), list[bytes]()
+    response, taken = answered(OPENAI, fake_response), list[bytes]()
 
     def try_send(data: bytes) -> bool:
         taken.append(data)
@@ -289,15 +302,17 @@ def passing(answer: Answer, takes: int = 1_000_000) -> tuple[list[bytes], Respon
 
 
 def test_events_are_passed_on_and_only_the_first_and_the_last_are_given() -> None:
-    answer = Answer(200, EVENTS, [b"data: 1\n\n", b"data: {", b"}\n\n", b"data: 3\n\n"])
-    taken, response = passing(answer)
+    fake_response = FakeResponse(
+        200, EVENTS, [b"data: 1\n\n", b"data: {", b"}\n\n", b"data: 3\n\n"]
+    )
+    taken, response = passing(fake_response)
     assert list(response.body) == [b"data: 1\n\n", b"data: 3\n\n"]
     assert taken == [b"data: {}\n\n"]
 
 
 def test_a_caller_who_does_not_take_all_is_waited_for_by_who_sends() -> None:
     events = [b"data: %d\n\n" % number for number in range(6)]
-    taken, response = passing(Answer(200, EVENTS, events), takes=2)
+    taken, response = passing(FakeResponse(200, EVENTS, events), takes=2)
     assert list(response.body) == [events[0], b"", b"", events[5]]
     assert taken == events[1:5]
 
@@ -306,7 +321,7 @@ def test_an_event_too_large_breaks_the_stream_also_where_it_is_passed_on(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("engine.relay.sse.MAX_EVENT", 1000)
-    taken, response = passing(Answer(200, EVENTS, [b"data: 1\n\n"] + [b"x" * 400] * 10))
+    taken, response = passing(FakeResponse(200, EVENTS, [b"data: 1\n\n"] + [b"x" * 400] * 10))
     assert b"upstream_error" in until_cut(response)[1]
     assert not taken
 
@@ -341,8 +356,8 @@ def test_a_stream_that_breaks_ends_with_the_dialects_error_and_a_cut(
     dialect: Any, kind: Any, code: str
 ) -> None:
     broken = failure(kind, sent=True, answered=True)
-    answer = Answer(200, EVENTS, [b"data: 1\n\n", b"data: {half", broken])
-    first, last = until_cut(answered(dialect, answer))
+    fake_response = FakeResponse(200, EVENTS, [b"data: 1\n\n", b"data: {half", broken])
+    first, last = until_cut(answered(dialect, fake_response))
     assert first == b"data: 1\n\n"
     assert last.startswith(b"event: error\ndata: " if dialect is ANTHROPIC else b"data: ")
     assert last.endswith(b"\n\n")
@@ -353,31 +368,33 @@ def test_a_stream_that_breaks_ends_with_the_dialects_error_and_a_cut(
 
 def test_an_event_without_an_end_breaks_the_stream(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("engine.relay.sse.MAX_EVENT", 1000)
-    answer = Answer(200, EVENTS, [b"data: 1\n\n"] + [b"x" * 400] * 10)
-    first, last = until_cut(answered(OPENAI, answer))
+    fake_response = FakeResponse(200, EVENTS, [b"data: 1\n\n"] + [b"x" * 400] * 10)
+    first, last = until_cut(answered(OPENAI, fake_response))
     assert first == b"data: 1\n\n"
     assert b"upstream_error" in last
-    assert len(answer.pieces) > 5
+    assert len(fake_response.pieces) > 5
 
 
 @EVERY
 def test_a_body_that_breaks_is_cut_with_nothing_added(dialect: Any) -> None:
     broken = failure(failures.Truncated, answered=True)
-    answer = Answer(200, JSON, [b'{"a":', broken], length=100)
-    assert until_cut(answered(dialect, answer)) == [b'{"a":']
+    fake_response = FakeResponse(200, JSON, [b'{"a":', broken], length=100)
+    assert until_cut(answered(dialect, fake_response)) == [b'{"a":']
 
 
 def test_a_plain_api_keeps_its_streams_as_they_are() -> None:
     pieces = [b"retry: 5\n\nid: 7\nda", b"ta: [DONE]\n\ndata:\n\n"]
     headers = [*EVENTS, ("cache-control", "private")]
-    response = answered(PLAIN, Answer(200, headers, pieces))
+    response = answered(PLAIN, FakeResponse(200, headers, pieces))
     assert list(response.body) == pieces
     assert headers_of(response, "cache-control") == ["private"]
 
 
 def test_a_plain_stream_that_breaks_is_cut_with_nothing_added() -> None:
-    answer = Answer(200, EVENTS, [b"data: 1\n\n", failure(failures.Truncated, answered=True)])
-    assert until_cut(answered(PLAIN, answer)) == [b"data: 1\n\n"]
+    fake_response = FakeResponse(
+        200, EVENTS, [b"data: 1\n\n", failure(failures.Truncated, answered=True)]
+    )
+    assert until_cut(answered(PLAIN, fake_response)) == [b"data: 1\n\n"]
 
 
 # Signs of life in a stream that is silent.
@@ -389,9 +406,11 @@ FIRST, SECOND = b"data: 1\n\n", b"data: 2\n\n"
 
 def beating(dialect: Any, *pieces: Any, beat: float | None = 10.0, idle: float = 60.0) -> Response:
     made = target(Client(), heartbeat=beat, timeouts=Timeouts(idle=idle))
-    answer: Any = Answer(200, EVENTS, pieces)
-    tried = AttemptResult(made, answer=answer, opening=open_answer(answer, dialect))
-    return relay(tried, returned(tried, dialect), exchange(), dialect, WATCHER)
+    fake_response: Any = FakeResponse(200, EVENTS, pieces)
+    result = AttemptResult(
+        made, response=fake_response, content=read_first_content(fake_response, dialect)
+    )
+    return relay(result, returned_headers(result, dialect), exchange(), dialect, WATCHER)
 
 
 @pytest.mark.parametrize(
@@ -426,17 +445,17 @@ def test_signs_of_life_do_not_outlast_the_idle_timeout() -> None:
 
 
 def test_a_heartbeat_longer_than_the_idle_timeout_does_not_lengthen_it() -> None:
-    answer: Any = Answer(200, EVENTS, [FIRST, 1000.0])
-    tried = AttemptResult(
+    fake_response: Any = FakeResponse(200, EVENTS, [FIRST, 1000.0])
+    result = AttemptResult(
         target(Client(), heartbeat=50.0, timeouts=Timeouts(idle=20.0)),
-        answer=answer,
-        opening=open_answer(answer, OPENAI),
+        response=fake_response,
+        content=read_first_content(fake_response, OPENAI),
     )
-    until_cut(relay(tried, returned(tried, OPENAI), exchange(), OPENAI, WATCHER))
-    assert answer.pieces == [980.0]
+    until_cut(relay(result, returned_headers(result, OPENAI), exchange(), OPENAI, WATCHER))
+    assert fake_response.pieces == [980.0]
 
 
-class Waiting(Answer):
+class Waiting(FakeResponse):
     """An upstream whose answer is not over when the worker ends."""
 
     def read(self, passing: Any = None) -> bytes:
@@ -453,9 +472,11 @@ def test_a_stream_that_outlives_its_worker_gets_an_error_event_and_a_cut(dialect
         "gemini": b'data: {"candidates":[{"content":{"parts":[{"text":"w"}]}}]}\n\n',
     }
     given: Any = Waiting(200, EVENTS, [content[dialect.name]])
-    tried = AttemptResult(target(Client()), answer=given, opening=open_answer(given, dialect))
+    result = AttemptResult(
+        target(Client()), response=given, content=read_first_content(given, dialect)
+    )
     one = exchange()
-    *_, last = until_cut(relay(tried, returned(tried, dialect), one, dialect, WATCHER))
+    *_, last = until_cut(relay(result, returned_headers(result, dialect), one, dialect, WATCHER))
     assert dialect.error_event(b"|").partition(b"|")[0] in last
     assert b"is restarting" in last
     assert one.record.outcome == "shutdown"
@@ -463,9 +484,13 @@ def test_a_stream_that_outlives_its_worker_gets_an_error_event_and_a_cut(dialect
 
 def test_bytes_that_outlive_their_worker_are_cut() -> None:
     given: Any = Waiting(200, [("content-type", "audio/mpeg")], [b"one"])
-    tried = AttemptResult(target(Client()), answer=given, opening=open_answer(given, OPENAI))
+    result = AttemptResult(
+        target(Client()), response=given, content=read_first_content(given, OPENAI)
+    )
     one = exchange()
-    assert until_cut(relay(tried, returned(tried, OPENAI), one, OPENAI, WATCHER)) == [b"one"]
+    assert until_cut(relay(result, returned_headers(result, OPENAI), one, OPENAI, WATCHER)) == [
+        b"one"
+    ]
     assert one.record.outcome == "shutdown"
 
 
@@ -500,7 +525,7 @@ FOREIGN = {
 
 def streamed(dialect: Any, *pieces: bytes) -> tuple[bytes, bool]:
     """What reaches the caller of a stream, and whether it was cut."""
-    response = answered(dialect, Answer(200, EVENTS, pieces))
+    response = answered(dialect, FakeResponse(200, EVENTS, pieces))
     got = []
     try:
         for piece in response.body:  # type: ignore[union-attr]

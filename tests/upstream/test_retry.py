@@ -21,7 +21,7 @@ CLASSES = {401: "credential", 402: "credential", 403: "credential", 408: "408", 
 
 @pytest.mark.parametrize("status", EVERY_STATUS)
 def test_a_status_has_a_class_or_is_the_callers_to_see(status: int) -> None:
-    assert retry.of_status(status) == CLASSES.get(status, "")
+    assert retry.status_class(status) == CLASSES.get(status, "")
 
 
 KINDS = failures.UpstreamFailure.__subclasses__()
@@ -32,7 +32,7 @@ BEFORE = {"connect": "connect", "connect_timeout": "connect", "reset": "reset"}
 def test_a_failure_before_an_answer_is_asked_again_unless_it_may_still_be_at_work(
     kind: type[failures.UpstreamFailure],
 ) -> None:
-    assert retry.of_failure(kind.kind) == BEFORE.get(kind.kind, "")
+    assert retry.failure_class(kind.kind) == BEFORE.get(kind.kind, "")
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.kind)
@@ -40,11 +40,11 @@ def test_a_stream_that_breaks_before_content_is_asked_again_but_not_a_slow_one(
     kind: type[failures.UpstreamFailure],
 ) -> None:
     expected = BEFORE | {"truncated": "reset", "protocol": "reset"}
-    assert retry.of_failure(kind.kind, stream=True) == expected.get(kind.kind, "")
+    assert retry.failure_class(kind.kind, stream=True) == expected.get(kind.kind, "")
 
 
 @pytest.mark.parametrize(
-    ("failure", "counts"),
+    ("failure", "counts_against_target"),
     [
         ("connect", True),
         ("reset", True),
@@ -57,20 +57,22 @@ def test_a_stream_that_breaks_before_content_is_asked_again_but_not_a_slow_one(
         ("", False),
     ],
 )
-def test_what_counts_against_a_target_is_its_own_fault(failure: str, counts: bool) -> None:
-    assert retry.counts(failure) is counts
+def test_what_counts_against_a_target_is_its_own_fault(
+    failure: str, counts_against_target: bool
+) -> None:
+    assert retry.counts_against_target(failure) is counts_against_target
 
 
 @pytest.mark.parametrize("failure", retry.CLASSES)
 def test_a_class_is_asked_again_only_when_it_is_named(failure: str) -> None:
-    assert retry.retries(failure, {failure})
-    assert not retry.retries(failure, set(retry.CLASSES) - {failure})
+    assert retry.may_retry(failure, {failure})
+    assert not retry.may_retry(failure, set(retry.CLASSES) - {failure})
 
 
 def test_a_refused_credential_is_always_asked_again_and_what_is_fatal_never() -> None:
-    assert retry.retries("credential", ())
-    assert not retry.retries("fatal", retry.CLASSES)
-    assert not retry.retries("", retry.CLASSES)
+    assert retry.may_retry("credential", ())
+    assert not retry.may_retry("fatal", retry.CLASSES)
+    assert not retry.may_retry("", retry.CLASSES)
 
 
 # How long to wait.
@@ -124,7 +126,7 @@ NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
     ],
 )
 def test_a_wait_is_asked_for_as(ms: str | None, seconds: str | None, wait: float | None) -> None:
-    assert retry.asked_wait(ms, seconds, NOW.timestamp()) == wait
+    assert retry.retry_delay(ms, seconds, NOW.timestamp()) == wait
 
 
 def test_a_date_without_a_zone_is_in_utc_wherever_the_gateway_stands(
@@ -133,7 +135,7 @@ def test_a_date_without_a_zone_is_in_utc_wherever_the_gateway_stands(
     monkeypatch.setenv("TZ", "Asia/Tokyo")
     time.tzset()
     try:
-        wait = retry.asked_wait(None, "Sat Nov 21 12:00:07 2026", NOW.timestamp())
+        wait = retry.retry_delay(None, "Sat Nov 21 12:00:07 2026", NOW.timestamp())
     finally:
         monkeypatch.undo()
         time.tzset()
@@ -144,7 +146,7 @@ def test_a_date_without_a_zone_is_in_utc_wherever_the_gateway_stands(
 def test_a_date_is_the_seconds_until_then(ahead: int) -> None:
     moment = NOW + timedelta(seconds=ahead)
     said = format_datetime(moment, usegmt=True)
-    assert retry.asked_wait(None, said, NOW.timestamp()) == ahead
+    assert retry.retry_delay(None, said, NOW.timestamp()) == ahead
 
 
 @given(
@@ -167,7 +169,7 @@ def test_a_date_is_the_seconds_until_then(ahead: int) -> None:
     ),
 )
 def test_no_words_of_an_upstream_break_it(ms: str | None, seconds: str) -> None:
-    wait = retry.asked_wait(ms, seconds, NOW.timestamp())
+    wait = retry.retry_delay(ms, seconds, NOW.timestamp())
     assert wait is None or 0 <= wait < float("inf")
 
 
@@ -178,23 +180,23 @@ def test_no_words_of_an_upstream_break_it(ms: str | None, seconds: str) -> None:
 def test_retries_are_never_more_than_their_share_and_the_spare(
     steps: list[bool], share: float, spare: int
 ) -> None:
-    budget, requests, retries = retry.Budget(share, spare), 0, 0
+    budget, requests, may_retry = retry.Budget(share, spare), 0, 0
     for asks_again in steps:
         if asks_again:
-            retries += budget.take()
+            may_retry += budget.take()
         else:
             budget.request()
             requests += 1
-        assert retries <= requests * share + spare + 1e-6
+        assert may_retry <= requests * share + spare + 1e-6
 
 
 def test_in_an_outage_a_fifth_of_the_requests_is_asked_again() -> None:
     budget = retry.Budget(0.2)
-    retries = 0
+    may_retry = 0
     for _ in range(1000):
         budget.request()
-        retries += budget.take()
-    assert 200 <= retries <= 210
+        may_retry += budget.take()
+    assert 200 <= may_retry <= 210
 
 
 def test_what_was_saved_in_good_times_is_no_more_than_the_spare() -> None:

@@ -14,7 +14,7 @@ from engine.exchange.exchange import Response
 from engine.upstream.forward import Forward
 from engine.values.errors import GatewayError
 from tests.support.documents import exchange
-from tests.support.upstreams import EVENTS, JSON, SERVICES, WATCHER, Answer, Client, target
+from tests.support.upstreams import EVENTS, JSON, SERVICES, WATCHER, Client, FakeResponse, target
 
 TWICE = Retry(attempts=1)
 BEGINNINGS = {
@@ -73,18 +73,18 @@ WITHOUT_STREAM = "without a stream"
 FORMS = ["first event", "after the beginning", "bare JSON", "JSON in place of a stream"]
 
 
-def answered(dialect: str, form: str, status: int, document: Any) -> Answer:
+def answered(dialect: str, form: str, status: int, document: Any) -> FakeResponse:
     """The error in one of the forms in which upstreams send it."""
     data = json.dumps(document).encode()
     name = b"event: error\n" if dialect == "anthropic" else b""
     more = [("retry-after", "7")]
     if form == WITHOUT_STREAM:
-        return Answer(status, [*JSON, *more], [data])
+        return FakeResponse(status, [*JSON, *more], [data])
     if form == "JSON in place of a stream":
-        return Answer(200, [*JSON, *more], [data[:9], data[9:]])
+        return FakeResponse(200, [*JSON, *more], [data[:9], data[9:]])
     event = data if form == "bare JSON" else name + b"data: " + data + b"\n\n"
     beginning = b"" if form == "first event" else BEGINNINGS[dialect]
-    return Answer(200, [*EVENTS, *more], [beginning + event])
+    return FakeResponse(200, [*EVENTS, *more], [beginning + event])
 
 
 def ask(dialect: str, *clients: Client, **more: Any) -> tuple[Response | GatewayError, list[Any]]:
@@ -122,9 +122,9 @@ def seen(response: Response | GatewayError) -> tuple[Any, ...]:
 def test_an_error_is_the_same_in_a_stream_and_without_one(
     dialect: str, status: int, document: Any, elsewhere: bool, form: str
 ) -> None:
-    alone, _ = ask(dialect, Client(answered(dialect, WITHOUT_STREAM, status, document)))
+    without_traceback, _ = ask(dialect, Client(answered(dialect, WITHOUT_STREAM, status, document)))
     streamed, _ = ask(dialect, Client(answered(dialect, form, status, document)))
-    assert seen(streamed) == seen(alone)
+    assert seen(streamed) == seen(without_traceback)
     if status not in (401, 402, 403):
         assert seen(streamed)[:3] == (status, document["error"], "7")
 
@@ -192,7 +192,7 @@ def test_a_failed_response_keeps_its_object(code: str, status: int, kind: str) -
     failed = {"type": "response.failed", "sequence_number": 2, "response": inner}
     created = b'event: response.created\ndata: {"type":"response.created","response":{}}\n\n'
     event = b"event: response.failed\ndata: " + json.dumps(failed).encode() + b"\n\n"
-    response, _ = ask("openai", Client(Answer(200, EVENTS, [created, event])))
+    response, _ = ask("openai", Client(FakeResponse(200, EVENTS, [created, event])))
     assert not isinstance(response, GatewayError)
     assert isinstance(response.body, bytes)
     body = json.loads(response.body)
@@ -205,7 +205,7 @@ def test_a_failed_response_keeps_its_object(code: str, status: int, kind: str) -
 def test_the_error_event_of_responses_has_its_members_at_the_top(code: str, status: int) -> None:
     said = {"type": "error", "code": code, "message": "no", "param": None, "sequence_number": 1}
     event = b"event: error\ndata: " + json.dumps(said).encode() + b"\n\n"
-    response, _ = ask("openai", Client(Answer(200, EVENTS, [event])))
+    response, _ = ask("openai", Client(FakeResponse(200, EVENTS, [event])))
     assert seen(response)[0] == status
     assert (seen(response)[1]["code"], seen(response)[1]["message"]) == (code, "no")
 
@@ -219,7 +219,7 @@ def test_the_error_event_of_responses_has_its_members_at_the_top(code: str, stat
     ],
 )
 def test_an_array_that_begins_with_an_error_is_one(pieces: Sequence[bytes]) -> None:
-    response, _ = ask("gemini", Client(Answer(200, JSON, pieces)))
+    response, _ = ask("gemini", Client(FakeResponse(200, JSON, pieces)))
     assert seen(response)[0] == 429
     assert seen(response)[1]["code"] == 429
 
@@ -235,6 +235,6 @@ def test_an_array_that_begins_with_an_error_is_one(pieces: Sequence[bytes]) -> N
 )
 @pytest.mark.parametrize("dialect", ["openai", "anthropic", "gemini"])
 def test_an_answer_that_is_no_error_passes_as_it_is(dialect: str, body: bytes) -> None:
-    response, _ = ask(dialect, Client(Answer(200, JSON, [body], ends=True)))
+    response, _ = ask(dialect, Client(FakeResponse(200, JSON, [body], ends=True)))
     assert not isinstance(response, GatewayError)
     assert (response.status, response.body) == (200, body)

@@ -57,7 +57,7 @@ class Setting:
         self.sessions = Sessions()
 
         def forward(exchange: Exchange) -> Response:
-            exchange.upgrade.answer = Switched(self.sock, leftover)
+            exchange.upgrade.response = Switched(self.sock, leftover)
             return Response(101, [("x-hint", "yes")])
 
         self.handler = converse(forward, OPENAI, limits or SessionLimits(), self.sessions)

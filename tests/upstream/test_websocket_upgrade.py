@@ -8,7 +8,7 @@ from engine.relay.websocket.handshake import UpgradeRequest
 from engine.upstream.client.failures import ProtocolFailure
 from engine.upstream.websocket_upgrade import Upgrade
 from tests.support.frames import KEY, accept
-from tests.support.upstreams import Answer
+from tests.support.upstreams import FakeResponse
 
 PASSING = ("realtime", "beta.*")
 
@@ -17,14 +17,14 @@ def upgrade(*protocols, passing=PASSING, compression=False):
     return Upgrade(UpgradeRequest(KEY, protocols, ""), passing, compression)
 
 
-def answer(made, *more, status=101, without=""):
+def fake_response(made, *more, status=101, without=""):
     key = dict(made.headers)["sec-websocket-key"]
     headers = [
         ("upgrade", "websocket"),
         ("connection", "upgrade"),
         ("sec-websocket-accept", accept(key)),
     ]
-    return Answer(status, [pair for pair in headers if pair[0] != without] + list(more))
+    return FakeResponse(status, [pair for pair in headers if pair[0] != without] + list(more))
 
 
 def test_the_request_has_a_key_of_its_own():
@@ -53,8 +53,8 @@ def test_subprotocols_that_pass_are_offered_in_order():
 def test_the_subprotocol_for_the_caller(offered, chosen, answered):
     made = upgrade(*offered)
     more = [("sec-websocket-protocol", chosen)] if chosen else []
-    made.check(given := answer(made, *more))
-    assert (made.answered, made.answer) == (answered, given)
+    made.check(given := fake_response(made, *more))
+    assert (made.answered, made.response) == (answered, given)
 
 
 @pytest.mark.parametrize(
@@ -73,19 +73,19 @@ def test_the_subprotocol_for_the_caller(offered, chosen, answered):
 def test_an_answer_that_is_no_websocket(more, status, without):
     made = upgrade("org.1", "realtime")
     with pytest.raises(ProtocolFailure) as raised:
-        made.check(answer(made, *more, status=status, without=without))
-    assert (raised.value.answered, made.answer) == (True, None)
+        made.check(fake_response(made, *more, status=status, without=without))
+    assert (raised.value.answered, made.response) == (True, None)
 
 
 def test_another_accept_is_refused():
     made = upgrade()
     with pytest.raises(ProtocolFailure, match="Accept"):
-        made.check(answer(upgrade()))
+        made.check(fake_response(upgrade()))
 
 
 def test_compression_is_offered_where_the_route_says_so():
     made = upgrade(compression=True)
     assert "permessage-deflate" in dict(made.headers)["sec-websocket-extensions"]
     taken = "permessage-deflate; server_max_window_bits=12; client_max_window_bits=12"
-    made.check(answer(made, ("sec-websocket-extensions", taken)))
+    made.check(fake_response(made, ("sec-websocket-extensions", taken)))
     assert len(made.extensions) == 1

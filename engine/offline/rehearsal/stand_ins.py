@@ -16,7 +16,7 @@ from engine.upstream.client.failures import (
     UpstreamFailure,
 )
 from engine.upstream.client.http1 import asks_upgrade, request_head
-from engine.upstream.client.response import Answer, Spool
+from engine.upstream.client.response import Spool, UpstreamResponse
 from engine.values.counters import CounterKeys, TakeResult
 
 _FAILURES: dict[str, type[UpstreamFailure]] = {
@@ -26,7 +26,7 @@ _FAILURES: dict[str, type[UpstreamFailure]] = {
 }
 
 
-class Canned(Answer):
+class Canned(UpstreamResponse):
     """An answer that was never sent: a status, and a little JSON."""
 
     def __init__(self, status: int) -> None:
@@ -40,7 +40,7 @@ class Canned(Answer):
         return data
 
     @property
-    def is_whole(self) -> bool:
+    def is_complete(self) -> bool:
         return not self._body
 
     def silent(self, seconds: float) -> bool:
@@ -69,7 +69,7 @@ class Recorder(Client):
         headers: Sequence[tuple[str, str]],
         body: bytes | Spool | None,
         total: float | None = None,
-    ) -> Answer:
+    ) -> UpstreamResponse:
         """Write it down. Raises the UpstreamFailure that was asked for; ValueError as a Client."""
         whole = body if isinstance(body, bytes) else b"".join(body.chunks()) if body else b""
         request_head(method, target, self.host, headers, len(whole), asks_upgrade(headers))

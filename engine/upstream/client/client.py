@@ -1,4 +1,4 @@
-"""Asking one upstream: `Client.send` gives an `Answer`, or raises an UpstreamFailure.
+"""Asking one upstream: `Client.send` gives an `UpstreamResponse`, or raises an UpstreamFailure.
 
 HTTP/1.1 over a pool of kept-alive connections, inside gevent, with four timeouts. What is read is
 what has arrived, and at most 64 KB of it is held, so a slow caller slows its upstream down.
@@ -16,11 +16,11 @@ from engine.upstream.client.connection import Connection
 from engine.upstream.client.deadlines import Deadlines, Timeouts
 from engine.upstream.client.dial import dial, tls_context
 from engine.upstream.client.failures import ConnectTimeout, Reset
-from engine.upstream.client.http1 import AnswerParser, asks_upgrade, request_head
+from engine.upstream.client.http1 import ResponseParser, asks_upgrade, request_head
 from engine.upstream.client.pool import Pool
-from engine.upstream.client.response import Answer, Spool
+from engine.upstream.client.response import Spool, UpstreamResponse
 
-__all__ = ["Answer", "Client", "Spool", "Timeouts"]
+__all__ = ["Client", "Spool", "Timeouts", "UpstreamResponse"]
 
 
 class Client:
@@ -73,7 +73,7 @@ class Client:
         headers: Sequence[tuple[str, str]],
         body: bytes | Spool | None,
         total: float | None = None,
-    ) -> Answer:
+    ) -> UpstreamResponse:
         """Send a request and wait for the head of its answer. `total` shortens that timeout.
 
         `target` begins with a slash. Host, Content-Length and, beside an Upgrade, Connection are
@@ -93,23 +93,27 @@ class Client:
             headers = [*headers, *self._extra]
         upgrade = asks_upgrade(headers)
         head = request_head(method, self._prefix + target, self.host, headers, length, upgrade)
-        patience = Deadlines(self._timeouts, self._clock, total)
+        deadlines = Deadlines(self._timeouts, self._clock, total)
         connection = self._pool.take()
         if connection is not None:
-            answer = Answer(connection, AnswerParser(method, upgrade), self._pool, patience)
+            response = UpstreamResponse(
+                connection, ResponseParser(method, upgrade), self._pool, deadlines
+            )
             try:
-                answer.begin(head, body)
-                return answer
+                response.begin(head, body)
+                return response
             except Reset as failure:
-                if failure.alone().answered:
+                if failure.without_traceback().answered:
                     raise
         # Not from the pool again: its connections may all have died together.
-        answer = Answer(self._dial(patience), AnswerParser(method, upgrade), self._pool, patience)
-        answer.begin(head, body)
-        return answer
+        response = UpstreamResponse(
+            self._dial(deadlines), ResponseParser(method, upgrade), self._pool, deadlines
+        )
+        response.begin(head, body)
+        return response
 
-    def _dial(self, patience: Deadlines) -> Connection:
-        seconds, failure = patience.connect()
+    def _dial(self, deadlines: Deadlines) -> Connection:
+        seconds, failure = deadlines.connect()
         try:
             sock = dial(self._origin, self._proxy, self._context, seconds)
         except ConnectTimeout as timeout:

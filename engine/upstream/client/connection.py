@@ -14,7 +14,7 @@ from gevent.monkey import get_original
 
 from engine.upstream.client.deadline_timer import DeadlineTimer
 from engine.upstream.client.failures import UpstreamFailure
-from engine.upstream.client.http1 import AnswerParser
+from engine.upstream.client.http1 import ResponseParser
 
 PIECE = 64 * 1024
 
@@ -58,7 +58,7 @@ class Connection:
         plain = type(given) is gevent.socket.socket
         self._recv: Callable[[int], bytes] = given._sock.recv if plain else sock.recv
         self._send: Callable[[Any], int] = given._sock.send if plain else sock.send
-        self._alarm = DeadlineTimer()
+        self._timer = DeadlineTimer()
         sock.settimeout(0.0)  # whoever waits, waits here
 
     def readable(self) -> bool:
@@ -67,7 +67,7 @@ class Connection:
         return bool(self._ready(0))
 
     def send(
-        self, pieces: Iterable[bytes | memoryview], parser: AnswerParser, wait: Callable[[], Wait]
+        self, pieces: Iterable[bytes | memoryview], parser: ResponseParser, wait: Callable[[], Wait]
     ) -> bool:
         """Send all pieces; False if the final answer, or the end, came before the last of them.
 
@@ -78,7 +78,7 @@ class Connection:
         for piece in pieces:
             view = memoryview(piece)
             while view:
-                if self.sent and self._heard(parser):
+                if self.sent and self._response_has_begun(parser):
                     return False
                 try:
                     sent = self._send(view)
@@ -93,7 +93,7 @@ class Connection:
                     self._wait_for_either(wait())
         return True
 
-    def _heard(self, parser: AnswerParser) -> bool:
+    def _response_has_begun(self, parser: ResponseParser) -> bool:
         """Take in what has arrived while we send; True once that is the final answer's head."""
         if self.readable():
             try:
@@ -115,13 +115,13 @@ class Connection:
         except TimeoutError:
             raise failure from None
 
-    def receive(self, parser: AnswerParser, wait: Wait) -> None:
+    def receive(self, parser: ResponseParser, wait: Wait) -> None:
         """Feed `parser` what arrives next, at most PIECE bytes, or the end."""
         seconds, failure = wait
         try:
             # Trying for nothing costs more than a wait that is over at once, and others get their
             # turn: so it waits before it tries.
-            self._alarm.wait(self._arrival, seconds)
+            self._timer.wait(self._arrival, seconds)
             try:
                 data = self._recv(PIECE)
             except _NOT_NOW:
@@ -137,12 +137,12 @@ class Connection:
             parser.end()
 
     def stream(
-        self, parser: AnswerParser, wait: Callable[[], Wait], passing: Callable[[bytes], None]
+        self, parser: ResponseParser, wait: Callable[[], Wait], passing: Callable[[bytes], None]
     ) -> None:
         """Like `receive`, but what arrives within a body goes to `passing` from the event loop, one
         after another, and `wait` is asked each time. It is over when the body is, or the
         connection, or when either raises: `passing` anything but OSError."""
-        recv, extend = self._recv, self._alarm.extend
+        recv, extend = self._recv, self._timer.extend
         seconds, failure = wait()
 
         def arrived() -> bool:
@@ -164,7 +164,7 @@ class Connection:
             return True
 
         try:
-            self._alarm.watch(self._arrival, seconds, arrived)
+            self._timer.watch(self._arrival, seconds, arrived)
         except TimeoutError:
             raise failure from None
         except OSError:
@@ -173,7 +173,7 @@ class Connection:
     def _arrived(self) -> bytes:
         """What arrives next, where what has arrived is a TLS record that is not whole."""
         while True:
-            self._alarm.wait(self._arrival, self._alarm.left())
+            self._timer.wait(self._arrival, self._timer.left())
             try:
                 return self._recv(PIECE)
             except _NOT_NOW:
@@ -182,18 +182,18 @@ class Connection:
     def arrives(self, seconds: float) -> bool:
         """Whether bytes, an end or an error arrive within the time."""
         try:
-            self._alarm.wait(self._arrival, seconds)
+            self._timer.wait(self._arrival, seconds)
         except TimeoutError:
             return False
         return True
 
     def detach(self) -> Socket:
         """The socket, blocking and no longer ours."""
-        self._alarm.close()
+        self._timer.close()
         self.socket.settimeout(None)
         return self.socket
 
     def close(self) -> None:
         """Idempotent; a greenlet waiting in `receive` is woken with an error."""
-        self._alarm.close()
+        self._timer.close()
         self.socket.close()

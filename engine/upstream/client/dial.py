@@ -13,7 +13,7 @@ import gevent.ssl
 from engine.upstream.client.address import Origin, Proxy
 from engine.upstream.client.connection import PIECE, Socket
 from engine.upstream.client.failures import ConnectFailed, ConnectTimeout, UpstreamFailure
-from engine.upstream.client.http1 import AnswerParser
+from engine.upstream.client.http1 import ResponseParser
 from engine.values.file_descriptors import complain, is_exhausted, too_many_connections
 
 
@@ -127,7 +127,7 @@ def _tunnel(sock: Any, origin: Origin, proxy: Proxy) -> None:
     if proxy.authorization:
         lines.append(f"Proxy-Authorization: {proxy.authorization}")
     sock.sendall("\r\n".join([*lines, "", ""]).encode("ascii"))
-    parser = AnswerParser("CONNECT")
+    parser = ResponseParser("CONNECT")
     try:
         while not parser.headed:
             data = sock.recv(PIECE)

@@ -25,7 +25,7 @@ class UpstreamFailure(Exception):
         self.message = f"{self.words}: {detail}" if detail else self.words
         super().__init__(self.message)
 
-    def alone(self) -> Self:
+    def without_traceback(self) -> Self:
         """Itself, to be kept: without the frames that it came through. They hold all of the request
         and so whoever keeps it, which only the collector could take apart again."""
         self.__traceback__ = self.__context__ = self.__cause__ = None

@@ -67,7 +67,7 @@ def _line(name: str, value: str) -> str:
     return line
 
 
-class AnswerParser:
+class ResponseParser:
     """Reads one answer to one request: feed it bytes, take body bytes out. `upgrade` says that the
     request asked for another protocol.
 

@@ -8,7 +8,7 @@ from typing import Protocol
 from engine.upstream.client.connection import PIECE, Connection, Socket
 from engine.upstream.client.deadlines import Deadlines
 from engine.upstream.client.failures import Cancelled, FirstByteTimeout, UpstreamFailure
-from engine.upstream.client.http1 import AnswerParser
+from engine.upstream.client.http1 import ResponseParser
 from engine.upstream.client.pool import Pool
 
 
@@ -54,7 +54,7 @@ def _many(head: bytes, body: bytes | Spool) -> Iterator[bytes | memoryview]:
             yield head
 
 
-class Answer:
+class UpstreamResponse:
     """What an upstream answers: `status`, `headers` (names in lower case, in order, repeated ones
     kept), `length` (its Content-Length, or None), and the body by `read`."""
 
@@ -64,26 +64,26 @@ class Answer:
     _sent_whole = False  # else the upstream still waits for the rest of the request
 
     def __init__(
-        self, connection: Connection, parser: AnswerParser, pool: Pool, patience: Deadlines
+        self, connection: Connection, parser: ResponseParser, pool: Pool, deadlines: Deadlines
     ) -> None:
         self.headers: list[tuple[str, str]] = []
         self._connection: Connection | None = connection
         self._parser = parser
         self._pool = pool
-        self._patience = patience
+        self._deadlines = deadlines
 
     def begin(self, head: bytes, body: bytes | Spool | None) -> None:
         """Send the request and wait for the head of its answer; for Client alone, and once."""
         parser = self._parser
         try:
             self._send(head, body)
-            patience = self._patience
-            deadline = patience.now() + patience.timeouts.first_byte
+            deadlines = self._deadlines
+            deadline = deadlines.now() + deadlines.timeouts.first_byte
             while not parser.headed and self._failure is None:
                 # An interim answer is no sign that the final one has begun.
                 self._receive(None if parser.begun else deadline)
         except BaseException:
-            self._let_go()
+            self._release()
             raise
         if not parser.headed and self._failure is not None:
             raise self._failure
@@ -102,7 +102,7 @@ class Answer:
         return None
 
     @property
-    def is_whole(self) -> bool:
+    def is_complete(self) -> bool:
         """Whether the body has come to its end, and all of it was read."""
         return self._parser.done and self._failure is None and not self._parser.body
 
@@ -137,7 +137,7 @@ class Answer:
         if not self._parser.done and self._failure is None:
             self._fail(Cancelled())
         if self._connection is not None:
-            self._let_go()
+            self._release()
 
     def detach(self) -> tuple[Socket, bytes]:
         """After a 101: the socket, now the caller's, and the bytes that came behind the head."""
@@ -152,7 +152,7 @@ class Answer:
             raise Cancelled
         try:
             self._sent_whole = connection.send(
-                pieces(head, body), self._parser, self._patience.first_byte
+                pieces(head, body), self._parser, self._deadlines.first_byte
             )
         except UpstreamFailure as failure:
             self._fail(failure)
@@ -164,16 +164,16 @@ class Answer:
     ) -> None:
         """Take in what arrives next: a first byte before `deadline`, or any within the pause that
         an upstream may make. With `passing`, see `read`."""
-        connection, patience = self._connection, self._patience
+        connection, deadlines = self._connection, self._deadlines
         try:
             if connection is None:
                 raise Cancelled
             if passing is not None:
-                connection.stream(self._parser, patience.idle, passing)
+                connection.stream(self._parser, deadlines.idle, passing)
             elif deadline is None:
-                connection.receive(self._parser, patience.idle())
+                connection.receive(self._parser, deadlines.idle())
             else:
-                connection.receive(self._parser, patience.until(deadline, FirstByteTimeout))
+                connection.receive(self._parser, deadlines.until(deadline, FirstByteTimeout))
         except UpstreamFailure as failure:
             self._fail(failure)
         else:
@@ -183,17 +183,17 @@ class Answer:
     def _settle(self) -> None:
         """Give the connection back with the last byte, not when the caller is done with it."""
         if self._parser.done and self._parser.status != 101:
-            self._let_go()
+            self._release()
 
     def _fail(self, failure: UpstreamFailure) -> None:
         """Keep the first failure, with what is known of the request, and hang up."""
         if self._failure is None:
             failure.sent = self._connection is not None and self._connection.sent > 0
             failure.answered = self._parser.started
-            self._failure = failure.alone()  # perhaps nobody ever asks for it
-        self._let_go()
+            self._failure = failure.without_traceback()  # perhaps nobody ever asks for it
+        self._release()
 
-    def _let_go(self) -> None:
+    def _release(self) -> None:
         connection, self._connection = self._connection, None
         if connection is None:
             return

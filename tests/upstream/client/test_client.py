@@ -13,7 +13,7 @@ import gevent.event
 import gevent.socket
 import pytest
 
-from engine.upstream.client.client import Answer, Client, Timeouts
+from engine.upstream.client.client import Client, Timeouts, UpstreamResponse
 from engine.upstream.client.failures import (
     Cancelled,
     ProtocolFailure,
@@ -51,13 +51,13 @@ def talking(handle: Handler, **options: Any) -> Iterator[tuple[Client, Peer]]:
             client.close()
 
 
-def get(client: Client) -> Answer:
+def get(client: Client) -> UpstreamResponse:
     return client.send("GET", "/", [], None)
 
 
-def whole(answer: Answer) -> bytes:
-    data = b"".join(iter(answer.read, b""))
-    answer.close()
+def whole(response: UpstreamResponse) -> bytes:
+    data = b"".join(iter(response.read, b""))
+    response.close()
     return data
 
 
@@ -85,13 +85,13 @@ class Chunks:
 
 def test_a_request_and_its_answer() -> None:
     with talking(echo) as (client, peer):
-        answer = client.send("POST", "/a?b", [("X-Y", "z")], b"body")
+        response = client.send("POST", "/a?b", [("X-Y", "z")], b"body")
         host = f"127.0.0.1:{peer.port}"
         sent = f"POST /a?b HTTP/1.1\r\nHost: {host}\r\nX-Y: z\r\nContent-Length: 4\r\n\r\nbody"
-        assert (answer.status, answer.length) == (200, len(sent))
-        assert answer.header("Content-Length") == str(len(sent))
-        assert answer.header("nothing") is None
-        assert whole(answer) == sent.encode()
+        assert (response.status, response.length) == (200, len(sent))
+        assert response.header("Content-Length") == str(len(sent))
+        assert response.header("nothing") is None
+        assert whole(response) == sent.encode()
         assert client.host == host
 
 
@@ -165,15 +165,15 @@ def test_it_is_not_given_back_before_the_last_byte() -> None:
 
 
 @pytest.mark.parametrize(
-    "answer",
+    "response",
     [
         OK + b"extra",
         b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok",
         b"HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nok",
     ],
 )
-def test_answers_after_which_a_connection_is_not_used_again(answer: bytes) -> None:
-    with talking(answering(answer)) as (client, peer):
+def test_answers_after_which_a_connection_is_not_used_again(response: bytes) -> None:
+    with talking(answering(response)) as (client, peer):
         assert whole(get(client)) == b"ok"
         assert whole(get(client)) == b"ok"
         assert peer.connections == 2
@@ -181,10 +181,10 @@ def test_answers_after_which_a_connection_is_not_used_again(answer: bytes) -> No
 
 def test_an_answer_not_read_whole_closes_its_connection() -> None:
     with talking(echo) as (client, peer):
-        answer = client.send("POST", "/", [], b"x" * 1_000_000)
-        assert answer.read()
-        answer.close()
-        answer.close()
+        response = client.send("POST", "/", [], b"x" * 1_000_000)
+        assert response.read()
+        response.close()
+        response.close()
         whole(get(client))
         assert peer.connections == 2
 
@@ -193,10 +193,10 @@ def test_an_answer_that_was_cut_leaves_nothing_to_the_collector() -> None:
     with talking(echo) as (client, _):
         gc.disable()
         try:
-            answer = client.send("POST", "/", [], b"x" * 1_000_000)
-            left = weakref.ref(answer._parser)
-            answer.close()
-            del answer
+            response = client.send("POST", "/", [], b"x" * 1_000_000)
+            left = weakref.ref(response._parser)
+            response.close()
+            del response
             assert left() is None
         finally:
             gc.enable()
@@ -215,10 +215,10 @@ def test_a_failure_that_nobody_asks_for_leaves_nothing_to_the_collector(passing:
     with talking(handle) as (client, _):
         gc.disable()
         try:
-            answer = get(client)
-            assert answer.read(passing) == b"ok"
-            left = weakref.ref(answer)
-            del answer
+            response = get(client)
+            assert response.read(passing) == b"ok"
+            left = weakref.ref(response)
+            del response
             assert left() is None
         finally:
             gc.enable()
@@ -342,10 +342,10 @@ def test_read_gives_what_has_arrived() -> None:
         sock.sendall(b"rst\r\n0\r\n\r\n")
 
     with talking(handle) as (client, _):
-        answer = get(client)
-        assert answer.read() == b"fi"
+        response = get(client)
+        assert response.read() == b"fi"
         go.set()
-        assert [answer.read(), answer.read(), answer.read()] == [b"rst", b"", b""]
+        assert [response.read(), response.read(), response.read()] == [b"rst", b"", b""]
 
 
 def test_what_arrives_before_the_end_can_be_passed_on() -> None:
@@ -365,12 +365,12 @@ def test_what_arrives_before_the_end_can_be_passed_on() -> None:
         go[len(passed)].set()
 
     with talking(handle) as (client, _):
-        answer = get(client)
-        assert answer.read(passing) == b"a"  # it was there already
+        response = get(client)
+        assert response.read(passing) == b"a"  # it was there already
         go[0].set()
-        assert answer.read(passing) == b""
+        assert response.read(passing) == b""
         assert passed == [b"b", b"c"]
-        assert answer.is_whole
+        assert response.is_complete
 
 
 def test_what_came_before_a_failure_is_given_first() -> None:
@@ -378,20 +378,20 @@ def test_what_came_before_a_failure_is_given_first() -> None:
         client,
         _,
     ):
-        answer = get(client)
-        assert answer.read() == b"ok"
+        response = get(client)
+        assert response.read() == b"ok"
         for _ in range(2):  # and never a clean end after it
             with pytest.raises(Truncated):
-                answer.read()
+                response.read()
 
 
 def test_garbage_behind_a_good_chunk() -> None:
     bad = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\nzz\r\n"
     with talking(answering(bad)) as (client, _):
-        answer = get(client)
-        assert answer.read() == b"ok"
+        response = get(client)
+        assert response.read() == b"ok"
         with pytest.raises(ProtocolFailure):
-            answer.read()
+            response.read()
 
 
 @pytest.mark.parametrize(
@@ -428,26 +428,26 @@ def test_a_reset_is_no_end_of_a_close_delimited_body() -> None:
         scripted([RESET])(sock, peer)
 
     with talking(handle) as (client, _):
-        answer = get(client)
-        assert answer.read() == b"all"
+        response = get(client)
+        assert response.read() == b"all"
         go.set()
         with pytest.raises(Truncated):
-            answer.read()
+            response.read()
 
 
 def test_a_head_answer_has_no_body() -> None:
     with talking(answering(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n")) as (client, _):
-        answer = client.send("HEAD", "/", [], None)
-        assert answer.length == 9
-        assert answer.read() == b""
+        response = client.send("HEAD", "/", [], None)
+        assert response.length == 9
+        assert response.read() == b""
 
 
 def test_200_kb_of_headers() -> None:
     lines = b"X: " + b"x" * 1000 + b"\r\n"
     with talking(answering(b"HTTP/1.1 200 OK\r\n" + lines * 200 + OK[17:])) as (client, _):
-        answer = get(client)
-        assert len(answer.headers) == 201
-        assert whole(answer) == b"ok"
+        response = get(client)
+        assert len(response.headers) == 201
+        assert whole(response) == b"ok"
 
 
 @pytest.mark.parametrize(
@@ -484,12 +484,12 @@ def test_a_slow_reader_slows_its_upstream_down() -> None:
             written += 100_000
 
     with talking(handle) as (client, _):
-        answer = get(client)
+        response = get(client)
         for _ in range(20):
-            assert 0 < len(answer.read()) <= 65536
+            assert 0 < len(response.read()) <= 65536
             gevent.sleep(0)
         assert written < 30_000_000
-        answer.close()
+        response.close()
 
 
 # --- an answer before the request is sent
@@ -507,11 +507,11 @@ def test_an_answer_before_the_request_is_sent(then: Step, spooled: bool) -> None
     body = Chunks(*[b"x" * 65536] * 500) if spooled else b"x" * 32_000_000
     with talking(handle) as (client, peer):
         for _ in range(2):
-            answer = client.send("POST", "/", [], body)
-            assert answer.status == 413
+            response = client.send("POST", "/", [], body)
+            assert response.status == 413
             if then == STALL:  # a close with bytes unread is a reset, which may eat the body
-                assert whole(answer) == b"no"
-            answer.close()
+                assert whole(response) == b"no"
+            response.close()
         assert peer.connections == 2
 
 
@@ -588,8 +588,8 @@ def test_a_slow_but_steady_answer_outlives_the_idle_timeout(passing: bool) -> No
             sock.sendall(b"x")
 
     with talking(handle, timeouts=Timeouts(idle=SHORT * 1.5)) as (client, _):
-        answer, got = get(client), list[bytes]()
-        while data := answer.read(got.append if passing else None):
+        response, got = get(client), list[bytes]()
+        while data := response.read(got.append if passing else None):
             got.append(data)
         assert b"".join(got) == b"xxxxx"
 
@@ -611,16 +611,16 @@ def test_a_slow_but_steady_answer_does_not_outlive_the_total() -> None:
 
 def test_closing_while_another_greenlet_reads() -> None:
     with talking(scripted([READ, OK[:-1], STALL])) as (client, _):
-        answer = get(client)
-        assert answer.read() == b"o"
-        reader = gevent.spawn(answer.read)
+        response = get(client)
+        assert response.read() == b"o"
+        reader = gevent.spawn(response.read)
         gevent.sleep(0)
-        answer.close()
+        response.close()
         with pytest.raises(Cancelled):
             reader.get(timeout=LONG)
         with pytest.raises(Cancelled):
-            answer.read()
-        answer.close()
+            response.read()
+        response.close()
 
 
 def test_closing_hangs_up_on_the_upstream() -> None:
@@ -654,18 +654,18 @@ def test_a_greenlet_killed_while_it_sends_or_waits_leaves_nothing_behind(where: 
 def test_detach() -> None:
     head = b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n"
     with talking(answering(head + b"hello", READ)) as (client, peer):
-        answer = client.send("GET", "/", [("Upgrade", "websocket")], None)
-        assert answer.status == 101
-        assert answer.header("upgrade") == "websocket"
+        response = client.send("GET", "/", [("Upgrade", "websocket")], None)
+        assert response.status == 101
+        assert response.header("upgrade") == "websocket"
         assert b"Connection: Upgrade\r\n" in peer.requests[0]
-        sock, leftover = answer.detach()
+        sock, leftover = response.detach()
         assert leftover == b"hello"
-        answer.close()
+        response.close()
         assert sock.send(b"GET / HTTP/1.1\r\n\r\n")
         while len(peer.requests) < 2:
             gevent.sleep(0.001)
         with pytest.raises(ValueError, match="101"):
-            answer.detach()
+            response.detach()
         sock.close()
 
 

@@ -21,7 +21,7 @@ from engine.upstream.client.failures import (
     TotalTimeout,
     Truncated,
 )
-from engine.upstream.client.http1 import AnswerParser
+from engine.upstream.client.http1 import ResponseParser
 from tests.support.peer import OK
 
 SHORT = 0.05
@@ -71,8 +71,8 @@ class ListSocket:
         self._far.close()
 
 
-def send(sock: ListSocket, *pieces: bytes) -> tuple[bool, AnswerParser, Connection]:
-    parser = AnswerParser("GET")
+def send(sock: ListSocket, *pieces: bytes) -> tuple[bool, ResponseParser, Connection]:
+    parser = ResponseParser("GET")
     connection = Connection(sock, 0.0)
     try:
         done = connection.send(pieces, parser, lambda: (SHORT, FirstByteTimeout))
@@ -127,7 +127,7 @@ def test_a_socket_that_takes_nothing() -> None:
     try:
         with pytest.raises(FirstByteTimeout):
             Connection(near, 0.0).send(
-                [bytes(8_000_000)], AnswerParser("GET"), lambda: (SHORT, FirstByteTimeout)
+                [bytes(8_000_000)], ResponseParser("GET"), lambda: (SHORT, FirstByteTimeout)
             )
     finally:
         near.close()
@@ -136,7 +136,7 @@ def test_a_socket_that_takes_nothing() -> None:
 
 def test_receiving_bytes_an_end_and_a_reset() -> None:
     connection = Connection(ListSocket([], [OK[:-1], b"", ConnectionResetError()], early=True), 0.0)
-    parser = AnswerParser("GET")
+    parser = ResponseParser("GET")
     wait = (SHORT, IdleTimeout)
     connection.receive(parser, wait)
     assert parser.take() == b"o"
@@ -149,7 +149,7 @@ def test_receiving_bytes_an_end_and_a_reset() -> None:
 def test_receiving_takes_its_time_and_no_more() -> None:
     near, far = gevent.socket.socketpair()
     with pytest.raises(IdleTimeout):
-        Connection(near, 0.0).receive(AnswerParser("GET"), (SHORT, IdleTimeout))
+        Connection(near, 0.0).receive(ResponseParser("GET"), (SHORT, IdleTimeout))
     near.close()
     far.close()
 
@@ -157,7 +157,7 @@ def test_receiving_takes_its_time_and_no_more() -> None:
 def test_closing_wakes_who_receives() -> None:
     near, far = gevent.socket.socketpair()
     connection = Connection(near, 0.0)
-    reader = gevent.spawn(connection.receive, AnswerParser("GET"), (5.0, IdleTimeout))
+    reader = gevent.spawn(connection.receive, ResponseParser("GET"), (5.0, IdleTimeout))
     gevent.sleep(0)
     connection.close()
     connection.close()
@@ -190,7 +190,7 @@ def test_descriptors_beyond_1023() -> None:
     assert not connection.readable()
     far.sendall(OK)
     assert connection.readable()
-    parser = AnswerParser("GET")
+    parser = ResponseParser("GET")
     assert not connection.send([b"a", b"b"], parser, lambda: (SHORT, FirstByteTimeout))
     assert parser.take() == b"ok"
     far.close()
@@ -207,9 +207,9 @@ def streamed(
     gives: list[Any],
     wait: Any = lambda: (SHORT, IdleTimeout),
     passing: Any = None,
-) -> tuple[list[bytes], AnswerParser]:
+) -> tuple[list[bytes], ResponseParser]:
     """What was passed on of an answer whose bytes come one of `gives` after another."""
-    sock, parser, passed = ListSocket([], gives, early=True), AnswerParser("GET"), list[bytes]()
+    sock, parser, passed = ListSocket([], gives, early=True), ResponseParser("GET"), list[bytes]()
     parser.feed(HEAD)
     connection = Connection(sock, 0.0)
     try:
@@ -255,7 +255,7 @@ def test_each_part_of_a_stream_has_a_wait_of_its_own() -> None:
     waits = [(5.0, IdleTimeout), (SHORT, TotalTimeout)]
     sock = gevent.socket.socketpair()
     sock[1].sendall(b"1\r\na\r\n")
-    parser = AnswerParser("GET")
+    parser = ResponseParser("GET")
     parser.feed(HEAD)
     connection, begun = Connection(sock[0], 0.0), time.monotonic()
     with pytest.raises(TotalTimeout):

@@ -88,7 +88,7 @@ def test_after_closing_nothing_rings(pair: tuple[Any, Any]) -> None:
 # Watching: what arrives is taken care of by the event loop.
 
 
-def watching(alarm: DeadlineTimer, near: Any, arrived: Any, seconds: float = 5.0) -> Any:
+def watch(alarm: DeadlineTimer, near: Any, arrived: Any, seconds: float = 5.0) -> Any:
     greenlet = gevent.spawn(alarm.watch, near._read_event, seconds, arrived)
     gevent.sleep(0)
     return greenlet
@@ -104,7 +104,7 @@ def test_nobody_is_woken_for_what_arrives(pair: tuple[Any, Any]) -> None:
         got.append(near._sock.recv(1))
         return got[-1] != b"."
 
-    greenlet = watching(DeadlineTimer(), near, arrived)
+    greenlet = watch(DeadlineTimer(), near, arrived)
     for byte in (b"a", b"b", b"."):
         assert not greenlet.ready()
         far.sendall(byte)
@@ -120,14 +120,14 @@ def test_what_is_raised_there_is_raised_here(pair: tuple[Any, Any]) -> None:
     def arrived() -> bool:
         raise LookupError
 
-    greenlet = watching(DeadlineTimer(), near, arrived)
+    greenlet = watch(DeadlineTimer(), near, arrived)
     far.sendall(b"x")
     with pytest.raises(LookupError):
         greenlet.get(timeout=5)
 
 
 def test_who_watches_does_so_no_longer_than_the_time(pair: tuple[Any, Any]) -> None:
-    greenlet = watching(DeadlineTimer(), pair[0], lambda: True, SHORT)
+    greenlet = watch(DeadlineTimer(), pair[0], lambda: True, SHORT)
     with pytest.raises(TimeoutError):
         greenlet.get(timeout=5)
 
@@ -141,7 +141,7 @@ def test_what_arrives_may_extend_the_time(pair: tuple[Any, Any]) -> None:
         alarm.extend(SHORT * 3)
         return True
 
-    greenlet = watching(alarm, near, arrived, SHORT)
+    greenlet = watch(alarm, near, arrived, SHORT)
     far.sendall(b"x")
     with pytest.raises(TimeoutError):
         greenlet.get(timeout=5)
@@ -149,7 +149,7 @@ def test_what_arrives_may_extend_the_time(pair: tuple[Any, Any]) -> None:
 
 
 def test_closing_what_is_watched_wakes_with_an_error(pair: tuple[Any, Any]) -> None:
-    greenlet = watching(DeadlineTimer(), pair[0], lambda: True)
+    greenlet = watch(DeadlineTimer(), pair[0], lambda: True)
     pair[0].close()
     with pytest.raises(OSError, match="closed"):
         greenlet.get(timeout=5)
@@ -158,7 +158,7 @@ def test_closing_what_is_watched_wakes_with_an_error(pair: tuple[Any, Any]) -> N
 def test_after_the_watch_nothing_is_called(pair: tuple[Any, Any]) -> None:
     near, far = pair
     called: list[int] = []
-    greenlet = watching(DeadlineTimer(), near, lambda: bool(called.append(1)))  # type: ignore[func-returns-value]
+    greenlet = watch(DeadlineTimer(), near, lambda: bool(called.append(1)))  # type: ignore[func-returns-value]
     greenlet.kill()
     far.sendall(b"x")
     gevent.sleep(SHORT)

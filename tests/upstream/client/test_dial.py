@@ -13,7 +13,7 @@ import gevent
 import gevent.socket
 import pytest
 
-from engine.upstream.client.client import Answer, Client, Timeouts
+from engine.upstream.client.client import Client, Timeouts, UpstreamResponse
 from engine.upstream.client.failures import Cancelled, Truncated, UpstreamFailure
 from tests.support.peer import (
     CLOSE,
@@ -34,9 +34,9 @@ SHORT = 0.05
 QUICK = Timeouts(connect=SHORT)
 
 
-def whole(answer: Answer) -> bytes:
-    data = b"".join(iter(answer.read, b""))
-    answer.close()
+def whole(response: UpstreamResponse) -> bytes:
+    data = b"".join(iter(response.read, b""))
+    response.close()
     return data
 
 
@@ -293,8 +293,8 @@ def test_a_certificate_that_is_not_there_is_found_at_once() -> None:
 def test_tls_large_bodies(authority: Authority) -> None:
     with secure(authority, echo) as (client, peer):
         for _ in range(2):
-            answer = client.send("POST", "/", [], b"x" * 3_000_000)
-            assert whole(answer).endswith(b"x" * 3_000_000)
+            response = client.send("POST", "/", [], b"x" * 3_000_000)
+            assert whole(response).endswith(b"x" * 3_000_000)
         assert peer.connections == 1
 
 
@@ -333,10 +333,10 @@ def test_tls_reused_connection_that_ends_without_a_byte(authority: Authority) ->
 
 def test_tls_cut_is_no_end_of_a_body(authority: Authority) -> None:
     with secure(authority, answering(b"HTTP/1.1 200 OK\r\n\r\nall", CLOSE)) as (client, _):
-        answer = client.send("GET", "/", [], None)
-        assert answer.read() == b"all"
+        response = client.send("GET", "/", [], None)
+        assert response.read() == b"all"
         with pytest.raises(Truncated):
-            answer.read()
+            response.read()
 
 
 def test_tls_clean_end_of_a_body(authority: Authority) -> None:
@@ -353,17 +353,17 @@ def test_tls_idle_timeout_and_cancel(authority: Authority) -> None:
     with secure(
         authority, answering(OK[:-1], STALL), timeouts=Timeouts(first_byte=5, idle=SHORT)
     ) as (client, _):
-        answer = client.send("GET", "/", [], None)
-        assert answer.read() == b"o"
+        response = client.send("GET", "/", [], None)
+        assert response.read() == b"o"
         with pytest.raises(UpstreamFailure) as caught:
-            answer.read()
+            response.read()
         assert caught.value.kind == "idle_timeout"
     with secure(authority, answering(OK[:-1], STALL)) as (client, _):
-        answer = client.send("GET", "/", [], None)
-        assert answer.read() == b"o"
-        reader = gevent.spawn(answer.read)
+        response = client.send("GET", "/", [], None)
+        assert response.read() == b"o"
+        reader = gevent.spawn(response.read)
         gevent.sleep(0)
-        answer.close()
+        response.close()
         with pytest.raises(Cancelled):
             reader.get(timeout=5)
 
@@ -432,7 +432,7 @@ def test_a_proxy_of_the_environment() -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "words"),
+    ("response", "words"),
     [
         (b"HTTP/1.1 407 Who\r\nContent-Length: 0\r\n\r\n", "the proxy answered 407"),
         (b"HTTP/1.1 502 No\r\n\r\nsecret", "the proxy answered 502"),
@@ -442,8 +442,8 @@ def test_a_proxy_of_the_environment() -> None:
         (CLOSE, "did not answer as a proxy does"),
     ],
 )
-def test_a_proxy_that_opens_no_tunnel(answer: Any, words: str) -> None:
-    with serving(answering(answer, CLOSE)) as peer:
+def test_a_proxy_that_opens_no_tunnel(response: Any, words: str) -> None:
+    with serving(answering(response, CLOSE)) as peer:
         failure = fails(Client("https://api.example", proxy=with_password(peer)))
         assert failure.kind == "connect"
         assert words in failure.message

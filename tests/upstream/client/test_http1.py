@@ -13,7 +13,7 @@ from engine.upstream.client.failures import (
     Truncated,
     UpstreamFailure,
 )
-from engine.upstream.client.http1 import AnswerParser, request_head
+from engine.upstream.client.http1 import ResponseParser, request_head
 
 H = b"HTTP/1.1 200 OK\r\n"
 TE = b"Transfer-Encoding: chunked\r\n"
@@ -129,15 +129,15 @@ BROKEN = {
 CLOSE_DELIMITED = H + b"X: y\r\n\r\nok"
 
 
-def parse(data: bytes, method: str = "GET", *cuts: int) -> AnswerParser:
-    parser = AnswerParser(method)
+def parse(data: bytes, method: str = "GET", *cuts: int) -> ResponseParser:
+    parser = ResponseParser(method)
     for start, end in zip((0, *cuts), (*cuts, len(data)), strict=True):
         if data[start:end]:
             parser.feed(data[start:end])
     return parser
 
 
-def seen(parser: AnswerParser) -> tuple[Any, ...]:
+def seen(parser: ResponseParser) -> tuple[Any, ...]:
     return parser.status, parser.headers, parser.take(), parser.length, parser.done, parser.reusable
 
 
@@ -237,7 +237,7 @@ def test_interim_headers_are_not_the_answers() -> None:
 def test_101_with_what_came_behind_it() -> None:
     data = b"HTTP/1.1 101 S\r\nUpgrade: websocket\r\nConnection: upgrade\r\n\r\n"
     for cut in range(1, len(data) + 1):
-        parser = AnswerParser("GET", upgrade=True)
+        parser = ResponseParser("GET", upgrade=True)
         parser.feed(data[:cut])
         if data[cut:]:
             parser.feed(data[cut:] + b"\x81\x01a")
@@ -247,7 +247,7 @@ def test_101_with_what_came_behind_it() -> None:
         assert parser.leftover == (b"\x81\x01a" if data[cut:] else b"")
 
 
-def feed_in_pieces(data: bytes, size: int = 65536) -> AnswerParser:
+def feed_in_pieces(data: bytes, size: int = 65536) -> ResponseParser:
     return parse(data, "GET", *range(size, len(data), size))
 
 
