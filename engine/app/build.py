@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
-from engine.app.gauges import of_lifecycle, of_reports, of_upstreams
 from engine.app.stores import is_metered, services_of
 from engine.config.model_operations import ModelOperations
 from engine.console.site import pages
@@ -21,6 +20,7 @@ from engine.exchange.services import Services
 from engine.plan.route import Plan, Route
 from engine.relay.websocket.session import SessionLimits
 from engine.relay.websocket.sessions import Sessions
+from engine.stages import would_reject
 from engine.stages.authenticate import authenticate
 from engine.stages.limit import limit
 from engine.stages.meter import meter
@@ -28,6 +28,9 @@ from engine.stages.report_responses import report_answers
 from engine.stages.validate import validate
 from engine.telemetry.health import Health
 from engine.telemetry.health import pages as health_pages
+from engine.telemetry.metrics.requests import in_flight_collector, report_collector
+from engine.telemetry.metrics.streams import session_collector
+from engine.telemetry.metrics.upstreams import upstream_collector
 from engine.upstream.catalog import Catalog, catalog
 from engine.upstream.client.client import Client
 from engine.upstream.disconnect_watcher import DisconnectWatcher
@@ -111,9 +114,10 @@ def build(
     if services.health is not None:
         app.leaving = services.health.leave
     app.interrupt = lambda: _interrupt(lifecycle, parts)
-    services.readings.append(of_upstreams(upstreams))
-    services.readings.append(of_reports())
-    services.readings.append(of_lifecycle(lambda: lifecycle.open, lambda: len(parts.sessions)))
+    services.collectors.append(upstream_collector(upstreams))
+    services.collectors.append(report_collector(would_reject.codes))
+    services.collectors.append(in_flight_collector(lambda: lifecycle.open))
+    services.collectors.append(session_collector(lambda: len(parts.sessions)))
     for route in plan.routes:
         operation = route.operation
         responder = lifecycle.endpoint(_handler(route, parts), route.dialects, operation.id)

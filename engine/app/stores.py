@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING
 import gevent
 
 from engine import policies
-from engine.app.gauges import of_counters, of_directory, of_ledger
 from engine.app.telemetry import Observing
 from engine.config.model import Config, Policy
 from engine.exchange.exchange import Exchange, Observer
 from engine.exchange.services import Lookup, Services
 from engine.stores.ledger.entry import entry_of
 from engine.telemetry.health import Check
+from engine.telemetry.metrics.requests import uncounted_collector
+from engine.telemetry.metrics.stores import ledger_collector, lookup_collector
 from engine.values.counters import Counters, CountersAway
 from engine.values.runtime_dir import rundir
 from engine.values.wildcard import ByName
@@ -95,7 +96,7 @@ def services_of(config: Config, told: Observing | None = None) -> Services:
         begin=begin,
         observers=observers,
         proxies=config.server.trusted_proxies,
-        readings=told.readings,
+        collectors=told.collectors,
         page=told.page,
         health=told.health,
         closing=closing,
@@ -111,7 +112,7 @@ def _directory(config: Config, url: str, told: Observing) -> Lookup:
     told.closing.append(database.close)
     records = callers(database, config.currency)
     made = Directory(config.tokens, records, ttl=config.stores.token_ttl)
-    told.readings.append(of_directory(made))
+    told.collectors.append(lookup_collector(made))
     # Without ever having seen the records only the config's tokens work.
     told.health.checks["records"] = Check(partial(_records_away, database), lambda seen: not seen)
     return made
@@ -150,7 +151,7 @@ def _ledger(config: Config, url: str, told: Observing) -> Observer:
     if told.background:
         shipper.start()
     told.closing += [database.close, shipper.close if told.background else journal.close]
-    told.readings.append(of_ledger(journal, shipper))
+    told.collectors.append(ledger_collector(journal, shipper))
 
     def enter(exchange: Exchange) -> None:
         if exchange.operation:
@@ -183,7 +184,7 @@ def _counters(config: Config, told: Observing) -> Counters:
             from engine.stores.counters.fallback import Fallback
 
             counters = fallback = Fallback(redis, local, machines=stores.machines)
-            told.readings.append(of_counters(fallback))
+            told.collectors.append(uncounted_collector(lambda: fallback.counted_locally))
     told.closing.append(counters.close)
     return counters
 

@@ -10,7 +10,6 @@ from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as version_of
 from pathlib import Path
 
-from engine.app.gauges import of_process
 from engine.config import telemetry
 from engine.config.model import Config
 from engine.exchange.exchange import Exchange, Observer
@@ -18,9 +17,13 @@ from engine.telemetry import log
 from engine.telemetry.access_log import AccessLog
 from engine.telemetry.batch import Later
 from engine.telemetry.health import Health
-from engine.telemetry.metrics import definitions
+from engine.telemetry.metrics.process import (
+    config_collector,
+    log_collector,
+    process_collector,
+)
 from engine.telemetry.sink import Sink
-from engine.values.metric import Read, Reading
+from engine.values.metric import Collector
 
 
 @dataclass(slots=True)
@@ -32,7 +35,7 @@ class Observing:
     """
 
     observers: list[Observer] = field(default_factory=list)
-    readings: list[Read] = field(default_factory=list)
+    collectors: list[Collector] = field(default_factory=list)
     page: Callable[[], bytes] | None = None
     health: Health = field(default_factory=Health)
     closing: list[Callable[[], None]] = field(default_factory=list)
@@ -59,7 +62,7 @@ def observing(
     said = config.telemetry
     made = Observing(background=background)
     made.health.version = version()
-    made.health.standing.taken(hash_of(config), 0.0)
+    made.health.standing.accept(hash_of(config), 0.0)
     sinks: list[Sink] = []
     errors = Sink("stderr")
     sinks.append(errors)
@@ -72,10 +75,10 @@ def observing(
         _metrics(config, folder, behind, made)
     if behind.works:
         made.observers.append(behind.add)
-    made.readings += [
-        of_process(made.health.version),
-        made.health.standing.readings,
-        lambda: [_dropped(sinks)],
+    made.collectors += [
+        process_collector(made.health.version),
+        config_collector(made.health.standing),
+        log_collector(lambda: sum(sink.dropped for sink in sinks)),
     ]
     return made
 
@@ -101,17 +104,13 @@ def _access_log(
 def _metrics(config: Config, folder: Path, behind: Later[Exchange], made: Observing) -> None:
     from engine.telemetry.metrics.recorder import Metrics
 
-    metrics = Metrics(folder, config.currency, made.readings, behind.flush)
+    metrics = Metrics(folder, config.currency, made.collectors, behind.flush)
     made.observers.append(metrics)
-    behind.works.append(metrics.note)
+    behind.works.append(metrics.record)
     made.page = metrics.page
     made.closing.append(metrics.close)
     if made.background:
         metrics.start()
-
-
-def _dropped(sinks: list[Sink]) -> Reading:
-    return definitions.LINES_LOST, (), float(sum(sink.dropped for sink in sinks))
 
 
 def hash_of(config: Config) -> str:

@@ -8,11 +8,11 @@ from __future__ import annotations
 import os
 import platform
 
-from engine.app.gauges import of_exporter
 from engine.app.telemetry import Observing, version
 from engine.config.model import Config
 from engine.config.telemetry import Traces
 from engine.exchange.exchange import Observer
+from engine.telemetry.metrics.process import exporter_collector
 from engine.telemetry.tracing import traces
 from engine.telemetry.tracing.exporter import Exporter
 from engine.telemetry.tracing.otlp import Encoder, refused
@@ -36,7 +36,7 @@ def tracing(config: Config, said: Traces, told: Observing) -> Observer:
     if told.background:
         exporter.start()
     told.closing += [post.close, exporter.close]
-    told.readings.append(of_exporter(exporter))
+    told.collectors.append(exporter_collector(exporter))
     made = traces.Traces(Sampler(said.sample), exporter.add, _peers(config))
     told.observers.append(made.ended)
     return made.begin

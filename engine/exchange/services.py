@@ -13,7 +13,7 @@ from engine.exchange.exchange import Observer
 from engine.values.caller import Caller
 from engine.values.client_address import Network
 from engine.values.counters import Counters
-from engine.values.metric import Read
+from engine.values.metric import Collector
 from engine.values.token_bucket import GuessLimit
 from engine.values.usage import Price
 from engine.values.wildcard import ByName
@@ -65,8 +65,8 @@ class Services:
     `prices` are per model, in `currency`. `begin` is told of the beginning of each
     exchange, `observers` of its end. `proxies` are the networks whose X-Forwarded-For is believed.
 
-    `readings` tell the metrics what has to be asked for, `page` is the text of all of them, where
-    there are any; `health` tells whether the worker is ready.
+    `collectors` sample the gauges, `page` returns the text of all metrics, where there are any;
+    `health` tells whether the worker is ready.
     """
 
     tokens: Lookup = field(default_factory=dict[str, Caller])
@@ -80,7 +80,7 @@ class Services:
     begin: Observer | None = None
     observers: Sequence[Observer] = ()
     proxies: tuple[Network, ...] = ()
-    readings: list[Read] = field(default_factory=list)
+    collectors: list[Collector] = field(default_factory=list)
     page: Callable[[], bytes] | None = None
     health: WorkerHealth | None = None
     closing: Sequence[Callable[[], None]] = ()

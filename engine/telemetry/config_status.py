@@ -1,51 +1,36 @@
-"""How the config stands: which one is served, since when, and what came of the last reload."""
+"""The config in use: its hash, when it was read, and why the last reload was refused."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-
-from engine.telemetry.metrics import definitions
-from engine.values.metric import Reading
+from collections.abc import Callable
+from dataclasses import dataclass
 
 
 @dataclass(slots=True)
 class ConfigStatus:
-    """`hash` of the config that is served, `loaded` (Unix seconds) when it was read; `error` is
-    why the last reload was refused, "" when it was taken, or none was asked for.
+    """`hash` of the config in use, `loaded` (Unix seconds) when it was read; `error` is why the
+    last reload was refused, "" if it was accepted or there was none.
 
-    Whoever reloads says so: `taken` or `refused`; or `source` is asked: hash, time and error, None
-    when it does not know.
+    With a `source`, which returns hash, time and error, or None when it does not know them, the
+    status is read from there.
     """
 
     hash: str = ""
     loaded: float = 0.0
     error: str = ""
     source: Callable[[], tuple[str, float, str] | None] | None = None
-    _former: set[str] = field(default_factory=set)
 
-    def taken(self, hashed: str, now: float) -> None:
-        """Another config is served from now on."""
-        self._former.add(self.hash)
-        self.hash, self.loaded, self.error = hashed, now, ""
+    def accept(self, config_hash: str, now: float) -> None:
+        """Another config is in use from now on."""
+        self.hash, self.loaded, self.error = config_hash, now, ""
 
-    def refused(self, error: str) -> None:
-        """A reload failed; what was served is served on. `error` is for operators, in one line."""
+    def refuse(self, error: str) -> None:
+        """A reload failed, and the former config remains in use. `error` is one line for
+        operators."""
         self.error = error
 
-    def look(self) -> None:
-        """Ask the source, if there is one."""
-        found = self.source() if self.source is not None else None
-        if found is not None:
-            hashed, loaded, error = found
-            if (hashed, loaded) != (self.hash, self.loaded):
-                self.taken(hashed, loaded)
-            self.error = error
-
-    def readings(self) -> Iterator[Reading]:
-        self.look()
-        for former in self._former - {self.hash, ""}:
-            yield definitions.CONFIG, (former,), 0.0
-        yield definitions.CONFIG, (self.hash,), 1.0
-        yield definitions.CONFIG_LOADED, (), self.loaded
-        yield definitions.RELOAD_OK, (), 0.0 if self.error else 1.0
+    def refresh(self) -> None:
+        """Read the status from the source, if there is one."""
+        status = self.source() if self.source is not None else None
+        if status is not None:
+            self.hash, self.loaded, self.error = status

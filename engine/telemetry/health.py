@@ -81,7 +81,7 @@ class Health:
 
     def ready(self) -> bool:
         """Ask the stores, and say whether the worker can serve."""
-        self.standing.look()
+        self.standing.refresh()
         for check in self.checks.values():
             check.look()
         return not self.stopping and not any(check.stops for check in self.checks.values())

@@ -1,4 +1,4 @@
-"""A metric, and what a reading of one says."""
+"""The definition of a metric, and a sample of one that is collected at intervals."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 
 class Metric(NamedTuple):
-    """`kind` is counter, gauge or histogram; `mode` is how a gauge of several workers adds up:
-    `livesum`, `livemax` or `livemin` (workers that are gone do not count)."""
+    """`kind` is counter, gauge or histogram; `mode` is how the gauges of several workers are
+    joined: `livesum`, `livemax` or `livemin` (workers that ended do not count)."""
 
     name: str
     kind: str
@@ -18,7 +18,23 @@ class Metric(NamedTuple):
     mode: str = ""
 
 
-Reading = tuple[Metric, tuple[str, ...], float]
-"""A value of a metric that has to be asked for; of a counter, all that a worker has counted."""
+Sample = tuple[Metric, tuple[str, ...], float]
+"""A metric, the values of its labels, and its value; of a counter, the total of this worker."""
 
-Read = Callable[[], Iterable[Reading]]
+Collector = Callable[[], Iterable[Sample]]
+"""Returns the present samples of some metrics."""
+
+
+def counter(name: str, labels: str, help: str) -> Metric:  # noqa: A002 - Prometheus's word
+    """A counter; `labels` are separated by spaces."""
+    return Metric(name, "counter", tuple(labels.split()), help)
+
+
+def gauge(name: str, labels: str, help: str, mode: str = "livesum") -> Metric:  # noqa: A002
+    """A gauge; `labels` are separated by spaces."""
+    return Metric(name, "gauge", tuple(labels.split()), help, mode=mode)
+
+
+def histogram(name: str, labels: str, help: str, buckets: tuple[float, ...]) -> Metric:  # noqa: A002
+    """A histogram with these upper bounds; `labels` are separated by spaces."""
+    return Metric(name, "histogram", tuple(labels.split()), help, buckets)

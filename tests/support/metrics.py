@@ -6,7 +6,7 @@ from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
-from engine.telemetry.metrics import definitions
+from engine.telemetry.metrics import registry, requests, upstreams, usage
 from engine.values.metric import Metric
 
 
@@ -15,7 +15,7 @@ class Shown:
 
     def __init__(self) -> None:
         self._registry = CollectorRegistry()
-        self._made = {metric.name: self._make(metric) for metric in definitions.ALL}
+        self._made = {metric.name: self._make(metric) for metric in registry.METRICS}
 
     def __getitem__(self, metric: Metric) -> Any:
         return self._made[metric.name]
@@ -41,11 +41,11 @@ class Shown:
     ) -> None:
         """Count a request, with 100 tokens in, 50 out and a price of 0.01 USD."""
         status = {"complete": "2xx", "refused": "4xx"}.get(outcome, "5xx")
-        self[definitions.REQUESTS].labels(operation, model, upstream, status, outcome).inc()
-        self[definitions.DURATION].labels(operation, model).observe(seconds)
-        self[definitions.FIRST_BYTE].labels(operation, model, upstream).observe(seconds)
-        self[definitions.OVERHEAD].labels(operation).observe(0.0004)
-        self[definitions.ATTEMPTS].labels(upstream, "ok" if outcome == "complete" else "5xx").inc()
+        self[requests.REQUESTS].labels(operation, model, upstream, status, outcome).inc()
+        self[requests.DURATION].labels(operation, model).observe(seconds)
+        self[requests.FIRST_BYTE].labels(operation, model, upstream).observe(seconds)
+        self[requests.OVERHEAD].labels(operation).observe(0.0004)
+        self[upstreams.ATTEMPTS].labels(upstream, "ok" if outcome == "complete" else "5xx").inc()
         for kind, count in (("input", 100), ("output", 50), ("cached", 10)):
-            self[definitions.TOKENS].labels(model, upstream, kind).inc(count)
-        self[definitions.COST].labels(model, upstream, "USD").inc(0.01)
+            self[usage.TOKENS].labels(model, upstream, kind).inc(count)
+        self[usage.COST].labels(model, upstream, "USD").inc(0.01)

@@ -1,11 +1,11 @@
-"""What a PromQL expression names: metrics, labels, words. Enough to hold it against names.py."""
+"""The metrics, labels and words of a PromQL expression: enough to check it against the registry."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
 
-from engine.telemetry.metrics import definitions
+from engine.telemetry.metrics import registry
 from engine.values.metric import Metric
 
 FUNCTIONS = frozenset(
@@ -50,7 +50,7 @@ class Named:
 def series() -> dict[str, Metric]:
     """The names of series at /metrics, with what they are of."""
     found = {}
-    for metric in definitions.ALL:
+    for metric in registry.METRICS:
         if metric.kind == "histogram":
             for end in ("_bucket", "_sum", "_count"):
                 found[metric.name + end] = metric

@@ -37,7 +37,7 @@ def test_alive_is_said_to_everybody():
 
 def test_readiness_is_told_in_detail_to_operators():
     health = Health(version="1.2", checks={"records": away(words="")})
-    health.standing.taken("abc", 100.0)
+    health.standing.accept("abc", 100.0)
     answer = ask("/readyz", health)
     assert answer.status == 200
     assert b'"status":"ready"' in answer.body
@@ -65,7 +65,7 @@ def test_a_worker_that_stops_is_not_ready():
 
 def test_a_refused_reload_is_told_and_serving_goes_on():
     health = Health()
-    health.standing.refused("gateway.yaml:3:1: no such upstream")
+    health.standing.refuse("gateway.yaml:3:1: no such upstream")
     answer = ask("/readyz", health)
     assert answer.status == 200
     assert b"gateway.yaml:3:1" in answer.body

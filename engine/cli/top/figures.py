@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from engine.cli.top.change import Change, Labels, Which
 from engine.exchange.record import Outcome
-from engine.telemetry.metrics import definitions
+from engine.telemetry.metrics import process, requests, stores, streams, upstreams, usage
 
 _FAILED = frozenset({Outcome.FAILED, Outcome.UPSTREAM_CUT})
 _BREAKER = {0: "closed", 1: "half-open", 2: "open"}
@@ -68,20 +68,20 @@ class Figures:
 
 def figures(change: Change) -> Figures:
     """The figures of a change."""
-    requests = definitions.REQUESTS.name
-    cost = change.rates(definitions.COST.name, "currency")
+    total = requests.REQUESTS.name
+    cost = change.rates(usage.COST.name, "currency")
     return Figures(
-        requests=change.rate(requests),
-        failed=change.rate(requests, _failed),
-        refused=change.rate(requests, lambda labels: labels.get("outcome") == Outcome.REFUSED),
-        in_flight=change.gauge(definitions.IN_FLIGHT.name) or 0.0,
-        sessions=change.gauge(definitions.SESSIONS.name) or 0.0,
-        workers=change.gauge(definitions.WORKERS.name) or 0.0,
-        duration=_both(change, definitions.DURATION.name),
-        first_byte=_both(change, definitions.FIRST_BYTE.name),
-        own=_both(change, definitions.OVERHEAD.name),
-        tokens_in=change.rate(definitions.TOKENS.name, _type("input")),
-        tokens_out=change.rate(definitions.TOKENS.name, _type("output")),
+        requests=change.rate(total),
+        failed=change.rate(total, _failed),
+        refused=change.rate(total, lambda labels: labels.get("outcome") == Outcome.REFUSED),
+        in_flight=change.gauge(requests.IN_FLIGHT.name) or 0.0,
+        sessions=change.gauge(streams.SESSIONS.name) or 0.0,
+        workers=change.gauge(process.WORKERS.name) or 0.0,
+        duration=_both(change, requests.DURATION.name),
+        first_byte=_both(change, requests.FIRST_BYTE.name),
+        own=_both(change, requests.OVERHEAD.name),
+        tokens_in=change.rate(usage.TOKENS.name, _type("input")),
+        tokens_out=change.rate(usage.TOKENS.name, _type("output")),
         cost={currency: rate * _HOUR for currency, rate in cost.items() if rate},
         models=_rows(change, "model"),
         upstreams=_sides(change),
@@ -92,19 +92,19 @@ def figures(change: Change) -> Figures:
 
 def _rows(change: Change, label: str) -> list[Row]:
     """Those that were ever asked for, the busiest first; the nameless last, if there are any."""
-    name = definitions.REQUESTS.name
+    name = requests.REQUESTS.name
     asked = change.rates(name, label)
     failed = change.rates(name, label, _failed)
     by_model = label == "model"
-    tokens = change.rates(definitions.TOKENS.name, label, _spoken) if by_model else {}
-    cost = change.rates(definitions.COST.name, label) if by_model else {}
+    tokens = change.rates(usage.TOKENS.name, label, _spoken) if by_model else {}
+    cost = change.rates(usage.COST.name, label) if by_model else {}
     rows = []
     for key, rate in asked.items():
         which = _is(label, key)
-        (late,) = change.quantiles(definitions.FIRST_BYTE.name, (0.95,), which)
+        (late,) = change.quantiles(requests.FIRST_BYTE.name, (0.95,), which)
         row = Row(
             key or "(none)", rate, failed.get(key, 0.0),
-            _both(change, definitions.DURATION.name, which), late,
+            _both(change, requests.DURATION.name, which), late,
             tokens.get(key, 0.0), cost.get(key, 0.0) * _HOUR,
         )  # fmt: skip
         rows.append((not key, -rate, key, row))
@@ -112,24 +112,24 @@ def _rows(change: Change, label: str) -> list[Row]:
 
 
 def _sides(change: Change) -> list[Side]:
-    tries = change.rates(definitions.ATTEMPTS.name, "upstream")
+    tries = change.rates(upstreams.ATTEMPTS.name, "upstream")
     failed = change.rates(
-        definitions.ATTEMPTS.name, "upstream", lambda said: said.get("result") != "ok"
+        upstreams.ATTEMPTS.name, "upstream", lambda said: said.get("result") != "ok"
     )
-    retries = change.rates(definitions.RETRIES.name, "upstream")
+    retries = change.rates(upstreams.RETRIES.name, "upstream")
     worst: dict[str, float] = {}
-    for labels, state in change.gauges(definitions.BREAKER.name):
+    for labels, state in change.gauges(upstreams.BREAKER.name):
         upstream = labels.get("upstream", "")
         worst[upstream] = max(worst.get(upstream, 0.0), state)
     sides = []
     for name in sorted(tries.keys() | worst.keys()):
-        (late,) = change.quantiles(definitions.FIRST_BYTE.name, (0.95,), _is("upstream", name))
+        (late,) = change.quantiles(requests.FIRST_BYTE.name, (0.95,), _is("upstream", name))
         sides.append(
             Side(
                 name, tries.get(name, 0.0), failed.get(name, 0.0), retries.get(name, 0.0),
                 _BREAKER.get(int(worst.get(name, 0.0)), "?"),
-                change.gauge(definitions.POOL.name, _pool(name, "busy")) or 0.0,
-                change.gauge(definitions.POOL.name, _pool(name, "idle")) or 0.0, late,
+                change.gauge(upstreams.POOL.name, _pool(name, "busy")) or 0.0,
+                change.gauge(upstreams.POOL.name, _pool(name, "idle")) or 0.0, late,
             )
         )  # fmt: skip
     return sorted(sides, key=lambda side: (side.breaker == "closed", -side.tries, side.name))
@@ -139,22 +139,22 @@ def _troubles(change: Change) -> list[str]:
     """What somebody has to see at once, in words."""
     found = [
         f"breaker {_BREAKER[int(state)]}: {labels.get('target') or labels.get('upstream')}"
-        for labels, state in change.gauges(definitions.BREAKER.name)
+        for labels, state in change.gauges(upstreams.BREAKER.name)
         if int(state) in (1, 2)
     ]
-    if change.gauge(definitions.RELOAD_OK.name) == 0:
+    if change.gauge(process.RELOAD_OK.name) == 0:
         found.append("the last reload of the config was refused")
-    if change.gauge(definitions.RECORDS_AWAY.name):
+    if change.gauge(stores.RECORDS_AWAY.name):
         found.append("the database of tokens is away")
-    behind = change.gauge(definitions.LEDGER_AGE.name) or 0.0
+    behind = change.gauge(stores.LEDGER_AGE.name) or 0.0
     if behind > 60:
-        rows = change.gauge(definitions.LEDGER_ROWS.name) or 0.0
+        rows = change.gauge(stores.LEDGER_ROWS.name) or 0.0
         found.append(f"the ledger is {behind:.0f} s behind, {rows:.0f} rows")
     for metric, words in (
-        (definitions.LEDGER_LOST, "rows of the ledger are being lost"),
-        (definitions.UNCOUNTED, "limits cannot be counted"),
-        (definitions.LIMITS, "limits refuse requests"),
-        (definitions.LINES_LOST, "log lines are being dropped"),
+        (stores.LEDGER_LOST, "rows of the ledger are being lost"),
+        (requests.UNCOUNTED, "limits cannot be counted"),
+        (requests.LIMITS, "limits refuse requests"),
+        (process.LINES_LOST, "log lines are being dropped"),
     ):
         if rate := change.rate(metric.name):
             found.append(f"{words}: {rate:.1f}/s")

@@ -1,8 +1,9 @@
-"""Counting in files that all workers map: prometheus_client's multiprocess mode, one write a count.
+"""Counting in files that all workers share: the files of prometheus_client's multiprocess mode.
 
-A cell is a number in this worker's file. It is with the kernel as soon as it is written, so killing
-the worker loses nothing. When a file grows, it is mapped once more, and the first cells go on
-writing where they did: it is the same memory.
+A cell is a number in this worker's file. It is in the kernel's page cache as soon as it is written,
+so that killing the worker loses nothing. The files are written and read by
+`prometheus_client.mmap_dict`, whose public names (`MmapedDict`, `mmap_key`) are all that is used:
+the metric classes of prometheus_client take a lock and look the labels up for each value.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from ctypes import c_double
 from pathlib import Path
 from typing import Any
 
@@ -19,50 +19,49 @@ from prometheus_client import mmap_dict, utils
 from engine.values.metric import Metric
 
 _File: Any = mmap_dict.MmapedDict
-_written: Any = utils.floatToGoString
+_format: Any = utils.floatToGoString
 
 
 class Cell:
-    """One number: eight bytes of the file."""
+    """One number of a worker's file."""
 
-    __slots__ = ("number",)
+    __slots__ = ("_key", "_write", "value")
 
     def __init__(self, file: Any, key: str) -> None:
-        file.read_value(key)  # which makes it
-        self.number = c_double.from_buffer(file._m, file._positions[key])
-
-    @property
-    def value(self) -> float:
-        return self.number.value
+        self._write = file.write_value
+        self._key = key
+        self.value: float = file.read_value(key)[0]
 
     def add(self, amount: float = 1.0) -> None:
-        self.number.value += amount
+        self.value += amount
+        self._write(self._key, self.value, 0.0)
 
     def set(self, value: float) -> None:
-        self.number.value = value
+        self.value = value
+        self._write(self._key, value, 0.0)
 
 
 class Distribution:
-    """A histogram's numbers for one set of labels."""
+    """The numbers of a histogram for one set of labels."""
 
-    __slots__ = ("_bounds", "_numbers", "_sum")
+    __slots__ = ("_bounds", "_buckets", "_sum")
 
-    def __init__(self, bounds: tuple[float, ...], cells: list[Cell], total: Cell) -> None:
+    def __init__(self, bounds: tuple[float, ...], buckets: list[Cell], total: Cell) -> None:
         self._bounds = bounds
-        self._numbers = [cell.number for cell in cells]
-        self._sum = total.number
+        self._buckets = buckets
+        self._sum = total
 
     def tally(self, values: Sequence[float]) -> tuple[Mapping[int, int], float]:
-        """What to `add` for these values: how many in which bucket, and their sum."""
+        """The number of values in each bucket, and their sum."""
         bounds = self._bounds
         return Counter([bisect_left(bounds, value) for value in values]), sum(values)
 
     def add(self, tally: tuple[Mapping[int, int], float]) -> None:
-        """Write a tally. That is what costs most: it is done once for many values."""
-        buckets, total = tally
-        for at, count in buckets.items():
-            self._numbers[at].value += count
-        self._sum.value += total
+        """Write a tally: writing costs most, so it is done once for many values."""
+        counts, total = tally
+        for index, count in counts.items():
+            self._buckets[index].add(count)
+        self._sum.add(total)
 
 
 class Cells:
@@ -72,37 +71,45 @@ class Cells:
         self._folder = folder
         self._number = number
         self._files: dict[str, Any] = {}
+        self._cells: dict[tuple[str, ...], Cell] = {}
+        self._distributions: dict[tuple[str, ...], Distribution] = {}
 
     def cell(self, metric: Metric, *labels: str) -> Cell:
-        """The cell of a counter or gauge for these values of its labels."""
-        kind = metric.kind if metric.kind == "counter" else f"gauge_{metric.mode}"
-        family = metric.name.removesuffix("_total") if metric.kind == "counter" else metric.name
-        return self._cell(kind, metric, family, metric.name, metric.labels, labels)
+        """The cell of a counter or gauge for these label values."""
+        key = (metric.name, *labels)
+        cell = self._cells.get(key)
+        if cell is None:
+            kind = metric.kind if metric.kind == "counter" else f"gauge_{metric.mode}"
+            family = metric.name.removesuffix("_total") if kind == "counter" else metric.name
+            cell = self._open(kind, metric, family, metric.name, metric.labels, labels)
+            self._cells[key] = cell
+        return cell
 
     def distribution(self, metric: Metric, *labels: str) -> Distribution:
-        """The buckets of a histogram for these values of its labels."""
-        name, names = metric.name, metric.labels
-        bounds = (*metric.buckets, float("inf"))
-        cells = [
-            self._cell(
-                "histogram",
-                metric,
-                name,
-                f"{name}_bucket",
-                (*names, "le"),
-                (*labels, _written(bound)),
-            )
-            for bound in bounds
-        ]
-        total = self._cell("histogram", metric, name, f"{name}_sum", names, labels)
-        return Distribution(bounds, cells, total)
+        """The buckets of a histogram for these label values."""
+        key = (metric.name, *labels)
+        distribution = self._distributions.get(key)
+        if distribution is None:
+            distribution = self._distributions[key] = self._histogram(metric, labels)
+        return distribution
 
     def close(self) -> None:
-        """No more cells are made; the memory goes when the last of them does."""
+        """Close the files; nothing is written after that."""
         while self._files:
-            self._files.popitem()[1]._f.close()
+            self._files.popitem()[1].close()
 
-    def _cell(
+    def _histogram(self, metric: Metric, labels: tuple[str, ...]) -> Distribution:
+        name, names = metric.name, metric.labels
+        bounds = (*metric.buckets, float("inf"))
+        bucket, bucket_names = f"{name}_bucket", (*names, "le")
+        buckets = [
+            self._open("histogram", metric, name, bucket, bucket_names, (*labels, _format(bound)))
+            for bound in bounds
+        ]
+        total = self._open("histogram", metric, name, f"{name}_sum", names, labels)
+        return Distribution(bounds, buckets, total)
+
+    def _open(
         self,
         kind: str,
         metric: Metric,

@@ -15,7 +15,7 @@ from engine.cli.top.words import (
     seconds,
     share,
 )
-from engine.telemetry.metrics import definitions
+from engine.telemetry.metrics import process, stores, upstreams
 from tests.support.metrics import Shown
 
 
@@ -25,7 +25,7 @@ def look(shown, at=0.0):
 
 def computed(fill):
     shown = Shown()
-    shown[definitions.RELOAD_OK].set(1)
+    shown[process.RELOAD_OK].set(1)
     before = look(shown)
     fill(shown)
     return figures(Change(before, look(shown, 2.0)))
@@ -62,7 +62,7 @@ def test_models_upstreams_and_operations_stand_with_the_busiest_first():
 def test_an_open_breaker_is_shown_first_and_said_above():
     def fill(shown):
         busy(shown)
-        shown[definitions.BREAKER].labels("anthropic", "claude/claude-4").set(2)
+        shown[upstreams.BREAKER].labels("anthropic", "claude/claude-4").set(2)
 
     told = computed(fill)
     assert (told.upstreams[0].name, told.upstreams[0].breaker) == ("anthropic", "open")
@@ -72,9 +72,9 @@ def test_an_open_breaker_is_shown_first_and_said_above():
 @pytest.mark.parametrize(
     ("metric", "value", "words"),
     [
-        (definitions.RECORDS_AWAY, 1, "the database of tokens is away"),
-        (definitions.RELOAD_OK, 0, "the last reload of the config was refused"),
-        (definitions.LEDGER_AGE, 90, "the ledger is 90 s behind, 0 rows"),
+        (stores.RECORDS_AWAY, 1, "the database of tokens is away"),
+        (process.RELOAD_OK, 0, "the last reload of the config was refused"),
+        (stores.LEDGER_AGE, 90, "the ledger is 90 s behind, 0 rows"),
     ],
 )
 def test_what_somebody_has_to_see_is_said(metric, value, words):

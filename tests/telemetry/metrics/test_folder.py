@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from engine.telemetry.metrics.folder import Slot, bury_the_dead, folder_of
+from engine.telemetry.metrics.folder import Slot, folder_of, remove_dead_gauges
 
 
 def test_a_run_has_one_folder_for_its_user_alone(tmp_path):
@@ -62,7 +62,7 @@ def test_the_gauges_of_the_dead_go_and_their_counters_stay(tmp_path):
     for number in (0, 7):
         for kind in ("counter", "gauge_livesum", "histogram"):
             (tmp_path / f"{kind}_{number}.db").touch()
-    bury_the_dead(tmp_path)
+    remove_dead_gauges(tmp_path)
     assert sorted(path.name for path in tmp_path.glob("*_[07].db")) == [
         "counter_0.db",
         "counter_7.db",

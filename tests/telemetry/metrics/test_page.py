@@ -7,7 +7,7 @@ from prometheus_client import generate_latest
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.parser import text_string_to_metric_families
 
-from engine.telemetry.metrics import definitions
+from engine.telemetry.metrics import registry
 from engine.telemetry.metrics.cells import Cells
 from engine.telemetry.metrics.page import Page
 
@@ -25,7 +25,7 @@ def samples(text):
 def folder(tmp_path):
     for number in range(3):
         cells = Cells(tmp_path, number)
-        for metric in definitions.ALL:
+        for metric in registry.METRICS:
             for text in ("", 'a "b"\\c\nd', "ü")[: number + 1]:
                 labels = [text] * len(metric.labels)
                 if metric.kind == "histogram":

@@ -11,7 +11,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from engine.exchange.exchange import Exchange
 from engine.exchange.record import Attempt, Outcome, Traffic
-from engine.telemetry.metrics import definitions
+from engine.telemetry.metrics import process, requests, stores
 from engine.telemetry.metrics.recorder import Metrics
 from engine.values.usage import Usage
 
@@ -42,7 +42,7 @@ def ended(made, *exchanges):
     """They are over, and noted together."""
     for exchange in exchanges:
         made(exchange)
-    made.note(exchanges)
+    made.record(exchanges)
 
 
 def values(made, name):
@@ -181,36 +181,36 @@ def test_readings_are_taken_and_counters_among_them_only_grow(tmp_path):
     said = [5.0]
 
     def read():
-        yield definitions.IN_FLIGHT, (), said[0]
-        yield definitions.LEDGER_LOST, (), said[0]
+        yield requests.IN_FLIGHT, (), said[0]
+        yield stores.LEDGER_LOST, (), said[0]
 
-    made = Metrics(tmp_path, readings=[read])
+    made = Metrics(tmp_path, collectors=[read])
     assert values(made, "modelway_requests_in_flight") == {(): 5.0}
     said[0] = 7.0
     assert values(made, "modelway_requests_in_flight") == {(): 7.0}
     assert values(made, "modelway_ledger_rows_lost_total") == {(): 7.0}
     made.close()
     said[0] = 1.0  # a worker that begins anew
-    again = Metrics(tmp_path, readings=[read])
+    again = Metrics(tmp_path, collectors=[read])
     assert values(again, "modelway_requests_in_flight") == {(): 1.0}
     assert values(again, "modelway_ledger_rows_lost_total") == {(): 8.0}
     again.close()
 
 
 def test_a_reading_that_fails_is_logged_and_the_others_are_taken(tmp_path, caplog):
-    made = Metrics(tmp_path, readings=[lambda: 1 / 0, lambda: [(definitions.WORKERS, (), 1.0)]])
+    made = Metrics(tmp_path, collectors=[lambda: 1 / 0, lambda: [(process.WORKERS, (), 1.0)]])
     assert values(made, "modelway_workers") == {(): 1.0}
-    assert "a metric cannot be read" in caplog.text
+    assert "a metric cannot be collected" in caplog.text
     made.close()
 
 
 def test_a_worker_that_is_killed_leaves_its_counts(tmp_path):
-    made = Metrics(tmp_path, readings=[lambda: [(definitions.WORKERS, (), 1.0)]])
+    made = Metrics(tmp_path, collectors=[lambda: [(process.WORKERS, (), 1.0)]])
     for _ in range(3):
         reading, writing = os.pipe()
         if not (pid := os.fork()):
-            other = Metrics(tmp_path, readings=[lambda: [(definitions.WORKERS, (), 1.0)]])
-            other.refresh()
+            other = Metrics(tmp_path, collectors=[lambda: [(process.WORKERS, (), 1.0)]])
+            other.collect()
             for _ in range(10):
                 ended(other, over())
             os.write(writing, b"1")
@@ -226,16 +226,6 @@ def test_a_worker_that_is_killed_leaves_its_counts(tmp_path):
     assert values(made, "modelway_workers") == {(): 1.0}
     assert len(list(tmp_path.glob("counter_*.db"))) == 2
     made.close()
-
-
-def test_every_metric_is_described_and_has_a_name_of_its_own():
-    assert len({metric.name for metric in definitions.ALL}) == len(definitions.ALL)
-    for metric in definitions.ALL:
-        assert metric.help
-        assert metric.name.startswith(("modelway_", "gen_ai_"))
-        assert metric.name.endswith("_total") == (metric.kind == "counter")
-        assert bool(metric.buckets) == (metric.kind == "histogram")
-        assert metric.mode in ("", "livesum", "livemax", "livemin")
 
 
 def test_what_ends_together_counts_as_what_ends_alone(metrics, tmp_path):
@@ -266,4 +256,4 @@ def test_one_that_cannot_be_noted_costs_no_other(metrics, caplog):
     assert sum(counted.values()) == 2.0
     (tokens,) = {v for k, v in values(metrics, "modelway_tokens_total").items() if "input" in k}
     assert tokens == 20.0
-    assert caplog.text.count("request req_1: its end was not counted") == 1
+    assert caplog.text.count("request req_1: its metrics are lost") == 1

@@ -1,0 +1,94 @@
+"""Metrics of a worker process: memory, CPU time, version, config, and its own telemetry."""
+
+from __future__ import annotations
+
+import os
+import platform
+import resource
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Protocol
+
+from engine.telemetry.config_status import ConfigStatus
+from engine.values.metric import Collector, Sample, counter, gauge
+
+WORKERS = gauge("modelway_workers", "", "Worker processes that are alive.")
+MEMORY = gauge("modelway_resident_memory_bytes", "", "Resident memory of all workers.")
+CPU = counter("modelway_cpu_seconds_total", "", "CPU time of all workers.")
+BUILD = gauge("modelway_build_info", "version python", "Always 1.", "livemax")
+CONFIG = gauge(
+    "modelway_config_info", "hash", "1 for the config in use, by its SHA-256.", "livemax"
+)
+CONFIG_LOADED = gauge(
+    "modelway_config_loaded_timestamp_seconds",
+    "",
+    "When the config in use was read (Unix time; of several workers the oldest).",
+    "livemin",
+)
+RELOAD_OK = gauge(
+    "modelway_config_reload_success",
+    "",
+    "0 if the last reload of the config was refused, else 1.",
+    "livemin",
+)
+LINES_LOST = counter(
+    "modelway_log_lines_dropped_total", "", "Log lines dropped because their reader was too slow."
+)
+SPANS_SENT = counter("modelway_trace_spans_sent_total", "", "Spans that the collector accepted.")
+SPANS_LOST = counter(
+    "modelway_trace_spans_lost_total",
+    "",
+    "Spans lost: the collector was away too long, or refused.",
+)
+
+_PAGE_SIZE = os.sysconf("SC_PAGE_SIZE")
+_STATM = Path("/proc/self/statm")
+
+
+class Exporter(Protocol):
+    """Numbers of spans that an exporter sent and lost."""
+
+    @property
+    def exported(self) -> int: ...
+    @property
+    def lost(self) -> int: ...
+
+
+def process_collector(version: str) -> Collector:
+    """This process; `version` is the gateway's."""
+
+    def collect() -> Iterator[Sample]:
+        yield BUILD, (version, platform.python_version()), 1.0
+        yield WORKERS, (), 1.0
+        used = resource.getrusage(resource.RUSAGE_SELF)
+        yield CPU, (), used.ru_utime + used.ru_stime
+        if _STATM.exists():
+            yield MEMORY, (), float(int(_STATM.read_text().split()[1]) * _PAGE_SIZE)
+
+    return collect
+
+
+def config_collector(status: ConfigStatus) -> Collector:
+    """The config in use; each former one is reported as 0."""
+    hashes: set[str] = set()
+
+    def collect() -> Iterator[Sample]:
+        status.refresh()
+        for former in hashes - {status.hash}:
+            yield CONFIG, (former,), 0.0
+        hashes.add(status.hash)
+        yield CONFIG, (status.hash,), 1.0
+        yield CONFIG_LOADED, (), status.loaded
+        yield RELOAD_OK, (), 0.0 if status.error else 1.0
+
+    return collect
+
+
+def log_collector(dropped: Callable[[], int]) -> Collector:
+    """Log lines that were dropped."""
+    return lambda: [(LINES_LOST, (), dropped())]
+
+
+def exporter_collector(exporter: Exporter) -> Collector:
+    """Spans that were sent and lost."""
+    return lambda: [(SPANS_SENT, (), exporter.exported), (SPANS_LOST, (), exporter.lost)]

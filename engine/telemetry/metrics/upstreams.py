@@ -1,0 +1,88 @@
+"""Metrics of upstreams: attempts, retries, circuit breakers, connections."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Protocol
+
+from engine.exchange.exchange import Exchange
+from engine.telemetry.metrics.cells import Cells
+from engine.telemetry.metrics.series import SeriesLabels, Write, increase
+from engine.values.metric import Collector, Sample, counter, gauge
+
+ATTEMPTS = counter(
+    "modelway_upstream_attempts_total",
+    "upstream result",
+    "Attempts. result is ok or the class of the failure: connect, reset, 408, 429, 5xx, error, "
+    "credential, fatal.",
+)
+RETRIES = counter(
+    "modelway_upstream_retries_total", "upstream", "Attempts that were not a request's first."
+)
+BREAKER = gauge(
+    "modelway_breaker_state",
+    "upstream target",
+    "Circuit breaker: 0 closed, 1 half-open, 2 open; of several workers the worst. target is "
+    "`entry/model` as under models, empty for the targets of a route.",
+    "livemax",
+)
+POOL = gauge(
+    "modelway_pool_connections", "upstream state", "Connections to upstreams: state idle or busy."
+)
+
+
+class Breaker(Protocol):
+    """A circuit breaker."""
+
+    def state(self, now: float) -> int:
+        """0 closed, 1 half-open, 2 open; `now` on the monotonic clock."""
+
+
+class Client(Protocol):
+    """An HTTP client with a connection pool."""
+
+    @property
+    def connections(self) -> tuple[int, int]:
+        """The numbers of idle and busy connections."""
+
+
+class Upstream(Protocol):
+    """An upstream: its client, and its breakers by entry and model."""
+
+    @property
+    def client(self) -> Client: ...
+    @property
+    def breakers(self) -> Mapping[tuple[str, str], Breaker]: ...
+
+
+def writes(cells: Cells, labels: SeriesLabels, exchanges: Sequence[Exchange]) -> Iterator[Write]:
+    """The attempts of requests that ended."""
+    del labels  # a request may have attempts at several upstreams
+    results: Counter[tuple[str, str]] = Counter()
+    retries: Counter[str] = Counter()
+    for exchange in exchanges:
+        for number, attempt in enumerate(exchange.record.attempts):
+            results[attempt.upstream, attempt.failure or "ok"] += 1
+            if number:
+                retries[attempt.upstream] += 1
+    for result, times in results.items():
+        yield increase(cells, ATTEMPTS, result, times)
+    for upstream, times in retries.items():
+        yield increase(cells, RETRIES, (upstream,), times)
+
+
+def upstream_collector(upstreams: Mapping[str, Upstream]) -> Collector:
+    """The states of circuit breakers and the connections of each upstream."""
+
+    def collect() -> Iterator[Sample]:
+        now = time.monotonic()
+        for name, upstream in upstreams.items():
+            for entry, breaker in upstream.breakers.items():
+                yield BREAKER, (name, "/".join(filter(None, entry))), breaker.state(now)
+            idle, busy = upstream.client.connections
+            yield POOL, (name, "idle"), idle
+            yield POOL, (name, "busy"), busy
+
+    return collect

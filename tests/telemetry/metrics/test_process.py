@@ -1,0 +1,56 @@
+"""A worker collects the metrics of its process, its config and its telemetry."""
+
+from __future__ import annotations
+
+import platform
+from types import SimpleNamespace
+
+from engine.telemetry.config_status import ConfigStatus
+from engine.telemetry.metrics import process
+
+
+def values(collector):
+    return {(metric, *labels): value for metric, labels, value in collector()}
+
+
+def test_a_process_reports_itself():
+    samples = values(process.process_collector("1.2"))
+    assert samples[process.WORKERS,] == 1.0
+    assert samples[process.CPU,] > 0
+    assert samples[process.MEMORY,] > 1_000_000
+    assert samples[process.BUILD, "1.2", platform.python_version()] == 1.0
+
+
+def test_a_former_config_is_reported_as_zero():
+    status = ConfigStatus("a", 100.0)
+    collect = process.config_collector(status)
+    assert values(collect) == {
+        (process.CONFIG, "a"): 1.0,
+        (process.CONFIG_LOADED,): 100.0,
+        (process.RELOAD_OK,): 1.0,
+    }
+    status.accept("b", 200.0)
+    status.refuse("gateway.yaml:3:1: no such upstream")
+    assert values(collect) == {
+        (process.CONFIG, "a"): 0.0,
+        (process.CONFIG, "b"): 1.0,
+        (process.CONFIG_LOADED,): 200.0,
+        (process.RELOAD_OK,): 0.0,
+    }
+
+
+def test_a_config_status_is_read_from_its_source():
+    states = [("a", 100.0, ""), ("b", 200.0, "refused"), None]
+    collect = process.config_collector(ConfigStatus(source=lambda: states.pop(0)))
+    assert values(collect)[process.CONFIG, "a"] == 1.0
+    assert values(collect)[process.RELOAD_OK,] == 0.0
+    assert values(collect)[process.CONFIG, "b"] == 1.0, "no news: the former status remains"
+
+
+def test_dropped_lines_and_spans_are_collected():
+    assert values(process.log_collector(lambda: 3)) == {(process.LINES_LOST,): 3}
+    exporter = SimpleNamespace(exported=5, lost=1)
+    assert values(process.exporter_collector(exporter)) == {
+        (process.SPANS_SENT,): 5,
+        (process.SPANS_LOST,): 1,
+    }
