@@ -19,7 +19,7 @@ from pathlib import Path
 import gevent
 from sqlalchemy import text
 
-from engine.exchange.request_id import request_id
+from engine.exchange.exchange import new_request_id
 from engine.stores.ledger.entry import Entry
 from engine.stores.ledger.journal import Journal
 from engine.stores.ledger.shipper import Shipper
@@ -33,7 +33,7 @@ BURST = 500
 
 def entry() -> Entry:
     return Entry(
-        id=request_id(),
+        id=new_request_id(),
         time=time.time(),
         token="team-a",
         operation="openai.createChatCompletion",

@@ -43,7 +43,8 @@ def ours() -> tuple[Callable[[], None], Callable[[], None]]:
     body, environ = Body(BODY), {"CONTENT_TYPE": MEDIA_TYPE}
 
     def whole() -> None:
-        exchange = Exchange("POST", "/v1/chat/completions", "", environ, body=body)
+        exchange = Exchange("POST", "/v1/chat/completions", "", environ)
+        exchange.body = body
         rule = bodies.parse(exchange)
         assert rule is not None
         check(rule, exchange.value)

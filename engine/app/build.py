@@ -14,8 +14,7 @@ from engine.edge.endpoint import RequestLifecycle
 from engine.edge.router import Application, Resource, application
 from engine.edge.same_origin import SameOrigin
 from engine.edge.visible_models import VisibleModels
-from engine.exchange.exchange import Handler, Stage
-from engine.exchange.pipeline import compose
+from engine.exchange.exchange import Handler, Stage, compose
 from engine.exchange.services import Services
 from engine.plan.route import Plan, Route
 from engine.relay.websocket.session import SessionLimits
@@ -221,7 +220,7 @@ def _last(route: Route, parts: _Parts) -> Handler:
     """What answers in the end: the list of models, or an upstream, at once or in a session."""
     config = parts.plan.config
     if route.answer == "models":
-        return model_list.models(parts.shown, route.wide[0] if route.wide else "")
+        return model_list.models(parts.shown, route.dialects, route.wide[0] if route.wide else "")
     forward = Forward(
         route.model,
         fixed=[parts.upstreams[t.upstream].target(t.model, t.weight) for t in route.to],

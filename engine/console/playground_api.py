@@ -14,8 +14,7 @@ from engine.console.base_url import base_of
 from engine.console.chat_formats import Format, formats, models
 from engine.console.code_snippets import programs
 from engine.edge.visible_models import Answers
-from engine.exchange.exchange import Exchange, Handler, Response
-from engine.exchange.pipeline import compose
+from engine.exchange.exchange import Exchange, Handler, Response, compose
 from engine.exchange.services import Services
 from engine.plan.route import Plan
 from engine.spec.security import BEARER

@@ -22,9 +22,8 @@ from engine.edge.cors import NOBODY, Cors
 from engine.edge.model_list import speaking
 from engine.edge.request_body import RequestBodyReader
 from engine.edge.response import Sent, has_body, send
-from engine.exchange.exchange import Exchange, Handler, Observer, Response
+from engine.exchange.exchange import Exchange, Handler, Observer, Response, new_request_id
 from engine.exchange.record import Outcome, RequestRecord
-from engine.exchange.request_id import request_id
 from engine.values.errors import (
     AbortConnection,
     AbortReason,
@@ -137,7 +136,9 @@ class RequestLifecycle:
         def respond(req: falcon.Request, resp: Sent, mount: str, variables: Any) -> None:
             environ = req.env
             path, _, query = raw_target(environ).partition("?")
-            exchange = Exchange(req.method, path, query, environ, request_id(), mount, variables)
+            exchange = Exchange(
+                req.method, path, query, environ, new_request_id(), mount, variables
+            )
             incoming = RequestBodyReader(
                 environ, self.body_timeout, exchange.record, self.request_timeout
             )
@@ -206,7 +207,7 @@ class RequestLifecycle:
                 error.reason, str(error.strerror)
             ) from None  # Falcon's frames hold the first
         status = error.status_code if isinstance(error, falcon.HTTPError) else 500
-        exchange = Exchange(req.method, "", "", req.env, request_id())
+        exchange = Exchange(req.method, "", "", req.env, new_request_id())
         exchange.dialect = get("openai")
         self.enter(exchange)
         code, message = "bad_request", "The request is not valid."

@@ -19,15 +19,16 @@ _JSON = [("content-type", "application/json")]
 _LONGEST = 200
 
 
-def models(shown: VisibleModels, variable: str = "") -> Handler:
+def models(shown: VisibleModels, dialects: Sequence[Dialect], variable: str = "") -> Handler:
     """A handler that lists the models the caller may use, or shows the one named in the path, also
-    where a wildcard serves it.
+    where a wildcard serves it. `dialects` are those of the route.
 
-    The answer has the shape of the caller's dialect, and only models that can be called in it.
+    The response has the form of the caller's dialect, and only models that can be called in it.
     """
+    by_name = {dialect.name: dialect for dialect in dialects}
 
     def handle(exchange: Exchange) -> Response:
-        dialect, caller = exchange.dialect, exchange.caller
+        dialect, caller = by_name[exchange.dialect.name], exchange.caller
         if not variable:
             return Response(200, _JSON, _list(shown, dialect, caller, exchange.query))
         name = unquote(exchange.variable(variable))

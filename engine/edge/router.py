@@ -16,7 +16,7 @@ from engine.edge.endpoint import RequestLifecycle, Responder, raw_target
 from engine.edge.request_body import START_RESPONSE
 from engine.edge.response import Sent
 from engine.exchange.exchange import Exchange, Handler, Response
-from engine.exchange.upgrade import wants_websocket
+from engine.exchange.wsgi_environ import wants_websocket
 from engine.source.suggestion import near
 from engine.spec.path_templates import (
     Found,

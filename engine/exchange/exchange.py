@@ -1,15 +1,19 @@
-"""One request on its way, with what we learned about it, and the answer that comes back."""
+"""One request, its response, and the handlers and stages between them."""
 
 from __future__ import annotations
 
 import logging
+import os
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from engine.exchange.body import Body
+from engine.exchange.interfaces import Dialect, Part, Target, Trace, Upgrade
 from engine.exchange.record import RequestRecord, Traffic
 from engine.values.caller import Caller
+from engine.values.takes import Takes
 
 log = logging.getLogger("modelway")
 
@@ -19,8 +23,11 @@ MISSING: Any = object()
 
 @dataclass(slots=True)
 class Response:
-    """An answer: `body` is all of it, or an iterator that yields bytes as they arrive. The names of
-    its headers are in lower case; `gateway_headers` replace an upstream's of the same name."""
+    """A response: `body` is all of it, or an iterator that yields bytes as they arrive.
+
+    The names of `headers` are in lower case; `gateway_headers` replace an upstream's of the same
+    name.
+    """
 
     status: int
     headers: list[tuple[str, str]]
@@ -29,39 +36,43 @@ class Response:
 
 
 class Exchange:
-    """A request on its way.
+    """One request on its way through the stages of its route.
 
-    `path` is raw, still percent-encoded, and begins with the prefix it was mounted under
-    (`mount`); `variables` gives the span of each template variable in it. `query` is raw too.
-    `environ` is WSGI's, for the headers. `value` is the body as parsed: a JSON value, or a form
-    as a mapping; `parts` are the spans of a multipart body. `receive(max_body)` reads the body.
-    `dialect` is the caller's. `model` is what the caller asks for, `model_span` its span in the
-    body, `repeats` where else the body says it, `targets` those that can serve it, in the order in
-    which they are tried. `edits` are what the gateway changes in the body on its own account.
-    `takes` says how to estimate what it uses (`estimate.Takes`), None where it uses nothing.
-    `operation` is known as `spec.operationId`. `upgrade` is there when the request is to become a
-    WebSocket, `traffic` when it has. `on_end` runs when the answer is out, or the caller has left.
-    `trace` is for those who trace it, `trace.sent(headers)` for whoever sends it on.
+    `path` and `query` are raw, still percent-encoded. `path` begins with the prefix under which the
+    document is mounted (`mount`); `variables` holds the span in it of each template variable.
+    `environ` is that of WSGI. `operation` is the operation's id, `spec.operationId`; `dialect` is
+    the caller's, and is set before any stage runs.
+
+    `receive(max_body)` reads the body. `value` is the parsed body, a JSON value or the fields of a
+    form, MISSING where it was not parsed; `parts` are the fields of a multipart body. `edits` are
+    the gateway's own changes to the body: start, end, new bytes.
+
+    `model` is the requested model, `model_span` its place in the body, `model_copies` the places of
+    its copies: start, end, encoding. `targets` can serve it, in the order of attempts. `takes`
+    describes how to estimate the usage, None where nothing is used.
+
+    `upgrade` is present if the request asks for a WebSocket, `traffic` once it is one, `trace` if
+    requests are traced. `on_end` holds what runs when the response is sent or the caller has left.
     """
 
-    receive: Callable[[int], Body] = staticmethod(lambda limit: Body())
+    dialect: Dialect
+    receive: Callable[[int], Body] = staticmethod(lambda max_body: Body())
     max_body: int = 0
-    body: Body = Body()  # nobody changes what it holds
+    body: Body = Body()  # immutable
     media_type: str = ""
-    value: Any = MISSING
-    parts: Sequence[Any] = ()
-    dialect: Any = None
+    value: object = MISSING
+    parts: Sequence[Part] = ()
     caller: Caller | None = None
     model: str = ""
     model_span: tuple[int, int] | None = None
-    repeats: Sequence[tuple[int, int, str]] = ()
-    targets: Sequence[Any] = ()
-    upgrade: Any = None
+    model_copies: Sequence[tuple[int, int, str]] = ()
+    targets: Sequence[Target] = ()
+    upgrade: Upgrade | None = None
     traffic: Traffic | None = None
     operation: str = ""
     edits: Sequence[tuple[int, int, bytes]] = ()
-    takes: Any = None
-    trace: Any = None
+    takes: Takes | None = None
+    trace: Trace | None = None
 
     def __init__(
         self,
@@ -72,18 +83,12 @@ class Exchange:
         request_id: str = "",
         mount: str = "",
         variables: Mapping[str, tuple[int, int]] | None = None,
-        **known: Any,
     ) -> None:
-        """`known`: what else is known of it from the beginning. TypeError for another name."""
         self.method, self.path, self.query, self.environ = method, path, query, environ
         self.request_id, self.mount = request_id, mount
         self.variables = {} if variables is None else variables
         self.on_end: list[Callable[[], None]] = []
         self.record = RequestRecord()
-        if known:
-            if unknown := known.keys() - vars(Exchange).keys():
-                raise TypeError(f"an exchange has no {', '.join(sorted(unknown))}")
-            vars(self).update(known)
 
     def header(self, key: str) -> str | None:
         """A request header by its WSGI name (see `environ_key`)."""
@@ -105,8 +110,8 @@ class Exchange:
     def end(self) -> None:
         """Run the `on_end` callbacks, last in first out, each exactly once.
 
-        One that fails is logged and the others run: an answer is never cut by bookkeeping. One
-        whose greenlet is killed while it waits is given up, the others run, and the kill goes on.
+        A callback that fails is logged and the others run, so that bookkeeping never cuts a
+        response. If the greenlet is killed during a callback, the others run and the kill goes on.
         """
         while self.on_end:
             callback = self.on_end.pop()
@@ -120,16 +125,33 @@ class Exchange:
 
 
 Handler = Callable[[Exchange], Response]
-"""What answers a request. Raises GatewayError when it cannot."""
-
-Observer = Callable[[Exchange], None]
-"""What is told of the end of an exchange, once; everything it wants to know is in its account."""
+"""Answers a request. Raises GatewayError when it cannot."""
 
 Stage = Callable[[Exchange, Handler], Response]
-"""A step on the way: does its part, calls the next handler, may touch what comes back."""
+"""One step of a route: does its part, calls the next handler, may change the response."""
+
+Observer = Callable[[Exchange], None]
+"""Called once, when an exchange begins or when it has ended."""
 
 
-def environ_key(header: str) -> str:
-    """The WSGI name of a header: `x-api-key` -> `HTTP_X_API_KEY`."""
-    name = header.upper().replace("-", "_")
-    return name if name in ("CONTENT_TYPE", "CONTENT_LENGTH") else f"HTTP_{name}"
+def compose(stages: Sequence[Stage], last: Handler) -> Handler:
+    """A handler: `compose([a, b], last)` calls a, which calls b, which calls last."""
+    handler = last
+    for stage in reversed(stages):
+        handler = _bind(stage, handler)
+    return handler
+
+
+def _bind(stage: Stage, following: Handler) -> Handler:
+    def handle(exchange: Exchange) -> Response:
+        return stage(exchange, following)
+
+    return handle
+
+
+def new_request_id() -> str:
+    """`req_`, milliseconds since 1970 in 12 hexadecimal digits, then 80 random bits in 20.
+
+    Ids are ordered by time, so that a database index of them grows at its end.
+    """
+    return f"req_{time.time_ns() // 1_000_000:012x}{os.urandom(10).hex()}"

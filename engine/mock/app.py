@@ -19,8 +19,7 @@ import orjson
 from engine.dialects import Dialect
 from engine.edge.endpoint import RequestLifecycle
 from engine.edge.router import Application, Resource, application
-from engine.exchange.exchange import MISSING, Exchange, Handler, Response
-from engine.exchange.pipeline import compose
+from engine.exchange.exchange import MISSING, Exchange, Handler, Response, compose
 from engine.exchange.services import Services
 from engine.mock import faults
 from engine.mock.examples import (

@@ -31,7 +31,8 @@ class ClientRequest:
     def refusal(self, operation: Operation) -> GatewayError | None:
         """Why `operation` refuses the body; None when it does not."""
         environ = {"CONTENT_TYPE": self.type}
-        exchange = Exchange("POST", self.path, "", environ, body=Body(self.body.encode()))
+        exchange = Exchange("POST", self.path, "", environ)
+        exchange.body = Body(self.body.encode())
         try:
             rule = operation.bodies.parse(exchange)
             if rule is not None:

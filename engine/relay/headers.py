@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from engine.exchange.exchange import environ_key
+from engine.exchange.wsgi_environ import environ_key
 
 ALWAYS_SENT = ("accept", "content-type", "content-language", "traceparent", "tracestate")
 """Request headers that pass to every upstream, whatever its dialect."""

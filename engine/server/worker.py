@@ -30,7 +30,7 @@ from gunicorn.sock import ssl_context
 from gunicorn.workers.ggevent import GeventWorker
 
 from engine import dialects
-from engine.exchange.request_id import request_id
+from engine.exchange.exchange import new_request_id
 from engine.server.environ import environ_of
 from engine.server.listener import Admission, IdleConnections, Listener
 from engine.server.outgoing import Outgoing
@@ -113,7 +113,7 @@ class Worker(GeventWorker):  # type: ignore[misc]
 
     def _no_room(self, address: Any) -> bytes:
         """What a caller is told for whom there is no room."""
-        name = request_id()
+        name = new_request_id()
         self._note_refusal(name, 503, address)
         return _refusal(503, "Service Unavailable", name, file_descriptors.too_many_connections())
 
@@ -231,7 +231,7 @@ class Worker(GeventWorker):  # type: ignore[misc]
         except Exception as error:
             self.log.error("an answer broke off", exc_info=error)
             if not out.headers_sent:  # its exchange has ended, and is noted
-                self._send(sock, _refusal(500, "Internal Server Error", request_id()))
+                self._send(sock, _refusal(500, "Internal Server Error", new_request_id()))
             return False
         return not out.should_close()
 
@@ -268,7 +268,7 @@ class Worker(GeventWorker):  # type: ignore[misc]
         else:
             self.log.error("a connection failed", exc_info=exc)
             status, reason = 500, "Internal Server Error"
-        name = request_id()
+        name = new_request_id()
         self._send(client, _refusal(status, reason, name))
         self._note_refusal(name, status, addr)
 

@@ -17,7 +17,8 @@ from urllib.parse import quote, unquote
 
 import orjson
 
-from engine.exchange.exchange import MISSING, Exchange, environ_key
+from engine.exchange.exchange import MISSING, Exchange
+from engine.exchange.wsgi_environ import environ_key
 from engine.spec.multipart import boundary_of
 from engine.spec.query_string import Query
 from engine.values.errors import GatewayError
@@ -63,15 +64,15 @@ class Expression:
             return MISSING if value is None else value
         if exchange.media_type in _FORMS:
             return MISSING  # fields stand at the top of a form
-        value = exchange.value
+        node = exchange.value
         for step in self.steps:
-            if isinstance(value, list) and step.isdigit() and int(step) < len(value):
-                value = value[int(step)]
-            elif isinstance(value, dict) and step in value:
-                value = value[step]
+            if isinstance(node, list) and step.isdigit() and int(step) < len(node):
+                node = node[int(step)]
+            elif isinstance(node, dict) and step in node:
+                node = node[step]
             else:
                 return MISSING
-        return value
+        return node
 
     def check(self, exchange: Exchange) -> tuple[int, int] | None:
         """Where a value in the body stands; None elsewhere. Raises GatewayError 400 if twice.

@@ -9,8 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from engine.edge.same_origin import SameOrigin
-from engine.exchange.exchange import Exchange, Handler, Response, Stage, environ_key
+from engine.exchange.exchange import Exchange, Handler, Response, Stage
 from engine.exchange.services import Services
+from engine.exchange.wsgi_environ import environ_key
 from engine.spec.parameters import cookies
 from engine.spec.query_string import Query
 from engine.spec.security import Carrier

@@ -89,7 +89,8 @@ def _used(exchange: Exchange, passing: Reader) -> Usage:
 
 
 def _known(said: Usage, exchange: Exchange) -> Usage:
-    return with_known(said, expected(exchange)) if exchange.takes.speech else said
+    takes = exchange.takes
+    return with_known(said, expected(exchange)) if takes is not None and takes.speech else said
 
 
 def _charge(exchange: Exchange, usage: Usage, services: Services) -> None:

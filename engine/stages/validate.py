@@ -6,6 +6,8 @@ Modes: `strict` refuses; `lenient` is strict about a more open reading, which th
 
 from __future__ import annotations
 
+from typing import Any
+
 from engine.exchange.body import Body
 from engine.exchange.exchange import MISSING, Exchange, Handler, Response, Stage
 from engine.spec.operation import Operation
@@ -102,7 +104,7 @@ def _drop(exchange: Exchange, rule: Rule) -> None:
         return
     body = Body(without_members(exchange.body.buffer, paths))
     for path in paths:
-        holder = exchange.value
+        holder: Any = exchange.value
         for step in path[:-1]:
             holder = holder[step]
         del holder[path[-1]]

@@ -181,7 +181,7 @@ def _renamed(exchange: Exchange, expression: Expression, model: str, edited: boo
     if not named:
         expression.replace(renamed, exchange.model_span, name)
     if named or expression.place != "body":
-        repeats = () if named else exchange.repeats
+        repeats = () if named else exchange.model_copies
         written = [(s, e, orjson.dumps(before + name)) for s, e, before in repeats]
         if written or renamed.edits:
             renamed.body = exchange.body.with_replaced(*written, *renamed.edits)

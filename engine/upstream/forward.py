@@ -11,6 +11,7 @@ import logging
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import cast
 from urllib.parse import quote
 
 import gevent
@@ -88,7 +89,8 @@ class Forward:
         self._clock = clock
 
     def __call__(self, exchange: Exchange) -> Response:
-        targets = exchange.targets or order(self._fixed, self._services.dice)
+        targets = cast("Sequence[Target]", exchange.targets)  # set by `select_model`
+        targets = targets or order(self._fixed, self._services.dice)
         progress = _Progress(targets, self._clock() + targets[0].upstream.timeouts.total)
         with self._watcher.watch(exchange.environ.get("gunicorn.socket")):
             while (chosen := self._next_target(progress, exchange)) is not None:

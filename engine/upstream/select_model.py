@@ -61,7 +61,7 @@ def select(
         if here is None:
             raise _not_served(name, operation, operations.of(served.name), expression)
         exchange.model, exchange.record.requested_entry = name, served.name
-        exchange.repeats = [at for place in also for at in place.repeats(exchange, name)]
+        exchange.model_copies = [at for place in also for at in place.repeats(exchange, name)]
         exchange.targets = here.candidates(services.dice)
         return following(exchange)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from engine.exchange.interfaces import UpgradeResponse
 from engine.relay.websocket.handshake import (
     Extensions,
     UpgradeRequest,
@@ -15,7 +16,6 @@ from engine.relay.websocket.handshake import (
     deflate_taken,
     new_key,
 )
-from engine.upstream.client.client import UpstreamResponse
 from engine.upstream.client.failures import ProtocolFailure
 from engine.values.wildcard import matches
 
@@ -30,7 +30,7 @@ class Upgrade:
 
     def __init__(self, asked: UpgradeRequest, passing: Sequence[str], compression: bool) -> None:
         self.asked = asked
-        self.response: UpstreamResponse | None = None
+        self.response: UpgradeResponse | None = None
         self.extensions: Extensions = ()
         self.protocol = ""
         self._key = new_key()
@@ -53,7 +53,7 @@ class Upgrade:
         may be somebody's secret."""
         return self.protocol or next(iter(self._offered), "")
 
-    def check(self, response: UpstreamResponse) -> None:
+    def check(self, response: UpgradeResponse) -> None:
         """Hold an upstream's answer against RFC 6455 4.1. Raises ProtocolFailure."""
         if response.status != 101:
             raise _failure("it did not switch protocols")
@@ -73,7 +73,7 @@ class Upgrade:
         self.response = response
 
 
-def _all(response: UpstreamResponse, name: str) -> list[str]:
+def _all(response: UpgradeResponse, name: str) -> list[str]:
     return [value for known, value in response.headers if known == name]
 
 

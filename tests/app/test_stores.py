@@ -14,13 +14,13 @@ from engine.app.stores import (
     services_of,
 )
 from engine.callers.cache import Directory
-from engine.exchange.exchange import Exchange
 from engine.plan.make import make_plan
 from engine.stores.counters.ahead import Ahead
 from engine.stores.counters.fallback import Fallback
 from engine.stores.counters.redis import Redis
 from engine.stores.records.database import open_database
 from engine.values.caller import digest
+from tests.support.exchanges import new_exchange
 from tests.support.running import ALL
 from tests.support.small import project
 
@@ -71,7 +71,7 @@ def test_without_stores_there_is_nothing_but_the_tokens(config, opened):
 
 def end(services, name: str) -> None:
     """An exchange ends."""
-    exchange = Exchange("GET", "/", "", {}, name, operation="shop.listItems")
+    exchange = new_exchange("GET", "/", "", {}, name, operation="shop.listItems")
     for observer in services.observers:
         observer(exchange)
 

@@ -3,12 +3,12 @@
 import pytest
 
 from engine.callers.limit_set import LimitSet
-from engine.exchange.exchange import Exchange
 from engine.values.counters import Limit
 from engine.values.quota import Quota, Rule
 from engine.values.takes import Takes
 from engine.values.usage import Usage, price_of
 from engine.values.wildcard import ByName
+from tests.support.exchanges import new_exchange
 
 PRICES = ByName({"*": price_of({"input": 2, "output": 4})})
 RATE, SLOTS = Quota("requests", 10, 60.0), Quota("concurrency", 3)
@@ -23,7 +23,7 @@ def limits(*allowances):
 
 
 def test_a_request_takes_one_of_each_and_its_estimate_of_what_is_used():
-    exchange = Exchange("POST", "/", "", {}, model="gpt", takes=Takes(output=True))
+    exchange = new_exchange("POST", "/", "", {}, model="gpt", takes=Takes(output=True))
     exchange.record.estimate = Usage(100, 50)
     kind = limits(RATE, SLOTS, TOKENS, MONEY)
     assert kind.asked.limits == (
@@ -40,7 +40,7 @@ def test_a_request_takes_one_of_each_and_its_estimate_of_what_is_used():
     [(200, True, [1, 0, 9, 70]), (502, True, [1, 0, 9, 70]), (502, False, [0, 0, 0, 0])],
 )
 def test_what_never_reached_an_upstream_comes_to_nothing(status, reached, costs):
-    record = Exchange("POST", "/", "", {}).record
+    record = new_exchange("POST", "/", "", {}).record
     record.status, record.reached_upstream, record.usage, record.cost = (
         status,
         reached,
@@ -55,16 +55,16 @@ def test_what_never_reached_an_upstream_comes_to_nothing(status, reached, costs)
     [((RATE,), False), ((RATE, SLOTS), True), ((TOKENS,), True), ((MONEY,), True)],
 )
 def test_of_requests_that_were_counted_nothing_is_left_to_settle(rules, settled):
-    record = Exchange("POST", "/", "", {}).record
+    record = new_exchange("POST", "/", "", {}).record
     record.status, record.reached_upstream = 200, True
     assert (limits(*rules).came_to(record) is not None) == settled
 
 
 def test_one_caller_takes_nothing_of_what_another_was_estimated_at():
-    kind, exchange = limits(TOKENS), Exchange("POST", "/", "", {}, takes=Takes())
+    kind, exchange = limits(TOKENS), new_exchange("POST", "/", "", {}, takes=Takes())
     exchange.record.estimate = Usage(100, 50)
     held = kind.costs(exchange, PRICES)
-    other = Exchange("POST", "/", "", {}, takes=Takes())
+    other = new_exchange("POST", "/", "", {}, takes=Takes())
     other.record.estimate = Usage(1, 1)
     assert kind.costs(other, PRICES) == [2]
     assert held == [150]

@@ -4,8 +4,8 @@ import pytest
 
 from engine.config.model import Server
 from engine.console.base_url import base_of
-from engine.exchange.exchange import Exchange
 from engine.values.client_address import networks
+from tests.support.exchanges import new_exchange
 
 PROXIED = Server(trusted_proxies=networks(["10.0.0.0/8"]))
 FORWARDED = {"HTTP_X_FORWARDED_PROTO": "https", "HTTP_X_FORWARDED_HOST": "models.example.com"}
@@ -13,7 +13,7 @@ FORWARDED = {"HTTP_X_FORWARDED_PROTO": "https", "HTTP_X_FORWARDED_HOST": "models
 
 def base(server, **environ):
     said = {"wsgi.url_scheme": "http", "HTTP_HOST": "here:8080", "REMOTE_ADDR": "10.1.1.1"}
-    return base_of(Exchange("GET", "/", "", {**said, **environ}), server)
+    return base_of(new_exchange("GET", "/", "", {**said, **environ}), server)
 
 
 def test_it_is_what_the_request_says():

@@ -7,12 +7,12 @@ import pytest
 from engine.console.chat_formats import formats
 from engine.console.code_snippets import snippets
 from engine.console.home import home
-from engine.exchange.exchange import Exchange
 from tests.console.conftest import planned
+from tests.support.exchanges import new_exchange
 
 
 def shown(plan, host="gateway:8080"):
-    exchange = Exchange("GET", "/", "", {"wsgi.url_scheme": "http", "HTTP_HOST": host})
+    exchange = new_exchange("GET", "/", "", {"wsgi.url_scheme": "http", "HTTP_HOST": host})
     return home(plan)(exchange).body.decode()
 
 

@@ -2,12 +2,12 @@
 
 from engine.console import reference
 from engine.console.merged_document import merged
-from engine.exchange.exchange import Exchange
+from tests.support.exchanges import new_exchange
 
 
 def ask(handler, host):
     environ = {"wsgi.url_scheme": "http", "HTTP_HOST": host}
-    return handler(Exchange("GET", "/openapi.json", "", environ))
+    return handler(new_exchange("GET", "/openapi.json", "", environ))
 
 
 def test_the_server_is_the_address_that_was_asked(client):

@@ -13,8 +13,9 @@ from gunicorn.http.errors import ChunkMissingTerminator, InvalidChunkSize, NoMor
 from engine import dialects
 from engine.edge.endpoint import RequestLifecycle, raw_target
 from engine.edge.router import Resource, application
-from engine.exchange.exchange import Exchange, Response
+from engine.exchange.exchange import Response
 from engine.values.errors import AbortConnection, AbortReason, GatewayError, Malformed
+from tests.support.exchanges import new_exchange
 
 OPENAI, ANTHROPIC, GEMINI = (dialects.get(name) for name in ("openai", "anthropic", "gemini"))
 
@@ -433,7 +434,7 @@ def test_every_end_is_observed_once(handler, status, outcome, code):
 def test_an_observer_that_fails_is_logged_and_stops_nobody(caplog):
     seen = []
     lifecycle = RequestLifecycle(1000, 1.0, [lambda exchange: 1 / 0, seen.append])
-    exchange = Exchange("GET", "/", "", {}, "req_1")
+    exchange = new_exchange("GET", "/", "", {}, "req_1")
     lifecycle.enter(exchange)
     exchange.end()
     assert seen == [exchange]

@@ -10,9 +10,9 @@ from engine.config import model
 from engine.config.model_operations import ModelOperation, ModelOperations
 from engine.edge import model_list
 from engine.edge.visible_models import Answers, VisibleModels
-from engine.exchange.exchange import Exchange
 from engine.values.caller import Caller
 from engine.values.errors import GatewayError
+from tests.support.exchanges import new_exchange
 from tests.support.upstreams import Client, upstream
 
 OPENAI, ANTHROPIC, GEMINI = (dialects.get(name) for name in ("openai", "anthropic", "gemini"))
@@ -42,7 +42,7 @@ SHOWN = shown_models("gpt-4o", "claude", "org/m:x")
 
 
 def exchange(path="/v1/models", query="", caller=None, **environ):
-    made = Exchange("GET", path, query, environ)
+    made = new_exchange("GET", path, query, environ)
     made.variables = {"model": (len("/v1/models/"), len(path))}
     made.caller = caller
     made.dialect = model_list.speaking(made, SHARED)
@@ -50,14 +50,14 @@ def exchange(path="/v1/models", query="", caller=None, **environ):
 
 
 def listed(given, shown=SHOWN):
-    response = model_list.models(shown)(given)
+    response = model_list.models(shown, SHARED)(given)
     assert (response.status, response.headers) == (200, [("content-type", "application/json")])
     return orjson.loads(response.body)
 
 
 def shown(name, caller=None, among=SHOWN, **environ):
     given = exchange(f"/v1/models/{name}", caller=caller, **environ)
-    return orjson.loads(model_list.models(among, "model")(given).body)
+    return orjson.loads(model_list.models(among, SHARED, "model")(given).body)
 
 
 def test_the_list_has_the_shape_the_request_asks_for():

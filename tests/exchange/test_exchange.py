@@ -1,13 +1,18 @@
-"""What an exchange knows from its beginning."""
+"""An exchange from its start to its end, and handlers composed of stages."""
+
+import re
+import time
 
 import pytest
 from gevent import GreenletExit
 
-from engine.exchange.exchange import MISSING, Exchange
+from engine.exchange.exchange import MISSING, Response, compose, new_request_id
+from engine.values.errors import GatewayError
+from tests.support.exchanges import new_exchange
 
 
 def test_what_nobody_said_is_as_it_is_for_every_exchange():
-    first, second = (Exchange("GET", "/", "", {}) for _ in range(2))
+    first, second = (new_exchange("GET") for _ in range(2))
     assert (first.model, first.value, first.targets) == ("", MISSING, ())
     assert first.on_end is not second.on_end
     assert first.record is not second.record
@@ -15,11 +20,11 @@ def test_what_nobody_said_is_as_it_is_for_every_exchange():
 
 def test_a_name_that_an_exchange_has_not_is_refused():
     with pytest.raises(TypeError, match="no modle"):
-        Exchange("GET", "/", "", {}, modle="gpt")
+        new_exchange("GET", modle="gpt")
 
 
 def ending(*callbacks):
-    exchange = Exchange("GET", "/", "", {}, "req_1")
+    exchange = new_exchange("GET")
     exchange.on_end += reversed(callbacks)  # the last one is called first
     return exchange
 
@@ -45,3 +50,66 @@ def test_a_kill_in_the_middle_of_the_end_goes_on_after_the_other_callbacks():
         exchange.end()
     assert seen == [1, 2]
     assert not exchange.on_end
+
+
+def stage(name, seen):
+    def run(given, following):
+        seen.append(f"{name} in")
+        response = following(given)
+        seen.append(f"{name} out")
+        return response
+
+    return run
+
+
+def test_the_first_stage_is_the_outermost():
+    seen: list[str] = []
+
+    def last(given):
+        seen.append("last")
+        return Response(200, [])
+
+    handler = compose([stage("a", seen), stage("b", seen)], last)
+    assert handler(new_exchange()).status == 200
+    assert seen == ["a in", "b in", "last", "b out", "a out"]
+
+
+def test_without_stages_the_last_handler_answers():
+    response = Response(204, [])
+    assert compose([], lambda given: response)(new_exchange()) is response
+
+
+def test_a_stage_may_answer_by_itself():
+    answer = Response(304, [])
+    handler = compose([lambda given, following: answer], lambda given: pytest.fail("called"))
+    assert handler(new_exchange()) is answer
+
+
+def test_an_error_goes_up_through_the_stages():
+    seen: list[str] = []
+
+    def last(given):
+        raise GatewayError(400, "code", "words")
+
+    with pytest.raises(GatewayError):
+        compose([stage("a", seen)], last)(new_exchange())
+    assert seen == ["a in"]
+
+
+def test_a_composed_handler_serves_many_requests():
+    seen: list[str] = []
+    handler = compose([stage("a", seen)], lambda given: Response(200, []))
+    handler(new_exchange())
+    handler(new_exchange())
+    assert seen == ["a in", "a out"] * 2
+
+
+def test_a_name_tells_its_time_and_then_chance() -> None:
+    before = time.time_ns() // 1_000_000
+    name = new_request_id()
+    assert re.fullmatch(r"req_[0-9a-f]{32}", name)
+    assert before <= int(name[4:16], 16) <= time.time_ns() // 1_000_000
+
+
+def test_no_two_names_are_the_same() -> None:
+    assert len({new_request_id() for _ in range(10_000)}) == 10_000

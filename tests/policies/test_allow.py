@@ -2,17 +2,16 @@
 
 import pytest
 
-from engine.exchange.exchange import Exchange, Response
+from engine.exchange.exchange import Response
 from engine.exchange.services import Services
 from engine.policies import allow_ips, allow_models, allow_operations
 from engine.values.client_address import networks
 from engine.values.errors import GatewayError
+from tests.support.exchanges import new_exchange
 
 
 def passes(module, options, services=None, **known):
-    exchange = Exchange("GET", "/", "", known.pop("environ", {}))
-    for name, value in known.items():
-        setattr(exchange, name, value)
+    exchange = new_exchange("GET", **known)
     stage = module.build(module.read(options), services or Services())
     try:
         stage(exchange, lambda given: Response(200, []))

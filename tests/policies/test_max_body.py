@@ -2,16 +2,17 @@
 
 import pytest
 
-from engine.exchange.exchange import Exchange, Response
+from engine.exchange.exchange import Response
 from engine.exchange.services import Services
 from engine.policies.max_body import build, read
+from tests.support.exchanges import new_exchange
 
 
 @pytest.mark.parametrize(
     ("server", "policy", "limit"), [(100, "50B", 50), (100, "1KB", 100), (5000, "1KiB", 1024)]
 )
 def test_it_lowers_the_limit_and_never_raises_it(server, policy, limit):
-    exchange = Exchange("POST", "/", "", {})
+    exchange = new_exchange("POST", "/", "", {})
     exchange.max_body = server
     stage = build(read(policy), Services())
     assert (

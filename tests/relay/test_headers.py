@@ -3,7 +3,7 @@
 import pytest
 
 from engine import dialects
-from engine.exchange.exchange import environ_key
+from engine.exchange.wsgi_environ import environ_key
 from engine.relay.headers import ALWAYS_SENT, NEVER_SENT, Forwarded
 
 

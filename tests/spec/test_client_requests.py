@@ -12,7 +12,7 @@ from typing import NamedTuple
 import pytest
 
 from engine.exchange.body import Body
-from engine.exchange.exchange import Exchange, environ_key
+from engine.exchange.wsgi_environ import environ_key
 from engine.offline.client_requests import ClientRequest, client_requests
 from engine.source.problem import Findings
 from engine.spec.operation import Operation
@@ -20,6 +20,7 @@ from engine.spec.path_templates import Found, PathTree
 from engine.spec.request_bodies import check
 from engine.spec.spec import Specification, read
 from tests.support.documents import shipped
+from tests.support.exchanges import new_exchange
 from tests.support.paths import ROOT
 
 HERE = ROOT
@@ -77,7 +78,7 @@ def accept(operation: Operation, request: Recorded, found: Found) -> None:
     """Raises GatewayError when the operation refuses the request."""
     path, _, query = request.target.partition("?")
     environ = {environ_key(name): value for name, value in request.headers.items()}
-    exchange = Exchange(request.method, path, query, environ, variables=found.variables)
+    exchange = new_exchange(request.method, path, query, environ, variables=found.variables)
     exchange.body = Body(request.body)
     operation.check_parameters(exchange)
     rule = operation.bodies.parse(exchange)

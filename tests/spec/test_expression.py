@@ -19,6 +19,7 @@ from engine.spec.multipart import boundary_of
 from engine.spec.multipart import parse as parse_multipart
 from engine.values.errors import GatewayError
 from tests.support.documents import exchange, form_data
+from tests.support.exchanges import new_exchange
 
 FORM = "application/x-www-form-urlencoded"
 MODEL = "$request.body#/model"
@@ -451,7 +452,7 @@ def test_the_parts_around_a_value_stay_as_they_were(
 
 
 def test_a_nested_place_is_in_no_form() -> None:
-    request = Exchange("POST", "/x", "", {})
+    request = new_exchange("POST", "/x", "", {})
     request.value = {"session": {"model": "m"}}
     place = parse("$request.body#/session/model")
     assert place.read(request) == "m"

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from engine.edge.same_origin import SameOrigin
-from engine.exchange.exchange import Exchange, Response
+from engine.exchange.exchange import Response
 from engine.exchange.services import Services
 from engine.spec.security import BASIC, BEARER, Carrier
 from engine.stages.authenticate import authenticate
@@ -14,6 +14,7 @@ from engine.values.caller import Caller, digest
 from engine.values.client_address import networks
 from engine.values.errors import GatewayError
 from engine.values.token_bucket import GuessLimit
+from tests.support.exchanges import new_exchange
 
 SECRET, OTHER, EXPIRED = "mw-secret", "mw-other", "mw-expired"
 NOW = 1_000_000.0
@@ -40,7 +41,7 @@ def call(carriers, query="", public=False, **environ):
         seen.append(exchange)
         return Response(200, [])
 
-    exchange = Exchange("GET", "/", query, {"REQUEST_METHOD": "GET", **environ})
+    exchange = new_exchange("GET", "/", query, {"REQUEST_METHOD": "GET", **environ})
     authenticate(carriers, public, SERVICES)(exchange, following)
     return seen[0]
 
@@ -174,7 +175,7 @@ def test_the_token_goes_no_further(public):
 
 def test_the_environ_of_the_server_is_left_as_it_is():
     environ = {"HTTP_X_API_KEY": SECRET}
-    exchange = Exchange("GET", "/", "", environ)
+    exchange = new_exchange("GET", "/", "", environ)
     authenticate([HEADER], False, SERVICES)(exchange, lambda given: Response(200, []))
     assert environ == {"HTTP_X_API_KEY": SECRET}
 
@@ -192,7 +193,7 @@ def test_a_query_without_a_token_stays_as_it_was_sent():
 
 
 def test_nobody_is_served_while_there_are_no_tokens():
-    exchange = Exchange("GET", "/", "", {"HTTP_X_API_KEY": ""})
+    exchange = new_exchange("GET", "/", "", {"HTTP_X_API_KEY": ""})
     stage = authenticate([HEADER], False, Services())
     with pytest.raises(GatewayError):
         stage(exchange, lambda given: Response(200, []))
@@ -200,7 +201,7 @@ def test_nobody_is_served_while_there_are_no_tokens():
 
 def test_the_next_stages_answer_comes_back():
     answer = Response(204, [])
-    exchange = Exchange("GET", "/", "", {"HTTP_X_API_KEY": SECRET})
+    exchange = new_exchange("GET", "/", "", {"HTTP_X_API_KEY": SECRET})
     assert authenticate([HEADER], False, SERVICES)(exchange, lambda given: answer) is answer
 
 
@@ -210,7 +211,7 @@ def test_the_next_stages_answer_comes_back():
 def permitted(caller, operation="openai.chat", address="10.1.1.1"):
     services = Services(tokens={digest(SECRET): caller})
     environ = {"HTTP_AUTHORIZATION": f"Bearer {SECRET}", "REMOTE_ADDR": address}
-    exchange = Exchange("GET", "/", "", environ, operation=operation)
+    exchange = new_exchange("GET", "/", "", environ, operation=operation)
     try:
         authenticate([BEARER], False, services)(exchange, lambda given: Response(200, []))
     except GatewayError as error:
@@ -366,7 +367,7 @@ def test_pages_of_the_listed_origins_may_use_a_cookie():
         [COOKIE], False, SERVICES, same_origin=SameOrigin(["https://evil.example.com"])
     )
     stage(
-        Exchange("GET", "/", "", {**HELD[COOKIE], **EVIL}),
+        new_exchange("GET", "/", "", {**HELD[COOKIE], **EVIL}),
         lambda e: seen.append(e) or Response(200, []),
     )
     assert seen[0].caller.name == "alice"
@@ -375,7 +376,7 @@ def test_pages_of_the_listed_origins_may_use_a_cookie():
 def tried(services, secret, address="192.0.2.1", **environ):
     """The status and headers of a request with this token."""
     environ |= {"HTTP_AUTHORIZATION": f"Bearer {secret}", "REMOTE_ADDR": address}
-    exchange = Exchange("GET", "/", "", environ)
+    exchange = new_exchange("GET", "/", "", environ)
     try:
         authenticate([BEARER], False, services)(exchange, lambda given: Response(200, []))
     except GatewayError as error:

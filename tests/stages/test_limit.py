@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from engine.exchange.exchange import Exchange, Response
+from engine.exchange.exchange import Response
 from engine.exchange.record import Outcome
 from engine.exchange.services import Services
 from engine.stages import limit as module
@@ -19,6 +19,7 @@ from engine.values.quota import Quota, Rule
 from engine.values.usage import Price, Usage, price_of
 from engine.values.wildcard import ByName
 from tests.support.counters import Limit
+from tests.support.exchanges import new_exchange
 
 RATE = Rule(Quota("requests", 60, 60.0), "token", "rate")
 SLOTS = Rule(Quota("concurrency", 2), "token", "slots")
@@ -55,12 +56,8 @@ class Counters:
 
 
 def exchange(**known):
-    made = Exchange("POST", "/", "", {"REMOTE_ADDR": "9.9.9.9"}, caller=Caller("alice"))
-    made.operation = "openai.chat"
-    made.model = "gpt"
-    for name, value in known.items():
-        setattr(made, name, value)
-    return made
+    fields = {"caller": Caller("alice"), "operation": "openai.chat", "model": "gpt"} | known
+    return new_exchange(environ={"REMOTE_ADDR": "9.9.9.9"}, **fields)
 
 
 def run(rules, counters, made=None, following=None, **services):

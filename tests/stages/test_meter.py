@@ -9,7 +9,7 @@ import pytest
 
 from engine.dialects import get
 from engine.exchange.body import Body
-from engine.exchange.exchange import Exchange, Response
+from engine.exchange.exchange import Response
 from engine.exchange.push_stream import Pipeline, PushStream
 from engine.exchange.services import Services
 from engine.metering.estimate import expected
@@ -18,6 +18,7 @@ from engine.values.errors import AbortConnection, AbortReason, GatewayError
 from engine.values.takes import Takes
 from engine.values.usage import NOTHING, price_of
 from engine.values.wildcard import ByName
+from tests.support.exchanges import new_exchange
 
 CHAT = Takes(usage_option=True, output=True)
 EVENTS = [("content-type", "text/event-stream; charset=utf-8")]
@@ -30,9 +31,9 @@ DONE = b"data: [DONE]\n\n"
 
 def exchange(model="gpt", **said):
     text = orjson.dumps({"model": model, **said})
-    made = Exchange("POST", "/", "", {}, body=Body(text), value=orjson.loads(text), model=model)
-    made.media_type = "application/json"
-    return made
+    return new_exchange(
+        body=Body(text), value=orjson.loads(text), model=model, media_type="application/json"
+    )
 
 
 def run(made, following, takes=CHAT, dialect="openai"):

@@ -5,11 +5,12 @@ from contextlib import suppress
 import pytest
 
 from engine.exchange.body import Body
-from engine.exchange.exchange import MISSING, Exchange, Response
+from engine.exchange.exchange import MISSING, Response
 from engine.source.problem import Findings
 from engine.spec.spec import read
 from engine.stages.validate import validate
 from engine.values.errors import GatewayError
+from tests.support.exchanges import new_exchange
 
 DOCUMENT = """
 openapi: 3.1.0
@@ -44,12 +45,14 @@ def operations(tmp_path_factory):
 
 
 def exchange(body=b'{"name": "a"}', path="/items/7", query="", **environ):
-    made = Exchange(
-        "POST", path, query, {"CONTENT_TYPE": "application/json", **environ}, max_body=1000
+    return new_exchange(
+        path=path,
+        query=query,
+        environ={"CONTENT_TYPE": "application/json", **environ},
+        variables={"id": (7, len(path))},
+        max_body=1000,
+        receive=lambda limit: Body(body),
     )
-    made.variables = {"id": (7, len(path))}
-    made.receive = lambda limit: Body(body)
-    return made
 
 
 def run(operation, given, mode="strict"):

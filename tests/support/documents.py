@@ -19,6 +19,7 @@ from engine.spec.operation import Operation
 from engine.spec.request_bodies import check
 from engine.spec.schemas import Schemas
 from engine.spec.spec import Specification
+from tests.support.exchanges import new_exchange
 
 HERE = Path("/nowhere/document.json")
 """Where documents stand that are never written to disk."""
@@ -92,9 +93,7 @@ def exchange(
     environ = {"CONTENT_TYPE": media_type} if media_type else {}
     for name, value in (headers or {}).items():
         environ["HTTP_" + name.upper().replace("-", "_")] = value
-    made = Exchange(method, path, query, environ, request_id="req-1", variables=variables or {})
-    made.body = Body(data)
-    return made
+    return new_exchange(method, path, query, environ, "req-1", variables=variables, body=Body(data))
 
 
 def ask(to: Operation, body: Any = b"", media_type: str = "application/json") -> Any:

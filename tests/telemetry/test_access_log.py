@@ -10,18 +10,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.config import schema_check
-from engine.exchange.exchange import Exchange
 from engine.exchange.record import Attempt, Outcome, Traffic
 from engine.telemetry.access_log import FIELDS, AccessLog, moment
 from engine.values.caller import Caller
 from engine.values.usage import Usage
+from tests.support.exchanges import new_exchange
 
 
 def over(**known):
     """An exchange that is over."""
-    exchange = Exchange("POST", "/v1/chat", "", {"REMOTE_ADDR": "10.1.2.3"}, "req_1")
-    exchange.operation, exchange.model = "openai.chat", "gpt"
-    exchange.caller = Caller("alice")
+    fields = {
+        "path": "/v1/chat",
+        "environ": {"REMOTE_ADDR": "10.1.2.3"},
+        "operation": "openai.chat",
+        "model": "gpt",
+        "caller": Caller("alice"),
+    }
+    exchange = new_exchange(**fields | known)
     kept = exchange.record
     kept.time, kept.usage, kept.cost = 1_700_000_000.25, Usage(3, 4, 1, source="upstream"), 1_500
     kept.model, kept.upstream, kept.wait_time, kept.duration = "gpt-4", "two", 0.75, 1.0
@@ -31,8 +36,6 @@ def over(**known):
         Attempt("two/n", "two", "n", "", 200, 0.25, 0.25),
     ]
     kept.end(200, Outcome.COMPLETE)
-    for name, value in known.items():
-        setattr(exchange, name, value)
     return exchange
 
 

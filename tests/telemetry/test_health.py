@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from engine.exchange.exchange import Exchange
 from engine.telemetry.health import Check, Health, pages
 from engine.values.client_address import networks
 from engine.values.errors import GatewayError
+from tests.support.exchanges import new_exchange
 
 LOOPBACK = networks(["127.0.0.0/8", "::1"])
 
@@ -23,7 +23,7 @@ def ask(path, health=None, proxies=(), page=lambda: b"numbers", unix_socket=Fals
         clock=lambda: 107.5,
         unix_socket=unix_socket,
     )
-    return found[path](Exchange("GET", path, "", environ))
+    return found[path](new_exchange("GET", path, "", environ))
 
 
 def away(words="no answer", needed=True, clock=lambda: 0.0):

@@ -7,13 +7,14 @@ import pytest
 from engine.config import model
 from engine.config.model_operations import ModelOperation, ModelOperations
 from engine.exchange.body import Body
-from engine.exchange.exchange import MISSING, Exchange, Response
+from engine.exchange.exchange import MISSING, Response
 from engine.exchange.services import Services
 from engine.spec import expression
 from engine.upstream.catalog import catalog
 from engine.upstream.select_model import select
 from engine.values.caller import Caller
 from engine.values.errors import GatewayError
+from tests.support.exchanges import new_exchange
 from tests.support.upstreams import Client, upstream
 
 CHAT, EMBED = ModelOperation("openai.chat", "openai"), ModelOperation("openai.embed", "openai")
@@ -49,7 +50,7 @@ CATALOG = catalog(MODELS, UPSTREAMS)
 def call(name=MISSING, default="", caller=None, operation=CHAT, text=None, also=()):
     value = {} if name is MISSING else {"model": name}
     body = text if text is not None else json.dumps(value).encode()
-    exchange = Exchange("POST", "/", "", {}, media_type="application/json")
+    exchange = new_exchange("POST", "/", "", {}, media_type="application/json")
     exchange.body, exchange.value, exchange.caller = Body(body), json.loads(body), caller
     if name is not MISSING:
         assert exchange.value["model"] == name

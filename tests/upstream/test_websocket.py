@@ -16,6 +16,7 @@ from engine.relay.websocket.session import SessionLimits
 from engine.relay.websocket.sessions import Sessions
 from engine.upstream.websocket import converse
 from engine.values.errors import AbortConnection, GatewayError
+from tests.support.exchanges import new_exchange
 from tests.support.frames import KEY, Peer, accept, frame
 from tests.support.session import PATIENCE, pair
 
@@ -53,7 +54,7 @@ class Setting:
         body = type("Body", (), {"reader": reader})()
         environ = {**ENVIRON, "gunicorn.socket": ours, "wsgi.input": body}
         self.ours = ours
-        self.exchange = Exchange("GET", "/", "", environ, "req_1", dialect=OPENAI)
+        self.exchange = new_exchange("GET", "/", "", environ, "req_1", dialect=OPENAI)
         self.sessions = Sessions()
 
         def forward(exchange: Exchange) -> Response:
@@ -135,7 +136,7 @@ def test_what_fails_in_a_session_is_logged_and_cuts_it(caplog):
 def test_a_refusal_of_the_upstream_is_answered_as_it_is():
     refusal = Response(404, [], b"{}")
     handler = converse(lambda exchange: refusal, OPENAI, SessionLimits(), Sessions())
-    exchange = Exchange("GET", "/", "", {**ENVIRON, "gunicorn.socket": object()})
+    exchange = new_exchange("GET", "/", "", {**ENVIRON, "gunicorn.socket": object()})
     assert handler(exchange) is refusal
 
 
@@ -151,5 +152,5 @@ def test_no_upstream_is_asked_for_a_request_that_does_not_ask_rightly():
         ({"wsgi.input": io.BytesIO()}, 501),  # no server that lets go of its socket
     ):
         with pytest.raises(GatewayError) as raised:
-            handler(Exchange("GET", "/", "", {**ENVIRON, **change}))
+            handler(new_exchange("GET", "/", "", {**ENVIRON, **change}))
         assert raised.value.status == status

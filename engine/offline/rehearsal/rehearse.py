@@ -16,8 +16,9 @@ from urllib.parse import quote, unquote_to_bytes
 
 from engine.app.build import build
 from engine.edge.router import Application
-from engine.exchange.exchange import Exchange, Handler, Response, Stage, environ_key
+from engine.exchange.exchange import Exchange, Handler, Response, Stage
 from engine.exchange.services import Services
+from engine.exchange.wsgi_environ import environ_key
 from engine.offline.rehearsal.candidates import narrowed
 from engine.offline.rehearsal.observation import (
     Answers,

@@ -6,7 +6,8 @@ from typing import Any
 
 from engine.config.model import Config
 from engine.exchange.body import Body
-from engine.exchange.exchange import MISSING, Exchange, environ_key
+from engine.exchange.exchange import MISSING, Exchange
+from engine.exchange.wsgi_environ import environ_key
 from engine.offline.rehearsal.observation import Sent
 from engine.plan.route import Route
 from engine.spec.path_templates import Found, PathTree
@@ -33,7 +34,8 @@ def _as_exchange(route: Route, sent: Sent, config: Config) -> Exchange:
     found = tree.find(path, sent.method)
     variables = found.variables if isinstance(found, Found) else {}
     environ = {environ_key(name): value for name, value in sent.headers}
-    made = Exchange(sent.method, path, query, environ, variables=variables, body=Body(sent.body))
+    made = Exchange(sent.method, path, query, environ, variables=variables)
+    made.body = Body(sent.body)
     try:
         route.operation.bodies.parse(made, False)
     except GatewayError as error:

@@ -16,7 +16,7 @@ from websockets.extensions.permessage_deflate import (
 from websockets.headers import build_extension, parse_extension, parse_subprotocol
 from websockets.utils import accept_key, generate_key
 
-from engine.exchange.upgrade import list_of
+from engine.exchange.wsgi_environ import comma_separated
 from engine.values.errors import GatewayError
 
 Extensions = tuple[Extension, ...]
@@ -44,11 +44,11 @@ def asked(environ: Mapping[str, Any]) -> UpgradeRequest:
     Raises GatewayError 426 for one that does not ask for it or asks for another version, 400 for
     one that asks in a wrong way.
     """
-    upgrade = list_of(environ.get("HTTP_UPGRADE"))
+    upgrade = comma_separated(environ.get("HTTP_UPGRADE"))
     if "websocket" not in upgrade:
         message = "This address is a WebSocket: the request has to ask for an upgrade to one."
         raise GatewayError(426, "upgrade_required", message, headers=_UPGRADE)
-    if "upgrade" not in list_of(environ.get("HTTP_CONNECTION")):
+    if "upgrade" not in comma_separated(environ.get("HTTP_CONNECTION")):
         raise _wrong("its Connection header does not say 'Upgrade'")
     if environ.get("REQUEST_METHOD") != "GET" or environ.get("SERVER_PROTOCOL") != "HTTP/1.1":
         raise _wrong("it is no GET of HTTP/1.1")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from engine.exchange.exchange import Exchange
 from engine.telemetry.tracing.spans import Peer, Span, spans_of
-from engine.telemetry.tracing.trace_context import Sampler
+from engine.telemetry.tracing.trace_context import Sampler, Trace
 
 
 class Traces:
@@ -31,5 +31,5 @@ class Traces:
     def ended(self, exchange: Exchange) -> None:
         """Tell of an exchange that is over, if its trace is kept."""
         trace = exchange.trace
-        if trace is not None and trace.sampled:
+        if isinstance(trace, Trace) and trace.sampled:
             self._add(spans_of(exchange, trace, self._peers))

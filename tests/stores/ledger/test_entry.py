@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.exchange.exchange import Exchange
 from engine.exchange.record import Outcome
 from engine.stores.ledger.entry import (
     NAMES,
@@ -22,6 +21,7 @@ from engine.stores.ledger.entry import (
 )
 from engine.values.caller import Caller
 from engine.values.usage import Usage
+from tests.support.exchanges import new_exchange
 
 ENTRY = Entry(
     id="req_1",
@@ -143,7 +143,7 @@ def test_a_mended_row_has_the_types_of_its_fields(values):
 
 
 def test_an_exchange_that_is_over_is_a_row():
-    exchange = Exchange("POST", "/", "", {}, "req_1", operation="openai.chat", model="gpt")
+    exchange = new_exchange("POST", "/", "", {}, "req_1", operation="openai.chat", model="gpt")
     exchange.caller = Caller("alice")
     kept = exchange.record
     kept.time, kept.upstream, kept.model, kept.attempt_count = 1000.0, "one", "gpt-4", 2

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import os
 import signal
-from types import SimpleNamespace
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from engine.exchange.exchange import Exchange
 from engine.exchange.record import Attempt, Outcome, Traffic
 from engine.telemetry.metrics import process, requests, stores
 from engine.telemetry.metrics.recorder import Metrics
 from engine.values.usage import Usage
+from tests.support.exchanges import new_exchange
 
 
 @pytest.fixture
@@ -24,18 +23,25 @@ def metrics(tmp_path):
 
 
 def over(status=200, outcome=Outcome.COMPLETE, **known):
-    exchange = Exchange("POST", "/", "", {}, "req_1", operation="openai.createChatCompletion")
-    exchange.model, exchange.dialect = "whatever a caller says", SimpleNamespace(name="openai")
-    kept = exchange.record
-    kept.requested_entry = kept.served_entry = "gpt-*"
-    kept.upstream, kept.reached_upstream = "one", True
-    kept.usage, kept.cost = Usage(10, 5, 3), 2_000_000_000
-    kept.first_byte, kept.duration, kept.wait_time = 0.2, 0.3, 0.299
-    kept.attempts = [Attempt("one", "one", "m", "", 200, 0.0, 0.2)]
-    kept.end(status, outcome)
-    for name, value in known.items():
-        setattr(kept, name, value)
-    return exchange
+    record = {
+        "requested_entry": "gpt-*",
+        "served_entry": "gpt-*",
+        "upstream": "one",
+        "reached_upstream": True,
+        "usage": Usage(10, 5, 3),
+        "cost": 2_000_000_000,
+        "first_byte": 0.2,
+        "duration": 0.3,
+        "wait_time": 0.299,
+        "attempts": [Attempt("one", "one", "m", "", 200, 0.0, 0.2)],
+        "status": status,
+        "outcome": outcome,
+    }
+    return new_exchange(
+        operation="openai.createChatCompletion",
+        model="whatever a caller says",
+        record=record | known,
+    )
 
 
 def ended(made, *exchanges):
@@ -171,7 +177,7 @@ def test_a_session_is_counted_and_odd_close_codes_are_one(metrics):
 
 
 def test_what_is_no_operation_is_counted_as_well(metrics):
-    exchange = Exchange("", "", "", {}, "req_1")
+    exchange = new_exchange("", "", "", {}, "req_1")
     exchange.record.end(400, Outcome.REFUSED, "bad_request")
     ended(metrics, exchange)
     assert values(metrics, "modelway_requests_total") == {("", "", "refused", "4xx", ""): 1.0}

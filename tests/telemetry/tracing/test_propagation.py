@@ -2,9 +2,9 @@
 
 from engine import dialects
 from engine.config.model import HeaderChanges
-from engine.exchange.exchange import Exchange
 from engine.telemetry.tracing.trace_context import Sampler
 from engine.upstream.attempt import attempt
+from tests.support.exchanges import new_exchange
 from tests.support.upstreams import Client, target
 
 PARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
@@ -14,7 +14,7 @@ HEADERS = {"HTTP_TRACEPARENT": PARENT, "HTTP_TRACESTATE": "a=1"}
 def sent(trace, **more):
     client = Client()
     asked = target(client, **more)
-    exchange = Exchange("POST", "/x", "", HEADERS, trace=trace)
+    exchange = new_exchange("POST", "/x", "", HEADERS, trace=trace)
     dialect = dialects.get("openai")
     attempt(asked, None, asked.upstream.headers(()), None, exchange, dialect, 9.0)
     return client.sent[0]

@@ -2,13 +2,12 @@
 
 import pytest
 
-from engine import dialects
-from engine.exchange.exchange import Exchange
 from engine.exchange.record import Attempt, Traffic
 from engine.telemetry.tracing.spans import Kind, Peer, spans_of
 from engine.telemetry.tracing.trace_context import Sampler
 from engine.values.caller import Caller
 from engine.values.usage import Usage
+from tests.support.exchanges import new_exchange
 
 PARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 PEERS = {
@@ -20,15 +19,18 @@ PEERS = {
 def exchange(*tries, method="POST", **known):
     """An exchange that began at 1000.0 (10.0 on the steady clock) and took two seconds."""
     environ = {"HTTP_AUTHORIZATION": "Bearer mw-secret"}
-    made = Exchange(method, "/v1/chat/completions", "key=mw-secret", environ, "req_1")
-    made.operation, made.model = "openai.createChatCompletion", "gpt-4o"
-    made.caller, made.dialect = Caller("shop"), dialects.get("openai")
     begun = {"time": 1000.0, "start": 10.0, "duration": 2.0, "status": 200, "outcome": "complete"}
-    for key, value in (begun | known).items():
-        setattr(made.record, key, value)
-    made.record.attempts.extend(tries)
-    made.record.attempt_count = len(tries)
-    return made
+    begun |= {"attempts": list(tries), "attempt_count": len(tries)}
+    return new_exchange(
+        method,
+        "/v1/chat/completions",
+        "key=mw-secret",
+        environ,
+        operation="openai.createChatCompletion",
+        model="gpt-4o",
+        caller=Caller("shop"),
+        record=begun | known,
+    )
 
 
 def told(made, parent=PARENT, attempts=None):

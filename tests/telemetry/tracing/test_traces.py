@@ -1,9 +1,9 @@
 """Traces begin with a request and are told of at its end."""
 
-from engine.exchange.exchange import Exchange
 from engine.telemetry.tracing.spans import Peer
 from engine.telemetry.tracing.trace_context import Sampler
 from engine.telemetry.tracing.traces import Traces
+from tests.support.exchanges import new_exchange
 
 PARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-0"
 
@@ -11,7 +11,7 @@ PARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-0"
 def ended(share, **headers):
     told = []
     traces = Traces(Sampler(share), told.append, {"west": Peer("openai", "west.example", 443)})
-    exchange = Exchange("POST", "/", "", headers)
+    exchange = new_exchange("POST", "/", "", headers)
     traces.begin(exchange)
     traces.ended(exchange)
     return told

@@ -1,0 +1,124 @@
+"""What an exchange knows of parts that higher rooms define: dialect, target, trace, upgrade."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+from engine.values.errors import GatewayError
+
+Headers = list[tuple[str, str]]
+"""Header fields in order; the names are in lower case."""
+
+
+class Dialect(Protocol):
+    """How the caller's API speaks (`engine.dialects.Dialect`)."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def request_id_headers(self) -> tuple[str, ...]:
+        """The response headers that carry the request id."""
+
+    @property
+    def error(self) -> Callable[[GatewayError, str], dict[str, Any]]:
+        """Make the error object of an error and a request id."""
+
+
+class UpstreamName(Protocol):
+    """A named server (`engine.upstream.target.Upstream`)."""
+
+    @property
+    def name(self) -> str: ...
+
+
+class Target(Protocol):
+    """An upstream and the model it serves (`engine.upstream.target.Target`).
+
+    `model` is the model's name at the upstream, "" if it is the requested one; `entry` is the entry
+    of `models`; `served` is the name that callers know the model by, "" for a wildcard.
+    """
+
+    @property
+    def upstream(self) -> UpstreamName: ...
+
+    @property
+    def model(self) -> str: ...
+
+    @property
+    def entry(self) -> str: ...
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def weight(self) -> float: ...
+
+    @property
+    def served(self) -> str: ...
+
+
+class Trace(Protocol):
+    """The request's place in a trace (`engine.telemetry.tracing.trace_context.Trace`)."""
+
+    @property
+    def trace_id(self) -> str: ...
+
+    def sent(self, fields: Headers, /) -> Headers:
+        """The request headers of the next attempt, with the trace context of that attempt."""
+
+
+class Socket(Protocol):
+    """A connected stream socket, plain or TLS."""
+
+    def recv(self, size: int, /) -> bytes: ...
+    def send(self, data: memoryview | bytes, /) -> int: ...
+    def sendall(self, data: memoryview | bytes, /) -> None: ...
+    def settimeout(self, seconds: float | None, /) -> None: ...
+    def shutdown(self, how: int, /) -> None: ...
+    def fileno(self) -> int: ...
+    def close(self) -> None: ...
+
+
+class UpgradeResponse(Protocol):
+    """An upstream's response to a WebSocket upgrade."""
+
+    @property
+    def status(self) -> int: ...
+
+    @property
+    def headers(self) -> Sequence[tuple[str, str]]: ...
+
+    def header(self, name: str, /) -> str | None:
+        """The first header of a name in lower case."""
+
+    def detach(self) -> tuple[Socket, bytes]:
+        """The connection, and what was read of it beyond the response's head."""
+
+
+class Upgrade(Protocol):
+    """A request to become a WebSocket (`engine.upstream.websocket_upgrade.Upgrade`)."""
+
+    @property
+    def headers(self) -> Headers:
+        """The headers that ask the upstream for a WebSocket."""
+
+    def check(self, response: UpgradeResponse, /) -> None:
+        """Verify the upstream's response and keep it. Raises an upstream failure."""
+
+
+class Part(Protocol):
+    """One field of a multipart body (`engine.spec.multipart.Part`): `start` to `end` in it."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def filename(self) -> str | None: ...
+
+    @property
+    def start(self) -> int: ...
+
+    @property
+    def end(self) -> int: ...

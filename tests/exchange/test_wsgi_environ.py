@@ -1,0 +1,36 @@
+"""Reading a WSGI environ."""
+
+import pytest
+
+from engine.exchange.wsgi_environ import comma_separated, environ_key, wants_websocket
+
+GET = {"REQUEST_METHOD": "GET"}
+
+
+@pytest.mark.parametrize(
+    ("header", "key"),
+    [("x-api-key", "HTTP_X_API_KEY"), ("Content-Type", "CONTENT_TYPE"), ("date", "HTTP_DATE")],
+)
+def test_a_header_has_a_wsgi_name(header, key):
+    assert environ_key(header) == key
+
+
+@pytest.mark.parametrize(
+    ("header", "elements"), [(None, [""]), ("h2c, WebSocket", ["h2c", "websocket"])]
+)
+def test_list_elements_are_in_lower_case_and_without_spaces(header, elements):
+    assert comma_separated(header) == elements
+
+
+@pytest.mark.parametrize(
+    ("environ", "wanted"),
+    [
+        (GET, False),
+        ({**GET, "HTTP_UPGRADE": "h2c"}, False),
+        ({**GET, "HTTP_UPGRADE": "h2c, WebSocket"}, True),
+        ({**GET, "HTTP_SEC_WEBSOCKET_KEY": "x"}, True),
+        ({"REQUEST_METHOD": "POST", "HTTP_UPGRADE": "websocket"}, False),
+    ],
+)
+def test_a_get_with_an_upgrade_or_a_key_asks_for_a_websocket(environ, wanted):
+    assert wants_websocket(environ) is wanted
