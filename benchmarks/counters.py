@@ -13,7 +13,7 @@ from __future__ import annotations
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -21,10 +21,9 @@ from gevent import monkey
 
 monkey.patch_all()
 
-from engine.stores.counters.ahead import Ahead  # noqa: E402
-from engine.stores.counters.memory import Memory, clock  # noqa: E402
-from engine.stores.counters.redis import Redis  # noqa: E402
-from engine.values.counters import CounterKeys, Counters, Limit  # noqa: E402
+from engine.stores.counters.memory import MemoryCounters, clock  # noqa: E402
+from engine.stores.counters.redis import RedisCounters  # noqa: E402
+from engine.values.counters import Counters, Limit  # noqa: E402
 from engine.values.runtime_dir import rundir  # noqa: E402
 from tests.support.redis_server import RedisServer  # noqa: E402
 
@@ -32,27 +31,27 @@ HUGE = 10**15
 COSTS = (1, 1000, 1)
 
 
-def limits_of(caller: int, window: float) -> Sequence[Limit]:
-    return [
+def limits_of(caller: int, window: float) -> tuple[Limit, ...]:
+    return (
         Limit(f"rate:token-{caller}", HUGE, window),
         Limit(f"budget:token-{caller}", HUGE, window * 60),
         Limit(f"slots:token-{caller}", 100_000, 0),
-    ]
+    )
 
 
 def measure(store: Counters, name: str, callers: int, window: float, rounds: int = 20_000) -> None:
     """Prints microseconds of CPU for a take and for a settle."""
-    asked = [CounterKeys(limits_of(caller, window)) for caller in range(callers)]
-    for one in asked:
-        store.settle(store.take(one, COSTS).receipt, (1, 1000, 1))
+    limits = [limits_of(caller, window) for caller in range(callers)]
+    for each in limits:
+        store.settle(store.take(each, COSTS).receipt, (1, 1000, 1))
     spent = {"take": 0.0, "settle": 0.0}
     for at in range(0, rounds, 1000):
         begun = time.process_time()
-        taken = [store.take(asked[i % callers], COSTS) for i in range(at, at + 500)]
+        taken = [store.take(limits[i % callers], COSTS) for i in range(at, at + 500)]
         between = time.process_time()
         for each in taken:
             store.settle(each.receipt, (1, 700, 1))
-        while isinstance(store, Redis) and store.waiting():
+        while isinstance(store, RedisCounters) and store.waiting():
             time.sleep(0.001)
         spent["take"] += between - begun
         spent["settle"] += time.process_time() - between
@@ -61,9 +60,9 @@ def measure(store: Counters, name: str, callers: int, window: float, rounds: int
 
 
 @contextmanager
-def memory(**options: object) -> Iterator[Memory]:
+def memory(**options: object) -> Iterator[MemoryCounters]:
     path = rundir(Path(tempfile.mkdtemp(prefix="counters-benchmark-")))
-    store = Memory(path, **options)  # type: ignore[arg-type]
+    store = MemoryCounters(path, **options)  # type: ignore[arg-type]
     try:
         yield store
     finally:
@@ -77,23 +76,22 @@ def measure_memory() -> None:
     with memory() as store:
         measure(store, "memory, one caller", 1, 60)
         measure(store, "memory, 10,000 callers", 10_000, 60)
-        measure(Ahead(store), "memory, counted ahead, one caller", 1, 60)
     late = iter(range(clock(), clock() + 10**13, 2_000_000))
     with memory(clock=lambda: next(late)) as store:
         measure(store, "memory, a bucket for each request", 1, 60)
     with memory() as store:
-        asked = CounterKeys([Limit("rate:token", 1, 60), *limits_of(1, 60)[1:]])
-        store.take(asked, COSTS)
+        limits = (Limit("rate:token", 1, 60), *limits_of(1, 60)[1:])
+        store.take(limits, COSTS)
         begun = time.process_time()
         for _ in range(10_000):
-            store.take(asked, COSTS)
+            store.take(limits, COSTS)
         print(f"memory, denied {(time.process_time() - begun) * 100:25.1f} us")
 
 
 def measure_redis() -> None:
     server = RedisServer()
     try:
-        store = Redis(server.url, timeout=5)
+        store = RedisCounters(server.url, timeout=5)
         measure(store, "redis, one caller", 1, 60, 6_000)
         measure(store, "redis, 1,000 callers", 1000, 60, 6_000)
         store.close()

@@ -48,7 +48,7 @@ EDGES = {
     "sqlalchemy": ("stores.records",),
     "alembic": ("stores.records",),
     "sqlite3": ("stores.records",),
-    "lmdb": ("stores.counters.memory", "stores.counters.shared"),
+    "lmdb": ("stores.counters.memory", "stores.counters.shared_memory"),
     "redis": ("stores.counters.redis_link",),
     "hiredis": ("stores.counters.redis_link",),
     "opentelemetry": ("telemetry.tracing.otlp",),

@@ -26,8 +26,8 @@ from engine.values.runtime_dir import rundir
 from engine.values.wildcard import ByName
 
 if TYPE_CHECKING:  # what a deployment does not use is not imported
-    from engine.stores.counters.memory import Memory
-    from engine.stores.counters.redis import Redis
+    from engine.stores.counters.memory import MemoryCounters
+    from engine.stores.counters.redis import RedisCounters
     from engine.stores.records.database import Database
 
 _PATIENCE = 1.0
@@ -165,14 +165,12 @@ def _counters(config: Config, told: Observing) -> Counters:
     folder = rundir(config.folder / FilePath(config.source.file).name)
     counters: Counters
     if stores.counters == "memory":
-        from engine.stores.counters.ahead import Ahead
-
-        counters = Ahead(_memory(folder))
+        counters = _memory(folder)
     else:
-        from engine.stores.counters.redis import Redis
+        from engine.stores.counters.redis import RedisCounters
 
         local = _memory(folder) if stores.on_store_failure == "local" else None
-        redis = Redis(
+        redis = RedisCounters(
             stores.counters,
             timeout=stores.counters_timeout,
             folder=None if local is None else folder,
@@ -181,25 +179,25 @@ def _counters(config: Config, told: Observing) -> Counters:
         denies = stores.on_store_failure == "deny"
         told.health.checks["counters"] = Check(partial(_counters_away, redis), lambda seen: denies)
         if local is not None:
-            from engine.stores.counters.fallback import Fallback
+            from engine.stores.counters.fallback import FallbackCounters
 
-            counters = fallback = Fallback(redis, local, machines=stores.machines)
+            counters = fallback = FallbackCounters(redis, local, machines=stores.machines)
             told.collectors.append(uncounted_collector(lambda: fallback.counted_locally))
     told.closing.append(counters.close)
     return counters
 
 
-def _memory(folder: FilePath) -> Memory:
+def _memory(folder: FilePath) -> MemoryCounters:
     """The counters that the workers of this machine share."""
-    from engine.stores.counters.memory import Memory
+    from engine.stores.counters.memory import MemoryCounters
 
     try:
-        return Memory(folder)
+        return MemoryCounters(folder)
     except OSError as error:
         raise CannotConnect(f"limits cannot be counted: {error}") from error
 
 
-def _counters_away(redis: Redis) -> str:
+def _counters_away(redis: RedisCounters) -> str:
     try:
         redis.ping()
     except CountersAway as away:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from engine.exchange.exchange import Exchange
 from engine.exchange.record import RequestRecord
 from engine.metering.estimate import expected
-from engine.values.counters import CounterKeys, Limit
+from engine.values.counters import Limit
 from engine.values.quota import Rule
 from engine.values.usage import Price, Usage
 from engine.values.wildcard import ByName
@@ -29,11 +29,9 @@ class LimitSet:
 
     def __init__(self, rules: Sequence[Rule], whose: Sequence[str]) -> None:
         self.rules = tuple(rules)
-        self.asked = CounterKeys(
-            [
-                Limit(f"{rule.name}|{who}", rule.allowance.amount, rule.allowance.window)
-                for rule, who in zip(rules, whose, strict=True)
-            ]
+        self.limits = tuple(
+            Limit(f"{rule.name}|{who}", rule.allowance.amount, rule.allowance.window)
+            for rule, who in zip(rules, whose, strict=True)
         )
         self._kinds = kinds = [rule.allowance.kind for rule in rules]
         self._tokens = [at for at, kind in enumerate(kinds) if kind == "tokens"]
@@ -80,7 +78,7 @@ class LimitSet:
         return saying.headers(remaining, resets)
 
     def _nearest(self, remaining: Sequence[int]) -> _Saying:
-        limits = self.asked.limits
+        limits = self.limits
         ats = tuple(
             min(among, key=lambda at: remaining[at] / limits[at].amount) for among in self._among
         )
@@ -97,7 +95,6 @@ class _Saying:
         self._said: dict[str, str] = {}
         self._left: list[tuple[str, int]] = []
         self._reset: list[tuple[str, int]] = []
-        self._resets: Sequence[float] = ()
         for at, kind, limit in limits:
             amount, remaining, reset = _SHOWN[kind]
             self._said |= {amount: f"{limit.amount}", remaining: "", reset: ""}
@@ -105,11 +102,9 @@ class _Saying:
             self._reset.append((reset, at))
 
     def headers(self, remaining: Sequence[int], resets: Sequence[float]) -> dict[str, str]:
-        if resets is not self._resets:  # most often they are those of the request before
-            self._resets = resets
-            for name, at in self._reset:
-                self._said[name] = f"{resets[at]:.3f}s"
         said = self._said.copy()
         for name, at in self._left:
             said[name] = f"{remaining[at]}"
+        for name, at in self._reset:
+            said[name] = f"{resets[at]:.3f}s"
         return said

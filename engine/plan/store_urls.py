@@ -37,14 +37,14 @@ def _of_records(url: str) -> str:
 
 
 def _of_counters(url: str) -> str:
-    from engine.stores.counters.redis import Redis
+    from engine.stores.counters.redis import RedisCounters
 
     if not _has_port(url):
         return PORT
     if url.startswith("unix:") and not urlsplit(url).path:
         return "the path of the socket is missing; write unix:///run/redis.sock"
     try:
-        Redis(url)
+        RedisCounters(url)
     except ValueError as error:
         return str(error)
     return ""

@@ -38,7 +38,7 @@ def limit(rules: Sequence[Rule], services: Services, upstream: str = "") -> Stag
         limits = found.limits(exchange)
         costs = limits.costs(exchange, services.prices)
         try:
-            denied, remaining, resets, receipt, waits = counters.take(limits.asked, costs)
+            denied, remaining, resets, receipt, waits = counters.take(limits.limits, costs)
         except CountersAway as away:
             exchange.record.uncounted = True
             _without_counters(exchange, services, away)

@@ -1,72 +1,35 @@
-"""Counting what is limited, exactly, however many workers or machines count together."""
+"""The interface of the stores that count limits, exactly, however many workers or machines."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, Protocol, TypeVar
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
 
-T = TypeVar("T")
-
-HELD_AGAIN = 1.0
-"""Seconds after which to ask again for a slot: nobody knows when one is given back."""
+SLOT_RETRY = 1.0
+"""Seconds after which to ask again for a slot: when a slot becomes free cannot be predicted."""
 
 
 class Limit(NamedTuple):
-    """An allowance that is shared: `key` names by whom, `amount` is what may be taken within any
-    `window` seconds (0: at one time, until it is given back). Limits of the same key and window
-    share their count."""
+    """A quota under the key of those who share it: at most `amount` within any `window` seconds or,
+    where `window` is 0, at one time. Limits of the same key and window share their count."""
 
     key: str
     amount: int
     window: float
 
 
-class CounterKeys:
-    """Limits that requests alike are held against together, one request after the other: to be
-    made once for all of them, and asked of one store.
-
-    What the store finds out about them it keeps here: where it counts each, and `ahead`, what it
-    has taken for requests to come.
-    """
-
-    __slots__ = ("_parts", "_places", "ahead", "limits")
-
-    def __init__(self, limits: Sequence[Limit]) -> None:
-        self.limits = tuple(limits)
-        self.ahead: Any = None
-        self._places: Any = None
-        self._parts: dict[tuple[tuple[int, ...], int], CounterKeys] = {}
-
-    def part(self, indices: tuple[int, ...], machines: int) -> CounterKeys:
-        """Some of these limits for another store: of each amount the part of one of so many
-        machines, rounded down and at least 1."""
-        part = self._parts.get((indices, machines))
-        if part is None:
-            limits = [self.limits[at] for at in indices]
-            part = self._parts[indices, machines] = CounterKeys(
-                [Limit(key, max(1, amount // machines), window) for key, amount, window in limits]
-            )
-        return part
-
-    def places(self, place: Callable[[Limit], T]) -> Sequence[T]:
-        """Where the store counts each, as `place` says when it is first asked."""
-        if self._places is None:
-            self._places = [place(limit) for limit in self.limits]
-        places: Sequence[T] = self._places
-        return places
-
-
 class TakeResult(NamedTuple):
-    """What `take` says: `denied` is the index of the first limit that refuses, or None when all
-    pass. Then for each limit asked about, in order: what is left of it (`remaining`, at least 0),
-    the seconds until all of it is there again (`resets`, 0 for what is held at a time) and, only
-    when one denies, those until the request may pass it (`waits`; the whole window when its cost is
-    more than the amount).
+    """The answer to `take`: `denied` is the index of the first limit that refuses, None when all
+    pass. The sequences have one item for each limit, in order: `remaining` is what is left of it
+    (at least 0), `resets` the seconds until its full amount is available again (0 for slots) and,
+    only when a limit denies, `waits` the seconds until the request may pass it (the whole window
+    when its cost is more than the amount).
 
-    `receipt` goes back to `settle` at most once (a second time does nothing), in the worker that
-    took: where nothing is held and all came to what was taken, it need not.
+    `receipt` is for `settle`, which takes it at most once (a second call does nothing), in the
+    worker that took. A request that holds no slots and whose costs need no correction need not
+    settle.
 
-    Nobody changes these lists, nor the costs of a request, once they were handed over.
+    Neither these sequences nor the costs are changed after they were passed on.
     """
 
     denied: int | None
@@ -76,43 +39,39 @@ class TakeResult(NamedTuple):
     waits: Sequence[float] = ()
 
 
-made = tuple.__new__
-"""`made(TakeResult, (denied, ...))` is a TakeResult, a third quicker than by its name."""
-
-
-class State(NamedTuple):
-    """How one limit stands, as a TakeResult tells."""
+class LimitState(NamedTuple):
+    """`remaining`, `reset` and `wait` of one limit, as in TakeResult."""
 
     remaining: int
     reset: float
     wait: float = 0.0
 
 
-def refusal(denied: int, states: Sequence[State]) -> TakeResult:
-    """What is said when the limit `denied` refuses, and all stand like this."""
+def refusal(denied: int, states: Sequence[LimitState]) -> TakeResult:
+    """The result when the limit `denied` refuses; `states` are those of all limits."""
     remaining, resets, waits = map(list, zip(*states, strict=True))
     return TakeResult(denied, remaining, resets, None, waits)
 
 
 class CountersAway(Exception):
-    """The store of the counters cannot be reached in time."""
+    """The store of the counters does not answer in time."""
 
 
 class Counters(Protocol):
-    """A store of counters. Either all limits of a request are taken, or none."""
+    """A store of counters. A request takes of all its limits, or of none."""
 
-    def take(self, asked: CounterKeys, costs: Sequence[int]) -> TakeResult:
-        """Take what a request costs: of each limit so much, at least 0. A cost of 0 passes as long
-        as less than the amount is taken. Raises CountersAway when the store does not answer in
-        time."""
+    def take(self, limits: tuple[Limit, ...], costs: Sequence[int]) -> TakeResult:
+        """Take `costs`, one number for each limit, at least 0. A cost of 0 passes as long as less
+        than the amount is taken. Raises CountersAway when the store does not answer in time."""
         ...
 
     def settle(self, receipt: object, costs: Sequence[int]) -> None:
-        """The request is over: correct what was taken to what it really cost, one number for each
-        limit (0 refunds it; may be more than was taken), and give back what was held at a time,
-        whatever its number says. A correction counts when the request was let in, or now when that
-        is longer ago than the window. Raises nothing when the store is away; what a dead store lost
-        cannot be corrected. The receipt of a denied request (None) does nothing."""
+        """End a request: correct what it took to `costs`, one number for each limit (0 refunds; it
+        may be more than was taken), and free its slots, whatever their number is.
+
+        A correction counts at the time of the take, or now when that is longer ago than the window.
+        Raises nothing when the store is away; what the store lost cannot be corrected. The receipt
+        of a denied request (None) does nothing."""
         ...
 
     def close(self) -> None: ...

@@ -15,9 +15,9 @@ from engine.app.stores import (
 )
 from engine.callers.cache import Directory
 from engine.plan.make import make_plan
-from engine.stores.counters.ahead import Ahead
-from engine.stores.counters.fallback import Fallback
-from engine.stores.counters.redis import Redis
+from engine.stores.counters.fallback import FallbackCounters
+from engine.stores.counters.memory import MemoryCounters
+from engine.stores.counters.redis import RedisCounters
 from engine.stores.records.database import open_database
 from engine.values.caller import digest
 from tests.support.exchanges import new_exchange
@@ -81,7 +81,7 @@ def end(services, name: str) -> None:
     ["policies: [{rate_limit: {requests: 1, per: 1m}}]\n", RATED],
 )
 def test_what_is_limited_is_counted_in_memory(config, opened, more):
-    assert isinstance(opened(config(more)).counters, Ahead)
+    assert isinstance(opened(config(more)).counters, MemoryCounters)
 
 
 def test_policies_that_count_nothing_need_no_counters(config, opened):
@@ -91,17 +91,17 @@ def test_policies_that_count_nothing_need_no_counters(config, opened):
 def test_redis_is_not_asked_before_a_request_is(config, opened):
     more = "stores: {counters: 'redis://127.0.0.1:1/0', on_store_failure: deny}\n"
     services = opened(config(more + "policies: [{concurrency: {requests: 1}}]\n"))
-    assert isinstance(services.counters, Redis)
+    assert isinstance(services.counters, RedisCounters)
     assert not services.allow_uncounted
 
 
 @pytest.mark.parametrize(
     ("said", "kind", "allows"),
     [
-        ("", Fallback, False),
-        (", on_store_failure: local, machines: 2", Fallback, False),
-        (", on_store_failure: allow", Redis, True),
-        (", on_store_failure: deny", Redis, False),
+        ("", FallbackCounters, False),
+        (", on_store_failure: local, machines: 2", FallbackCounters, False),
+        (", on_store_failure: allow", RedisCounters, True),
+        (", on_store_failure: deny", RedisCounters, False),
     ],
 )
 def test_what_decides_while_redis_does_not_answer(config, opened, said, kind, allows):
@@ -115,7 +115,7 @@ def test_a_database_is_made_and_has_what_happens(config, opened, tmp_path):
     assert prepare(said) == ""
     services = opened(said)
     assert isinstance(services.tokens, Directory)
-    assert isinstance(services.counters, Ahead)  # its tokens may have limits at any time
+    assert isinstance(services.counters, MemoryCounters)  # its tokens may have limits at any time
     end(services, "req_1")
     services.close()
     with sqlite3.connect(tmp_path / "deep/er/records.db") as connection:

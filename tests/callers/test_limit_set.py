@@ -26,7 +26,7 @@ def test_a_request_takes_one_of_each_and_its_estimate_of_what_is_used():
     exchange = new_exchange("POST", "/", "", {}, model="gpt", takes=Takes(output=True))
     exchange.record.estimate = Usage(100, 50)
     kind = limits(RATE, SLOTS, TOKENS, MONEY)
-    assert kind.asked.limits == (
+    assert kind.limits == (
         Limit("requests/0|alice", 10, 60.0),
         Limit("concurrency/1|alice", 3, 0.0),
         Limit("tokens/2|alice", 1000, 60.0),

@@ -35,12 +35,10 @@ class Counters:
         self.asked: list = []
         self.settled: list = []
 
-    def take(self, asked, costs):
+    def take(self, limits, costs):
         if self.away:
             raise CountersAway("it is away")
-        self.asked.append(
-            [Limit(*limit, cost) for limit, cost in zip(asked.limits, costs, strict=True)]
-        )
+        self.asked.append([Limit(*limit, cost) for limit, cost in zip(limits, costs, strict=True)])
         count = len(costs)
         told = [7] * count, [30.0] * count
         if self.denied is not None:

@@ -15,15 +15,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary
 
 import gevent
 
-from engine.stores.counters.ahead import Ahead
-from engine.stores.counters.memory import Memory
-from engine.stores.counters.redis import Redis
+from engine.stores.counters.memory import MemoryCounters
+from engine.stores.counters.redis import RedisCounters
 from engine.values import counters
-from engine.values.counters import CounterKeys, Counters, TakeResult
+from engine.values.counters import Counters, TakeResult
 from tests.support.paths import ROOT
 
 SECOND = 1_000_000
@@ -40,16 +38,10 @@ class Limit(NamedTuple):
     cost: int = 1
 
 
-_asked: WeakKeyDictionary[Counters, dict[tuple[counters.Limit, ...], CounterKeys]] = (
-    WeakKeyDictionary()
-)
-
-
 def take(store: Counters, limits: Sequence[Limit]) -> TakeResult:
-    """Take of these limits, which are asked together as often as they are the same."""
+    """Take of each of these limits what the test says."""
     plain = tuple(counters.Limit(*limit[:3]) for limit in limits)
-    asked = _asked.setdefault(store, {}).setdefault(plain, CounterKeys(plain))
-    return store.take(asked, [limit.cost for limit in limits])
+    return store.take(plain, [limit.cost for limit in limits])
 
 
 @dataclass
@@ -79,11 +71,11 @@ class Bench:
 
     def settle(self, receipt: object, *costs: int) -> None:
         self.store.settle(receipt, costs)
-        if isinstance(self.store, Redis):
+        if isinstance(self.store, RedisCounters):
             arrived(self.store)
 
 
-def arrived(store: Redis) -> None:
+def arrived(store: RedisCounters) -> None:
     """Wait until a store has sent what it had to send."""
     deadline = time.monotonic() + 10
     while store.waiting():
@@ -93,7 +85,7 @@ def arrived(store: Redis) -> None:
 
 @contextmanager
 def folder() -> Iterator[Path]:
-    """A path for a Memory, in shared memory where there is some."""
+    """A path for MemoryCounters, in shared memory where there is some."""
     shm = Path("/dev/shm")
     root = Path(tempfile.mkdtemp(prefix="modelway-test-", dir=shm if shm.is_dir() else None))
     try:
@@ -104,8 +96,10 @@ def folder() -> Iterator[Path]:
 
 @contextmanager
 def opened(place: Path | str) -> Iterator[Counters]:
-    """A store as a worker has it: Memory at a path, taken from ahead, or Redis at a URL."""
-    store = Redis(place, timeout=PATIENT) if isinstance(place, str) else Ahead(Memory(place))
+    """A store as a worker has it: in memory at a path, or in Redis at a URL."""
+    store = (
+        RedisCounters(place, timeout=PATIENT) if isinstance(place, str) else MemoryCounters(place)
+    )
     try:
         yield store
     finally:

@@ -1,7 +1,7 @@
 """Workers that count, as processes of their own: `python -m tests.support.counting PLACE MODE ...`.
 
-PLACE is a path for Memory or a URL for Redis. A worker says `ready`, and begins with the next line
-of its input; what it says further is one JSON value in a line.
+PLACE is a path for MemoryCounters or a URL for Redis. A worker prints `ready`, and begins with the
+next line of its input; each further line is one JSON value.
 
     passing TAKES AMOUNT   takes so often, says how many passed
     holding COUNT AMOUNT   takes so many slots, says how many it got, and holds them
@@ -28,9 +28,8 @@ from collections.abc import Callable  # noqa: E402
 from functools import partial  # noqa: E402
 from pathlib import Path  # noqa: E402
 
-from engine.stores.counters.ahead import Ahead  # noqa: E402
-from engine.stores.counters.memory import Memory  # noqa: E402
-from engine.stores.counters.redis import Redis  # noqa: E402
+from engine.stores.counters.memory import MemoryCounters  # noqa: E402
+from engine.stores.counters.redis import RedisCounters  # noqa: E402
 from engine.values.counters import Counters, CountersAway  # noqa: E402
 from tests.support.counters import PATIENT, Limit, left, take  # noqa: E402
 
@@ -152,9 +151,9 @@ MODES = {"passing": passing, "holding": holding, "watching": watch}
 def main(place: str, mode: str, *numbers: str) -> None:
     if "://" in place:
         patient = {} if mode == "watching" else {"timeout": PATIENT}
-        make: Callable[[], Counters] = partial(Redis, place, lease=1.0, **patient)
+        make: Callable[[], Counters] = partial(RedisCounters, place, lease=1.0, **patient)
     else:
-        make = partial(_memory, Path(place))
+        make = partial(MemoryCounters, Path(place))
     print("ready", flush=True)
     sys.stdin.readline()
     if mode == "killing":
@@ -163,10 +162,6 @@ def main(place: str, mode: str, *numbers: str) -> None:
     store = make()
     MODES[mode](store, *map(int, numbers))
     store.close()
-
-
-def _memory(path: Path) -> Counters:
-    return Ahead(Memory(path))
 
 
 if __name__ == "__main__":

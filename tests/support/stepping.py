@@ -20,19 +20,20 @@ monkey.patch_all()
 import gevent  # noqa: E402
 from gevent.fileobject import FileObjectThread  # noqa: E402
 
-from engine.stores.counters.fallback import Fallback  # noqa: E402
-from engine.stores.counters.memory import Memory  # noqa: E402
-from engine.stores.counters.redis import Redis  # noqa: E402
-from engine.values.counters import CounterKeys, CountersAway, Limit  # noqa: E402
+from engine.stores.counters.fallback import FallbackCounters  # noqa: E402
+from engine.stores.counters.memory import MemoryCounters  # noqa: E402
+from engine.stores.counters.redis import RedisCounters  # noqa: E402
+from engine.values.counters import CountersAway, Limit  # noqa: E402
 
-LIMITS = [Limit("rate:a", 10, 3600.0), Limit("slots:a", 6, 0.0)]
+LIMITS = (Limit("rate:a", 10, 3600.0), Limit("slots:a", 6, 0.0))
 
 
 class Stepper:
     def __init__(self, url: str, folder: str, machines: str) -> None:
-        local = Memory(Path(folder))
-        self.store = Fallback(Redis(url, folder=Path(folder)), local, machines=int(machines))
-        self.asked = CounterKeys(LIMITS)
+        local = MemoryCounters(Path(folder))
+        self.store = FallbackCounters(
+            RedisCounters(url, folder=Path(folder)), local, machines=int(machines)
+        )
         self.receipts: list[object] = []
 
     def take(self, times: str) -> dict[str, object]:
@@ -50,7 +51,7 @@ class Stepper:
     def _take(self) -> tuple[str, float]:
         begun = time.monotonic()
         try:
-            taken = self.store.take(self.asked, (1, 1))
+            taken = self.store.take(LIMITS, (1, 1))
         except CountersAway:
             return "failed", time.monotonic() - begun
         if taken.denied is not None:

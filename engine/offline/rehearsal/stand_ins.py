@@ -17,7 +17,7 @@ from engine.upstream.client.failures import (
 )
 from engine.upstream.client.http1 import asks_upgrade, request_head
 from engine.upstream.client.response import Spool, UpstreamResponse
-from engine.values.counters import CounterKeys, TakeResult
+from engine.values.counters import Limit, TakeResult
 
 _FAILURES: dict[str, type[UpstreamFailure]] = {
     "connect": ConnectFailed,
@@ -101,11 +101,11 @@ class Counters:
     def __init__(self, takings: list[Taking]) -> None:
         self._takings = takings
 
-    def take(self, asked: CounterKeys, costs: Sequence[int]) -> TakeResult:
-        takings = list(zip(asked.limits, costs, strict=True))
+    def take(self, limits: tuple[Limit, ...], costs: Sequence[int]) -> TakeResult:
+        takings = list(zip(limits, costs, strict=True))
         self._takings.extend(takings)
         remaining = [max(0, limit.amount - cost) for limit, cost in takings]
-        windows = [limit.window for limit in asked.limits]
+        windows = [limit.window for limit in limits]
         over = [index for index, (limit, cost) in enumerate(takings) if cost > limit.amount]
         if over:
             return TakeResult(over[0], remaining, windows, waits=windows)

@@ -1,59 +1,60 @@
-"""Counters that go on without their server: what Redis does not decide in time, this machine does.
+"""Counters in Redis with a fallback: this machine decides what Redis does not decide in time.
 
-The law, for any window of a limit (and for slots, at any time):
+The guarantees, for any window of a limit (and for slots, at any time):
 
-- Redis never lets more than the amount pass, and while it does not answer each of `machines` lets
-  at most its share of the amount pass: together at most twice the amount.
-- Redis may lose its data (killed without persistence). What it then lets pass anew is counted on
-  this machine as well, against the whole amount, for as long as what was lost would have counted.
-  So one machine never lets more than twice the amount pass, however often that happens.
+- Redis never lets more than the amount pass. While Redis does not answer, each of `machines` lets
+  at most its share of the amount pass. Together that is at most twice the amount.
+- Redis may lose its data (killed without persistence). What it passes anew after that is counted on
+  this machine as well, against the full amount, for as long as the lost counts would have lasted.
+  So one machine never lets more than twice the amount pass, however often Redis loses its data.
 
-Each request is decided once, by whom it says; what is counted here is not added to Redis later. A
-limit frees up here as it does there, as time passes.
+Each request is decided once; local counts are not added to Redis later, and expire as they would
+there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
-from engine.stores.counters.memory import Memory
-from engine.stores.counters.redis import Redis
-from engine.values.counters import CounterKeys, CountersAway, TakeResult
+from engine.stores.counters.memory import MemoryCounters
+from engine.stores.counters.redis import RedisCounters
+from engine.values.counters import CountersAway, Limit, TakeResult
 from engine.values.throttle import LogThrottle
 
 
-class _Both(NamedTuple):
-    """The receipts of a request of which some limits, by their indices, are counted twice."""
+class _DoubleReceipt(NamedTuple):
+    """The receipts of a request whose limits at `indices` are counted on this machine as well."""
 
     redis: object
     local: object
-    twice: tuple[int, ...]
+    indices: tuple[int, ...]
 
 
-class Fallback:
-    """Counters in `redis`, and in `local` while that does not answer: against the share that one of
-    `machines` has of each limit. `counted_locally` is for how many requests that was so."""
+class FallbackCounters:
+    """Counters in `redis`; in `local` while Redis is away, against the share of each limit that one
+    of `machines` has. `counted_locally` counts the requests that were decided locally."""
 
-    def __init__(self, redis: Redis, local: Memory, *, machines: int = 1) -> None:
+    def __init__(self, redis: RedisCounters, local: MemoryCounters, *, machines: int = 1) -> None:
         self._redis, self._local, self._machines = redis, local, machines
-        self._log = LogThrottle()
+        self._throttle = LogThrottle()
         self.counted_locally = 0
 
-    def take(self, asked: CounterKeys, costs: Sequence[int]) -> TakeResult:
+    def take(self, limits: tuple[Limit, ...], costs: Sequence[int]) -> TakeResult:
         try:
-            taken = self._redis.take(asked, costs)
+            result = self._redis.take(limits, costs)
         except CountersAway as away:
-            return self._take_locally(asked, costs, away)
-        if taken.denied is None and (twice := self._redis.in_doubt(asked)):
-            return self._take_twice(asked, costs, taken, twice)
-        return taken
+            return self._take_locally(limits, costs, away)
+        if result.denied is None and (indices := self._redis.in_doubt(limits)):
+            return self._take_twice(limits, costs, result, indices)
+        return result
 
     def settle(self, receipt: object, costs: Sequence[int]) -> None:
-        if type(receipt) is _Both:
+        if type(receipt) is _DoubleReceipt:
             self._redis.settle(receipt.redis, costs)
-            self._local.settle(receipt.local, [costs[at] for at in receipt.twice])
-        else:  # each store leaves the other's receipts alone
+            self._local.settle(receipt.local, [costs[at] for at in receipt.indices])
+        else:  # each store ignores the other's receipts
             self._redis.settle(receipt, costs)
             self._local.settle(receipt, costs)
 
@@ -63,32 +64,46 @@ class Fallback:
         self._local.close()
 
     def _take_locally(
-        self, asked: CounterKeys, costs: Sequence[int], away: CountersAway
+        self, limits: tuple[Limit, ...], costs: Sequence[int], away: CountersAway
     ) -> TakeResult:
-        every = tuple(range(len(costs)))
-        taken = self._local.take(asked.part(every, self._machines), costs)
+        result = self._local.take(machine_shares(limits, self._machines), costs)
         self.counted_locally += 1
         share = f", against 1/{self._machines} of each" if self._machines > 1 else ""
-        self._log.say("counters: %s; limits are counted on this machine alone%s", away, share)
-        return taken
+        self._throttle.say("counters: %s; limits are counted on this machine alone%s", away, share)
+        return result
 
     def _take_twice(
-        self, asked: CounterKeys, costs: Sequence[int], taken: TakeResult, twice: tuple[int, ...]
+        self,
+        limits: tuple[Limit, ...],
+        costs: Sequence[int],
+        result: TakeResult,
+        indices: tuple[int, ...],
     ) -> TakeResult:
-        """What passed in Redis, held against the whole limits `twice` on this machine as well."""
+        """Take of the limits at `indices` on this machine as well, against their full amounts."""
         try:
-            local = self._local.take(asked.part(twice, 1), [costs[at] for at in twice])
+            local = self._local.take(
+                tuple(limits[at] for at in indices), [costs[at] for at in indices]
+            )
         except CountersAway:
-            self._redis.settle(taken.receipt, [0] * len(costs))
+            self._redis.settle(result.receipt, [0] * len(costs))
             raise
-        remaining, resets, waits = list(taken.remaining), list(taken.resets), [0.0] * len(costs)
-        for number, at in enumerate(twice):
-            remaining[at] = min(remaining[at], local.remaining[number])
-            resets[at] = max(resets[at], local.resets[number])
+        remaining, resets = list(result.remaining), list(result.resets)
+        for at, local_remaining, local_reset in zip(
+            indices, local.remaining, local.resets, strict=True
+        ):
+            remaining[at] = min(remaining[at], local_remaining)
+            resets[at] = max(resets[at], local_reset)
         if local.denied is None:
-            both = _Both(taken.receipt, local.receipt, twice)
-            return TakeResult(None, remaining, resets, both)
-        self._redis.settle(taken.receipt, [0] * len(costs))
-        for number, at in enumerate(twice):
-            waits[at] = local.waits[number]
-        return TakeResult(twice[local.denied], remaining, resets, None, waits)
+            receipt = _DoubleReceipt(result.receipt, local.receipt, indices)
+            return TakeResult(None, remaining, resets, receipt)
+        self._redis.settle(result.receipt, [0] * len(costs))
+        waits = [0.0] * len(costs)
+        for at, wait in zip(indices, local.waits, strict=True):
+            waits[at] = wait
+        return TakeResult(indices[local.denied], remaining, resets, None, waits)
+
+
+@lru_cache(maxsize=4096)
+def machine_shares(limits: tuple[Limit, ...], machines: int) -> tuple[Limit, ...]:
+    """The limits with the amounts of one of so many machines, rounded down and at least 1."""
+    return tuple(limit._replace(amount=max(1, limit.amount // machines)) for limit in limits)

@@ -1,261 +1,274 @@
-"""Counters of one machine, without a server: exact across all its workers.
+"""Counters in the shared memory of one machine: exact across all its workers, without a server.
 
-Every take is one transaction of the database in shared memory (`shared`). What is over is swept by
-those who make new records, a few at a time. Where there is no room for one more record, its limit
-passes uncounted, and the log says so once a minute.
+Each `take` and each `settle` is one transaction of the LMDB database of `shared_memory`. Expired
+records are deleted a few at a time, when new ones are made. When there is no room for a new record,
+its limit passes uncounted, and the log says so once a minute.
 """
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import time
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from itertools import islice
-from operator import add, eq
 from pathlib import Path
 
 import lmdb
 
 from engine.stores.counters import slots, windows
-from engine.stores.counters.receipt import Place, Receipt, place
-from engine.stores.counters.shared import (
-    NUMBERS,
-    Shared,
+from engine.stores.counters.shared_memory import (
+    WORKER_NUMBER,
+    SharedMemory,
     Transaction,
     attach,
     detach,
 )
-from engine.values.counters import (
-    CounterKeys,
-    CountersAway,
-    State,
-    TakeResult,
-    made,
-    refusal,
-)
+from engine.values.counters import CountersAway, Limit, LimitState, TakeResult, refusal
 from engine.values.runtime_dir import prepare
+from engine.values.throttle import LogThrottle
 
 log = logging.getLogger("modelway")
 
 SIZE = 256 << 20
-_SWEPT, _SWEPT_WHEN_FULL = 4, 100
-_LOOK_EVERY, _SAY_EVERY = 1.0, 60.0
-
-
+_SWEEP_COUNT, _SWEEP_COUNT_WHEN_FULL = 4, 100
+_CHECK_INTERVAL = 1.0
+"""Seconds between two checks that the database is still the one at its path."""
+_MAX_NAME = 400
+"""Bytes of a key that are stored as they are: LMDB takes 511."""
 _CLOCK = getattr(time, "CLOCK_BOOTTIME", None) or time.CLOCK_REALTIME
+
+Location = tuple[bytes, int, int]
+"""The key of a limit's record, its tick in microseconds (0 for slots), and its amount."""
 
 
 def clock() -> int:
-    """Microseconds that all processes of a machine agree on; not set back, where the system has
+    """Microseconds of a clock that all processes of a machine share; monotonic where the system has
     such a clock."""
     return time.clock_gettime_ns(_CLOCK) // 1000
 
 
-class _NotAsOne(Exception):
-    """What was taken could not be corrected together with what was taken before."""
+@lru_cache(maxsize=4096)
+def locations_of(limits: tuple[Limit, ...]) -> tuple[Location, ...]:
+    """Where the records of these limits are."""
+    return tuple(_location(limit) for limit in limits)
 
 
-class Memory:
-    """Counters in the folder `path`, opened in a worker when it first takes something.
+def _location(limit: Limit) -> Location:
+    tick = windows.tick_of(limit.window) if limit.window else 0
+    name = limit.key.encode()
+    if len(name) > _MAX_NAME:
+        name = hashlib.blake2b(name, digest_size=32).digest()
+    return tick.to_bytes(8, "big") + name, tick, limit.amount
 
-    Raises PermissionError when the folder is not ours alone. `clock` gives microseconds, `size`
-    bounds the memory, in bytes.
+
+class _Receipt:
+    """What a request took at `time` (microseconds), in which database and by which worker; nothing
+    of the records in `uncounted`, for which there was no room. `locations` is () once settled."""
+
+    __slots__ = ("costs", "file", "locations", "time", "uncounted", "worker")
+
+    def __init__(
+        self,
+        locations: Sequence[Location],
+        costs: Sequence[int],
+        time: int,
+        file: tuple[int, int],
+        worker: int,
+    ) -> None:
+        self.locations, self.costs, self.time = locations, costs, time
+        self.file, self.worker = file, worker
+        self.uncounted: frozenset[bytes] = frozenset()
+
+
+class MemoryCounters:
+    """Counters in the folder `path`; a worker opens them with its first `take`.
+
+    Raises PermissionError when others may write to the folder. `clock` gives microseconds, `size`
+    is the upper bound of the memory, in bytes.
     """
 
     def __init__(self, path: Path, *, clock: Callable[[], int] = clock, size: int = SIZE) -> None:
         self._path, self._clock, self._size = path, clock, size
-        self._shared: Shared | None = None
-        self._look_at = self._say_at = 0.0
+        self._memory: SharedMemory | None = None
+        self._next_check = 0.0
+        self._throttle = LogThrottle()
         self._swept_to = b""
         self._full = False
         prepare(path)
 
-    def take(self, asked: CounterKeys, costs: Sequence[int]) -> TakeResult:
-        shared, places = self._opened(), asked.places(place)
+    def take(self, limits: tuple[Limit, ...], costs: Sequence[int]) -> TakeResult:
+        memory, locations = self._attached(), locations_of(limits)
         try:
-            with shared.begin() as txn:
-                taken = self._take(shared, txn, places, costs)
+            with memory.begin() as txn:
+                result = self._take(memory, txn, locations, costs)
         except lmdb.MapFullError:
             self._full = True
-            amounts = [limit.amount for limit in asked.limits]
-            taken = TakeResult(None, amounts, [0.0] * len(amounts))
+            amounts = [limit.amount for limit in limits]
+            result = TakeResult(None, amounts, [0.0] * len(amounts))
         except lmdb.Error as error:
             raise CountersAway(f"{self._path}: {error}") from error
-        if self._full:  # no line is written as long as others wait for this transaction
+        if self._full:  # logged after the transaction, for which other workers wait
             self._full = False
-            self._say(f"counters are full ({self._size} bytes), some requests pass uncounted")
-        return taken
-
-    def more(self, receipt: object, costs: Sequence[int]) -> TakeResult | None:
-        """Take more of the first limits of a receipt, by the same receipt: what is said of them
-        then, or None when that is denied, or not all of it would be corrected as one."""
-        if not isinstance(receipt, Receipt):
-            return None
-        shared, places = self._opened(), receipt.places[: len(costs)]
-        try:
-            with shared.begin() as txn:
-                taken = self._take(shared, txn, places, costs)
-                if not isinstance(taken.receipt, Receipt) or not receipt.goes_with(taken.receipt):
-                    raise _NotAsOne
-        except (_NotAsOne, lmdb.MapFullError):
-            return None
-        except lmdb.Error as error:
-            raise CountersAway(f"{self._path}: {error}") from error
-        receipt.costs = [*map(add, receipt.costs, costs), *receipt.costs[len(costs) :]]
-        return taken
+            self._warn(f"counters are full ({self._size} bytes), some requests pass uncounted")
+        return result
 
     def settle(self, receipt: object, costs: Sequence[int]) -> None:
-        if isinstance(receipt, Receipt) and receipt.places:
-            each = zip(receipt.places, costs, strict=False)
-            self.correct(receipt, [cost if tick else 0 for (_, tick, _), cost in each])
-            receipt.places = ()
-
-    def correct(self, receipt: object, costs: Sequence[int]) -> bool:
-        """As `settle`, of what goes on: of slots so many stay held, and all of it can be corrected
-        again. Whether it is done."""
-        if not isinstance(receipt, Receipt) or all(map(eq, receipt.costs, costs)):
-            return True
+        if not isinstance(receipt, _Receipt) or not receipt.locations:
+            return
+        corrections = [
+            (key, tick, change)
+            for (key, tick, _), taken, cost in zip(
+                receipt.locations, receipt.costs, costs, strict=True
+            )
+            if (change := (cost if tick else 0) - taken) and key not in receipt.uncounted
+        ]
+        receipt.locations = ()
+        if not corrections:
+            return
         try:
-            shared = self._opened()
-            if shared.file == receipt.file:  # what another counted is gone
-                with shared.begin() as txn:
-                    self._settle(shared, txn, receipt, costs)
+            memory = self._attached()
+            if memory.file == receipt.file:  # another database has not counted the request
+                with memory.begin() as txn:
+                    self._correct(memory, txn, receipt, corrections)
         except (lmdb.Error, CountersAway) as error:
-            self._say(f"what a request really cost is not counted: {error}")
-            return False
-        receipt.costs = costs
-        return True
+            self._warn(f"the costs of a request are not corrected: {error}")
 
     def close(self) -> None:
-        if self._shared is not None:
-            detach(self._shared)
-            self._shared = None
+        if self._memory is not None:
+            detach(self._memory)
+            self._memory = None
 
     def _take(
-        self, shared: Shared, txn: Transaction, places: Sequence[Place], costs: Sequence[int]
+        self,
+        memory: SharedMemory,
+        txn: Transaction,
+        locations: Sequence[Location],
+        costs: Sequence[int],
     ) -> TakeResult:
-        # Read while nobody else writes, so that no record sees time run backwards.
+        # The clock is read within the transaction, so that time never runs backwards in a record.
         now = self._clock()
-        receipt = Receipt(places, costs, now, shared.file, shared.worker)
+        receipt = _Receipt(locations, costs, now, memory.file, memory.worker)
         remaining: list[int] = []
         resets: list[float] = []
-        before: list[tuple[bytes, bytes | None]] = []
+        previous: list[tuple[bytes, bytes | None]] = []
         get, put = txn.get, txn.put
-        for (key, tick, amount), cost in zip(places, costs, strict=True):
-            was = get(key)
-            if was is None and (key in receipt.uncounted or not self._room(shared, txn, now)):
+        for (key, tick, amount), cost in zip(locations, costs, strict=True):
+            record = get(key)
+            if record is None and (key in receipt.uncounted or not self._room(memory, txn, now)):
                 receipt.uncounted |= {key}
                 remaining.append(amount)
                 resets.append(0.0)
                 continue
             if tick:
-                taken = windows.take(was, amount, cost, tick, now)
+                update = windows.take(record, amount, cost, tick, now)
             else:
-                taken = slots.take(was, amount, cost, shared.worker, shared.alive)
-            if taken is None:
-                _put_back(txn, before)
-                return refusal(len(resets), _look(shared, txn, places, costs, now))
-            record, left, reset = taken
-            before.append((key, was))
-            put(key, record)
+                update = slots.take(record, amount, cost, memory.worker, memory.alive)
+            if update is None:
+                _restore(txn, previous)
+                return refusal(len(resets), _states(memory, txn, locations, costs, now))
+            previous.append((key, record))
+            new_record, left, reset = update
+            put(key, new_record)
             remaining.append(left)
             resets.append(reset)
-        return made(TakeResult, (None, remaining, resets, receipt, ()))
+        return TakeResult(None, remaining, resets, receipt)
 
-    def _settle(
-        self, shared: Shared, txn: Transaction, taken: Receipt, costs: Sequence[int]
+    def _correct(
+        self,
+        memory: SharedMemory,
+        txn: Transaction,
+        receipt: _Receipt,
+        corrections: Sequence[tuple[bytes, int, int]],
     ) -> None:
         now = self._clock()
-        for (key, tick, _), was, cost in zip(taken.places, taken.costs, costs, strict=False):
-            if was == cost or key in taken.uncounted:
-                continue
+        for key, tick, change in corrections:
             record = txn.get(key)
-            if record is None and (not tick or cost < was or not self._room(shared, txn, now)):
+            if record is None and (not tick or change < 0 or not self._room(memory, txn, now)):
                 continue
             if tick:
-                new = windows.correct(record, now // tick, taken.time // tick, cost - was)
+                new_record = windows.correct(record, now // tick, receipt.time // tick, change)
             else:
-                new = slots.give_back(record, taken.worker, was - cost)
-            if new is not None:
-                txn.put(key, new)
+                new_record = slots.give_back(record, receipt.worker, -change)
+            if new_record is not None:
+                txn.put(key, new_record)
             elif record is not None:
                 txn.delete(key)
 
-    def _room(self, shared: Shared, txn: Transaction, now: int) -> bool:
-        """Whether there is room for a new record, after sweeping some of what is over."""
-        for count in (_SWEPT, _SWEPT_WHEN_FULL):
-            self._sweep(shared, txn, now, count)
-            if shared.has_room(txn):
+    def _room(self, memory: SharedMemory, txn: Transaction, now: int) -> bool:
+        """Whether there is room for a new record, after deleting some expired ones."""
+        for count in (_SWEEP_COUNT, _SWEEP_COUNT_WHEN_FULL):
+            self._sweep(memory, txn, now, count)
+            if memory.has_room(txn):
                 return True
         self._full = True
         return False
 
-    def _sweep(self, shared: Shared, txn: Transaction, now: int, count: int) -> None:
+    def _sweep(self, memory: SharedMemory, txn: Transaction, now: int, count: int) -> None:
+        """Visit the next `count` records, and delete the expired ones."""
         cursor = txn.cursor()
         if not cursor.set_range(self._swept_to) and not cursor.first():
             return
-        found = list(islice(cursor.iternext(), count))
-        self._swept_to = found[-1][0] + b"\0" if len(found) == count else b""
-        for key, record in found:
+        records = list(islice(cursor.iternext(), count))
+        self._swept_to = records[-1][0] + b"\0" if len(records) == count else b""
+        for key, record in records:
             tick = int.from_bytes(key[:8], "big")
-            if key == NUMBERS:
+            if key == WORKER_NUMBER:
                 continue
             if tick:
-                mended = windows.set_back(record, now // tick)
-                if mended is not None:
-                    txn.put(key, mended)
-                over = not windows.read(record, now // tick)[0]
+                adjusted = windows.set_back(record, now // tick)
+                if adjusted is not None:
+                    txn.put(key, adjusted)
+                expired = not windows.read(record, now // tick)[0]
             else:
-                over = not slots.living(slots.read(record), shared.alive)
-            if over:
+                expired = not slots.living(slots.read(record), memory.alive)
+            if expired:
                 txn.delete(key)
 
-    def _opened(self) -> Shared:
-        shared, now = self._shared, time.monotonic()
-        if shared is not None and shared.usable:
-            if now < self._look_at:
-                return shared
-            self._look_at = now + _LOOK_EVERY
-            if shared.is_there():
-                return shared
-        self._shared = None
+    def _attached(self) -> SharedMemory:
+        memory, now = self._memory, time.monotonic()
+        if memory is not None and memory.usable:
+            if now < self._next_check:
+                return memory
+            self._next_check = now + _CHECK_INTERVAL
+            if memory.is_current():
+                return memory
+        self._memory = None
         try:
-            self._shared = attach(self._path, self._size)
+            self._memory = attach(self._path, self._size)
         except (OSError, lmdb.Error) as error:
             raise CountersAway(str(error)) from error
-        return self._shared
+        return self._memory
 
-    def _say(self, what: str) -> None:
-        now = time.monotonic()
-        if now >= self._say_at:
-            self._say_at = now + _SAY_EVERY
-            log.warning("counters in %s: %s", self._path, what)
+    def _warn(self, message: str) -> None:
+        self._throttle.say("counters in %s: %s", self._path, message)
 
 
-def _put_back(txn: Transaction, before: Sequence[tuple[bytes, bytes | None]]) -> None:
-    """Make records what they were, the first of each key last."""
-    for key, was in reversed(before):
-        if was is None:
+def _restore(txn: Transaction, previous: Sequence[tuple[bytes, bytes | None]]) -> None:
+    """Write records back in reverse order, so that a key written twice gets its first record."""
+    for key, record in reversed(previous):
+        if record is None:
             txn.delete(key)
         else:
-            txn.put(key, was)
+            txn.put(key, record)
 
 
-def _look(
-    shared: Shared,
+def _states(
+    memory: SharedMemory,
     txn: Transaction,
-    places: Sequence[Place],
+    locations: Sequence[Location],
     costs: Sequence[int],
     now: int,
-) -> list[State]:
+) -> list[LimitState]:
     states = []
-    for (key, tick, amount), cost in zip(places, costs, strict=True):
+    for (key, tick, amount), cost in zip(locations, costs, strict=True):
         record = txn.get(key)
         if tick:
-            mended = windows.set_back(record, now // tick)
-            if mended is not None:
-                txn.put(key, mended)
+            adjusted = windows.set_back(record, now // tick)
+            if adjusted is not None:
+                txn.put(key, adjusted)
             states.append(windows.look(record, amount, cost, tick, now))
         else:
-            states.append(slots.look(record, amount, cost, shared.alive))
+            states.append(slots.look(record, amount, cost, memory.alive))
     return states

@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -25,14 +25,7 @@ from engine.stores.counters.redis_link import (
 )
 from engine.stores.counters.redis_scripts import RENEW, TAKE
 from engine.stores.counters.windows import tick_of
-from engine.values.counters import (
-    HELD_AGAIN,
-    CounterKeys,
-    CountersAway,
-    Limit,
-    TakeResult,
-    made,
-)
+from engine.values.counters import SLOT_RETRY, CountersAway, Limit, TakeResult
 
 LEASE = 30.0
 TIMEOUT = 0.25
@@ -40,26 +33,37 @@ _TAG = "{modelway}"
 _TOGETHER = 500
 
 
-_Place = tuple[str, int, int]
-"""Where a limit is counted: its key, its tick (0 for slots held at a time), and the amount."""
+_Location = tuple[str, int, int]
+"""The Redis key of a limit, its tick in microseconds (0 for slots), and its amount."""
+
+
+@lru_cache(maxsize=4096)
+def _locations_of(limits: tuple[Limit, ...]) -> tuple[_Location, ...]:
+    return tuple(_location(limit) for limit in limits)
+
+
+def _location(limit: Limit) -> _Location:
+    tick = tick_of(limit.window) if limit.window else 0
+    return f"{_TAG}:{tick}:{limit.key}", tick, limit.amount
 
 
 class _Receipt:
-    """What was taken of which places, in which buckets, and under which name slots are held."""
+    """What a request took of which limits, in which buckets; `lease` names its slots. `locations`
+    is () once settled."""
 
-    __slots__ = ("buckets", "costs", "lease", "places")
+    __slots__ = ("buckets", "costs", "lease", "locations")
 
     def __init__(
         self,
-        places: Sequence[_Place],
+        locations: Sequence[_Location],
         costs: Sequence[int],
         buckets: Sequence[int],
         lease: str,
     ) -> None:
-        self.places, self.costs, self.buckets, self.lease = places, costs, buckets, lease
+        self.locations, self.costs, self.buckets, self.lease = locations, costs, buckets, lease
 
 
-class Redis:
+class RedisCounters:
     """Counters in the server at `url`: `redis://`, `rediss://` or `unix://`. To be made by the
     worker that uses them: a child of its would have the same connections, and hold the same slots.
 
@@ -93,7 +97,7 @@ class Redis:
         """Ask whether the server is there. Raises CountersAway."""
         self._link.call(("PING",))
 
-    def in_doubt(self, asked: CounterKeys) -> tuple[int, ...]:
+    def in_doubt(self, limits: tuple[Limit, ...]) -> tuple[int, ...]:
         """Of which limits, by their indices, the server may have forgotten what was taken: it lost
         its data within the window or, for slots, came back within a lease."""
         if self._link.back_at < 0:  # it was never away
@@ -102,26 +106,26 @@ class Redis:
         lost, back = now - self._link.mark.lost_at, now - self._link.back_at
         return tuple(
             at
-            for at, (_, _, window) in enumerate(asked.limits)
+            for at, (_, _, window) in enumerate(limits)
             if (lost < window if window else back < LEASE)
         )
 
-    def take(self, asked: CounterKeys, costs: Sequence[int]) -> TakeResult:
+    def take(self, limits: tuple[Limit, ...], costs: Sequence[int]) -> TakeResult:
         self._link.check()
         self._count += 1
         lease = f"{self._name}:{self._count}"
         keys: list[str] = []
         args: list[str | int] = []
-        places = asked.places(_place)
-        for (key, tick, amount), cost in zip(places, costs, strict=True):
+        locations = _locations_of(limits)
+        for (key, tick, amount), cost in zip(locations, costs, strict=True):
             keys.append(key)
             args += (amount, tick, cost)
         for correction in (before := self._later.along()):
             keys.append(correction.key)
             args += correction[1:]
-        named = (self._now(), lease, self._ends, len(places))
+        named = (self._now(), lease, self._ends, len(locations))
         ask = ("EVALSHA", TAKE.sha, len(keys), *keys, *named, *args)
-        receipt = _Receipt(places, costs, (), lease)
+        receipt = _Receipt(locations, costs, (), lease)
         late = partial(self._undo, receipt, before)
         try:
             denied, *states = self._link.call(ask, resend=not before, on_late=late)
@@ -135,13 +139,13 @@ class Redis:
             raise
         resets = [reset / 1e6 for reset in states[2::4]]
         if denied:
-            waits = [wait / 1e6 if wait >= 0 else HELD_AGAIN for wait in states[3::4]]
+            waits = [wait / 1e6 if wait >= 0 else SLOT_RETRY for wait in states[3::4]]
             return TakeResult(denied - 1, states[1::4], resets, None, waits)
-        for at, (key, tick, _) in enumerate(places):
+        for at, (key, tick, _) in enumerate(locations):
             if not tick:
                 self._hold(key, f"{lease}:{at + 1}", costs[at])
         receipt.buckets = states[::4]
-        return made(TakeResult, (None, states[1::4], resets, receipt, ()))
+        return TakeResult(None, states[1::4], resets, receipt)
 
     def _undo(self, receipt: _Receipt, before: Sequence[Correction], answer: Any) -> None:
         """Give back what a take has taken that was decided without its `answer`; None: that is not
@@ -153,7 +157,7 @@ class Redis:
             return
         else:
             receipt.buckets = answer[1::4]
-        for at, (key, tick, _) in enumerate(receipt.places):
+        for at, (key, tick, _) in enumerate(receipt.locations):
             if not tick:
                 self._give_back(key, f"{receipt.lease}:{at + 1}", receipt.costs[at])
             elif receipt.buckets and receipt.costs[at]:
@@ -163,8 +167,8 @@ class Redis:
     def settle(self, receipt: object, costs: Sequence[int]) -> None:
         if not isinstance(receipt, _Receipt):
             return
-        places, receipt.places = receipt.places, ()
-        for at, (key, tick, _) in enumerate(places):
+        locations, receipt.locations = receipt.locations, ()
+        for at, (key, tick, _) in enumerate(locations):
             was, cost = receipt.costs[at], costs[at]
             if not tick:
                 self._give_back(key, f"{receipt.lease}:{at + 1}", was)
@@ -202,11 +206,6 @@ class Redis:
             for at in range(0, len(members), _TOGETHER):
                 some = members[at : at + _TOGETHER]
                 yield ("EVALSHA", RENEW.sha, 1, key, self._now(), self._ends, *some)
-
-
-def _place(limit: Limit) -> _Place:
-    tick = tick_of(limit.window) if limit.window else 0
-    return f"{_TAG}:{tick}:{limit.key}", tick, limit.amount
 
 
 def _members(lease: str, count: int) -> list[str]:

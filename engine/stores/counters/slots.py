@@ -1,8 +1,8 @@
-"""How many slots are held at a time, and by which workers: a small record, as bytes.
+"""Concurrency slots: which workers hold how many, as a small record of bytes.
 
-A record is a pair of uint64 for each worker that holds something: its number, how many it holds.
-A worker that is gone holds nothing: whoever finds a record full, or comes to it for the first time,
-asks who still lives. All functions take and return values.
+A record is a pair of uint64 for each worker that holds slots: the worker's number and its count.
+Slots of a dead worker are free: `take` asks which workers are alive when the record is full, or
+when the worker is not in it. All functions take and return values.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from struct import Struct
 
-from engine.values.counters import HELD_AGAIN, State
+from engine.values.counters import SLOT_RETRY, LimitState
 
 PAIR = Struct("<QQ")
 
@@ -21,24 +21,24 @@ def read(record: bytes | None) -> dict[int, int]:
 
 
 def write(held: Mapping[int, int]) -> bytes:
-    """The record of what is held."""
+    """The record of these slots."""
     return b"".join([PAIR.pack(worker, count) for worker, count in held.items()])
 
 
 def living(held: Mapping[int, int], alive: Callable[[int], bool]) -> dict[int, int]:
-    """Those that hold something and are alive."""
+    """The slots of workers that are alive."""
     return {worker: count for worker, count in held.items() if count and alive(worker)}
 
 
 def take(
     record: bytes | None, amount: int, cost: int, worker: int, alive: Callable[[int], bool]
 ) -> tuple[bytes, int, float] | None:
-    """The record after a worker took some slots, what is left, and 0.0 as `windows.take` has it;
-    None when that is denied."""
+    """The record after a worker took slots, what is left, and a reset of 0.0 seconds (as
+    `windows.take` returns them); None when the limit denies."""
     need = cost or 1
     if record is not None and len(record) == PAIR.size:
         holder, count = PAIR.unpack(record)
-        if holder == worker and count + need <= amount:  # as nearly always on one worker
+        if holder == worker and count + need <= amount:  # the usual case with one worker
             count += cost
             return PAIR.pack(worker, count), amount - count, 0.0
     held = read(record)
@@ -51,15 +51,16 @@ def take(
     return write(held), left - cost, 0.0
 
 
-def look(record: bytes | None, amount: int, cost: int, alive: Callable[[int], bool]) -> State:
-    """How a limit stands when nothing is taken of it: `wait` says whether `cost` would pass."""
+def look(record: bytes | None, amount: int, cost: int, alive: Callable[[int], bool]) -> LimitState:
+    """The state of a limit when nothing is taken; `wait` is 0 when `cost` would pass."""
     left = amount - sum(living(read(record), alive).values())
-    return State(max(left, 0), 0.0, 0.0 if left >= (cost or 1) else HELD_AGAIN)
+    return LimitState(max(left, 0), 0.0, 0.0 if left >= (cost or 1) else SLOT_RETRY)
 
 
 def give_back(record: bytes, worker: int, count: int) -> bytes:
-    """The record without `count` slots of a worker. Kept when empty: the next take is near."""
-    if record == PAIR.pack(worker, count):  # the last one of a worker alone
+    """The record without `count` slots of a worker. An empty record stays: the next take is likely
+    to be soon."""
+    if record == PAIR.pack(worker, count):  # the last slots of the only worker
         return PAIR.pack(worker, 0)
     held = read(record)
     held[worker] = max(held.get(worker, 0) - count, 0)

@@ -1,13 +1,13 @@
-"""How much was taken within a sliding window: a small record of counts, as bytes.
+"""Sliding windows: how much was taken within the last `window`, as a small record of bytes.
 
 A window is cut into 32 buckets of `tick` microseconds (rounded up); `bucket` is a time divided by
-`tick`, rounded down. What lies within the last `window` lies in the current bucket or the 32 before
-it, and all of those are counted whole. That is the law: never more than `amount` pass in any
-window, and what was taken comes free at most one tick later than a log of every request would say.
+`tick`, rounded down. The last `window` lies within the current bucket and the 32 before it, and all
+of those count in full. Hence: never more than `amount` pass in any window, and what was taken is
+free again at most one tick later than a log of every request would show.
 
-A record is three int64 (`HEAD`: the total, its newest bucket, what was taken in that), then the
-older buckets that are not empty, oldest first, nine bytes each (`PAIR`: the bucket modulo 256, what
-was taken). It is 24 to 312 bytes, however large the amount. All functions take and return values.
+A record is three int64 (`HEAD`: the total, the newest bucket, the count of the newest bucket), then
+the older buckets that are not empty, oldest first, nine bytes each (`PAIR`: the bucket modulo 256,
+its count). It has 24 to 312 bytes for any amount. All functions take and return values.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from __future__ import annotations
 import math
 from struct import Struct
 
-from engine.values.counters import State
+from engine.values.counters import LimitState
 
 BUCKETS = 32
 FREE = BUCKETS + 1
-"""What was taken in a bucket is free again when this many have begun after it."""
+"""What was taken in a bucket is free again when this many buckets have begun after it."""
 MOST = 2**53
-"""No total grows beyond this: every store can count so far exactly."""
+"""The greatest total: every store counts up to it exactly (Lua's numbers are doubles)."""
 
 HEAD = Struct("<qqq")
 PAIR = Struct("<Bq")
@@ -36,10 +36,10 @@ def tick_of(window: float) -> int:
 
 
 def read(record: bytes | None, bucket: int) -> tuple[int, int, bytes]:
-    """The total as of a bucket, what was taken in it, and the older buckets that still count.
+    """The total as of a bucket, the count of that bucket, and the older buckets that still count.
 
-    Where the clock was set back, all that counts does so as if it were taken now: what is denied
-    for that is denied for one window and not until the clock has caught up.
+    Where the clock was set back, all counts move to the current bucket: they then deny for one
+    window, not until the clock has caught up.
     """
     if record is None:
         return 0, 0, b""
@@ -53,19 +53,19 @@ def read(record: bytes | None, bucket: int) -> tuple[int, int, bytes]:
     older = record[24:]
     if count:
         older += PAIR.pack(newest & 255, count)
-    gone = 0
-    while gone < len(older):
-        mark, count = _pair_of(older, gone)
-        if (bucket - mark) & 255 <= BUCKETS:  # no older bucket is more than 64 behind
+    expired = 0
+    while expired < len(older):
+        bucket_mod, count = _pair_of(older, expired)
+        if (bucket - bucket_mod) & 255 <= BUCKETS:  # no older bucket is more than 64 behind
             break
         total -= count
-        gone += 9
-    return total, 0, older[gone:]
+        expired += 9
+    return total, 0, older[expired:]
 
 
 def set_back(record: bytes | None, bucket: int) -> bytes | None:
-    """What to keep instead of a record that is ahead of the clock; None for any other. Whoever
-    takes nothing keeps this, so that the window begins to end."""
+    """The replacement of a record that is ahead of the clock, None for any other. A reader that
+    takes nothing writes it too, so that the window begins to expire."""
     if record is None or _head_of(record)[1] <= bucket:
         return None
     total, count, older = read(record, bucket)
@@ -75,13 +75,13 @@ def set_back(record: bytes | None, bucket: int) -> bytes | None:
 def take(
     record: bytes | None, amount: int, cost: int, tick: int, now: int
 ) -> tuple[bytes, int, float] | None:
-    """The record after something was taken at `now` (microseconds), what is left and the seconds
-    until all of it is there again; None when that is denied."""
+    """The record after `cost` was taken at `now` (microseconds), what is left, and the seconds
+    until the full amount is available again; None when the limit denies."""
     bucket = now // tick
     if record is not None:
         total, newest, count = _head_of(record)
         after = total + cost
-        if newest == bucket and cost and after <= amount:  # as nearly always under load
+        if newest == bucket and cost and after <= amount:  # the usual case under load
             reset = ((bucket + FREE) * tick - now) / 1e6
             return _head(after, bucket, count + cost) + record[24:], amount - after, reset
     total, count, older = read(record, bucket)
@@ -93,8 +93,8 @@ def take(
     return _head(after, bucket, count + cost) + older, amount - after, reset
 
 
-def look(record: bytes | None, amount: int, cost: int, tick: int, now: int) -> State:
-    """How a limit stands when nothing is taken of it: `wait` says whether `cost` would pass."""
+def look(record: bytes | None, amount: int, cost: int, tick: int, now: int) -> LimitState:
+    """The state of a limit when nothing is taken; `wait` is 0 when `cost` would pass."""
     bucket = now // tick
     total, count, older = read(record, bucket)
     reset = (_newest(count, older, bucket) + FREE) * tick - now if total else 0
@@ -105,48 +105,49 @@ def look(record: bytes | None, amount: int, cost: int, tick: int, now: int) -> S
         wait = tick * BUCKETS
     else:
         wait = (_frees(older, bucket, over) + FREE) * tick - now
-    return State(max(amount - total, 0), reset / 1e6, wait / 1e6)
+    return LimitState(max(amount - total, 0), reset / 1e6, wait / 1e6)
 
 
 def _newest(count: int, older: bytes, bucket: int) -> int:
-    """The newest bucket in which something was taken."""
+    """The newest bucket with a count."""
     return bucket if count or not older else bucket - ((bucket - older[-9]) & 255)
 
 
 def _frees(older: bytes, bucket: int, over: int) -> int:
-    """The bucket that gives back the last of `over`, going from the oldest."""
-    mark: int
-    for mark, count in PAIR.iter_unpack(older):
+    """The bucket whose end frees the last of `over`, counted from the oldest."""
+    bucket_mod: int
+    for bucket_mod, count in PAIR.iter_unpack(older):
         over -= count
         if over <= 0:
-            return bucket - ((bucket - mark) & 255)
+            return bucket - ((bucket - bucket_mod) & 255)
     return bucket
 
 
-def correct(record: bytes | None, bucket: int, taken: int, by: int) -> bytes | None:
-    """The record as of `bucket` with what was taken in bucket `taken` more or less by `by`.
+def correct(record: bytes | None, bucket: int, charge_bucket: int, change: int) -> bytes | None:
+    """The record as of `bucket` with the count of the bucket `charge_bucket` changed by `change`.
 
-    Where bucket `taken` counts no longer, more is charged to the current one, and there is nothing
-    to give back. None when nothing is left to keep.
+    Where the bucket `charge_bucket` has expired, an increase counts in the current one, and a
+    decrease does nothing. None when the record is empty.
     """
     if record is not None:
         total, newest, count = _head_of(record)
-        if newest == bucket == taken and count + by > 0 and total + by <= MOST:  # most often
-            return _head(total + by, bucket, count + by) + record[24:]
+        in_newest = newest == bucket == charge_bucket
+        if in_newest and count + change > 0 and total + change <= MOST:  # the usual case
+            return _head(total + change, bucket, count + change) + record[24:]
     total, count, older = read(record, bucket)
-    if total + by > MOST:
-        by = MOST - total
-    age = bucket - taken
-    at = older[::9].find(taken & 255) * 9 if 0 < age <= BUCKETS else -1
+    if total + change > MOST:
+        change = MOST - total
+    age = bucket - charge_bucket
+    at = older[::9].find(charge_bucket & 255) * 9 if 0 < age <= BUCKETS else -1
     if at >= 0:
-        _, there = _pair_of(older, at)
-        by = max(by, -there)
-        left = PAIR.pack(taken & 255, there + by) if there + by else b""
+        _, present = _pair_of(older, at)
+        change = max(change, -present)
+        left = PAIR.pack(charge_bucket & 255, present + change) if present + change else b""
         older = older[:at] + left + older[at + 9 :]
-    elif age <= 0 or by > 0:
-        if count + by < 0:
-            by = -count
-        count += by
+    elif age <= 0 or change > 0:
+        if count + change < 0:
+            change = -count
+        count += change
     else:
-        by = 0
-    return _head(total + by, bucket, count) + older if total + by else None
+        change = 0
+    return _head(total + change, bucket, count) + older if total + change else None

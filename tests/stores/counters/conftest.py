@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from engine.stores.counters.ahead import Ahead
-from engine.stores.counters.memory import Memory
-from engine.stores.counters.redis import Redis
+from engine.stores.counters.memory import MemoryCounters
+from engine.stores.counters.redis import RedisCounters
 from tests.support import redis_server
 from tests.support.counters import PATIENT, Bench, Clock, folder
 
@@ -35,19 +34,17 @@ def path():
 
 @pytest.fixture(params=["memory", "redis"])
 def place(request):
-    """Where workers meet: a path for Memory, a URL for Redis."""
+    """Where workers meet: a path for MemoryCounters, a URL for Redis."""
     return request.getfixturevalue("path" if request.param == "memory" else "redis_url")
 
 
-@pytest.fixture(params=["memory", "ahead", "redis"])
+@pytest.fixture(params=["memory", "redis"])
 def bench(request):
     """A store of each kind, on a clock that the test turns."""
     clock = Clock()
     if request.param == "redis":
-        store = Redis(request.getfixturevalue("redis_url"), clock=clock, timeout=PATIENT)
+        store = RedisCounters(request.getfixturevalue("redis_url"), clock=clock, timeout=PATIENT)
     else:
-        store = Memory(request.getfixturevalue("path"), clock=clock)
-    if request.param == "ahead":
-        store = Ahead(store, clock=clock)
+        store = MemoryCounters(request.getfixturevalue("path"), clock=clock)
     yield Bench(store, clock)
     store.close()

@@ -16,7 +16,8 @@ from typing import Any
 
 import pytest
 
-from engine.values.counters import CounterKeys, Limit
+from engine.stores.counters.fallback import machine_shares
+from engine.values.counters import Limit
 from tests.support import redis_server
 from tests.support.counters import ROOT, folder
 from tests.support.redis_server import RedisServer
@@ -208,8 +209,7 @@ def test_a_redis_that_forgot_its_slots_lets_no_more_than_twice_as_many_be_held(s
     assert 6 <= held <= 12
 
 
-def test_parts_of_limits_are_rounded_down_and_at_least_one():
-    asked = CounterKeys([Limit("a", 10, 60.0), Limit("b", 1, 60.0), Limit("c", 7, 0.0)])
-    assert [limit.amount for limit in asked.part((0, 1, 2), 3).limits] == [3, 1, 2]
-    assert [limit.key for limit in asked.part((0, 2), 1).limits] == ["a", "c"]
-    assert asked.part((0, 2), 1) is asked.part((0, 2), 1)
+def test_shares_of_a_machine_are_rounded_down_and_at_least_one():
+    limits = (Limit("a", 10, 60.0), Limit("b", 1, 60.0), Limit("c", 7, 0.0))
+    assert [limit.amount for limit in machine_shares(limits, 3)] == [3, 1, 2]
+    assert machine_shares(limits, 1) == limits

@@ -12,7 +12,7 @@ import pytest
 from redis.exceptions import ConnectionError as Broken
 
 from engine.stores.counters import redis_later as later
-from engine.stores.counters.redis import Redis
+from engine.stores.counters.redis import RedisCounters
 from engine.stores.counters.redis_link import Link, Unsent
 from engine.stores.counters.redis_scripts import MARK_KEY, RENEW, TAKE
 from engine.values.counters import CountersAway
@@ -83,7 +83,7 @@ def test_takes_under_load_fail_soon_and_go_on_once_the_server_is_back(server, tr
 
 
 def test_a_server_started_anew_is_found_at_the_next_take(server):
-    store = Redis(server.url, timeout=PATIENT)
+    store = RedisCounters(server.url, timeout=PATIENT)
     take(store, RATE)
     server.kill()
     server.start()
@@ -92,7 +92,7 @@ def test_a_server_started_anew_is_found_at_the_next_take(server):
 
 
 def test_scripts_forgotten_by_the_server_are_told_again(server):
-    store = Redis(server.url, timeout=PATIENT)
+    store = RedisCounters(server.url, timeout=PATIENT)
     taken = take(store, RATE)
     server.say("SCRIPT FLUSH")
     assert take(store, RATE).remaining[0] == 6
@@ -178,7 +178,7 @@ def test_a_server_that_lost_its_data_is_noticed_and_one_that_kept_them_is_not(se
 )
 def test_what_is_no_url_is_refused_without_the_password(url):
     with pytest.raises(ValueError, match="expected redis://") as refused:
-        Redis(url)
+        RedisCounters(url)
     assert "s3cret" not in str(refused.value)
     assert refused.value.__cause__ is None
     assert refused.value.__suppress_context__
@@ -199,13 +199,15 @@ def test_the_place_in_messages_is_the_address_alone(url, place):
 
 @pytest.mark.parametrize("database", ["", "/0", "/3"])
 def test_a_socket_of_the_same_machine_will_do(server, database):
-    store = Redis(server.unix_url + (f"?db={database[1:]}" if database else ""), timeout=PATIENT)
+    store = RedisCounters(
+        server.unix_url + (f"?db={database[1:]}" if database else ""), timeout=PATIENT
+    )
     assert take(store, RATE).remaining[0] == 8
     store.close()
 
 
 def test_everything_kept_has_an_end_and_the_same_hash_tag(server):
-    store = Redis(server.url, timeout=PATIENT)
+    store = RedisCounters(server.url, timeout=PATIENT)
     first = take(store, [*RATE, Limit("budget:a", 10**15, 90 * 86400.0, 500), Limit("s", 5, 0)])
     store.settle(first.receipt, [0, 700, 1])
     take(store, [*RATE, Limit("budget:b", 10**15, 1.0, 500), Limit("t", 5, 0)])
@@ -222,7 +224,7 @@ def test_everything_kept_has_an_end_and_the_same_hash_tag(server):
 def test_settling_waits_for_nothing_and_is_sent_when_the_server_is_back(server, monkeypatch):
     monkeypatch.setattr(later, "REST", 0.01)
     monkeypatch.setattr("engine.stores.counters.redis_later.REST", 0.01)
-    store = Redis(server.url, timeout=PATIENT, lease=3600.0)  # no renewal wakes what sends
+    store = RedisCounters(server.url, timeout=PATIENT, lease=3600.0)  # no renewal wakes what sends
     receipts = [take(store, RATE).receipt for _ in range(5)]
     server.say("SAVE")
     server.kill()
@@ -238,7 +240,7 @@ def test_settling_waits_for_nothing_and_is_sent_when_the_server_is_back(server, 
 
 def test_what_waits_for_the_server_is_bounded(server, monkeypatch, caplog):
     monkeypatch.setattr(later, "KEPT", 3)
-    store = Redis(server.url, timeout=PATIENT)
+    store = RedisCounters(server.url, timeout=PATIENT)
     receipts = [take(store, [Limit("rate:a", 100, 60.0)]).receipt for _ in range(10)]
     server.kill()
     for receipt in receipts:
@@ -255,7 +257,7 @@ def test_a_server_that_is_not_there_has_been_told_nothing(server):
 
 
 def test_a_connection_that_the_server_closed_loses_no_correction(server):
-    store = Redis(server.url, timeout=PATIENT)
+    store = RedisCounters(server.url, timeout=PATIENT)
     taken = take(store, RATE)
     server.say("CLIENT KILL TYPE normal SKIPME yes")
     store.settle(taken.receipt, [0])
@@ -293,7 +295,7 @@ def test_an_answer_that_has_arrived_is_not_late_however_busy_we_were(server, mon
 
 def test_an_answer_of_another_kind_is_a_store_that_is_away(server):
     server.say("SET {modelway}:112500000:rate:a text")
-    store = Redis(server.url, timeout=PATIENT)
+    store = RedisCounters(server.url, timeout=PATIENT)
     with pytest.raises(CountersAway, match="WRONGTYPE"):
         take(store, RATE)
     store.close()
@@ -307,7 +309,7 @@ def test_the_script_is_known_by_the_name_the_server_gives_it(server):
 
 def test_a_slot_that_was_given_back_is_there_for_the_next_take(server):
     """In the order in which the worker said it, however soon the next take comes."""
-    store = Redis(server.url, timeout=PATIENT)
+    store = RedisCounters(server.url, timeout=PATIENT)
     one = [Limit("slots:next", 1, 0.0)]
     for _ in range(200):
         taken = take(store, one)
@@ -317,7 +319,7 @@ def test_a_slot_that_was_given_back_is_there_for_the_next_take(server):
 
 
 def test_a_slot_is_given_back_after_its_renewal_and_not_before(server, monkeypatch):
-    store = Redis(server.url, timeout=PATIENT, lease=0.15)
+    store = RedisCounters(server.url, timeout=PATIENT, lease=0.15)
     taken = take(store, [Limit("slots:a", 1, 0.0)])
     call, along = store._link.call, []
 
@@ -338,17 +340,17 @@ def test_a_slot_is_given_back_after_its_renewal_and_not_before(server, monkeypat
 
 
 def test_what_went_with_a_take_is_told_again_to_a_server_that_forgot_its_script(server):
-    store = Redis(server.url, timeout=PATIENT)
+    store = RedisCounters(server.url, timeout=PATIENT)
     receipts = [take(store, RATE).receipt for _ in range(2)]
     store.settle(receipts[0], [0])
     server.say("SCRIPT FLUSH")
     assert take(store, RATE).denied is None
     store.close()
-    assert take(Redis(server.url, timeout=PATIENT), RATE).remaining[0] == 4
+    assert take(RedisCounters(server.url, timeout=PATIENT), RATE).remaining[0] == 4
 
 
 def test_what_went_with_a_take_that_was_never_sent_waits_on(server, monkeypatch):
-    store = Redis(server.url, timeout=PATIENT)
+    store = RedisCounters(server.url, timeout=PATIENT)
     taken = take(store, RATE)
     server.kill()
     store.settle(taken.receipt, [0])
@@ -360,7 +362,7 @@ def test_what_went_with_a_take_that_was_never_sent_waits_on(server, monkeypatch)
 
 def test_a_take_has_no_more_along_than_it_has_time_for(server, monkeypatch):
     monkeypatch.setattr(later, "PAUSE", 60.0)
-    store = Redis(server.url, timeout=PATIENT)
+    store = RedisCounters(server.url, timeout=PATIENT)
     wide = [Limit("rate:wide", 1000, 60.0)]
     receipts = [take(store, wide).receipt for _ in range(40)]
     for receipt in receipts:
@@ -375,7 +377,7 @@ def test_of_what_may_have_been_done_with_a_take_only_slots_are_given_back_again(
     server, monkeypatch
 ):
     monkeypatch.setattr(later, "PAUSE", 60.0)
-    store = Redis(server.url, timeout=PATIENT)
+    store = RedisCounters(server.url, timeout=PATIENT)
     both = [*RATE, Limit("slots:a", 5, 0.0)]
     store.settle(take(store, both).receipt, [1, 1])
 
@@ -388,7 +390,7 @@ def test_of_what_may_have_been_done_with_a_take_only_slots_are_given_back_again(
     assert store.waiting() == 2, "the slot of the first, and that of the one that broke"
     back(store._link)
     store.close()
-    assert take(Redis(server.url, timeout=PATIENT), RATE).remaining == [10 - 1 - 2 - 2]
+    assert take(RedisCounters(server.url, timeout=PATIENT), RATE).remaining == [10 - 1 - 2 - 2]
 
 
 @pytest.mark.parametrize(("again", "times"), [(True, b"2"), (False, b"1")])

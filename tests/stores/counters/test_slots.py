@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.stores.counters import slots
-from engine.values.counters import State
+from engine.values.counters import LimitState
 
 
 def everybody(worker: int) -> bool:
@@ -15,7 +15,7 @@ def take(record, amount, cost, worker, alive):
     taken = slots.take(record, amount, cost, worker, alive)
     if taken is None:
         return None, slots.look(record, amount, cost, alive)
-    return taken[0], State(*taken[1:])
+    return taken[0], LimitState(*taken[1:])
 
 
 def test_slots_are_taken_until_none_is_left():

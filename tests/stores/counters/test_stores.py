@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from engine.stores.counters.windows import BUCKETS, tick_of
-from engine.values.counters import HELD_AGAIN
+from engine.values.counters import SLOT_RETRY
 from tests.support.counters import SECOND, Limit
 
 
@@ -172,7 +172,7 @@ def test_slots_are_held_until_they_are_given_back(bench):
     second = bench.take(slots(2))
     assert [first.remaining[0], second.remaining[0]] == [1, 0]
     denied = bench.take(slots(2))
-    assert (denied.denied, denied.waits[0]) == (0, HELD_AGAIN)
+    assert (denied.denied, denied.waits[0]) == (0, SLOT_RETRY)
     bench.settle(first.receipt, 1)
     assert bench.passes(slots(2))
     assert not bench.passes(slots(2))

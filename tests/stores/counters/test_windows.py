@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.stores.counters import windows
-from engine.values.counters import State
+from engine.values.counters import LimitState
 
 NOW = 1_700_000_000_000_000
 SECOND = 1_000_000
@@ -19,7 +19,7 @@ def take(record, amount, cost, window, now):
     taken = windows.take(record, *asked)
     if taken is None:
         return None, windows.look(record, *asked)
-    return taken[0], State(*taken[1:])
+    return taken[0], LimitState(*taken[1:])
 
 
 @given(
