@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import resource
 import shutil
-import subprocess
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import click
 import orjson
 
 from benchmarks.chat import CHAT
+from benchmarks.compare import measure
 from benchmarks.compare.alone import crowd, two_workers
 from benchmarks.compare.load import LoadFailed
 from benchmarks.compare.measure import Plan, cold_start, direct, one_round
@@ -21,10 +19,11 @@ from benchmarks.compare.page import replaced
 from benchmarks.compare.plot import draw
 from benchmarks.compare.report import Found, report, shown
 from benchmarks.compare.streaming import StreamsFailed
-from benchmarks.compare.system import LeftOut, System, free_port
-from benchmarks.compare.systems import floor, litellm, nginx, ours
+from benchmarks.compare.system import LeftOut, System, Upstream
+from benchmarks.compare.systems import floor, litellm, nginx, ours, tensorzero
+from benchmarks.compare.upstream import over_tls, plain
 
-_SYSTEMS = {system.NAME: system.prepare for system in (floor, nginx, ours, litellm)}
+_SYSTEMS = {system.NAME: system.prepare for system in (floor, nginx, ours, tensorzero, litellm)}
 _IMAGE = "![CPU per request and per event, memory per open stream](performance.png)"
 _DOCS = Path(__file__).resolve().parents[2] / "docs"
 
@@ -47,18 +46,19 @@ def main(
         rounds, seconds, streams, many = 1, 2.0, 100, 500
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-    with tempfile.TemporaryDirectory(prefix="compare-") as name, upstream(Path(name)) as port:
+    with tempfile.TemporaryDirectory(prefix="compare-") as name, plain(Path(name)) as upstream:
         body = Path(name, "body.json")
         chat = {k: v for k, v in CHAT.items() if not k.startswith("stream")}
         body.write_bytes(orjson.dumps(chat))
         found = Found()
         plan = Plan(seconds, streams, body)
-        measured(found, prepared(found, Path(name), port, only), plan, port, rounds)
+        measured(found, prepared(found, Path(name), upstream, only), plan, upstream, rounds)
+        measured_over_tls(found, Path(name), plan, upstream, rounds)
         if not only or ours.NAME in only:
             click.echo(f"{ours.NAME}: {many} streams, two workers")
             alone = [system for system in found.systems if system.name == ours.NAME]
-            found.crowd = crowd(alone[0], port, plan, many)
-            found.scaling = two_workers(Path(name), port, plan, rounds)
+            found.crowd = crowd(alone[0], upstream, plan, many)
+            found.scaling = two_workers(Path(name), upstream, plan, rounds)
     text = report(found, seconds, streams)
     click.echo(text)
     if not (quick or only):
@@ -67,7 +67,7 @@ def main(
         draw(shown(found.rounds), ours.NAME, _DOCS / "performance.png")
 
 
-def prepared(found: Found, folder: Path, port: int, only: tuple[str, ...]) -> list[System]:
+def prepared(found: Found, folder: Path, upstream: Upstream, only: tuple[str, ...]) -> list[System]:
     """The systems that can be had; the others are noted as left out."""
     for name, prepare in _SYSTEMS.items():
         if only and name not in only:
@@ -75,19 +75,21 @@ def prepared(found: Found, folder: Path, port: int, only: tuple[str, ...]) -> li
         place = folder / name
         place.mkdir()
         try:
-            found.systems.append(prepare(place, port))
+            found.systems.append(prepare(place, upstream))
         except LeftOut as error:
             found.left_out[name] = str(error)
     return found.systems
 
 
-def measured(found: Found, systems: list[System], plan: Plan, port: int, rounds: int) -> None:
+def measured(
+    found: Found, systems: list[System], plan: Plan, upstream: Upstream, rounds: int
+) -> None:
     """Measure them in turns; one that fails is left out from there on."""
     for number in range(rounds):
         for system in list(systems):
             click.echo(f"round {number + 1} of {rounds}: {system.name}")
             try:
-                figures = one_round(system, plan, direct(port, plan))
+                figures = one_round(system, plan, direct(upstream, plan))
                 if number == 0:
                     with tempfile.TemporaryDirectory() as empty:
                         figures["start_cold"] = cold_start(system, plan, Path(empty))
@@ -98,18 +100,30 @@ def measured(found: Found, systems: list[System], plan: Plan, port: int, rounds:
                 found.rounds.setdefault(system.name, []).append(figures)
 
 
-@contextmanager
-def upstream(folder: Path) -> Iterator[int]:
-    """The port of the upstream, compiled and running."""
-    program, port = folder / "upstream", free_port()
-    source = Path(__file__).with_name("upstream.c")
-    subprocess.run(["gcc", "-O2", "-o", str(program), str(source)], check=True)
-    process = subprocess.Popen([str(program), str(port)])
-    try:
-        yield port
-    finally:
-        process.kill()
-        process.wait()
+def measured_over_tls(
+    found: Found, folder: Path, plan: Plan, upstream: Upstream, rounds: int
+) -> None:
+    """Add what systems take that ask their upstream over TLS; those that cannot have no figure."""
+    place = folder / "tls"
+    place.mkdir()
+    with over_tls(upstream, place) as secure:
+        systems = {}
+        for name in found.rounds:
+            (place / name).mkdir()
+            try:
+                systems[name] = _SYSTEMS[name](place / name, secure)
+            except LeftOut as error:
+                found.without_tls[name] = str(error)
+        for number in range(rounds):
+            for name, system in list(systems.items()):
+                click.echo(f"round {number + 1} of {rounds}, upstream over TLS: {name}")
+                try:
+                    figures = measure.over_tls(system, plan)
+                except (LeftOut, LoadFailed, StreamsFailed) as error:
+                    found.without_tls[name] = " ".join(str(error).split())[:200]
+                    del systems[name]
+                else:
+                    found.rounds[name][number] = {**found.rounds[name][number], **figures}
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from benchmarks.compare.load import wrk
 from benchmarks.compare.measure import Plan
 from benchmarks.compare.proc import TICKS, cpu, memory
 from benchmarks.compare.streaming import Streams
-from benchmarks.compare.system import System, running
+from benchmarks.compare.system import Endpoint, System, Upstream, running
 from benchmarks.compare.systems import ours
 
 _PAUSE = 2.0
@@ -29,30 +29,30 @@ class Crowd:
     direct: float
 
 
-def crowd(system: System, upstream: int, plan: Plan, count: int) -> Crowd:
+def crowd(system: System, upstream: Upstream, plan: Plan, count: int) -> Crowd:
     """Hold `count` streams open, an event every 2 s on each, and see how late any comes."""
     with running(system, plan.chat) as pid:
-        wrk(system.port, 16, 1, system.token, plan.body)
+        wrk(system.endpoint, 16, 1, plan.body)
         before = memory(pid)
-        with _held(system.port, system.token, count) as held:
+        with _held(system.endpoint, count) as held:
             held.all_open()
             time.sleep(1)
             each = (memory(pid) - before) / count
             held.finish()
-    with _held(upstream, "none", count) as alone:
+    with _held(Endpoint(upstream.port), count) as alone:
         alone.finish()
     late, direct = (max(0.0, streams.longest - _PAUSE) for streams in (held, alone))
     return Crowd(count, each, late, direct)
 
 
-def _held(port: int, token: str, count: int) -> Streams:
+def _held(endpoint: Endpoint, count: int) -> Streams:
     """Streams begun at 500 a second, and held for a while after the last of them."""
     spread = count / 500
     events = round(spread / _PAUSE) + 6
-    return Streams(port, token, count, spread, f"{_PAUSE:g} {events} 1")
+    return Streams(endpoint, count, spread, f"{_PAUSE:g} {events} 1")
 
 
-def two_workers(folder: Path, upstream: int, plan: Plan, rounds: int) -> list[float]:
+def two_workers(folder: Path, upstream: Upstream, plan: Plan, rounds: int) -> list[float]:
     """What a second worker is worth, round by round (see `figures.scaling`)."""
     systems = []
     for workers in (1, 2):
@@ -64,9 +64,9 @@ def two_workers(folder: Path, upstream: int, plan: Plan, rounds: int) -> list[fl
 
 def _saturated(system: System, plan: Plan) -> dict[str, float]:
     with running(system, plan.chat) as pid:
-        wrk(system.port, 64, 1, system.token, plan.body)
+        wrk(system.endpoint, 64, 1, plan.body)
         before = _moment(pid)
-        load = wrk(system.port, 64, plan.seconds, system.token, plan.body)
+        load = wrk(system.endpoint, 64, plan.seconds, plan.body)
         wall, busy, own = (b - a for a, b in zip(before, _moment(pid), strict=True))
     others = max(0.0, busy - own) / (wall * (os.cpu_count() or 1))
     return {"rate": load.rate, "others": others, "busy": min(1.0, own / wall)}

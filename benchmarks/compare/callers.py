@@ -1,7 +1,7 @@
 """Callers that take streams, in a process of their own.
 
-    python -m benchmarks.compare.callers PORT TOKEN COUNT SECONDS KIND   COUNT streams at once
-    python -m benchmarks.compare.callers PORT TOKEN COUNT first          COUNT streams one by one
+    python -m benchmarks.compare.callers PORT PATH MODEL TOKEN COUNT SECONDS KIND   all at once
+    python -m benchmarks.compare.callers PORT PATH MODEL TOKEN COUNT first          one by one
 
 The first prints a line when all are open, one for each tenth of a second with the time
 (CLOCK_MONOTONIC) and the events so far, and at its end the longest silence; the second prints the
@@ -22,22 +22,22 @@ import gevent.socket
 FIRST = "0 3 1"
 
 
-def request(token: str, kind: str) -> bytes:
-    body = b'{"model":"gpt-4o","stream":true,"messages":[{"role":"user","content":"%s"}]}'
-    body %= kind.encode()
+def request(path: str, model: str, token: str, kind: str) -> bytes:
+    """A chat to be streamed, as bytes."""
+    body = '{"model":"%s","stream":true,"messages":[{"role":"user","content":"%s"}]}'
+    body %= (model, kind)
     return (
-        b"POST /v1/chat/completions HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer %s\r\n"
-        b"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%s"
-        % (token.encode(), len(body), body)
-    )
+        f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {token}\r\n"
+        f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n{body}"
+    ).encode()
 
 
 class Callers:
     """Streams at once; `events` so far, and the `longest` silence in any, in seconds."""
 
-    def __init__(self, port: int, token: str, kind: str) -> None:
+    def __init__(self, port: int, text: bytes) -> None:
         self._port = port
-        self._request = request(token, kind)
+        self._request = text
         self.open = self.events = self.ended = 0
         self.longest = 0.0
 
@@ -64,8 +64,9 @@ class Callers:
         self.ended += 1
 
 
-def many(port: int, token: str, count: int, seconds: float, kind: str) -> None:
-    callers = Callers(port, token, kind)
+def many(port: int, text: bytes, count: int, seconds: float) -> None:
+    """Begin `count` streams over `seconds`, and print how they go on."""
+    callers = Callers(port, text)
     started = [gevent.spawn_later(seconds * n / count, callers.call) for n in range(count)]
     told = False
     while callers.ended < count:
@@ -80,9 +81,9 @@ def many(port: int, token: str, count: int, seconds: float, kind: str) -> None:
     print("longest", callers.longest, flush=True)
 
 
-def first_bytes(port: int, token: str, count: int) -> list[float]:
+def first_bytes(port: int, text: bytes, count: int) -> list[float]:
     """Seconds from a request to the first byte of its stream's first event."""
-    text, took = request(token, FIRST), []
+    took = []
     with gevent.socket.create_connection(("127.0.0.1", port)) as sock:
         for _ in range(count):
             begun, data = time.perf_counter(), b""
@@ -105,8 +106,8 @@ def _more(sock: Any, data: bytes) -> bytes:
 if __name__ == "__main__":
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-    port_, token_, count_ = int(sys.argv[1]), sys.argv[2], int(sys.argv[3])
-    if sys.argv[4] == "first":
-        print(json.dumps(first_bytes(port_, token_, count_)))
+    port_, count_ = int(sys.argv[1]), int(sys.argv[5])
+    if sys.argv[6] == "first":
+        print(json.dumps(first_bytes(port_, request(*sys.argv[2:5], FIRST), count_)))
     else:
-        many(port_, token_, count_, float(sys.argv[4]), sys.argv[5])
+        many(port_, request(*sys.argv[2:5], sys.argv[7]), count_, float(sys.argv[6]))

@@ -1,17 +1,46 @@
--- For wrk: a chat request over and over, and the result as one line. Arguments: TOKEN BODY_FILE
+-- For wrk: chat requests, and the result as one line. Arguments: PATH MODEL TOKENS BODY_FILE
+--
+-- No two requests of a connection are alike: the heads are those of OpenAI's Python SDK behind a load
+-- balancer (client address and request id differ), the lengths and the tokens differ as well.
+local VARIANTS = 509
+local texts, turn = {}, 0
+
 function init(args)
-    local file = assert(io.open(args[2], "rb"))
-    local body = file:read("*a")
+    local path, model = args[1], args[2]
+    local tokens = {}
+    for token in string.gmatch(args[3], "[^,]+") do tokens[#tokens + 1] = token end
+    local file = assert(io.open(args[4], "rb"))
+    local body = file:read("*a"):gsub('"gpt%-4o"', function() return '"' .. model .. '"' end)
     file:close()
-    request_text = wrk.format("POST", "/v1/chat/completions", {
-        ["Authorization"] = "Bearer " .. args[1],
-        ["Content-Type"] = "application/json",
-        ["Host"] = wrk.host,
-    }, body)
+    for n = 1, VARIANTS do
+        local more = string.rep("x", (n * 37) % 251)
+        local varied = body:gsub("in verse%.", function() return "in verse. " .. more end)
+        texts[n] = wrk.format("POST", path, {
+            ["Host"] = wrk.host,
+            ["Accept-Encoding"] = "gzip, deflate",
+            ["Connection"] = "keep-alive",
+            ["Authorization"] = "Bearer " .. tokens[n % #tokens + 1],
+            ["accept"] = "application/json",
+            ["Content-Type"] = "application/json",
+            ["user-agent"] = "OpenAI/Python 3.52.0",
+            ["x-stainless-lang"] = "python",
+            ["x-stainless-package-version"] = "3.52.0",
+            ["x-stainless-os"] = "Linux",
+            ["x-stainless-arch"] = "x64",
+            ["x-stainless-runtime"] = "CPython",
+            ["x-stainless-runtime-version"] = "3.11.7",
+            ["x-stainless-async"] = "false",
+            ["x-stainless-retry-count"] = "0",
+            ["x-stainless-read-timeout"] = "600",
+            ["X-Forwarded-For"] = string.format("10.%d.%d.7", n % 256, (n * 7) % 256),
+            ["X-Request-Id"] = string.format("%08x-%024x", n * 2654435761 % 4294967296, n),
+        }, varied)
+    end
 end
 
 function request()
-    return request_text
+    turn = turn % VARIANTS + 1
+    return texts[turn]
 end
 
 function done(summary, latency, requests)

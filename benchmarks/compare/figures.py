@@ -26,6 +26,7 @@ US, KB, MB = 1e6, 1 / 1024, 1 / 1024**2
 FIGURES = (
     Figure("cpu_16", "CPU per request, 16 connections", "us", US),
     Figure("cpu_64", "CPU per request, 64 connections", "us", US),
+    Figure("cpu_16_tls", "CPU per request, 16 connections, upstream over TLS", "us", US),
     Figure("per_core", "requests per second per core", "", ratio=False),
     Figure("p50_1", "latency added, p50, 1 connection", "us", US),
     Figure("p99_1", "latency added, p99, 1 connection", "us", US),
@@ -33,6 +34,7 @@ FIGURES = (
     Figure("p99_64", "latency added, p99, 64 connections", "us", US),
     Figure("first_byte", "time to first byte added, streamed", "us", US),
     Figure("event_paced", "CPU per SSE event, 20 ms apart", "us", US, 1),
+    Figure("event_paced_tls", "CPU per SSE event, 20 ms apart, upstream over TLS", "us", US, 1),
     Figure("event_burst", "CPU per SSE event, in bursts", "us", US, 2),
     Figure("memory", "memory after load, all processes", "MB", MB),
     Figure("worker", "memory after load, the largest process", "MB", MB),

@@ -7,6 +7,8 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.compare.system import Endpoint
+
 _RESULT = re.compile(
     r"^RESULT requests=(\d+) seconds=([\d.]+) p50=([\d.]+) p99=([\d.]+) status=(\d+) socket=(\d+)$",
     re.MULTILINE,
@@ -43,11 +45,12 @@ def parse(text: str) -> Load:
     return Load(requests, float(match[2]), float(match[3]), float(match[4]))
 
 
-def wrk(port: int, connections: int, seconds: float, token: str, body: Path) -> Load:
+def wrk(endpoint: Endpoint, connections: int, seconds: float, body: Path) -> Load:
     """Ask over and over. Raises LoadFailed."""
     script = Path(__file__).with_name("chat.lua")
     command = ["wrk", "-t1", f"-c{connections}", f"-d{seconds:g}s", "--timeout", "30s"]
-    command += ["-s", str(script), f"http://127.0.0.1:{port}", "--", token, str(body)]
+    command += ["-s", str(script), f"http://127.0.0.1:{endpoint.port}", "--", endpoint.path]
+    command += [endpoint.model, ",".join(endpoint.tokens), str(body)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise LoadFailed(done.stderr[-300:])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import http.client
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,7 +10,15 @@ from pathlib import Path
 from benchmarks.compare.load import Load, wrk
 from benchmarks.compare.proc import cpu, largest, memory
 from benchmarks.compare.streaming import Streams, first_byte
-from benchmarks.compare.system import System, end, first_answer, spawn
+from benchmarks.compare.system import (
+    Endpoint,
+    System,
+    Upstream,
+    ask,
+    end,
+    first_answer,
+    spawn,
+)
 
 _FEW = 20
 """Streams of 20 ms that even a slow system takes with ease."""
@@ -32,18 +39,20 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Direct:
-    """The upstream itself: what latency is without any system."""
+    """The upstream by itself: latency without any system."""
 
     one: Load
     many: Load
     first_byte: float
 
 
-def direct(port: int, plan: Plan) -> Direct:
+def direct(upstream: Upstream, plan: Plan) -> Direct:
+    """Ask the upstream without a system."""
+    endpoint = Endpoint(upstream.port)
     return Direct(
-        wrk(port, 1, plan.seconds, "none", plan.body),
-        wrk(port, 64, plan.seconds, "none", plan.body),
-        first_byte(port, "none"),
+        wrk(endpoint, 1, plan.seconds, plan.body),
+        wrk(endpoint, 64, plan.seconds, plan.body),
+        first_byte(endpoint),
     )
 
 
@@ -57,7 +66,7 @@ def one_round(system: System, plan: Plan, base: Direct) -> dict[str, float]:
     try:
         first_answer(system, plan.chat, process)
         found = {"start_warm": time.monotonic() - begun}
-        wrk(system.port, 16, plan.seconds, system.token, plan.body)  # to warm up
+        wrk(system.endpoint, 16, plan.seconds, plan.body)  # to warm up
         if system.streams:
             found |= _open_streams(system, process.pid, plan)
             found |= _streamed(system, process.pid, plan, base)
@@ -84,7 +93,7 @@ def _loads(system: System, pid: int, plan: Plan, base: Direct) -> dict[str, floa
     spent, loads = {}, {}
     for connections in (16, 64, 1):
         before = cpu(pid)
-        load = wrk(system.port, connections, plan.seconds, system.token, plan.body)
+        load = wrk(system.endpoint, connections, plan.seconds, plan.body)
         spent[connections] = (cpu(pid) - before) / load.requests
         loads[connections] = load
     return {
@@ -102,7 +111,7 @@ def _loads(system: System, pid: int, plan: Plan, base: Direct) -> dict[str, floa
 
 def _open_streams(system: System, pid: int, plan: Plan) -> dict[str, float]:
     before = memory(pid)
-    with Streams(system.port, system.token, plan.streams, plan.streams / 250, "2 1000 1") as open_:
+    with Streams(system.endpoint, plan.streams, plan.streams / 250, "2 1000 1") as open_:
         open_.all_open()
         time.sleep(1)
         return {"per_stream": (memory(pid) - before) / plan.streams}
@@ -110,32 +119,52 @@ def _open_streams(system: System, pid: int, plan: Plan) -> dict[str, float]:
 
 def _streamed(system: System, pid: int, plan: Plan, base: Direct) -> dict[str, float]:
     _drained(system, plan.chat)
-    found = {"first_byte": first_byte(system.port, system.token) - base.first_byte}
+    found = {"first_byte": first_byte(system.endpoint) - base.first_byte}
+    found["event_paced"] = _paced(system, pid, plan)
+    each = 50_000 if system.paced > _FEW else 1000
+    before = cpu(pid)
+    with Streams(system.endpoint, 4, 0, f"0 {each} 50") as burst:
+        burst.finish()
+    found["event_burst"] = (cpu(pid) - before) / (4 * each)
+    return found
+
+
+def _paced(system: System, pid: int, plan: Plan) -> float:
+    """CPU seconds per event of streams whose events are 20 ms apart."""
     events = round((plan.seconds + 3) / 0.02)
-    with Streams(system.port, system.token, system.paced, 1, f"0.02 {events} 1") as paced:
+    with Streams(system.endpoint, system.paced, 1, f"0.02 {events} 1") as paced:
         paced.all_open()
         time.sleep(0.5)
         begun, before = time.monotonic(), cpu(pid)
         time.sleep(plan.seconds)
         ended, after = time.monotonic(), cpu(pid)
-        found["event_paced"] = (after - before) / paced.events_between(begun, ended)
-    each = 50_000 if system.paced > _FEW else 1000
-    before = cpu(pid)
-    with Streams(system.port, system.token, 4, 0, f"0 {each} 50") as burst:
-        burst.finish()
-    found["event_burst"] = (cpu(pid) - before) / (4 * each)
-    return found
+        return (after - before) / paced.events_between(begun, ended)
+
+
+def over_tls(system: System, plan: Plan) -> dict[str, float]:
+    """CPU per request and event of a system that asks its upstream over TLS.
+
+    Raises LeftOut when it does not start, LoadFailed when it refuses what it should answer.
+    """
+    process = spawn(system, {})
+    try:
+        first_answer(system, plan.chat, process)
+        wrk(system.endpoint, 16, plan.seconds, plan.body)  # to warm up
+        before = cpu(process.pid)
+        load = wrk(system.endpoint, 16, plan.seconds, plan.body)
+        figures = {"cpu_16_tls": (cpu(process.pid) - before) / load.requests}
+        if system.streams:
+            figures["event_paced_tls"] = _paced(system, process.pid, plan)
+        return figures
+    finally:
+        end(process)
 
 
 def _drained(system: System, chat: bytes) -> None:
     """Wait until what callers left open is over: the system answers at once again."""
     for _ in range(50):
         begun = time.monotonic()
-        connection = http.client.HTTPConnection("127.0.0.1", system.port, timeout=30)
-        headers = {"authorization": f"Bearer {system.token}", "content-type": "application/json"}
-        connection.request("POST", "/v1/chat/completions", chat, headers)
-        connection.getresponse().read()
-        connection.close()
+        ask(system.endpoint, chat)
         if time.monotonic() - begun < 0.05:
             return
         time.sleep(0.2)

@@ -16,11 +16,13 @@ from benchmarks.compare.table import table
 
 @dataclass(slots=True)
 class Found:
-    """All that a run found. `left_out` says why a system is not in the table."""
+    """All that a run found. `left_out` says why a system is not in the table, `without_tls` why it
+    has no figures for an upstream over TLS."""
 
     systems: list[System] = field(default_factory=list)
     rounds: dict[str, list[Round]] = field(default_factory=dict)
     left_out: dict[str, str] = field(default_factory=dict)
+    without_tls: dict[str, str] = field(default_factory=dict)
     crowd: Crowd | None = None
     scaling: Sequence[float] = ()
 
@@ -37,6 +39,7 @@ def report(found: Found, seconds: float, streams: int) -> str:
         "",
         *(f"{name} is left out: {why}" for name, why in found.left_out.items()),
         *([""] if found.left_out else []),
+        *(f"- {name} over TLS: no figures ({why})" for name, why in found.without_tls.items()),
         *_alone(found),
     ]
     return "\n".join(lines)

@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks.compare.system import Endpoint
+
 _ROOT = Path(__file__).resolve().parents[2]
 _COMMAND = [sys.executable, "-m", "benchmarks.compare.callers"]
 
@@ -20,10 +22,10 @@ class StreamsFailed(Exception):
 
 
 class Streams:
-    """`count` streams of a `kind` through a port, begun over `seconds`; cut off with the block."""
+    """`count` streams of a `kind` through a system, begun over `seconds`; cut with the block."""
 
-    def __init__(self, port: int, token: str, count: int, seconds: float, kind: str) -> None:
-        self._command = [*_COMMAND, *map(str, (port, token, count, seconds, kind))]
+    def __init__(self, endpoint: Endpoint, count: int, seconds: float, kind: str) -> None:
+        self._command = [*_COMMAND, *_arguments(endpoint), str(count), str(seconds), kind]
         self.longest = 0.0
         self._seen: list[tuple[float, int]] = []
 
@@ -83,9 +85,13 @@ def _at(seen: Sequence[tuple[float, int]], moment: float) -> float:
     return n0 + (n1 - n0) * (moment - t0) / (t1 - t0)
 
 
-def first_byte(port: int, token: str, count: int = 200) -> float:
+def _arguments(endpoint: Endpoint) -> list[str]:
+    return [str(endpoint.port), endpoint.path, endpoint.model, endpoint.tokens[0]]
+
+
+def first_byte(endpoint: Endpoint, count: int = 200) -> float:
     """Median seconds to the first byte of a stream's first event, one stream at a time."""
-    command = [*_COMMAND, str(port), token, str(count), "first"]
+    command = [*_COMMAND, *_arguments(endpoint), str(count), "first"]
     done = subprocess.run(command, cwd=_ROOT, capture_output=True, text=True, check=False)
     if done.returncode:
         raise StreamsFailed(done.stderr.strip()[-500:])

@@ -16,6 +16,8 @@ from pathlib import Path
 from benchmarks.compare.proc import tree
 
 _PATIENCE = 120.0
+CHATS = "/v1/chat/completions"
+MODEL = "gpt-4o"
 
 
 class LeftOut(Exception):
@@ -23,23 +25,55 @@ class LeftOut(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class System:
-    """A system in `folder` on a port of this machine; `token` is what its callers show.
+class Upstream:
+    """The upstream that systems ask, on a port of this machine. `ca` is the file of the
+    certificate authority to trust where it is asked over TLS, None over plain HTTP."""
 
-    `streams` says whether it can stream at all, `paced` how many streams of 20 ms it takes with
-    ease. `caches` are the variables that name folders in which it may keep what it has compiled.
+    port: int
+    ca: Path | None = None
+
+    @property
+    def origin(self) -> str:
+        return f"{'https' if self.ca else 'http'}://127.0.0.1:{self.port}"
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where a load of chats goes, and what callers send there: one of `tokens`, and `model`."""
+
+    port: int
+    tokens: tuple[str, ...] = ("none",)
+    path: str = CHATS
+    model: str = MODEL
+
+
+@dataclass(frozen=True, slots=True)
+class System:
+    """A system in `folder` on a port of this machine; callers show one of `tokens`.
+
+    `port` may be a file into which the system writes its port. `streams` says whether it can stream
+    at all, `paced` how many streams of 20 ms it takes with ease. `caches` are the variables that
+    name folders in which it may keep what it has compiled.
     """
 
     name: str
     version: str
     command: Sequence[str]
     folder: Path
-    port: int
-    token: str = "none"
+    port: int | Path
+    tokens: tuple[str, ...] = ("none",)
     environ: Mapping[str, str] = field(default_factory=dict)
     streams: bool = True
     paced: int = 100
     caches: tuple[str, ...] = ()
+    path: str = CHATS
+    model: str = MODEL
+
+    @property
+    def endpoint(self) -> Endpoint:
+        """Raises OSError or ValueError while the system has not written its port."""
+        port = self.port if isinstance(self.port, int) else int(self.port.read_text())
+        return Endpoint(port, self.tokens, self.path, self.model)
 
 
 def free_port() -> int:
@@ -62,6 +96,8 @@ def running(system: System, body: bytes, more: Mapping[str, str] | None = None) 
 def spawn(system: System, more: Mapping[str, str]) -> subprocess.Popen[bytes]:
     """Start it, in a session of its own; what it says goes to output.log in its folder."""
     environ = {**os.environ, **system.environ, **more}
+    if isinstance(system.port, Path):
+        system.port.unlink(missing_ok=True)
     with (system.folder / "output.log").open("ab") as log:
         return subprocess.Popen(
             system.command,
@@ -80,22 +116,26 @@ def first_answer(system: System, body: bytes, process: subprocess.Popen[bytes]) 
     said = ""
     while time.monotonic() < until and process.poll() is None:
         try:
-            status, said = ask(system, body)
+            status, said = ask(system.endpoint, body)
             if status == 200:
                 return
-        except (OSError, http.client.HTTPException) as error:
+        except (OSError, ValueError, http.client.HTTPException) as error:
             said = str(error)
         time.sleep(0.005)
     log = (system.folder / "output.log").read_text(errors="replace")
     raise LeftOut(f"it did not start: {said[:200]} {log[-600:]}")
 
 
-def ask(system: System, body: bytes) -> tuple[int, str]:
+def ask(endpoint: Endpoint, body: bytes) -> tuple[int, str]:
     """Status and text of one chat."""
-    connection = http.client.HTTPConnection("127.0.0.1", system.port, timeout=30)
-    headers = {"authorization": f"Bearer {system.token}", "content-type": "application/json"}
+    connection = http.client.HTTPConnection("127.0.0.1", endpoint.port, timeout=30)
+    headers = {
+        "authorization": f"Bearer {endpoint.tokens[0]}",
+        "content-type": "application/json",
+    }
+    body = body.replace(f'"{MODEL}"'.encode(), f'"{endpoint.model}"'.encode())
     try:
-        connection.request("POST", "/v1/chat/completions", body, headers)
+        connection.request("POST", endpoint.path, body, headers)
         answer = connection.getresponse()
         return answer.status, answer.read().decode(errors="replace")
     finally:

@@ -9,6 +9,7 @@ from benchmarks.compare.figures import Figure, Ratio, median, ratio, scaling
 from benchmarks.compare.load import Load, LoadFailed, parse
 from benchmarks.compare.proc import TICKS, Stat, below, parse_memory, parse_stat, seconds
 from benchmarks.compare.streaming import between
+from benchmarks.compare.system import Endpoint, System, Upstream
 from benchmarks.compare.table import shown, table, times
 from tests.support import paths
 from tests.support.paths import ROOT
@@ -124,3 +125,16 @@ def test_a_page_keeps_what_stands_around_the_markers():
 def test_the_page_can_be_written():
     shipped = ROOT / "docs" / "performance.md"
     assert "once more" in page.replaced(shipped.read_text(), "once more")
+
+
+def test_a_system_may_choose_its_port_by_itself(tmp_path):
+    system = System("x", "x 1", ["x"], tmp_path, tmp_path / "port", path="/chats", model="m")
+    with pytest.raises(OSError, match="port"):
+        _ = system.endpoint
+    (tmp_path / "port").write_text("8080")
+    assert system.endpoint == Endpoint(8080, ("none",), "/chats", "m")
+
+
+def test_an_upstream_with_an_authority_is_asked_over_tls(tmp_path):
+    assert Upstream(80).origin == "http://127.0.0.1:80"
+    assert Upstream(443, tmp_path / "ca.pem").origin == "https://127.0.0.1:443"

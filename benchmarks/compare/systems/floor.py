@@ -6,7 +6,7 @@ import sys
 from importlib.metadata import version
 from pathlib import Path
 
-from benchmarks.compare.system import System, free_port
+from benchmarks.compare.system import LeftOut, System, Upstream, free_port
 
 NAME = "floor"
 _APP = """
@@ -23,7 +23,10 @@ app.add_route("/v1/chat/completions", Static())
 """
 
 
-def prepare(folder: Path, upstream: int) -> System:
+def prepare(folder: Path, upstream: Upstream) -> System:
+    """Raises LeftOut for an upstream over TLS: it asks none."""
+    if upstream.ca:
+        raise LeftOut("it asks no upstream")
     (folder / "floor.py").write_text(_APP)
     port = free_port()
     command = [sys.executable, "-m", "gunicorn", "-k", "gevent", "-w", "1", "--keep-alive", "75"]

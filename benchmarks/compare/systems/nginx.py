@@ -6,7 +6,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from benchmarks.compare.system import LeftOut, System, free_port
+from benchmarks.compare.system import LeftOut, System, Upstream, free_port
 
 NAME = "nginx"
 _CONFIG = """
@@ -28,7 +28,8 @@ http {{
   server {{
     listen 127.0.0.1:{port} backlog=4096;
     location / {{
-      proxy_pass http://up;
+      proxy_pass {scheme}://up;
+      {tls}
       proxy_http_version 1.1;
       proxy_set_header Connection "";
       proxy_buffering off;
@@ -36,16 +37,27 @@ http {{
   }}
 }}
 """
+_TLS = "proxy_ssl_verify on; proxy_ssl_name localhost; proxy_ssl_trusted_certificate {ca};"
 
 
-def prepare(folder: Path, upstream: int) -> System:
-    """Raises LeftOut where there is no nginx."""
-    program = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin:/usr/local/sbin")
-    if program is None:
+def program() -> str:
+    """The path of nginx. Raises LeftOut where there is none."""
+    path = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin:/usr/local/sbin")
+    if path is None:
         raise LeftOut("nginx is not installed (Debian: apt-get install nginx-light)")
+    return path
+
+
+def prepare(folder: Path, upstream: Upstream) -> System:
+    """Raises LeftOut where there is no nginx."""
+    binary = program()
     port = free_port()
-    (folder / "nginx.conf").write_text(_CONFIG.format(port=port, upstream=upstream))
-    said = subprocess.run([program, "-v"], capture_output=True, text=True, check=True)
+    scheme = upstream.origin.partition(":")[0]
+    tls = _TLS.format(ca=upstream.ca) if upstream.ca else ""
+    (folder / "nginx.conf").write_text(
+        _CONFIG.format(port=port, upstream=upstream.port, scheme=scheme, tls=tls)
+    )
+    said = subprocess.run([binary, "-v"], capture_output=True, text=True, check=True)
     version = said.stderr.strip().rpartition("/")[2]
-    command = [program, "-p", str(folder), "-e", "error.log", "-c", str(folder / "nginx.conf")]
+    command = [binary, "-p", str(folder), "-e", "error.log", "-c", str(folder / "nginx.conf")]
     return System(NAME, f"nginx {version}", command, folder, port)

@@ -8,10 +8,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-from benchmarks.compare.system import System, free_port
+from benchmarks.compare.system import System, Upstream, free_port
 
 NAME = "modelway"
 _ROOT = Path(__file__).resolve().parents[3]
+_TOKENS = 10
 _CONFIG = """
 version: 1
 server: {{listen: "127.0.0.1:{port}", workers: {workers}}}
@@ -19,7 +20,8 @@ stores: {{records: "sqlite:///var/modelway.db", counters: memory}}
 specs: {{openai: {{document: openapi/openai.yaml, dialect: openai}}}}
 upstreams:
   up:
-    url: http://127.0.0.1:{upstream}/v1
+    url: {upstream}/v1
+    {tls}
     dialect: openai
     credential: {{bearer: sk-benchmark}}
 models: {{gpt-4o: {{to: [{{upstream: up}}]}}}}
@@ -32,25 +34,29 @@ routes:
 """
 
 
-def prepare(folder: Path, upstream: int, workers: int = 1) -> System:
-    """With a token of the records database."""
+def prepare(folder: Path, upstream: Upstream, workers: int = 1) -> System:
+    """With tokens of the records database."""
     port = free_port()
     (folder / "openapi").symlink_to(_ROOT / "openapi")
     config = folder / "gateway.yaml"
-    config.write_text(_CONFIG.format(port=port, upstream=upstream, workers=workers))
+    tls = f"tls: {{ca: {upstream.ca}}}" if upstream.ca else ""
+    config.write_text(_CONFIG.format(port=port, upstream=upstream.origin, tls=tls, workers=workers))
     environ = {"PYTHONPATH": str(_ROOT), "XDG_CACHE_HOME": str(folder / "cache")}
     command = [sys.executable, "-m", "engine"]
-    made = subprocess.run(
-        [*command, "token", "create", "--name", "benchmark", "--config", str(config)],
-        env={**os.environ, **environ},
-        capture_output=True,
-        text=True,
-        check=True,
+    tokens = tuple(
+        subprocess.run(
+            [*command, "token", "create", "--name", f"benchmark-{n}", "--config", str(config)],
+            env={**os.environ, **environ},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.strip()
+        for n in range(_TOKENS)
     )
     serve = [*command, "serve", "--config", str(config)]
     caches = ("PYTHONPYCACHEPREFIX", "XDG_CACHE_HOME")
-    token, said = made.stdout.strip(), f"modelway {version()}"
-    return System(NAME, said, serve, folder, port, token, environ, caches=caches)
+    name = f"modelway {version()}"
+    return System(NAME, name, serve, folder, port, tokens, environ, caches=caches)
 
 
 def version() -> str:
