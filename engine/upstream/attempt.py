@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-import logging
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,23 +15,16 @@ from engine.spec.expression import Expression
 from engine.upstream import retry
 from engine.upstream.client.client import UpstreamResponse
 from engine.upstream.client.failures import ProtocolFailure, UpstreamFailure
+from engine.upstream.credentials import APPLY
 from engine.upstream.first_content import (
     ErrorFirst,
     FirstContent,
     is_event_stream,
     read_first_content,
 )
-from engine.upstream.request_path import upstream_path
-from engine.upstream.target import (
-    Target,
-    Upstream,
-    changed,
-    with_credential,
-)
-from engine.values.errors import EventTooLarge, GatewayError
-
-USER_AGENT = "modelway"
-log = logging.getLogger("modelway")
+from engine.upstream.request import build_request
+from engine.upstream.target import Target
+from engine.values.errors import EventTooLarge
 
 
 @dataclass(slots=True)
@@ -86,7 +77,13 @@ def attempt(
     """Ask a target, with `left` seconds for all of it, and wait for the first content."""
     result = AttemptResult(target)
     try:
-        result.response = _send(result, credential, headers, expression, exchange, left)
+        request = build_request(target, exchange, headers, expression)
+        if credential is not None:
+            APPLY[credential.kind](credential, request)
+        result.path = request.path
+        result.response = target.upstream.client.send(
+            request.method, request.target, request.headers, request.body, left
+        )
         result.failure = "" if dialect.transparent else retry.status_class(result.response.status)
         if exchange.upgrade is not None and result.response.status < 300:
             exchange.upgrade.check(result.response)
@@ -116,73 +113,3 @@ def attempt(
     if result.error is not None or result.document is not None:
         result.close()
     return result
-
-
-def _send(
-    result: AttemptResult,
-    credential: Credential | None,
-    headers: Forwarded,
-    expression: Expression | None,
-    exchange: Exchange,
-    left: float,
-) -> UpstreamResponse:
-    target, sent = result.target, exchange
-    upstream = target.upstream
-    if expression is not None:
-        sent = _renamed(exchange, expression, target.model, upstream.ask_usage)
-    fields = [
-        *headers.pick(sent.environ),
-        ("accept-encoding", "identity"),
-        ("user-agent", USER_AGENT),
-        ("x-request-id", exchange.request_id),
-    ]
-    if exchange.trace is not None:
-        fields = exchange.trace.sent(fields)
-    fields = changed(fields, upstream.changes)
-    if exchange.upgrade is not None:
-        fields += exchange.upgrade.headers
-    query = with_credential(credential, sent.query, fields)
-    result.path = path = _path(upstream, sent)
-    body = sent.body if sent.body.size or sent.method != "GET" else None
-    whole = body.whole if body is not None else None
-    return upstream.client.send(
-        sent.method,
-        f"{path}?{query}" if query else path,
-        fields,
-        body if whole is None else whole,
-        left,
-    )
-
-
-def _path(upstream: Upstream, exchange: Exchange) -> str:
-    """The path to ask for. Raises GatewayError 500 for one that is not below the base path."""
-    try:
-        return upstream_path(upstream.client.base_path, exchange.mount, exchange.path)
-    except ValueError as error:
-        log.error(
-            "request %s was not sent: its path is not below the base path of upstream '%s': %s",
-            exchange.request_id,
-            upstream.name,
-            error,
-        )
-        message = "The request's path cannot be sent to the upstream."
-        raise GatewayError(500, "internal_error", message, retry=False) from error
-
-
-def _renamed(exchange: Exchange, expression: Expression, model: str, edited: bool) -> Exchange:
-    """The exchange with the target's own name for the model, or with the default written in, and
-    with our own changes to its body."""
-    name = model or exchange.model
-    named = expression.says(exchange, name)
-    if named and not exchange.edits:
-        return exchange
-    renamed = copy.copy(exchange)
-    renamed.edits = exchange.edits if edited else ()
-    if not named:
-        expression.replace(renamed, exchange.model_span, name)
-    if named or expression.place != "body":
-        repeats = () if named else exchange.model_copies
-        written = [(s, e, orjson.dumps(before + name)) for s, e, before in repeats]
-        if written or renamed.edits:
-            renamed.body = exchange.body.with_replaced(*written, *renamed.edits)
-    return renamed

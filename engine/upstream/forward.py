@@ -25,7 +25,7 @@ from engine.spec.expression import Expression
 from engine.upstream import retry
 from engine.upstream.attempt import AttemptResult, attempt
 from engine.upstream.choose import order
-from engine.upstream.credential_rotation import REFUSED_REST
+from engine.upstream.credentials import REFUSED_SECONDS
 from engine.upstream.disconnect_watcher import DisconnectWatcher
 from engine.upstream.reply import (
     credentials_refused,
@@ -201,7 +201,7 @@ class Forward:
         if refused:
             progress.refused.add((target, credential))
         if credential is not None and (refused or result.failure == "429"):
-            rest = REFUSED_REST if refused else min(asked or 1.0, REFUSED_REST)
+            rest = REFUSED_SECONDS if refused else min(asked or 1.0, REFUSED_SECONDS)
             target.upstream.credentials.rest(credential, now + rest, refused=refused)
 
     def _retry_after(self, result: AttemptResult) -> float | None:

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from urllib.parse import quote
 
 from engine import dialects
 from engine.config import model
 from engine.dialects import Dialect
 from engine.relay.headers import Forwarded
 from engine.relay.response_headers import ResponseHeaders
-from engine.spec.query_string import Query
 from engine.upstream.breaker import Breaker
 from engine.upstream.client.client import Client, Timeouts
-from engine.upstream.credential_rotation import Credentials
+from engine.upstream.credentials import Credentials
 from engine.upstream.location import UpstreamUrl
 from engine.upstream.retry import Budget
 from engine.values.redaction import Redaction, is_secret_name
@@ -85,33 +83,6 @@ class Target:
     def name(self) -> str:
         """How people call it: `upstream/model`, or the upstream alone."""
         return f"{self.upstream.name}/{self.model}" if self.model else self.upstream.name
-
-
-def with_credential(
-    credential: model.Credential | None, query: str, headers: list[tuple[str, str]]
-) -> str:
-    """Put a credential on: into `headers`, or into the query string that is returned."""
-    if credential is None:
-        return query
-    if credential.kind == "header":
-        if credential.name in dict(headers):
-            headers[:] = [pair for pair in headers if pair[0] != credential.name]
-        headers.append((credential.name, credential.value))
-        return query
-    # What the caller says under this name would stand before ours, and might be what is read.
-    rest = Query.parse(query).without({credential.name}) if query else ""
-    pair = f"{quote(credential.name, safe='')}={quote(credential.value, safe='')}"
-    return f"{rest}&{pair}" if rest else pair
-
-
-def changed(headers: list[tuple[str, str]], changes: model.HeaderChanges) -> list[tuple[str, str]]:
-    """Request headers after `headers: {set, add, remove}`."""
-    if not (changes.set or changes.add or changes.remove):
-        return headers
-    kept = [p for p in headers if p[0] not in changes.remove and p[0] not in changes.set]
-    kept += changes.set.items()
-    names = {name for name, _ in kept}
-    return kept + [pair for pair in changes.add.items() if pair[0] not in names]
 
 
 def connect(config: model.Upstream, client: Callable[..., Client] = Client) -> Upstream:

@@ -12,7 +12,7 @@ from engine.exchange.services import Services
 from engine.upstream.attempt import AttemptResult
 from engine.upstream.client.client import Timeouts
 from engine.upstream.client.failures import UpstreamFailure
-from engine.upstream.credential_rotation import Credentials
+from engine.upstream.credentials import Credentials
 from engine.upstream.disconnect_watcher import DisconnectWatcher
 from engine.upstream.retry import Budget
 from engine.upstream.target import Target, Upstream
@@ -97,10 +97,11 @@ class Client:
         self,
         *answers: FakeResponse | UpstreamFailure,
         base_path: str = "",
+        host: str = "upstream.test",
         during: Callable[[], None] = lambda: None,
     ) -> None:
         self.answers = list(answers)
-        self.base_path = base_path
+        self.base_path, self.host = base_path, host
         self.during = during
         self.sent: list[Sent] = []
         self.left: list[float | None] = []

@@ -7,56 +7,14 @@ from typing import Any
 import pytest
 
 from engine.config import model
-from engine.config.model import Credential, HeaderChanges, Tls
-from engine.upstream.target import changed, connect, with_credential
+from engine.config.model import Credential, Tls
+from engine.upstream.target import connect
 from tests.support.upstreams import Client, upstream
-
-
-@pytest.mark.parametrize(
-    ("credential", "raw", "query"),
-    [
-        (None, "a=b", "a=b"),
-        (None, "", ""),
-        (Credential("header", "x-key", "s"), "a=b", "a=b"),
-        (Credential("query", "key", "s"), "", "key=s"),
-        (Credential("query", "key", "s"), "a=%20b&c", "a=%20b&c&key=s"),
-        (Credential("query", "k y", "s&=/ é"), "", "k%20y=s%26%3D%2F%20%C3%A9"),
-    ],
-)
-def test_a_credential_may_travel_in_the_query(
-    credential: Credential | None, raw: str, query: str
-) -> None:
-    assert with_credential(credential, raw, []) == query
-
-
-def test_a_credential_in_a_header_replaces_what_is_there() -> None:
-    headers = [("x-key", "old"), ("a", "b"), ("x-key", "older")]
-    with_credential(Credential("header", "x-key", "new"), "", headers)
-    assert headers == [("a", "b"), ("x-key", "new")]
 
 
 def test_a_credential_does_not_show_its_secret() -> None:
     made = upstream(Client(), credentials=[Credential("header", "k", "s3cret")])
     assert "s3cret" not in repr(made)
-
-
-@pytest.mark.parametrize(
-    ("changes", "after"),
-    [
-        (HeaderChanges(), [("a", "1"), ("b", "2"), ("a", "3")]),
-        (HeaderChanges(set={"a": "9"}), [("b", "2"), ("a", "9")]),
-        (HeaderChanges(set={"c": "9"}), [("a", "1"), ("b", "2"), ("a", "3"), ("c", "9")]),
-        (HeaderChanges(add={"a": "9"}), [("a", "1"), ("b", "2"), ("a", "3")]),
-        (HeaderChanges(add={"c": "9"}), [("a", "1"), ("b", "2"), ("a", "3"), ("c", "9")]),
-        (HeaderChanges(remove=frozenset({"a", "z"})), [("b", "2")]),
-        (HeaderChanges({"a": "9"}, {"b": "8"}, frozenset({"b"})), [("a", "9"), ("b", "8")]),
-        (HeaderChanges({"a": "9"}, {"a": "8"}), [("b", "2"), ("a", "9")]),
-    ],
-)
-def test_headers_are_set_added_and_removed(
-    changes: HeaderChanges, after: list[tuple[str, str]]
-) -> None:
-    assert changed([("a", "1"), ("b", "2"), ("a", "3")], changes) == after
 
 
 def test_targets_of_one_entry_share_their_breaker_and_others_do_not() -> None:
@@ -118,10 +76,3 @@ def test_an_upstream_takes_the_timeouts_that_are_said() -> None:
 def test_an_odd_url_is_a_value_error(url: str) -> None:
     with pytest.raises(ValueError):
         connect(configured(url=url))
-
-
-@pytest.mark.parametrize("raw", ["k=mine", "a=b&k=mine", "k=mine&k=more"])
-def test_the_caller_cannot_say_our_query_credential(raw: str) -> None:
-    sent = with_credential(Credential("query", "k", "secret-1"), raw, [])
-    assert sent.count("k=") == 1
-    assert sent.endswith("k=secret-1")

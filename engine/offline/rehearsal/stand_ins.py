@@ -16,7 +16,8 @@ from engine.upstream.client.failures import (
     UpstreamFailure,
 )
 from engine.upstream.client.http1 import asks_upgrade, request_head
-from engine.upstream.client.response import Spool, UpstreamResponse
+from engine.upstream.client.request import Spool
+from engine.upstream.client.response import UpstreamResponse
 from engine.values.counters import Limit, TakeResult
 
 _FAILURES: dict[str, type[UpstreamFailure]] = {

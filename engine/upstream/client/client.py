@@ -18,7 +18,8 @@ from engine.upstream.client.dial import dial, tls_context
 from engine.upstream.client.failures import ConnectTimeout, Reset
 from engine.upstream.client.http1 import ResponseParser, asks_upgrade, request_head
 from engine.upstream.client.pool import Pool
-from engine.upstream.client.response import Spool, UpstreamResponse
+from engine.upstream.client.request import Spool
+from engine.upstream.client.response import UpstreamResponse
 
 __all__ = ["Client", "Spool", "Timeouts", "UpstreamResponse"]
 

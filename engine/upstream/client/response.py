@@ -2,56 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import Protocol
+from collections.abc import Callable
 
-from engine.upstream.client.connection import PIECE, Connection, Socket
+from engine.upstream.client.connection import Connection, Socket
 from engine.upstream.client.deadlines import Deadlines
 from engine.upstream.client.failures import Cancelled, FirstByteTimeout, UpstreamFailure
 from engine.upstream.client.http1 import ResponseParser
 from engine.upstream.client.pool import Pool
-
-
-class Spool(Protocol):
-    """A request body that may be sent twice: `chunks` starts anew at each call and gives `size`
-    bytes in all."""
-
-    @property
-    def size(self) -> int: ...
-    def chunks(self) -> Iterator[bytes]: ...
-
-
-def pieces(head: bytes, body: bytes | Spool | None) -> Iterable[bytes | memoryview]:
-    """A request cut for sending, its head with the first of the body: one packet if it is small.
-
-    Raises ValueError if a Spool does not give what its size says: the rest of the connection
-    would be read as something else.
-    """
-    if body is None:
-        return (head,)
-    if isinstance(body, bytes) and len(body) <= PIECE:
-        return (head + body,)
-    return _many(head, body)
-
-
-def _many(head: bytes, body: bytes | Spool) -> Iterator[bytes | memoryview]:
-    if isinstance(body, bytes):
-        yield head + body[:PIECE]
-        view = memoryview(body)
-        for start in range(PIECE, len(body), PIECE):
-            yield view[start : start + PIECE]
-    else:
-        left = body.size
-        for chunk in body.chunks():
-            left -= len(chunk)
-            if left < 0:
-                break
-            yield head + chunk
-            head = b""
-        if left:
-            raise ValueError("the body of a request is not as long as it says")
-        if head:
-            yield head
+from engine.upstream.client.request import Spool, pieces
 
 
 class UpstreamResponse:

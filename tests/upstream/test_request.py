@@ -1,4 +1,4 @@
-"""The path that an upstream is asked for."""
+"""The request that a target gets: its path and its headers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.upstream.request_path import upstream_path
+from engine.config.model import HeaderChanges
+from engine.upstream.request import change_headers, upstream_path
 
 
 @pytest.mark.parametrize(
@@ -83,3 +84,22 @@ def test_any_encoding_of_the_prefix_gives_the_same_path(data: st.DataObject) -> 
     written = "".join(f"/{segment}" for segment in mount)
     sent = "".join(f"/{segment}" for segment in said)
     assert upstream_path("/base", written, sent + tail) == "/base" + tail
+
+
+@pytest.mark.parametrize(
+    ("changes", "after"),
+    [
+        (HeaderChanges(), [("a", "1"), ("b", "2"), ("a", "3")]),
+        (HeaderChanges(set={"a": "9"}), [("b", "2"), ("a", "9")]),
+        (HeaderChanges(set={"c": "9"}), [("a", "1"), ("b", "2"), ("a", "3"), ("c", "9")]),
+        (HeaderChanges(add={"a": "9"}), [("a", "1"), ("b", "2"), ("a", "3")]),
+        (HeaderChanges(add={"c": "9"}), [("a", "1"), ("b", "2"), ("a", "3"), ("c", "9")]),
+        (HeaderChanges(remove=frozenset({"a", "z"})), [("b", "2")]),
+        (HeaderChanges({"a": "9"}, {"b": "8"}, frozenset({"b"})), [("a", "9"), ("b", "8")]),
+        (HeaderChanges({"a": "9"}, {"a": "8"}), [("b", "2"), ("a", "9")]),
+    ],
+)
+def test_headers_are_set_added_and_removed(
+    changes: HeaderChanges, after: list[tuple[str, str]]
+) -> None:
+    assert change_headers([("a", "1"), ("b", "2"), ("a", "3")], changes) == after

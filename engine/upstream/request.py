@@ -1,0 +1,132 @@
+"""The request that a target gets, made of the caller's: path, headers, name of the model, body.
+
+The credential is put on afterwards (`credentials`), as the last change.
+"""
+
+from __future__ import annotations
+
+import copy
+import logging
+
+import orjson
+
+from engine.config.model import HeaderChanges
+from engine.exchange.exchange import Exchange
+from engine.relay.headers import Forwarded
+from engine.spec.expression import Expression
+from engine.spec.path_templates import unsafe
+from engine.upstream.client.request import Spool, UpstreamRequest
+from engine.upstream.target import Target, Upstream
+from engine.values.errors import GatewayError
+
+USER_AGENT = "modelway"
+log = logging.getLogger("modelway")
+
+
+def build_request(
+    target: Target, exchange: Exchange, headers: Forwarded, expression: Expression | None
+) -> UpstreamRequest:
+    """The request for a target: of the caller's headers those that `headers` picks, and the
+    target's name for the model where `expression` says. Raises GatewayError 500 for a path that is
+    not below the upstream's base path."""
+    upstream = target.upstream
+    if expression is not None:
+        exchange = _rename_model(exchange, expression, target.model, upstream.ask_usage)
+    fields = [
+        *headers.pick(exchange.environ),
+        ("accept-encoding", "identity"),
+        ("user-agent", USER_AGENT),
+        ("x-request-id", exchange.request_id),
+    ]
+    if exchange.trace is not None:
+        fields = exchange.trace.sent(fields)
+    fields = change_headers(fields, upstream.changes)
+    if exchange.upgrade is not None:
+        fields += exchange.upgrade.headers
+    path = _path(upstream, exchange)
+    return UpstreamRequest(
+        exchange.method, upstream.client.host, path, exchange.query, fields, _body(exchange)
+    )
+
+
+def upstream_path(base_path: str, mount: str, path: str) -> str:
+    """The raw path `path`, with the segments of `mount` replaced by `base_path`.
+
+    The prefix is removed by its number of segments, not by its length: a segment may be
+    percent-encoded in the request, in the document or in both. Raises ValueError for a path whose
+    result would not be below `base_path`.
+    """
+    end = len(mount)
+    if not (path.startswith(mount) and path[end : end + 1] == "/"):
+        end = _end_of_segments(path, mount.count("/"))
+    rest = path[end:]
+    if not rest.startswith("/"):
+        raise ValueError("nothing follows the mount prefix")
+    if (reason := unsafe(rest)) is not None:
+        raise ValueError(reason)
+    return base_path + rest
+
+
+def change_headers(headers: list[tuple[str, str]], changes: HeaderChanges) -> list[tuple[str, str]]:
+    """Request headers after `headers: {set, add, remove}`."""
+    if not (changes.set or changes.add or changes.remove):
+        return headers
+    result = [p for p in headers if p[0] not in changes.remove and p[0] not in changes.set]
+    result += changes.set.items()
+    names = {name for name, _ in result}
+    return result + [pair for pair in changes.add.items() if pair[0] not in names]
+
+
+def _path(upstream: Upstream, exchange: Exchange) -> str:
+    try:
+        return upstream_path(upstream.client.base_path, exchange.mount, exchange.path)
+    except ValueError as error:
+        log.error(
+            "request %s was not sent: its path is not below the base path of upstream '%s': %s",
+            exchange.request_id,
+            upstream.name,
+            error,
+        )
+        message = "The request's path cannot be sent to the upstream."
+        raise GatewayError(500, "internal_error", message, retry=False) from error
+
+
+def _end_of_segments(path: str, count: int) -> int:
+    """The index at which the first `count` segments end; each begins with a slash."""
+    at = 0
+    for _ in range(count):
+        if path[at : at + 1] != "/":
+            break
+        following = path.find("/", at + 1)
+        at = len(path) if following < 0 else following
+    return at
+
+
+def _body(exchange: Exchange) -> bytes | Spool | None:
+    """The body to send: in one piece if it is in memory; None for a GET without one."""
+    body = exchange.body
+    if exchange.method == "GET" and not body.size:
+        return None
+    in_memory = body.whole
+    return body if in_memory is None else in_memory
+
+
+def _rename_model(
+    exchange: Exchange, expression: Expression, model: str, apply_edits: bool
+) -> Exchange:
+    """The exchange with the target's name for the model (a default is written in), and with the
+    gateway's own edits of its body if `apply_edits`."""
+    name = model or exchange.model
+    unchanged = expression.says(exchange, name)
+    if unchanged and not exchange.edits:
+        return exchange
+    renamed = copy.copy(exchange)
+    renamed.edits = exchange.edits if apply_edits else ()
+    if not unchanged:
+        expression.replace(renamed, exchange.model_span, name)
+    if unchanged or expression.place != "body":
+        repeats = () if unchanged else exchange.model_copies
+        edits = [(s, e, orjson.dumps(before + name)) for s, e, before in repeats]
+        if edits or renamed.edits:
+            renamed.body = exchange.body.with_replaced(*edits, *renamed.edits)
+    return renamed
