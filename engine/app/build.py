@@ -111,7 +111,7 @@ def build(
     _add_telemetry(app, plan, services)
     app.close = lambda: _close(lifecycle, parts)
     if services.health is not None:
-        app.leaving = services.health.leave
+        app.leaving = services.health.stop
     app.interrupt = lambda: _interrupt(lifecycle, parts)
     services.collectors.append(upstream_collector(upstreams))
     services.collectors.append(report_collector(would_reject.codes))

@@ -18,7 +18,7 @@ from engine.config.model import Config, Policy
 from engine.exchange.exchange import Exchange, Observer
 from engine.exchange.services import Lookup, Services
 from engine.stores.ledger.entry import entry_of
-from engine.telemetry.health import Check
+from engine.telemetry.health import StoreCheck
 from engine.telemetry.metrics.requests import uncounted_collector
 from engine.telemetry.metrics.stores import ledger_collector, lookup_collector
 from engine.values.counters import Counters, CountersAway
@@ -114,7 +114,9 @@ def _directory(config: Config, url: str, told: Observing) -> Lookup:
     made = Directory(config.tokens, records, ttl=config.stores.token_ttl)
     told.collectors.append(lookup_collector(made))
     # Without ever having seen the records only the config's tokens work.
-    told.health.checks["records"] = Check(partial(_records_away, database), lambda seen: not seen)
+    told.health.checks["records"] = StoreCheck(
+        partial(_records_away, database), lambda seen: not seen
+    )
     return made
 
 
@@ -177,7 +179,9 @@ def _counters(config: Config, told: Observing) -> Counters:
         )
         counters = redis
         denies = stores.on_store_failure == "deny"
-        told.health.checks["counters"] = Check(partial(_counters_away, redis), lambda seen: denies)
+        told.health.checks["counters"] = StoreCheck(
+            partial(_counters_away, redis), lambda seen: denies
+        )
         if local is not None:
             from engine.stores.counters.fallback import FallbackCounters
 

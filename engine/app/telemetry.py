@@ -15,7 +15,7 @@ from engine.config.model import Config
 from engine.exchange.exchange import Exchange, Observer
 from engine.telemetry import log
 from engine.telemetry.access_log import AccessLog
-from engine.telemetry.batch import Later
+from engine.telemetry.batch import Batch
 from engine.telemetry.health import Health
 from engine.telemetry.metrics.process import (
     config_collector,
@@ -42,9 +42,9 @@ class Observing:
     background: bool = True
 
 
-def form_of(config: Config) -> log.Format:
+def form_of(config: Config) -> log.LineFormatter:
     """How the gateway's own log is written."""
-    return log.Format(config.telemetry.log.format == "text", config.source.redact)
+    return log.LineFormatter(config.telemetry.log.format == "text", config.source.redact)
 
 
 def observing(
@@ -62,29 +62,29 @@ def observing(
     said = config.telemetry
     made = Observing(background=background)
     made.health.version = version()
-    made.health.standing.accept(hash_of(config), 0.0)
+    made.health.config.accept(hash_of(config), 0.0)
     sinks: list[Sink] = []
     errors = Sink("stderr")
     sinks.append(errors)
-    log.install(log.Handler(errors.write, form_of(config)), said.log.level, loggers)
-    behind: Later[Exchange] = Later()
+    log.install(log.LineHandler(errors.write, form_of(config)), said.log.level, loggers)
+    behind: Batch[Exchange] = Batch()
     if said.access_log.format != "off":
         sinks.append(_access_log(config, said.access_log, behind, made))
     made.closing.append(errors.close)
     if folder is not None and said.metrics:
         _metrics(config, folder, behind, made)
-    if behind.works:
+    if behind.consumers:
         made.observers.append(behind.add)
     made.collectors += [
         process_collector(made.health.version),
-        config_collector(made.health.standing),
+        config_collector(made.health.config),
         log_collector(lambda: sum(sink.dropped for sink in sinks)),
     ]
     return made
 
 
 def _access_log(
-    config: Config, said: telemetry.AccessLog, behind: Later[Exchange], made: Observing
+    config: Config, said: telemetry.AccessLog, behind: Batch[Exchange], made: Observing
 ) -> Sink:
     sink = Sink(said.path)
     lines = AccessLog(
@@ -96,17 +96,17 @@ def _access_log(
         currency=config.currency,
         proxies=config.server.trusted_proxies,
     )
-    behind.works.append(lines.write)
+    behind.consumers.append(lines.write)
     made.closing += [sink.close, behind.flush]
     return sink
 
 
-def _metrics(config: Config, folder: Path, behind: Later[Exchange], made: Observing) -> None:
+def _metrics(config: Config, folder: Path, behind: Batch[Exchange], made: Observing) -> None:
     from engine.telemetry.metrics.recorder import Metrics
 
     metrics = Metrics(folder, config.currency, made.collectors, behind.flush)
     made.observers.append(metrics)
-    behind.works.append(metrics.record)
+    behind.consumers.append(metrics.record)
     made.page = metrics.page
     made.closing.append(metrics.close)
     if made.background:

@@ -28,12 +28,12 @@ class Lookup(Protocol):
 
 
 class HealthCheck(Protocol):
-    """The state of one store; `words` say why it cannot be reached, "" when it can."""
+    """The state of one store; `error` is why it cannot be reached, "" when it can."""
 
-    words: str
+    error: str
 
-    def look(self) -> None:
-        """Ask the store, unless it was asked a moment ago."""
+    def refresh(self) -> None:
+        """Probe the store, unless that was done a moment ago."""
 
 
 class WorkerHealth(Protocol):
@@ -44,11 +44,11 @@ class WorkerHealth(Protocol):
         """The stores of the worker by name."""
         ...
 
-    def leave(self) -> None:
-        """The worker is told to end."""
+    def stop(self) -> None:
+        """The worker shuts down."""
 
     def ready(self) -> bool:
-        """Ask the stores, and return whether the worker can serve."""
+        """Probe the stores, and return whether the worker can serve."""
         ...
 
     def details(self, ready: bool, now: float) -> dict[str, Any]:

@@ -34,11 +34,11 @@ def serving(
     """The application of one worker: to be made in it, after the fork. Raises CannotConnect.
 
     `loggers` are those that are the gateway's own to write. `source` tells what is served (see
-    `Standing`).
+    `ConfigStatus`).
     """
     told = observing(plan.config, folder, loggers)
-    told.health.standing.loaded = time.time()
-    told.health.standing.source = source
+    told.health.config.loaded = time.time()
+    told.health.config.source = source
     made = build(plan, services_of(plan.config, told))
     gc.freeze()  # what was built stays: looking through it for garbage costs requests much
     gc.set_threshold(*_GARBAGE)

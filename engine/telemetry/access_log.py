@@ -1,9 +1,9 @@
 """The access log: one line for each request, when it ends.
 
-Nothing that a caller says can end a line or steer a terminal: what is not printable ASCII is
-escaped. A line is at most 4096 bytes, which a pipe takes whole, so lines of several workers never
-mix. Secrets are no part of it: tokens have names, and the values of a query that could be one are
-left out.
+Whatever a caller sends, it cannot end a line or control a terminal: characters that are not
+printable ASCII are escaped. A line is at most 4096 bytes, which a pipe accepts in one piece
+(PIPE_BUF), so the lines of several workers never mix. A line holds no secrets: tokens are logged by
+name, and values of the query that may be secrets are redacted.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from engine.exchange.exchange import Exchange
 from engine.exchange.record import Attempt, Outcome, RequestRecord, Traffic
 from engine.values.client_address import Network, caller_address
 from engine.values.redaction import redact_query, redact_tokens
+from engine.values.usage import Usage
 
 FIELDS = (
     *("time", "request_id", "trace_id", "token", "address", "method", "path", "query"),
@@ -29,24 +30,24 @@ FIELDS = (
     *("status", "outcome", "code", "limit", "bytes_in", "bytes_out"),
     *("first_byte", "duration", "own", "stream", "usage", "cost", "currency", "websocket"),
 )
-"""What a line may hold, in the usual order."""
+"""The fields of a line, in their default order."""
 
-_LINE = 4096
-_SHORTER = (200, 32)
-_MOST_TRIES = 6
-_PLAIN = re.compile(r"[A-Za-z0-9._:/@*+,\-]+")
-_SELDOM = ("reasoning", "images", "seconds", "characters")
+_MAX_LINE = 4096
+_TEXT_LENGTHS = (200, 32)
+"""Characters to which texts are cut, one after the other, until the line is short enough."""
+_MAX_ATTEMPTS = 6
+_UNQUOTED = re.compile(r"[A-Za-z0-9._:/@*+,\-]+")
+_RARE_USAGE = ("reasoning", "images", "seconds", "characters")
 
 log = logging.getLogger("modelway")
 
 Row = dict[str, Any]
-Encode = Callable[[Row], bytes]
 
 
 class AccessLog:
-    """Writes a line for each exchange that is over; of the complete 2xx only a `sample`.
+    """Writes a line for each exchange that ended; of complete 2xx responses only a `sample`.
 
-    `fields` are those of FIELDS that a line holds, in that order; without any, all but the query.
+    `fields` are those of FIELDS to write, in that order; without any, all but the query.
     """
 
     def __init__(
@@ -61,7 +62,7 @@ class AccessLog:
         proxies: Sequence[Network] = (),
     ) -> None:
         self._write = write
-        self._encode: Encode = as_text if text else as_json
+        self._encode = _encode_text if text else _encode_json
         self._fields = tuple(fields)
         self._sample = sample
         self._dice = dice
@@ -69,18 +70,19 @@ class AccessLog:
         self._proxies = proxies
 
     def write(self, exchanges: Sequence[Exchange]) -> None:
-        """Exchanges are over: write as many lines at a time as a pipe takes whole."""
+        """Write the lines of exchanges that ended, together as far as a pipe accepts them in one
+        piece."""
         lines: list[bytes] = []
         size = 0
         if self._sample < 1.0:
-            exchanges = [each for each in exchanges if self._is_kept(each.record)]
+            exchanges = [each for each in exchanges if self._is_sampled(each.record)]
         for exchange in exchanges:
             try:
                 line = self._line(exchange)
             except Exception:
                 log.exception("request %s: its line was not written", exchange.request_id)
                 continue
-            if lines and size + len(line) > _LINE:
+            if lines and size + len(line) > _MAX_LINE:
                 self._write(b"".join(lines))
                 lines, size = [], 0
             lines.append(line)
@@ -88,120 +90,117 @@ class AccessLog:
         if lines:
             self._write(b"".join(lines))
 
-    def _is_kept(self, kept: RequestRecord) -> bool:
-        well = 200 <= kept.status < 300 and kept.outcome == Outcome.COMPLETE
-        return not well or self._dice() < self._sample
+    def _is_sampled(self, record: RequestRecord) -> bool:
+        success = 200 <= record.status < 300 and record.outcome is Outcome.COMPLETE
+        return not success or self._dice() < self._sample
 
     def _line(self, exchange: Exchange) -> bytes:
-        row = _row(exchange, self._fields, self._currency, self._address(exchange))
+        address = caller_address(exchange.environ, self._proxies)
+        row = _row(exchange, self._fields, self._currency, address)
         line = self._encode(row)
-        for length in _SHORTER:
-            if len(line) <= _LINE:
+        for length in _TEXT_LENGTHS:
+            if len(line) <= _MAX_LINE:
                 break
             row = _cut(row, length)
             line = self._encode(row)
         return line
 
-    def _address(self, exchange: Exchange) -> str:
-        return caller_address(exchange.environ, self._proxies)
 
-
-def as_json(row: Row) -> bytes:
-    """A row as one line of JSON, of printable ASCII alone."""
+def _encode_json(row: Row) -> bytes:
+    """A row as one line of JSON in printable ASCII."""
     try:
         line = orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)
-    except TypeError:  # text that is no Unicode
+    except TypeError:  # a text with lone surrogates
         line = b"\xff"
     if line.isascii() and b"\x7f" not in line:
         return line
     return json.dumps(row, separators=(",", ":")).replace("\x7f", "\\u007f").encode() + b"\n"
 
 
-def as_text(row: Row) -> bytes:
-    """A row as one line of `name=value`, of printable ASCII alone."""
-    said = []
+def _encode_text(row: Row) -> bytes:
+    """A row as one line of `name=value` in printable ASCII."""
+    words = []
     for name, value in row.items():
         if name == "attempts":
-            value = ",".join(f"{one['target']}:{one['failure'] or 'ok'}" for one in value)
+            value = ",".join(f"{each['target']}:{each['failure'] or 'ok'}" for each in value)
         if isinstance(value, dict):
-            said += [f"{name}.{key}={_word(below)}" for key, below in value.items()]
+            words += [f"{name}.{key}={_word(item)}" for key, item in value.items()]
         elif value:
-            said.append(f"{name}={_word(value)}")
-    return " ".join(said).encode() + b"\n"
+            words.append(f"{name}={_word(value)}")
+    return " ".join(words).encode() + b"\n"
 
 
 def _word(value: Any) -> str:
     if isinstance(value, str):
-        return _quoted(value)
+        return _quote(value)
     return "" if value is None else str(value).lower()
 
 
 @lru_cache(maxsize=4096)
-def _quoted(text: str) -> str:
-    return text if _PLAIN.fullmatch(text) else json.dumps(text).replace("\x7f", "\\u007f")
+def _quote(text: str) -> str:
+    return text if _UNQUOTED.fullmatch(text) else json.dumps(text).replace("\x7f", "\\u007f")
 
 
-def _row(exchange: Exchange, wanted: Sequence[str], currency: str, address: str) -> Row:
-    """One exchange. Long, as it has a line for each field."""
-    kept, caller, trace = exchange.record, exchange.caller, exchange.trace
-    tries = kept.attempts
+def _row(exchange: Exchange, fields: Sequence[str], currency: str, address: str) -> Row:
+    """The values of a line. Long, as it has a line for each field."""
+    record, caller, trace = exchange.record, exchange.caller, exchange.trace
+    attempts = record.attempts
     row: Row = {
-        "time": moment(kept.time),
+        "time": timestamp(record.time),
         "request_id": exchange.request_id,
-        "trace_id": getattr(trace, "trace_id", None),
+        "trace_id": None if trace is None else trace.trace_id,
         "token": caller.name if caller is not None else "",
         "address": address,
         "method": exchange.method,
         "path": redact_tokens(exchange.path),
         "operation": exchange.operation,
         "model": exchange.model,
-        "model_served": kept.model,
-        "upstream": kept.upstream,
-        "target": tries[-1].target if tries else "",
-        "attempts": [_attempt(one) for one in tries[-_MOST_TRIES:]],
-        "status": kept.status,
-        "outcome": kept.outcome,
-        "code": kept.code,
-        "limit": kept.limit,
+        "model_served": record.model,
+        "upstream": record.upstream,
+        "target": attempts[-1].target if attempts else "",
+        "attempts": [_attempt(attempt) for attempt in attempts[-_MAX_ATTEMPTS:]],
+        "status": record.status,
+        "outcome": record.outcome,
+        "code": record.code,
+        "limit": record.limit,
         "bytes_in": exchange.body.size,
-        "bytes_out": kept.bytes_out,
-        "first_byte": None if kept.first_byte is None else _rounded(kept.first_byte),
-        "duration": _rounded(kept.duration),
-        "own": _rounded(kept.gateway_time),
-        "stream": kept.stream,
-        "usage": _usage(kept),
-        "cost": kept.cost / 1e9,
+        "bytes_out": record.bytes_out,
+        "first_byte": None if record.first_byte is None else _round(record.first_byte),
+        "duration": _round(record.duration),
+        "own": _round(record.gateway_time),
+        "stream": record.stream,
+        "usage": _usage(record.usage),
+        "cost": record.cost / 1e9,
         "currency": currency,
     }
     if exchange.traffic is not None:
         row["websocket"] = _session(exchange.traffic)
-    if not wanted:
+    if not fields:
         return row
-    if "query" in wanted:
+    if "query" in fields:
         row["query"] = redact_query(exchange.query, every_value=not exchange.operation)
-    return {name: row[name] for name in wanted if name in row}
+    return {name: row[name] for name in fields if name in row}
 
 
-def _attempt(one: Attempt) -> Row:
+def _attempt(attempt: Attempt) -> Row:
     return {
-        "target": one.target,
-        "failure": one.failure,
-        "status": one.status,
-        "seconds": _rounded(one.seconds),
+        "target": attempt.target,
+        "failure": attempt.failure,
+        "status": attempt.status,
+        "seconds": _round(attempt.seconds),
     }
 
 
 def _cut(value: Any, length: int) -> Any:
-    """The same with every text cut."""
+    """The value with every text in it cut to a length."""
     if isinstance(value, dict):
-        return {name: _cut(below, length) for name, below in value.items()}
+        return {name: _cut(item, length) for name, item in value.items()}
     if isinstance(value, list):
-        return [_cut(below, length) for below in value]
+        return [_cut(item, length) for item in value]
     return value[:length] if isinstance(value, str) else value
 
 
-def _usage(kept: RequestRecord) -> Row:
-    usage = kept.usage
+def _usage(usage: Usage) -> Row:
     row: Row = {
         "input": usage.input,
         "output": usage.output,
@@ -209,7 +208,7 @@ def _usage(kept: RequestRecord) -> Row:
         "source": usage.source,
     }
     if usage.reasoning or usage.images or usage.seconds or usage.characters:
-        row |= {name: value for name in _SELDOM if (value := getattr(usage, name))}
+        row |= {name: value for name in _RARE_USAGE if (value := getattr(usage, name))}
     return row
 
 
@@ -219,22 +218,23 @@ def _session(traffic: Traffic) -> Row:
         "messages_out": traffic.received.messages,
         "bytes_in": traffic.sent.bytes,
         "bytes_out": traffic.received.bytes,
-        "seconds": _rounded(traffic.seconds),
+        "seconds": _round(traffic.seconds),
         "code": traffic.code,
     }
 
 
-def _rounded(seconds: float) -> float:
-    """To microseconds; twice as quick as round()."""
+def _round(seconds: float) -> float:
+    """Seconds to microseconds, in half the time of round()."""
     return int(seconds * 1e6 + 0.5) / 1e6
 
 
-def moment(seconds: float) -> str:
+def timestamp(seconds: float) -> str:
     """Unix seconds as RFC 3339 with milliseconds: `2026-11-21T17:00:00.123Z`."""
-    whole = int(seconds)
-    return "%s.%03dZ" % (_second(whole), (seconds - whole) * 1000)  # noqa: UP031 - half the time
+    second = int(seconds)
+    milliseconds = (seconds - second) * 1000
+    return "%s.%03dZ" % (_date_time(second), milliseconds)  # noqa: UP031 - half the time
 
 
 @lru_cache(maxsize=4)
-def _second(whole: int) -> str:
-    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(whole))
+def _date_time(second: int) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(second))

@@ -36,8 +36,13 @@ def config(folder: Path, more: str = ""):
 def names_of(told):
     """Who is told of the end of an exchange: at once, and behind its answer."""
     at_once = [each for each in told.observers if isinstance(each, Metrics)]
-    works = [work for each in told.observers if each not in at_once for work in each.__self__.works]
-    return [type(each).__name__ for each in at_once], [type(w.__self__).__name__ for w in works]
+    consumers = [
+        consumer
+        for each in told.observers
+        if each not in at_once
+        for consumer in each.__self__.consumers
+    ]
+    return [type(each).__name__ for each in at_once], [type(c.__self__).__name__ for c in consumers]
 
 
 @pytest.mark.parametrize(
@@ -53,7 +58,7 @@ def test_there_is_what_is_asked_for(tmp_path, more, observers):
     told = observing(config(tmp_path, more), tmp_path)
     assert names_of(told) == observers
     assert (told.page is not None) == any(isinstance(o, Metrics) for o in told.observers)
-    assert told.health.standing.hash
+    assert told.health.config.hash
     for close in reversed(told.closing):
         close()
 

@@ -1,4 +1,4 @@
-"""One line for each request: what it says, and what nobody can make it say."""
+"""Each request has one line, which no caller can forge."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from engine.config import schema_check
 from engine.exchange.record import Attempt, Outcome, Traffic
-from engine.telemetry.access_log import FIELDS, AccessLog, moment
+from engine.telemetry.access_log import FIELDS, AccessLog, timestamp
 from engine.values.caller import Caller
 from engine.values.usage import Usage
 from tests.support.exchanges import new_exchange
@@ -52,7 +52,7 @@ def row(exchange, **options):
     return json.loads(line)
 
 
-def test_a_line_says_what_is_known():
+def test_a_line_holds_the_record():
     assert row(over(), currency="EUR") == {
         "time": "2023-11-14T22:13:20.250Z",
         "request_id": "req_1",
@@ -86,7 +86,7 @@ def test_a_line_says_what_is_known():
     }
 
 
-def test_a_session_tells_what_passed():
+def test_a_websocket_session_has_its_traffic():
     traffic = Traffic(seconds=12.5, code=1000)
     traffic.sent.messages, traffic.received.bytes = 3, 99
     assert row(over(traffic=traffic))["websocket"] == {
@@ -99,7 +99,7 @@ def test_a_session_tells_what_passed():
     }
 
 
-def test_fields_are_those_that_are_asked_for_in_their_order():
+def test_configured_fields_are_written_in_their_order():
     made = row(over(query="a=b&key=x"), fields=["status", "query", "time"])
     assert list(made.items()) == [
         ("status", 200),
@@ -108,13 +108,13 @@ def test_fields_are_those_that_are_asked_for_in_their_order():
     ]
 
 
-def test_every_field_can_be_asked_for_by_name():
+def test_the_schema_lists_every_field():
     said = schema_check.schema()["$defs"]["access_log"]["properties"]["fields"]["items"]["enum"]
     assert set(said) == set(FIELDS)
     assert set(row(over(traffic=Traffic()), fields=FIELDS)) == set(FIELDS)
 
 
-def test_text_is_names_and_values():
+def test_the_text_format_is_names_and_values():
     exchange = over()
     exchange.caller = Caller("alice and bob")
     (line,) = written(exchange, text=True)
@@ -127,14 +127,14 @@ def test_text_is_names_and_values():
 
 
 @pytest.mark.parametrize(("sample", "count"), [(1.0, 1), (0.6, 1), (0.5, 0), (0.0, 0)])
-def test_of_what_went_well_a_share_is_written(sample, count):
+def test_complete_responses_are_sampled(sample, count):
     assert len(written(over(), sample=sample)) == count
 
 
 @pytest.mark.parametrize(
     ("status", "outcome"), [(404, "refused"), (200, "upstream_cut"), (101, "complete")]
 )
-def test_what_went_otherwise_is_always_written(status, outcome):
+def test_other_outcomes_are_always_written(status, outcome):
     exchange = over()
     exchange.record.end(status, outcome)
     assert len(written(exchange, sample=0.0)) == 1
@@ -144,7 +144,7 @@ ANYTHING = st.text(st.characters(), max_size=600)
 
 
 @given(ANYTHING, ANYTHING, st.booleans())
-def test_nobody_forges_a_line_or_steers_a_terminal(model, path, text):
+def test_no_text_ends_a_line_or_controls_a_terminal(model, path, text):
     exchange = over(model=model, path=path, method=model[:9])
     exchange.record.code = path
     exchange.caller = Caller(model)
@@ -155,7 +155,7 @@ def test_nobody_forges_a_line_or_steers_a_terminal(model, path, text):
         assert json.loads(line)["model"] == model[: len(json.loads(line)["model"])]
 
 
-def test_many_attempts_do_not_make_a_line_too_long_for_a_pipe():
+def test_a_line_with_many_attempts_is_cut():
     exchange = over(model="\U0001f600" * 600, path="/" + "é" * 600)
     exchange.record.attempts *= 50
     exchange.record.attempts.append(Attempt("x" * 600, "x" * 600, "", "reset", 0, 0.0, 0.0))
@@ -164,12 +164,12 @@ def test_many_attempts_do_not_make_a_line_too_long_for_a_pipe():
     assert json.loads(line)["status"] == 200
 
 
-def test_moments_have_milliseconds():
-    assert moment(0.0) == "1970-01-01T00:00:00.000Z"
-    assert moment(1_700_000_000.9999) == "2023-11-14T22:13:20.999Z"
+def test_timestamps_have_milliseconds():
+    assert timestamp(0.0) == "1970-01-01T00:00:00.000Z"
+    assert timestamp(1_700_000_000.9999) == "2023-11-14T22:13:20.999Z"
 
 
-def test_under_load_lines_go_together_as_far_as_a_pipe_takes_them_whole():
+def test_lines_are_written_together_up_to_the_limit_of_a_pipe():
     lines = []
     log = AccessLog(lines.append, dice=lambda: 0.5)
     log.write([over(request_id=f"req_{number}") for number in range(20)])
@@ -179,7 +179,7 @@ def test_under_load_lines_go_together_as_far_as_a_pipe_takes_them_whole():
     assert [row["request_id"] for row in rows] == [f"req_{number}" for number in range(20)]
 
 
-def test_a_line_that_cannot_be_written_costs_no_other(caplog):
+def test_an_exchange_that_cannot_be_logged_does_not_affect_others(caplog):
     lines = []
     odd = over(request_id="req_odd")
     odd.record.duration = "no number"

@@ -1,10 +1,10 @@
-"""Who is told what of a worker's health."""
+"""A worker reports its health: the details to operators only."""
 
 from __future__ import annotations
 
 import pytest
 
-from engine.telemetry.health import Check, Health, pages
+from engine.telemetry.health import Health, StoreCheck, pages
 from engine.values.client_address import networks
 from engine.values.errors import GatewayError
 from tests.support.exchanges import new_exchange
@@ -26,18 +26,18 @@ def ask(path, health=None, proxies=(), page=lambda: b"numbers", unix_socket=Fals
     return found[path](new_exchange("GET", path, "", environ))
 
 
-def away(words="no answer", needed=True, clock=lambda: 0.0):
-    return Check(lambda: words, lambda seen: needed, clock)
+def away(error="no answer", needed=True, clock=lambda: 0.0):
+    return StoreCheck(lambda: error, lambda seen: needed, clock)
 
 
-def test_alive_is_said_to_everybody():
+def test_everybody_may_ask_for_liveness():
     answer = ask("/healthz", REMOTE_ADDR="203.0.113.9")
     assert (answer.status, answer.body) == (200, b"ok\n")
 
 
-def test_readiness_is_told_in_detail_to_operators():
-    health = Health(version="1.2", checks={"records": away(words="")})
-    health.standing.accept("abc", 100.0)
+def test_operators_see_the_details_of_readiness():
+    health = Health(version="1.2", checks={"records": away(error="")})
+    health.config.accept("abc", 100.0)
     answer = ask("/readyz", health)
     assert answer.status == 200
     assert b'"status":"ready"' in answer.body
@@ -45,49 +45,49 @@ def test_readiness_is_told_in_detail_to_operators():
     assert b'"stores":{"records":"ok"}' in answer.body
 
 
-def test_strangers_get_the_bare_word():
+def test_others_see_only_whether_it_is_ready():
     health = Health(checks={"records": away("postgres at db1")})
     answer = ask("/readyz", health, REMOTE_ADDR="203.0.113.9")
     assert (answer.status, answer.body) == (503, b"not ready\n")
 
 
-def test_a_store_that_is_away_stops_only_where_it_is_needed():
+def test_an_unreachable_store_stops_a_worker_that_needs_it():
     assert ask("/readyz", Health(checks={"counters": away(needed=False)})).status == 200
     assert ask("/readyz", Health(checks={"counters": away(needed=True)})).status == 503
 
 
-def test_a_worker_that_stops_is_not_ready():
+def test_a_stopping_worker_is_not_ready():
     health = Health()
-    health.leave()
+    health.stop()
     answer = ask("/readyz", health)
     assert (answer.status, b'"status":"stopping"' in answer.body) == (503, True)
 
 
-def test_a_refused_reload_is_told_and_serving_goes_on():
+def test_a_worker_stays_ready_after_a_refused_reload():
     health = Health()
-    health.standing.refuse("gateway.yaml:3:1: no such upstream")
+    health.config.refuse("gateway.yaml:3:1: no such upstream")
     answer = ask("/readyz", health)
     assert answer.status == 200
     assert b"gateway.yaml:3:1" in answer.body
 
 
-def test_a_store_is_not_asked_more_often_than_it_takes():
+def test_a_store_is_probed_at_most_every_two_seconds():
     times, asked = [0.0], []
-    check = Check(lambda: asked.append(1) or "", lambda seen: not seen, lambda: times[0])
-    check.look()
-    check.look()
+    check = StoreCheck(lambda: asked.append(1) or "", lambda seen: not seen, lambda: times[0])
+    check.refresh()
+    check.refresh()
     times[0] = 3.0
-    check.look()
+    check.refresh()
     assert len(asked) == 2
 
 
-def test_a_store_that_was_seen_once_may_be_needed_no_more():
+def test_a_store_may_be_needed_only_until_it_was_reached():
     said, times = [""], [0.0]
-    check = Check(lambda: said[0], lambda seen: not seen, lambda: times[0])
-    check.look()
+    check = StoreCheck(lambda: said[0], lambda seen: not seen, lambda: times[0])
+    check.refresh()
     said[0], times[0] = "away", 5.0
-    check.look()
-    assert (check.words, check.stops) == ("away", False)
+    check.refresh()
+    assert (check.error, check.fatal) == ("away", False)
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_a_store_that_was_seen_once_may_be_needed_no_more():
         ({"REMOTE_ADDR": "10.0.0.1", "HTTP_X_FORWARDED_FOR": "8.8.8.8"}, ["10.0.0.1"], False),
     ],
 )
-def test_metrics_are_for_the_addresses_that_may_read_them(environ, proxies, passes):
+def test_metrics_are_for_allowed_addresses(environ, proxies, passes):
     if passes:
         assert ask("/metrics", proxies=networks(proxies), **environ).body == b"numbers"
     else:
@@ -113,7 +113,7 @@ def test_metrics_are_for_the_addresses_that_may_read_them(environ, proxies, pass
         assert refused.value.status == 403
 
 
-def test_whoever_may_open_a_unix_socket_of_its_own_may_read_the_metrics():
+def test_callers_of_a_unix_socket_may_read_the_metrics():
     assert ask("/metrics", unix_socket=True, REMOTE_ADDR="").body == b"numbers"
     with pytest.raises(GatewayError):
         ask("/metrics", unix_socket=True, REMOTE_ADDR="", HTTP_X_FORWARDED_FOR="127.0.0.1")

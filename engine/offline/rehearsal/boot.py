@@ -130,8 +130,8 @@ def _rehearse(plan: Plan, folder: Path, faults: Sequence[str]) -> Booted:
             _play(app, request, faults)
         checks = opened.health.checks if opened.health is not None else {}
         for check in checks.values():
-            check.look()
-        away = [f"{name}: {c.words}" for name, c in checks.items() if c.words]
+            check.refresh()
+        away = [f"{name}: {c.error}" for name, c in checks.items() if c.error]
     return Booted(len(requests), f"away for now: {'; '.join(away)}" if away else "")
 
 
