@@ -39,8 +39,8 @@ EDGES = {
     "urllib.request": (),
     "httptools": ("upstream.client",),
     "websockets": ("relay.websocket",),
-    "jsonschema_rs": ("spec", "config.schema_check"),
-    "jsonschema": ("spec", "config.schema_check"),
+    "jsonschema_rs": ("spec",),
+    "jsonschema": ("config.schema_check",),
     "jsonschema_specifications": ("spec",),
     "openapi_spec_validator": (),  # only its copy of the standard's own schema is read
     "openapi_core": ("spec.document.standard",),

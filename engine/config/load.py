@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import cache
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -17,7 +16,7 @@ from engine.config.telemetry import Telemetry, check_listen, telemetry
 from engine.config.tokens import Tokens
 from engine.config.upstreams import Upstreams
 from engine.source.problem import Findings, Path, place_of
-from engine.source.reader import SourceDocument, read
+from engine.source.reader import SourceDocument, read, read_file
 from engine.values import units
 from engine.values.client_address import Network, networks
 
@@ -34,11 +33,25 @@ def load(
     Entries with a breach of the shape are left out, so that the rest can be checked as well;
     `findings` then has errors, and nothing may be served.
     """
-    marked = read(text, shown, expander(environ, folder))
+    return _load(read(text, shown, expander(environ, folder)), folder, environ, findings)
+
+
+def load_file(
+    file: FilePath, environ: Mapping[str, str], findings: Findings
+) -> tuple[model.Config | None, SourceDocument]:
+    """Read a config from its file, as `load` does."""
+    folder = file.absolute().parent
+    document = read_file(file, str(file), expander(environ, folder))
+    return _load(document, folder, environ, findings)
+
+
+def _load(
+    marked: SourceDocument, folder: FilePath, environ: Mapping[str, str], findings: Findings
+) -> tuple[model.Config | None, SourceDocument]:
     findings.take(marked)
     if marked.value is None and not marked.problems:
         findings.error(marked, (), "MW102", "the file is empty", "start with `modelway init DIR`")
-    findings.conceal(shown, [(one.start, one.end) for one in literals(marked)])
+    findings.conceal(marked.file, [(one.start, one.end) for one in literals(marked)])
     if marked.value is None:
         return None, marked
     whole = True
@@ -56,16 +69,15 @@ def load(
     return config, marked
 
 
-_schema = cache(schema_check.schema)
-
-
 def _check_shape(marked: SourceDocument, findings: Findings) -> list[Path]:
     """Note breaches of the shape, except where a value could not be read in the first place.
 
     Returns where all of them stand.
     """
     shaped = Findings()
-    breaches = schema_check.check(marked.value, _schema(), marked, (), shaped)
+    breaches = schema_check.check(
+        marked.value, schema_check.gateway_validator(), marked, (), shaped
+    )
     failed = {(problem.file, problem.line, problem.column) for problem in marked.problems}
     findings.found.extend(p for p in shaped.found if (p.file, p.line, p.column) not in failed)
     return breaches

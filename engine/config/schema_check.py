@@ -1,20 +1,33 @@
-"""Holding gateway.yaml, or a part of it, against its JSON Schema: every breach with its place."""
+"""Validation of gateway.yaml, or a part of it, by JSON Schema: every breach with its place.
+
+The library jsonschema finds the breaches; the words and hints are those of this module and of
+`hints.py`. A message never repeats the value: it may be a secret, and the line is shown anyway.
+"""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
+from functools import cache
 from math import isfinite
 from typing import Any
 
-import jsonschema_rs
+from jsonschema import Draft202012Validator, TypeChecker, ValidationError, validators
+from jsonschema.exceptions import best_match
 
 from engine.config import hints
 from engine.config.json_schema import exact
 from engine.source import files
-from engine.source.problem import Findings, Path, Source, path_in
+from engine.source.problem import Findings, Path, Source
 from engine.source.reader import SourceDocument
 from engine.source.suggestion import did_you_mean, near
+
+Validator = Draft202012Validator
+"""A compiled schema, made by `validator`."""
+
+Error = Any
+"""A ValidationError; its stubs type most attributes as possibly unset."""
 
 _NAMES = {
     "string": "a string",
@@ -27,119 +40,151 @@ _NAMES = {
 }
 
 
+@cache
 def schema() -> dict[str, Any]:
     """The schema of gateway.yaml, for values in which every `${VAR}` is filled in."""
     return exact(json.loads(files.SCHEMA.read_text(encoding="utf-8")))
 
 
-def check(value: Any, against: Any, source: Source, at: Path, findings: Findings) -> list[Path]:
-    """Note every breach of the schema `against` by `value`, which stands at `at` in `source`.
+@cache
+def gateway_validator() -> Validator:
+    """The validator of gateway.yaml."""
+    return validator(schema())
 
-    Returns where they all stand.
+
+def validator(schema: dict[str, Any]) -> Validator:
+    """A validator for `check`; numbers are finite, and `$` in a pattern is the end of the text."""
+    compiled: Validator = _Validator(schema)
+    return compiled
+
+
+def check(
+    value: Any, validator: Validator, source: Source, at: Path, findings: Findings
+) -> list[Path]:
+    """Note every breach of the schema by `value`, which stands at `at` in `source`.
+
+    Returns the paths of the breaches.
     """
-    validator = _validator(against)
-    if validator.is_valid(value):
-        return []
     breaches = []
     for error in validator.iter_errors(value):
-        for one in _telling(error):
-            path = (*at, *path_in(value, one.instance_path))
-            _note(one, value, against, source, path, findings)
+        for specific in _specific(error):
+            path = (*at, *specific.absolute_path)
+            _note(specific, validator.schema, source, path, findings)
             breaches.append(path)
     return breaches
 
 
-_compiled: dict[int, tuple[Any, Any]] = {}
-_MOST_COMPILED = 100
+def _is_number(checker: TypeChecker, value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
 
 
-def _validator(against: Any) -> Any:
-    """The compiled schema: policies ask for the same one on each of ten thousand routes."""
-    known = _compiled.get(id(against))
-    if known is None or known[0] is not against:
-        if len(_compiled) >= _MOST_COMPILED:
-            _compiled.clear()
-        known = _compiled[id(against)] = (against, jsonschema_rs.Draft202012Validator(against))
-    return known[1]
+def _check_pattern(
+    validator: Any, pattern: str, value: Any, schema: Any
+) -> Iterator[ValidationError]:
+    if isinstance(value, str) and _regex(pattern).search(value) is None:
+        yield ValidationError(f"does not match {pattern}")
 
 
-def _telling(error: Any) -> Iterator[Any]:
-    """A union's error as those of the branch that fits the value's kind, or the union's own."""
-    if error.kind.name != "anyOf":
+_DOLLAR = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]|\$", re.DOTALL)
+
+
+@cache
+def _regex(pattern: str) -> re.Pattern[str]:
+    """A pattern of ECMA-262, where `$` does not match before a final line end, for Python."""
+    return re.compile(_DOLLAR.sub(lambda part: r"\Z" if part[0] == "$" else part[0], pattern))
+
+
+_extend: Any = validators.extend  # its stub has no types
+_Validator: Any = _extend(
+    Draft202012Validator,
+    {"pattern": _check_pattern},
+    type_checker=Draft202012Validator.TYPE_CHECKER.redefine("number", _is_number),
+)
+
+
+def _specific(error: Error) -> Iterator[Error]:
+    """The errors to report: of a union, those of the branch that `best_match` prefers; the union's
+    own where no branch is of the type of the value."""
+    best = best_match([error])
+    if error.validator != "anyOf" or best is None or best is error or _is_type_error(best, error):
         yield error
         return
-    depth = len(error.instance_path)
-    for branch in error.kind.as_dict()["context"]:
-        if not any(e.kind.name == "type" and len(e.instance_path) == depth for e in branch):
-            for below in branch:
-                yield from _telling(below)
-            return
-    yield error
+    while best.parent is not None and best.parent is not error:
+        best = best.parent
+    branch = best.relative_schema_path[0]
+    for below in error.context:
+        if below.relative_schema_path[0] == branch:
+            yield from _specific(below)
 
 
-def _note(
-    error: Any, whole: Any, against: Any, source: Source, path: Path, findings: Findings
-) -> None:
-    details = error.kind.as_dict()
-    name = error.kind.name
-    if name == "additionalProperties":
-        known = _known_keys(against, error.schema_path)
-        for key in details["unexpected"]:
-            hint = _known_as(key, known)
-            findings.error(source, (*path, key), "MW101", f"unknown key '{key}'", hint, key=True)
-    elif name == "propertyNames":
-        key = details["error"].instance
-        findings.error(source, (*path, key), "MW104", f"'{key}' is no valid name", key=True)
-    elif name == "required":
-        missing = details["property"]
-        hint = _description(against, error.schema_path, missing)
-        findings.error(source, path, "MW102", f"'{missing}' is missing{_within(path)}", hint)
-    else:
-        code = "MW103" if name in ("type", "anyOf") else "MW104"
-        holder = _holder(against, error.schema_path)
-        if name == "type" and "enum" in holder:
-            return  # the list of what may stand there is said anyway
-        value = _value(whole, path_in(whole, error.instance_path))
-        message = _sentence(error, details, path, value, holder)
-        hint = _hint(error, details, path, value, holder, source)
+def _is_type_error(best: Error, union: Error) -> bool:
+    return best.validator == "type" and len(best.absolute_path) == len(union.absolute_path)
+
+
+def _note(error: Error, root: Any, source: Source, path: Path, findings: Findings) -> None:
+    if "propertyNames" in list(error.relative_schema_path)[-2:-1]:
+        name = str(error.instance)
+        findings.error(source, (*path, name), "MW104", f"'{name}' is not a valid name", key=True)
+    elif error.validator == "additionalProperties":
+        _note_unknown_keys(error, source, path, findings)
+    elif error.validator in ("required", "dependentRequired"):
+        for missing in _missing(error):
+            hint = _description(root, error.schema, missing)
+            message = f"'{missing}' is missing{_within(path)}"
+            findings.error(source, path, "MW102", message, hint)
+    elif error.validator != "type" or "enum" not in error.schema:  # the enum has an error as well
+        code = "MW103" if error.validator in ("type", "anyOf") else "MW104"
+        message, hint = _sentence(error, path), _hint(error, path, source)
         findings.error(source, path, code, message, hint)
 
 
-def _known_as(key: str, known: list[str]) -> str:
-    """A hint for a key that there is not: a near one, or our name for it."""
+def _note_unknown_keys(error: Error, source: Source, path: Path, findings: Findings) -> None:
+    names = list(error.schema.get("properties", {}))
+    for key in error.instance:
+        if key not in names:
+            hint = _hint_for_unknown(key, names)
+            findings.error(source, (*path, key), "MW101", f"unknown key '{key}'", hint, key=True)
+
+
+def _hint_for_unknown(key: str, names: list[str]) -> str:
+    """The known key that an unknown one was probably meant to be."""
     if key.strip() != key:
         return "it begins or ends with a blank that is no space, as U+00A0; write spaces"
-    if known == ["set", "add", "remove"] and near(key, known) is None:
+    if names == ["set", "add", "remove"] and near(key, names) is None:
         return f"write {{set: {{{key}: ...}}}}"
-    if key in hints.ELSEWHERE and hints.ELSEWHERE[key] in known:
+    if key in hints.ELSEWHERE and hints.ELSEWHERE[key] in names:
         return f"did you mean '{hints.ELSEWHERE[key]}'?"
-    return did_you_mean(key, known)
+    return did_you_mean(key, names)
 
 
-def _value(whole: Any, path: Path) -> Any:
-    """The value of an error as it was read: the validator has no infinite numbers."""
-    for step in path:
-        whole = whole[step]
-    return whole
+def _missing(error: Error) -> list[str]:
+    """The missing keys. jsonschema reports each alone, and names it in its sentence only."""
+    if error.validator == "required":
+        return [name for name in error.validator_value if error.message.startswith(repr(name))]
+    return [
+        name
+        for key, names in error.validator_value.items()
+        if key in error.instance
+        for name in names
+        if name not in error.instance
+    ]
 
 
-def _hint(
-    error: Any, details: dict[str, Any], path: Path, value: Any, holder: Any, source: Source
-) -> str:
-    key = _key(path)
-    name = error.kind.name
-    types = _union(details) if name == "anyOf" else details.get("types", ["string"])
+def _hint(error: Error, path: Path, source: Source) -> str:
+    key, name = _key(path), error.validator
+    types = _union(error) if name == "anyOf" else _types(error) if name == "type" else ["string"]
     if isinstance(source, SourceDocument) and source.reference(path):
-        return hints.example(key, holder, types) if name in ("type", "pattern", "anyOf") else ""
+        return hints.example(key, error.schema, types) if name in _FORMS else ""
     if name == "maxProperties":
         return "what belongs to a policy is indented deeper than its name"
     if name == "const":
-        return hints.constant(key, value, details.get("expected_value"))
+        return hints.constant(key, error.instance, error.validator_value)
     if name == "enum":
-        return hints.choice(key, value, details.get("options", []))
-    if name in ("type", "pattern", "anyOf"):
-        return hints.hint(key, value, holder, types)
-    return ""
+        return hints.choice(key, error.instance, error.validator_value)
+    return hints.hint(key, error.instance, error.schema, types) if name in _FORMS else ""
+
+
+_FORMS = frozenset({"type", "pattern", "anyOf"})
 
 
 def _key(path: Path) -> str:
@@ -147,34 +192,47 @@ def _key(path: Path) -> str:
     return next((str(step) for step in reversed(path) if isinstance(step, str)), "")
 
 
-def _sentence(error: Any, details: dict[str, Any], path: Path, value: Any, holder: Any) -> str:
-    """The words, without the value: it may have come out of a secret, and the line is shown."""
-    name = error.kind.name
+def _sentence(error: Error, path: Path) -> str:
+    """What is wrong, without the value."""
+    name, limit, value = str(error.validator), error.validator_value, error.instance
     subject = f"'{path[-1]}'" if path and isinstance(path[-1], str) else "this"
-    form = hints.form(_key(path), holder) or "of the right form"
-    if name == "type" and details["types"] == ["string"] and form != "of the right form":
-        return f"{subject} must be {form}, not {_kind(value)}"
-    said = {
-        "type": f"{subject} must be {_one_of(details.get('types', []))}, not {_kind(value)}",
-        "anyOf": f"{subject} must be {_one_of(_union(details))}, not {_kind(value)}",
-        "const": f"{subject} must be {details.get('expected_value')!r}",
-        "enum": f"{subject} must be one of {', '.join(map(str, details.get('options', [])))}",
-        "pattern": f"{subject} is not {form}",
-        "minItems": f"{subject} needs at least {details.get('limit')} entry",
-        "minLength": f"{subject} is empty",
-        "minProperties": f"{subject} needs at least {details.get('limit')} key",
-        "maxProperties": f"{subject} takes one key only",
-        "minimum": f"{subject} must be {details.get('limit')} or more",
-        "maximum": f"{subject} must be {details.get('limit')} or less",
-        "exclusiveMinimum": f"{subject} must be more than {details.get('limit')}",
-    }
-    return said.get(name, f"{subject} breaks '{name}'")
+    form = hints.form(_key(path), error.schema)
+    if name == "type":
+        expected = form if form and _types(error) == ["string"] else _one_of(_types(error))
+        return f"{subject} must be {expected}, not {_kind(value)}"
+    if name == "anyOf":
+        return f"{subject} must be {_one_of(_union(error))}, not {_kind(value)}"
+    if name == "enum":
+        return f"{subject} must be one of {', '.join(map(str, limit))}"
+    template = _SENTENCES.get(name, "breaks '{name}'")
+    return f"{subject} {template.format(limit=limit, name=name, form=form or 'of the right form')}"
 
 
-def _union(details: dict[str, Any]) -> list[str]:
-    branches = details.get("context", [])
-    named = [e.kind.as_dict()["types"] for b in branches for e in b if e.kind.name == "type"]
-    return [kind for types in named for kind in types]
+_SENTENCES = {
+    "const": "must be {limit!r}",
+    "pattern": "is not {form}",
+    "minItems": "needs at least {limit} entry",
+    "minLength": "is empty",
+    "minProperties": "needs at least {limit} key",
+    "maxProperties": "takes one key only",
+    "minimum": "must be {limit} or more",
+    "maximum": "must be {limit} or less",
+    "exclusiveMinimum": "must be more than {limit}",
+    "uniqueItems": "names an entry twice",
+}
+"""Sentences by the schema's keyword, behind their subject."""
+
+
+def _types(error: Error) -> list[str]:
+    types = error.validator_value
+    return [types] if isinstance(types, str) else list(types)
+
+
+def _union(error: Error) -> list[str]:
+    """The types of the branches of a union."""
+    depth = len(error.absolute_path)
+    errors = [e for e in error.context if e.validator == "type" and len(e.absolute_path) == depth]
+    return [kind for below in errors for kind in _types(below)]
 
 
 def _one_of(types: list[str]) -> str:
@@ -195,29 +253,10 @@ def _within(path: Path) -> str:
     return f" in '{'.'.join(names)}'" if names else ""
 
 
-def _holder(against: Any, schema_path: list[Any]) -> Any:
-    """The schema object whose keyword an error's schema path ends in."""
-    holder = against
-    for step in schema_path[:-1]:
-        if isinstance(holder, dict) and "$ref" in holder and step not in holder:
-            holder = _resolve(against, holder["$ref"])
-        holder = holder[step]
-    return holder
-
-
-def _resolve(against: Any, ref: str) -> Any:
-    for step in ref.split("/")[1:]:
-        against = against[step]
-    return against
-
-
-def _known_keys(against: Any, schema_path: list[Any]) -> list[str]:
-    return list(_holder(against, schema_path).get("properties", {}))
-
-
-def _description(against: Any, schema_path: list[Any], key: str) -> str:
-    properties = _holder(against, schema_path).get("properties", {})
-    described = properties.get(key, {})
+def _description(root: Any, holder: Any, key: str) -> str:
+    described = holder.get("properties", {}).get(key, {})
     if "$ref" in described and "description" not in described:
-        described = _resolve(against, described["$ref"])
+        for step in described["$ref"].split("/")[1:]:
+            root = root[step]
+        described = root
     return str(described.get("description", ""))

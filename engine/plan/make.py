@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path as FilePath
 
 from engine import dialects
-from engine.config.load import load
+from engine.config.load import load, load_file
 from engine.config.model import (
     Config,
     Console,
@@ -30,7 +30,6 @@ from engine.source.problem import (
     Findings,
     Level,
 )
-from engine.source.reader import read_file
 from engine.spec import path_templates, security
 from engine.spec.document.cache import folder_of
 from engine.spec.operation import Operation
@@ -56,15 +55,10 @@ def make_plan(file: FilePath, environ: Mapping[str, str], text: str | None = Non
 def _make(file: FilePath, environ: Mapping[str, str], text: str | None) -> PlanResult:
     planned = PlanResult()
     findings = planned.findings
-    shown = str(file)
     if text is None:
-        opened = read_file(file, shown)
-        unreadable = [p for p in opened.problems if p.code == "MW002"]
-        if unreadable:
-            findings.found.extend(unreadable)
-            return planned
-        text = opened.text
-    config, _ = load(text, shown, file.absolute().parent, environ, findings)
+        config, _ = load_file(file, environ, findings)
+    else:
+        config, _ = load(text, str(file), file.absolute().parent, environ, findings)
     if config is None:
         return planned
     planned.specifications = operations.read_all(config, findings, folder_of(environ))

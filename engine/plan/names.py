@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Iterable, Mapping
+from functools import cache
 from pathlib import Path as FilePath
 
 from engine import dialects, policies
@@ -54,6 +55,12 @@ def check_names(
     for route in config.routes:
         checker.route(route)
     checker.unused()
+
+
+@cache
+def _options_validator(name: str) -> schema_check.Validator:
+    """The validator of the options of a policy."""
+    return schema_check.validator(policies.get(name).SCHEMA)
 
 
 class _Checker:
@@ -135,9 +142,10 @@ class _Checker:
                 hint = did_you_mean(policy.name, policies.names())
                 self.error(policy.at, "MW316", f"unknown policy '{policy.name}'", hint, key=True)
                 continue
-            module = policies.get(policy.name)
-            source = self.config.source
-            if schema_check.check(policy.options, module.SCHEMA, source, policy.at, self.findings):
+            validator = _options_validator(policy.name)
+            if schema_check.check(
+                policy.options, validator, self.config.source, policy.at, self.findings
+            ):
                 continue
             try:
                 policies.guards([policy], self.config.currency)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -42,22 +43,25 @@ def of_file(file: FilePath, shown: str, planned: PlanResult, findings: Findings)
     findings.take(marked)
     if marked.problems:
         return []
-    if schema_check.check(marked.value, _schema(), marked, (), findings):
+    if schema_check.check(marked.value, _validator(), marked, (), findings):
         return []
     reader = _Reader(marked, file.absolute().parent, planned, findings)
     return reader.cases(marked.value["tests"])
 
 
-def _schema() -> dict[str, Any]:
+@cache
+def _validator() -> schema_check.Validator:
     """A file of cases: the section `tests` of gateway.yaml, alone."""
     whole = schema_check.schema()
-    return {
-        "type": "object",
-        "additionalProperties": False,
-        "required": ["tests"],
-        "properties": {"tests": whole["properties"]["tests"]},
-        "$defs": whole["$defs"],
-    }
+    return schema_check.validator(
+        {
+            "type": "object",
+            "additionalProperties": False,
+            "required": ["tests"],
+            "properties": {"tests": whole["properties"]["tests"]},
+            "$defs": whole["$defs"],
+        }
+    )
 
 
 class _Reader:
