@@ -7,8 +7,9 @@ dialect only if the dialect or the operation's document lists it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from enum import Enum, auto
+from functools import lru_cache, partial
 from typing import NamedTuple, Protocol
 
 from engine.values.wildcard import matches
@@ -101,7 +102,7 @@ TABLE = (
         "tells a client when to ask again",
     ),
 )
-_MOST_KNOWN = 1000
+_CACHED_NAMES = 1000
 
 
 class Addresses(Protocol):
@@ -135,31 +136,32 @@ class ResponseHeaders:
         declared: Iterable[str] = (),
     ) -> None:
         self._addresses = addresses
-        self._allowed = None if allowed is None else tuple(allowed)
-        self._declared = frozenset(name.lower() for name in declared)
-        self._hidden = tuple(hidden)
-        self._known: dict[str, Action] = {}
+        decide = partial(
+            _action,
+            allowed=None if allowed is None else tuple(allowed),
+            hidden=tuple(hidden),
+            declared=frozenset(name.lower() for name in declared),
+        )
+        # An upstream may make up names: the cache is bounded.
+        self._action = lru_cache(maxsize=_CACHED_NAMES)(decide)
 
     def pick(
         self, headers: Iterable[tuple[str, str]], path: str = "/", mount: str = ""
     ) -> list[tuple[str, str]]:
         """Those that pass, of an answer to a request for `path` of the upstream, which callers
         know under the prefix `mount`."""
-        known, passes, drop = self._known.get, Action.PASS, Action.DROP
+        action_of, passes, drop = self._action, Action.PASS, Action.DROP
         picked = []
         of_the_hop: set[str] = set()
         for pair in headers:
-            action = known(pair[0])
+            action = action_of(pair[0])
             if action is passes:
                 picked.append(pair)
                 continue
             if action is drop and pair[0] != "connection":
                 continue
             name, value = pair
-            action = action or self._decide(name)
-            if action is passes:
-                picked.append(pair)
-            elif action is Action.RENAME:
+            if action is Action.RENAME:
                 picked.append(("x-upstream-request-id", value))
             elif action is Action.DROP:
                 if name == "connection":
@@ -173,22 +175,22 @@ class ResponseHeaders:
             return [pair for pair in picked if pair[0] not in of_the_hop]
         return picked
 
-    def _decide(self, name: str) -> Action:
-        action = self._action(name)
-        if len(self._known) >= _MOST_KNOWN:  # an upstream may make up any number of names
-            self._known.clear()
-        self._known[name] = action
-        return action
 
-    def _action(self, name: str) -> Action:
-        if any(matches(name, pattern) for pattern in self._hidden):
-            return Action.DROP
-        row = rule(name)
-        if row is not None:
-            if row.action is Action.PASS_IF_DECLARED:
-                return Action.PASS if name in self._declared else Action.DROP
-            return row.action
-        allowed = self._allowed
-        if allowed is None or name in self._declared:
-            return Action.PASS
-        return Action.PASS if any(matches(name, a) for a in allowed) else Action.DROP
+def _action(
+    name: str,
+    *,
+    allowed: Sequence[str] | None,
+    hidden: Sequence[str],
+    declared: frozenset[str],
+) -> Action:
+    """The action for the header `name`, in lower case."""
+    if any(matches(name, pattern) for pattern in hidden):
+        return Action.DROP
+    row = rule(name)
+    if row is not None:
+        if row.action is Action.PASS_IF_DECLARED:
+            return Action.PASS if name in declared else Action.DROP
+        return row.action
+    if allowed is None or name in declared:
+        return Action.PASS
+    return Action.PASS if any(matches(name, pattern) for pattern in allowed) else Action.DROP

@@ -6,7 +6,7 @@ import logging
 import math
 import time
 from collections.abc import Sequence
-from functools import partial
+from functools import lru_cache, partial
 
 from engine.callers.limit_set import LimitSet
 from engine.exchange.exchange import Exchange, Handler, Response, Stage
@@ -19,7 +19,7 @@ from engine.values.quota import Quota, Rule
 
 log = logging.getLogger("modelway")
 _ASKS_TO_WAIT = {"requests": "rate_limit_exceeded", "tokens": "token_budget_exceeded"}
-_MOST_KNOWN = 1_000
+_CACHED_SETS = 1_000
 
 
 def limit(rules: Sequence[Rule], services: Services, upstream: str = "") -> Stage:
@@ -29,13 +29,13 @@ def limit(rules: Sequence[Rule], services: Services, upstream: str = "") -> Stag
     the config says to deny. What never reached an upstream is given back. `upstream` is a route's
     fixed one.
     """
-    found = _ByKind(rules, services, upstream)
+    limit_sets = _LimitSets(rules, services, upstream)
 
     def stage(exchange: Exchange, following: Handler) -> Response:
         counters, caller = services.counters, exchange.caller
         if counters is None or not (rules or (caller is not None and caller.limits)):
             return following(exchange)
-        limits = found.limits(exchange)
+        limits = limit_sets.find(exchange)
         costs = limits.costs(exchange, services.prices)
         try:
             denied, remaining, resets, receipt, waits = counters.take(limits.limits, costs)
@@ -61,43 +61,42 @@ def _settle(counters: Counters, receipt: object, limits: LimitSet, record: Reque
         counters.settle(receipt, costs)
 
 
-class _ByKind:
-    """The limits of a route's requests, by who asks for what: put together for the first of a kind,
-    and kept for the next."""
+class _LimitSets:
+    """The limit sets of a route's requests, in an LRU cache."""
 
     def __init__(self, rules: Sequence[Rule], services: Services, upstream: str) -> None:
-        self._rules = rules
         self._proxies = services.proxies
         self._upstream = upstream
-        self._known: dict[tuple[str, tuple[Quota, ...], str, str, str], LimitSet] = {}
+        # Callers have many addresses: the cache is bounded.
+        self._limit_set = lru_cache(maxsize=_CACHED_SETS)(partial(_limit_set, tuple(rules)))
 
-    def limits(self, exchange: Exchange) -> LimitSet:
+    def find(self, exchange: Exchange) -> LimitSet:
         caller, entry, upstream = exchange.caller, "", self._upstream
         if exchange.targets:
             first = exchange.targets[0]
             # Of a wildcard all names count together: a caller could make up ever new ones.
             entry, upstream = first.entry, first.upstream.name
         if caller is not None:
-            key = caller.name, caller.limits, exchange.operation, entry, upstream
+            name, quotas = caller.name, caller.limits
         else:
-            name = f"@{caller_address(exchange.environ, self._proxies)}"
-            key = name, (), exchange.operation, entry, upstream
-        found = self._known.get(key)
-        if found is None:
-            if len(self._known) >= _MOST_KNOWN:  # callers have many addresses
-                self._known.clear()
-            found = self._known[key] = self._made(*key)
-        return found
+            name, quotas = f"@{caller_address(exchange.environ, self._proxies)}", ()
+        return self._limit_set(name, quotas, exchange.operation, entry, upstream)
 
-    def _made(
-        self, name: str, own: Sequence[Quota], operation: str, model: str, upstream: str
-    ) -> LimitSet:
-        """The rules of the route and of a token itself, each with who shares it: `name` is the
-        token's, or an address without one."""
-        who = {"token": name, "route": operation, "model": model, "upstream": upstream}
-        of_token = [Rule(one, "token", f"token/{one.kind}/{one.window:g}") for one in own]
-        every = [*self._rules, *of_token]
-        return LimitSet(every, [who.get(rule.by, "") for rule in every])
+
+def _limit_set(
+    rules: tuple[Rule, ...],
+    name: str,
+    quotas: tuple[Quota, ...],
+    operation: str,
+    model: str,
+    upstream: str,
+) -> LimitSet:
+    """The rules of the route and those of the token's own `quotas`, each with who shares it: `name`
+    is the token's, or an address where there is no token."""
+    who = {"token": name, "route": operation, "model": model, "upstream": upstream}
+    token_rules = [Rule(quota, "token", f"token/{quota.kind}/{quota.window:g}") for quota in quotas]
+    rules = (*rules, *token_rules)
+    return LimitSet(rules, [who.get(rule.by, "") for rule in rules])
 
 
 def _refused(rule: Rule, cost: int, wait: float, headers: list[tuple[str, str]]) -> GatewayError:

@@ -1,20 +1,21 @@
-"""Names with `*` in them. Nothing else is special: a model may be called `m[1]` or `what?`."""
+"""Wildcards: names in which `*` stands for any text. No other character is special, so that a model
+may be called `m[1]` or `what?`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache, partial
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
 
-_MOST_MET = 1000
+_CACHED_NAMES = 1000
 
 
 def matches(name: str, pattern: str) -> bool:
-    """Whether the name is one the pattern takes in; `*` stands for any text, also for none.
+    """Whether the pattern covers the name; `*` stands for any text, also for none.
 
-    The pieces between the stars are looked for from the left, each once: no name can make this
-    go back and forth.
+    The pieces between the stars are searched from the left, each once, without backtracking.
     """
     if "*" not in pattern:
         return name == pattern
@@ -25,53 +26,49 @@ def matches(name: str, pattern: str) -> bool:
         return False
     at, end = len(first), len(name) - len(last)
     for piece in middle:
-        found = name.find(piece, at, end)
-        if found < 0:
+        start = name.find(piece, at, end)
+        if start < 0:
             return False
-        at = found + len(piece)
+        at = start + len(piece)
     return True
 
 
 class Patterns:
-    """Names and wildcards to match against: ten thousand names cost no more than one."""
+    """A set of names and wildcards. Exact names are looked up by their hash."""
 
     __slots__ = ("_exact", "_wild")
 
     def __init__(self, patterns: Iterable[str]) -> None:
-        every = tuple(patterns)
-        self._exact = frozenset(pattern for pattern in every if "*" not in pattern)
-        self._wild = tuple(pattern for pattern in every if "*" in pattern)
+        patterns = tuple(patterns)
+        self._exact = frozenset(pattern for pattern in patterns if "*" not in pattern)
+        self._wild = tuple(pattern for pattern in patterns if "*" in pattern)
 
     def match(self, name: str) -> bool:
-        """Whether one of them is or takes in the name."""
+        """Whether one of them is the name or covers it."""
         return name in self._exact or any(matches(name, pattern) for pattern in self._wild)
 
 
 class ByName(Generic[T]):
-    """Things by name or wildcard: an exact name first, then the wildcard that says most."""
+    """Values by name or wildcard: an exact name first, then the wildcard with the longest text."""
 
-    def __init__(self, things: Mapping[str, T]) -> None:
-        self._exact = {name: thing for name, thing in things.items() if "*" not in name}
-        wild = [(name, thing) for name, thing in things.items() if "*" in name]
-        self._wild = sorted(wild, key=lambda pair: -len(pair[0].replace("*", "")))
-        self._met: dict[str, T | None] = dict(self._exact)  # and names that were asked for since
+    def __init__(self, values: Mapping[str, T]) -> None:
+        self._exact = {name: value for name, value in values.items() if "*" not in name}
+        wild = [(name, value) for name, value in values.items() if "*" in name]
+        wild.sort(key=lambda pair: -len(pair[0].replace("*", "")))
+        # Callers make up names: the cache is bounded.
+        self._match = lru_cache(maxsize=_CACHED_NAMES)(partial(_first_match, wild))
 
     def find(self, name: str) -> T | None:
-        """What goes by this name."""
+        """The value for this name."""
         try:
-            return self._met[name]
+            return self._exact[name]
         except KeyError:
-            return self._meet(name)
-
-    def _meet(self, name: str) -> T | None:
-        if not self._wild:
-            return None
-        if len(self._met) >= len(self._exact) + _MOST_MET:
-            self._met = dict(self._exact)
-        wild = (thing for pattern, thing in self._wild if matches(name, pattern))
-        found = self._met[name] = next(wild, None)
-        return found
+            return self._match(name)
 
     def names(self) -> list[str]:
         """The exact names."""
         return list(self._exact)
+
+
+def _first_match(wild: Sequence[tuple[str, T]], name: str) -> T | None:
+    return next((value for pattern, value in wild if matches(name, pattern)), None)

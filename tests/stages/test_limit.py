@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -251,10 +252,18 @@ def test_a_token_has_its_limits_also_where_a_route_has_none():
     assert [[one.key for one in asked] for asked in counters.asked] == [["token/requests/60|bob"]]
 
 
-def test_what_is_kept_for_callers_is_bounded_and_made_anew(monkeypatch):
-    monkeypatch.setattr(module, "_MOST_KNOWN", 2)
-    kinds = module._ByKind([RATE], Services(), "fixed")
-    found = [kinds.limits(exchange(caller=Caller(name))) for name in "abcab"]
-    assert len(kinds._known) <= 2
-    assert found[0] is not found[3]
-    assert kinds.limits(exchange(caller=Caller("b"))) is found[4]
+def test_limits_of_any_number_of_callers_take_bounded_memory():
+    counters = Counters()
+    stage = limit([RATE], Services(counters=counters))
+
+    def answer(_):
+        return Response(200, [], b"")
+
+    tracemalloc.start()
+    try:
+        for number in range(4_000):
+            stage(exchange(caller=Caller(f"{number}" + 10_000 * "x")), answer)
+            counters.asked.clear()
+        assert tracemalloc.get_traced_memory()[0] < 25_000_000
+    finally:
+        tracemalloc.stop()
