@@ -14,11 +14,12 @@ from rich.text import Text
 
 from engine.cli import formats
 from engine.cli.formats import Report
-from engine.cli.show import config_option
+from engine.cli.show import config_option, second_opinion_option
 from engine.offline.audit import audit
 from engine.offline.explanations import codes, explanation
 from engine.offline.ignores import Ignores
 from engine.offline.rehearsal.boot import boot
+from engine.offline.second_opinion.compare import compare_examples
 from engine.plan.make import make_plan
 from engine.plan.route import PlanResult
 from engine.server.trial import try_out
@@ -53,6 +54,7 @@ _STDIN = "<stdin>"
     is_flag=True,
     help="Start it on trial as well: stores opened, requests rehearsed.",
 )
+@second_opinion_option
 @click.option("--explain", metavar="CODE", help="Print the manual of a code like MW101.")
 @click.pass_context
 def command(
@@ -63,6 +65,7 @@ def command(
     strict: bool,
     quiet: bool,
     on_trial: bool,
+    second_opinion: bool,
     explain: str | None,
 ) -> None:
     """Look for mistakes in the config and its documents; open no port, send nothing.
@@ -71,6 +74,9 @@ def command(
     working directory. Every problem is shown with file:line:column, the line, and a hint. What
     this command lets pass is what `modelway serve` runs. Beyond mistakes it warns of what is
     unwise; `# modelway: ignore MW401 why` on a line silences warnings there.
+
+    Examples in the documents are also read by openapi-core: a warning shows both readings where
+    they differ. --no-second-opinion saves the second or two that it takes.
 
     With --boot the gateway is also started in a process of its own, as before each reload: its
     stores are opened, and a request of each kind is rehearsed. Upstreams are never asked.
@@ -85,7 +91,7 @@ def command(
     named = list(dict.fromkeys(files))
     if not named or context.get_parameter_source("config") is ParameterSource.COMMANDLINE:
         named.insert(0, str(config))
-    report = _checked(named, quiet, strict, on_trial)
+    report = _checked(named, quiet, strict, on_trial, second_opinion)
     click.echo(formats.render(form, report), nl=False, color=report.colour)
     sys.exit(1 if report.failed else 0)
 
@@ -98,13 +104,15 @@ def _explained(code: str) -> str:
     return found.text
 
 
-def _checked(named: Sequence[str], quiet: bool, strict: bool, on_trial: bool) -> Report:
+def _checked(
+    named: Sequence[str], quiet: bool, strict: bool, on_trial: bool, second_opinion: bool
+) -> Report:
     """Check every config; what several of them say of one file is told once."""
     ignores, whole = Ignores(), True
     texts: dict[str, str] = {}
     kept: dict[str, list[Problem]] = {}
     for name in named:
-        planned = _planned(name, on_trial)
+        planned = _planned(name, on_trial, second_opinion)
         texts |= planned.texts
         shown = _STDIN if name == "-" else name
         kept[shown] = ignores.silence(planned.problems, planned.texts)
@@ -121,7 +129,7 @@ def _checked(named: Sequence[str], quiet: bool, strict: bool, on_trial: bool) ->
     return Report(kept, every, texts, failed, _colour(), quiet)
 
 
-def _planned(name: str, on_trial: bool) -> PlanResult:
+def _planned(name: str, on_trial: bool, second_opinion: bool) -> PlanResult:
     with Console(stderr=True).status(Text(f"reading {name}")) as status:  # seen on a terminal only
         if name == "-":
             planned = _planned_from(sys.stdin.buffer.read())
@@ -131,6 +139,9 @@ def _planned(name: str, on_trial: bool) -> PlanResult:
             status.update(Text(f"holding {spec} against the OpenAPI standard"))
             breaches(specification.library, planned.findings)
         audit(planned, os.environ)
+        if second_opinion:
+            status.update(Text("holding the documents' examples against openapi-core"))
+            compare_examples(planned)
     if on_trial and planned.plan is not None:  # behind the status, whose thread no fork may have
         _boot(planned, _STDIN if name == "-" else name)
     return planned

@@ -10,13 +10,14 @@ from pathlib import Path
 
 import click
 
-from engine.cli.show import config_option, show, tally
+from engine.cli.show import config_option, second_opinion_option, show, tally
 from engine.config.model import Config
 from engine.offline.rehearsal import request_text
 from engine.offline.rehearsal.observation import FAILURES, Answers
 from engine.offline.rehearsal.rehearse import rehearse
 from engine.offline.rehearsal.report import report
 from engine.offline.rehearsal.report_text import text
+from engine.offline.second_opinion.compare import compare_request
 from engine.plan.make import make_plan
 from engine.source.suggestion import did_you_mean
 from engine.values.caller import Caller
@@ -42,6 +43,7 @@ from engine.values.caller import Caller
 @click.option(
     "--format", "shape", type=click.Choice(["text", "json"]), default="text", show_default=True
 )
+@second_opinion_option
 def command(
     config: Path,
     method: str,
@@ -52,6 +54,7 @@ def command(
     address: str,
     answers: Sequence[str],
     shape: str,
+    second_opinion: bool,
 ) -> None:
     """Say what would become of a request; open no port, send nothing.
 
@@ -59,6 +62,7 @@ def command(
     asked (they answer 200, or what --answers says), limits stand at zero, nothing is counted or
     written. A --token that the config has not is looked up in the records' database, which is all
     that is ever asked. PATH may have a query. A body that is JSON gets its Content-Type by itself.
+    Where openapi-core reads the request differently, a warning shows both readings.
 
     \b
       modelway explain POST /v1/chat/completions --token alice -d @body.json
@@ -80,7 +84,8 @@ def command(
         seen = rehearse(planned.plan, request, caller, _answers(answers, settings))
     except ValueError as error:
         raise click.UsageError(str(error)) from error
-    _print(report(planned, seen), shape)
+    warnings = compare_request(planned.plan, seen) if second_opinion else []
+    _print(report(planned, seen, warnings), shape)
     sys.exit(0 if seen.status < 400 else 1)
 
 

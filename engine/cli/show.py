@@ -33,6 +33,14 @@ def config_option(function: Callable[..., Any]) -> Callable[..., Any]:
     )(function)
 
 
+second_opinion_option = click.option(
+    "--second-opinion/--no-second-opinion",
+    default=True,
+    show_default=True,
+    help="Warn where openapi-core reads a request or example differently.",
+)
+
+
 def planned_or_exit(config: Path) -> Plan:
     """The plan of a config; prints every error and exits with 1 when there are any."""
     made = good_or_exit(config).plan

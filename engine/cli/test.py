@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from engine.cli.show import config_option, show, tally
+from engine.cli.show import config_option, second_opinion_option, show, tally
 from engine.offline.cases import formats, read
 from engine.offline.cases.case import Case
 from engine.offline.cases.run import Result, run
@@ -28,13 +28,15 @@ from engine.source.problem import Findings
     default="text",
     show_default=True,
 )
-def command(config: Path, files: Sequence[Path], shape: str) -> None:
+@second_opinion_option
+def command(config: Path, files: Sequence[Path], shape: str, second_opinion: bool) -> None:
     """Play the cases of the config; open no port, send nothing.
 
     Cases stand under `tests:` in the config and in *.test.yaml beside it, or in FILES. Each is a
     request and what is expected: operation, status, upstream, the model and headers that are sent
     on. They go through the routes and steps that `modelway serve` runs; upstreams answer 200, or
-    what the case says.
+    what the case says. Where openapi-core reads a request differently, a warning shows both
+    readings; no case fails for it.
 
     \b
       tests:
@@ -60,7 +62,7 @@ def command(config: Path, files: Sequence[Path], shape: str) -> None:
     if not cases:
         raise click.UsageError(f"no cases: put some under tests:, or in {read.PATTERN} beside it")
     results: list[Result] = []
-    for result in run(cases, planned.plan):
+    for result in run(cases, planned.plan, second_opinion=second_opinion):
         results.append(result)
         if shape == "text":
             click.echo(formats.line(result))

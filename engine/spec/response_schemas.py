@@ -23,11 +23,11 @@ class Answers:
 
     def describes(self, status: int) -> bool:
         """Whether the document says anything about the JSON of an answer with this status."""
-        return self._validator(status) is not None
+        return self.validator(status) is not None
 
     def check(self, status: int, body: bytes) -> Refusal | None:
         """What is not as the document says, or None."""
-        validator = self._validator(status)
+        validator = self.validator(status)
         if validator is None:
             return None
         try:
@@ -36,7 +36,8 @@ class Answers:
             return Refusal("", "invalid_json", "The answer is not valid JSON.")
         return None if validator.is_valid(value) else explain(validator, value)
 
-    def _validator(self, status: int) -> jsonschema_rs.Validator | None:
+    def validator(self, status: int) -> jsonschema_rs.Validator | None:
+        """The validator of JSON answers with this status, if the document describes them."""
         found = self.validators
         return found.get(f"{status}") or found.get(f"{status // 100}XX") or found.get("default")
 

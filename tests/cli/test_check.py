@@ -381,3 +381,32 @@ def test_operations_without_a_route_are_one_note_of_their_document(folder):
     assert line == (
         f"shop.yaml:4:1: info: no route serves 21 of 22 operations: {named}, ... [MW306]"
     )
+
+
+AMBIGUOUS = """
+openapi: 3.0.3
+info: {title: Shop, version: "1"}
+paths:
+  /items:
+    post:
+      operationId: put
+      requestBody:
+        content:
+          application/json:
+            schema: {properties: {name: {$ref: "#/components/schemas/Name", maxLength: 3}}}
+            example: {name: green tea}
+      responses: {"200": {description: ok}}
+components: {schemas: {Name: {type: string}}}
+"""
+
+
+def test_an_example_that_openapi_core_reads_differently_is_a_warning(folder):
+    (folder / "shop.yaml").write_text(AMBIGUOUS)
+    ran = run("--strict", "gateway.yaml")
+    assert (ran.exit_code, "[MW421]" in ran.stdout) == (1, True)
+
+
+def test_the_second_opinion_can_be_switched_off(folder):
+    (folder / "shop.yaml").write_text(AMBIGUOUS)
+    ran = run("--strict", "--no-second-opinion", "gateway.yaml")
+    assert (ran.exit_code, "[MW421]" in ran.stdout) == (0, False)

@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from engine import cli
-from tests.support.rehearsing import CONFIG, ENVIRON, SECRET, write
+from tests.support.rehearsing import AMBIGUOUS, CONFIG, ENVIRON, SECRET, write
 
 BODY = '{"model": "big", "messages": [{}]}'
 
@@ -123,3 +123,20 @@ def test_a_slip_in_json_is_told_as_one():
     result = run("POST", "/v1/chat", "--token", "alice", "-d", ' {"model": "big"')
     assert (result.exit_code, "refused (400)" in result.output) == (1, True)
     assert "not valid JSON" in result.output
+
+
+def test_a_request_that_openapi_core_reads_differently_has_a_warning(folder):
+    write(folder, document=AMBIGUOUS)
+    result = run("POST", "/v1/chat", "--token", "alice", "-d", BODY)
+    words = (
+        "MW421: the body: Modelway accepts it, openapi-core refuses it (model: 'big' is too long)"
+    )
+    assert f"  warning         {words}\n" in result.output
+    assert result.exit_code == 0
+
+
+def test_the_second_opinion_can_be_switched_off(folder):
+    write(folder, document=AMBIGUOUS)
+    options = ("-d", BODY, "--format", "json", "--no-second-opinion")
+    result = run("POST", "/v1/chat", "--token", "alice", *options)
+    assert json.loads(result.output)["warnings"] == []

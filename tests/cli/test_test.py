@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from engine import cli
-from tests.support.rehearsing import CONFIG, ENVIRON, write
+from tests.support.rehearsing import AMBIGUOUS, CONFIG, ENVIRON, write
 
 GOOD = """tests:
   - name: an item
@@ -95,3 +95,34 @@ def test_without_any_case_nothing_passes(folder):
 def test_a_file_that_is_not_there_is_a_problem(folder):
     result = run("no.test.yaml")
     assert (result.exit_code, "MW002" in result.output) == (1, True)
+
+
+CHAT = """tests:
+  - name: chat
+    request: {method: POST, path: /v1/chat, token: alice, body: {model: big, messages: [{}]}}
+    expect: {status: 200}
+"""
+WARNING = "MW421: the body: Modelway accepts it, openapi-core refuses it (model: 'big' is too long)"
+
+
+def test_a_request_that_openapi_core_reads_differently_has_a_warning_and_passes(folder):
+    write(folder, document=AMBIGUOUS)
+    (folder / "chat.test.yaml").write_text(CHAT)
+    result = run()
+    assert result.output == f"ok    chat\n      warning: {WARNING}\n1 passed\n"
+    assert result.exit_code == 0
+
+
+def test_warnings_stand_in_json_and_junit_too(folder):
+    write(folder, document=AMBIGUOUS)
+    (folder / "chat.test.yaml").write_text(CHAT)
+    (test,) = json.loads(run("--format", "json").output)["tests"]
+    assert test["warnings"] == [WARNING]
+    (case,) = ET.fromstring(run("--format", "junit").output).iter("testcase")
+    assert case.find("system-out").text == WARNING
+
+
+def test_the_second_opinion_can_be_switched_off(folder):
+    write(folder, document=AMBIGUOUS)
+    (folder / "chat.test.yaml").write_text(CHAT)
+    assert run("--no-second-opinion").output == "ok    chat\n1 passed\n"

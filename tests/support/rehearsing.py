@@ -53,6 +53,12 @@ components:
         model: {type: string}
         messages: {type: array, minItems: 1, items: {type: object}}
 """
+AMBIGUOUS = (
+    DOCUMENT.replace("openapi: 3.1.0", "openapi: 3.0.3")
+    .replace("model: {type: string}", 'model: {$ref: "#/components/schemas/Name", maxLength: 2}')
+    .replace("  schemas:", "  schemas:\n    Name: {type: string}")
+)
+"""The document in 3.0 with a keyword beside a `$ref`, which openapi-core does not ignore."""
 CONFIG = f"""version: 1
 specs: {{shop: {{document: shop.yaml, dialect: openai}}}}
 upstreams:

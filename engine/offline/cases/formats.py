@@ -16,6 +16,7 @@ def line(result: Result) -> str:
     below = [f"      {failure}" for failure in result.failures]
     if result.failures and result.said:
         below.append(f"      the gateway: {result.said}")
+    below += [f"      warning: {warning}" for warning in result.warnings]
     return "\n".join(map(printable, [head, *below]))
 
 
@@ -36,6 +37,7 @@ def as_json(results: Sequence[Result]) -> str:
             **result.case.place()._asdict(),
             "seconds": round(result.seconds, 6),
             "said": result.said,
+            "warnings": list(result.warnings),
             "failures": [
                 {
                     **failure.place._asdict(),
@@ -71,6 +73,9 @@ def as_junit(results: Sequence[Result]) -> str:
             told = "\n".join([*map(str, result.failures), result.said]).strip()
             first = _quoted(str(result.failures[0]))
             lines.append(f"<failure message={first}>{escape(_legal(told))}</failure>")
+        if result.warnings:
+            warnings = "\n".join(result.warnings)
+            lines.append(f"<system-out>{escape(_legal(warnings))}</system-out>")
         lines.append("</testcase>")
     return "\n".join([*lines, "</testsuite></testsuites>"])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import orjson
@@ -22,8 +23,8 @@ from engine.values.wildcard import ByName
 Said = dict[str, Any]
 
 
-def report(planned: PlanResult, seen: Seen) -> Said:
-    """All of it. Credentials are never in it."""
+def report(planned: PlanResult, seen: Seen, warnings: Sequence[str] = ()) -> Said:
+    """All of it, with the `warnings` of the second opinion. Credentials are never in it."""
     assert planned.plan is not None
     config = planned.plan.config
     route = seen.route
@@ -50,6 +51,7 @@ def report(planned: PlanResult, seen: Seen) -> Said:
             for sent in seen.sent
         ],
         "log": [display.text(line) for line in seen.log],
+        "warnings": [display.text(warning) for warning in warnings],
     }
 
 

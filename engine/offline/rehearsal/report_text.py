@@ -39,6 +39,8 @@ def _lines(said: Said) -> Iterator[str]:
         yield from _outgoing(sent)
     for line in said["log"]:
         yield _line("log", line)
+    for warning in said["warnings"]:
+        yield _line("warning", warning)
     if said["error"]:
         yield from _error(said["error"])
 

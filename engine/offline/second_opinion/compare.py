@@ -1,0 +1,280 @@
+"""Modelway's reading beside openapi-core's: of the examples in documents, and of one request.
+
+openapi-core takes about a second to import and 3 ms for a value; `serve` never imports it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import ceil
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+import orjson
+
+from engine.exchange.exchange import Exchange
+from engine.exchange.wsgi_environ import environ_key
+from engine.offline.rehearsal.observation import Seen
+from engine.offline.second_opinion.modelway_reader import (
+    read_body,
+    read_parameter,
+    read_response,
+)
+from engine.offline.second_opinion.verdict import (
+    Disagreement,
+    NotComparable,
+    Verdict,
+    disagreement,
+)
+from engine.plan.route import Plan, PlanResult
+from engine.source.problem import Findings, Level
+from engine.spec.casting import is_json
+from engine.spec.document.node import Node
+from engine.spec.operation import Operation, Parameter
+from engine.spec.parameters import cookies
+from engine.spec.query_string import Query
+from engine.spec.spec import Specification
+from engine.values.errors import Malformed
+
+if TYPE_CHECKING:
+    from engine.offline.second_opinion.openapi_core_reader import OpenapiCoreReader
+
+MOST_EXAMPLES = 500
+"""Examples of one document that are compared; of more, every nth."""
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """An example of a document: of a request body, or of a response where `status` is set."""
+
+    operation: Operation
+    value: Node
+    schema: Node
+    media_type: str
+    status: int = 0
+
+
+def compare_examples(planned: PlanResult) -> None:
+    """Note every example of the served operations that the two readers judge differently.
+
+    One note at most says that openapi-core fails on some.
+    """
+    if planned.plan is None:
+        return
+    failures: list[tuple[Example, NotComparable]] = []
+    for name, specification in planned.plan.specifications.items():
+        examples = list(_examples(specification, _served(planned.plan, name)))
+        if not examples:
+            continue
+        step = ceil(len(examples) / MOST_EXAMPLES)
+        reader = _reader(specification)
+        for example in examples[::step]:
+            try:
+                _compare_example(example, specification, reader, planned.findings)
+            except NotComparable as error:
+                failures.append((example, error))
+    if failures:
+        _note_failures(failures, planned.findings)
+
+
+def compare_request(plan: Plan, seen: Seen) -> list[str]:
+    """A warning for each difference in reading a rehearsed request, with its code.
+
+    Nothing for a request that no route serves, or whose route validates nothing.
+    """
+    route, exchange = seen.route, seen.exchange
+    if route is None or exchange is None or route.validate == "off" or route.operation.websocket:
+        return []
+    specification = plan.specifications[route.operation.spec]
+    operation = specification.operations[route.operation.name]
+    try:
+        found = list(_disagreements(operation, specification, exchange, seen.request.body))
+    except NotComparable as error:
+        return [f"MW422: openapi-core fails on this request ({error}): it was not compared"]
+    return [f"MW421: {item}" for item in found]
+
+
+def _disagreements(
+    operation: Operation, specification: Specification, exchange: Exchange, body: bytes
+) -> Iterator[Disagreement]:
+    reader = _reader(specification)
+    yield from _compare_parameters(operation, specification, exchange, reader)
+    media_type = exchange.environ.get("CONTENT_TYPE", "").partition(";")[0].strip().lower()
+    schema = _body_schema(specification.node(operation), media_type)
+    if schema is not None and _is_json_text(body):
+        ours = read_body(operation, schema, media_type, body)
+        theirs = reader.body(operation, media_type, body)
+        if (found := disagreement("the body", ours, theirs)) is not None:
+            yield found
+
+
+def _reader(specification: Specification) -> OpenapiCoreReader:
+    # An import of openapi-core takes a second, and the server does without it.
+    from engine.offline.second_opinion.openapi_core_reader import OpenapiCoreReader
+
+    return OpenapiCoreReader(specification.library)
+
+
+def _served(plan: Plan, spec: str) -> Sequence[Operation]:
+    """The operations of a document that routes serve, read strictly whatever the route says."""
+    names = {route.operation.name for route in plan.routes if route.operation.spec == spec}
+    operations = plan.specifications[spec].operations
+    return [operations[name] for name in operations if name in names]
+
+
+def _examples(specification: Specification, operations: Sequence[Operation]) -> Iterator[Example]:
+    for operation in operations:
+        node = specification.node(operation)
+        for media_type, media in node.get("requestBody").get("content").items():
+            yield from _examples_of(operation, media_type, media)
+        responses = node.get("responses")
+        for status, response in responses.items():
+            described = [pair for pair in response.get("content").items() if is_json(pair[0])]
+            if len(described) == 1:  # Modelway compiles one schema for each status
+                code = _status(status, {name for name, _ in responses.items()})
+                yield from _examples_of(operation, *described[0], status=code)
+
+
+def _examples_of(
+    operation: Operation, media_type: str, media: Node, status: int = 0
+) -> Iterator[Example]:
+    schema = media.get("schema")
+    if schema.value is None or not is_json(media_type) or operation.websocket:
+        return
+    values = [example.get("value") for _, example in media.get("examples").items()]
+    values += [media.get("example"), schema.get("example")]
+    values += schema.get("examples").elements()
+    for value in values:
+        if value.value is not None:
+            yield Example(operation, value, schema, media_type, status)
+
+
+def _status(name: str, names: set[str]) -> int:
+    """A status that this entry of `responses` describes."""
+    if name.isdigit():
+        return int(name)
+    if name[:1].isdigit():
+        candidates = range(int(name[0]) * 100, int(name[0]) * 100 + 100)
+        return next(code for code in candidates if str(code) not in names)
+    codes = range(200, 600)
+    free = (c for c in codes if not {str(c), f"{c // 100}XX"} & names)
+    return next(free, 599)
+
+
+def _compare_example(
+    example: Example, specification: Specification, reader: OpenapiCoreReader, findings: Findings
+) -> None:
+    operation, value = example.operation, example.value
+    body = json.dumps(value.value, ensure_ascii=False).encode()
+    if example.status:
+        answers = specification.answers(operation)
+        ours = read_response(answers, example.schema, example.status, value.value)
+        theirs = reader.response(operation, example.status, example.media_type, body)
+    else:
+        ours = read_body(operation, example.schema, example.media_type, body)
+        theirs = reader.body(operation, example.media_type, body)
+    found = disagreement(f"this example of {operation.id}", ours, theirs)
+    if found is not None:
+        hint = "one of them misreads the document: say it in words that both read alike"
+        findings.note(value.source, value.path, Level.WARNING, "MW421", str(found), hint)
+
+
+def _note_failures(failures: Sequence[tuple[Example, NotComparable]], findings: Findings) -> None:
+    example, error = failures[0]
+    more = f", and on {len(failures) - 1} more examples" if len(failures) > 1 else ""
+    message = (
+        f"openapi-core fails on this example of {example.operation.id}{more} ({error}): "
+        "it could not be compared"
+    )
+    findings.note(example.value.source, example.value.path, Level.INFO, "MW422", message)
+
+
+def _body_schema(operation: Node, media_type: str) -> Node | None:
+    """The schema of a JSON body of this media type; None where bodies are not compared."""
+    content = operation.get("requestBody").get("content")
+    schemas = {
+        name.partition(";")[0].strip().lower(): media.get("schema")
+        for name, media in content.items()
+    }
+    schema = schemas.get(media_type)
+    if schema is None or schema.value is None or not is_json(media_type):
+        return None
+    return schema
+
+
+def _is_json_text(body: bytes) -> bool:
+    """Whether both readers take a body for JSON (RFC 8259), or it is empty."""
+    try:
+        orjson.loads(body or b"null")
+    except orjson.JSONDecodeError:
+        return False
+    return True
+
+
+def _compare_parameters(
+    operation: Operation,
+    specification: Specification,
+    exchange: Exchange,
+    reader: OpenapiCoreReader,
+) -> Iterator[Disagreement]:
+    try:
+        query = Query.parse(exchange.query)
+        pairs = query.items()
+    except Malformed:
+        return
+    values = {name: exchange.variable(name) for name in exchange.variables}
+    theirs = reader.parameters(
+        operation,
+        path={name: unquote(value) for name, value in values.items()},
+        query=pairs,
+        headers=_headers(exchange),
+        cookies=[(n, unquote(v)) for n, v in cookies(exchange.header("HTTP_COOKIE"))],
+    )
+    schemas = _parameter_schemas(operation, specification)
+    for parameter in operation.parameters:
+        key = parameter.place, parameter.name
+        verdict = theirs.get(key, Verdict())
+        if verdict is not None and _is_compared(parameter, query, exchange):
+            ours = read_parameter(parameter, schemas[key], _source(parameter, exchange, query))
+            subject = f"{parameter.place} parameter '{parameter.name}'"
+            if (found := disagreement(subject, ours, verdict)) is not None:
+                yield found
+
+
+def _source(parameter: Parameter, exchange: Exchange, query: Query) -> Query | str | None:
+    """The text from which a parameter is read, as `Operation.check_parameters` gives it."""
+    if parameter.place == "query":
+        return query
+    if parameter.place == "path":
+        return exchange.variable(parameter.name)
+    is_header = parameter.place == "header"
+    return exchange.header(environ_key(parameter.name) if is_header else "HTTP_COOKIE")
+
+
+def _is_compared(parameter: Parameter, query: Query, exchange: Exchange) -> bool:
+    """Whether nothing of `NOT_READ` stands in the parameter's text."""
+    if parameter.read_decoded is not None and "%2c" in f"{exchange.path}?{query.raw}".lower():
+        return False
+    if parameter.place != "query":
+        return True
+    return query.values(parameter.name) != [""] and not query.nested(parameter.name)
+
+
+def _headers(exchange: Exchange) -> list[tuple[str, str]]:
+    prefix = "HTTP_"
+    return [
+        (key.removeprefix(prefix).replace("_", "-"), str(value))
+        for key, value in exchange.environ.items()
+        if key.startswith(prefix)
+    ]
+
+
+def _parameter_schemas(
+    operation: Operation, specification: Specification
+) -> dict[tuple[str, str], Node]:
+    node = specification.node(operation)
+    item = specification.library.document.get("paths").get(str(operation.at[1]))
+    declared = (*item.get("parameters").elements(), *node.get("parameters").elements())
+    return {(each.text("in"), each.text("name")): each.get("schema") for each in declared}

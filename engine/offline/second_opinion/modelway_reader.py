@@ -1,0 +1,97 @@
+"""Modelway's own reading, as a verdict: the compiled readers and validators that `serve` runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Any
+
+import orjson
+
+from engine.exchange.body import Body
+from engine.exchange.exchange import MISSING, Exchange
+from engine.offline.second_opinion.verdict import Verdict
+from engine.spec.document.node import Node
+from engine.spec.operation import Operation, Parameter
+from engine.spec.request_bodies import check
+from engine.spec.response_schemas import Answers
+from engine.values.errors import GatewayError, Malformed
+
+_UNIONS = frozenset({"anyOf", "oneOf"})
+_INTEGER_BOUNDS = frozenset({-(2**31), 2**31 - 1, -(2**63), 2**63 - 1})
+"""Bounds into which a schema's `format: int32` and `int64` are compiled."""
+_MOST_ERRORS = 50
+
+
+def read_body(operation: Operation, schema: Node, media_type: str, body: bytes) -> Verdict:
+    """The verdict on a JSON body of `schema`; an empty one is no body."""
+    environ = {"CONTENT_TYPE": media_type}
+    exchange = Exchange(operation.method, operation.path, "", environ)
+    exchange.body = Body(body)
+    rule = None
+    try:
+        rule = operation.bodies.parse(exchange)
+        if rule is not None:
+            check(rule, exchange.value)
+    except GatewayError as error:
+        validator = rule.validator if rule is not None else None
+        return _refusal(error, schema, validator, exchange.value)
+    return Verdict()
+
+
+def read_parameter(parameter: Parameter, schema: Node, source: Any) -> Verdict:
+    """The verdict on a parameter, `source` as its reader takes it."""
+    try:
+        parameter.check(source)
+    except GatewayError as error:
+        try:
+            value = parameter.read(source)
+        except Malformed:
+            value = MISSING
+        return _refusal(error, schema, parameter.validator, value)
+    return Verdict()
+
+
+def read_response(answers: Answers, schema: Node, status: int, value: Any) -> Verdict:
+    """The verdict on a JSON response body."""
+    refusal = answers.check(status, orjson.dumps(value))
+    if refusal is None:
+        return Verdict()
+    validator = answers.validator(status)
+    keywords = _keywords_of(validator, schema, value) if validator is not None else frozenset()
+    return Verdict(refusal.message, keywords)
+
+
+def _refusal(error: GatewayError, schema: Node, validator: Any, value: Any) -> Verdict:
+    if validator is None or value is MISSING:
+        return Verdict(error.message)
+    return Verdict(error.message, _keywords_of(validator, schema, value))
+
+
+def _keywords_of(validator: Any, schema: Node, value: Any) -> frozenset[str]:
+    errors = list(islice(validator.iter_errors(value), _MOST_ERRORS))
+    return frozenset(_keywords(errors, schema))
+
+
+def _keywords(errors: Iterable[Any], schema: Node) -> Iterator[str]:
+    """The keywords on which errors rest: those of the alternatives too where one is a union's."""
+    for error in errors:
+        name, details = error.kind.name, error.kind.as_dict()
+        yield name
+        if name in ("minimum", "maximum") and details.get("limit") in _INTEGER_BOUNDS:
+            yield "format"
+        if name in _UNIONS and _has_discriminator(schema, error.schema_path):
+            yield "discriminator"
+        for alternative in details.get("context") or ():
+            yield from _keywords(alternative, schema)
+
+
+def _has_discriminator(schema: Node, path: Sequence[str | int]) -> bool:
+    """Whether the schema that holds the last keyword of an error's path has a discriminator."""
+    node = schema
+    try:
+        for step in path[:-1]:
+            node = node.resolved() if step == "$ref" else node.step(step)
+    except KeyError:  # a keyword that the compiled schema has in place of the document's
+        return False
+    return isinstance(node.value, dict) and "discriminator" in node.value

@@ -1,0 +1,258 @@
+"""What the second opinion says of documents and requests: differences only, and no noise."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from engine.offline.rehearsal.rehearse import rehearse
+from engine.offline.rehearsal.request_text import request
+from engine.offline.second_opinion import compare
+from engine.offline.second_opinion.compare import compare_examples, compare_request
+from engine.plan.make import make_plan
+from engine.plan.route import PlanResult
+from engine.source.problem import Level, Problem
+
+GATEWAY = """version: 1
+specs: {shop: {document: shop.yaml, mount: /v1}}
+upstreams: {main: {url: "http://127.0.0.1:9"}}
+routes: [{operations: shop.*, to: [{upstream: main}], auth: none}]
+"""
+NAME = {"schemas": {"Name": {"type": "string"}}}
+AMBIGUOUS = {"properties": {"name": {"$ref": "#/components/schemas/Name", "maxLength": 3}}}
+"""A schema of 3.0 in which maxLength means nothing to the standard, but counts for openapi-core."""
+LONG = {"name": "green tea"}
+
+
+def plan(
+    folder: Path, operation: Any, *, version: str = "3.0.3", routes: str = "", **components: Any
+) -> PlanResult:
+    """The plan of one document: PUT /items/{id} as described, and GET /other."""
+    described = {
+        "parameters": [
+            {"name": "id", "in": "path", "required": True, "schema": {"type": "integer"}}
+        ],
+        "responses": {"200": {"description": "ok"}},
+        **operation,
+        "operationId": "put",
+    }
+    other = {"operationId": "other", "responses": {"200": {"description": "ok"}}}
+    paths = {"/items/{id}": {"put": described}, "/other": {"get": other}}
+    document = {"openapi": version, "info": {"title": "T", "version": "1"}, "paths": paths}
+    components = {"schemas": {**NAME["schemas"], **components}}
+    (folder / "shop.yaml").write_text(yaml.safe_dump({**document, "components": components}))
+    (folder / "gateway.yaml").write_text(routes or GATEWAY)
+    planned = make_plan(folder / "gateway.yaml", {})
+    assert planned.plan is not None, planned.findings.errors
+    return planned
+
+
+def body(schema: Any, *examples: Any, media_type: str = "application/json") -> dict[str, Any]:
+    named = {f"e{index}": {"value": example} for index, example in enumerate(examples)}
+    return {"requestBody": {"content": {media_type: {"schema": schema, "examples": named}}}}
+
+
+def answer(schema: Any, example: Any, status: str = "200") -> dict[str, Any]:
+    content = {"application/json": {"schema": schema, "example": example}}
+    return {"responses": {status: {"description": "ok", "content": content}}}
+
+
+def found(planned: PlanResult) -> list[Problem]:
+    compare_examples(planned)
+    return [item for item in planned.findings.problems if item.code in ("MW421", "MW422")]
+
+
+def test_an_example_of_a_body_that_both_accept_is_not_mentioned(tmp_path):
+    assert found(plan(tmp_path, body({"type": "object"}, LONG))) == []
+
+
+def test_an_example_of_a_body_that_both_refuse_is_not_mentioned(tmp_path):
+    assert found(plan(tmp_path, body({"type": "array"}, LONG))) == []
+
+
+def test_an_example_of_a_body_that_one_refuses_is_a_warning_with_both_readings(tmp_path):
+    (problem,) = found(plan(tmp_path, body(AMBIGUOUS, LONG)))
+    assert problem.level is Level.WARNING
+    assert problem.message == (
+        "this example of shop.put: Modelway accepts it, "
+        "openapi-core refuses it (name: 'green tea' is too long)"
+    )
+
+
+def test_the_warning_stands_at_the_example(tmp_path):
+    (problem,) = found(plan(tmp_path, body(AMBIGUOUS, {"name": "tea"}, LONG)))
+    line = (tmp_path / "shop.yaml").read_text().splitlines()[problem.line - 1]
+    assert (Path(problem.file).name, line.strip()) == ("shop.yaml", "name: green tea")
+
+
+@pytest.mark.parametrize("status", ["200", "2XX", "default", "404"])
+def test_an_example_of_a_response_is_compared_too(tmp_path, status):
+    (problem,) = found(plan(tmp_path, answer(AMBIGUOUS, LONG, status)))
+    assert "openapi-core refuses it (name: 'green tea' is too long)" in problem.message
+
+
+def test_the_example_of_a_schema_is_compared_too(tmp_path):
+    (problem,) = found(plan(tmp_path, body({**AMBIGUOUS, "example": LONG})))
+    assert problem.code == "MW421"
+
+
+def test_operations_without_a_route_are_not_compared(tmp_path):
+    routes = GATEWAY.replace("shop.*", "shop.other")
+    assert found(plan(tmp_path, body(AMBIGUOUS, LONG), routes=routes)) == []
+
+
+def test_a_config_with_errors_is_not_compared(tmp_path):
+    planned = make_plan(tmp_path / "gateway.yaml", {})
+    before = planned.findings.problems
+    compare_examples(planned)
+    assert planned.findings.problems == before
+
+
+@pytest.mark.parametrize(
+    ("version", "schema", "example"),
+    [
+        pytest.param(
+            "3.1.0",
+            {
+                "oneOf": [{"properties": {"kind": {"const": "cat"}}}],
+                "discriminator": {"propertyName": "kind"},
+            },
+            {"kind": "cat"},
+            id="discriminator",
+        ),
+        pytest.param(
+            "3.1.0",
+            {"properties": {"id": {"readOnly": True}}, "required": ["id"]},
+            {},
+            id="readOnly in 3.1",
+        ),
+        pytest.param(
+            "3.0.3",
+            {"properties": {"id": {"$ref": "#/components/schemas/Id"}}, "required": ["id"]},
+            {},
+            id="readOnly behind a reference",
+        ),
+        pytest.param("3.0.3", {"type": "string", "format": "byte"}, "YQ", id="format"),
+        pytest.param("3.1.0", {"type": "string", "format": "email"}, "nobody", id="format email"),
+        pytest.param("3.1.0", {"type": "integer", "format": "int32"}, 3e9, id="float for int32"),
+        pytest.param("3.1.0", {"multipleOf": 0.1}, 0.3, id="multipleOf"),
+        pytest.param("3.1.0", {"type": "string", "pattern": r"^\d$"}, "٣", id="pattern"),
+    ],
+)
+def test_known_limits_of_openapi_core_are_not_mentioned(tmp_path, version, schema, example):
+    identifier = {"type": "string", "readOnly": True}
+    planned = plan(tmp_path, body(schema, example), version=version, Id=identifier)
+    assert found(planned) == []
+
+
+@pytest.mark.parametrize("media_type", ["application/x-www-form-urlencoded", "multipart/form-data"])
+def test_forms_are_not_compared(tmp_path, media_type):
+    assert found(plan(tmp_path, body(AMBIGUOUS, LONG, media_type=media_type))) == []
+
+
+def test_a_failure_of_openapi_core_is_information_and_mentioned_once(tmp_path):
+    unreadable = {"type": "string", "pattern": r"^\p{L}+$"}
+    (problem,) = found(plan(tmp_path, body(unreadable, "a", "b", "c")))
+    assert (problem.code, problem.level) == ("MW422", Level.INFO)
+    assert "and on 2 more examples" in problem.message
+
+
+def test_of_many_examples_some_are_compared(tmp_path, monkeypatch):
+    monkeypatch.setattr(compare, "MOST_EXAMPLES", 4)
+    planned = plan(tmp_path, body(AMBIGUOUS, *({"name": f"green tea {n}"} for n in range(10))))
+    assert len(found(planned)) == 4
+
+
+def test_a_file_that_a_document_refers_to_is_read_as_modelway_repaired_it(tmp_path):
+    (tmp_path / "parts.yaml").write_text(yaml.safe_dump({"Name": {"type": "string"}}))
+    schema = {"properties": {"name": {"$ref": "parts.yaml#/Name", "maxLength": 3}}}
+    (problem,) = found(plan(tmp_path, body(schema, LONG)))
+    assert problem.code == "MW421"
+
+
+def played(planned: PlanResult, target: str, data: Any = None, **headers: str) -> list[str]:
+    text = b"" if data is None else data if isinstance(data, bytes) else json.dumps(data).encode()
+    seen = rehearse(planned.plan, request("PUT", target, list(headers.items()), text))
+    return compare_request(planned.plan, seen)
+
+
+def parameters(*declared: dict[str, Any]) -> dict[str, Any]:
+    path = {"name": "id", "in": "path", "required": True, "schema": {"type": "integer"}}
+    return {"parameters": [path, *declared]}
+
+
+SHORT = {"allOf": [{"$ref": "#/components/schemas/Name", "maxLength": 3}]}
+JSON = {"content-type": "application/json"}
+
+
+def test_a_request_that_both_accept_is_not_mentioned(tmp_path):
+    assert played(plan(tmp_path, body(AMBIGUOUS)), "/v1/items/1", {"name": "tea"}) == []
+
+
+def test_a_body_that_one_refuses_is_a_warning_with_both_readings(tmp_path):
+    assert played(plan(tmp_path, body(AMBIGUOUS)), "/v1/items/1", LONG) == [
+        "MW421: the body: Modelway accepts it, "
+        "openapi-core refuses it (name: 'green tea' is too long)"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("place", "target", "headers"),
+    [
+        ("query", "/v1/items/1?name=green+tea", {}),
+        ("header", "/v1/items/1", {"name": "green tea"}),
+        ("cookie", "/v1/items/1", {"cookie": "a=b; name=green%20tea"}),
+    ],
+)
+def test_a_parameter_that_one_refuses_is_a_warning(tmp_path, place, target, headers):
+    planned = plan(tmp_path, parameters({"name": "name", "in": place, "schema": SHORT}))
+    (warning,) = played(planned, target, **headers)
+    assert warning.startswith(f"MW421: {place} parameter 'name': Modelway accepts it, openapi-core")
+
+
+def test_a_path_parameter_that_both_refuse_is_not_mentioned(tmp_path):
+    assert played(plan(tmp_path, {}), "/v1/items/one") == []
+
+
+def test_a_missing_parameter_is_refused_by_both(tmp_path):
+    required = {"name": "n", "in": "query", "required": True, "schema": {"type": "integer"}}
+    assert played(plan(tmp_path, parameters(required)), "/v1/items/1") == []
+
+
+@pytest.mark.parametrize(
+    ("declared", "query"),
+    [
+        pytest.param({"type": "string"}, "n=", id="an empty value"),
+        pytest.param({"type": "array", "items": {"type": "integer"}}, "n[]=1", id="brackets"),
+        pytest.param({"type": "string"}, "n=%ff", id="not UTF-8"),
+    ],
+)
+def test_query_text_of_the_table_is_not_compared(tmp_path, declared, query):
+    planned = plan(tmp_path, parameters({"name": "n", "in": "query", "schema": declared}))
+    assert played(planned, f"/v1/items/1?{query}") == []
+
+
+@pytest.mark.parametrize("data", [b'{"name": NaN}', b'{"name": ', b'"\\ud800"'])
+def test_text_that_is_not_json_is_not_compared(tmp_path, data):
+    assert played(plan(tmp_path, body({})), "/v1/items/1", data, **JSON) == []
+
+
+def test_a_body_of_an_operation_without_one_is_not_compared(tmp_path):
+    assert played(plan(tmp_path, {}), "/v1/items/1", LONG) == []
+
+
+def test_a_route_that_validates_nothing_is_not_compared(tmp_path):
+    routes = GATEWAY.replace("auth: none", "auth: none, validate: 'off'")
+    assert played(plan(tmp_path, body(AMBIGUOUS), routes=routes), "/v1/items/1", LONG) == []
+
+
+def test_a_request_without_a_route_is_not_compared(tmp_path):
+    assert played(plan(tmp_path, body(AMBIGUOUS)), "/v1/elsewhere", LONG) == []
+
+
+def test_a_failure_of_openapi_core_on_a_request_is_said(tmp_path):
+    planned = plan(tmp_path, body({"type": "string", "pattern": r"^\p{L}+$"}))
+    (warning,) = played(planned, "/v1/items/1", "a")
+    assert warning.startswith("MW422: openapi-core fails on this request (")

@@ -1,0 +1,27 @@
+"""openapi-core is imported when a comparison is asked for, never by the server."""
+
+import subprocess
+import sys
+
+import pytest
+
+IMPORTED = "import sys; print([name for name in sys.modules if name.startswith('openapi_core')])"
+
+
+def modules_after(statement: str) -> str:
+    code = f"{statement}\n{IMPORTED}"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return ran.stdout.strip()
+
+
+@pytest.mark.parametrize(
+    "module",
+    ["engine.app.build", "engine.server.worker", "engine.cli.serve", "engine.cli.check"],
+)
+def test_a_module_is_imported_without_openapi_core(module):
+    assert modules_after(f"import {module}") == "[]"
+
+
+def test_the_reader_imports_it():
+    reader = "engine.offline.second_opinion.openapi_core_reader"
+    assert "openapi_core" in modules_after(f"import {reader}")

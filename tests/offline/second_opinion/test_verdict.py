@@ -1,0 +1,33 @@
+"""Which verdicts differ, and how both readings are shown."""
+
+import pytest
+
+from engine.offline.second_opinion.verdict import NOT_COMPARED, Verdict, disagreement
+
+ACCEPTED = Verdict()
+
+
+def refused(*keywords: str) -> Verdict:
+    return Verdict("too long", frozenset(keywords))
+
+
+@pytest.mark.parametrize("verdict", [ACCEPTED, refused("maxLength")])
+def test_equal_verdicts_do_not_disagree(verdict):
+    assert disagreement("the body", verdict, verdict) is None
+
+
+def test_both_readings_are_shown():
+    found = disagreement("the body", ACCEPTED, refused("maxLength"))
+    words = "the body: Modelway accepts it, openapi-core refuses it (too long)"
+    assert str(found) == words
+
+
+def test_a_long_refusal_is_cut():
+    found = disagreement("the body", Verdict("x" * 1000), ACCEPTED)
+    assert len(str(found)) < 300
+
+
+@pytest.mark.parametrize("keyword", NOT_COMPARED)
+def test_a_refusal_by_a_keyword_of_the_table_is_not_compared(keyword):
+    assert disagreement("the body", ACCEPTED, refused("maxLength", keyword)) is None
+    assert disagreement("the body", refused("maxLength", keyword), ACCEPTED) is None
