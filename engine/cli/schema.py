@@ -8,8 +8,7 @@ from pathlib import Path
 import click
 
 from engine import policies
-from engine.config.json_schema import written
-from engine.config.schema_check import schema
+from engine.config.json_schema import schema, written
 
 
 @click.command()
@@ -37,7 +36,8 @@ def text(*, expanded: bool = False) -> str:
     """The schema of this version."""
     made = schema()
     if expanded:
-        made["$defs"]["policies"]["items"] = policies.schema()
+        policy_list = {**made["$defs"]["policies"], "items": policies.schema()}
+        made = {**made, "$defs": {**made["$defs"], "policies": policy_list}}
     else:
         made = written(made, policies.schema())
     return json.dumps(made, indent=2, ensure_ascii=False) + "\n"

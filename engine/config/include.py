@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from typing import Any
 
-from engine.config.include_paths import rebase
+from engine.config import keys
 from engine.config.literal_secrets import literals
 from engine.config.references import expander
 from engine.source.files import is_file, names_in
@@ -21,6 +21,7 @@ from engine.source.reader import SourceDocument, read_file
 from engine.source.suggestion import did_you_mean
 
 _SCALARS = frozenset({"version", "currency"})
+_SQLITE = "sqlite:///"
 
 
 @dataclass(slots=True)
@@ -174,3 +175,30 @@ def _twice(made: JoinedDocument, part: SourceDocument, at: Path, findings: Findi
     message = f"'{at[-1]}' stands in two files: also at {other.file}:{line}:{column}"
     what = "their values cannot be joined; " if at[-1] in _SCALARS or len(at) == 1 else ""
     findings.error(part, at, "MW109", message, f"{what}keep one of them", key=True)
+
+
+def rebase(value: dict[str, Any], base: str, folder: FilePath) -> None:
+    """Rewrite every relative path in an included file's value. `base` is that file's folder, seen
+    from `folder`, the folder of gateway.yaml. Values of another shape are left alone."""
+    done: set[tuple[int, str | int]] = set()  # an alias shares the mapping of its anchor
+    for path, text, key in list(keys.values(value, keys.root(), "path")) if base else ():
+        if key is None or not isinstance(text, str) or text in ("", *key.notes.get("words", ())):
+            continue
+        holder: Any = value
+        for step in path[:-1]:
+            holder = holder[step]
+        if (id(holder), path[-1]) not in done:
+            done.add((id(holder), path[-1]))
+            holder[path[-1]] = _rebased(text, base, folder)
+
+
+def _rebased(text: str, base: str, folder: FilePath) -> str:
+    scheme = _SQLITE if text.startswith(_SQLITE) else ""
+    path = text.removeprefix(scheme)
+    if os.path.isabs(path) or (not scheme and "://" in path):
+        return text
+    joined = os.path.join(base, path)
+    plain = os.path.normpath(joined)
+    # `..` behind a link leads elsewhere than the text says.
+    same = os.path.realpath(folder / joined) == os.path.realpath(folder / plain)
+    return scheme + (plain if same else joined)

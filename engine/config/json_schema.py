@@ -7,7 +7,11 @@ there, in either form: `exact` takes out whatever `written` puts in.
 
 from __future__ import annotations
 
+import json
+from functools import cache
 from typing import Any
+
+from engine.source import files
 
 Schema = dict[str, Any]
 
@@ -24,54 +28,60 @@ _REFERENCE = {
 }
 _SCALARS = frozenset({"integer", "number", "boolean", "null"})
 _ONE_OF = ("const", "enum")
-_KEPT_OUTSIDE = ("description", "default")
+_KEPT_OUTSIDE = ("description", "default", "x-modelway")
 _POLICY = ("description", "type", "minProperties", "maxProperties")
+
+
+@cache
+def schema() -> Schema:
+    """The schema of gateway.yaml, for values in which every `${VAR}` is filled in."""
+    return exact(json.loads(files.SCHEMA.read_text(encoding="utf-8")))
 
 
 def written(schema: Schema, policy: Schema) -> Schema:
     """The form for editors, from either form. `policy` is the schema of one entry of `policies`."""
     plain = exact(schema)
-    made = _with_references(plain)
-    made["$defs"] = {name: _with_references(below) for name, below in plain["$defs"].items()}
-    made["$defs"]["policies"]["items"] = _with_references(policy)
-    made["$defs"][_NAME] = dict(_REFERENCE)
-    return made
+    result = _with_references(plain)
+    result["$defs"] = {name: _with_references(below) for name, below in plain["$defs"].items()}
+    result["$defs"]["policies"]["items"] = _with_references(policy)
+    result["$defs"][_NAME] = dict(_REFERENCE)
+    return result
 
 
 def exact(schema: Schema) -> Schema:
     """The form for values that are filled in, from either form. Options of policies are left open:
     the plan holds them against their own schemas."""
-    made = _without_references(schema)
+    result = _without_references(schema)
     below = {name: _without_references(one) for name, one in schema["$defs"].items()}
     below.pop(_NAME, None)
     policy = below["policies"]["items"]
     below["policies"]["items"] = {key: policy[key] for key in _POLICY}
-    made["$defs"] = below
-    return made
+    result["$defs"] = below
+    return result
 
 
 def _map(schema: Schema, change: Any) -> Schema:
     """The schema with `change` done to the schemas of all values below it."""
-    made = dict(schema)
-    if "properties" in made:
-        made["properties"] = {name: change(one) for name, one in made["properties"].items()}
+    result = dict(schema)
+    if "properties" in result:
+        result["properties"] = {name: change(one) for name, one in result["properties"].items()}
     for key in ("items", "additionalProperties"):
-        if isinstance(made.get(key), dict):
-            made[key] = change(made[key])
-    return made
+        if isinstance(result.get(key), dict):
+            result[key] = change(result[key])
+    return result
 
 
 def _with_references(schema: Schema) -> Schema:
-    made = _map(schema, _with_references)
-    if "anyOf" in made:
-        branches = [_in_union(branch) for branch in made["anyOf"]]
+    result = _map(schema, _with_references)
+    if "anyOf" in result:
+        branches = [_in_union(branch) for branch in result["anyOf"]]
         if any(_is_closed(branch) for branch in branches):
             branches.append(dict(_REF))
-        made["anyOf"] = branches
-    elif any(key in made for key in _ONE_OF):
-        outside = {key: made.pop(key) for key in _KEPT_OUTSIDE if key in made}
-        return {**outside, "anyOf": [made, dict(_REF)]}
-    return _or_a_reference(made)
+        result["anyOf"] = branches
+    elif any(key in result for key in _ONE_OF):
+        outside = {key: result.pop(key) for key in _KEPT_OUTSIDE if key in result}
+        return {**outside, "anyOf": [result, dict(_REF)]}
+    return _or_a_reference(result)
 
 
 def _in_union(branch: Schema) -> Schema:
@@ -88,8 +98,8 @@ def _is_closed(branch: Schema) -> bool:
 
 
 def _types(schema: Schema) -> set[str]:
-    said = schema.get("type", [])
-    return {said} if isinstance(said, str) else set(said)
+    types = schema.get("type", [])
+    return {types} if isinstance(types, str) else set(types)
 
 
 def _or_a_reference(schema: Schema) -> Schema:
@@ -98,24 +108,24 @@ def _or_a_reference(schema: Schema) -> Schema:
     if "string" in types and "pattern" in schema:
         schema["pattern"] += _OR
     elif types & _SCALARS and "string" not in types:
-        said = schema["type"]
-        schema["type"] = [*([said] if isinstance(said, str) else said), "string"]
+        kinds = schema["type"]
+        schema["type"] = [*([kinds] if isinstance(kinds, str) else kinds), "string"]
         schema["pattern"] = PATTERN
     return schema
 
 
 def _without_references(schema: Schema) -> Schema:
-    made = _map(schema, _without_references)
-    if "anyOf" in made:
-        branches = [_without_references(one) for one in made["anyOf"] if one != _REF]
-        if len(branches) == 1 < len(made["anyOf"]):
-            outside = {key: below for key, below in made.items() if key != "anyOf"}
+    result = _map(schema, _without_references)
+    if "anyOf" in result:
+        branches = [_without_references(one) for one in result["anyOf"] if one != _REF]
+        if len(branches) == 1 < len(result["anyOf"]):
+            outside = {key: below for key, below in result.items() if key != "anyOf"}
             return {**outside, **branches[0]}
-        made["anyOf"] = branches
-    if made.get("pattern") == PATTERN:
-        del made["pattern"]
-        kept = [kind for kind in made["type"] if kind != "string"]
-        made["type"] = kept[0] if len(kept) == 1 else kept
-    elif "pattern" in made:
-        made["pattern"] = made["pattern"].removesuffix(_OR)
-    return made
+        result["anyOf"] = branches
+    if result.get("pattern") == PATTERN:
+        del result["pattern"]
+        kept = [kind for kind in result["type"] if kind != "string"]
+        result["type"] = kept[0] if len(kept) == 1 else kept
+    elif "pattern" in result:
+        result["pattern"] = result["pattern"].removesuffix(_OR)
+    return result

@@ -6,10 +6,11 @@ They are found to be hidden in what is shown of the file, and to be told of by t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from engine.config import keys
 from engine.source.problem import Path
 from engine.source.reader import SourceDocument
 from engine.values.caller import PREFIX
@@ -80,53 +81,37 @@ def _raw(marked: SourceDocument, value: str, at: int) -> str:
 
 
 def secret_places(value: dict[str, Any]) -> Iterator[tuple[Path, str, bool]]:
-    """Strings that are secrets, or URLs (True) that may hold one, with their paths."""
-    for name, upstream in _mapping(value.get("upstreams")).items():
-        at: Path = ("upstreams", name)
-        said = _mapping(upstream)
-        ways: list[tuple[Path, Any]] = [(("credential",), said.get("credential"))]
-        listed = said.get("credentials")
-        ways += [
-            (("credentials", index), one)
-            for index, one in enumerate(listed if isinstance(listed, list) else ())
-        ]
-        for key, text in said.items():
-            if _MISPLACED.search(key) and isinstance(text, str):
-                yield (*at, key), text, False
-        for below, credential in ways:
-            yield from _of_credential(_mapping(credential), (*at, *below))
-        for kind in ("set", "add"):
-            headers = _mapping(said.get("headers")).get(kind)
-            yield from _of_headers(headers, (*at, "headers", kind))
-        for key in ("url", "proxy"):
-            if isinstance(url := said.get(key), str):
-                yield (*at, key), url, True
-    tokens = value.get("tokens")
-    for index, token in enumerate(tokens if isinstance(tokens, list) else ()):
-        for key, text in _mapping(token).items():
-            if isinstance(text, str) and (text.startswith(PREFIX) or _MISPLACED.search(key)):
-                yield ("tokens", index, key), text, False
-    traces = _mapping(_mapping(value.get("telemetry")).get("traces"))
-    yield from _of_headers(traces.get("headers"), ("telemetry", "traces", "headers"))
-    stores = _mapping(value.get("stores"))
-    for key in ("records", "counters"):
-        if isinstance(url := stores.get(key), str):
-            yield ("stores", key), url, True
+    """Strings that are secrets, or URLs (True) that may hold one, with their paths: what the
+    annotation `secret` of their key says, and what stands under an unknown key named like one."""
+    for path, below, key in keys.values(value, keys.root(), "secret"):
+        kind = key.notes["secret"] if key is not None else "unknown"
+        if kind == "headers":
+            for name, text in below.items() if isinstance(below, dict) else ():
+                if is_secret_name(name) and isinstance(text, str):
+                    yield (*path, name), text, False
+        elif isinstance(below, str) and _KINDS[kind](value, path, below):
+            yield path, below, kind == "url"
 
 
-def _of_credential(said: dict[str, Any], at: Path) -> Iterator[tuple[Path, str, bool]]:
-    name = said.get("header", said.get("query", ""))
-    public = isinstance(name, str) and _PUBLIC.search(name)
-    for key in ("bearer",) if public else ("bearer", "value"):
-        if isinstance(secret := said.get(key), str):
-            yield (*at, key), secret, False
+def _is_unknown_secret(value: Any, path: Path, text: str) -> bool:
+    is_token = path[0] == "tokens" and text.startswith(PREFIX)
+    return is_token or _MISPLACED.search(str(path[-1])) is not None
 
 
-def _of_headers(said: Any, at: Path) -> Iterator[tuple[Path, str, bool]]:
-    for header, text in _mapping(said).items():
-        if is_secret_name(header) and isinstance(text, str):
-            yield (*at, header), text, False
+def _is_named_secret(value: Any, path: Path, text: str) -> bool:
+    """Whether the header or parameter beside a value is a secret, and no version or project."""
+    for step in path[:-1]:
+        value = value[step]
+    name = value.get("header", value.get("query", ""))
+    return not (isinstance(name, str) and _PUBLIC.search(name))
 
 
-def _mapping(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
+_KINDS: dict[str, Callable[[Any, Path, str], bool]] = {
+    "value": lambda value, path, text: True,
+    "url": lambda value, path, text: True,
+    "token": lambda value, path, text: text.startswith(PREFIX),
+    "named": _is_named_secret,
+    "unknown": _is_unknown_secret,
+}
+"""Whether a text is a secret, by the annotation `secret` of its key: the text itself, a URL that
+may hold a password, a token of ours by its beginning, a value that a name beside it describes."""

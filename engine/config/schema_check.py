@@ -6,7 +6,6 @@ The library jsonschema finds the breaches; the words and hints are those of this
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from functools import cache
@@ -17,8 +16,7 @@ from jsonschema import Draft202012Validator, TypeChecker, ValidationError, valid
 from jsonschema.exceptions import best_match
 
 from engine.config import hints
-from engine.config.json_schema import exact
-from engine.source import files
+from engine.config.json_schema import schema
 from engine.source.problem import Findings, Path, Source
 from engine.source.reader import SourceDocument
 from engine.source.suggestion import did_you_mean, near
@@ -38,12 +36,6 @@ _NAMES = {
     "object": "a mapping",
     "null": "nothing",
 }
-
-
-@cache
-def schema() -> dict[str, Any]:
-    """The schema of gateway.yaml, for values in which every `${VAR}` is filled in."""
-    return exact(json.loads(files.SCHEMA.read_text(encoding="utf-8")))
 
 
 @cache

@@ -92,7 +92,7 @@ SECRET = "sk-AbCdEf"
 def test_a_hint_never_repeats_what_a_variable_holds(config):
     marked = read(config, "f", lambda text: text.replace("${KEY}", SECRET))
     findings = Findings()
-    schema_check.check(marked.value, schema_check.schema(), marked, (), findings)
+    schema_check.check(marked.value, schema_check.gateway_validator(), marked, (), findings)
     assert findings.problems
     said = "".join(f"{problem.message} {problem.hint}" for problem in findings.problems)
     assert SECRET.lower() not in said.lower()

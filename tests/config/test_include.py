@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.config import schema_check
-from engine.config.include import JoinedDocument
-from engine.config.include_paths import rebase
+from engine.config import json_schema
+from engine.config.include import JoinedDocument, rebase
 from engine.offline.audit import audit
 from engine.plan.make import make_plan
 from engine.source.problem import Level, place_of
@@ -256,7 +255,7 @@ def test_what_is_no_relative_path_stays(path, tmp_path):
 ODD = [None, 1, -1, 1.5, True, "", "x", "*", [], [None], [[]], {}, {"x": None}, {"x": {}}, [{}]]
 
 
-@pytest.mark.parametrize("section", [*schema_check.schema()["properties"], "zebra"])
+@pytest.mark.parametrize("section", [*json_schema.schema()["properties"], "zebra"])
 def test_whatever_an_included_file_says_is_planned_or_refused_at_a_place_that_there_is(
     folder, section
 ):

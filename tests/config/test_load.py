@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from engine.config.json_schema import schema
 from engine.config.load import load
 from engine.config.model import (
     Breaker,
@@ -14,7 +15,6 @@ from engine.config.model import (
     Server,
     Tls,
 )
-from engine.config.schema_check import schema
 from engine.source.problem import Findings
 from engine.upstream import retry
 

@@ -5,7 +5,7 @@ import os
 import pytest
 
 from engine import policies
-from engine.config import schema_check
+from engine.config import json_schema
 from tests.support.mutations import Mutation, judge, mutations, prepare, whole
 
 COUNT = int(os.environ.get("MODELWAY_MUTATIONS", "2000"))
@@ -38,7 +38,7 @@ def used(schema, value, at=""):
     """The places in the schema of the keys that a value has."""
     if "$ref" in schema:
         name = schema["$ref"].rpartition("/")[2]
-        yield from used(schema_check.schema()["$defs"][name], value, f"#{name}")
+        yield from used(json_schema.schema()["$defs"][name], value, f"#{name}")
     for branch in schema.get("anyOf", []):
         yield from used(branch, value, at)
     below = value if isinstance(value, list) else []
@@ -55,7 +55,7 @@ def used(schema, value, at=""):
 
 
 def test_the_config_uses_every_key_of_the_schema():
-    schema = schema_check.schema()
+    schema = json_schema.schema()
     known = set(keys(schema))
     for name, below in schema["$defs"].items():
         known |= set(keys(below, f"#{name}"))

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from engine import dialects, policies
-from engine.config import schema_check
+from engine.config import json_schema
 from engine.plan.make import make_plan
 from engine.source.suggestion import near
 from tests.support.paths import ROOT
@@ -41,7 +41,7 @@ def groups() -> dict[str, list[str]]:
             for index, below in enumerate(schema):
                 walk(below, f"{at}/{index}")
 
-    walk(schema_check.schema(), "")
+    walk(json_schema.schema(), "")
     for name in policies.names():
         walk(policies.get(name).SCHEMA, f"policy {name}")
     planned = make_plan(ROOT / "gateway.yaml", {})

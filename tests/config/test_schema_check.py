@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from engine import policies
-from engine.config import schema_check
+from engine.config import json_schema, schema_check
 from engine.config.references import expander
 from engine.source import files
 from engine.source.problem import Findings
@@ -56,7 +56,7 @@ routes:
 def findings(value, against=None, text=None):
     noted = Findings()
     marked = read(text if text is not None else json.dumps(value), "f")
-    validator = schema_check.validator(against or schema_check.schema())
+    validator = schema_check.validator(against or json_schema.schema())
     schema_check.check(marked.value, validator, marked, (), noted)
     return noted.problems
 
@@ -79,7 +79,7 @@ def schemas(schema, at=""):
         yield from schemas(below, f"{at}/anyOf/{index}")
 
 
-ALL = list(schemas(schema_check.schema()))
+ALL = list(schemas(json_schema.schema()))
 KEYS = [
     (f"{at}/{name}", below)
     for at, schema in ALL
@@ -90,7 +90,7 @@ KEYS = [
 @pytest.mark.parametrize(("at", "schema"), KEYS, ids=[at for at, _ in KEYS])
 def test_every_key_has_a_description(at, schema):
     if "$ref" in schema and "description" not in schema:
-        schema = schema_check.schema()["$defs"][schema["$ref"].rpartition("/")[2]]
+        schema = json_schema.schema()["$defs"][schema["$ref"].rpartition("/")[2]]
     description = schema.get("description", "")
     assert description.endswith((".", "...")), at
     assert len(description) > 12
@@ -105,8 +105,8 @@ def test_every_mapping_is_closed_or_says_what_its_names_are(at, schema):
 
 
 def test_every_definition_is_used():
-    text = json.dumps(schema_check.schema())
-    for name in schema_check.schema()["$defs"]:
+    text = json.dumps(json_schema.schema())
+    for name in json_schema.schema()["$defs"]:
         assert f'"#/$defs/{name}"' in text
 
 
@@ -127,7 +127,7 @@ def test_every_default_is_allowed_by_its_own_schema(at, schema):
 def test_the_defaults_are_those_of_the_code():
     from engine.config.model import Server
 
-    for name, schema in schema_check.schema()["$defs"]["server"]["properties"].items():
+    for name, schema in json_schema.schema()["$defs"]["server"]["properties"].items():
         default = schema.get("default", "" if schema["type"] == "string" else ())
         if schema.get("pattern") == units.DURATION:
             default = units.seconds(default)
@@ -137,7 +137,7 @@ def test_the_defaults_are_those_of_the_code():
 
 
 def test_the_schema_names_every_choice_of_validation_once():
-    route = schema_check.schema()["$defs"]["route"]["properties"]
+    route = json_schema.schema()["$defs"]["route"]["properties"]
     assert len(set(route["validate"]["enum"])) == len(route["validate"]["enum"])
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.config import schema_check
+from engine.config import json_schema
 from engine.exchange.record import Attempt, Outcome, Traffic
 from engine.telemetry.access_log import FIELDS, AccessLog, timestamp
 from engine.values.caller import Caller
@@ -109,7 +109,7 @@ def test_configured_fields_are_written_in_their_order():
 
 
 def test_the_schema_lists_every_field():
-    said = schema_check.schema()["$defs"]["access_log"]["properties"]["fields"]["items"]["enum"]
+    said = json_schema.schema()["$defs"]["access_log"]["properties"]["fields"]["items"]["enum"]
     assert set(said) == set(FIELDS)
     assert set(row(over(traffic=Traffic()), fields=FIELDS)) == set(FIELDS)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from engine.config import schema_check
+from engine.config import json_schema, schema_check
 from engine.config.model import Config
 from engine.offline.cases.case import Case
 from engine.offline.rehearsal import request_text
@@ -52,7 +52,7 @@ def of_file(file: FilePath, shown: str, planned: PlanResult, findings: Findings)
 @cache
 def _validator() -> schema_check.Validator:
     """A file of cases: the section `tests` of gateway.yaml, alone."""
-    whole = schema_check.schema()
+    whole = json_schema.schema()
     return schema_check.validator(
         {
             "type": "object",

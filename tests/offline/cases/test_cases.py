@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ET
 import pytest
 import yaml
 
-from engine.config import schema_check
+from engine.config import json_schema
 from engine.offline.cases import formats, read
 from engine.offline.cases.judge import _FOUND
 from engine.offline.cases.run import run
@@ -100,7 +100,7 @@ def test_each_expectation_can_be_missed(made, name):
 
 
 def test_every_expectation_of_the_schema_is_tried_here():
-    known = set(schema_check.schema()["$defs"]["test"]["properties"]["expect"]["properties"])
+    known = set(json_schema.schema()["$defs"]["test"]["properties"]["expect"]["properties"])
     assert known == set(MET) == set(MISSED) == {*_FOUND, "headers", "body"}
 
 

@@ -7,7 +7,7 @@ import typing
 import pytest
 import yaml
 
-from engine.config import schema_check
+from engine.config import json_schema
 from engine.config.model import Config
 from engine.offline.diff import formats, kinds
 from engine.offline.diff.levels import LEVELS, rule_of
@@ -28,7 +28,7 @@ NAMED = ("specs", "upstreams", "models", "prices", "routes", "tokens")
 def schema_keys(schema, at=()):
     """The paths of all keys that a schema describes, `*` for names and indexes; a list of plain
     values is one key."""
-    whole = schema_check.schema()
+    whole = json_schema.schema()
     while "$ref" in schema:
         schema = whole["$defs"][schema["$ref"].rpartition("/")[2]]
     below = [((*at, name), one) for name, one in schema.get("properties", {}).items()]
@@ -69,7 +69,7 @@ def has_rule(path):
 
 
 KEYS_OF_THE_SCHEMA = sorted(
-    {key for key in schema_keys(schema_check.schema()) if key != "tokens.*.name"}
+    {key for key in schema_keys(json_schema.schema()) if key != "tokens.*.name"}
 )
 FIELDS = sorted(set(fields(Config)) - {"upstreams.*.timeouts"})
 

@@ -1,0 +1,150 @@
+"""The keys of gateway.yaml as its schema describes them; the annotation `x-modelway` says the rest:
+unit, path, secret, and what a change means for safety. CONTRIBUTING lists the members.
+
+Includes, secrets, defaults, conversions, `diff` and the reference of the manual all read this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+from engine.config.json_schema import schema
+from engine.source.problem import Path
+from engine.values import units
+
+ANNOTATION = "x-modelway"
+ENTRY = "*"
+"""The name of a key that stands for each entry of a list, or each name of a mapping."""
+
+_UNITS = {"duration": units.seconds, "size": units.size}
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A key, and the keys below it by name. `path` has `*` for names and indexes.
+
+    `schema` is that of its values, `notes` its annotation. `members` are the members of the
+    annotations here and below.
+    """
+
+    path: Path
+    schema: Mapping[str, Any]
+    notes: Mapping[str, Any]
+    below: Mapping[str, Key] = field(default_factory=dict)
+    members: frozenset[str] = frozenset()
+
+    @property
+    def name(self) -> str:
+        """The path as a text: `upstreams.*.tls.ca`."""
+        return ".".join(map(str, self.path))
+
+    def child(self, step: str | int) -> Key | None:
+        """The key of an entry of the value; None for a name that the schema does not know."""
+        if isinstance(step, str) and step != ENTRY and step in self.below:
+            return self.below[step]
+        return self.below.get(ENTRY)
+
+    def all(self) -> Iterator[Key]:
+        """This key and all keys below it."""
+        yield self
+        for key in self.below.values():
+            yield from key.all()
+
+
+@cache
+def root() -> Key:
+    """The description of gateway.yaml, without the options of policies."""
+    return describe(schema())
+
+
+def describe(whole: Mapping[str, Any]) -> Key:
+    """The keys that a schema describes."""
+    return _key(whole, (), whole)
+
+
+def find(name: str) -> Key:
+    """The key of a path such as `upstreams.*.tls.ca`. Raises KeyError for one that is not there."""
+    key = root()
+    for step in name.split("."):
+        key = key.below[step]
+    return key
+
+
+@cache
+def default(name: str) -> Any:
+    """The default of a key, converted. Raises KeyError for a key without one."""
+    key = find(name)
+    return convert(key.schema["default"], key)
+
+
+def defaults(name: str) -> dict[str, Any]:
+    """The defaults of the keys right below a key, by their names."""
+    below = find(name).below
+    return {step: default(key.name) for step, key in below.items() if "default" in key.schema}
+
+
+def convert(value: Any, key: Key | None) -> Any:
+    """A valid value with durations in seconds, sizes in bytes, and `1e3` as an integer: JSON Schema
+    takes it for a whole number, and what counts with it does not."""
+    if isinstance(value, dict):
+        return {name: convert(entry, key and key.child(name)) for name, entry in value.items()}
+    if isinstance(value, list):
+        return [convert(entry, key and key.child(index)) for index, entry in enumerate(value)]
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, str) and key is not None and key.notes.get("unit") in _UNITS:
+        return _UNITS[key.notes["unit"]](value)
+    return value
+
+
+def values(
+    value: Any, key: Key, member: str, at: Path = ()
+) -> Iterator[tuple[Path, Any, Key | None]]:
+    """The values below a key whose annotation has this member, and the values of unknown names
+    beside them (with None), each with its path. The value may be of any shape."""
+    if member in key.notes:
+        yield at, value, key
+    if isinstance(value, dict):
+        entries: Any = value.items()
+    else:
+        entries = enumerate(value) if isinstance(value, list) else ()
+    for step, below in entries:
+        child = key.child(step)
+        if child is None:
+            yield (*at, step), below, None
+        elif member in child.members:
+            yield from values(below, child, member, (*at, step))
+
+
+def _key(described: Mapping[str, Any], at: Path, whole: Mapping[str, Any]) -> Key:
+    branches = _branches(described, whole)
+    below: dict[str, Key] = {}
+    for branch in branches:
+        for name, one in branch.get("properties", {}).items():
+            below.setdefault(name, _key(one, (*at, name), whole))
+        for keyword in ("additionalProperties", "items"):
+            if isinstance(branch.get(keyword), dict):
+                below.setdefault(ENTRY, _key(branch[keyword], (*at, ENTRY), whole))
+    notes: dict[str, Any] = {}
+    for branch in reversed(branches):
+        notes |= branch.get(ANNOTATION, {})
+    members = frozenset(notes).union(*(key.members for key in below.values()))
+    return Key(at, branches[0], notes, below, members)
+
+
+def _branches(described: Mapping[str, Any], whole: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """A schema with its reference resolved, and behind it the branches of its union."""
+    resolved = dict(described)
+    if "$ref" in resolved:
+        target: Any = whole
+        for step in str(resolved.pop("$ref")).split("/")[1:]:
+            target = target[step]
+        notes = {**target.get(ANNOTATION, {}), **resolved.get(ANNOTATION, {})}
+        resolved = {**target, **resolved, ANNOTATION: notes}
+    branches: list[Mapping[str, Any]] = [resolved]
+    for branch in resolved.get("anyOf", []):
+        branches += _branches(branch, whole)
+    return branches
