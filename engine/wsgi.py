@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import inspect
 import os
 import signal
 import sys
@@ -16,6 +17,7 @@ from gunicorn.workers.base import Worker
 from engine.app.stores import CannotConnect, prepare
 from engine.edge.router import Application
 from engine.plan.make import make_plan
+from engine.server.gunicorn_connection import GunicornApplication
 from engine.server.serving import metrics_folder, serving
 from engine.server.shutdown import deadlines
 from engine.server.worker import Worker as Ours
@@ -28,7 +30,7 @@ _APP_LOAD_ERROR = 4
 """What gunicorn takes for the word of a worker that can never serve."""
 
 
-def load() -> Any:
+def load() -> Application | GunicornApplication:
     """The application of the config in MODELWAY_CONFIG (default: ./gateway.yaml).
 
     A config with errors is printed with all of them, and nothing is served.
@@ -52,20 +54,27 @@ def load() -> Any:
     except CannotConnect as error:
         raise AppImportError(str(error)) from error
     raise_limit(planned.plan.config.server.connections)
-    _stop_with_worker(made)
-    return made
+    worker = _worker()
+    if worker is None or isinstance(worker, Ours):
+        return made
+    _stop_with(worker, made)
+    return GunicornApplication(made)
 
 
-def _stop_with_worker(made: Application) -> None:
+def _worker() -> Worker | None:
+    """gunicorn's worker in this process. It has set its signal handlers by now, and they are
+    methods of it."""
+    handler = signal.getsignal(signal.SIGTERM)
+    worker = handler.__self__ if inspect.ismethod(handler) else None
+    return worker if isinstance(worker, Worker) else None
+
+
+def _stop_with(worker: Worker, made: Application) -> None:
     """Let gunicorn's own worker end the application's requests before its master kills it.
 
     It knows no application that has to be told: so its handler of SIGTERM, which is set by now, is
     called by ours. Our own worker (`engine.server.worker`) needs none of this.
     """
-    handler = signal.getsignal(signal.SIGTERM)
-    worker = getattr(handler, "__self__", None)
-    if not callable(handler) or not isinstance(worker, Worker) or isinstance(worker, Ours):
-        return
     seconds = deadlines(float(worker.cfg.graceful_timeout))
 
     def stop(number: int, frame: Any) -> None:
@@ -73,7 +82,7 @@ def _stop_with_worker(made: Application) -> None:
             made.leaving()
             gevent.spawn_later(seconds.interrupt, made.interrupt)
             gevent.spawn_later(seconds.cut, made.interrupt)  # the second call cuts
-        handler(number, frame)
+        worker.handle_exit(number, frame)
 
     signal.signal(signal.SIGTERM, stop)
     atexit.register(made.close)

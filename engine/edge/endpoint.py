@@ -22,6 +22,7 @@ from engine.edge.cors import NOBODY, Cors
 from engine.edge.model_list import speaking
 from engine.edge.request_body import RequestBodyReader
 from engine.edge.response import Sent, has_body, send
+from engine.exchange.caller_connection import CallerConnection
 from engine.exchange.exchange import Exchange, Handler, Observer, Response, new_request_id
 from engine.exchange.record import Outcome, RequestRecord
 from engine.values.errors import (
@@ -139,17 +140,19 @@ class RequestLifecycle:
             exchange = Exchange(
                 req.method, path, query, environ, new_request_id(), mount, variables
             )
-            incoming = RequestBodyReader(
-                environ, self.body_timeout, exchange.record, self.request_timeout
+            connection: CallerConnection = environ["wsgi.input"]  # see Application.serve
+            exchange.connection = connection
+            body = RequestBodyReader(
+                environ, connection, self.body_timeout, exchange.record, self.request_timeout
             )
             exchange.operation = operation
             exchange.max_body = self.max_body
-            exchange.receive = incoming.receive
+            exchange.receive = body.receive
             # What says the dialect is looked at before tokens are taken out of the request.
             exchange.dialect = dialects[0] if len(dialects) == 1 else speaking(exchange, dialects)
             self.enter(exchange)
             try:
-                self._respond(resp, exchange, incoming, handler)
+                self._respond(resp, exchange, body, handler)
             except BaseException:
                 exchange.end()
                 raise
@@ -157,23 +160,25 @@ class RequestLifecycle:
         return respond
 
     def _respond(
-        self, resp: Sent, exchange: Exchange, incoming: RequestBodyReader, handler: Handler
+        self, resp: Sent, exchange: Exchange, body: RequestBodyReader, handler: Handler
     ) -> None:
         """Send the handler's answer, or a 500 where that fails. Raises AbortConnection."""
+        connection = exchange.connection
+        after: list[Callable[[], None]] = [partial(connection.set_timeout, None)]
         try:
-            response = _answer(handler, exchange, incoming)
+            response = _answer(handler, exchange, body)
             if more := self.cors.headers(exchange):
                 response.headers = [*response.headers, *more]
-            after = [incoming.unlimit]
-            if incoming.is_left() and incoming.close_after() and has_body(exchange, response):
-                after.append(incoming.linger)
-            incoming.limit()
-            send(resp, exchange, response, after)
+            steps = after
+            if body.is_left() and connection.close_after() and has_body(exchange, response):
+                steps = [*after, connection.linger]
+            connection.set_timeout(self.body_timeout)
+            send(resp, exchange, response, steps)
         except AbortConnection:
             raise
         except Exception:
             log.exception("request %s failed", exchange.request_id)
-            send(resp, exchange, refusal(_internal(exchange), exchange), [incoming.unlimit])
+            send(resp, exchange, refusal(_internal(exchange), exchange), after)
 
     def page(self, handler: Handler) -> Responder:
         """A responder for a page of the gateway's own, whose exchanges no observer sees.
@@ -229,10 +234,10 @@ def raw_target(environ: dict[str, Any]) -> str:
     return target
 
 
-def _answer(handler: Handler, exchange: Exchange, incoming: RequestBodyReader) -> Response:
+def _answer(handler: Handler, exchange: Exchange, body: RequestBodyReader) -> Response:
     """The handler's response, or the error that it raised as one; how it ends is in the account."""
     try:
-        incoming.check()
+        body.check()
         return _noted(handler(exchange), exchange.record)
     except GatewayError as error:
         return refusal(error, exchange)
@@ -251,7 +256,7 @@ def _answer(handler: Handler, exchange: Exchange, incoming: RequestBodyReader) -
         if exchange.traffic is not None:
             exchange.record.end(101, Outcome.SHUTDOWN)
             raise
-        incoming.close_after()
+        exchange.connection.close_after()
         response = refusal(shutting_down(), exchange)
         exchange.record.outcome = Outcome.SHUTDOWN
         return response

@@ -9,6 +9,7 @@ from itertools import chain
 import falcon
 
 from engine.exchange.exchange import Exchange, Response
+from engine.exchange.push_stream import Pipeline, PushStream
 from engine.exchange.record import Outcome
 
 log = logging.getLogger("modelway")
@@ -63,7 +64,7 @@ class _Sending:
 
     The exchange ends before the last byte leaves: whoever has the whole answer is in the ledger,
     even when this worker is killed now, and what was taken for the request is given back. Closing
-    it ends what did not get so far, and runs `after`. `pipeline` is its body's (`PushStream`).
+    it ends what did not get so far, and runs `after`.
     """
 
     def __init__(
@@ -73,16 +74,25 @@ class _Sending:
         length: int,
         after: Sequence[Callable[[], None]],
     ) -> None:
-        self.pipeline = getattr(body, "pipeline", None)
         self._body = body
         self._exchange = exchange
         self._left = length
         self._after = after
 
     def __iter__(self) -> Iterator[bytes]:
-        if self._left < 0:
-            return chain(self._body, _ending(self._exchange))
-        return self._counted(iter(self._body), self._left)
+        body = iter(self._body)
+        if self._left >= 0:
+            return self._counted(body, self._left)
+        if isinstance(self._body, PushStream):
+            body = chain(self._first(body, self._body.pipeline), body)
+        return chain(body, _ending(self._exchange))
+
+    def _first(self, body: Iterator[bytes], pipeline: Pipeline) -> Iterator[bytes]:
+        """The first piece. When the server asks for the next, it has sent the head."""
+        for data in body:
+            yield data
+            break
+        pipeline.try_send = self._exchange.connection.try_send
 
     def _counted(self, body: Iterator[bytes], left: int) -> Iterator[bytes]:
         for data in body:

@@ -13,8 +13,8 @@ import falcon
 from engine import dialects
 from engine.edge.cors import Cors
 from engine.edge.endpoint import RequestLifecycle, Responder, raw_target
-from engine.edge.request_body import START_RESPONSE
 from engine.edge.response import Sent
+from engine.exchange.caller_connection import CallerConnection, WSGIConnection
 from engine.exchange.exchange import Exchange, Handler, Response
 from engine.exchange.wsgi_environ import wants_websocket
 from engine.source.suggestion import near
@@ -129,7 +129,7 @@ class Router:
 
 
 class Application(falcon.App):  # type: ignore[type-arg]
-    """Falcon's application; it lets an endpoint reach the server's side of the answer.
+    """Falcon's application, with what a server needs of it besides (`server/application.py`).
 
     `telemetry` is the application on the listener of metrics and health, and `telemetry_address`
     that listener's address. A server that knows its listeners asks `on_listener` what to call.
@@ -148,27 +148,25 @@ class Application(falcon.App):  # type: ignore[type-arg]
     telemetry_address: ListenAddress | None = None
 
     def __call__(self, env: dict[str, Any], start_response: Any) -> Any:
-        """For a server that tells listeners apart by their sockets alone, as gunicorn's workers."""
-        sock = env.get("gunicorn.socket")
-        if self.telemetry is None or sock is None:
-            return self.serve(env, start_response)
-        return self.on_listener(sock.getsockname())(env, start_response)
+        """For any WSGI server (PEP 3333)."""
+        return self.serve(env, start_response, WSGIConnection(env["wsgi.input"]))
 
-    def serve(self, env: dict[str, Any], start_response: Any) -> Any:
-        """Answer a request of this application's own listener."""
-        env[START_RESPONSE] = start_response
+    def serve(self, env: dict[str, Any], start_response: Any, connection: CallerConnection) -> Any:
+        """Answer a request. Inside the application its connection is `wsgi.input`: Falcon makes a
+        request of nothing but the environ."""
+        env["wsgi.input"] = connection
         return super().__call__(env, start_response)
 
-    def on_listener(self, name: Any) -> Callable[[dict[str, Any], Any], Any]:
-        """What serves the requests of a listener, given its socket's name: the API, or the pages
+    def on_listener(self, address: Any) -> Callable[[dict[str, Any], Any, CallerConnection], Any]:
+        """What serves the requests of a listener, by its socket's address: the API, or the pages
         of metrics and health."""
-        if self.telemetry is not None and self.is_telemetry(name):
+        if self.telemetry is not None and self.is_telemetry(address):
             return self.telemetry.serve
         return self.serve
 
-    def is_telemetry(self, name: Any) -> bool:
-        """Whether a listener, given its socket's name, is that of metrics and health."""
-        return self.telemetry_address is not None and self.telemetry_address.matches(name)
+    def is_telemetry(self, address: Any) -> bool:
+        """Whether a listener, by its socket's address, is that of metrics and health."""
+        return self.telemetry_address is not None and self.telemetry_address.matches(address)
 
 
 def application(

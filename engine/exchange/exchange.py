@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine.exchange.body import Body
+from engine.exchange.caller_connection import NO_CONNECTION, CallerConnection
 from engine.exchange.interfaces import Dialect, Part, Target, Trace, Upgrade
 from engine.exchange.record import RequestRecord, Traffic
 from engine.values.caller import Caller
@@ -53,6 +54,7 @@ class Exchange:
 
     `upgrade` is present if the request asks for a WebSocket, `traffic` once it is one, `trace` if
     requests are traced. `on_end` holds what runs when the response is sent or the caller has left.
+    `connection` is the caller's.
     """
 
     dialect: Dialect
@@ -73,6 +75,7 @@ class Exchange:
     edits: Sequence[tuple[int, int, bytes]] = ()
     takes: Takes | None = None
     trace: Trace | None = None
+    connection: CallerConnection = NO_CONNECTION
 
     def __init__(
         self,

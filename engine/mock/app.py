@@ -95,8 +95,7 @@ def _speak(operation: Operation, found: list[Example], voice: Voice) -> Handler:
         model = _model(exchange, request)
         fault = faults.named(model)
         if fault is not None:
-            sock = exchange.environ.get("gunicorn.socket")
-            faults.before(fault, sock.sendall if sock is not None else None, gevent.sleep)
+            faults.before(fault, faults.sender(exchange.connection), gevent.sleep)
         example = choose(found, request, exchange.query)
         return _response(example, _facts(request, model), request, voice, fault)
 

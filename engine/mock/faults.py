@@ -21,6 +21,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from engine.exchange.caller_connection import CallerConnection
 from engine.values.errors import AbortConnection, AbortReason, GatewayError
 
 _FAULT = re.compile(
@@ -52,6 +53,16 @@ def named(model: str) -> Fault | None:
         return None
     number = float(match["number"]) if match["number"] else None
     return Fault(match["kind"], number, match["retry"] or "")
+
+
+def sender(connection: CallerConnection) -> Callable[[bytes], None]:
+    """A function that sends bytes that need not be HTTP, where the server lets us."""
+
+    def send_raw(data: bytes) -> None:
+        if connection.can_take_over:
+            connection.take_over()[0].sendall(data)
+
+    return send_raw
 
 
 def before(

@@ -41,11 +41,10 @@ def session(dialect: str, delay: float) -> Handler:
         environ = exchange.environ
         fault = faults.named(model)
         if fault is not None:
-            sock = environ.get("gunicorn.socket")
-            faults.before(fault, sock.sendall if sock is not None else None, gevent.sleep)
+            faults.before(fault, faults.sender(exchange.connection), gevent.sleep)
         partner = talk(dialect, model, offered(environ), environ)
         said = [(name, exchange.request_id) for name in exchange.dialect.request_id_headers]
-        messages = accept(environ, protocol=partner.protocol, headers=said)
+        messages = accept(environ, exchange.connection, protocol=partner.protocol, headers=said)
         try:
             converse(messages, partner, fault, delay)
         except AbortConnection:

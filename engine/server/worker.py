@@ -24,19 +24,19 @@ from gevent.event import Event
 from gevent.pool import Pool
 from gunicorn import util
 from gunicorn.http import errors
-from gunicorn.http.body import Body
 from gunicorn.http.wsgi import base_environ
 from gunicorn.sock import ssl_context
 from gunicorn.workers.ggevent import GeventWorker
 
 from engine import dialects
 from engine.exchange.exchange import new_request_id
+from engine.server.application import Application, Serve
 from engine.server.environ import environ_of
 from engine.server.listener import Admission, IdleConnections, Listener
 from engine.server.outgoing import Outgoing
-from engine.server.received import AwaitedReader
 from engine.server.shutdown import SIGNALS, ShutdownDeadlines, deadlines
 from engine.server.strict import Requests
+from engine.server.worker_connection import WorkerConnection
 from engine.values import file_descriptors
 from engine.values.errors import AbortConnection, AbortReason, GatewayError
 
@@ -64,6 +64,8 @@ _NEVER = ShutdownDeadlines(math.inf, math.inf)
 class Worker(GeventWorker):  # type: ignore[misc]
     """The worker that `modelway serve` runs."""
 
+    wsgi: Application
+    _loaded = False
     _deadlines = _NEVER  # on the steady clock
     _stopping: Event | None = None
     _admission: Admission | None = None
@@ -72,11 +74,15 @@ class Worker(GeventWorker):  # type: ignore[misc]
         self.cfg: Any = _Settled(self.cfg)
         self._idle = IdleConnections()
         self._own_idle: dict[Any, IdleConnections] = {}  # of listeners with places of their own
-        self._applications: dict[Any, Any] = {}
+        self._applications: dict[Any, Serve] = {}
         file_descriptors.raise_limit(self.cfg.worker_connections)
         gevent.config.track_greenlet_tree = False  # nobody asks who began a greenlet
         self._base = base_environ(self.cfg) | {"wsgi.multithread": True, "SCRIPT_NAME": ""}
         super().init_process()
+
+    def load_wsgi(self) -> None:
+        super().load_wsgi()
+        self._loaded = True
 
     def run(self) -> None:
         """Serve until a signal ends it. Instead of gunicorn's, which lets requests go on until the
@@ -95,14 +101,14 @@ class Worker(GeventWorker):  # type: ignore[misc]
                 listener.close()
             self._end_requests(admission.pools)
         finally:
-            getattr(self.wsgi, "close", _nothing)()
+            self.wsgi.close()
 
     def _listener(self, sock: Any, admission: Admission) -> Listener:
         sock.setblocking(1)
         # Its name now: a connection may be accepted just before the listener is closed.
         name = sock.getsockname()
         handle = partial(self.handle, name)
-        own = IdleConnections() if getattr(self.wsgi, "is_telemetry", _no)(name) else None
+        own = IdleConnections() if self.wsgi.is_telemetry(name) else None
         if own is not None:
             self._own_idle[name] = own
         tls = {"ssl_context": ssl_context(self.cfg)} if self.cfg.is_ssl else {}
@@ -123,7 +129,7 @@ class Worker(GeventWorker):  # type: ignore[misc]
             self._stop(self.cfg.graceful_timeout)
         self._join(pools, lambda known: known.interrupt)
         if any(pools):
-            getattr(self.wsgi, "interrupt", _nothing)()
+            self.wsgi.interrupt()
             self._join(pools, lambda known: known.cut)
         for pool in pools:
             pool.kill(timeout=_LAST_KILL)
@@ -187,7 +193,8 @@ class Worker(GeventWorker):  # type: ignore[misc]
         cut = max(seconds.cut, _SHORTEST)
         self._deadlines = ShutdownDeadlines(now + seconds.interrupt, now + cut)
         self.alive = False
-        getattr(getattr(self, "wsgi", None), "leaving", _nothing)()  # none while it boots
+        if self._loaded:
+            self.wsgi.leaving()
         if self._stopping is not None:
             self._stopping.set()
 
@@ -217,9 +224,9 @@ class Worker(GeventWorker):  # type: ignore[misc]
             out.force_close()
         try:
             environ = environ_of(self._base, req, sock, addr, listener_name)
-            if "HTTP_EXPECT" in environ and req.version == (1, 1):
-                environ["wsgi.input"] = Body(AwaitedReader(req.body, sock))
-            self._answer(self._application(listener_name), environ, out)
+            awaited = "HTTP_EXPECT" in environ and req.version == (1, 1)
+            connection = WorkerConnection(req, sock, out, awaited)
+            self._answer(self._application(listener_name), environ, connection, out)
         except TimeoutError as error:
             raise AbortConnection(
                 AbortReason.CALLER_LEFT, "the caller does not read the response"
@@ -235,23 +242,20 @@ class Worker(GeventWorker):  # type: ignore[misc]
             return False
         return not out.should_close()
 
-    def _application(self, listener_name: Any) -> Any:
+    def _application(self, listener_name: Any) -> Serve:
         """What serves the requests of a listener, by the name of its socket."""
         application = self._applications.get(listener_name)
         if application is None:
-            on_listener = getattr(self.wsgi, "on_listener", None)
-            application = self.wsgi if on_listener is None else on_listener(listener_name)
-            self._applications[listener_name] = application
+            application = self._applications[listener_name] = self.wsgi.on_listener(listener_name)
         return application
 
-    def _answer(self, application: Any, environ: dict[str, Any], out: Outgoing) -> None:
-        pieces = application(environ, out.start_response)
-        pipeline = getattr(pieces, "pipeline", None)
+    def _answer(
+        self, serve: Serve, environ: dict[str, Any], connection: WorkerConnection, out: Outgoing
+    ) -> None:
+        pieces = serve(environ, out.start_response, connection)
         try:
             for piece in pieces:
                 out.write(piece)
-                if pipeline is not None:  # the head is out
-                    pipeline.try_send, pipeline = out.try_send, None
             out.close()
         finally:
             if hasattr(pieces, "close"):
@@ -279,18 +283,7 @@ class Worker(GeventWorker):  # type: ignore[misc]
             self.log.debug("the caller had left: %s", error)
 
     def _note_refusal(self, name: str, status: int, addr: Any) -> None:
-        malformed = getattr(self.wsgi, "malformed", None)
-        if malformed is not None:
-            malformed(name, status, str(addr[0]) if isinstance(addr, tuple) else "")
-
-
-def _no(name: Any) -> bool:
-    """For an application that has no listener of its own for metrics and health."""
-    return False
-
-
-def _nothing() -> None:
-    """An application that has nothing to close."""
+        self.wsgi.malformed(name, status, str(addr[0]) if isinstance(addr, tuple) else "")
 
 
 class _Direct(gevent.socket.socket):

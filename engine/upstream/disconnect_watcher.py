@@ -6,7 +6,6 @@ nothing; whoever waits for the sake of a caller who has hung up is woken with Ab
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Protocol
@@ -34,6 +33,12 @@ class Readable(Protocol):
     def read(self, passing: Callable[[bytes], None] | None, /) -> bytes: ...
 
 
+class HasDescriptor(Protocol):
+    """The caller's connection, or a socket."""
+
+    def fileno(self) -> int: ...
+
+
 class DisconnectWatcher:
     """The callers that somebody waits for, by the descriptor of their socket."""
 
@@ -41,10 +46,10 @@ class DisconnectWatcher:
         self._watches: dict[int, CallerWatch] = {}
         self.looking = False
 
-    def watch(self, sock: socket.socket | None) -> CallerWatch:
+    def watch(self, connection: HasDescriptor) -> CallerWatch:
         """A context in which the current greenlet gets AbortConnection when the caller leaves. It
         may be entered repeatedly; for a series of reads it has `read` and `close`."""
-        return CallerWatch(self, sock)
+        return CallerWatch(self, connection.fileno())
 
     def add(self, watch: CallerWatch) -> None:
         """Look at its caller from now on."""
@@ -81,9 +86,9 @@ class CallerWatch:
 
     __slots__ = ("_watcher", "descriptor", "greenlet", "waits")
 
-    def __init__(self, watcher: DisconnectWatcher, sock: socket.socket | None) -> None:
+    def __init__(self, watcher: DisconnectWatcher, descriptor: int) -> None:
         self._watcher = watcher
-        self.descriptor = sock.fileno() if sock is not None else -1
+        self.descriptor = descriptor
         self.greenlet: Any = None
         self.waits = False
 

@@ -92,7 +92,7 @@ class Forward:
         targets = cast("Sequence[Target]", exchange.targets)  # set by `select_model`
         targets = targets or order(self._fixed, self._services.dice)
         progress = _Progress(targets, self._clock() + targets[0].upstream.timeouts.total)
-        with self._watcher.watch(exchange.environ.get("gunicorn.socket")):
+        with self._watcher.watch(exchange.connection):
             while (chosen := self._next_target(progress, exchange)) is not None:
                 if not self._attempt(progress, *chosen, exchange):
                     break

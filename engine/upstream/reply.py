@@ -159,7 +159,7 @@ class _EventStream:
         self._cleaner, self._clean = cleaner, cleaner.feed
         self._exchange = exchange
         self._dialect = dialect
-        self._watch = watcher.watch(exchange.environ.get("gunicorn.socket"))
+        self._watch = watcher.watch(exchange.connection)
         upstream = result.target.upstream
         self._beat = upstream.heartbeat if dialect.heartbeat else None
         self._idle = upstream.timeouts.idle
@@ -256,7 +256,7 @@ def _words_of(document: Any) -> str:
 def _relay_bytes(
     response: UpstreamResponse, first: bytes, exchange: Exchange, watcher: DisconnectWatcher
 ) -> Iterator[bytes]:
-    watch = watcher.watch(exchange.environ.get("gunicorn.socket"))
+    watch = watcher.watch(exchange.connection)
     try:
         data = first
         while True:

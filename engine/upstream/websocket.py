@@ -7,7 +7,6 @@ the two sockets belong to a `Session`, whose end is the end of the caller's conn
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -37,8 +36,7 @@ def converse(
     def handle(exchange: Exchange) -> Response:
         wanted = asked(exchange.environ)
         agreed, ours = deflating(wanted.extensions) if limits.compression else ("", ())
-        sock = exchange.environ.get("gunicorn.socket")
-        if sock is None:
+        if not exchange.connection.can_take_over:
             message = "The server that runs this gateway does not let go of a connection."
             raise GatewayError(501, "not_implemented", message, retry=False)
         upgrade = exchange.upgrade = Upgrade(wanted, dialect.subprotocols, limits.compression)
@@ -51,8 +49,9 @@ def converse(
         upstream, first = upgrade.response.detach()
         theirs = upgrade.extensions
         try:
+            sock, early = exchange.connection.take_over()
             _send(sock, head)
-            limit, early = limits.max_message, _read_ahead(exchange.environ)
+            limit = limits.max_message
             exchange.traffic = Traffic()
             session = Session(
                 Channel(sock, client=True, limit=limit, extensions=ours, first=early),
@@ -98,10 +97,3 @@ def _send(sock: Any, head: bytes) -> None:
         raise AbortConnection(
             AbortReason.CALLER_LEFT, "the caller left before the upgrade"
         ) from error
-
-
-def _read_ahead(environ: Mapping[str, Any]) -> bytes:
-    """What gunicorn has read of the caller's connection behind the request."""
-    reader = getattr(environ.get("wsgi.input"), "reader", None)
-    take = getattr(getattr(reader, "unreader", None), "take_buffered", None)
-    return bytes(take()) if take is not None else b""

@@ -8,11 +8,11 @@ import falcon.testing
 import gevent
 import orjson
 import pytest
-from gunicorn.http.errors import ChunkMissingTerminator, InvalidChunkSize, NoMoreData
 
 from engine import dialects
 from engine.edge.endpoint import RequestLifecycle, raw_target
 from engine.edge.router import Resource, application
+from engine.exchange.caller_connection import InvalidFraming, WSGIConnection
 from engine.exchange.exchange import Response
 from engine.values.errors import AbortConnection, AbortReason, GatewayError, Malformed
 from tests.support.exchanges import new_exchange
@@ -319,10 +319,9 @@ class Failing:
     ("error", "status"),
     [
         (TimeoutError(), "408"),
-        (InvalidChunkSize("zz"), "400"),
-        (ChunkMissingTerminator(b"x"), "400"),
+        (InvalidFraming("zz"), "400"),
     ],
-    ids=["paused", "chunk size", "chunk end"],
+    ids=["paused", "framing"],
 )
 def test_a_body_that_stops_or_is_badly_framed_is_refused(error, status):
     found, body = sent(Failing(error), HTTP_TRANSFER_ENCODING="chunked")
@@ -330,7 +329,7 @@ def test_a_body_that_stops_or_is_badly_framed_is_refused(error, status):
     assert orjson.loads(body)["error"]["message"]
 
 
-@pytest.mark.parametrize("error", [NoMoreData(), ConnectionResetError()], ids=["end", "reset"])
+@pytest.mark.parametrize("error", [OSError("end"), ConnectionResetError()], ids=["end", "reset"])
 def test_a_caller_who_leaves_while_sending_is_gone(error):
     with pytest.raises((AbortConnection, ConnectionResetError)):
         sent(Failing(error), CONTENT_LENGTH="5")
@@ -481,7 +480,7 @@ def test_a_failure_between_the_handler_and_the_body_is_one_exchange_with_a_500(
 ):
     front, given_back = Front(ok), []
     monkeypatch.setattr("engine.edge.request_body.RequestBodyReader.is_left", lambda self: True)
-    monkeypatch.setattr("engine.edge.request_body.RequestBodyReader.close_after", lambda self: True)
+    monkeypatch.setattr(WSGIConnection, "close_after", lambda self: True)
     monkeypatch.setattr(broken, failing)
     if broken == "engine.edge.endpoint.has_body":
         monkeypatch.setattr("engine.edge.response.has_body", lambda *_: True)
@@ -517,7 +516,11 @@ def test_a_beginning_that_cannot_be_noted_is_logged_and_the_request_goes_on(capl
 
 
 def test_a_step_that_fails_after_the_answer_is_logged(monkeypatch, caplog):
-    monkeypatch.setattr("engine.edge.request_body.RequestBodyReader.unlimit", failing)
+    def set_timeout(connection, seconds):
+        if seconds is None:
+            raise ZeroDivisionError
+
+    monkeypatch.setattr(WSGIConnection, "set_timeout", set_timeout)
     front = Front(ok)
     body = front.post()
     assert b"".join(body) == b"fine"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import random
+from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,10 +14,11 @@ import pytest
 
 from engine import dialects
 from engine.edge.response import _Sending
-from engine.exchange.exchange import Response
-from engine.exchange.push_stream import Pipeline
+from engine.exchange.caller_connection import WSGIConnection
+from engine.exchange.exchange import Exchange, Response
+from engine.exchange.push_stream import Pipeline, PushStream
 from engine.server.outgoing import Outgoing
-from engine.server.worker import Worker, _Direct
+from engine.server.worker import _Direct
 from engine.upstream.attempt import AttemptResult
 from engine.upstream.client.client import Client as Real
 from engine.upstream.first_content import read_first_content
@@ -44,29 +47,38 @@ def unchunked(data: bytes) -> bytes:
     return body
 
 
+def over(connection: WSGIConnection) -> Exchange:
+    """A request that came over this connection."""
+    made = exchange()
+    made.connection = connection
+    return made
+
+
 def send(response: Response, caller: Any) -> list[bool]:
     """Send it as the worker does; whether the loop's own greenlet did, for each piece offered."""
-    out = Outgoing(
-        SimpleNamespace(method="GET", version=(1, 1), should_close=lambda: False),
-        caller,
-        SimpleNamespace(),
-    )
-    offered, try_send = [], out._try_send
+    request = SimpleNamespace(method="GET", version=(1, 1), should_close=lambda: False)
+    out = Outgoing(request, caller, SimpleNamespace())
+    offered = []
 
-    def noted(data: bytes) -> bool:
-        offered.append(gevent.getcurrent() is gevent.get_hub())
-        return try_send(data)
+    class Noting(WSGIConnection):
+        def __init__(self) -> None:
+            super().__init__(io.BytesIO())
 
-    out._try_send = noted  # type: ignore[method-assign]
-    worker: Any = Worker.__new__(Worker)
-    bodies = [_Sending(response.body, exchange(), -1, ())]
+        @property
+        def try_send(self) -> Any:
+            send = out.try_send
+            assert send is not None
 
-    def app(environ: Any, start_response: Any) -> Any:
-        start_response("200 OK", [])
-        return bodies.pop()
+            def noting(data: bytes) -> bool:
+                offered.append(gevent.getcurrent() is gevent.get_hub())
+                return send(data)
 
-    worker.wsgi = app
-    worker._answer(worker.wsgi, {}, out)
+            return noting
+
+    out.start_response("200 OK", [])
+    for piece in _Sending(response.body, over(Noting()), -1, ()):
+        out.write(piece)
+    out.close()
     return offered
 
 
@@ -114,8 +126,29 @@ def test_a_stream_reaches_a_caller_byte_by_byte_and_wakes_nobody(slow: bool) -> 
     assert all(offered)
 
 
-def test_a_body_without_a_passage_has_none_to_offer() -> None:
-    assert _Sending([b"a"], exchange(), -1, ()).pipeline is None
+class Offering(WSGIConnection):
+    """A connection that can send without waiting."""
+
+    try_send = staticmethod(lambda data: True)
+
+
+def test_a_stream_may_send_without_waiting_once_its_head_is_out() -> None:
+    pipeline, connection = Pipeline(), Offering(io.BytesIO())
+    offers = []
+
+    def pieces() -> Iterator[bytes]:
+        for _ in range(3):
+            offers.append(pipeline.try_send)
+            yield b"a"
+
+    body = PushStream(pieces(), pipeline)
+    assert list(_Sending(body, over(connection), -1, ())) == [b"a"] * 3
+    assert offers == [None, connection.try_send, connection.try_send]
+
+
+def test_a_stream_of_known_length_is_sent_by_the_server_alone() -> None:
     pipeline = Pipeline()
-    body: Any = SimpleNamespace(pipeline=pipeline)
-    assert _Sending(body, exchange(), -1, ()).pipeline is pipeline
+    body = PushStream(iter([b"a", b"b"]), pipeline)
+    sending = _Sending(body, over(Offering(io.BytesIO())), 2, ())
+    assert list(sending) == [b"a", b"b"]
+    assert pipeline.try_send is None

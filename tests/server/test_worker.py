@@ -10,9 +10,7 @@ from typing import Any
 import gevent.socket
 import pytest
 
-from engine.exchange.push_stream import Pipeline
 from engine.server.listener import IdleConnections
-from engine.server.outgoing import Outgoing
 from engine.server.worker import Worker, _Direct
 
 
@@ -29,7 +27,7 @@ def worker(grace: int = 30, **known: Any) -> Any:
 
 def test_an_application_hears_once_that_its_worker_is_to_stop():
     heard: list[int] = []
-    made = worker(wsgi=SimpleNamespace(leaving=lambda: heard.append(1)))
+    made = worker(wsgi=SimpleNamespace(leaving=lambda: heard.append(1)), _loaded=True)
     made.handle_exit(15, None)
     deadlines = made._deadlines
     made.handle_exit(15, None)  # gunicorn's master repeats it every second
@@ -42,7 +40,6 @@ def test_a_worker_may_be_told_to_stop_while_it_boots():
     made = worker()
     made.handle_exit(15, None)
     assert not made.alive
-    worker(wsgi=object()).handle_exit(15, None)  # somebody else's application
 
 
 def test_a_quick_end_leaves_time_to_tell_callers():
@@ -64,39 +61,6 @@ def test_a_worker_whose_master_is_gone_ends_its_requests_as_on_a_signal():
     assert said == ["the master is gone: worker 1 ends its requests and stops"]
 
 
-class Pieces:
-    """A body in two pieces; `offers` is what its passage was offered when each was asked for."""
-
-    def __init__(self):
-        self.pipeline = Pipeline()
-        self.offers = []
-
-    def __iter__(self):
-        for piece in (b"a", b"b"):
-            self.offers.append(self.pipeline.try_send)
-            yield piece
-
-
-@pytest.mark.parametrize("version", [(1, 1), (1, 0)])
-def test_a_stream_is_offered_a_way_as_soon_as_its_head_is_out(version):
-    near, far = gevent.socket.socketpair()
-    near.__class__ = _Direct
-    request = SimpleNamespace(method="GET", version=version, should_close=lambda: False)
-    out, pieces = Outgoing(request, near, SimpleNamespace()), Pieces()
-    served, worker = [pieces], Worker.__new__(Worker)
-
-    def app(environ, start_response):
-        start_response("200 OK", [])
-        return served.pop()
-
-    worker.wsgi = app
-    worker._answer(worker.wsgi, {}, out)
-    assert pieces.offers == [None, out.try_send]
-    assert (out.try_send is not None) == (version == (1, 1))
-    near.close()
-    far.close()
-
-
 def test_a_callers_socket_takes_what_fits_and_says_how_much():
     near, far = gevent.socket.socketpair()
     near.__class__ = _Direct
@@ -116,17 +80,18 @@ def test_an_answer_that_fails_before_its_head_is_one_500_and_noted_by_its_exchan
     near, far = gevent.socket.socketpair()
     noted: list[object] = []
 
-    def app(environ: object, start_response: Any) -> Any:
+    def serve(environ: object, start_response: Any, connection: object) -> Any:
         start_response("200 OK", [("Not-Lower-Case", "1")])
 
-    app.malformed = lambda *values: noted.append(values)  # type: ignore[attr-defined]
+    app = SimpleNamespace(
+        on_listener=lambda address: serve, malformed=lambda *values: noted.append(values)
+    )
     request = SimpleNamespace(method="GET", version=(1, 1), should_close=lambda: False)
-    vars(request).update(_expected_100_continue=False, environ=None, fields=None)
+    vars(request).update(body=None, unreader=None)
     made = worker(wsgi=app, nr=0, max_requests=9)
-    made._answer = lambda environ, out: app(environ, out.start_response)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("engine.server.worker.environ_of", lambda *_: {})
-        made._base = {}
+        made._base, made._applications = {}, {}
         assert not made.handle_request(("127.0.0.1", 1), request, near, ("127.0.0.1", 2))
     near.close()
     assert far.recv(1000).startswith(b"HTTP/1.1 500 ")

@@ -12,6 +12,7 @@ import gevent.event
 import gevent.socket
 import pytest
 
+from engine.exchange.caller_connection import NO_CONNECTION
 from engine.upstream import disconnect_watcher
 from engine.upstream.client.connection import Connection
 from engine.upstream.client.failures import IdleTimeout
@@ -100,7 +101,7 @@ def test_after_the_wait_nobody_is_woken_any_more(caller: Any) -> None:
 
 
 def test_without_a_socket_there_is_nobody_to_watch() -> None:
-    with DisconnectWatcher().watch(None):
+    with DisconnectWatcher().watch(NO_CONNECTION):
         gevent.sleep(0.02)
 
 

@@ -11,6 +11,7 @@ import orjson
 import pytest
 
 from engine import dialects
+from engine.exchange.caller_connection import WSGIConnection
 from engine.exchange.exchange import Exchange, Response
 from engine.relay.websocket.session import SessionLimits
 from engine.relay.websocket.sessions import Sessions
@@ -41,6 +42,19 @@ class Switched:
         return self.sock, self.leftover
 
 
+class Caller(WSGIConnection):
+    """A caller's connection that can be taken over; `early` came behind the request."""
+
+    can_take_over = True
+
+    def __init__(self, sock: Any, early: bytes = b"") -> None:
+        super().__init__(io.BytesIO())
+        self.taken = sock, early
+
+    def take_over(self) -> tuple[Any, bytes]:
+        return self.taken
+
+
 class Setting:
     """An exchange whose caller and upstream a test plays; `run` is its handler at work."""
 
@@ -49,12 +63,9 @@ class Setting:
     ):
         ours, self.caller = pair()
         self.sock, self.upstream = pair()
-        unreader = type("Unreader", (), {"take_buffered": lambda self: early})()
-        reader = type("Reader", (), {"unreader": unreader})()
-        body = type("Body", (), {"reader": reader})()
-        environ = {**ENVIRON, "gunicorn.socket": ours, "wsgi.input": body}
         self.ours = ours
-        self.exchange = new_exchange("GET", "/", "", environ, "req_1", dialect=OPENAI)
+        self.exchange = new_exchange("GET", "/", "", ENVIRON, "req_1", dialect=OPENAI)
+        self.exchange.connection = Caller(ours, early)
         self.sessions = Sessions()
 
         def forward(exchange: Exchange) -> Response:
@@ -136,7 +147,8 @@ def test_what_fails_in_a_session_is_logged_and_cuts_it(caplog):
 def test_a_refusal_of_the_upstream_is_answered_as_it_is():
     refusal = Response(404, [], b"{}")
     handler = converse(lambda exchange: refusal, OPENAI, SessionLimits(), Sessions())
-    exchange = new_exchange("GET", "/", "", {**ENVIRON, "gunicorn.socket": object()})
+    exchange = new_exchange("GET", "/", "", ENVIRON)
+    exchange.connection = Caller(None)
     assert handler(exchange) is refusal
 
 

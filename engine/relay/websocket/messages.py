@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from websockets.frames import BINARY, CLOSE, CONT, CTRL_OPCODES, TEXT, Close, Frame
 
+from engine.exchange.caller_connection import CallerConnection
 from engine.relay.websocket.channel import Channel, Gone
 from engine.relay.websocket.frames import Violation
 from engine.relay.websocket.handshake import asked, deflating, switching
@@ -91,13 +92,14 @@ class Messages:
 
 def accept(
     environ: Mapping[str, Any],
+    connection: CallerConnection,
     *,
     protocol: str = "",
     headers: Iterable[tuple[str, str]] = (),
     limit: int = 16_000_000,
     compression: bool = False,
 ) -> Messages:
-    """Make a request under gunicorn a WebSocket, and give its server's side.
+    """Upgrade a request to a WebSocket, and return the server's side of it.
 
     Raises GatewayError 400 or 426 for a request that does not ask for one (`handshake.asked`), and
     AbortConnection. What runs afterwards must end by raising AbortConnection, so that no HTTP
@@ -105,11 +107,12 @@ def accept(
     """
     wanted = asked(environ)
     agreed, extensions = deflating(wanted.extensions) if compression else ("", ())
-    sock = environ["gunicorn.socket"]
+    sock, early = connection.take_over()
     try:
         sock.sendall(switching(wanted.key, protocol, agreed, headers))
     except OSError as error:
         raise AbortConnection(
             AbortReason.CALLER_LEFT, "the caller left before the upgrade"
         ) from error
-    return Messages(Channel(sock, client=True, limit=limit, extensions=extensions))
+    channel = Channel(sock, client=True, limit=limit, extensions=extensions, first=early)
+    return Messages(channel)

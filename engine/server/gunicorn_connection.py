@@ -1,0 +1,94 @@
+"""The gateway under a worker of gunicorn's own: `gunicorn -k gevent engine.wsgi:app`."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import time
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from gunicorn.http.body import Body
+from gunicorn.http.errors import (
+    ChunkMissingTerminator,
+    InvalidChunkExtension,
+    InvalidChunkSize,
+    ParseException,
+)
+
+from engine.exchange.caller_connection import InvalidFraming, TrySend
+from engine.server.application import Application
+
+_INVALID_FRAMING = (
+    ParseException,
+    InvalidChunkSize,
+    InvalidChunkExtension,
+    ChunkMissingTerminator,
+)
+_PIECE = 65_536
+_LINGER_SECONDS = 1.0
+_LINGER_BYTES = 1_000_000
+
+
+class GunicornApplication:
+    """An application as gunicorn's workers call it: they tell listeners apart by their sockets."""
+
+    def __init__(self, application: Application) -> None:
+        self._application = application
+
+    def __call__(
+        self, environ: dict[str, Any], start_response: Callable[..., Any]
+    ) -> Iterable[bytes]:
+        serve = self._application.on_listener(environ["gunicorn.socket"].getsockname())
+        return serve(environ, start_response, GunicornConnection(environ))
+
+
+class GunicornConnection:
+    """The connection under a request that gunicorn's own worker has read."""
+
+    is_body_buffered = False
+    try_send: TrySend | None = None
+    can_take_over = True
+
+    def __init__(self, environ: dict[str, Any]) -> None:
+        self._sock = environ["gunicorn.socket"]
+        self._body: Body = environ["wsgi.input"]
+
+    def read(self, size: int, /) -> bytes:
+        try:
+            data: bytes = self._body.read(size)
+        except _INVALID_FRAMING as error:
+            raise InvalidFraming(str(error)) from error
+        return data
+
+    def take_over(self) -> tuple[Any, bytes]:
+        return self._sock, self._body.reader.unreader.take_buffered()
+
+    def fileno(self) -> int:
+        return int(self._sock.fileno())
+
+    def set_timeout(self, seconds: float | None) -> None:
+        self._sock.settimeout(seconds)
+
+    def close_after(self) -> bool:
+        """gunicorn does not announce it; `linger` closes the connection."""
+        return True
+
+    def linger(self) -> None:
+        linger(self._sock)
+        with contextlib.suppress(OSError):  # the caller has closed it
+            self._sock.shutdown(socket.SHUT_RDWR)
+
+
+def linger(sock: Any) -> None:
+    """End the response on a gevent socket, then read for at most a second (see
+    `CallerConnection.linger`)."""
+    end = time.monotonic() + _LINGER_SECONDS
+    left = _LINGER_BYTES
+    with contextlib.suppress(OSError):  # the caller left, or sends nothing more
+        sock.shutdown(socket.SHUT_WR)
+        while left > 0 and (seconds := end - time.monotonic()) > 0:
+            sock.settimeout(seconds)
+            if not (data := sock.recv(_PIECE)):
+                return
+            left -= len(data)

@@ -1,0 +1,24 @@
+"""The caller's connection under a server of which only WSGI is known."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+
+from engine.exchange.caller_connection import NO_CONNECTION, CallerConnection, WSGIConnection
+
+
+def test_under_any_wsgi_server_the_body_can_be_read_and_nothing_else():
+    connection: CallerConnection = WSGIConnection(io.BytesIO(b"abc"))
+    assert (connection.read(2), connection.read(2)) == (b"ab", b"c")
+    assert not connection.can_take_over
+    assert not connection.is_body_buffered
+    assert not connection.close_after()
+    assert (connection.try_send, connection.fileno()) == (None, -1)
+    with pytest.raises(RuntimeError, match="does not let go"):
+        connection.take_over()
+
+
+def test_an_exchange_without_a_server_has_an_empty_body():
+    assert NO_CONNECTION.read(9) == b""
