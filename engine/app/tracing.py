@@ -13,11 +13,9 @@ from engine.config.model import Config
 from engine.config.telemetry import Traces
 from engine.exchange.exchange import Observer
 from engine.telemetry.metrics.process import exporter_collector
-from engine.telemetry.tracing import traces
 from engine.telemetry.tracing.exporter import Exporter
-from engine.telemetry.tracing.otlp import Encoder, refused
-from engine.telemetry.tracing.resource import resource
-from engine.telemetry.tracing.spans import Peer
+from engine.telemetry.tracing.otlp import Encoder, rejected_spans, resource_attributes
+from engine.telemetry.tracing.spans import Peer, Tracer
 from engine.telemetry.tracing.trace_context import Sampler
 from engine.upstream.client.address import origin_of
 from engine.upstream.post import Post
@@ -30,16 +28,16 @@ def tracing(config: Config, said: Traces, told: Observing) -> Observer:
     The spans go out in the background from now on.
     """
     ours = version()
-    encoder = Encoder(resource(os.environ, ours, platform.node(), os.getpid()), ours)
+    encoder = Encoder(resource_attributes(os.environ, ours, platform.node(), os.getpid()), ours)
     post = Post(said.url, {"content-type": "application/x-protobuf", **said.headers})
-    exporter = Exporter(encoder.encode, post, refused, complain=LogThrottle().say)
+    exporter = Exporter(encoder.encode, post, rejected_spans, warn=LogThrottle().say)
     if told.background:
         exporter.start()
     told.closing += [post.close, exporter.close]
     told.collectors.append(exporter_collector(exporter))
-    made = traces.Traces(Sampler(said.sample), exporter.add, _peers(config))
-    told.observers.append(made.ended)
-    return made.begin
+    tracer = Tracer(Sampler(said.sample), exporter.add, _peers(config))
+    told.observers.append(tracer.end)
+    return tracer.begin
 
 
 def _peers(config: Config) -> dict[str, Peer]:

@@ -65,7 +65,7 @@ class Trace(Protocol):
     @property
     def trace_id(self) -> str: ...
 
-    def sent(self, fields: Headers, /) -> Headers:
+    def attempt_headers(self, headers: Headers, /) -> Headers:
         """The request headers of the next attempt, with the trace context of that attempt."""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 
-from engine.telemetry.tracing.exporter import Reply
+from engine.telemetry.tracing.exporter import ExportResult
 from engine.upstream import retry
 from engine.upstream.client.client import Client, Timeouts
 from engine.upstream.client.failures import UpstreamFailure
@@ -30,22 +30,22 @@ class Post:
         self._headers = list(headers.items())
         self._clock = clock
 
-    def __call__(self, body: bytes) -> Reply:
+    def __call__(self, body: bytes) -> ExportResult:
         """Send a body, and wait for the whole answer. No failure raises."""
         try:
             response = self._client.send("POST", self._client.base_path or "/", self._headers, body)
         except UpstreamFailure as failure:
-            return Reply(0, _words(failure))
+            return ExportResult(0, _words(failure))
         try:
-            said = b""
-            while (data := response.read()) and len(said) < _LARGEST:
-                said += data
+            received = b""
+            while (data := response.read()) and len(received) < _LARGEST:
+                received += data
         except UpstreamFailure as failure:
-            return Reply(0, _words(failure))
+            return ExportResult(0, _words(failure))
         finally:
             response.close()
-        asked = response.header("retry-after")
-        return Reply(response.status, "", retry.retry_delay(None, asked, self._clock()), said)
+        retry_after = retry.retry_delay(None, response.header("retry-after"), self._clock())
+        return ExportResult(response.status, "", retry_after, received)
 
     def close(self) -> None:
         """Close its connection."""

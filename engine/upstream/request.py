@@ -39,7 +39,7 @@ def build_request(
         ("x-request-id", exchange.request_id),
     ]
     if exchange.trace is not None:
-        fields = exchange.trace.sent(fields)
+        fields = exchange.trace.attempt_headers(fields)
     fields = change_headers(fields, upstream.changes)
     if exchange.upgrade is not None:
         fields += exchange.upgrade.headers

@@ -1,4 +1,4 @@
-"""Posting to one address: whatever happens is a Reply."""
+"""Posting to one address: every outcome is an ExportResult."""
 
 from engine.upstream.post import Post
 from tests.support.peer import CLOSE, OK, READ, STALL, answering, scripted, serving
@@ -16,8 +16,8 @@ def posted(handle, **more):
 
 
 def test_a_body_arrives_with_its_headers_at_its_path():
-    reply, peer = posted(answering(OK))
-    assert reply.status == 200
+    result, peer = posted(answering(OK))
+    assert result.status == 200
     request = peer.requests[0]
     assert request.startswith(b"POST /v1/traces HTTP/1.1\r\n")
     assert b"x-team: a\r\n" in request
@@ -25,23 +25,23 @@ def test_a_body_arrives_with_its_headers_at_its_path():
 
 
 def test_an_answer_is_read_to_its_end_with_the_wait_it_asks_for():
-    reply, _ = posted(answering(REFUSED))
-    assert (reply.status, reply.wait, reply.body) == (429, 7.0, b"late")
+    result, _ = posted(answering(REFUSED))
+    assert (result.status, result.retry_after, result.body) == (429, 7.0, b"late")
 
 
 def test_nobody_there_is_a_reply_without_a_status():
     post = Post("http://127.0.0.1:9/v1/traces", {})
     assert post(b"body").status == 0
-    assert post(b"body").why == "no connection to the other side"
+    assert post(b"body").error == "no connection to the other side"
 
 
 def test_silence_is_waited_for_only_so_long():
-    reply, _ = posted(scripted([READ, STALL]), seconds=0.05)
-    assert reply.status == 0
-    assert "in the time one request may take" in reply.why
+    result, _ = posted(scripted([READ, STALL]), seconds=0.05)
+    assert result.status == 0
+    assert "in the time one request may take" in result.error
 
 
 def test_an_answer_that_breaks_off_is_no_answer():
     broken = b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"
-    reply, _ = posted(scripted([READ, broken, CLOSE]))
-    assert reply.status == 0
+    result, _ = posted(scripted([READ, broken, CLOSE]))
+    assert result.status == 0

@@ -1,1 +1,1 @@
-"""OpenTelemetry traces of requests and attempts. Read `traces.py` first."""
+"""Distributed tracing: W3C Trace Context in, OpenTelemetry spans out. Read `spans.py` first."""

@@ -1,8 +1,8 @@
-"""Telling a collector of spans, beside the requests and never in their way.
+"""Exports spans to a collector in the background, without delaying requests.
 
-The law: what is to be told waits in a queue of bounded length, and what finds it full is lost and
-counted. A collector that is away, or asks for patience, is asked again with what it did not take; a
-collector that refuses is not (https://opentelemetry.io/docs/specs/otlp/#otlphttp-response).
+Spans wait in a queue of limited length; those that find it full are lost and counted. An export
+that the collector could not take (no response, 408, 429, 502, 503, 504) is repeated later; one that
+it refused is not (https://opentelemetry.io/docs/specs/otlp/#otlphttp-response).
 """
 
 from __future__ import annotations
@@ -20,103 +20,103 @@ from engine.values.periodic import Background
 
 log = logging.getLogger("modelway")
 
-_PATIENCE = frozenset({0, 408, 429, 502, 503, 504})
+_RETRYABLE = frozenset({0, 408, 429, 502, 503, 504})
 
 
-class Reply(NamedTuple):
-    """What came of a POST: its status, or 0 and `why` there is none. `wait` is the seconds that the
-    collector asks for."""
+class ExportResult(NamedTuple):
+    """The result of a POST: its status, or 0 and the `error`. `retry_after` is in seconds, None if
+    the collector sent none."""
 
     status: int
-    why: str = ""
-    wait: float | None = None
+    error: str = ""
+    retry_after: float | None = None
     body: bytes = b""
 
 
 class Exporter:
-    """Sends spans in the background: `encode` makes a body of some, `post` sends it, `refused`
-    reads from the answer how many of them were not taken.
+    """Exports spans: `encode` makes a request body, `post` sends it, `rejected` reads from the
+    response body how many spans the collector rejected.
 
-    At most `room` spans wait; `batch` are sent at a time, so that making them a body does not stop
-    the worker for long, every `interval` seconds, and after failures at most every `longest_wait`.
-    `exported` and `lost` count spans. `complain` is told what goes wrong.
+    At most `queue_size` spans wait. Every `interval` seconds, and after failures at most every
+    `max_interval`, they are sent in batches of `batch_size`: encoding a large one would block the
+    worker. `exported` and `lost` count spans; `warn` logs what goes wrong.
     """
 
     def __init__(
         self,
         encode: Callable[[Sequence[Span]], bytes],
-        post: Callable[[bytes], Reply],
-        refused: Callable[[bytes], int],
+        post: Callable[[bytes], ExportResult],
+        rejected: Callable[[bytes], int],
         *,
-        complain: Callable[..., None] = log.warning,
-        room: int = 4096,
-        batch: int = 32,
+        warn: Callable[..., None] = log.warning,
+        queue_size: int = 4096,
+        batch_size: int = 32,
         interval: float = 1.0,
-        longest_wait: float = 30.0,
+        max_interval: float = 30.0,
     ) -> None:
         self.exported = 0
         self.lost = 0
         self._encode = encode
         self._post = post
-        self._refused = refused
-        self._complain = complain
-        self._room = room
-        self._batch = batch
+        self._rejected = rejected
+        self._warn = warn
+        self._queue_size = queue_size
+        self._batch_size = batch_size
         self._interval = interval
-        self._longest_wait = longest_wait
-        self._waiting: deque[Span] = deque()
-        self._background = Background(self._round, interval, once_more=True)
+        self._max_interval = max_interval
+        self._queue: deque[Span] = deque()
+        self._background = Background(self._export, interval, once_more=True)
 
     def add(self, spans: Sequence[Span]) -> None:
-        """Take the spans of one request: all of them, or none where there is no room."""
-        if len(self._waiting) + len(spans) > self._room:
+        """Queue the spans of one request: all of them, or none if the queue is full."""
+        if len(self._queue) + len(spans) > self._queue_size:
             self.lost += len(spans)
             return
-        self._waiting.extend(spans)
+        self._queue.extend(spans)
 
     def start(self) -> None:
-        """Send from now on; in the worker, after the fork."""
+        """Export from now on; in the worker, after the fork."""
         self._background.start()
 
-    def close(self, patience: float = 3.0) -> None:
-        """Send what waits, for so many seconds; what is left then is lost."""
-        self._background.end(patience)
-        if self._waiting:
-            log.warning("%d spans are lost: the collector has not taken them", len(self._waiting))
-            self.lost += len(self._waiting)
-            self._waiting.clear()
+    def close(self, timeout: float = 3.0) -> None:
+        """Export the queued spans within `timeout` seconds; the rest are lost."""
+        self._background.end(timeout)
+        if self._queue:
+            log.warning("%d spans are lost: the collector did not accept them", len(self._queue))
+            self.lost += len(self._queue)
+            self._queue.clear()
 
-    def _round(self, waited: float) -> float:
-        """Send all that waits, as far as it is taken; how long to wait before the next round."""
-        while self._waiting:
-            spans = list(islice(self._waiting, self._batch))
+    def _export(self, waited: float) -> float:
+        """Export the queue as far as the collector accepts it. Return the seconds until the next
+        export."""
+        while self._queue:
+            spans = list(islice(self._queue, self._batch_size))
             try:
-                reply = self._post(self._encode(spans))
+                result = self._post(self._encode(spans))
             except Exception:
-                log.exception("telling a collector of %d spans failed", len(spans))
-                self.lost += self._drop(len(spans))
-                return self._longest_wait
-            if reply.status in _PATIENCE:
-                self._complain("the collector of traces does not take them now: %s", _said(reply))
-                asked = reply.wait if reply.wait is not None else waited * 2
-                return min(max(asked, self._interval), self._longest_wait)
-            self._note(reply, self._drop(len(spans)))
+                log.exception("the export of %d spans failed", len(spans))
+                self.lost += self._remove(len(spans))
+                return self._max_interval
+            if result.status in _RETRYABLE:
+                self._warn("the trace collector is not available: %s", _reason(result))
+                delay = result.retry_after if result.retry_after is not None else waited * 2
+                return min(max(delay, self._interval), self._max_interval)
+            self._count(result, self._remove(len(spans)))
             gevent.sleep(0)
         return self._interval
 
-    def _drop(self, count: int) -> int:
-        """Take out what has been told, or never will be."""
+    def _remove(self, count: int) -> int:
         for _ in range(count):
-            self._waiting.popleft()
+            self._queue.popleft()
         return count
 
-    def _note(self, reply: Reply, count: int) -> None:
-        refused = self._refused(reply.body) if 200 <= reply.status < 300 else count
-        if refused:
-            self._complain("the collector of traces refuses spans: %s", _said(reply))
-        self.lost += refused
-        self.exported += count - refused
+    def _count(self, result: ExportResult, count: int) -> None:
+        rejected = self._rejected(result.body) if 200 <= result.status < 300 else count
+        if rejected:
+            self._warn("the trace collector rejected spans: %s", _reason(result))
+        self.lost += rejected
+        self.exported += count - rejected
 
 
-def _said(reply: Reply) -> str:
-    return reply.why or f"status {reply.status}"
+def _reason(result: ExportResult) -> str:
+    return result.error or f"status {result.status}"

@@ -1,12 +1,15 @@
-"""Spans as OTLP has them: protobuf for `POST /v1/traces`, and what a collector answers.
+"""OTLP/HTTP: spans as protobuf for `POST /v1/traces`, the resource that they belong to, and the
+collector's response.
 
-https://opentelemetry.io/docs/specs/otlp/#otlphttp. This module alone needs the extra `otel`.
+https://opentelemetry.io/docs/specs/otlp/#otlphttp. Only this module needs the extra `otel`.
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from typing import Any
+from urllib.parse import unquote
 
 from google.protobuf.message import DecodeError
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
@@ -15,71 +18,103 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
 )
 from opentelemetry.proto.common.v1.common_pb2 import InstrumentationScope
 from opentelemetry.proto.resource.v1.resource_pb2 import Resource
-from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans, Span, Status
+from opentelemetry.proto.trace.v1 import trace_pb2 as proto
 
-from engine.telemetry.tracing.spans import Said, Value
-from engine.telemetry.tracing.spans import Span as Ours
+from engine.telemetry.tracing.spans import Attributes, Span
 
-_KIND: Mapping[type, str] = {
+log = logging.getLogger("modelway")
+
+_FIELDS: Mapping[type, str] = {
     str: "string_value",
     bool: "bool_value",
     int: "int_value",
     float: "double_value",
 }
-_HAS_REMOTE = 0x100  # what follows is known
+_HAS_IS_REMOTE = 0x100
 _IS_REMOTE = 0x200
+"""Bits of a span's flags: whether its parent is known to be remote or not, and whether it is."""
 
 
 class Encoder:
-    """Makes requests to a collector of spans of one `resource`; `version` is the gateway's."""
+    """Encodes export requests for spans of one `resource`; `version` is the gateway's."""
 
-    def __init__(self, resource: Mapping[str, Value], version: str) -> None:
+    def __init__(self, resource: Attributes, version: str) -> None:
         self._resource = Resource(attributes=_pairs(resource))
         self._scope = InstrumentationScope(name="modelway", version=version)
 
-    def encode(self, spans: Sequence[Ours]) -> bytes:
-        """The body that tells a collector of these spans."""
-        scoped = ScopeSpans(scope=self._scope, spans=[_span(span) for span in spans])
-        told = ResourceSpans(resource=self._resource, scope_spans=[scoped])
-        return bytes(ExportTraceServiceRequest(resource_spans=[told]).SerializeToString())
+    def encode(self, spans: Sequence[Span]) -> bytes:
+        """The request body that exports these spans."""
+        scope = proto.ScopeSpans(scope=self._scope, spans=[_message(span) for span in spans])
+        resource = proto.ResourceSpans(resource=self._resource, scope_spans=[scope])
+        return bytes(ExportTraceServiceRequest(resource_spans=[resource]).SerializeToString())
 
 
-def refused(body: bytes) -> int:
-    """How many spans a collector that answered 2xx did not take, by that answer."""
+def resource_attributes(
+    environ: Mapping[str, str], version: str, host: str, pid: int
+) -> dict[str, str | int]:
+    """The OpenTelemetry resource of this worker.
+
+    OTEL_RESOURCE_ATTRIBUTES (`key=value,...`, percent-encoded) overrides the defaults, and
+    OTEL_SERVICE_NAME overrides both:
+    https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/.
+    """
+    attributes: dict[str, str | int] = {
+        "service.name": "modelway",
+        "service.version": version,
+        "service.instance.id": f"{host}:{pid}",
+        "host.name": host,
+        "process.pid": pid,
+    }
+    attributes |= _parse_attributes(environ.get("OTEL_RESOURCE_ATTRIBUTES", ""))
+    if name := environ.get("OTEL_SERVICE_NAME"):
+        attributes["service.name"] = name
+    return attributes
+
+
+def rejected_spans(body: bytes) -> int:
+    """How many spans a collector rejected, by the body of its 2xx response."""
     try:
-        answer = ExportTraceServiceResponse.FromString(body)
+        response = ExportTraceServiceResponse.FromString(body)
     except DecodeError:
-        return 0  # a proxy's words, or none: the status is all there is to go by
-    return int(answer.partial_success.rejected_spans)
+        return 0  # a proxy's body, or none: only the status counts
+    return int(response.partial_success.rejected_spans)
 
 
-def _span(span: Ours) -> Span:
-    flags = span.flags & 0xFF | _HAS_REMOTE | (_IS_REMOTE if span.from_afar else 0)
-    made = Span(
+def _parse_attributes(text: str) -> dict[str, str]:
+    pairs = [part.partition("=") for part in text.split(",") if part.strip()]
+    if any(not key.strip() or not equals for key, equals, _ in pairs):
+        log.warning("OTEL_RESOURCE_ATTRIBUTES is ignored: it is not key=value,key=value")
+        return {}
+    return {key.strip(): unquote(value.strip()) for key, _, value in pairs}
+
+
+def _message(span: Span) -> proto.Span:
+    flags = span.flags & 0xFF | _HAS_IS_REMOTE | (_IS_REMOTE if span.remote_parent else 0)
+    message = proto.Span(
         trace_id=bytes.fromhex(span.trace_id),
         span_id=bytes.fromhex(span.span_id),
         parent_span_id=bytes.fromhex(span.parent_id),
         trace_state=span.state,
         flags=flags,
-        name=_text(span.name),
+        name=_unicode(span.name),
         kind=span.kind.value,  # type: ignore[arg-type]
         start_time_unix_nano=span.start,
         end_time_unix_nano=span.end,
         attributes=_pairs(span.attributes),
     )
     if span.error is not None:
-        made.status.code = Status.STATUS_CODE_ERROR
-        made.status.message = _text(span.error)
-    return made
+        message.status.code = proto.Status.STATUS_CODE_ERROR
+        message.status.message = _unicode(span.error)
+    return message
 
 
-def _pairs(said: Said) -> list[Any]:
+def _pairs(attributes: Attributes) -> list[Any]:
     return [
-        {"key": key, "value": {_KIND[type(v)]: _text(v) if isinstance(v, str) else v}}
-        for key, v in said.items()
+        {"key": key, "value": {_FIELDS[type(v)]: _unicode(v) if isinstance(v, str) else v}}
+        for key, v in attributes.items()
     ]
 
 
-def _text(value: str) -> str:
-    """Text as protobuf takes it: callers may send what is no Unicode."""
-    return value if value.isascii() else value.encode("utf-8", "replace").decode()
+def _unicode(text: str) -> str:
+    """Text without lone surrogates, which callers can send and protobuf refuses."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()

@@ -1,7 +1,7 @@
-"""W3C Trace Context: which trace a request belongs to, and what its upstreams are told of that.
+"""W3C Trace Context (https://www.w3.org/TR/trace-context-2/): the trace that a request belongs to,
+and the headers that pass it on to upstreams.
 
-https://www.w3.org/TR/trace-context-2/. Ids are lower-case hexadecimal, 32 digits for a trace and
-16 for a span, as they stand in the header.
+Ids are lower-case hexadecimal as in the header: 32 digits for a trace, 16 for a span.
 """
 
 from __future__ import annotations
@@ -15,26 +15,24 @@ _PARENT = re.compile(r"([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})
 _KEY = r"[a-z0-9][a-z0-9_*/-]{0,255}|[a-z0-9][a-z0-9_*/-]{0,240}@[a-z][a-z0-9_*/-]{0,13}"
 _VALUE = r"[\x20-\x2b\x2d-\x3c\x3e-\x7e]{0,255}[\x21-\x2b\x2d-\x3c\x3e-\x7e]"
 _MEMBER = re.compile(f"({_KEY})={_VALUE}")
-_MEMBERS = 32
+_MAX_MEMBERS = 32
 _HEADERS = frozenset({"traceparent", "tracestate"})
 _NO_TRACE, _NO_SPAN = "0" * 32, "0" * 16
 _SAMPLED = 0x01
-_RANDOM = 0x02  # the trace id is
+_RANDOM = 0x02  # the trace id is random
 _KNOWN_FLAGS = _SAMPLED | _RANDOM
 _FLAGS = ("00", "01", "02", "03")
 
-# An id of zeros would be none; that is drawn once in 2**64 times.
 
-
-def _draw_span() -> str:
-    return os.urandom(8).hex()
+def _new_span_id() -> str:
+    return os.urandom(8).hex()  # zeros, which are invalid, come once in 2**64 times
 
 
 @dataclass(slots=True)
 class Trace:
-    """A request's place in a trace: its own span, its parent's ("" for none), the `state` of others
-    (`tracestate`). `attempts` are the spans told to upstreams, with when on the steady clock; none
-    are kept of a trace that is not `sampled`."""
+    """The trace context of a request: its span, its parent ("" for none), and the `state` of other
+    vendors (`tracestate`). `attempts` are the span ids sent to upstreams, with their start on the
+    monotonic clock; a trace that is not `sampled` has none."""
 
     trace_id: str
     span_id: str
@@ -45,52 +43,53 @@ class Trace:
 
     @property
     def sampled(self) -> bool:
-        """Whether its spans are kept."""
+        """Whether its spans are exported."""
         return bool(self.flags & _SAMPLED)
 
-    def sent(self, fields: list[tuple[str, str]]) -> list[tuple[str, str]]:
-        """The request headers of one more attempt: with this trace in place of the caller's."""
+    def attempt_headers(self, headers: list[tuple[str, str]]) -> list[tuple[str, str]]:
+        """The request headers of the next attempt, with its trace context in place of the
+        caller's."""
         span_id = self.span_id
         if self.flags & _SAMPLED:
-            span_id = _draw_span()
+            span_id = _new_span_id()
             self.attempts = (*self.attempts, (span_id, time.monotonic()))
-        kept = [*fields]
-        if not _HEADERS.isdisjoint(dict(fields)):
-            kept = [pair for pair in fields if pair[0] not in _HEADERS]
-        kept.append(("traceparent", f"00-{self.trace_id}-{span_id}-{_FLAGS[self.flags]}"))
+        fields = [*headers]
+        if not _HEADERS.isdisjoint(dict(headers)):
+            fields = [pair for pair in headers if pair[0] not in _HEADERS]
+        fields.append(("traceparent", f"00-{self.trace_id}-{span_id}-{_FLAGS[self.flags]}"))
         if self.state:
-            kept.append(("tracestate", self.state))
-        return kept
+            fields.append(("tracestate", self.state))
+        return fields
 
 
 class Sampler:
-    """Begins traces. `share`, from 0 to 1, of those that begin here are kept; of those that came
-    with a request, what their caller keeps."""
+    """Begins traces. Of traces that begin here, the `ratio` (0 to 1) is sampled; for those of
+    callers, the caller decided."""
 
-    def __init__(self, share: float) -> None:
-        # As OpenTelemetry's TraceIdRatioBased: gateways that share a trace agree on it.
-        bound = round(share * 2**64)
-        self._bound = f"{bound:016x}" if bound < 2**64 else "g"  # which comes after every digit
+    def __init__(self, ratio: float) -> None:
+        # As OpenTelemetry's TraceIdRatioBased: gateways in one trace decide alike.
+        bound = round(ratio * 2**64)
+        self._bound = f"{bound:016x}" if bound < 2**64 else "g"  # greater than every digit
 
     def begin(self, parent: str | None, state: str | None) -> Trace:
-        """The trace of a request with these headers `traceparent` and `tracestate`; a new one if
-        they are absent or not valid."""
+        """The trace of a request with the headers `traceparent` and `tracestate`; a new one if
+        they are absent or invalid."""
         ids = os.urandom(24).hex()
-        known = _read(parent) if parent else None
-        if known is not None:
-            trace_id, parent_id, flags = known
-            return Trace(trace_id, ids[32:], parent_id, flags, _state(state) if state else "")
-        kept = ids[16:32] < self._bound
-        return Trace(ids[:32], ids[32:], "", _KNOWN_FLAGS if kept else _RANDOM)
+        context = _parse_parent(parent) if parent else None
+        if context is not None:
+            trace_id, parent_id, flags = context
+            return Trace(trace_id, ids[32:], parent_id, flags, _valid_state(state) if state else "")
+        sampled = ids[16:32] < self._bound
+        return Trace(ids[:32], ids[32:], "", _KNOWN_FLAGS if sampled else _RANDOM)
 
 
-def _read(header: str) -> tuple[str, str, int] | None:
-    """Trace, span and flags of a `traceparent`. A later version than ours may say more at its end
-    (section 4.3); version ff is none."""
-    found = _PARENT.fullmatch(header.strip(" \t"))
-    if found is None:
+def _parse_parent(header: str) -> tuple[str, str, int] | None:
+    """Trace, span and flags of a `traceparent`. A later version may have more fields at its end
+    (section 4.3); version ff is invalid."""
+    match = _PARENT.fullmatch(header.strip(" \t"))
+    if match is None:
         return None
-    version, trace_id, span_id, flags, more = found.groups()
+    version, trace_id, span_id, flags, more = match.groups()
     if (
         version == "ff"
         or (version == "00" and more)
@@ -101,11 +100,11 @@ def _read(header: str) -> tuple[str, str, int] | None:
     return trace_id, span_id, int(flags, 16) & _KNOWN_FLAGS
 
 
-def _state(header: str) -> str:
-    """A `tracestate` to pass on; "" for one that breaks its rules, as section 3.3.1 has it."""
+def _valid_state(header: str) -> str:
+    """A `tracestate` to pass on; "" for an invalid one (section 3.3.1)."""
     members = [member for part in header.split(",") if (member := part.strip(" \t"))]
-    found = [_MEMBER.fullmatch(member) for member in members]
-    keys = {match[1] for match in found if match is not None}
-    if len(members) > _MEMBERS or len(keys) < len(members):
+    matches = [_MEMBER.fullmatch(member) for member in members]
+    keys = {match[1] for match in matches if match is not None}
+    if len(members) > _MAX_MEMBERS or len(keys) < len(members):
         return ""
     return ",".join(members)

@@ -1,31 +1,33 @@
-"""Spans wait in bounded room, come to a collector that was away, and never stop anybody."""
+"""Spans wait in a queue of limited length and reach a collector that was away."""
+
+import time
 
 import gevent
 import pytest
 
-from engine.telemetry.tracing.exporter import Exporter, Reply
+from engine.telemetry.tracing.exporter import Exporter, ExportResult
 
 
 class Collector:
-    """Answers what it is told to, in turn and then for ever the last, and keeps what it took."""
+    """Answers with the results in turn, then always with the last, and keeps accepted spans."""
 
-    def __init__(self, *replies):
-        self.replies = list(replies)
-        self.taken = []
-        self.asked = 0
+    def __init__(self, *results):
+        self.results = list(results)
+        self.spans = []
+        self.posts = 0
 
     def post(self, body):
-        self.asked += 1
-        reply = self.replies.pop(0) if len(self.replies) > 1 else self.replies[0]
-        if isinstance(reply, Exception):
-            raise reply
-        if reply.status == 200:
-            self.taken += body
-        return reply
+        self.posts += 1
+        result = self.results.pop(0) if len(self.results) > 1 else self.results[0]
+        if isinstance(result, Exception):
+            raise result
+        if result.status == 200:
+            self.spans += body
+        return result
 
 
 def exporter(collector, **more):
-    more = {"interval": 0.005, "longest_wait": 0.02, "complain": lambda *words: None} | more
+    more = {"interval": 0.005, "max_interval": 0.02, "warn": lambda *words: None} | more
     return Exporter(list, collector.post, lambda body: int(body or 0), **more)
 
 
@@ -35,103 +37,106 @@ def until(condition):
             gevent.sleep(0.002)
 
 
-def test_what_is_added_is_told_in_batches():
-    collector = Collector(Reply(200))
-    sending = exporter(collector, batch=2)
-    sending.start()
-    sending.add([1, 2, 3])
-    sending.add([4, 5])
-    until(lambda: sending.exported == 5)
-    sending.close()
-    assert collector.taken == [1, 2, 3, 4, 5]
-    assert collector.asked == 3
+def test_spans_are_exported_in_batches():
+    collector = Collector(ExportResult(200))
+    exporting = exporter(collector, batch_size=2)
+    exporting.start()
+    exporting.add([1, 2, 3])
+    exporting.add([4, 5])
+    until(lambda: exporting.exported == 5)
+    exporting.close()
+    assert collector.spans == [1, 2, 3, 4, 5]
+    assert collector.posts == 3
 
 
 @pytest.mark.parametrize("status", [0, 429, 502, 503, 504])
-def test_a_collector_that_is_away_gets_everything_once_when_it_is_back(status):
-    collector = Collector(Reply(status), Reply(status), Reply(200))
-    sending = exporter(collector)
-    sending.start()
-    sending.add([1, 2])
-    until(lambda: sending.exported == 2)
-    sending.close()
-    assert (collector.taken, sending.lost) == ([1, 2], 0)
+def test_a_collector_that_was_away_gets_each_span_once(status):
+    collector = Collector(ExportResult(status), ExportResult(status), ExportResult(200))
+    exporting = exporter(collector)
+    exporting.start()
+    exporting.add([1, 2])
+    until(lambda: exporting.exported == 2)
+    exporting.close()
+    assert (collector.spans, exporting.lost) == ([1, 2], 0)
 
 
-def test_what_waits_is_bounded_and_what_is_lost_is_counted():
-    sending = exporter(Collector(Reply(0)), room=3)
+def test_the_queue_is_limited_and_lost_spans_are_counted():
+    exporting = exporter(Collector(ExportResult(0)), queue_size=3)
     for span in range(10):
-        sending.add([span])
-    assert sending.lost == 7
-    sending.close()
-    assert sending.lost == 10
+        exporting.add([span])
+    assert exporting.lost == 7
+    exporting.close()
+    assert exporting.lost == 10
 
 
-def test_the_spans_of_one_request_are_taken_together_or_not_at_all():
-    sending = exporter(Collector(Reply(0)), room=3)
-    sending.add([1, 2])
-    sending.add([3, 4])
-    assert sending.lost == 2
+def test_the_spans_of_a_request_are_queued_together_or_not_at_all():
+    exporting = exporter(Collector(ExportResult(0)), queue_size=3)
+    exporting.add([1, 2])
+    exporting.add([3, 4])
+    assert exporting.lost == 2
 
 
-def test_a_collector_that_refuses_is_not_asked_again():
+def test_a_refused_export_is_not_repeated():
     said = []
-    collector = Collector(Reply(401), Reply(200))
-    sending = exporter(collector, complain=lambda *words: said.append(words[0] % words[1:]))
-    sending.start()
-    sending.add([1])
-    until(lambda: sending.lost == 1)
-    sending.add([2])
-    until(lambda: sending.exported == 1)
-    sending.close()
-    assert collector.taken == [2]
-    assert said == ["the collector of traces refuses spans: status 401"]
+    collector = Collector(ExportResult(401), ExportResult(200))
+    exporting = exporter(collector, warn=lambda *words: said.append(words[0] % words[1:]))
+    exporting.start()
+    exporting.add([1])
+    until(lambda: exporting.lost == 1)
+    exporting.add([2])
+    until(lambda: exporting.exported == 1)
+    exporting.close()
+    assert collector.spans == [2]
+    assert said == ["the trace collector rejected spans: status 401"]
 
 
-def test_spans_that_a_collector_took_only_in_part_are_counted_as_lost():
-    sending = exporter(Collector(Reply(200, body=b"2")))
-    sending.start()
-    sending.add([1, 2, 3])
-    until(lambda: sending.exported + sending.lost == 3)
-    sending.close()
-    assert (sending.exported, sending.lost) == (1, 2)
+def test_rejected_spans_are_counted_as_lost():
+    exporting = exporter(Collector(ExportResult(200, body=b"2")))
+    exporting.start()
+    exporting.add([1, 2, 3])
+    until(lambda: exporting.exported + exporting.lost == 3)
+    exporting.close()
+    assert (exporting.exported, exporting.lost) == (1, 2)
 
 
-def test_a_fault_of_ours_does_not_end_the_sending():
-    collector = Collector(RuntimeError("a fault"), Reply(200))
-    sending = exporter(collector)
-    sending.start()
-    sending.add([1])
-    until(lambda: sending.lost == 1)
-    sending.add([2])
-    until(lambda: sending.exported == 1)
-    sending.close()
+def test_an_exception_does_not_stop_the_exporter():
+    collector = Collector(RuntimeError("a fault"), ExportResult(200))
+    exporting = exporter(collector)
+    exporting.start()
+    exporting.add([1])
+    until(lambda: exporting.lost == 1)
+    exporting.add([2])
+    until(lambda: exporting.exported == 1)
+    exporting.close()
 
 
-def test_closing_sends_what_waits():
-    collector = Collector(Reply(200))
-    sending = exporter(collector, interval=60)
-    sending.start()
-    sending.add([1])
-    sending.close()
-    assert collector.taken == [1]
+def test_closing_exports_the_queue():
+    collector = Collector(ExportResult(200))
+    exporting = exporter(collector, interval=60)
+    exporting.start()
+    exporting.add([1])
+    exporting.close()
+    assert collector.spans == [1]
 
 
-def test_closing_does_not_wait_for_a_collector_that_says_nothing():
-    collector = Collector(Reply(200))
+def test_closing_does_not_wait_for_a_silent_collector():
+    collector = Collector(ExportResult(200))
     collector.post = lambda body: gevent.sleep(60)
-    sending = exporter(collector)
-    sending.start()
-    sending.add([1])
+    exporting = exporter(collector)
+    exporting.start()
+    exporting.add([1])
     gevent.sleep(0.02)
     with gevent.Timeout(5):
-        sending.close(patience=0.05)
-    assert sending.lost == 1
+        exporting.close(timeout=0.05)
+    assert exporting.lost == 1
 
 
-def test_a_collector_is_asked_again_when_it_says_so():
-    waits = []
-    sending = exporter(Collector(Reply(429, wait=7.0)), longest_wait=30.0)
-    sending.add([1])
-    waits.append(sending._round(0.005))
-    assert waits == [7.0]
+def test_an_export_is_repeated_after_the_time_that_the_collector_asks_for():
+    collector = Collector(ExportResult(429, retry_after=0.2), ExportResult(200))
+    exporting = exporter(collector, max_interval=30.0)
+    start = time.monotonic()
+    exporting.start()
+    exporting.add([1])
+    until(lambda: exporting.exported == 1)
+    exporting.close()
+    assert time.monotonic() - start >= 0.16  # each delay varies by 20 %

@@ -1,4 +1,4 @@
-"""What an upstream is told of a trace, by the code that asks it."""
+"""The headers of an attempt carry its trace context to the upstream."""
 
 from engine import dialects
 from engine.config.model import HeaderChanges
@@ -20,7 +20,7 @@ def sent(trace, **more):
     return client.sent[0]
 
 
-def test_an_upstream_gets_the_attempts_own_span_in_place_of_the_callers():
+def test_an_upstream_gets_the_span_of_the_attempt():
     trace = Sampler(0.0).begin(PARENT, "a=1")
     request = sent(trace)
     ((span, _),) = trace.attempts
@@ -30,12 +30,12 @@ def test_an_upstream_gets_the_attempts_own_span_in_place_of_the_callers():
     assert names.count("traceparent") == names.count("tracestate") == 1
 
 
-def test_without_traces_the_callers_own_pass():
+def test_without_tracing_the_callers_headers_pass():
     request = sent(None)
     assert (request.header("traceparent"), request.header("tracestate")) == (PARENT, "a=1")
 
 
-def test_an_upstream_can_be_told_nothing():
+def test_trace_headers_can_be_removed():
     changes = HeaderChanges(remove=frozenset({"traceparent", "tracestate"}))
     request = sent(Sampler(0.0).begin(PARENT, "a=1"), headers=changes)
     assert request.header("traceparent") is None

@@ -1,9 +1,9 @@
-"""What spans say of a request and its attempts, and what they never say."""
+"""The spans of a request and its attempts have the attributes of the conventions."""
 
 import pytest
 
 from engine.exchange.record import Attempt, Traffic
-from engine.telemetry.tracing.spans import Kind, Peer, spans_of
+from engine.telemetry.tracing.spans import Kind, Peer, Tracer, spans_of
 from engine.telemetry.tracing.trace_context import Sampler
 from engine.values.caller import Caller
 from engine.values.usage import Usage
@@ -16,11 +16,17 @@ PEERS = {
 }
 
 
-def exchange(*tries, method="POST", **known):
-    """An exchange that began at 1000.0 (10.0 on the steady clock) and took two seconds."""
+def exchange(*attempts, method="POST", **record):
+    """An exchange that began at 1000.0 (10.0 on the monotonic clock) and took two seconds."""
     environ = {"HTTP_AUTHORIZATION": "Bearer mw-secret"}
-    begun = {"time": 1000.0, "start": 10.0, "duration": 2.0, "status": 200, "outcome": "complete"}
-    begun |= {"attempts": list(tries), "attempt_count": len(tries)}
+    defaults = {
+        "time": 1000.0,
+        "start": 10.0,
+        "duration": 2.0,
+        "status": 200,
+        "outcome": "complete",
+    }
+    defaults |= {"attempts": list(attempts), "attempt_count": len(attempts)}
     return new_exchange(
         method,
         "/v1/chat/completions",
@@ -29,39 +35,44 @@ def exchange(*tries, method="POST", **known):
         operation="openai.createChatCompletion",
         model="gpt-4o",
         caller=Caller("shop"),
-        record=begun | known,
+        record=defaults | record,
     )
 
 
-def told(made, parent=PARENT, attempts=None):
+def spans(exchange, parent=PARENT, attempts=None):
     trace = Sampler(1.0).begin(parent, "a=1")
-    count = len(made.record.attempts) if attempts is None else attempts
+    recorded = exchange.record.attempts
+    count = len(recorded) if attempts is None else attempts
     for number in range(count):
-        trace.sent([])
-        began = made.record.attempts[number].start if number < len(made.record.attempts) else 11.0
+        trace.attempt_headers([])
+        start = recorded[number].start if number < len(recorded) else 11.0
         *others, (span_id, _) = trace.attempts
-        trace.attempts = (*others, (span_id, began))
-    return spans_of(made, trace, PEERS)
+        trace.attempts = (*others, (span_id, start))
+    return spans_of(exchange, trace, PEERS)
 
 
-def tried(upstream="west", model="gpt-4o", failure="", status=200, start=10.1, seconds=0.5):
+def attempt(upstream="west", model="gpt-4o", failure="", status=200, start=10.1, seconds=0.5):
     return Attempt(f"{upstream}/{model}", upstream, model, failure, status, start, seconds)
 
 
-def test_a_request_is_a_span_below_its_callers():
-    (span,) = told(exchange())
-    assert (span.trace_id, span.parent_id, span.from_afar) == (PARENT[3:35], PARENT[36:52], True)
+def test_a_request_is_a_child_of_its_callers_span():
+    (span,) = spans(exchange())
+    assert (span.trace_id, span.parent_id, span.remote_parent) == (
+        PARENT[3:35],
+        PARENT[36:52],
+        True,
+    )
     assert (span.name, span.kind, span.state) == ("openai.createChatCompletion", Kind.SERVER, "a=1")
     assert (span.start, span.end) == (1_000_000_000_000, 1_002_000_000_000)
 
 
 def test_a_trace_that_begins_here_has_no_parent():
-    (span,) = told(exchange(), parent=None)
-    assert (span.parent_id, span.from_afar) == ("", False)
+    (span,) = spans(exchange(), parent=None)
+    assert (span.parent_id, span.remote_parent) == ("", False)
 
 
-def test_a_request_says_what_it_was_and_how_it_ended():
-    (span,) = told(exchange(code="", bytes_out=7, cost=5, first_byte=0.25))
+def test_a_request_has_its_attributes():
+    (span,) = spans(exchange(code="", bytes_out=7, cost=5, first_byte=0.25))
     assert span.error is None
     assert span.attributes == {
         "http.request.method": "POST",
@@ -80,10 +91,10 @@ def test_a_request_says_what_it_was_and_how_it_ended():
     }
 
 
-def test_each_attempt_is_a_span_below_the_request():
-    failed = tried("west", failure="5xx", status=503, start=10.1, seconds=0.25)
-    served = tried("east", "gemini-pro", start=10.5, seconds=0.5)
-    request, first, second = told(exchange(failed, served, upstream="east"))
+def test_each_attempt_is_a_child_of_the_request():
+    failed = attempt("west", failure="5xx", status=503, start=10.1, seconds=0.25)
+    served = attempt("east", "gemini-pro", start=10.5, seconds=0.5)
+    request, first, second = spans(exchange(failed, served, upstream="east"))
     assert {first.parent_id, second.parent_id} == {request.span_id}
     assert {first.trace_id, second.trace_id} == {request.trace_id}
     assert (first.kind, first.name) == (Kind.CLIENT, "chat gpt-4o")
@@ -91,9 +102,9 @@ def test_each_attempt_is_a_span_below_the_request():
     assert (second.name, second.end) == ("chat gemini-pro", request.end)
 
 
-def test_an_attempt_that_failed_says_why():
-    _, first, second = told(
-        exchange(tried(failure="5xx", status=503), tried("east", failure="connect", status=0))
+def test_a_failed_attempt_has_its_error():
+    _, first, second = spans(
+        exchange(attempt(failure="5xx", status=503), attempt("east", failure="connect", status=0))
     )
     assert (first.error, first.attributes["error.type"]) == ("", "5xx")
     assert first.attributes["http.response.status_code"] == 503
@@ -107,11 +118,11 @@ def test_an_attempt_that_failed_says_why():
     )
 
 
-def test_tokens_stand_on_the_attempt_that_served_and_nowhere_else():
+def test_only_the_attempt_that_served_has_tokens():
     usage = Usage(input=10, output=5, cached=4, reasoning=2, source="upstream")
-    spans = told(exchange(tried(failure="429", status=429), tried(), usage=usage))
+    every = spans(exchange(attempt(failure="429", status=429), attempt(), usage=usage))
     with_tokens = [
-        {k: v for k, v in span.attributes.items() if k.startswith("gen_ai.usage")} for span in spans
+        {k: v for k, v in span.attributes.items() if k.startswith("gen_ai.usage")} for span in every
     ]
     assert with_tokens == [
         {},
@@ -125,49 +136,78 @@ def test_tokens_stand_on_the_attempt_that_served_and_nowhere_else():
     ]
 
 
-def test_a_stream_says_when_its_first_content_came():
-    _, span = told(exchange(tried(start=10.5), stream=True, first_byte=0.75))
+def test_a_stream_has_its_time_to_the_first_chunk():
+    _, span = spans(exchange(attempt(start=10.5), stream=True, first_byte=0.75))
     assert span.attributes["gen_ai.request.stream"] is True
     assert span.attributes["gen_ai.response.time_to_first_chunk"] == pytest.approx(0.25)
 
 
 @pytest.mark.parametrize("outcome", ["upstream_cut", "shutdown"])
-def test_an_answer_that_broke_is_an_error_of_both(outcome):
-    request, attempt = told(exchange(tried(), stream=True, outcome=outcome))
-    assert request.attributes["error.type"] == attempt.attributes["error.type"] == outcome
-    assert (request.error, attempt.error) == ("", "")
+def test_a_broken_response_is_an_error_of_both_spans(outcome):
+    request, child = spans(exchange(attempt(), stream=True, outcome=outcome))
+    assert request.attributes["error.type"] == child.attributes["error.type"] == outcome
+    assert (request.error, child.error) == ("", "")
 
 
 @pytest.mark.parametrize(("status", "is_error"), [(200, False), (404, False), (502, True)])
-def test_only_a_5xx_is_the_gateways_error(status, is_error):
-    (span,) = told(exchange(status=status, outcome="failed" if status == 502 else "refused"))
+def test_only_a_5xx_is_an_error_of_the_request(status, is_error):
+    (span,) = spans(exchange(status=status, outcome="failed" if status == 502 else "refused"))
     assert (span.error is not None) == is_error
     assert span.attributes.get("error.type") == ("502" if is_error else None)
 
 
-def test_an_attempt_that_its_caller_left_is_told_of_all_the_same():
+def test_an_attempt_whose_caller_left_has_a_span():
     made = exchange(status=499, outcome="caller_left", upstream="west")
-    request, attempt = told(made, attempts=1)
-    assert (attempt.start, attempt.end) == (1_001_000_000_000, request.end)
-    assert attempt.attributes["modelway.upstream"] == "west"
-    assert attempt.error is None
+    request, child = spans(made, attempts=1)
+    assert (child.start, child.end) == (1_001_000_000_000, request.end)
+    assert child.attributes["modelway.upstream"] == "west"
+    assert child.error is None
 
 
-def test_a_request_that_found_no_operation_is_known_by_its_method():
+def test_a_request_without_operation_is_named_by_its_method():
     made = exchange(status=404, method="FROBNICATE")
     made.operation = made.model = ""
-    (span,) = told(made)
+    (span,) = spans(made)
     assert span.name == span.attributes["http.request.method"] == "_OTHER"
 
 
-def test_a_session_says_what_passed():
+def test_a_websocket_session_has_its_traffic():
     made = exchange(status=101)
     made.traffic = Traffic(code=1000)
     made.traffic.sent.messages = 3
-    (span,) = told(made)
+    (span,) = spans(made)
     assert span.attributes["modelway.websocket.close_code"] == 1000
     assert span.attributes["modelway.websocket.messages_sent"] == 3
 
 
-def test_no_secret_and_no_address_with_its_query_is_in_a_span():
-    assert "mw-secret" not in repr(told(exchange(tried())))
+def test_a_span_holds_no_secrets():
+    assert "mw-secret" not in repr(spans(exchange(attempt())))
+
+
+def traced(ratio, **headers):
+    """The spans that a tracer adds for a request with these headers."""
+    spans = []
+    tracer = Tracer(Sampler(ratio), spans.append, PEERS)
+    exchange = new_exchange("POST", "/", "", headers)
+    tracer.begin(exchange)
+    tracer.end(exchange)
+    return spans
+
+
+def test_a_sampled_request_has_spans():
+    ((span,),) = traced(1.0)
+    assert span.name == "POST"
+
+
+def test_a_request_that_is_not_sampled_has_none():
+    assert traced(0.0) == []
+
+
+def test_the_caller_decides_whether_its_trace_is_sampled():
+    assert len(traced(0.0, HTTP_TRACEPARENT=PARENT)) == 1
+    assert traced(1.0, HTTP_TRACEPARENT=f"{PARENT[:-1]}0") == []
+
+
+def test_the_state_of_other_vendors_is_kept():
+    ((span,),) = traced(0.0, HTTP_TRACEPARENT=PARENT, HTTP_TRACESTATE="a=1")
+    assert span.state == "a=1"

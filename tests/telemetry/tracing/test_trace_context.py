@@ -1,4 +1,4 @@
-"""Whose trace a request belongs to, read strictly and told on."""
+"""Trace context is parsed strictly and passed on."""
 
 import re
 
@@ -12,22 +12,22 @@ PARENT = f"00-{TRACE}-{SPAN}-01"
 never, always = Sampler(0.0), Sampler(1.0)
 
 
-def told(trace, fields=()):
-    return dict(trace.sent(list(fields)))
+def headers_of(trace, fields=()):
+    return dict(trace.attempt_headers(list(fields)))
 
 
-def test_a_request_with_a_trace_stays_in_it():
+def test_a_request_continues_its_callers_trace():
     trace = never.begin(PARENT, None)
     assert (trace.trace_id, trace.parent_id, trace.sampled) == (TRACE, SPAN, True)
     assert re.fullmatch("[0-9a-f]{16}", trace.span_id)
     assert trace.span_id != SPAN
 
 
-def test_a_parent_that_is_not_kept_is_not_kept_here():
+def test_a_trace_that_the_caller_does_not_sample_is_not_sampled():
     assert not always.begin(f"00-{TRACE}-{SPAN}-00", None).sampled
 
 
-def test_flags_that_nobody_knows_are_not_told_on():
+def test_unknown_flags_are_cleared():
     assert never.begin(f"00-{TRACE}-{SPAN}-ff", None).flags == 0x03
 
 
@@ -50,38 +50,40 @@ def test_flags_that_nobody_knows_are_not_told_on():
         f"{PARENT}\n",
     ],
 )
-def test_what_is_no_trace_parent_begins_a_new_trace(header):
+def test_an_invalid_traceparent_begins_a_new_trace(header):
     trace = always.begin(header, "a=1")
     assert trace.trace_id != TRACE
     assert (trace.parent_id, trace.state) == ("", "")
 
 
 @pytest.mark.parametrize("more", ["", "-what-the-future-brings"])
-def test_a_later_version_is_read_as_far_as_it_is_known(more):
+def test_a_later_version_is_parsed_as_far_as_possible(more):
     trace = never.begin(f"cc-{TRACE}-{SPAN}-01{more}", None)
     assert trace.trace_id == TRACE
-    assert told(trace)["traceparent"].startswith(f"00-{TRACE}-")
+    assert headers_of(trace)["traceparent"].startswith(f"00-{TRACE}-")
 
 
-def test_each_attempt_has_a_span_of_its_own_below_the_request():
+def test_each_attempt_has_a_span_id_of_its_own():
     trace = always.begin(None, None)
-    first, second = told(trace)["traceparent"], told(trace)["traceparent"]
+    first, second = headers_of(trace)["traceparent"], headers_of(trace)["traceparent"]
     spans = [span for span, _ in trace.attempts]
     assert [first, second] == [f"00-{trace.trace_id}-{span}-03" for span in spans]
     assert len({trace.span_id, *spans}) == 3
 
 
-def test_a_trace_that_is_not_kept_is_told_on_as_such_and_keeps_no_attempts():
+def test_a_trace_that_is_not_sampled_records_no_attempts():
     trace = never.begin(None, None)
-    assert told(trace)["traceparent"] == f"00-{trace.trace_id}-{trace.span_id}-02"
+    assert headers_of(trace)["traceparent"] == f"00-{trace.trace_id}-{trace.span_id}-02"
     assert trace.attempts == ()
 
 
-def test_the_callers_headers_make_way_for_ours():
+def test_the_callers_headers_are_replaced():
     trace = never.begin(PARENT, "a=1, b=2")
-    sent = trace.sent([("accept", "*/*"), ("traceparent", PARENT), ("tracestate", "a=1, b=2")])
-    assert [name for name, _ in sent] == ["accept", "traceparent", "tracestate"]
-    assert dict(sent)["traceparent"] != PARENT
+    headers = trace.attempt_headers(
+        [("accept", "*/*"), ("traceparent", PARENT), ("tracestate", "a=1, b=2")]
+    )
+    assert [name for name, _ in headers] == ["accept", "traceparent", "tracestate"]
+    assert dict(headers)["traceparent"] != PARENT
 
 
 @pytest.mark.parametrize(
@@ -99,11 +101,11 @@ def test_the_callers_headers_make_way_for_ours():
         (",".join(f"k{n}=v" for n in range(33)), ""),
     ],
 )
-def test_a_state_passes_if_it_keeps_its_rules(header, passed):
+def test_a_valid_tracestate_is_passed_on(header, passed):
     assert never.begin(PARENT, header).state == passed
 
 
-def test_about_the_share_that_is_asked_for_is_kept():
+def test_the_configured_ratio_is_sampled():
     sampler = Sampler(0.1)
-    kept = sum(sampler.begin(None, None).sampled for _ in range(5000))
-    assert 350 < kept < 650  # five standard deviations are 106
+    sampled = sum(sampler.begin(None, None).sampled for _ in range(5000))
+    assert 350 < sampled < 650  # five standard deviations are 106
