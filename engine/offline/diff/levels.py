@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from engine.offline.diff.compare import network_covers, origin_covers, span
+from engine.offline.diff.compare import network_covers, origin_covers
 from engine.offline.diff.difference import Level
 from engine.offline.diff.rules import (
     CHANGES,
@@ -27,8 +27,9 @@ from engine.offline.diff.rules import (
     size,
     weaker_towards,
 )
+from engine.values.units import duration_text
 
-_DURATION = Rule(lambda old, new: Level.CHANGED, show=span)
+_DURATION = Rule(lambda old, new: Level.CHANGED, show=duration_text)
 _HIDDEN = Rule(lambda old, new: Level.CHANGED, show=lambda value: "another")
 _BREAKER = _DURATION.named("breaker-changed")
 _TIMEOUT = _DURATION.named("timeouts-changed")
@@ -64,8 +65,8 @@ LEVELS: Mapping[str, Rule] = {
     "server.workers": CHANGES,
     "server.connections": CHANGES,
     "server.max_body": higher_weakens(size),
-    "server.body_timeout": higher_weakens(span),
-    "server.request_timeout": higher_weakens(span),
+    "server.body_timeout": higher_weakens(duration_text),
+    "server.request_timeout": higher_weakens(duration_text),
     "server.keepalive": _DURATION,
     "server.grace": _DURATION,
     "server.debug_headers": weaker_towards(False, True),
@@ -83,9 +84,9 @@ LEVELS: Mapping[str, Rule] = {
     "stores.counters_timeout": _DURATION.named("store-counters-timeout"),
     "stores.machines": lower_weakens().named("store-machines"),
     "stores.on_store_failure": weaker_towards("deny", "local", "allow").named("store-on-failure"),
-    "stores.token_ttl": higher_weakens(span).named("store-token-ttl"),
+    "stores.token_ttl": higher_weakens(duration_text).named("store-token-ttl"),
     "stores.journal": Rule(lambda old, new: Level.WEAKER, tell=_journal),
-    "stores.retention": lower_weakens(span, "for ever"),
+    "stores.retention": lower_weakens(duration_text, "for ever"),
     # What is told of the requests, and to whom.
     "telemetry.access_log.format": weaker_towards(..., "off"),
     "telemetry.access_log.fields": losing_weakens(also=("query",)),
@@ -168,9 +169,9 @@ LEVELS: Mapping[str, Rule] = {
     "routes.*.validate_responses": weaker_towards("report", "off"),
     "routes.*.websocket": CHANGES,
     "routes.*.websocket.max_message": higher_weakens(size),
-    "routes.*.websocket.idle": higher_weakens(span),
-    "routes.*.websocket.session": higher_weakens(span),
-    "routes.*.websocket.ping": higher_weakens(span),
+    "routes.*.websocket.idle": higher_weakens(duration_text),
+    "routes.*.websocket.session": higher_weakens(duration_text),
+    "routes.*.websocket.ping": higher_weakens(duration_text),
     "routes.*.websocket.max_pings": higher_weakens(),
     "routes.*.websocket.compression": CHANGES,
     # Who may call.
