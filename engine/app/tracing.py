@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import platform
 
+from engine import dialects
 from engine.app.telemetry import Observing, version
 from engine.config.model import Config
 from engine.config.telemetry import Traces
@@ -43,6 +44,11 @@ def tracing(config: Config, said: Traces, told: Observing) -> Observer:
 def _peers(config: Config) -> dict[str, Peer]:
     origins = {name: origin_of(upstream.url) for name, upstream in config.upstreams.items()}
     return {
-        name: Peer(config.upstreams[name].dialect, origin.unix_path or origin.host, origin.port)
+        name: Peer(_dialect(config, name), origin.unix_path or origin.host, origin.port)
         for name, origin in origins.items()
     }
+
+
+def _dialect(config: Config, upstream: str) -> dialects.Dialect | None:
+    name = config.upstreams[upstream].dialect
+    return dialects.get(name) if name else None

@@ -1,4 +1,4 @@
-"""What a plan offers to a person who chats: the formats it routes, and the models in each."""
+"""The chat formats that a plan routes, and the models in each."""
 
 from __future__ import annotations
 
@@ -6,90 +6,65 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from engine import dialects
+from engine.dialects.interface.chat_format import ChatFormat
 from engine.plan.route import Plan, Route
 from engine.values.wildcard import ByName
 
 _ATTO_PER_MILLION = 10**12
-"""What turns a token's price in atto-units into that of a million tokens in units."""
+"""Divides the price of a token in atto-units into the price of a million tokens in units."""
 
 
 @dataclass(frozen=True, slots=True)
-class Format:
-    """A way to say a chat, as it is routed: `path` without the gateway's own address, with
-    `{model}` where it names the model, `stream` the path of streams where that is another.
-    `prefix` and `version` are what an SDK's base address needs of the path.
+class RoutedFormat:
+    """A chat format that a route of the plan serves: `path` without the gateway's own address, with
+    `{model}` where it names the model; `stream_path` for streams, "" where no route serves them.
+    `prefix` and `version` are the parts of the path that belong to an SDK's base address.
     """
 
-    name: str
-    title: str
-    dialect: str
+    format: ChatFormat
     operation: str
     path: str
-    stream: str
+    stream_path: str
     prefix: str
     version: str = ""
 
+    @property
+    def name(self) -> str:
+        return self.format.name
 
-@dataclass(frozen=True, slots=True)
-class _Known:
-    """How a format is recognised: its dialect, the end of its path, and of its streams' path;
-    what of the path an SDK adds by itself."""
-
-    name: str
-    title: str
-    dialect: str
-    ending: str
-    added: str
-    streams: str = ""
+    @property
+    def title(self) -> str:
+        return self.format.title
 
 
-KNOWN = (
-    _Known("chat", "Chat completions", "openai", "/chat/completions", "/chat/completions"),
-    _Known("messages", "Messages", "anthropic", "/messages", "/v1/messages"),
-    _Known(
-        "generate",
-        "Generate content",
-        "gemini",
-        ":generateContent",
-        "",
-        ":streamGenerateContent",
-    ),
-    _Known("responses", "Responses", "openai", "/responses", "/responses"),
-)
-
-
-def formats(plan: Plan) -> list[Format]:
-    """The formats that the plan routes, in the order of the table."""
+def routed_formats(plan: Plan) -> list[RoutedFormat]:
+    """The chat formats that the plan routes: those of the default dialect, then of the others."""
     posts = [route for route in plan.routes if route.operation.method == "POST"]
-    found = ((known, _first(known, known.ending, posts)) for known in KNOWN)
-    return [_format(known, route, posts) for known, route in found if route is not None]
+    ordered = sorted(dialects.names(), key=lambda name: (name != dialects.DEFAULT, name))
+    routed = []
+    for dialect in map(dialects.get, ordered):
+        spoken = [route for route in posts if route.dialects[-1] is dialect]
+        for form in dialect.chat_formats:
+            route = _first(form.path_suffix, spoken)
+            if route is not None:
+                routed.append(_routed(form, route, spoken))
+    return routed
 
 
-def _first(known: _Known, ending: str, routes: Iterable[Route]) -> Route | None:
-    for route in routes:
-        path = route.operation.path
-        if route.dialects[-1].name == known.dialect and path.endswith(ending):
-            return route
-    return None
+def _first(suffix: str, routes: Iterable[Route]) -> Route | None:
+    return next((route for route in routes if route.operation.path.endswith(suffix)), None)
 
 
-def _format(known: _Known, route: Route, posts: Iterable[Route]) -> Format:
-    path = _path(route)
-    streaming = _first(known, known.streams, posts) if known.streams else None
-    prefix, version = path.removesuffix(known.added), ""
-    if known.streams:
+def _routed(form: ChatFormat, route: Route, routes: Iterable[Route]) -> RoutedFormat:
+    path = stream_path = _path(route)
+    prefix, version = path.removesuffix(form.sdk_suffix), ""
+    if form.stream_suffix:
+        streaming = _first(form.stream_suffix, routes)
+        stream_path = _path(streaming) if streaming is not None else ""
         mount = path.partition("/models/")[0]
         prefix, _, version = mount.rpartition("/")
-    return Format(
-        name=known.name,
-        title=known.title,
-        dialect=known.dialect,
-        operation=route.operation.id,
-        path=path,
-        stream=_path(streaming) if streaming is not None else "" if known.streams else path,
-        prefix=prefix,
-        version=version,
-    )
+    return RoutedFormat(form, route.operation.id, path, stream_path, prefix, version)
 
 
 def _path(route: Route) -> str:
@@ -99,21 +74,20 @@ def _path(route: Route) -> str:
     return path
 
 
-def models(plan: Plan, offered: Sequence[Format]) -> list[dict[str, Any]]:
-    """Every model, wildcards too, with the formats and the other operations that it has, and what a
-    million tokens cost where that is known."""
-    formatted = {one.operation for one in offered} | set(_streams(plan, offered))
+def models(plan: Plan, formats: Sequence[RoutedFormat]) -> list[dict[str, Any]]:
+    """Every model, also wildcards, with its formats, its other operations and its price for a
+    million tokens, if it has one."""
+    chat_operations = {form.operation for form in formats} | set(_stream_operations(plan, formats))
     prices = ByName(plan.config.prices)
     operations = plan.model_operations()
-    shown = []
+    entries = []
     for model in plan.config.models.values():
-        has = [operation.id for operation in operations.of(model.name)]
-        spoken = [one.name for one in offered if one.operation in has]
+        names = [operation.id for operation in operations.of(model.name)]
         entry: dict[str, Any] = {
             "id": model.name,
             "title": model.title,
-            "formats": spoken,
-            "operations": [one for one in has if one not in formatted],
+            "formats": [form.name for form in formats if form.operation in names],
+            "operations": [name for name in names if name not in chat_operations],
         }
         price = None if "*" in model.name else prices.find(model.name)
         if price is not None:
@@ -122,13 +96,13 @@ def models(plan: Plan, offered: Sequence[Format]) -> list[dict[str, Any]]:
                 "output": price.output / _ATTO_PER_MILLION,
                 "cached": price.cached / _ATTO_PER_MILLION,
             }
-        shown.append(entry)
-    return shown
+        entries.append(entry)
+    return entries
 
 
-def _streams(plan: Plan, offered: Sequence[Format]) -> Iterator[str]:
-    """The operations that stream a format, where another one than its own does."""
-    paths = {one.stream for one in offered}
+def _stream_operations(plan: Plan, formats: Sequence[RoutedFormat]) -> Iterator[str]:
+    """The operations that only stream a format."""
+    paths = {form.stream_path for form in formats}
     for route in plan.routes:
         if route.operation.method == "POST" and _path(route) in paths:
             yield route.operation.id

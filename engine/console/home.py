@@ -1,4 +1,4 @@
-"""The platform's home page, made on the server: it works without any script."""
+"""The home page, rendered on the server: it works without a script."""
 
 from __future__ import annotations
 
@@ -7,16 +7,17 @@ from functools import lru_cache
 from html import escape
 from typing import Any
 
+from engine import dialects
 from engine.console.asset import Asset, respond
 from engine.console.base_url import base_of
-from engine.console.chat_formats import Format, formats, models
+from engine.console.chat_formats import RoutedFormat, models, routed_formats
 from engine.console.code_snippets import snippets
 from engine.exchange.exchange import Exchange, Handler, Response
 from engine.plan.route import Plan
 
 _ADDRESSES = 32
 _OPERATIONS = 4
-"""How many operations are shown of a model."""
+"""The most operations shown of a model."""
 
 _HEAD = """<!doctype html>
 <html lang="en">
@@ -35,25 +36,28 @@ _HEAD = """<!doctype html>
 
 
 def home(plan: Plan) -> Handler:
-    """A handler for the page, made once for each of a few addresses it is reached at."""
-    offered = formats(plan)
-    known = models(plan, offered)
+    """A handler for the page, which is rendered once for each base address."""
+    formats = routed_formats(plan)
+    entries = models(plan, formats)
 
     @lru_cache(maxsize=_ADDRESSES)
-    def made(base: str) -> Asset:
-        return Asset(_page(plan, base, offered, known).encode(), "text/html; charset=utf-8")
+    def page(base: str) -> Asset:
+        return Asset(_page(plan, base, formats, entries).encode(), "text/html; charset=utf-8")
 
     def handle(exchange: Exchange) -> Response:
-        return respond(made(base_of(exchange, plan.config.server)), exchange)
+        return respond(page(base_of(exchange, plan.config.server)), exchange)
 
     return handle
 
 
-def _page(plan: Plan, base: str, offered: Sequence[Format], known: list[dict[str, Any]]) -> str:
-    """The page, as one text."""
-    chat = next((one for one in offered if one.name in ("chat", "responses")), None)
+def _page(
+    plan: Plan, base: str, formats: Sequence[RoutedFormat], entries: list[dict[str, Any]]
+) -> str:
+    """The HTML of the page."""
+    default = dialects.default().chat_formats
+    chat = next((routed for routed in formats if routed.format in default), None)
     address = base + (chat.prefix if chat is not None else "")
-    cards = "".join(_format(one, base, known) for one in offered)
+    cards = "".join(_format(routed, base, entries) for routed in formats)
     none = "<p>No chat format is routed here. The reference lists what is.</p>"
     return f"""{_HEAD}<body>
 <a class="skip" href="#main">Skip to content</a>
@@ -65,7 +69,7 @@ def _page(plan: Plan, base: str, offered: Sequence[Format], known: list[dict[str
 platform gave you as its API key.</p>
 <p class="label" id="base-label">Base address</p>
 <p class="address"><code id="base" aria-labelledby="base-label">{escape(address)}</code></p>
-{_ways(plan)}
+{_buttons(plan)}
 </section>
 <section aria-labelledby="formats">
 <h2 id="formats">Formats</h2>
@@ -75,7 +79,7 @@ platform gave you as its API key.</p>
 </section>
 <section aria-labelledby="models">
 <h2 id="models">Models</h2>
-{_models(plan, offered, known)}
+{_models(plan, formats, entries)}
 </section>
 </main>
 <footer class="foot">Served by Modelway</footer>
@@ -97,35 +101,38 @@ def _header(plan: Plan) -> str:
 </header>"""
 
 
-def _ways(plan: Plan) -> str:
-    said = plan.config.console
-    ways = []
-    if said.playground:
-        ways.append('<a class="button main" href="console/playground">Try it in the playground</a>')
-    if said.docs:
-        ways.append('<a class="button" href="docs">Read the reference</a>')
-    return f'<p class="ways">{"".join(ways)}</p>' if ways else ""
+def _buttons(plan: Plan) -> str:
+    console = plan.config.console
+    buttons = []
+    if console.playground:
+        buttons.append(
+            '<a class="button main" href="console/playground">Try it in the playground</a>'
+        )
+    if console.docs:
+        buttons.append('<a class="button" href="docs">Read the reference</a>')
+    return f'<p class="ways">{"".join(buttons)}</p>' if buttons else ""
 
 
-def _format(offered: Format, base: str, known: list[dict[str, Any]]) -> str:
-    """A format with its snippets behind tabs that are radio buttons: they need no script."""
-    serving = (m["id"] for m in known if offered.name in m["formats"] and "*" not in m["id"])
-    name = offered.name
+def _format(routed: RoutedFormat, base: str, entries: list[dict[str, Any]]) -> str:
+    """A format with its snippets in tabs that are radio buttons, which need no script."""
+    name = routed.name
+    models_of_it = (m["id"] for m in entries if name in m["formats"] and "*" not in m["id"])
+    model = next(models_of_it, "MODEL")
     tabs, panels = [], []
-    for number, (language, text) in enumerate(snippets(offered, base, next(serving, "MODEL"))):
+    for number, (language, text) in enumerate(snippets(routed, base, model)):
         tab, chosen = f"{name}-{number}", " checked" if number == 0 else ""
         tabs.append(
             f'<input type="radio" name="{name}" id="{tab}"{chosen}>'
             f'<label for="{tab}">{language}</label>'
         )
-        label = escape(f"{offered.title}, {language}")
+        label = escape(f"{routed.title}, {language}")
         panels.append(
             f'<pre class="panel" tabindex="0" role="region" aria-label="{label}">'
             f"<code>{escape(text)}</code></pre>"
         )
     return f"""<article class="card" aria-labelledby="{name}">
-<div class="head"><h3 id="{name}">{escape(offered.title)}</h3>
-<code class="path"><b>POST</b> {escape(offered.path)}</code></div>
+<div class="head"><h3 id="{name}">{escape(routed.title)}</h3>
+<code class="path"><b>POST</b> {escape(routed.path)}</code></div>
 <fieldset class="tabs"><legend class="hidden">Language</legend>
 {"".join(tabs)}{"".join(panels)}
 </fieldset>
@@ -133,14 +140,14 @@ def _format(offered: Format, base: str, known: list[dict[str, Any]]) -> str:
 """
 
 
-def _models(plan: Plan, offered: Sequence[Format], known: list[dict[str, Any]]) -> str:
-    if not known:
+def _models(plan: Plan, formats: Sequence[RoutedFormat], entries: list[dict[str, Any]]) -> str:
+    if not entries:
         return '<p class="muted">No models are configured.</p>'
-    titles = {one.name: one.title for one in offered}
-    priced = any("price" in model for model in known)
+    titles = {routed.name: routed.title for routed in formats}
+    priced = any("price" in model for model in entries)
     currency = escape(plan.config.currency)
     prices = f'<th scope="col" class="number">{currency} for a million tokens in / out</th>'
-    rows = "".join(_row(model, titles, priced) for model in known)
+    rows = "".join(_row(model, titles, priced) for model in entries)
     return f"""<div class="scroll" tabindex="0" role="region" aria-label="List of models"><table>
 <thead><tr><th scope="col">Ask for</th><th scope="col">For</th>
 {prices if priced else ""}</tr></thead>
@@ -152,17 +159,17 @@ def _row(model: dict[str, Any], titles: dict[str, str], priced: bool) -> str:
     chips = chips or _operations(model["operations"])
     title = model["title"] if model["title"] != model["id"] else ""
     price = model.get("price")
-    said = f"{price['input']:g} / {price['output']:g}" if price else "&ndash;"
-    cell = f'<td class="number">{said}</td>' if priced else ""
-    words = f' <span class="muted">{escape(title)}</span>' if title else ""
+    prices = f"{price['input']:g} / {price['output']:g}" if price else "&ndash;"
+    cell = f'<td class="number">{prices}</td>' if priced else ""
+    subtitle = f' <span class="muted">{escape(title)}</span>' if title else ""
     return (
-        f'<tr><th scope="row"><code>{escape(model["id"])}</code>{words}</th>'
+        f'<tr><th scope="row"><code>{escape(model["id"])}</code>{subtitle}</th>'
         f"<td>{chips}</td>{cell}</tr>"
     )
 
 
 def _operations(names: Sequence[str]) -> str:
-    """What a model can do that has none of the formats."""
+    """The operations of a model without a chat format."""
     shown = ", ".join(f"<code>{escape(name)}</code>" for name in names[:_OPERATIONS])
     more = f" and {len(names) - _OPERATIONS} more" if len(names) > _OPERATIONS else ""
     return f"{shown}{more}"

@@ -1,9 +1,8 @@
-"""What the playground asks with a token: who it is, and what it may use."""
+"""GET /console/models.json, for the playground: what a token is, and what it may use."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import Any
 
 import orjson
@@ -11,7 +10,7 @@ import orjson
 from engine.config.model import Server
 from engine.console.asset import GUARDS
 from engine.console.base_url import base_of
-from engine.console.chat_formats import Format, formats, models
+from engine.console.chat_formats import RoutedFormat, models, routed_formats
 from engine.console.code_snippets import programs
 from engine.edge.visible_models import Answers
 from engine.exchange.exchange import Exchange, Handler, Response, compose
@@ -22,51 +21,63 @@ from engine.stages.authenticate import authenticate
 from engine.values.caller import Caller
 
 _HEADERS = [("content-type", "application/json"), ("cache-control", "no-store"), *GUARDS]
-_BYTES = 16_000_000
-"""How much of the lists is kept."""
+_CACHE_BYTES = 16_000_000
 
 
 def listing(plan: Plan, services: Services) -> Handler:
-    """A handler that answers 401 for a token that is not known, else what that token may use."""
+    """A handler that answers 401 to an unknown token, and to any other what it may use."""
     stages = [authenticate([BEARER], False, services, any_operation=True)]
     return compose(stages, last=_list(plan, plan.config.server))
 
 
 def _list(plan: Plan, server: Server) -> Handler:
-    offered = formats(plan)
-    known = [model for model in models(plan, offered) if "*" not in model["id"]]
-    lists = Answers(_BYTES)
+    formats = routed_formats(plan)
+    entries = [entry for entry in models(plan, formats) if "*" not in entry["id"]]
+    cache = Answers(_CACHE_BYTES)
 
     def handle(exchange: Exchange) -> Response:
         caller = exchange.caller
         assert caller is not None
-        mine = [one for one in offered if caller.may_call(one.operation)]
+        allowed = [routed for routed in formats if caller.may_call(routed.operation)]
         scope = (caller.models, caller.operations)
-        usable = lists.get(scope, lambda: orjson.dumps(_usable(known, mine, caller)))
+        usable = cache.get(scope, lambda: orjson.dumps(_usable(entries, allowed, caller)))
         base = base_of(exchange, server)
-        said = {
+        document = {
             "token": {"name": caller.name, "expires": caller.expires},
             "base": base,
             "currency": plan.config.currency,
-            "formats": [{**asdict(one), "code": programs(one, base)} for one in mine],
+            "formats": [_format(routed, base) for routed in allowed],
             "models": orjson.Fragment(usable),
         }
-        return Response(200, _HEADERS, orjson.dumps(said))
+        return Response(200, _HEADERS, orjson.dumps(document))
 
     return handle
 
 
+def _format(routed: RoutedFormat, base: str) -> dict[str, Any]:
+    """What the page needs to call a format and to write programs that do."""
+    return {
+        "name": routed.name,
+        "title": routed.title,
+        "module": routed.format.module,
+        "path": routed.path,
+        "stream": routed.stream_path,
+        "stream_query": routed.format.stream_query,
+        "code": programs(routed, base),
+    }
+
+
 def _usable(
-    known: Sequence[dict[str, Any]], mine: Sequence[Format], caller: Caller
+    entries: Sequence[dict[str, Any]], formats: Sequence[RoutedFormat], caller: Caller
 ) -> list[dict[str, Any]]:
-    """The models that the caller may use, with what of them it may call."""
-    names = {one.name for one in mine}
+    """The models that the caller may use, with the formats and operations that it may call."""
+    names = {routed.name for routed in formats}
     return [
         {
-            **model,
-            "formats": [name for name in model["formats"] if name in names],
-            "operations": [one for one in model["operations"] if caller.may_call(one)],
+            **entry,
+            "formats": [name for name in entry["formats"] if name in names],
+            "operations": [name for name in entry["operations"] if caller.may_call(name)],
         }
-        for model in known
-        if caller.may_use(model["id"])
+        for entry in entries
+        if caller.may_use(entry["id"])
     ]

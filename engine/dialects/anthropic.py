@@ -6,25 +6,22 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from engine.dialects import (
-    Dialect,
-    Document,
-    ModelCard,
-    ModelList,
-    StreamError,
-    limit_of,
-    status_in,
-)
-from engine.dialects.usage import Meter, count, first
+from engine.dialects.interface.chat_format import ChatFormat, Program
+from engine.dialects.interface.dialect import Dialect, Document
+from engine.dialects.interface.meter import Meter, count, first
+from engine.dialects.interface.model_list import ModelCard, ModelList, limit_of
+from engine.dialects.interface.requests import RequestFields
+from engine.dialects.interface.streams import StreamError, status_in
 from engine.values.errors import GatewayError
+from engine.values.takes import OutputFields
 from engine.values.usage import Usage
 
-_BEGINNING = frozenset({"message_start", "content_block_start", "ping"})
-_FIELDS = (
+_OPENING_EVENTS = frozenset({"message_start", "content_block_start", "ping"})
+_USAGE_FIELDS = (
     *("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "cache_creation"),
     *("output_tokens", "output_tokens_details", "iterations"),
 )
-_MOST_RUNS = 100
+_MOST_ITERATIONS = 100
 _TYPES = {
     401: "authentication_error",
     402: "billing_error",
@@ -85,39 +82,40 @@ def _is_error(document: Any) -> bool:
 
 def _has_content(document: Any) -> bool:
     kind = document.get("type") if isinstance(document, dict) else None
-    return not isinstance(kind, str) or kind not in _BEGINNING
+    return not isinstance(kind, str) or kind not in _OPENING_EVENTS
 
 
 def _usage_of(document: Any) -> Usage | None:
-    """What a message, or an event of one, says was used.
+    """The usage that a message, or an event of one, reports.
 
-    `input_tokens` are only those that the prompt cache had no part in. The counts at the top leave
-    out what compaction took, which `iterations` lists (vendor's "Compaction", usage).
+    `input_tokens` leave out the tokens that the prompt cache had a part in. The counts at the top
+    leave out those of compaction, which `iterations` lists (vendor's "Compaction", usage).
     """
-    said = _said(document)
-    total = _counted(said)
-    runs = said.get("iterations")
-    for run in runs[:_MOST_RUNS] if isinstance(runs, list) else ():
+    counts = _counts(document)
+    total = _usage_in(counts)
+    iterations = counts.get("iterations")
+    for run in iterations[:_MOST_ITERATIONS] if isinstance(iterations, list) else ():
         if isinstance(run, dict) and run.get("type") == "compaction":
-            more = _counted(run)
+            more = _usage_in(run)
             total = total + more if total and more else total or more
     return total
 
 
-def _said(document: Any) -> dict[str, Any]:
+def _counts(document: Any) -> dict[str, Any]:
+    """The `usage` object of a message or an event; empty for none."""
     if not isinstance(document, dict):
         return {}
     message = document.get("message")  # message_start
-    said = (message if isinstance(message, dict) else document).get("usage")
-    return said if isinstance(said, dict) else {}
+    counts = (message if isinstance(message, dict) else document).get("usage")
+    return counts if isinstance(counts, dict) else {}
 
 
-def _counted(said: dict[str, Any]) -> Usage | None:
-    plain, output = first(said, "input_tokens"), first(said, "output_tokens")
-    read, written = first(said, "cache_read_input_tokens"), _written(said)
+def _usage_in(counts: dict[str, Any]) -> Usage | None:
+    plain, output = first(counts, "input_tokens"), first(counts, "output_tokens")
+    read, written = first(counts, "cache_read_input_tokens"), _cache_written(counts)
     if plain is None and output is None and read is None and written is None:
         return None
-    thinking = first(said.get("output_tokens_details"), "thinking_tokens") or 0
+    thinking = first(counts.get("output_tokens_details"), "thinking_tokens") or 0
     return Usage(
         input=(plain or 0) + (read or 0) + (written or 0),
         output=output or 0,
@@ -127,51 +125,53 @@ def _counted(said: dict[str, Any]) -> Usage | None:
     )
 
 
-def _written(said: dict[str, Any]) -> int | None:
-    """Tokens put into the cache: their sum, or else its two kinds."""
-    written = first(said, "cache_creation_input_tokens")
+def _cache_written(counts: dict[str, Any]) -> int | None:
+    """Tokens written to the cache: their sum, or else its two kinds."""
+    written = first(counts, "cache_creation_input_tokens")
     if written is not None:
         return written
-    kinds = [first(said.get("cache_creation"), f"ephemeral_{n}_input_tokens") for n in ("5m", "1h")]
+    creation = counts.get("cache_creation")
+    kinds = [first(creation, f"ephemeral_{lifetime}_input_tokens") for lifetime in ("5m", "1h")]
     return None if kinds == [None, None] else sum(kind or 0 for kind in kinds)
 
 
-class _Tally:
-    """message_start tells the input, each message_delta the sums so far: the last of each field
-    holds. A null or a zero takes nothing back, as some upstreams repeat fields they do not know.
+class _StreamTally:
+    """message_start reports the input, each message_delta the sums up to then: the last value of
+    each field counts. A null or a zero replaces nothing, as some upstreams repeat fields that they
+    do not know.
     """
 
     def __init__(self) -> None:
         self.ended = False
-        self._said: dict[str, Any] = {}
+        self._counts: dict[str, Any] = {}
 
     def take(self, document: Any) -> None:
-        said = _said(document)
-        for key in _FIELDS:
-            value = said.get(key)
+        counts = _counts(document)
+        for key in _USAGE_FIELDS:
+            value = counts.get(key)
             if count(value) or isinstance(value, dict | list):
-                self._said[key] = value
+                self._counts[key] = value
         kind = document.get("type") if isinstance(document, dict) else None
-        self.ended = self.ended or (kind == "message_delta" and _counted(said) is not None)
+        self.ended = self.ended or (kind == "message_delta" and _usage_in(counts) is not None)
 
     def usage(self) -> Usage | None:
-        return _usage_of({"usage": self._said})
+        return _usage_of({"usage": self._counts})
 
 
-def _models(listed: ModelList, parameters: Mapping[str, str]) -> Document:
+def _models(models: ModelList, parameters: Mapping[str, str]) -> Document:
     limit = limit_of(parameters, "limit", 20)
-    start, stop = 0, len(listed)
-    after = listed.place(parameters.get("after_id"))
-    before = listed.place(parameters.get("before_id"))
+    start, stop = 0, len(models)
+    after = models.place(parameters.get("after_id"))
+    before = models.place(parameters.get("before_id"))
     if after is not None:
         start = after + 1
     if before is not None:
         stop = before
         start = max(start, stop - limit)
     end = min(stop, start + limit)
-    names = listed.names[start:end]
+    names = models.names[start:end]
     return {
-        "data": listed.documents[start:end],
+        "data": models.documents[start:end],
         "has_more": start > 0 if "before_id" in parameters else start + len(names) < stop,
         "first_id": names[0] if names else None,
         "last_id": names[-1] if names else None,
@@ -183,6 +183,40 @@ def _model(card: ModelCard) -> Document:
     return {"type": "model", "id": card.name, "display_name": card.title, "created_at": created}
 
 
+_MESSAGES = ChatFormat(
+    name="messages",
+    title="Messages",
+    path_suffix="/messages",
+    sdk_suffix="/v1/messages",
+    module="messages",
+    curl_headers='-H "x-api-key: $TOKEN" -H "anthropic-version: 2023-06-01"',
+    arguments=lambda model: {
+        "model": model,
+        "max_tokens": 1024,
+        "messages": [{"role": "user", "content": "Hello!"}],
+    },
+    programs={
+        "python": Program(
+            start="""import os
+from anthropic import Anthropic
+
+client = Anthropic(base_url=@BASE@, api_key=os.environ["TOKEN"])""",
+            call="client.messages.create",
+            each="""if event.type == "content_block_delta" and event.delta.type == "text_delta":
+    print(event.delta.text, end="", flush=True)""",
+            whole="print(answer.content[0].text)",
+        ),
+        "javascript": Program(
+            start="""import Anthropic from "@anthropic-ai/sdk";
+
+const client = new Anthropic({ baseURL: @BASE@, apiKey: process.env.TOKEN });""",
+            call="client.messages.create",
+            each='if (event.delta?.type === "text_delta") process.stdout.write(event.delta.text);',
+            whole="console.log(answer.content[0].text);",
+        ),
+    },
+)
+
 DIALECT = Dialect(
     name="anthropic",
     claims=lambda environ, query: "HTTP_ANTHROPIC_VERSION" in environ,
@@ -193,11 +227,16 @@ DIALECT = Dialect(
     models=_models,
     model=_model,
     has_content=_has_content,
-    meter=Meter(usage_of=_usage_of, tally=_Tally),
+    request_fields=RequestFields(output=OutputFields(limits=(("max_tokens",),))),
+    meter=Meter(
+        usage_of=_usage_of,
+        tally=_StreamTally,
+        text_members=("text", "thinking", "partial_json"),
+    ),
     heartbeat=b'event: ping\ndata: {"type":"ping"}\n\n',
     request_headers=(
         *("anthropic-version", "anthropic-beta", "idempotency-key", "x-client-request-id"),
-        # By which Claude Code and its kin say who they are and which requests belong together.
+        # Claude Code and similar clients name themselves and the requests that belong together.
         *("x-app", "x-claude-code-session-id", "x-claude-code-agent-id", "x-session-id"),
         "x-claude-code-parent-agent-id",
     ),
@@ -207,4 +246,7 @@ DIALECT = Dialect(
     ),
     hidden_headers=frozenset({"set-cookie", "anthropic-organization-id"}),
     request_id_headers=("x-request-id", "request-id"),
+    provider="anthropic",
+    operation_names={"createMessage": "chat"},
+    chat_formats=(_MESSAGES,),
 )

@@ -1,23 +1,21 @@
-"""The Gemini dialect: generate-content. `error.code` is an integer here alone, because the vendor's
-SDK raises TypeError on a string; our own code stands in `details[0].reason`."""
+"""The Gemini dialect: generate content. Its `error.code` is an integer, because the vendor's SDK
+raises TypeError on a string; the gateway's own code is `details[0].reason`."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from itertools import product
 from typing import Any
 
-from engine.dialects import (
-    Dialect,
-    Document,
-    ModelCard,
-    ModelList,
-    StreamError,
-    limit_of,
-    status_in,
-)
-from engine.dialects.usage import Meter, first
+from engine.dialects.interface.chat_format import ChatFormat, Program
+from engine.dialects.interface.dialect import Dialect, Document
+from engine.dialects.interface.meter import Meter, first
+from engine.dialects.interface.model_list import ModelCard, ModelList, limit_of
+from engine.dialects.interface.requests import RequestFields
+from engine.dialects.interface.streams import StreamError, StreamRules, status_in
 from engine.values.errors import GatewayError
+from engine.values.takes import OutputFields
 from engine.values.usage import Usage
 
 _STATUS = {
@@ -109,46 +107,46 @@ def _has_content(document: Any) -> bool:
     candidates = document["candidates"] or []
     if not isinstance(candidates, list):
         return True
-    return any(_says_something(one) for one in candidates if isinstance(one, dict))
+    return any(_candidate_has_content(c) for c in candidates if isinstance(c, dict))
 
 
-def _says_something(candidate: dict[str, Any]) -> bool:
+def _candidate_has_content(candidate: dict[str, Any]) -> bool:
     content = candidate.get("content") or {}
     parts = content.get("parts") if isinstance(content, dict) else content
     return bool(candidate.get("finishReason") or parts)
 
 
 def _usage_of(document: Any) -> Usage | None:
-    """What an answer, an event, or the array of a stream says was used.
+    """The usage that an answer, an event, or the array of a stream reports.
 
-    `candidatesTokenCount` leaves thoughts out, unless the total shows that it has them already.
+    `candidatesTokenCount` leaves thoughts out, unless the total shows that it includes them.
     """
     if isinstance(document, list):
-        found = (_usage_of(one) for one in reversed(document) if isinstance(one, dict))
-        return next((usage for usage in found if usage is not None), None)
-    said = document.get("usageMetadata") if isinstance(document, dict) else None
-    prompt, tools = first(said, "promptTokenCount"), first(said, "toolUsePromptTokenCount")
-    answer = first(said, "candidatesTokenCount", "responseTokenCount")
-    thoughts, total = first(said, "thoughtsTokenCount"), first(said, "totalTokenCount")
+        usages = (_usage_of(item) for item in reversed(document) if isinstance(item, dict))
+        return next((usage for usage in usages if usage is not None), None)
+    counts = document.get("usageMetadata") if isinstance(document, dict) else None
+    prompt, tools = first(counts, "promptTokenCount"), first(counts, "toolUsePromptTokenCount")
+    answer = first(counts, "candidatesTokenCount", "responseTokenCount")
+    thoughts, total = first(counts, "thoughtsTokenCount"), first(counts, "totalTokenCount")
     if prompt is None and tools is None and answer is None and thoughts is None and total is None:
         return None
-    taken = (prompt or 0) + (tools or 0)
-    given = answer or 0
-    if thoughts and (total is None or total > taken + given):
-        given += thoughts
+    input_tokens = (prompt or 0) + (tools or 0)
+    output = answer or 0
+    if thoughts and (total is None or total > input_tokens + output):
+        output += thoughts
     if prompt is None and total is not None:
-        taken = max(taken, total - given)
+        input_tokens = max(input_tokens, total - output)
     return Usage(
-        input=taken,
-        output=given,
-        cached=min(first(said, "cachedContentTokenCount") or 0, taken),
-        reasoning=min(thoughts or 0, given),
+        input=input_tokens,
+        output=output,
+        cached=min(first(counts, "cachedContentTokenCount") or 0, input_tokens),
+        reasoning=min(thoughts or 0, output),
         source="upstream",
     )
 
 
-class _Tally:
-    """Every event tells all that was used so far."""
+class _StreamTally:
+    """Each event reports everything used up to then."""
 
     def __init__(self) -> None:
         self.ended = False
@@ -162,14 +160,14 @@ class _Tally:
         return self._usage
 
 
-def _models(listed: ModelList, parameters: Mapping[str, str]) -> Document:
+def _models(models: ModelList, parameters: Mapping[str, str]) -> Document:
     limit = limit_of(parameters, "pageSize", 50)
-    last = listed.place(parameters.get("pageToken"))
+    last = models.place(parameters.get("pageToken"))
     start = 0 if last is None else last + 1
-    end = min(len(listed), start + limit)
-    answer: Document = {"models": listed.documents[start:end]}
-    if end < len(listed):
-        answer["nextPageToken"] = listed.names[end - 1]
+    end = min(len(models), start + limit)
+    answer: Document = {"models": models.documents[start:end]}
+    if end < len(models):
+        answer["nextPageToken"] = models.names[end - 1]
     return answer
 
 
@@ -187,6 +185,48 @@ def _claims(environ: Mapping[str, Any], query: str) -> bool:
     return "HTTP_X_GOOG_API_KEY" in environ or _KEY.search(query) is not None
 
 
+_GENERATE = ChatFormat(
+    name="generate",
+    title="Generate content",
+    path_suffix=":generateContent",
+    stream_suffix=":streamGenerateContent",
+    stream_query="alt=sse",
+    sdk_suffix="",
+    module="generate",
+    curl_headers='-H "x-goog-api-key: $TOKEN"',
+    arguments=lambda model: {"model": model, "contents": "Hello!"},
+    body=lambda model: {"contents": [{"parts": [{"text": "Hello!"}]}]},
+    programs={
+        "python": Program(
+            start="""import os
+from google import genai
+
+client = genai.Client(
+    api_key=os.environ["TOKEN"],
+    http_options={"base_url": @BASE@, "api_version": @VERSION@},
+)""",
+            call="client.models.generate_content",
+            stream="client.models.generate_content_stream",
+            each='print(event.text or "", end="", flush=True)',
+            whole="print(answer.text)",
+        ),
+        "javascript": Program(
+            start="""import { GoogleGenAI } from "@google/genai";
+
+const client = new GoogleGenAI({
+  apiKey: process.env.TOKEN,
+  httpOptions: { baseUrl: @BASE@, apiVersion: @VERSION@ },
+});""",
+            call="client.models.generateContent",
+            stream="client.models.generateContentStream",
+            each='process.stdout.write(event.text ?? "");',
+            whole="console.log(answer.text);",
+        ),
+    },
+)
+
+_CONFIGS = ("generationConfig", "generation_config")
+
 DIALECT = Dialect(
     name="gemini",
     claims=_claims,
@@ -199,14 +239,28 @@ DIALECT = Dialect(
     has_content=_has_content,
     meter=Meter(
         usage_of=_usage_of,
-        tally=_Tally,
+        tally=_StreamTally,
         key="usageMetadata",
         repeats=True,
         members=("usageMetadata",),
+        schema_members=("usageMetadata", "usage_metadata"),
+    ),
+    request_fields=RequestFields(
+        output=OutputFields(
+            limits=tuple(product(_CONFIGS, ("maxOutputTokens", "max_output_tokens"))),
+            answers=tuple(product(_CONFIGS, ("candidateCount", "candidate_count"))),
+        )
     ),
     request_headers=("x-goog-api-client", "x-server-timeout", "x-client-request-id"),
     response_headers=("x-goog-request-id", "x-gemini-*", "x-vertex-ai-*"),
     hidden_headers=frozenset({"set-cookie"}),
-    event_names=False,
-    comments=False,
+    stream=StreamRules(names=False, comments=False, done=False),
+    provider="gcp.gemini",
+    operation_names={
+        "embedContent": "embeddings",
+        "batchEmbedContents": "embeddings",
+        "generateContent": "generate_content",
+        "streamGenerateContent": "generate_content",
+    },
+    chat_formats=(_GENERATE,),
 )

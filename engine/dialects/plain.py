@@ -1,27 +1,23 @@
-"""Any other API: its answers pass as they are, our own errors have the common shape."""
+"""The plain dialect, of any API that is not for models: its answers pass unchanged, and the
+gateway's own errors have the default's shape."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from engine.dialects import Dialect
-from engine.dialects.openai import (
-    error_event,
-    error_object,
-    list_models,
-    show_model,
-)
+from engine.dialects.interface.dialect import Dialect
+from engine.dialects.openai import list_models, show_model
+from engine.dialects.openai.errors import error_event, error_object
 
 
-def _any_document(document: Any) -> bool:
+def _is_document(document: Any) -> bool:
     return isinstance(document, dict | list)
 
 
 DIALECT = Dialect(
     name="plain",
-    claims=lambda environ, query: False,
     error=error_object,
-    is_error=_any_document,
+    is_error=_is_document,
     error_event=error_event,
     stream_error=lambda document: None,
     models=list_models,

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from engine import dialects
 from engine.exchange.exchange import Exchange, Response
 
 _HEADERS = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+(?:[ \t]*,[ \t]*[!#$%&'*+.^_`|~0-9A-Za-z-]+)*")
@@ -22,7 +23,7 @@ EXPOSED = ", ".join(
     [
         *("x-request-id", "request-id", "x-upstream-request-id", "x-modelway-target"),
         *("retry-after", "retry-after-ms", "x-should-retry", *_LIMITS),
-        *("openai-processing-ms", "openai-version", "openai-model"),
+        *(name for dialect in dialects.by_request() for name in dialect.exposed_headers),
     ]
 )
 """The response headers that SDKs read."""

@@ -17,7 +17,7 @@ import gevent
 import orjson
 from gevent import GreenletExit
 
-from engine.dialects import Dialect, get
+from engine.dialects import Dialect, default
 from engine.edge.cors import NOBODY, Cors
 from engine.edge.model_list import speaking
 from engine.edge.request_body import RequestBodyReader
@@ -194,7 +194,7 @@ class RequestLifecycle:
         unobserved = RequestLifecycle(
             self.max_body, self.body_timeout, request_timeout=self.request_timeout
         )
-        return unobserved.endpoint(bodiless, [get("openai")])
+        return unobserved.endpoint(bodiless, [default()])
 
     def malformed(self, name: str, status: int, address: str) -> None:
         """Note what the server answered by itself as `name`: no valid request, or no room."""
@@ -213,7 +213,7 @@ class RequestLifecycle:
             ) from None  # Falcon's frames hold the first
         status = error.status_code if isinstance(error, falcon.HTTPError) else 500
         exchange = Exchange(req.method, "", "", req.env, new_request_id())
-        exchange.dialect = get("openai")
+        exchange.dialect = default()
         self.enter(exchange)
         code, message = "bad_request", "The request is not valid."
         if status == 500:

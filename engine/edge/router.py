@@ -83,8 +83,7 @@ class Router:
         self._plain: dict[tuple[str, str], tuple[Any, Any, dict[str, Any], str]] = {}
         self._variants: dict[tuple[str, str, tuple[str, ...]], _Variants] = {}
         self._door = lifecycle
-        others = [dialects.get(name) for name in dialects.names() if name != "openai"]
-        self._speaking = [*others, dialects.get("openai")]
+        self._speaking = dialects.by_request()
 
     def add_route(self, uri_template: str, resource: Resource, **_: Any) -> None:
         """Add one method of a path; the variables named in `wide` may hold slashes."""

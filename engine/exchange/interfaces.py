@@ -25,6 +25,12 @@ class Dialect(Protocol):
     def error(self) -> Callable[[GatewayError, str], dict[str, Any]]:
         """Make the error object of an error and a request id."""
 
+    def gen_ai_operation(self, operation: str, /) -> str:
+        """`gen_ai.operation.name` of `spec.operationId`."""
+
+    def gen_ai_provider(self, upstream: str, /) -> str:
+        """`gen_ai.provider.name` of an upstream."""
+
 
 class UpstreamName(Protocol):
     """A named server (`engine.upstream.target.Upstream`)."""

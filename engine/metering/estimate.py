@@ -1,39 +1,40 @@
-"""What a request will use, estimated by what it says: to reserve, and where no upstream tells.
+"""Usage estimated: from a request, to reserve it, and from an answer that does not report it.
 
-The rule is cheap and plain: four bytes of text are a token; the answer is as long as the caller
-lets it be, or else DEFAULT_OUTPUT. Files and base64 count by pieces, not by their megabytes.
+Four bytes of text are a token. An answer is as long as its request allows, or else DEFAULT_OUTPUT.
+Files and base64 count by pieces of BYTES_PER_FILE_TOKEN.
 """
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+from functools import cache
 from typing import Any
 
-from engine.dialects.usage import MOST, count, first
+from engine.dialects.interface.meter import MOST, count
 from engine.exchange.exchange import MISSING, Exchange
 from engine.values.json_edit import Buffer
-from engine.values.takes import GENERATION, OUTPUT_LIMITS, Takes
+from engine.values.takes import OutputFields, Path, Takes
 from engine.values.usage import NOTHING, Usage
 
 BYTES_PER_TOKEN = 4
 
 DEFAULT_OUTPUT = 1_024
-"""Tokens of an answer whose length the caller does not bound."""
+"""Tokens of an answer whose length the request does not bound."""
 
 LEAST_FILE, MOST_FILE, BYTES_PER_FILE_TOKEN = 256, 4_096, 256
-"""A file in the request counts one token for so many bytes, within these bounds."""
+"""A file in a request counts one token for so many bytes, within these bounds."""
 
-_CONFIGS = frozenset(GENERATION)
-_CONFIG_LIMITS = ("maxOutputTokens", "max_output_tokens")
-_CONFIG_ANSWERS = ("candidateCount", "candidate_count")
-_ANSWERS = frozenset({*GENERATION, "n"})
-_SAYS = _ANSWERS.union(OUTPUT_LIMITS)
+SAMPLE = 8_192
+"""Bytes from the beginning of an answer by which the share of text in it is estimated."""
+
 _MOST_ANSWERS = 128
 _BLOCK = 4_096
-_SCANNED = 16_384
+_UNSCANNED = 16_384
 
 
 def expected(exchange: Exchange) -> Usage:
-    """What an exchange will use: estimated when somebody first asks, and never for most."""
+    """The usage to expect of an exchange; estimated at the first call, which few requests need."""
     record = exchange.record
     if record.estimate is NOTHING and exchange.takes is not None:
         record.estimate = estimate(exchange, exchange.takes)
@@ -42,13 +43,16 @@ def expected(exchange: Exchange) -> Usage:
 
 def estimate(exchange: Exchange, takes: Takes) -> Usage:
     """The usage to expect of a request whose body has been received and parsed."""
-    fields: dict[str, Any] = exchange.value if isinstance(exchange.value, dict) else {}
-    said = fields.get("input") if takes.speech else ""
+    body: dict[str, Any] = exchange.value if isinstance(exchange.value, dict) else {}
+    text = body.get(takes.speech) if takes.speech else ""
+    images = 0
+    if takes.images:
+        images = min(count(_number(body.get(takes.images))) or 1, _MOST_ANSWERS)
     return Usage(
-        input=_input(exchange, fields),
-        output=_output(fields) if takes.output else 0,
-        images=min(count(_number(fields.get("n"))) or 1, _MOST_ANSWERS) if takes.images else 0,
-        characters=len(said) if isinstance(said, str) else 0,
+        input=_input(exchange, body),
+        output=_output(body, takes.output) if takes.output is not None else 0,
+        images=images,
+        characters=len(text) if isinstance(text, str) else 0,
         source="estimated",
     )
 
@@ -56,19 +60,19 @@ def estimate(exchange: Exchange, takes: Takes) -> Usage:
 def _input(exchange: Exchange, fields: dict[str, Any]) -> int:
     size = exchange.body.size
     if exchange.parts:
-        taken = _form_tokens(exchange, fields)
+        tokens = _form_tokens(exchange, fields)
     elif exchange.value is MISSING and exchange.body.buffer[:1] not in (b"", b"{", b"["):
-        taken = _file_tokens(size)  # it is neither JSON nor any form
-    elif size <= _SCANNED:
+        tokens = _file_tokens(size)  # it is neither JSON nor a form
+    elif size <= _UNSCANNED:
         return size // BYTES_PER_TOKEN
     else:
-        taken = input_tokens(exchange.body.buffer)
-    return min(taken, MOST)
+        tokens = input_tokens(exchange.body.buffer)
+    return min(tokens, MOST)
 
 
 def input_tokens(buffer: Buffer) -> int:
-    """Tokens in a body of more than _SCANNED bytes. What is no text in it counts as files do: long
-    runs of ASCII without a space, as base64 is."""
+    """Tokens in a body of more than _UNSCANNED bytes. Long runs of ASCII without a space, as of
+    base64, count as files."""
     size = len(buffer)
     tokens = text = run = 0
     for at in range(0, size, _BLOCK):
@@ -87,14 +91,14 @@ def _file_tokens(size: int) -> int:
 
 
 def _form_tokens(exchange: Exchange, fields: dict[str, Any]) -> int:
-    """Tokens in a form: its texts, and its files as files."""
+    """Tokens in the texts and files of a form."""
     text = _text_size(fields)
     files = (part.end - part.start for part in exchange.parts if part.filename is not None)
     return text // BYTES_PER_TOKEN + sum(_file_tokens(size) for size in files)
 
 
 def _text_size(value: object) -> int:
-    """Characters of all the texts in a value."""
+    """Characters in all strings of a value."""
     if isinstance(value, str):
         return len(value)
     if isinstance(value, dict):
@@ -102,26 +106,62 @@ def _text_size(value: object) -> int:
     return sum(map(_text_size, value)) if isinstance(value, list) else 0
 
 
-def _output(fields: dict[str, Any]) -> int:
-    """Tokens that the answers may have: the first limit that is said, for each answer."""
-    said = _SAYS.intersection(fields)
-    if not said:
+def _output(body: dict[str, Any], fields: OutputFields) -> int:
+    """Tokens that the answers may have: the limit of one, for each of them."""
+    present = fields.members.intersection(body)
+    if not present:
         return DEFAULT_OUTPUT
-    if len(said) == 1:  # most often it is one of the limits
-        limit = fields[next(iter(said))]
-        if type(limit) is int and 0 <= limit <= MOST and _ANSWERS.isdisjoint(said):
+    if len(present) == 1 and present <= fields.simple_limits:  # most requests
+        limit = body[next(iter(present))]
+        if type(limit) is int and 0 <= limit <= MOST:
             return limit
-    limit = first(fields, *OUTPUT_LIMITS)
-    answers = count(fields["n"]) if "n" in fields else None
-    for key in GENERATION if not _CONFIGS.isdisjoint(fields) else ():
-        config = fields.get(key)
-        if isinstance(config, dict):
-            limit = first(config, *_CONFIG_LIMITS) if limit is None else limit
-            answers = answers or first(config, *_CONFIG_ANSWERS)
-    limit = DEFAULT_OUTPUT if limit is None else limit
-    return min(limit * min(answers or 1, _MOST_ANSWERS), MOST)
+    limit = _first_count(body, fields.limits)
+    answers = _first_count(body, fields.answers)
+    return min(
+        (DEFAULT_OUTPUT if limit is None else limit) * min(answers or 1, _MOST_ANSWERS), MOST
+    )
+
+
+def _first_count(body: dict[str, Any], paths: tuple[Path, ...]) -> int | None:
+    for path in paths:
+        value: Any = body
+        for key in path:
+            value = value.get(key) if isinstance(value, dict) else None
+        if (number := count(value)) is not None:
+            return number
+    return None
 
 
 def _number(value: Any) -> Any:
-    """A form says its numbers as text."""
+    """A form's numbers are text."""
     return int(value) if isinstance(value, str) and value.isdecimal() and len(value) < 4 else value
+
+
+def output_tokens(sample: bytes, size: int, text_members: tuple[str, ...]) -> int:
+    """Tokens of text in an answer of `size` bytes that begins with `sample`; its text is in strings
+    that are such members."""
+    strings: list[bytes] = _strings(text_members).findall(sample)
+    text = sum(len(string) - 3 * string.count(b"\\u") for string in strings)
+    if text <= 0:
+        return 0
+    return max(1, text * size // (len(sample) * BYTES_PER_TOKEN))
+
+
+@cache
+def _strings(members: tuple[str, ...]) -> re.Pattern[bytes]:
+    names = b"|".join(re.escape(member.encode()) for member in members)
+    value = rb'"([^"\\]*+(?:\\.[^"\\]*+)*+)'
+    return re.compile(rb'"(?:' + names + rb')"\s*+:\s*+' + value, re.DOTALL)
+
+
+def unreported(estimate: Usage, output: int) -> Usage:
+    """The usage of an answer that reports none: the estimate, with the output that arrived."""
+    return replace(estimate, output=output, reasoning=0, source="estimated")
+
+
+def with_characters(reported: Usage, estimate: Usage) -> Usage:
+    """The usage that an upstream reported, with the characters read aloud, which only the request
+    tells."""
+    if not estimate.characters:
+        return reported
+    return replace(reported, characters=estimate.characters)

@@ -1,31 +1,40 @@
-"""The usage in an answer that is one JSON text, of any length."""
+"""Reads usage from an answer that is one JSON text, of any length.
+
+A text that is too long to be parsed is searched for members near its beginning and its end.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+from functools import cache
+from itertools import accumulate, islice
 from typing import Any
 
-from engine.dialects.usage import Meter
-from engine.metering.json_ends import near_end, near_start
-from engine.metering.text_estimate import (
-    parsed,
-    tokens,
-    with_known,
-    without_counts,
-)
+from engine.dialects.interface.meter import Meter
+from engine.metering.estimate import output_tokens, unreported, with_characters
+from engine.values.event_json import json_or_none
+from engine.values.json_edit import spans
 from engine.values.usage import Usage
 
-KEPT_BODY = 262_144
-"""Bytes of a JSON answer that are kept; of a longer one its beginning and its end are."""
+BUFFERED_BODY = 262_144
+"""Bytes of a JSON answer that are buffered; of a longer one only its beginning and its end are."""
 
 PARSED_BODY = 16_384
-"""Bytes of a JSON answer that are parsed whole; in a longer one the members are looked for near
+"""The longest JSON answer, in bytes, that is parsed; in a longer one the members are searched near
 its end and its beginning, which costs less than parsing vectors and images."""
 
 MOST_IMAGES = 1_000
 
+_MENTIONS = 8
+"""The occurrences of a key that are tried."""
+
+_NESTING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[{}\[\]]', re.DOTALL)
+_TYPE = re.compile(rb'"type"\s*+:\s*+"([a-z_.]++)"')
+
 
 class BodyReader:
-    """Of an answer in JSON, whole or cut, also an array that is streamed."""
+    """Reads a JSON answer, complete or cut off, also an array that is streamed."""
 
     def __init__(self, meter: Meter) -> None:
         self.size = 0
@@ -33,41 +42,41 @@ class BodyReader:
         self._image = b'"%b"' % meter.image.encode() if meter.image else b""
         self._images = 0
         self._head = b""
-        self._kept = bytearray()
+        self._buffer = bytearray()
 
     def feed(self, data: bytes) -> None:
         self.size += len(data)
-        self._kept += data
-        if len(self._kept) > KEPT_BODY:
+        self._buffer += data
+        if len(self._buffer) > BUFFERED_BODY:
             self._shorten()
 
     def _shorten(self) -> None:
-        """Keep the end only; the beginning has been put aside."""
-        kept = self._kept
-        self._head = self._head or bytes(kept[:PARSED_BODY])
-        dropped = len(kept) - PARSED_BODY
+        """Keep the beginning, and of the rest only the end."""
+        buffer = self._buffer
+        self._head = self._head or bytes(buffer[:PARSED_BODY])
+        dropped = len(buffer) - PARSED_BODY
         if self._image:  # a key that stands across the cut is counted here, and not again
-            self._images += kept.count(self._image, 0, dropped + len(self._image) - 1)
-        del kept[:dropped]
+            self._images += buffer.count(self._image, 0, dropped + len(self._image) - 1)
+        del buffer[:dropped]
 
     def usage(self) -> Usage | None:
-        kept = bytes(self._kept)
+        buffer = bytes(self._buffer)
         if self.size <= PARSED_BODY:
-            document = parsed(kept)
+            document = json_or_none(buffer)
             if document is not None:
                 return self._meter.usage_of(document)
-        document = self._reduced(self._head or kept[:PARSED_BODY], kept[-PARSED_BODY:])
-        if not document and not self._head and b'"%b"' % self._meter.key.encode() in kept:
-            return self._meter.usage_of(parsed(kept))
+        document = self._reduced(self._head or buffer[:PARSED_BODY], buffer[-PARSED_BODY:])
+        if not document and not self._head and b'"%b"' % self._meter.key.encode() in buffer:
+            return self._meter.usage_of(json_or_none(buffer))
         if self._image:
-            images = min(self._images + kept.count(self._image), MOST_IMAGES)
+            images = min(self._images + buffer.count(self._image), MOST_IMAGES)
             document["data"] = [{self._meter.image: ""}] * images
         return self._meter.usage_of(document)
 
-    told = usage
+    reported = usage
 
     def _reduced(self, head: bytes, tail: bytes) -> dict[str, Any]:
-        """The first of the members that tell the usage, of a body that is too long to be parsed."""
+        """The first of the meter's members in a body that is too long to be parsed."""
         array = head.lstrip()[:1] == b"["
         for key in self._meter.members:
             value = near_end(tail, key, 2 if array else 1)
@@ -78,9 +87,63 @@ class BodyReader:
         return {}
 
     def complete(self, estimate: Usage) -> Usage:
-        said = self.usage()
-        if said is not None:
-            return with_known(said, estimate)
-        sample = self._head or bytes(self._kept[:PARSED_BODY])
-        output = tokens(sample, min(self.size, KEPT_BODY))  # what is longer is no text
-        return without_counts(estimate, output)
+        usage = self.usage()
+        if usage is not None:
+            return with_characters(usage, estimate)
+        sample = self._head or bytes(self._buffer[:PARSED_BODY])
+        size = min(self.size, BUFFERED_BODY)  # a longer answer is not text
+        return unreported(estimate, output_tokens(sample, size, self._meter.text_members))
+
+
+def near_end(tail: bytes, key: str, deepest: int) -> Any:
+    """The object or number that is the member `key` of an object at most `deepest` brackets deep,
+    1 being the outermost. Of several the outermost counts, and then the last."""
+    if key.encode() not in tail:
+        return None
+    value = None
+    for match in reversed(list(_member(key).finditer(tail))[-_MENTIONS:]):
+        text = tail[match.end() :]
+        start, end = spans(text, ())[0]
+        closed = _closed(text[end:])
+        if 1 <= closed <= deepest:
+            value, deepest = json_or_none(text[start:end]), closed - 1
+    return value
+
+
+def near_start(head: bytes, key: str) -> Any:
+    """The object or number that is the member `key` of the outermost object."""
+    if key.encode() not in head:
+        return None
+    for match in islice(_member(key).finditer(head), _MENTIONS):
+        if _depth(head[: match.start()]) == 1:
+            text = head[match.end() :]
+            start, end = spans(text, ())[0]
+            return json_or_none(text[start:end])
+    return None
+
+
+def type_of(head: bytes) -> str:
+    """The `type` of the outermost object, "" where it is not near the beginning."""
+    match = _TYPE.search(head)
+    return match[1].decode() if match and _depth(head[: match.start()]) == 1 else ""
+
+
+@cache
+def _member(key: str) -> re.Pattern[bytes]:
+    return re.compile(rb'"' + re.escape(key.encode()) + rb'"\s*+:\s*+(?=[{0-9])')
+
+
+def _depth(text: bytes) -> int:
+    """The number of brackets that are open at the end."""
+    return sum(_steps(text))
+
+
+def _closed(text: bytes) -> int:
+    """The number of brackets closed in the text that were opened before it."""
+    return -min(accumulate(_steps(text)), default=0)
+
+
+def _steps(text: bytes) -> Iterator[int]:
+    """1 for each opening bracket, -1 for each closing one, outside strings."""
+    tokens: list[bytes] = _NESTING.findall(text)
+    return (1 if token in b"{[" else -1 for token in tokens if len(token) == 1)

@@ -1,7 +1,7 @@
-"""Reading what a request used from its answer as it passes, at constant memory.
+"""Reads usage from an answer as it passes, at constant memory.
 
-`reader(meter, media_type)` is fed what comes from the upstream; at the end `told()` gives what it
-said, `complete(estimate)` fills in what it did not. An answer that came encoded is decoded for it.
+`reader(meter, media_type)` is fed the upstream's bytes; at the end `reported()` is the usage that
+the upstream reported, `complete(estimate)` estimates what it did not. An encoded answer is decoded.
 """
 
 from __future__ import annotations
@@ -10,12 +10,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Protocol
 
-from engine.dialects.usage import Meter
+from engine.dialects.interface.meter import Meter
+from engine.metering.estimate import BYTES_PER_TOKEN
 from engine.metering.json_reader import PARSED_BODY, BodyReader
 from engine.metering.sse_reader import EventReader
-from engine.metering.text_estimate import BYTES_PER_TOKEN, parsed
 from engine.values.content_coding import Decoder, Undecodable, decoder
 from engine.values.errors import EventTooLarge
+from engine.values.event_json import json_or_none
 from engine.values.usage import Usage
 
 Clean = Callable[[bytes], bytes]
@@ -24,22 +25,22 @@ EventTooLarge."""
 
 
 class Reader(Protocol):
-    """Fed an answer's bytes in order; never raises. `size` is how many they were."""
+    """Fed an answer's bytes in order; never raises. `size` is their number."""
 
     size: int
 
     def feed(self, data: bytes) -> None:
-        """The next bytes: of a stream of events, one or more whole ones."""
+        """Read the next bytes; of a stream, one or more whole events."""
 
     def usage(self) -> Usage | None:
-        """What the upstream said, None when it said nothing."""
+        """The usage that the upstream has reported, None for none."""
 
-    def told(self) -> Usage | None:
-        """What the upstream said when it said all, None when `complete` is needed."""
+    def reported(self) -> Usage | None:
+        """The usage, if the upstream has reported all of it; None where `complete` is needed."""
 
     def complete(self, estimate: Usage) -> Usage:
-        """What the upstream said, or `estimate` (made of the request) with the output counted by
-        the text that came."""
+        """The usage that the upstream reported, or `estimate` (of the request) with the output
+        counted by the text that arrived."""
 
 
 def reader(
@@ -47,9 +48,9 @@ def reader(
 ) -> Reader:
     """The reader for an answer of that media type (lower case, without parameters) and that
     Content-Encoding. `clean` repairs the events of a stream that is encoded."""
-    if encoding and (decodes := decoder(encoding)) is not None:
+    if encoding and (decoding := decoder(encoding)) is not None:
         events = clean if media_type == "text/event-stream" else None
-        return DecodingReader(decodes, reader(meter, media_type), events)
+        return DecodingReader(decoding, reader(meter, media_type), events)
     if meter is not None and media_type == "text/event-stream":
         return EventReader(meter)
     if meter is not None and (media_type == "application/json" or media_type.endswith("+json")):
@@ -58,14 +59,14 @@ def reader(
 
 
 def usage_in(meter: Meter, media_type: str, body: bytes) -> Usage | None:
-    """What an answer that came whole says; None where a reader is to look closer."""
+    """The usage in a complete answer; None where a reader is needed."""
     if media_type != "application/json" or len(body) > PARSED_BODY:
         return None
-    return meter.usage_of(parsed(body))
+    return meter.usage_of(json_or_none(body))
 
 
 class SizeReader:
-    """Of an answer that says no counts, like sound: only its size. `text`: it is plain text."""
+    """Counts the bytes of an answer that reports no usage, like audio. `text`: it is plain text."""
 
     def __init__(self, text: bool = False) -> None:
         self.size = 0
@@ -77,7 +78,7 @@ class SizeReader:
     def usage(self) -> Usage | None:
         return None
 
-    told = usage
+    reported = usage
 
     def complete(self, estimate: Usage) -> Usage:
         output = self.size // BYTES_PER_TOKEN if self._text else 0
@@ -85,25 +86,24 @@ class SizeReader:
 
 
 class DecodingReader:
-    """Of an encoded answer: gives another reader what it decodes to, up to the decoder's bound.
-    What is not what its encoding says, or longer, is read as far as it went."""
+    """Decodes an answer for another reader, up to the decoder's bound and the first error."""
 
-    def __init__(self, decodes: Decoder, inner: Reader, clean: Clean | None = None) -> None:
+    def __init__(self, decoding: Decoder, inner: Reader, clean: Clean | None = None) -> None:
         self.size = 0
-        self.usage, self.told, self.complete = inner.usage, inner.told, inner.complete
-        self._decodes: Decoder | None = decodes
+        self.usage, self.reported, self.complete = inner.usage, inner.reported, inner.complete
+        self._decoding: Decoder | None = decoding
         self._feed = inner.feed
         self._clean = clean
 
     def feed(self, data: bytes) -> None:
         self.size += len(data)
-        if self._decodes is None:
+        if self._decoding is None:
             return
         try:
-            for piece in self._decodes.feed(data):
+            for piece in self._decoding.feed(data):
                 if self._clean is None:
                     self._feed(piece)
                 elif events := self._clean(piece):
                     self._feed(events)
         except (Undecodable, EventTooLarge):
-            self._decodes = None
+            self._decoding = None

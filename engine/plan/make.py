@@ -96,16 +96,15 @@ def _route(
     spec = config.specs[operation.spec]
     node = specifications[operation.spec].node(operation)
     found = model_location.model_expression(claim, node, config, findings)
-    speaks = spec.dialect if spec.dialect in dialects.names() else "plain"
-    own = dialects.get(speaks)
-    others = [d for name in dialects.names() if (d := dialects.get(name)) is not own]
-    shared = tuple(d for d in others if d.name != "openai") if said.answer == "models" else ()
+    dialect = dialects.get(spec.dialect if spec.dialect in dialects.names() else dialects.PLAIN)
+    shares_paths = said.answer == "models"
+    others = [d for d in dialects.by_request() if d is not dialect] if shares_paths else []
     _note_unsent(operation, findings)
     names = path_templates.variables(operation.path)
     wide = [found.steps[0]] if found is not None and found.place == "path" else []
     return Route(
         operation=operations.as_asked(claim, config, specifications, findings),
-        dialects=(*shared, own),
+        dialects=(*others, dialect),
         carriers=security.configured(list(spec.token)) or operation.carriers,
         model=found,
         default_model=said.default_model,
@@ -117,7 +116,7 @@ def _route(
         policies=(*config.policies, *said.policies),
         guards=Guards(),  # compiled when all of them are known to be right
         wide=tuple(names if said.answer == "models" else {*wide, *operation.wide}),
-        takes=takes(node),
+        takes=takes(node, dialect),
         websocket=(said.websocket or WebSocket()) if operation.websocket else None,
         unknown_fields=said.unknown_fields,
         answers=operations.answers(claim, specifications, findings),

@@ -5,7 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from engine.values import units
-from engine.values.quota import AMOUNT, BY, PER, Quota
+from engine.values.quota import (
+    AMOUNT,
+    BY,
+    PER,
+    Quota,
+)
 
 SCHEMA: dict[str, Any] = {
     "description": "Requests in any such time.",
@@ -20,5 +25,5 @@ SCHEMA: dict[str, Any] = {
 }
 
 
-def quota(options: Any, currency: str) -> Quota:
+def allowance(options: Any, currency: str) -> Quota:
     return Quota("requests", options["requests"], units.seconds(options["per"]))

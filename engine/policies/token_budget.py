@@ -8,7 +8,12 @@ from __future__ import annotations
 from typing import Any
 
 from engine.values import units
-from engine.values.quota import AMOUNT, BY, PER, Quota
+from engine.values.quota import (
+    AMOUNT,
+    BY,
+    PER,
+    Quota,
+)
 
 SCHEMA: dict[str, Any] = {
     "description": "Model tokens, in and out, in any such time.",
@@ -23,5 +28,5 @@ SCHEMA: dict[str, Any] = {
 }
 
 
-def quota(options: Any, currency: str) -> Quota:
+def allowance(options: Any, currency: str) -> Quota:
     return Quota("tokens", options["tokens"], units.seconds(options["per"]))

@@ -330,7 +330,7 @@ def _refusal(status: int, reason: str, name: str, error: GatewayError | None = N
     elif error is None:
         message = f"The request is not valid HTTP/1.1 ({reason})."
         error = GatewayError(status, "bad_request", message)
-    body = orjson.dumps(dialects.get("openai").error(error, name))
+    body = orjson.dumps(dialects.default().error(error, name))
     headers = "".join(f"{key.title()}: {value}\r\n" for key, value in error.headers)
     head = (
         f"HTTP/1.1 {status} {reason}\r\nConnection: close\r\nContent-Type: application/json\r\n"

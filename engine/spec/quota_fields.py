@@ -1,62 +1,75 @@
-"""What the requests of an operation can say that matters for counting, read from its schemas."""
+"""What the requests of an operation contain that quotas and usage depend on, by its schemas."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from engine.dialects import Dialect
+from engine.dialects.interface.requests import CountedField, UsageOption
 from engine.spec.document.node import Node
-from engine.values.takes import GENERATION, OUTPUT_LIMITS, Takes
+from engine.values.takes import Takes
 
 _COMBINED = ("allOf", "anyOf", "oneOf")
-_OUTPUT = {*OUTPUT_LIMITS, *GENERATION}
-_TELLING = {"usage", "usageMetadata", "usage_metadata", "meta", "duration", "response"}
 
 
-def takes(operation: Node) -> Takes:
-    """For an operation's own node (`Specification.node`)."""
+def takes(operation: Node, dialect: Dialect) -> Takes:
+    """For an operation's own node (`Specification.node`) in a document of that dialect."""
     bodies = operation.get("requestBody").get("content")
     schemas = [bodies.get(kind).get("schema") for kind, _ in bodies.items()]
     named = [{name for name, _ in properties(schema)} for schema in schemas]
-    output = any(not names.isdisjoint(_OUTPUT) for names in named)
-    speech = any(names >= {"input", "voice"} for names in named)
-    images = any(names >= {"prompt", "n", "size"} for names in named)
+    fields, option = dialect.request_fields, dialect.usage_option
+    output = any(not names.isdisjoint(fields.output.limit_members) for names in named)
+    speech, images = _counted(fields.speech, named), _counted(fields.images, named)
     return Takes(
-        usage_option=any(map(takes_usage_option, schemas)) and _has_choices(operation),
-        output=output,
+        usage_option=option is not None
+        and any(takes_usage_option(schema, option) for schema in schemas)
+        and _has_chunks(operation, option),
+        output=fields.output if output else None,
         speech=speech,
         images=images,
-        free=not (output or speech or images) and _tells_no_usage(operation),
+        free=not (output or speech or images) and _reports_no_usage(operation, dialect),
     )
 
 
-def takes_usage_option(schema: Node) -> bool:
-    """Whether a request's schema has `stream_options.include_usage`."""
+def _counted(field: CountedField | None, named: list[set[str]]) -> str:
+    """The member to count, if the properties of one of the bodies show that it is."""
+    if field is None or not any(names >= {field.member, *field.beside} for names in named):
+        return ""
+    return field.member
+
+
+def takes_usage_option(schema: Node, option: UsageOption) -> bool:
+    """Whether a request's schema has the usage option."""
+    holder, member = option.path
     return any(
-        name == "stream_options" and any(inner == "include_usage" for inner, _ in properties(below))
+        name == holder and any(inner == member for inner, _ in properties(below))
         for name, below in properties(schema)
     )
 
 
-def _has_choices(operation: Node) -> bool:
-    """Whether its streams are of chunks with `choices`, as the event that tells the usage is; a
-    stream without a schema may be anything."""
+def _has_chunks(operation: Node, option: UsageOption) -> bool:
+    """Whether its streams are of the chunks to which the usage option adds one; a stream without a
+    schema may be anything."""
     streams = [s for kind, s in _answers(operation) if kind.startswith("text/event-stream")]
     named = [
         {name for part in (schema, schema.get("contentSchema")) for name, _ in properties(part)}
         for schema in streams
     ]
-    return any(not names or "choices" in names for names in named)
+    return any(not names or option.chunk_member in names for names in named)
 
 
-def _tells_no_usage(operation: Node) -> bool:
-    """Whether the document describes all its answers, and none of them can tell a usage: tokens
-    are counted there, or a text is judged, which costs nothing."""
+def _reports_no_usage(operation: Node, dialect: Dialect) -> bool:
+    """Whether the document describes all its answers, and none of them can report usage: tokens
+    are counted, or a text is judged, which costs nothing."""
+    if dialect.meter is None:
+        return True
     named = [{name for name, _ in properties(schema)} for _, schema in _answers(operation)]
-    return bool(named) and all(names and names.isdisjoint(_TELLING) for names in named)
+    members = dialect.meter.schema_members
+    return bool(named) and all(names and names.isdisjoint(members) for names in named)
 
 
 def _answers(operation: Node) -> list[tuple[str, Node]]:
-    """Media types and schemas of what it answers when all is well."""
+    """Media types and schemas of its successful answers."""
     return [
         (kind, media.get("schema"))
         for status, response in operation.get("responses").items()
@@ -66,13 +79,13 @@ def _answers(operation: Node) -> list[tuple[str, Node]]:
 
 
 def properties(schema: Node) -> Iterator[tuple[str, Node]]:
-    """Names and schemas of an object's properties, also those of the schemas it is made of, each
-    of which is looked at once."""
+    """Names and schemas of an object's properties, also those of the schemas it is combined of,
+    each of which is visited once."""
     parts, seen = [schema], {id(schema.value)}
     for part in parts:
         yield from part.get("properties").items()
-        below = [one for key in _COMBINED for one in part.get(key).elements()]
-        for one in below:
-            if id(one.value) not in seen:
-                seen.add(id(one.value))
-                parts.append(one)
+        below = [branch for key in _COMBINED for branch in part.get(key).elements()]
+        for branch in below:
+            if id(branch.value) not in seen:
+                seen.add(id(branch.value))
+                parts.append(branch)

@@ -10,15 +10,14 @@ from functools import lru_cache
 from gevent import GreenletExit
 
 from engine.dialects import Dialect
-from engine.dialects.usage import Meter
+from engine.dialects.interface.meter import Meter
+from engine.dialects.interface.requests import UsageOption
 from engine.exchange.exchange import Exchange, Handler, Response, Stage
 from engine.exchange.push_stream import Pipeline, PushStream, Step
 from engine.exchange.record import RequestRecord
 from engine.exchange.services import Services
-from engine.metering.estimate import expected
+from engine.metering.estimate import expected, with_characters
 from engine.metering.readers import Reader, reader, usage_in
-from engine.metering.text_estimate import with_known
-from engine.metering.usage_option import edit, without_usage_event
 from engine.relay.sse import Cleaner
 from engine.values.errors import AbortConnection
 from engine.values.takes import Takes
@@ -30,12 +29,15 @@ def meter(dialect: Dialect, takes: Takes, services: Services) -> Stage:
     that says how to estimate them. Only requests for a model use anything."""
 
     may_use = dialect.meter is not None and not takes.free
+    usage_option = dialect.usage_option if takes.usage_option else None
 
     def stage(exchange: Exchange, following: Handler) -> Response:
         record = exchange.record
         metered = may_use and exchange.model != ""
         if metered:
-            _expect(exchange, takes)
+            exchange.takes = takes
+            if usage_option is not None:
+                _request_usage(exchange, usage_option)
         try:
             response = following(exchange)
         except (AbortConnection, GreenletExit):
@@ -45,9 +47,7 @@ def meter(dialect: Dialect, takes: Takes, services: Services) -> Stage:
         media_type, encoding = _kind(response)
         record.stream = response.status < 400 and media_type == "text/event-stream"
         if isinstance(body, bytes):
-            if (
-                metered and record.response_end and response.status < 400
-            ):  # an upstream's, and whole
+            if metered and record.response_end and response.status < 400:  # an upstream's, complete
                 used = _used_by(body, media_type, encoding, exchange, dialect.meter)
                 _charge(exchange, used, services)
             return response
@@ -61,7 +61,9 @@ def meter(dialect: Dialect, takes: Takes, services: Services) -> Stage:
         exchange.on_end.append(conclude)
         if record.stream and not encoding:
             flow = body if isinstance(body, PushStream) else PushStream(body, Pipeline())
-            flow.pipeline.steps.append(_noting(passing, bool(exchange.edits), record))
+            flow.pipeline.steps.append(
+                _noting(passing, usage_option if exchange.edits else None, record)
+            )
             response.body = flow
         else:
             response.body = _passing(body, passing)
@@ -84,13 +86,14 @@ def _used_by(
 
 def _used(exchange: Exchange, passing: Reader) -> Usage:
     """What an answer that is over has used."""
-    said = passing.told()
+    said = passing.reported()
     return passing.complete(expected(exchange)) if said is None else _known(said, exchange)
 
 
 def _known(said: Usage, exchange: Exchange) -> Usage:
     takes = exchange.takes
-    return with_known(said, expected(exchange)) if takes is not None and takes.speech else said
+    speech = takes is not None and takes.speech
+    return with_characters(said, expected(exchange)) if speech else said
 
 
 def _charge(exchange: Exchange, usage: Usage, services: Services) -> None:
@@ -110,12 +113,10 @@ def _left(exchange: Exchange, metered: bool, services: Services) -> None:
         _charge(exchange, replace(expected(exchange), output=0), services)
 
 
-def _expect(exchange: Exchange, takes: Takes) -> None:
-    """Let a request be estimated, and ask its stream to tell."""
-    exchange.takes, value = takes, exchange.value
-    streams = isinstance(value, dict) and value.get("stream") is True
-    if streams and takes.usage_option and exchange.media_type == "application/json":
-        change = edit(exchange.body.buffer, value)
+def _request_usage(exchange: Exchange, option: UsageOption) -> None:
+    """Set the option that makes the stream report usage, if the caller did not."""
+    if isinstance(exchange.value, dict) and exchange.media_type == "application/json":
+        change = option.enable(exchange.body.buffer, exchange.value)
         exchange.edits = () if change is None else (change,)
 
 
@@ -127,9 +128,11 @@ def _passing(body: Iterable[bytes], passing: Reader) -> Iterator[bytes]:
         yield data
 
 
-def _noting(passing: Reader, hidden: bool, record: RequestRecord) -> Step:
-    """A look at each of a stream's events; `hidden`: without the one that only tells the usage."""
+def _noting(passing: Reader, hidden: UsageOption | None, record: RequestRecord) -> Step:
+    """Reads each of a stream's events; without the one that only reports usage, if the caller did
+    not set the option `hidden`."""
     feed, clock = passing.feed, time.monotonic
+    key = hidden.key if hidden is not None else b""
     last, longest = clock(), 0.0
 
     def note(data: bytes) -> bytes:
@@ -140,7 +143,7 @@ def _noting(passing: Reader, hidden: bool, record: RequestRecord) -> Step:
         last = now
         record.events += data.count(b"\n\n")
         feed(data)
-        return without_usage_event(data) if hidden and b'"usage"' in data else data
+        return hidden.hide(data) if hidden is not None and key in data else data
 
     return note
 

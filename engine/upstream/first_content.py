@@ -9,19 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import orjson
-
 from engine.dialects import Dialect
 from engine.relay.sse import Cleaner, NotAnEvent
 from engine.upstream.client.client import UpstreamResponse
+from engine.values.event_json import event_json
 
 HELD_EVENTS = 16
 HELD_BYTES = 65_536
 _DECIDED = 64  # bytes of JSON, white space included, by which its first member is known
-_ERRORS_BEGIN = (
-    *(b'{"error":{', b'{"error":"', b'{"type":"error"', b'{"object":"error"'),
-    *(b'[{"error":{', b'[{"type":"error"'),
-)
 
 
 class ErrorFirst(Exception):
@@ -70,8 +65,8 @@ def read_first_content(
     if kind == "text/html" and response.status < 300:  # a proxy's page, or a login
         raise ErrorFirst({"message": "it answered with an HTML page"})
     if not _streams(kind, response):
-        return _open_body(response, kind)
-    cleaner = Cleaner(names=dialect.event_names, comments=dialect.comments)
+        return _open_body(response, kind, dialect)
+    cleaner = Cleaner(dialect.stream)
     held = b""
     events = 0
     ended = False
@@ -88,19 +83,19 @@ def read_first_content(
             events += 1
             if event.startswith(b":"):
                 continue  # a comment says nothing
-            document = document_of(event)
-            if is_error_event(document):
+            document = event_json(event)
+            if dialect.is_error_event(document):
                 raise ErrorFirst(document)
             if dialect.has_content(document):
                 return FirstContent(held, cleaner)
         if cleaner.foreign:
-            raise ErrorFirst(_told_by(NotAnEvent(cleaner.foreign)))
+            raise ErrorFirst(_error_in(NotAnEvent(cleaner.foreign), dialect))
     if ended:
         raise ErrorFirst({"message": "its stream ended before any content"})
     return FirstContent(held, cleaner)
 
 
-def _open_body(response: UpstreamResponse, kind: str) -> FirstContent:
+def _open_body(response: UpstreamResponse, kind: str, dialect: Dialect) -> FirstContent:
     """The first of a body that is no stream of events. An error may stand in it all the same, in
     place of a stream or as the first item of an array that is streamed."""
     first = response.read()
@@ -108,9 +103,9 @@ def _open_body(response: UpstreamResponse, kind: str) -> FirstContent:
         return FirstContent(first)  # what nearly every answer is
     if kind != "application/json" or response.status != 200 or response.header("content-encoding"):
         return FirstContent(first)
-    while _may_be_error(first) and len(first) <= HELD_BYTES:
+    while _may_be_error(first, dialect) and len(first) <= HELD_BYTES:
         document = NotAnEvent(first).document
-        if is_error_event(document):
+        if dialect.is_error_event(document):
             raise ErrorFirst(document)
         if document is not None or response.is_complete or not (more := response.read()):
             break
@@ -118,30 +113,16 @@ def _open_body(response: UpstreamResponse, kind: str) -> FirstContent:
     return FirstContent(first)
 
 
-def _may_be_error(text: bytes) -> bool:
+def _may_be_error(text: bytes, dialect: Dialect) -> bool:
     """Whether a JSON text, or what has come of it, begins as an error does."""
     begins = b"".join(text[:_DECIDED].split())
-    return any(known.startswith(begins) or begins.startswith(known) for known in _ERRORS_BEGIN)
+    return any(
+        known.startswith(begins) or begins.startswith(known) for known in dialect.error_prefixes
+    )
 
 
-def _told_by(foreign: NotAnEvent) -> Any:
-    """The error that is told of by something that is not an event."""
-    if is_error_event(foreign.document):
+def _error_in(foreign: NotAnEvent, dialect: Dialect) -> Any:
+    """The error reported by text that is not an event."""
+    if dialect.is_error_event(foreign.document):
         return foreign.document
     return {"message": "its stream began with something that is not an event"}
-
-
-def document_of(event: bytes) -> Any:
-    """The JSON of an event's data; None for what is not JSON, like `[DONE]`."""
-    lines = [line[6:] for line in event.split(b"\n") if line.startswith(b"data: ")]
-    try:
-        return orjson.loads(b"\n".join(lines))
-    except orjson.JSONDecodeError:
-        return None
-
-
-def is_error_event(document: Any) -> bool:
-    """Whether an event tells of a failure in the words that any of the dialects has for it."""
-    if not isinstance(document, dict):
-        return False
-    return document.get("type") in ("error", "response.failed") or bool(document.get("error"))

@@ -26,7 +26,7 @@ from engine.upstream.error_response import (
     vendor_error,
     words_in,
 )
-from engine.upstream.first_content import FirstContent, is_error_event
+from engine.upstream.first_content import FirstContent
 from engine.values.errors import (
     AbortConnection,
     AbortReason,
@@ -219,7 +219,7 @@ class _EventStream:
     def _error_of(self, failure: UpstreamFailure | EventTooLarge | NotAnEvent) -> bytes:
         """The error to end a stream with: the upstream's own, where it told of one."""
         dialect = self._dialect
-        if isinstance(failure, NotAnEvent) and is_error_event(document := failure.document):
+        if isinstance(failure, NotAnEvent) and dialect.is_error_event(document := failure.document):
             known = dialect.stream_error(document)
             document = document if known is None else known.document
             if dialect.is_error(document):

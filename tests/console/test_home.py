@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from engine.console.chat_formats import formats
+from engine.console.chat_formats import routed_formats
 from engine.console.code_snippets import snippets
 from engine.console.home import home
 from tests.console.conftest import planned
@@ -74,7 +74,7 @@ def test_nothing_is_loaded_from_elsewhere(shipped):
 
 @pytest.mark.parametrize("model", ["gpt-4o", 'it\'s "odd" $HOME `x`'])
 def test_snippets_are_programs(shipped, model, tmp_path):
-    for offered in formats(shipped):
+    for offered in routed_formats(shipped):
         curl, python, script = (said for _, said in snippets(offered, "http://h:1", model))
         compile(python, "snippet", "exec")
         (tmp_path / "s.sh").write_text(curl)

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.dialects.usage import MOST
+from engine import dialects
+from engine.dialects.interface.meter import MOST
 from engine.exchange.body import receive
 from engine.metering.estimate import DEFAULT_OUTPUT, MOST_FILE, estimate, input_tokens
 from engine.spec.multipart import boundary_of, parse
@@ -15,7 +16,8 @@ from engine.values.takes import Takes
 from engine.values.usage import Usage
 from tests.support.documents import exchange, form_data
 
-CHAT = Takes(usage_option=True, output=True)
+CHAT = Takes(usage_option=True, output=dialects.get("openai").request_fields.output)
+GEMINI = Takes(output=dialects.get("gemini").request_fields.output)
 
 
 def asked(body, takes=CHAT, media_type="application/json"):
@@ -49,15 +51,26 @@ def test_text_counts_by_its_bytes():
         ({"max_tokens": 5, "n": 0}, 5),
         ({"max_tokens": 5, "n": 10**6}, 640),
         ({"max_tokens": 5, "n": []}, 5),
+        ({"generationConfig": {"maxOutputTokens": 11}}, DEFAULT_OUTPUT),
+    ],
+)
+def test_the_output_is_what_the_caller_allows(fields, output):
+    assert asked(fields).output == output
+
+
+@pytest.mark.parametrize(
+    ("fields", "output"),
+    [
         ({"generationConfig": {"maxOutputTokens": 11}}, 11),
         ({"generation_config": {"max_output_tokens": 11}}, 11),
         ({"generationConfig": {"maxOutputTokens": 11, "candidateCount": 2}}, 22),
         ({"generationConfig": []}, DEFAULT_OUTPUT),
         ({"generationConfig": {}}, DEFAULT_OUTPUT),
+        ({"max_tokens": 5}, DEFAULT_OUTPUT),
     ],
 )
-def test_the_output_is_what_the_caller_allows(fields, output):
-    assert asked(fields).output == output
+def test_the_output_may_be_bounded_within_an_object(fields, output):
+    assert asked(fields, GEMINI).output == output
 
 
 def test_what_answers_without_tokens_reserves_none():
@@ -65,9 +78,9 @@ def test_what_answers_without_tokens_reserves_none():
 
 
 def test_what_is_read_aloud_counts_by_characters():
-    made = asked({"input": "häh?", "voice": "alloy"}, Takes(speech=True))
+    made = asked({"input": "häh?", "voice": "alloy"}, Takes(speech="input"))
     assert made.characters == 4
-    assert asked({"input": ["x"]}, Takes(speech=True)).characters == 0
+    assert asked({"input": ["x"]}, Takes(speech="input")).characters == 0
     assert asked({"input": "xyz"}, Takes()).characters == 0
 
 
@@ -75,7 +88,7 @@ def test_what_is_read_aloud_counts_by_characters():
     ("n", "images"), [(None, 1), (3, 3), ("3", 3), ("x", 1), (0, 1), (10**9, 1), ([], 1)]
 )
 def test_images_count_by_their_number(n, images):
-    assert asked({"prompt": "p", "n": n}, Takes(images=True)).images == images
+    assert asked({"prompt": "p", "n": n}, Takes(images="n")).images == images
 
 
 def test_an_image_in_base64_is_no_text():
@@ -115,7 +128,7 @@ def test_a_form_counts_its_texts_and_its_files():
     request = exchange(data, media_type)
     request.value = {"prompt": "a cat " * 100, "image": b"", "n": "2"}
     request.parts = list(parse(data, boundary_of(media_type)))
-    made = estimate(request, Takes(images=True))
+    made = estimate(request, Takes(images="n"))
     assert (made.input, made.images) == (150 + 500_000 // 256, 2)
 
 
@@ -124,7 +137,7 @@ def test_a_form_counts_the_texts_in_its_lists_and_objects():
     request = exchange(data, media_type)
     request.value = {"prompt": ["a cat " * 100], "meta": {"note": "a cat " * 100}}
     request.parts = list(parse(data, boundary_of(media_type)))
-    assert estimate(request, Takes(images=True)).input == 300
+    assert estimate(request, Takes(images="n")).input == 300
 
 
 @pytest.mark.parametrize(
@@ -150,5 +163,5 @@ def test_no_body_at_all():
 def test_no_value_makes_it_fail(value):
     request = exchange(b"x")
     request.value = value
-    made = estimate(request, Takes(True, True, True, True))
-    assert 0 <= made.output <= MOST
+    for takes in (CHAT, GEMINI, Takes(speech="input", images="n")):
+        assert 0 <= estimate(request, takes).output <= MOST

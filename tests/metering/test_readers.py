@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine import dialects
-from engine.metering.json_reader import KEPT_BODY, PARSED_BODY
+from engine.metering.json_reader import BUFFERED_BODY, PARSED_BODY
 from engine.metering.readers import SizeReader, reader
-from engine.metering.sse_reader import KEPT_EVENT
+from engine.metering.sse_reader import BUFFERED_EVENT
 from engine.relay.sse import Cleaner
 from engine.values.usage import Usage
 from tests.support import paths
@@ -57,7 +57,7 @@ def test_a_stream_says_the_same_however_its_events_arrive(path, data):
 def test_the_cleaner_gives_what_the_reader_takes(path):
     facts, events = case(path)
     dialect = dialects.get(facts["dialect"])
-    cleaner = Cleaner(names=dialect.event_names, comments=dialect.comments)
+    cleaner = Cleaner(dialect.stream)
     raw = b"".join(events).replace(b"\n", b"\r\n")
     pieces = [cleaner.feed(raw[at : at + 7]) for at in range(0, len(raw), 7)]
     made = read(facts["dialect"], [*filter(None, pieces), cleaner.rest()])
@@ -132,7 +132,7 @@ def test_an_api_that_has_no_dialect_is_counted_by_size_alone():
     assert reader(None, SSE).complete(EXPECTED).output == 0
 
 
-@pytest.mark.parametrize("size", [10, KEPT_EVENT - 200, KEPT_EVENT + 1, 3_000_000])
+@pytest.mark.parametrize("size", [10, BUFFERED_EVENT - 200, BUFFERED_EVENT + 1, 3_000_000])
 def test_images_of_any_size(size):
     facts, events = case(CASES[0].with_name("images.sse"))
     grown = [event.replace(b"iVBO", b"A" * size) for event in events]
@@ -140,7 +140,7 @@ def test_images_of_any_size(size):
     assert read("openai", [b"".join(grown)]).usage() == said(facts["usage"])
 
 
-@pytest.mark.parametrize("size", [10, KEPT_EVENT + 1])
+@pytest.mark.parametrize("size", [10, BUFFERED_EVENT + 1])
 @pytest.mark.parametrize("where", ["front", "end"])
 def test_usage_at_either_end_of_an_event_of_any_size(size, where):
     usage = b'"usageMetadata":{"promptTokenCount":8,"candidatesTokenCount":3}'
@@ -168,14 +168,21 @@ def test_memory_stays_small_however_long_the_stream():
         made.feed(bytes(bytearray(event)))
     kept, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert kept < 4 * KEPT_EVENT
+    assert kept < 4 * BUFFERED_EVENT
 
 
 # Answers that are one JSON text
 
 USAGE = {"prompt_tokens": 5, "completion_tokens": 3, "total_tokens": 8}
 READ = Usage(5, 3, source="upstream")
-SIZES = [10, PARSED_BODY - 200, PARSED_BODY + 1, KEPT_BODY - 500, KEPT_BODY + 1, 3 * KEPT_BODY]
+SIZES = [
+    10,
+    PARSED_BODY - 200,
+    PARSED_BODY + 1,
+    BUFFERED_BODY - 500,
+    BUFFERED_BODY + 1,
+    3 * BUFFERED_BODY,
+]
 PIECES = [1_000, 65_536, 10_000_000]
 
 
@@ -257,17 +264,17 @@ def test_a_body_without_usage_is_counted_by_its_text():
 def test_an_image_in_a_body_without_usage_is_not_counted_as_text():
     message = {"content": "word" * 1000, "images": [{"data": "A" * 3_000_000}]}
     data = orjson.dumps({"choices": [{"message": message}]})
-    assert read("openai", [data], JSON).complete(EXPECTED).output <= KEPT_BODY // 4
+    assert read("openai", [data], JSON).complete(EXPECTED).output <= BUFFERED_BODY // 4
 
 
 def test_a_body_in_small_pieces_is_kept_within_bounds():
     made = reader(dialects.get("openai").meter, JSON)
     tracemalloc.start()
-    for at in range(KEPT_BODY // 8):
+    for at in range(BUFFERED_BODY // 8):
         made.feed(at.to_bytes(16))
     kept, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert kept < 2 * KEPT_BODY
+    assert kept < 2 * BUFFERED_BODY
 
 
 def test_a_body_with_usage_is_believed():
@@ -300,7 +307,7 @@ BYTES = st.lists(
 @pytest.mark.parametrize("media_type", [SSE, JSON])
 @given(given_=st.lists(BYTES, max_size=4), grown=st.booleans())
 def test_no_bytes_make_a_reader_fail(name, media_type, given_, grown):
-    padding = b" " * (KEPT_EVENT + 1) if grown else b""
+    padding = b" " * (BUFFERED_EVENT + 1) if grown else b""
     made = read(name, [padding + b"".join(piece) for piece in given_], media_type)
     made.usage()
     used = made.complete(EXPECTED)

@@ -16,7 +16,7 @@ KINDS = [dialects.get(name) for name in ("openai", "anthropic", "gemini")]
 
 def cleaner(kind):
     dialect = kind if not isinstance(kind, str) else dialects.get(kind)
-    return Cleaner(names=dialect.event_names, comments=dialect.comments)
+    return Cleaner(dialect.stream)
 
 
 def through(kind, *pieces):
@@ -150,9 +150,9 @@ def test_only_what_sdks_take_ever_passes(kind, pair):
     for event in out.split(b"\n\n")[:-1]:
         lines = event.split(b"\n")
         fields = [line.partition(b":")[0] for line in lines]
-        if kind.comments and set(fields) == {b""}:
+        if kind.stream.comments and set(fields) == {b""}:
             continue
-        assert set(fields) <= ({b"event", b"data"} if kind.event_names else {b"data"})
+        assert set(fields) <= ({b"event", b"data"} if kind.stream.names else {b"data"})
         assert fields.count(b"event") <= 1
         assert any(line[5:].strip() for line in lines if line.startswith(b"data:"))
 

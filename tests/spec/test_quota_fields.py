@@ -2,30 +2,34 @@
 
 import pytest
 
+from engine import dialects
 from engine.spec.quota_fields import takes, takes_usage_option
 from engine.values.takes import Takes
 from tests.support.documents import document, library, shipped
 
-CHAT = Takes(usage_option=True, output=True)
-OUTPUT = Takes(output=True)
+OPENAI, ANTHROPIC, GEMINI = (dialects.get(name) for name in ("openai", "anthropic", "gemini"))
+CHAT = Takes(usage_option=True, output=OPENAI.request_fields.output)
 TAKEN = {
     "openai": {
         "createChatCompletion": CHAT,
         "createCompletion": CHAT,
-        "createResponse": OUTPUT,
-        "createImage": Takes(images=True),
-        "createImageEdit": Takes(images=True),
-        "createSpeech": Takes(speech=True),
+        "createResponse": Takes(output=OPENAI.request_fields.output),
+        "createImage": Takes(images="n"),
+        "createImageEdit": Takes(images="n"),
+        "createSpeech": Takes(speech="input"),
     },
-    "anthropic": {"createMessage": OUTPUT},
-    "gemini": {"generateContent": OUTPUT, "streamGenerateContent": OUTPUT},
+    "anthropic": {"createMessage": Takes(output=ANTHROPIC.request_fields.output)},
+    "gemini": dict.fromkeys(
+        ("generateContent", "streamGenerateContent"), Takes(output=GEMINI.request_fields.output)
+    ),
 }
 
 
 @pytest.mark.parametrize("name", TAKEN)
 def test_the_shipped_documents(name):
     specification, _ = shipped(name)
-    found = {o.name: takes(specification.node(o)) for o in specification.operations.values()}
+    dialect, operations = dialects.get(name), specification.operations.values()
+    found = {o.name: takes(specification.node(o), dialect) for o in operations}
     taken = {key: value for key, value in found.items() if value != Takes() and not value.free}
     assert taken == TAKEN[name]
 
@@ -41,10 +45,15 @@ def test_the_shipped_documents(name):
 def test_what_costs_nothing(name, free):
     specification, _ = shipped(name)
     operations = specification.operations.values()
-    assert {o.name for o in operations if takes(specification.node(o)).free} == free
+    dialect = dialects.get(name)
+    assert {o.name for o in operations if takes(specification.node(o), dialect).free} == free
 
 
 OPTIONS = {"type": "object", "properties": {"include_usage": {"type": "boolean"}}}
+
+
+def has_option(node):
+    return takes_usage_option(node, OPENAI.usage_option)
 
 
 def schema(value, **components):
@@ -70,12 +79,12 @@ def schema(value, **components):
 )
 def test_the_option_is_found_in_a_schema(value, taken):
     base = {"properties": {"stream_options": {"$ref": "#/components/schemas/Options"}}}
-    assert takes_usage_option(schema(value, Options=OPTIONS, Base=base)) is taken
+    assert has_option(schema(value, Options=OPTIONS, Base=base)) is taken
 
 
 def test_a_schema_that_is_made_of_itself_ends():
     loop = {"allOf": [{"$ref": "#/components/schemas/Root"}]}
-    assert takes_usage_option(schema(loop)) is False
+    assert has_option(schema(loop)) is False
 
 
 def operation(stream):
@@ -98,12 +107,12 @@ def operation(stream):
     ],
 )
 def test_the_option_is_for_streams_of_choices(stream, taken):
-    assert takes(operation(stream)).usage_option is taken
+    assert takes(operation(stream), OPENAI).usage_option is taken
 
 
 def test_an_operation_without_a_body():
     made = library(document(paths={"/x": {"get": {"responses": {}}}}))
-    assert takes(made.document.get("paths").get("/x").get("get")) == Takes()
+    assert takes(made.document.get("paths").get("/x").get("get"), OPENAI) == Takes()
 
 
 @pytest.mark.parametrize("word", ["allOf", "anyOf", "oneOf"])
@@ -111,4 +120,4 @@ def test_schemas_that_repeat_each_other_are_looked_at_once(word):
     parts = {"P0": {"properties": {"stream_options": OPTIONS}}}
     for number in range(1, 60):
         parts[f"P{number}"] = {word: [{"$ref": f"#/components/schemas/P{number - 1}"}] * 10}
-    assert takes_usage_option(schema({"$ref": "#/components/schemas/P59"}, **parts).resolved())
+    assert has_option(schema({"$ref": "#/components/schemas/P59"}, **parts).resolved())

@@ -7,6 +7,7 @@ import gzip
 import orjson
 import pytest
 
+from engine import dialects
 from engine.dialects import get
 from engine.exchange.body import Body
 from engine.exchange.exchange import Response
@@ -20,7 +21,8 @@ from engine.values.usage import NOTHING, price_of
 from engine.values.wildcard import ByName
 from tests.support.exchanges import new_exchange
 
-CHAT = Takes(usage_option=True, output=True)
+OUTPUT = dialects.get("openai").request_fields.output
+CHAT = Takes(usage_option=True, output=OUTPUT)
 EVENTS = [("content-type", "text/event-stream; charset=utf-8")]
 JSON = [("content-type", "application/json")]
 ANSWER = b'{"usage":{"prompt_tokens":7,"completion_tokens":3,"total_tokens":10}}'
@@ -128,7 +130,7 @@ def test_a_caller_who_asked_gets_the_event():
 
 
 @pytest.mark.parametrize(
-    ("made", "takes"), [(exchange(stream=True), Takes(output=True)), (exchange(), CHAT)]
+    ("made", "takes"), [(exchange(stream=True), Takes(output=OUTPUT)), (exchange(), CHAT)]
 )
 def test_nothing_is_asked_where_it_is_not_taken_or_nothing_streams(made, takes):
     passed(made, Response(200, JSON, iter([ANSWER])), takes=takes)

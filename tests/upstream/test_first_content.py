@@ -17,8 +17,6 @@ from engine.upstream.first_content import (
     HELD_EVENTS,
     ErrorFirst,
     FirstContent,
-    document_of,
-    is_error_event,
     read_first_content,
 )
 from tests.support.upstreams import EVENTS, JSON, FakeResponse, failure
@@ -147,7 +145,6 @@ ERRORS = [
     {"error": "bad data: x"},
     {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}},
     {"type": "error", "code": "x", "message": "y"},
-    {"type": "response.failed", "response": {"error": {"message": "x"}}},
     {"error": {"message": "the data: half\n\nof it"}},
 ]
 
@@ -161,6 +158,13 @@ def test_an_error_before_any_content_is_a_failure(
         with pytest.raises(ErrorFirst) as caught:
             opened(dialect, *before, event(error, "error"))
         assert caught.value.document == error
+
+
+def test_a_failed_response_is_an_error_of_its_dialect_alone() -> None:
+    failed = event({"type": "response.failed", "response": {"error": {"message": "x"}}})
+    with pytest.raises(ErrorFirst):
+        opened(OPENAI, failed)
+    assert opened(ANTHROPIC, failed)[0].first == failed
 
 
 @pytest.mark.parametrize("error", ERRORS)
@@ -231,23 +235,6 @@ def test_a_plain_api_is_never_looked_into() -> None:
     assert opened(PLAIN, b"<html>", headers=[("content-type", "text/html")])[0].first == b"<html>"
 
 
-@pytest.mark.parametrize(
-    ("text", "document"),
-    [
-        (b'data: {"a": 1}', {"a": 1}),
-        (b'event: x\ndata: {"a": 1}', {"a": 1}),
-        (b'data: {"a":\ndata: 1}', {"a": 1}),
-        (b'data: {"a": "data: 1"}', {"a": "data: 1"}),
-        (b"data: [DONE]", None),
-        (b": comment", None),
-        (b"data: " + b"[" * 5000, None),
-        (b"data: \xff", None),
-    ],
-)
-def test_an_event_has_a_document(text: bytes, document: Any) -> None:
-    assert document_of(text) == document
-
-
 KEYS = ["type", "error", "choices", "delta", "text", "finish_reason", "role", "x"]
 KEYS += ["candidates", "content", "parts", "finishReason", "promptFeedback"]
 ANY = st.recursive(
@@ -266,8 +253,8 @@ ANY = st.recursive(
 
 @given(ANY)
 def test_nothing_that_an_upstream_says_breaks_the_reading(document: Any) -> None:
-    is_error_event(document)
     for name in dialects.names():
+        dialects.get(name).is_error_event(document)
         dialects.get(name).has_content(document)
 
 

@@ -119,19 +119,19 @@ def test_an_encoded_answer_is_counted_as_it_is_without_encoding(
     packed, passing = pack(body), reader(dialect.meter, media_type, encoding, Cleaner().feed)
     for at in range(0, len(packed), size):
         passing.feed(packed[at : at + size])
-    assert passing.told() == Usage(3, 5, source="upstream")
+    assert passing.reported() == Usage(3, 5, source="upstream")
     assert passing.size == len(packed)
 
 
 def test_a_bomb_counts_as_far_as_it_was_read() -> None:
     passing = reader(OPENAI.meter, "text/event-stream", "gzip", Cleaner().feed)
     passing.feed(gzip.compress(STREAM + b": \n\n" * (MOST // 4)))
-    assert passing.told() == Usage(3, 5, source="upstream")
+    assert passing.reported() == Usage(3, 5, source="upstream")
 
 
 def test_what_is_not_as_it_says_is_estimated() -> None:
     passing = reader(OPENAI.meter, "application/json", "gzip")
     passing.feed(CHAT)
     passing.feed(CHAT)
-    assert passing.told() is None
+    assert passing.reported() is None
     assert passing.complete(NOTHING).source == "estimated"

@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 from engine.exchange.exchange import Exchange
 from engine.telemetry.metrics.cells import Cells
-from engine.telemetry.tracing.genai import operation_name, provider_name
 from engine.values.metric import Metric
 
 Write = Callable[[], None]
@@ -32,14 +31,14 @@ def labels_of(exchange: Exchange, currency: str) -> SeriesLabels:
     """The labels of the series that an exchange belongs to."""
     record = exchange.record
     model, upstream = record.requested_entry, record.upstream
-    provider = provider_name(upstream, exchange.dialect.name) if model else ""
+    provider = exchange.dialect.gen_ai_provider(upstream) if model else ""
     return SeriesLabels(
         operation=exchange.operation,
         model=model,
         served_model=record.served_entry or model,
         upstream=upstream,
         currency=currency,
-        gen_ai=(operation_name(exchange.operation), provider, model),
+        gen_ai=(exchange.dialect.gen_ai_operation(exchange.operation), provider, model),
     )
 
 

@@ -12,9 +12,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 
+from engine.dialects import Dialect
 from engine.exchange.exchange import Exchange
 from engine.exchange.record import Attempt, Outcome, RequestRecord
-from engine.telemetry.tracing.genai import operation_name, provider_name
 from engine.telemetry.tracing.trace_context import Sampler, Trace
 
 Value = str | bool | int | float
@@ -56,9 +56,9 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """An upstream as a span's peer: its dialect ("" for that of the request), and its address."""
+    """An upstream as a span's peer: its dialect (None for that of the request), and its address."""
 
-    dialect: str
+    dialect: Dialect | None
     host: str
     port: int
 
@@ -154,7 +154,7 @@ def _request_attributes(exchange: Exchange) -> dict[str, Value]:
     if exchange.caller is not None:
         attributes["modelway.token"] = exchange.caller.name
     if exchange.model:
-        attributes["gen_ai.operation.name"] = operation_name(exchange.operation)
+        attributes["gen_ai.operation.name"] = exchange.dialect.gen_ai_operation(exchange.operation)
         attributes["gen_ai.request.model"] = exchange.model[:_MAX_MODEL_NAME]
         attributes["modelway.cost_nano"] = record.cost
     if record.first_byte is not None:
@@ -177,11 +177,11 @@ def _describe_attempt(
     attributes["modelway.upstream"] = attempt.upstream
     if exchange.model:
         model = attempt.model[:_MAX_MODEL_NAME]
-        operation = operation_name(exchange.operation)
+        operation = exchange.dialect.gen_ai_operation(exchange.operation)
         span.name = f"{operation} {model}"
         attributes["gen_ai.operation.name"] = operation
-        dialect = peer.dialect or exchange.dialect.name
-        attributes["gen_ai.provider.name"] = provider_name(attempt.upstream, dialect)
+        dialect = peer.dialect or exchange.dialect
+        attributes["gen_ai.provider.name"] = dialect.gen_ai_provider(attempt.upstream)
         attributes["gen_ai.request.model"] = model
     if attempt.status:
         attributes["http.response.status_code"] = attempt.status

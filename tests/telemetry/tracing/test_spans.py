@@ -2,6 +2,7 @@
 
 import pytest
 
+from engine import dialects
 from engine.exchange.record import Attempt, Traffic
 from engine.telemetry.tracing.spans import Kind, Peer, Tracer, spans_of
 from engine.telemetry.tracing.trace_context import Sampler
@@ -11,8 +12,8 @@ from tests.support.exchanges import new_exchange
 
 PARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 PEERS = {
-    "west": Peer("", "west.example", 443),
-    "east": Peer("gemini", "east.example", 8443),
+    "west": Peer(None, "west.example", 443),
+    "east": Peer(dialects.get("gemini"), "east.example", 8443),
 }
 
 

@@ -14,7 +14,7 @@ export async function check(token) {
 /** The path of a request. */
 export function pathOf({ format, stream, model }) {
 	const path = (stream && format.stream) || format.path;
-	const query = format.name === "generate" && stream ? "?alt=sse" : "";
+	const query = stream && format.stream_query ? `?${format.stream_query}` : "";
 	return path.replace("{model}", encodeURIComponent(model)) + query;
 }
 

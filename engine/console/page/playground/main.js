@@ -19,7 +19,7 @@ function tell(words) {
 
 /** The request as the settings say it, for these turns, and who reads its answer. */
 async function request(said, talk) {
-	const wire = await import(`./${said.format.name}.js`);
+	const wire = await import(`./${said.format.module}.js`);
 	const known = talk.filter(({ text, images }) => text || images.length);
 	const body = wire.body(known, said);
 	for (const [key, value] of Object.entries(said.extra)) {

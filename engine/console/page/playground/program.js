@@ -1,6 +1,5 @@
 import { pathOf } from "./call.js";
 import { at, button } from "./dom.js";
-import { arguments_ } from "./generate.js";
 import { codeBlock } from "./markdown.js";
 
 /* The present conversation as a program; the token stands there as the variable TOKEN. */
@@ -33,9 +32,9 @@ function curl({ wire, said, body }) {
 }
 
 /** A program that uses an SDK, as its language is written. */
-function sdk({ said, body }, language, write) {
+function sdk({ wire, said, body }, language, write) {
 	const { start, call, stream, each, whole } = said.format.code[language];
-	const given = said.format.name === "generate" ? arguments_(body, said.model) : body;
+	const given = wire.arguments_?.(body, said.model) ?? body;
 	const asked = `${(said.stream && stream) || call}(${write.given(given)})`;
 	return `${start}\n${said.stream ? write.each(asked, each) : write.whole(asked, whole)}`;
 }

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engine.dialects.openai.usage_option import enable, without_usage_event
 from engine.exchange.body import Body, receive
-from engine.metering.usage_option import edit, moved, without_usage_event
 from tests.support import paths
 
 CASES = paths.CASES / "usage"
@@ -18,7 +18,7 @@ ASKED = {"include_usage": True}
 def changed(text):
     """The body with the change made; None when there is none."""
     data = text.encode()
-    change = edit(data, orjson.loads(data))
+    change = enable(data, orjson.loads(data))
     return None if change is None else bytes(Body(data).with_replaced(change).buffer).decode()
 
 
@@ -117,21 +117,11 @@ class Pieces:
 def test_a_body_on_disk_is_changed_too():
     data = b'{"stream":true,"x":"' + b"A" * 1_500_000 + b'","stream_options":{"x":1}}'
     body = receive(Pieces(data), len(data), 10_000_000)
-    change = edit(body.buffer, orjson.loads(data))
+    change = enable(body.buffer, orjson.loads(data))
     assert change is not None
     sent = b"".join(body.with_replaced(change).chunks())
     assert orjson.loads(sent)["stream_options"] == {"include_usage": True, "x": 1}
     body.close()
-
-
-def test_spans_behind_the_change_move_with_it():
-    data = b'{"stream":true,"stream_options":null,"model":"m"}'
-    change = edit(data, orjson.loads(data))
-    assert change is not None
-    at = data.index(b'"m"')
-    start, end = moved((at, at + 3), change)
-    assert bytes(Body(data).with_replaced(change).buffer)[start:end] == b'"m"'
-    assert moved((2, 8), change) == (2, 8)
 
 
 STREAMS = [path for path in sorted(CASES.glob("*.sse")) if path.stem.startswith("chat")]

@@ -1,6 +1,6 @@
-"""How an API tells what a request used: what a dialect says of itself, and what counts as a count.
+"""How an API reports usage, and which numbers are accepted as counts.
 
-Upstreams are not to be trusted with numbers: what is no whole number within bounds is no count.
+Upstreams are not trusted with numbers: only a whole number within bounds is a count.
 """
 
 from __future__ import annotations
@@ -12,34 +12,36 @@ from typing import Any, Protocol
 from engine.values.usage import Usage
 
 MOST = 500_000_000
-"""The largest count that is believed."""
+"""The largest count that is accepted."""
 
 MOST_SECONDS = 10_000_000.0
 
 
 class Tally(Protocol):
-    """What the documents of one stream have said so far.
+    """The usage that the events of one stream have reported up to now.
 
-    `ended` turns true when the upstream has said all of it; before that the output is not known.
+    `ended` becomes true when the report is complete; until then the output is not known.
     """
 
     ended: bool
 
     def take(self, document: Any) -> None:
-        """One event's JSON, in the order of the stream. Never raises."""
+        """Add one event's JSON, in the order of the stream. Never raises."""
 
     def usage(self) -> Usage | None:
-        """What was said, None for nothing."""
+        """The usage reported, None for none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Meter:
-    """How one dialect tells its usage. Every function is pure and takes any JSON.
+    """How one dialect reports usage. Every function is pure and accepts any JSON.
 
-    `usage_of` reads a whole answer or one event, None when it says nothing. `key` is the member
-    that holds the counts; `tally` makes a new Tally for a stream. `repeats`: each event tells all
-    that was used so far, so that only the last one matters. `members` are those at the top of an
-    answer that `usage_of` reads, `image` the member that each image of an answer has.
+    `usage_of` reads a complete answer or one event, None when it reports nothing. `key` is the
+    member that holds the counts; `tally` creates a Tally for a stream. `repeats`: each event
+    reports everything used up to then, so only the last one matters. `members` are the top-level
+    members of an answer that `usage_of` reads, `image` the member that each image of an answer has.
+    `schema_members`: an operation none of whose answers has one of these uses nothing.
+    `text_members` are the members whose strings are output, by which it is estimated.
     """
 
     usage_of: Callable[[Any], Usage | None]
@@ -47,6 +49,8 @@ class Meter:
     key: str = "usage"
     repeats: bool = False
     members: tuple[str, ...] = ("usage",)
+    schema_members: tuple[str, ...] = ("usage",)
+    text_members: tuple[str, ...] = ("text",)
     image: str = ""
 
 
@@ -73,6 +77,6 @@ def first(holder: Any, *keys: str) -> int | None:
             value = holder.get(key)
             if type(value) is int and 0 <= value <= MOST:
                 return value
-            if value is not None and (found := count(value)) is not None:
-                return found
+            if value is not None and (number := count(value)) is not None:
+                return number
     return None

@@ -1,0 +1,3 @@
+"""The types that a dialect fills in, and code that several dialects share: no vendor's knowledge.
+Read `dialect.py` first.
+"""

@@ -1,0 +1,48 @@
+"""Chat formats: what the home page and the playground need to offer a chat operation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """The parts of a program that uses an SDK: `start` creates the client, `call` and `stream`
+    (where it is another function) send a request, `each` handles one event of a stream and
+    `whole` a complete answer.
+
+    `@BASE@` and `@VERSION@` in `start` stand for string literals.
+    """
+
+    start: str
+    call: str
+    each: str
+    whole: str
+    stream: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChatFormat:
+    """One chat operation of a dialect, recognised by the end of its path.
+
+    `path_suffix` ends the path, `stream_suffix` that of its streams where they have another path,
+    `stream_query` is added to it. `sdk_suffix` is the part of the path that an SDK adds to its base
+    address. `module` is the JavaScript module in `console/page/playground/` that writes and reads
+    the format. `curl_headers` are the arguments of curl that carry the variable TOKEN.
+    `arguments` returns the first call's arguments for a model, `body` its JSON body where that
+    differs. `programs` are the SDKs by language, `python` and `javascript`.
+    """
+
+    name: str
+    title: str
+    path_suffix: str
+    sdk_suffix: str
+    module: str
+    curl_headers: str
+    arguments: Callable[[str], dict[str, Any]]
+    programs: Mapping[str, Program]
+    body: Callable[[str], dict[str, Any]] | None = None
+    stream_suffix: str = ""
+    stream_query: str = ""

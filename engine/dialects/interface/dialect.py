@@ -1,0 +1,107 @@
+"""The Dialect: everything that one API does in its own way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from engine.dialects.interface.chat_format import ChatFormat
+from engine.dialects.interface.meter import Meter
+from engine.dialects.interface.model_list import ModelCard, ModelList
+from engine.dialects.interface.requests import RequestFields, UsageOption
+from engine.dialects.interface.streams import (
+    DEFAULT_RULES,
+    ERROR_PREFIXES,
+    StreamError,
+    StreamRules,
+    reports_error,
+)
+from engine.values.errors import GatewayError
+from engine.values.usage import Usage
+
+Document = dict[str, Any]
+
+
+def _never(environ: Mapping[str, Any], query: str) -> bool:
+    return False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dialect:
+    """The parts in which APIs differ. Every function is pure.
+
+    Requests: `claims` tells by WSGI environ and query whether a request that several dialects could
+    answer is of this one. `request_fields` are the members by which usage is estimated.
+
+    Errors: `error` makes the error object for a request id, `is_error` recognises one,
+    `error_event` wraps one for a stream whose status is already sent. `stream_error` reads the JSON
+    of an error event, None for an error of an unknown kind; `is_error_event` recognises one, and a
+    JSON answer that begins with one of `error_prefixes` is held until it can.
+
+    Streams: `stream` are the rules of the SDKs; `has_content` is false for events that only begin a
+    stream; `heartbeat` is an event that changes nothing, `b""` where there is none.
+
+    Models: `models` (with the query's parameters) and `model` render the list of models.
+
+    Headers: `request_headers` pass to an upstream beside those that always do. `response_headers`
+    (wildcards) pass to callers beside those that describe the body; `hidden_headers` never do,
+    whatever the document declares; `exposed_headers` are shown to browsers' scripts (CORS).
+    `request_id_headers` carry the request id. The answers of a `transparent` dialect pass whatever
+    their status; see `engine.relay.response_headers`.
+
+    Usage: `meter` reads what a request used, None where answers do not report it. `usage_option`
+    is how a request asks for usage in its stream.
+
+    WebSockets: `subprotocols` (wildcards) pass to an upstream; `socket_error` makes the message
+    that reports an error, `socket_usage` reads usage from a message; `mock_conversation` names the
+    module of `engine.mock.conversations` that plays the upstream, "" for an echo.
+
+    Telemetry: `provider` is `gen_ai.provider.name` ("": the name of the upstream), and
+    `operation_names` are `gen_ai.operation.name` by operationId.
+
+    Console: `chat_formats` are offered on the home page and in the playground.
+    """
+
+    name: str
+    error: Callable[[GatewayError, str], Document]
+    is_error: Callable[[Any], bool]
+    error_event: Callable[[bytes], bytes]
+    stream_error: Callable[[Any], StreamError | None]
+    has_content: Callable[[Any], bool]
+    models: Callable[[ModelList, Mapping[str, str]], Document]
+    model: Callable[[ModelCard], Document]
+    claims: Callable[[Mapping[str, Any], str], bool] = _never
+    request_fields: RequestFields = field(default_factory=RequestFields)
+    is_error_event: Callable[[Any], bool] = reports_error
+    error_prefixes: tuple[bytes, ...] = ERROR_PREFIXES
+    stream: StreamRules = DEFAULT_RULES
+    heartbeat: bytes = b""
+    request_headers: tuple[str, ...] = ()
+    response_headers: tuple[str, ...] = ()
+    hidden_headers: frozenset[str] = frozenset()
+    exposed_headers: tuple[str, ...] = ()
+    request_id_headers: tuple[str, ...] = ("x-request-id",)
+    transparent: bool = False
+    meter: Meter | None = None
+    usage_option: UsageOption | None = None
+    subprotocols: tuple[str, ...] = ("*",)
+    socket_error: Callable[[GatewayError, str], bytes] | None = None
+    socket_usage: Callable[[bytes | bytearray], Usage | None] | None = None
+    mock_conversation: str = ""
+    provider: str = ""
+    operation_names: Mapping[str, str] = field(default_factory=dict)
+    chat_formats: tuple[ChatFormat, ...] = ()
+
+    def gen_ai_operation(self, operation: str) -> str:
+        """`gen_ai.operation.name` of `spec.operationId`: the conventions' name, or the operationId
+        where they have none: `openai.createImage` -> `createImage`.
+
+        https://github.com/open-telemetry/semantic-conventions-genai
+        """
+        name = operation.partition(".")[2] or operation
+        return self.operation_names.get(name, name)
+
+    def gen_ai_provider(self, upstream: str) -> str:
+        """`gen_ai.provider.name` of an upstream that speaks this dialect."""
+        return self.provider or upstream

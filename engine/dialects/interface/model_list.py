@@ -1,0 +1,54 @@
+"""The list of models that a gateway answers itself, and its pages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from engine.values.errors import GatewayError
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCard:
+    """One model of the list. `created` is in Unix seconds; `methods` are the custom methods
+    (`generateContent`) at the ends of its operations' paths."""
+
+    name: str
+    title: str
+    owner: str
+    created: int
+    methods: tuple[str, ...] = ()
+
+
+class ModelList:
+    """Models in the order of the list: their names, and for each the JSON value that
+    `Dialect.model` returns (rendered or not)."""
+
+    def __init__(self, names: Sequence[str], documents: Sequence[Any]) -> None:
+        self.names = names
+        self.documents = documents
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def place(self, name: str | None) -> int | None:
+        """The index of a model; None for one that is not in the list."""
+        return None if name is None else self._places.get(name)
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {name: index for index, name in enumerate(self.names)}
+
+
+def limit_of(parameters: Mapping[str, str], name: str, default: int) -> int:
+    """A page size from the query: a whole number from 1 to 1000, else GatewayError 400."""
+    text = parameters.get(name, "")
+    if not text:
+        return default
+    if not (text.isascii() and text.isdigit() and len(text) < 9 and 1 <= int(text) <= 1000):
+        raise GatewayError(
+            400, "invalid_value", f"'{name}' must be a whole number from 1 to 1000.", param=name
+        )
+    return int(text)

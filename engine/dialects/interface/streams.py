@@ -1,0 +1,51 @@
+"""Streams: what a vendor's SDKs accept in one, and how an error in one is recognised."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+DONE = b"[DONE]"
+"""The data of the event that ends a stream of the OpenAI dialect."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamRules:
+    """`names`: events have names, and their data may have several lines. `comments`: comments are
+    accepted between events. `done`: `[DONE]` is accepted as the last event. What a dialect's SDKs
+    do not accept is removed by `engine.relay.sse.Cleaner`."""
+
+    names: bool = True
+    comments: bool = True
+    done: bool = True
+
+
+DEFAULT_RULES = StreamRules()
+
+
+ERROR_PREFIXES = (
+    *(b'{"error":{', b'{"error":"', b'{"type":"error"', b'{"object":"error"'),
+    *(b'[{"error":{', b'[{"type":"error"'),
+)
+"""The beginnings, without white space, of JSON texts that report an error in place of an answer."""
+
+
+class StreamError(NamedTuple):
+    """An error event of a stream as a response: its status and its JSON body."""
+
+    status: int
+    document: Any
+
+
+def reports_error(document: Any) -> bool:
+    """Whether the JSON of an event reports an error: `type` is `error`, or `error` is not empty."""
+    if not isinstance(document, dict):
+        return False
+    return document.get("type") == "error" or bool(document.get("error"))
+
+
+def status_in(value: Any) -> int | None:
+    """An HTTP error status given as a number or as three digits; None for any other value."""
+    if isinstance(value, str) and len(value) == 3 and value.isascii() and value.isdigit():
+        value = int(value)
+    return value if type(value) is int and 400 <= value <= 599 else None

@@ -1,0 +1,116 @@
+"""The OpenAI dialect, which most vendors and servers speak; also the default.
+
+Read `errors.py`, `usage.py`, `chat_formats.py` and `realtime.py` for its parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from engine.dialects.interface.dialect import Dialect, Document
+from engine.dialects.interface.model_list import ModelCard, ModelList
+from engine.dialects.interface.requests import CountedField, RequestFields
+from engine.dialects.openai.chat_formats import CHAT_FORMATS
+from engine.dialects.openai.errors import (
+    error_event,
+    error_object,
+    is_error,
+    is_error_event,
+    stream_error,
+)
+from engine.dialects.openai.realtime import socket_error, socket_usage
+from engine.dialects.openai.usage import METER
+from engine.dialects.openai.usage_option import USAGE_OPTION
+from engine.values.takes import OutputFields
+
+_OPENING_EVENTS = frozenset(
+    {"response.created", "response.in_progress", "response.queued"}
+    | {"response.output_item.added", "response.content_part.added"}
+)
+
+
+def list_models(models: ModelList, parameters: Mapping[str, str]) -> Document:
+    """The answer to GET /v1/models."""
+    return {"object": "list", "data": models.documents}
+
+
+def show_model(card: ModelCard) -> Document:
+    """The answer to GET /v1/models/{model}."""
+    return {"id": card.name, "object": "model", "created": card.created, "owned_by": card.owner}
+
+
+def has_content(document: Any) -> bool:
+    """False for the events that begin a stream: a role, an id, an empty choice."""
+    if not isinstance(document, dict):
+        return True
+    kind = document.get("type")
+    if isinstance(kind, str):
+        return kind not in _OPENING_EVENTS
+    choices = document.get("choices")
+    if not isinstance(choices, list):
+        return True
+    return any(_choice_has_content(choice) for choice in choices if isinstance(choice, dict))
+
+
+def _choice_has_content(choice: dict[str, Any]) -> bool:
+    delta = choice.get("delta") or {}
+    if choice.get("finish_reason") or choice.get("text"):
+        return True
+    return isinstance(delta, dict) and any(v for key, v in delta.items() if key != "role")
+
+
+DIALECT = Dialect(
+    name="openai",
+    error=error_object,
+    is_error=is_error,
+    error_event=error_event,
+    stream_error=stream_error,
+    is_error_event=is_error_event,
+    models=list_models,
+    model=show_model,
+    has_content=has_content,
+    request_fields=RequestFields(
+        output=OutputFields(
+            limits=(("max_completion_tokens",), ("max_tokens",), ("max_output_tokens",)),
+            answers=(("n",),),
+        ),
+        speech=CountedField("input", frozenset({"voice"})),
+        images=CountedField("n", frozenset({"prompt", "size"})),
+    ),
+    meter=METER,
+    usage_option=USAGE_OPTION,
+    heartbeat=b": keep-alive\n\n",
+    request_headers=(
+        *("openai-beta", "idempotency-key", "x-client-request-id"),
+        # Codex and similar clients name themselves and the requests that belong together.
+        *("originator", "version", "session-id", "thread-id", "conversation-id"),
+        *("x-session-id", "x-session-affinity", "x-openai-subagent", "x-codex-turn-state"),
+        *("x-codex-turn-metadata", "x-codex-beta-features", "x-codex-window-id"),
+        *("x-codex-parent-thread-id", "x-codex-installation-id"),
+    ),
+    response_headers=(
+        *("openai-processing-ms", "openai-version", "openai-model", "x-codex-*"),
+        *("cf-ray", "x-reasoning-included", "x-models-etag"),
+        # Of others who speak this dialect: Azure, Mistral, Groq, DeepSeek, Fireworks, Cohere.
+        *("apim-request-id", "x-ms-client-request-id", "x-ms-request-id", "x-ms-region"),
+        *("mistral-correlation-id", "x-groq-region", "x-ds-trace-id", "fireworks-*"),
+        *("x-debug-trace-id", "x-endpoint-monthly-call-limit", "x-trial-endpoint-call-*"),
+    ),
+    # An organization and a project are of the gateway's account.
+    hidden_headers=frozenset({"set-cookie", "openai-organization", "openai-project"}),
+    exposed_headers=("openai-processing-ms", "openai-version", "openai-model"),
+    # The subprotocols that name an organization or a project are of the caller's account.
+    subprotocols=("realtime", "openai-beta.*"),
+    socket_error=socket_error,
+    socket_usage=socket_usage,
+    mock_conversation="realtime",
+    provider="openai",
+    operation_names={
+        "createChatCompletion": "chat",
+        "createResponse": "chat",
+        "createCompletion": "text_completion",
+        "createEmbedding": "embeddings",
+    },
+    chat_formats=CHAT_FORMATS,
+)

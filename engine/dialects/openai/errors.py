@@ -1,0 +1,135 @@
+"""Errors of the OpenAI dialect: the error object, and the status that an error event stands for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from engine.dialects.interface.dialect import Document
+from engine.dialects.interface.streams import StreamError, reports_error, status_in
+from engine.values.errors import GatewayError
+
+_TYPES = {403: "permission_error", 429: "requests"}
+
+
+def error_object(error: GatewayError, request_id: str) -> Document:
+    """`{"error": {message, type, param, code}}`, all strings; `type` is one of the vendor's."""
+    return {
+        "error": {
+            "message": error.message,
+            "type": _type_of(error.status),
+            "param": error.param,
+            "code": error.code,
+        }
+    }
+
+
+def is_error(document: Any) -> bool:
+    """Whether this is an object whose message the vendor's SDK shows."""
+    error = document.get("error") if isinstance(document, dict) else None
+    return isinstance(error, dict) and isinstance(error.get("message"), str)
+
+
+def error_event(body: bytes) -> bytes:
+    """The event that makes the SDK raise in mid-stream (chat, completions, responses)."""
+    return b"data: " + body + b"\n\n"
+
+
+def is_error_event(document: Any) -> bool:
+    """Whether the JSON of an event reports an error; `response.failed` does."""
+    if isinstance(document, dict) and document.get("type") == "response.failed":
+        return True
+    return reports_error(document)
+
+
+# The status of an error by its code or type, as the API reference, the events of Responses and
+# other servers that speak this dialect name them.
+_STATUSES = {
+    **dict.fromkeys(
+        (
+            *("invalid_request_error", "invalid_prompt", "context_length_exceeded", "bad_request"),
+            *("invalid_value", "invalid_type", "invalid_json", "missing_required_parameter"),
+            *("unknown_parameter", "unsupported_parameter", "unsupported_value", "empty_array"),
+            *("string_above_max_length", "array_above_max_length", "integer_below_min_value"),
+            *("content_policy_violation", "content_filter", "moderation_blocked", "cyber_policy"),
+            *("image_generation_user_error", "invalid_image", "invalid_image_format"),
+            *("invalid_base64_image", "invalid_image_url", "invalid_image_mode", "image_too_large"),
+            *("image_too_small", "image_parse_error", "image_content_policy_violation"),
+            *("image_file_too_large", "unsupported_image_media_type", "empty_image_file"),
+            *("failed_to_download_image", "image_file_not_found", "previous_response_not_found"),
+            *("BadRequestError", "billing_hard_limit_reached"),
+        ),
+        400,
+    ),
+    **dict.fromkeys(("invalid_api_key", "authentication_error", "invalid_authentication"), 401),
+    **dict.fromkeys(
+        (
+            *("permission_error", "permission_denied", "insufficient_permissions"),
+            "unsupported_country_region_territory",
+        ),
+        403,
+    ),
+    **dict.fromkeys(("model_not_found", "not_found_error", "not_found", "NotFoundError"), 404),
+    "conflict_error": 409,
+    **dict.fromkeys(
+        (
+            *("rate_limit_exceeded", "rate_limit_error", "rate_limit_reached", "requests"),
+            *("tokens", "insufficient_quota", "quota_exceeded", "too_many_requests"),
+        ),
+        429,
+    ),
+    **dict.fromkeys(
+        ("server_error", "api_error", "internal_error", "internal_server_error"),
+        500,
+    ),
+    **dict.fromkeys(
+        (
+            *("overloaded_error", "server_is_overloaded", "server_overloaded", "slow_down"),
+            *("engine_overloaded", "engine_overloaded_error", "service_unavailable"),
+            "service_unavailable_error",
+        ),
+        503,
+    ),
+    **dict.fromkeys(("timeout", "timeout_error", "vector_store_timeout"), 504),
+}
+
+
+def stream_error(document: Any) -> StreamError | None:
+    """An error of a stream: `{"error": {...}}`, the `error` event of Responses, whose members are
+    at the top, or `response.failed`, whose response stays beside the error."""
+    if not isinstance(document, dict):
+        return None
+    response = document.get("response")
+    more = {"response": response} if isinstance(response, dict) else {}
+    error = (more.get("response") or document).get("error")
+    if document.get("type") == "error" and not isinstance(error, dict):
+        error = {key: document.get(key) for key in ("message", "param", "code")}
+    if not isinstance(error, dict):
+        return None
+    status = _status_of(error, document)
+    if status is None:
+        return None
+    kind = error.get("type")
+    kind = kind if isinstance(kind, str) else _type_of(status)
+    shown = {"message": "", "type": kind, "param": None, "code": None, **error}
+    shown |= {"type": kind, "message": _text(shown["message"]) or "The request failed."}
+    return StreamError(status, {"error": shown, **more})
+
+
+def _status_of(error: dict[str, Any], document: dict[str, Any]) -> int | None:
+    """The status given as a number, else that of the code, else that of the type."""
+    code, kind = error.get("code"), error.get("type")
+    for value in (code, error.get("status"), error.get("status_code"), document.get("status")):
+        if (status := status_in(value)) is not None:
+            return status
+    for name in (code, kind):
+        if isinstance(name, str) and name in _STATUSES:
+            return _STATUSES[name]
+    return None
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _type_of(status: int) -> str:
+    return _TYPES.get(status, "server_error" if status >= 500 else "invalid_request_error")

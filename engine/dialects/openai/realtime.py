@@ -1,0 +1,34 @@
+"""Sessions of the OpenAI dialect over a WebSocket: the Realtime API."""
+
+from __future__ import annotations
+
+import re
+
+import orjson
+
+from engine.dialects.openai.errors import error_object
+from engine.dialects.openai.usage import usage_of
+from engine.values.errors import GatewayError
+from engine.values.usage import Usage
+
+_USAGE_EVENTS = ("response.done", "conversation.item.input_audio_transcription.completed")
+_USAGE_EVENT = re.compile(rb'"(?:response\.done|[a-z._]+transcription\.completed)"')
+_LARGEST_EVENT = 1_000_000
+
+
+def socket_error(error: GatewayError, request_id: str) -> bytes:
+    """The `error` event of a session."""
+    document = error_object(error, request_id)["error"] | {"event_id": None}
+    return orjson.dumps({"type": "error", "event_id": f"event_{request_id}", "error": document})
+
+
+def socket_usage(message: bytes | bytearray) -> Usage | None:
+    """The usage that an event of a session reports: of a response, or of a transcription."""
+    if _USAGE_EVENT.search(message) is None or len(message) > _LARGEST_EVENT:
+        return None
+    try:
+        event = orjson.loads(message)
+    except orjson.JSONDecodeError:
+        return None
+    kind = event.get("type") if isinstance(event, dict) else None
+    return usage_of(event) if kind in _USAGE_EVENTS else None

@@ -1,0 +1,80 @@
+"""`stream_options.include_usage`: set for callers that did not set it, whose streams then lose the
+event that reports usage."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from engine.dialects.interface.requests import Edit, UsageOption
+from engine.values.event_json import event_json
+from engine.values.json_edit import Ambiguous, Buffer, span
+
+_ENABLED = b'{"include_usage":true}'
+_NO_CHOICES = re.compile(rb'"choices"\s*+:\s*+\[\s*+\]')
+_LARGEST_EVENT = 65_536
+
+
+def enable(buffer: Buffer, value: Any) -> Edit | None:
+    """The change to a JSON body, parsed as `value`, that makes its stream report usage.
+
+    None where nothing is to be changed: the request is not for a stream, the option is set, or it
+    has a value that no upstream accepts.
+    """
+    if not isinstance(value, dict) or value.get("stream") is not True:
+        return None
+    options = value.get("stream_options")
+    if options is None and "stream_options" not in value:
+        at = buffer.find(b"{") + 1
+        return at, at, b'"stream_options":' + _ENABLED + b","
+    if options is not None and not isinstance(options, dict):
+        return None
+    if options and options.get("include_usage") not in (None, False):
+        return None
+    return _enable_in(buffer, options)
+
+
+def _enable_in(buffer: Buffer, options: dict[str, Any] | None) -> Edit | None:
+    """The change to `stream_options` that are in the body."""
+    try:
+        options_span = span(buffer, ("stream_options",))
+        flag_span = span(buffer, ("stream_options", "include_usage")) if options else None
+    except Ambiguous:
+        return None
+    if options_span is not None and not options:
+        return *options_span, _ENABLED
+    if options_span is not None and options and "include_usage" not in options:
+        return options_span[0] + 1, options_span[0] + 1, b'"include_usage":true,'
+    return None if flag_span is None else (*flag_span, b"true")
+
+
+def without_usage_event(events: bytes) -> bytes:
+    """Clean events without the one that only reports usage; `b""` when no other is left."""
+    if b'"usage"' not in events or _NO_CHOICES.search(events) is None:
+        return events
+    every = [event for event in events.split(b"\n\n") if event]
+    others = [event for event in every if not _is_usage_event(event)]
+    if len(others) == len(every):
+        return events
+    return b"".join(event + b"\n\n" for event in others)
+
+
+def _is_usage_event(event: bytes) -> bool:
+    if len(event) > _LARGEST_EVENT or _NO_CHOICES.search(event) is None:
+        return False
+    document = event_json(event)
+    return (
+        isinstance(document, dict)
+        and document.get("choices") == []
+        and isinstance(document.get("usage"), dict)
+        and "error" not in document
+    )
+
+
+USAGE_OPTION = UsageOption(
+    path=("stream_options", "include_usage"),
+    chunk_member="choices",
+    key=b'"usage"',
+    enable=enable,
+    hide=without_usage_event,
+)

@@ -1,0 +1,21 @@
+"""The JSON in server-sent events and in other texts that may hold something else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+
+
+def json_or_none(text: bytes) -> Any:
+    """The value of a JSON text; None for a text that is not JSON."""
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return None
+
+
+def event_json(event: bytes) -> Any:
+    """The JSON value of a clean event's data; None for data that is not JSON, like `[DONE]`."""
+    lines = [line[6:] for line in event.split(b"\n") if line.startswith(b"data: ")]
+    return json_or_none(b"\n".join(lines))

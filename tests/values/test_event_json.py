@@ -1,0 +1,29 @@
+"""The JSON in an event's data."""
+
+from typing import Any
+
+import pytest
+
+from engine.values.event_json import event_json, json_or_none
+
+
+@pytest.mark.parametrize(
+    ("text", "document"),
+    [
+        (b'data: {"a": 1}', {"a": 1}),
+        (b'event: x\ndata: {"a": 1}', {"a": 1}),
+        (b'data: {"a":\ndata: 1}', {"a": 1}),
+        (b'data: {"a": "data: 1"}', {"a": "data: 1"}),
+        (b"data: [DONE]", None),
+        (b": comment", None),
+        (b"data: " + b"[" * 5000, None),
+        (b"data: \xff", None),
+    ],
+)
+def test_an_event_has_a_json_value(text: bytes, document: Any) -> None:
+    assert event_json(text) == document
+
+
+def test_a_text_that_is_not_json_has_no_value() -> None:
+    assert json_or_none(b'{"a":1}') == {"a": 1}
+    assert json_or_none(b"<html>") is None
