@@ -222,5 +222,5 @@ def _is_limited(config: Config) -> bool:
     return (
         config.stores.records is not None
         or any(caller.limits for caller in config.tokens.values())
-        or any(hasattr(policies.get(policy.name), "allowance") for policy in listed)
+        or any(policies.is_limit(policy.name) for policy in listed)
     )

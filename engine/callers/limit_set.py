@@ -1,110 +1,155 @@
-"""The limits that requests alike are held against: found once, asked for each of them."""
+"""The quotas that apply to a request: their counters, its costs and the response headers."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from engine.exchange.exchange import Exchange
 from engine.exchange.record import RequestRecord
 from engine.metering.estimate import expected
+from engine.values.client_address import Network, caller_address
 from engine.values.counters import Limit
-from engine.values.quota import Rule
+from engine.values.quota import KINDS, Quota, QuotaRule
 from engine.values.usage import Price, Usage
 from engine.values.wildcard import ByName
 
-_SHOWN = {
-    kind: (
-        f"x-ratelimit-limit-{kind}",
-        f"x-ratelimit-remaining-{kind}",
-        f"x-ratelimit-reset-{kind}",
-    )
-    for kind in ("requests", "tokens")
-}
-_COSTLY = frozenset({"tokens", "spend"})
-"""What is taken by its estimate, and corrected; of all else each request takes one."""
-
 
 class LimitSet:
-    """The limits `rules` of requests for which `whose` says, rule by rule, who shares it."""
+    """The quotas `rules`, with for each the name of who shares it (`sharers`).
 
-    def __init__(self, rules: Sequence[Rule], whose: Sequence[str]) -> None:
+    It is made once for requests that share all their counters. The costs of a request are one
+    number per quota, in the order of `rules`.
+    """
+
+    def __init__(self, rules: Sequence[QuotaRule], sharers: Sequence[str]) -> None:
         self.rules = tuple(rules)
         self.limits = tuple(
-            Limit(f"{rule.name}|{who}", rule.allowance.amount, rule.allowance.window)
-            for rule, who in zip(rules, whose, strict=True)
+            Limit(f"{rule.name}|{sharer}", rule.quota.amount, rule.quota.window)
+            for rule, sharer in zip(rules, sharers, strict=True)
         )
-        self._kinds = kinds = [rule.allowance.kind for rule in rules]
-        self._tokens = [at for at, kind in enumerate(kinds) if kind == "tokens"]
-        self._money = [at for at, kind in enumerate(kinds) if kind == "spend"]
-        self._settled = bool(self._tokens or self._money) or "concurrency" in kinds
-        self._first = [0 if kind in _COSTLY else 1 for kind in kinds]
-        self._last = [1 if kind == "requests" else 0 for kind in kinds]
-        self._none = [0] * len(kinds)
-        each = [[at for at, one in enumerate(kinds) if one == kind] for kind in _SHOWN]
-        self._among = [among for among in each if among]
-        self._sayings: dict[tuple[int, ...], _Saying] = {}
-        nearest = self._nearest([0] * len(kinds))
-        self._only = nearest if all(len(among) == 1 for among in self._among) else None
+        kinds = [KINDS[rule.quota.kind] for rule in rules]
+        self._costs = [(at, kind.cost) for at, kind in enumerate(kinds) if kind.cost is not None]
+        self._has_money = any(kind.money for kind in kinds)
+        self._has_held = any(kind.held for kind in kinds)
+        self._first_costs = [0 if kind.cost is not None else 1 for kind in kinds]
+        self._final_costs = [0 if kind.cost is not None or kind.held else 1 for kind in kinds]
+        self._no_costs = [0] * len(kinds)
+        self._groups = self._header_groups()
+        self._headers: dict[tuple[int, ...], _RateLimitHeaders] = {}
+        nearest = self._nearest(self._no_costs)
+        self._only = nearest if all(len(group) == 1 for group in self._groups) else None
+
+    def _header_groups(self) -> list[list[int]]:
+        """The positions of the quotas of each kind that the headers show."""
+        groups = [
+            [at for at, rule in enumerate(self.rules) if rule.quota.kind == name]
+            for name, kind in KINDS.items()
+            if kind.in_headers
+        ]
+        return [group for group in groups if group]
 
     def costs(self, exchange: Exchange, prices: ByName[Price]) -> Sequence[int]:
-        """What a request takes of each."""
-        if not self._tokens and not self._money:
-            return self._first
+        """The estimated cost of a request before it is sent."""
+        if not self._costs:
+            return self._first_costs
         usage = expected(exchange)
-        price = prices.find(exchange.record.model or exchange.model) if self._money else None
-        return self._with(self._first, usage, 0 if price is None else price.cost(usage))
+        price = prices.find(exchange.record.model or exchange.model) if self._has_money else None
+        return self._with_costs(self._first_costs, usage, 0 if price is None else price.cost(usage))
 
-    def came_to(self, record: RequestRecord) -> Sequence[int] | None:
-        """What it took in the end: nothing, when it never reached an upstream; None where that is
-        what was taken, and nothing is held that is to be given back."""
+    def final_costs(self, record: RequestRecord) -> Sequence[int] | None:
+        """The real cost of a request that ended, nothing if it never reached an upstream; None
+        where the first costs were right and nothing is to be given back."""
         if record.status >= 400 and not record.reached_upstream:
-            return self._none
-        if not self._settled:
+            return self._no_costs
+        if not self._costs and not self._has_held:
             return None
-        return self._with(self._last, record.usage, record.cost)
+        return self._with_costs(self._final_costs, record.usage, record.cost)
 
-    def _with(self, plain: Sequence[int], usage: Usage, money: int) -> Sequence[int]:
-        """`plain`, with tokens and money filled in."""
-        costs = list(plain)
-        for at in self._tokens:
-            costs[at] = usage.input + usage.output
-        for at in self._money:
-            costs[at] = money
+    def _with_costs(self, base: Sequence[int], usage: Usage, nanos: int) -> Sequence[int]:
+        costs = list(base)
+        for at, cost in self._costs:
+            costs[at] = cost(usage, nanos)
         return costs
 
     def headers(self, remaining: Sequence[int], resets: Sequence[float]) -> dict[str, str]:
-        """`x-ratelimit-*` as OpenAI names them: of each kind, the limit that is nearest."""
-        saying = self._only or self._nearest(remaining)
-        return saying.headers(remaining, resets)
+        """`x-ratelimit-*` as OpenAI names them: of each kind, the quota that is nearest its end."""
+        headers = self._only or self._nearest(remaining)
+        return headers.render(remaining, resets)
 
-    def _nearest(self, remaining: Sequence[int]) -> _Saying:
+    def _nearest(self, remaining: Sequence[int]) -> _RateLimitHeaders:
         limits = self.limits
-        ats = tuple(
-            min(among, key=lambda at: remaining[at] / limits[at].amount) for among in self._among
+        nearest = tuple(
+            min(group, key=lambda at: remaining[at] / limits[at].amount) for group in self._groups
         )
-        found = self._sayings.get(ats)
-        if found is None:
-            found = self._sayings[ats] = _Saying([(at, self._kinds[at], limits[at]) for at in ats])
-        return found
+        headers = self._headers.get(nearest)
+        if headers is None:
+            headers = self._headers[nearest] = _RateLimitHeaders(
+                [(at, self.rules[at].quota.kind, limits[at].amount) for at in nearest]
+            )
+        return headers
 
 
-class _Saying:
-    """What headers say of some limits, of each its number among all, its kind, and itself."""
+class LimitSets:
+    """The limit sets of a route: one for each token or address, operation, model and upstream.
 
-    def __init__(self, limits: Sequence[tuple[int, str, Limit]]) -> None:
-        self._said: dict[str, str] = {}
-        self._left: list[tuple[str, int]] = []
+    The `size` that were used last are kept. `upstream` is the route's fixed one.
+    """
+
+    def __init__(
+        self,
+        rules: Sequence[QuotaRule],
+        proxies: Sequence[Network],
+        upstream: str,
+        size: int = 1_000,
+    ) -> None:
+        self._rules = rules
+        self._proxies = proxies
+        self._upstream = upstream
+        self._limit_set = lru_cache(size)(self._create)
+
+    def of(self, exchange: Exchange) -> LimitSet:
+        """The limit set of a request."""
+        caller, entry, upstream = exchange.caller, "", self._upstream
+        if exchange.targets:
+            first = exchange.targets[0]
+            # All names that match a wildcard count together: a caller could invent new ones.
+            entry, upstream = first.entry, first.upstream.name
+        if caller is not None:
+            return self._limit_set(caller.name, caller.limits, exchange.operation, entry, upstream)
+        address = f"@{caller_address(exchange.environ, self._proxies)}"
+        return self._limit_set(address, (), exchange.operation, entry, upstream)
+
+    def _create(
+        self, name: str, quotas: tuple[Quota, ...], operation: str, model: str, upstream: str
+    ) -> LimitSet:
+        """The quotas of the route, then those of the token; `name` is the token's, or an address
+        without one."""
+        sharers = {"token": name, "route": operation, "model": model, "upstream": upstream}
+        of_token = [
+            QuotaRule(quota, "token", f"token/{quota.kind}/{quota.window:g}") for quota in quotas
+        ]
+        rules = [*self._rules, *of_token]
+        return LimitSet(rules, [sharers.get(rule.by, "") for rule in rules])
+
+
+class _RateLimitHeaders:
+    """The headers of some quotas: of each its position, its kind and its amount."""
+
+    def __init__(self, quotas: Sequence[tuple[int, str, int]]) -> None:
+        self._fields: dict[str, str] = {}
+        self._remaining: list[tuple[str, int]] = []
         self._reset: list[tuple[str, int]] = []
-        for at, kind, limit in limits:
-            amount, remaining, reset = _SHOWN[kind]
-            self._said |= {amount: f"{limit.amount}", remaining: "", reset: ""}
-            self._left.append((remaining, at))
+        for at, kind, amount in quotas:
+            remaining, reset = f"x-ratelimit-remaining-{kind}", f"x-ratelimit-reset-{kind}"
+            self._fields |= {f"x-ratelimit-limit-{kind}": str(amount), remaining: "", reset: ""}
+            self._remaining.append((remaining, at))
             self._reset.append((reset, at))
 
-    def headers(self, remaining: Sequence[int], resets: Sequence[float]) -> dict[str, str]:
-        said = self._said.copy()
-        for name, at in self._left:
-            said[name] = f"{remaining[at]}"
+    def render(self, remaining: Sequence[int], resets: Sequence[float]) -> dict[str, str]:
+        fields = self._fields.copy()
+        for name, at in self._remaining:
+            fields[name] = f"{remaining[at]}"
         for name, at in self._reset:
-            said[name] = f"{resets[at]:.3f}s"
-        return said
+            fields[name] = f"{resets[at]:.3f}s"
+        return fields

@@ -18,8 +18,10 @@ from engine.config.model import (
 from engine.config.model_operations import ModelOperation, ModelOperations
 from engine.plan.route import Plan, PlanResult, Route
 from engine.source.problem import Findings, Level, Path
+from engine.values.quota import KINDS
 
-BUDGETS = frozenset({"spend", "tokens"})
+BUDGETS = frozenset(name for name, kind in KINDS.items() if kind.cost is not None)
+"""The kinds of quota that bound what a request uses, not how many there are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +62,9 @@ class Case:
     def limits_of(self, listed: Iterable[Policy]) -> Iterator[tuple[Policy, str]]:
         """The policies that limit something, each with the kind: `requests`, `spend`, ..."""
         for policy in listed:
-            module = policies.get(policy.name)
-            if hasattr(module, "allowance"):
-                yield policy, module.allowance(policy.options, self.config.currency).kind
+            quota = policies.quota_of(policy, self.config.currency)
+            if quota is not None:
+                yield policy, quota.kind
 
     @cached_property
     def _asked(self) -> dict[str, tuple[str, AskedFor]]:

@@ -1,10 +1,11 @@
 """The optional steps of a request. One file is one policy.
 
 A policy is a module here that defines `SCHEMA`, the JSON Schema of its options, and either
-`allowance(options, currency)`, which says what it limits, or `build(options, services)`, which
-makes its stage. Nothing else names it. `NEEDS_MODEL = True` puts a stage behind the choice of the
-model, and with that behind validation. `read(options)` turns a stage's options into the typed value
-that `build` is given. `read` and `allowance` raise ValueError for what a schema cannot say.
+`quota(options, currency)`, which returns the Quota it enforces, or `build(options, services)`,
+which returns its stage. `NEEDS_MODEL = True` puts a stage after the selection of the model, and so
+after validation. `read(options)` turns the options of a stage into the typed value for `build`.
+`read` and `quota` raise ValueError for what a schema cannot express. A quota of a new kind needs a
+row in `values/quota.py: KINDS`. Nothing else names a policy.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from typing import Any
 from engine.config.model import Policy
 from engine.exchange.exchange import Stage
 from engine.exchange.services import Services
-from engine.values.quota import Rule
+from engine.values.quota import Quota, QuotaRule
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,18 +33,18 @@ class Step:
 
     def stage(self, services: Services) -> Stage:
         """The stage, for the services of one worker."""
-        made: Stage = get(self.name).build(self.options, services)
-        return made
+        stage: Stage = get(self.name).build(self.options, services)
+        return stage
 
 
 @dataclass(frozen=True, slots=True)
 class Guards:
-    """The policies of a route, compiled: steps before validation, steps behind the choice of the
-    model, and limits, each in the order of the config."""
+    """The policies of a route, compiled: steps before validation, steps after the selection of the
+    model, and quotas, each in the order of the config."""
 
     early: tuple[Step, ...] = ()
     late: tuple[Step, ...] = ()
-    rules: tuple[Rule, ...] = ()
+    rules: tuple[QuotaRule, ...] = ()
 
 
 @cache
@@ -59,20 +60,34 @@ def get(name: str) -> Any:
 
 
 def is_limit(name: str) -> bool:
-    """Whether that policy limits an amount; the others are stages."""
-    return hasattr(get(name), "allowance")
+    """Whether a policy enforces a quota; the others are stages."""
+    return hasattr(get(name), "quota")
+
+
+def quota_of(policy: Policy, currency: str) -> Quota | None:
+    """The quota that a policy enforces; None for a stage. Raises ValueError for wrong options, and
+    for a kind of quota that does not exist."""
+    if not is_limit(policy.name):
+        return None
+    quota: Quota = get(policy.name).quota(policy.options, currency)
+    return quota
+
+
+def sharer_of(policy: Policy) -> str:
+    """Who shares a policy's quota: one of `values.quota.BY`."""
+    return str(policy.options.get("by", "token")) if isinstance(policy.options, dict) else "token"
 
 
 def guards(listed: Sequence[Policy], currency: str) -> Guards:
-    """Compile the policies of a route. Their options are of the shape that the schemas ask for;
-    ValueError for a value that is wrong all the same."""
+    """Compile the policies of a route. Their options match the schemas; ValueError for a value that
+    is wrong nevertheless."""
     early: list[Step] = []
     late: list[Step] = []
-    rules: list[Rule] = []
+    rules: list[QuotaRule] = []
     for policy in listed:
-        module = get(policy.name)
-        if is_limit(policy.name):
-            rules.append(_rule(policy, module, currency, {rule.name for rule in rules}))
+        module, quota = get(policy.name), quota_of(policy, currency)
+        if quota is not None:
+            rules.append(_rule(policy, quota, {rule.name for rule in rules}))
             continue
         options = module.read(policy.options) if hasattr(module, "read") else policy.options
         step = Step(policy.name, options)
@@ -80,18 +95,15 @@ def guards(listed: Sequence[Policy], currency: str) -> Guards:
     return Guards(tuple(early), tuple(late), tuple(rules))
 
 
-def _rule(policy: Policy, module: Any, currency: str, taken: set[str]) -> Rule:
-    """A limit, named so that it counts on when the config is read anew, wherever it stands there.
-
-    Policies for other operations count for themselves.
-    """
-    allowance = module.allowance(policy.options, currency)
-    by = policy.options.get("by", "token")
+def _rule(policy: Policy, quota: Quota, names_in_use: set[str]) -> QuotaRule:
+    """A quota under a name that does not depend on its position, so that its count survives a
+    reload of the config. Policies for other operations are counted separately."""
+    by = sharer_of(policy)
     group = sha256(policy.group.encode()).hexdigest()[:12] if policy.group else ""
-    name = f"{policy.name}/{by}/{allowance.window:g}/{group}"
-    while name in taken:
+    name = f"{policy.name}/{by}/{quota.window:g}/{group}"
+    while name in names_in_use:
         name += "+"
-    return Rule(allowance, by, name)
+    return QuotaRule(quota, by, name)
 
 
 def schema() -> dict[str, Any]:

@@ -18,5 +18,5 @@ SCHEMA: dict[str, Any] = {
 }
 
 
-def allowance(options: Any, currency: str) -> Quota:
+def quota(options: Any, currency: str) -> Quota:
     return Quota("concurrency", options["requests"])

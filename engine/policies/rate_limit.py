@@ -5,12 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from engine.values import units
-from engine.values.quota import (
-    AMOUNT,
-    BY,
-    PER,
-    Quota,
-)
+from engine.values.quota import AMOUNT, BY, PER, Quota
 
 SCHEMA: dict[str, Any] = {
     "description": "Requests in any such time.",
@@ -25,5 +20,5 @@ SCHEMA: dict[str, Any] = {
 }
 
 
-def allowance(options: Any, currency: str) -> Quota:
+def quota(options: Any, currency: str) -> Quota:
     return Quota("requests", options["requests"], units.seconds(options["per"]))

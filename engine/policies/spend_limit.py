@@ -27,6 +27,6 @@ SCHEMA: dict[str, Any] = {
 }
 
 
-def allowance(options: Any, currency: str) -> Quota:
+def quota(options: Any, currency: str) -> Quota:
     nanos = int(Decimal(str(options["amount"])) * NANO)
     return Quota("spend", nanos, units.seconds(options["per"]))

@@ -8,12 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from engine.values import units
-from engine.values.quota import (
-    AMOUNT,
-    BY,
-    PER,
-    Quota,
-)
+from engine.values.quota import AMOUNT, BY, PER, Quota
 
 SCHEMA: dict[str, Any] = {
     "description": "Model tokens, in and out, in any such time.",
@@ -28,5 +23,5 @@ SCHEMA: dict[str, Any] = {
 }
 
 
-def allowance(options: Any, currency: str) -> Quota:
+def quota(options: Any, currency: str) -> Quota:
     return Quota("tokens", options["tokens"], units.seconds(options["per"]))

@@ -1,134 +1,98 @@
-"""How much may be used: all limits of a request are asked at once, and corrected at its end."""
+"""Enforcing quotas: a request takes of all its quotas at once, and is settled when it ends."""
 
 from __future__ import annotations
 
 import logging
 import math
-import time
 from collections.abc import Sequence
-from functools import lru_cache, partial
+from functools import partial
 
-from engine.callers.limit_set import LimitSet
+from engine.callers.limit_set import LimitSet, LimitSets
 from engine.exchange.exchange import Exchange, Handler, Response, Stage
 from engine.exchange.record import RequestRecord
 from engine.exchange.services import Services
-from engine.values.client_address import caller_address
 from engine.values.counters import Counters, CountersAway
 from engine.values.errors import GatewayError
-from engine.values.quota import Quota, Rule
+from engine.values.quota import KINDS, QuotaRule
+from engine.values.throttle import LogThrottle
 
-log = logging.getLogger("modelway")
-_ASKS_TO_WAIT = {"requests": "rate_limit_exceeded", "tokens": "token_budget_exceeded"}
-_CACHED_SETS = 1_000
+counters_warning = LogThrottle(level=logging.ERROR)
+"""Of the counters being unavailable."""
 
 
-def limit(rules: Sequence[Rule], services: Services, upstream: str = "") -> Stage:
-    """A stage that holds a request against the limits of its route and of its caller's token.
+def limit(rules: Sequence[QuotaRule], services: Services, upstream: str = "") -> Stage:
+    """A stage that enforces the quotas of a route and of the caller's token.
 
-    Raises GatewayError 429, for money 402, with `retry-after`; 503 when the counters are away and
-    the config says to deny. What never reached an upstream is given back. `upstream` is a route's
-    fixed one.
+    Raises GatewayError 429, for money 402, with `retry-after`; 503 when the counters are
+    unavailable and the config says to deny. A request that never reaches an upstream is refunded.
+    `upstream` is a route's fixed one.
     """
-    limit_sets = _LimitSets(rules, services, upstream)
+    limit_sets = LimitSets(rules, services.proxies, upstream)
 
     def stage(exchange: Exchange, following: Handler) -> Response:
         counters, caller = services.counters, exchange.caller
         if counters is None or not (rules or (caller is not None and caller.limits)):
             return following(exchange)
-        limits = limit_sets.find(exchange)
+        limits = limit_sets.of(exchange)
         costs = limits.costs(exchange, services.prices)
         try:
             denied, remaining, resets, receipt, waits = counters.take(limits.limits, costs)
-        except CountersAway as away:
+        except CountersAway as error:
             exchange.record.uncounted = True
-            _without_counters(exchange, services, away)
+            _without_counters(services, error)
             return following(exchange)
-        shown = limits.headers(remaining, resets)
+        headers = limits.headers(remaining, resets)
         if denied is not None:
             rule = limits.rules[denied]
             exchange.record.limit = rule.name.partition("/")[0]
-            raise _refused(rule, costs[denied], waits[denied], [*shown.items()])
+            raise _refusal(rule, costs[denied], waits[denied], [*headers.items()])
         exchange.on_end.append(partial(_settle, counters, receipt, limits, exchange.record))
         response = following(exchange)
-        response.gateway_headers = shown
+        response.gateway_headers = headers
         return response
 
     return stage
 
 
 def _settle(counters: Counters, receipt: object, limits: LimitSet, record: RequestRecord) -> None:
-    if (costs := limits.came_to(record)) is not None:
+    if (costs := limits.final_costs(record)) is not None:
         counters.settle(receipt, costs)
 
 
-class _LimitSets:
-    """The limit sets of a route's requests, in an LRU cache."""
-
-    def __init__(self, rules: Sequence[Rule], services: Services, upstream: str) -> None:
-        self._proxies = services.proxies
-        self._upstream = upstream
-        # Callers have many addresses: the cache is bounded.
-        self._limit_set = lru_cache(maxsize=_CACHED_SETS)(partial(_limit_set, tuple(rules)))
-
-    def find(self, exchange: Exchange) -> LimitSet:
-        caller, entry, upstream = exchange.caller, "", self._upstream
-        if exchange.targets:
-            first = exchange.targets[0]
-            # Of a wildcard all names count together: a caller could make up ever new ones.
-            entry, upstream = first.entry, first.upstream.name
-        if caller is not None:
-            name, quotas = caller.name, caller.limits
-        else:
-            name, quotas = f"@{caller_address(exchange.environ, self._proxies)}", ()
-        return self._limit_set(name, quotas, exchange.operation, entry, upstream)
-
-
-def _limit_set(
-    rules: tuple[Rule, ...],
-    name: str,
-    quotas: tuple[Quota, ...],
-    operation: str,
-    model: str,
-    upstream: str,
-) -> LimitSet:
-    """The rules of the route and those of the token's own `quotas`, each with who shares it: `name`
-    is the token's, or an address where there is no token."""
-    who = {"token": name, "route": operation, "model": model, "upstream": upstream}
-    token_rules = [Rule(quota, "token", f"token/{quota.kind}/{quota.window:g}") for quota in quotas]
-    rules = (*rules, *token_rules)
-    return LimitSet(rules, [who.get(rule.by, "") for rule in rules])
-
-
-def _refused(rule: Rule, cost: int, wait: float, headers: list[tuple[str, str]]) -> GatewayError:
-    allowance = rule.allowance
-    whose = {"token": "this token", "all": "everybody together"}.get(rule.by, f"this {rule.by}")
-    span = _span(allowance.window)
-    if allowance.kind == "concurrency":
-        message = f"Too many requests at one time: {allowance.amount} for {whose}."
-        return GatewayError(429, "concurrency_limit_exceeded", message, headers=_after(1.0))
-    if allowance.kind == "spend":
-        message = f"The budget of {whose} for {span} is used up. It frees up as time passes."
-        after = _after(wait)
-        if cost > allowance.amount:
-            message = f"This request may cost more than the budget of {whose} for {span}. "
-            message, after = message + "Ask for fewer tokens.", []
-        return GatewayError(402, "budget_exceeded", message, headers=after, retry=False)
-    kind, code = allowance.kind, _ASKS_TO_WAIT[allowance.kind]
-    if cost > allowance.amount:
+def _refusal(
+    rule: QuotaRule, cost: int, wait: float, headers: list[tuple[str, str]]
+) -> GatewayError:
+    """The error of a request that is beyond a quota; `wait` in seconds."""
+    quota, kind = rule.quota, KINDS[rule.quota.kind]
+    sharer = {"token": "this token", "all": "everybody together"}.get(rule.by, f"this {rule.by}")
+    window = _window_text(quota.window)
+    too_large = cost > quota.amount
+    if kind.held:
+        message = f"Too many {kind.unit}: {quota.amount} for {sharer}."
+        return GatewayError(kind.status, kind.code, message, headers=_retry_after(1.0))
+    if kind.money:
+        message = f"The budget of {sharer} for {window} is used up. It frees up as time passes."
+        if too_large:
+            message = f"This request may cost more than the budget of {sharer} for {window}. "
+            message += "Ask for fewer tokens."
+        retry = [] if too_large else _retry_after(wait)
+        return GatewayError(kind.status, kind.code, message, headers=retry, retry=False)
+    if too_large:
         message = (
-            f"This request may use {cost} tokens; the limit of {whose} is "
-            f"{allowance.amount} per {span}. Ask for fewer."
+            f"This request may use {cost} {kind.unit}; the limit of {sharer} is "
+            f"{quota.amount} per {window}. Ask for fewer."
         )
-        return GatewayError(429, code, message, headers=headers, retry=False)
-    message = f"Limit reached: {allowance.amount} {kind} per {span} for {whose}."
-    return GatewayError(429, code, message, headers=[*headers, *_after(wait)])
+        return GatewayError(kind.status, kind.code, message, headers=headers, retry=False)
+    message = f"Limit reached: {quota.amount} {kind.unit} per {window} for {sharer}."
+    retry = [*headers, *_retry_after(wait)]
+    return GatewayError(kind.status, kind.code, message, headers=retry)
 
 
-def _after(seconds: float) -> list[tuple[str, str]]:
+def _retry_after(seconds: float) -> list[tuple[str, str]]:
     return [("retry-after", str(max(1, math.ceil(seconds))))]
 
 
-def _span(seconds: float) -> str:
+def _window_text(seconds: float) -> str:
     """A time as people say it: `1 minute`, `90 seconds`, `30 days`."""
     for unit, size in (("day", 86_400), ("hour", 3600), ("minute", 60), ("second", 1)):
         if seconds >= size and seconds % size == 0:
@@ -136,16 +100,11 @@ def _span(seconds: float) -> str:
     return f"{seconds:g} seconds"
 
 
-_said = 0.0
-
-
-def _without_counters(exchange: Exchange, services: Services, away: CountersAway) -> None:
-    """The counters are away: pass or refuse, as the config says, and say so once a minute."""
-    global _said
-    if time.monotonic() - _said > 60.0 or not _said:
-        _said = time.monotonic()
-        does = "pass uncounted" if services.allow_uncounted else "are refused"
-        log.error("the counters are away (%s); requests with limits %s", away, does)
+def _without_counters(services: Services, error: CountersAway) -> None:
+    """Let a request pass or refuse it, as the config says; log that once a minute."""
+    effect = "pass uncounted" if services.allow_uncounted else "are refused"
+    message = "the counters are unavailable (%s); requests with limits %s"
+    counters_warning.say(message, error, effect)
     if not services.allow_uncounted:
-        message = "LimitSet cannot be checked right now. Try again in a moment."
-        raise GatewayError(503, "counters_unavailable", message, headers=_after(1.0))
+        message = "Limits cannot be checked right now. Try again in a moment."
+        raise GatewayError(503, "counters_unavailable", message, headers=_retry_after(1.0))

@@ -1,13 +1,14 @@
-"""How much somebody may use: `60/1m`, `1000000/1d`, `20 USD/30d`, `10`."""
+"""Quotas: `60/1m`, `1000000/1d`, `20 USD/30d`, `10`; and the table of their kinds."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 
 from engine.values import units
-from engine.values.usage import NANO
+from engine.values.usage import NANO, Usage
 
 COUNT = r"^[1-9][0-9]{0,14}/[0-9]{1,9}(\.[0-9]{1,9})?(s|m|h|d)$"
 MONEY = r"^[0-9]{1,9}(\.[0-9]{1,9})? [A-Z]{3}/[0-9]{1,9}(\.[0-9]{1,9})?(s|m|h|d)$"
@@ -18,40 +19,88 @@ BY = {
     "enum": ["token", "route", "model", "upstream", "all"],
     "default": "token",
 }
-"""The schema of who shares an allowance. On a route without tokens, `token` means an address."""
+"""The schema of who shares a quota. On a route without tokens, `token` means an address."""
 
 
 AMOUNT = {"type": "integer", "minimum": 1, "maximum": 999_999_999_999_999}
 """The schema of an amount: as many digits as COUNT takes."""
 
 PER = {"type": "string", "pattern": units.TIME}
-"""The schema of the time in which an amount counts."""
+"""The schema of the window of a quota."""
+
+
+@dataclass(frozen=True, slots=True)
+class QuotaKind:
+    """What a quota counts, how it is reported, and how a request beyond it is refused.
+
+    `unit` names an amount for people. A request costs `cost(usage, nanos)`: its estimated usage and
+    price (nano-units of money) before it is sent, the real ones after it; without `cost`, 1.
+    `held`: an amount at one time, given back when the request ends; the quota has no window.
+    `money`: the amount is nano-units of money. `in_headers`: `x-ratelimit-*` show it.
+    `code` and `status` are those of the refusal.
+    """
+
+    unit: str
+    code: str
+    status: int = 429
+    cost: Callable[[Usage, int], int] | None = None
+    held: bool = False
+    money: bool = False
+    in_headers: bool = False
+
+
+KINDS = {
+    "requests": QuotaKind("requests", "rate_limit_exceeded", in_headers=True),
+    "tokens": QuotaKind(
+        "tokens",
+        "token_budget_exceeded",
+        cost=lambda usage, nanos: usage.input + usage.output,
+        in_headers=True,
+    ),
+    "spend": QuotaKind(
+        "money", "budget_exceeded", 402, cost=lambda usage, nanos: nanos, money=True
+    ),
+    "concurrency": QuotaKind("requests at one time", "concurrency_limit_exceeded", held=True),
+}
+"""Every kind of quota by its name. Counting, refusals, headers, `explain`, `check` and `diff` read
+this table; a quota of another kind cannot be made."""
 
 
 @dataclass(frozen=True, slots=True)
 class Quota:
-    """At most `amount` within any `window` seconds.
-
-    `kind` is `requests`, `tokens`, `spend` (nano-units of money) or `concurrency` (at one time;
-    its window is 0).
-    """
+    """At most `amount` within any `window` seconds; `kind` is one of KINDS, else ValueError."""
 
     kind: str
     amount: int
     window: float = 0.0
 
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            kinds = ", ".join(KINDS)
+            raise ValueError(f"'{self.kind}' is not a kind of quota; the kinds are {kinds}")
+
 
 @dataclass(frozen=True, slots=True)
-class Rule:
-    """An allowance, who shares it (see BY), and the name it is counted under."""
+class QuotaRule:
+    """A quota, who shares it (see BY), and the name under which it is counted."""
 
-    allowance: Quota
+    quota: Quota
     by: str
     name: str
 
 
+def amount_text(kind: QuotaKind, amount: int) -> str:
+    """An amount for people, without its unit; of money, not in nano-units."""
+    return f"{amount / NANO:g}" if kind.money else str(amount)
+
+
+def unit_text(kind: QuotaKind, currency: str) -> str:
+    """The unit for people: `requests`, `USD`."""
+    return currency if kind.money else kind.unit
+
+
 def count(kind: str, text: str) -> Quota:
-    """`"60/1m"` as an allowance of requests or tokens. ValueError for what COUNT does not match."""
+    """`"60/1m"` as a quota of requests or tokens. ValueError for what COUNT does not match."""
     if not re.fullmatch(COUNT, text):
         raise ValueError(f"'{text}' is not an amount per time like 60/1m")
     amount, _, window = text.partition("/")
@@ -59,18 +108,18 @@ def count(kind: str, text: str) -> Quota:
 
 
 def money(text: str, currency: str) -> Quota:
-    """`"20 USD/30d"` as an allowance of money. ValueError for another currency or form."""
+    """`"20 USD/30d"` as a quota of money. ValueError for another currency or form."""
     if not re.fullmatch(MONEY, text):
         raise ValueError(f"'{text}' is not money per time like 20 USD/30d")
-    said, _, window = text.partition("/")
-    amount, _, unit = said.partition(" ")
+    price, _, window = text.partition("/")
+    amount, _, unit = price.partition(" ")
     if unit != currency:
         raise ValueError(f"'{text}' is in {unit}, but prices are in {currency}")
     nanos = int(Decimal(amount) * NANO)
     return _positive(Quota("spend", nanos, units.seconds(window)), text)
 
 
-def _positive(allowance: Quota, text: str) -> Quota:
-    if allowance.window <= 0:
-        raise ValueError(f"'{text}' has no time in which it counts")
-    return allowance
+def _positive(quota: Quota, text: str) -> Quota:
+    if quota.window <= 0:
+        raise ValueError(f"'{text}' has a window of 0 seconds")
+    return quota

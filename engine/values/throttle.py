@@ -1,4 +1,4 @@
-"""Saying what goes on and on at most once a minute, with how often it happened."""
+"""Logging a repeated event at most once a minute, with its count."""
 
 from __future__ import annotations
 
@@ -10,20 +10,26 @@ log = logging.getLogger("modelway")
 
 
 class LogThrottle:
-    """One complaint, logged when it first comes up and then at most every `every` seconds."""
+    """One message, logged the first time and then at most every `every` seconds."""
 
-    def __init__(self, every: float = 60.0, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        every: float = 60.0,
+        clock: Callable[[], float] = time.monotonic,
+        level: int = logging.WARNING,
+    ) -> None:
+        self._level = level
         self._every = every
         self._clock = clock
         self._next = -1e300
         self._count = 0
 
     def say(self, message: str, *values: object) -> None:
-        """Log a warning, or count it for the next one."""
+        """Log a message, or count it for the next one."""
         self._count += 1
         if (now := self._clock()) < self._next:
             return
         self._next = now + self._every
         times = f" ({self._count} times since this was last said)" if self._count > 1 else ""
         self._count = 0
-        log.warning(message + times, *values)
+        log.log(self._level, message + times, *values)

@@ -32,6 +32,14 @@ def seconds(text: str) -> float:
     return min(float(number) * _SECONDS[text[len(number) :]], LONGEST)
 
 
+def duration_text(seconds: float) -> str:
+    """A duration in the largest unit that divides it: 60.0 -> `1m`, 90.0 -> `90s`."""
+    for unit in ("d", "h", "m"):
+        if seconds >= _SECONDS[unit] and seconds % _SECONDS[unit] == 0:
+            return f"{seconds / _SECONDS[unit]:g}{unit}"
+    return f"{seconds:g}s"
+
+
 def size(text: str) -> int:
     """`"25MB"` -> 25000000 bytes (`MiB` counts in 1024). Raises ValueError like `seconds`."""
     if not re.fullmatch(SIZE, text):

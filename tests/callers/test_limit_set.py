@@ -3,9 +3,10 @@
 import pytest
 
 from engine import dialects
-from engine.callers.limit_set import LimitSet
+from engine.callers.limit_set import LimitSet, LimitSets
+from engine.values.caller import Caller
 from engine.values.counters import Limit
-from engine.values.quota import Quota, Rule
+from engine.values.quota import Quota, QuotaRule
 from engine.values.takes import Takes
 from engine.values.usage import Usage, price_of
 from engine.values.wildcard import ByName
@@ -16,10 +17,10 @@ RATE, SLOTS = Quota("requests", 10, 60.0), Quota("concurrency", 3)
 TOKENS, MONEY = Quota("tokens", 1000, 60.0), Quota("spend", 10**9, 60.0)
 
 
-def limits(*allowances):
+def limits(*quotas):
     return LimitSet(
-        [Rule(one, "token", f"{one.kind}/{at}") for at, one in enumerate(allowances)],
-        ["alice"] * len(allowances),
+        [QuotaRule(one, "token", f"{one.kind}/{at}") for at, one in enumerate(quotas)],
+        ["alice"] * len(quotas),
     )
 
 
@@ -49,7 +50,7 @@ def test_what_never_reached_an_upstream_comes_to_nothing(status, reached, costs)
         Usage(4, 5),
         70,
     )
-    assert limits(RATE, SLOTS, TOKENS, MONEY).came_to(record) == costs
+    assert limits(RATE, SLOTS, TOKENS, MONEY).final_costs(record) == costs
 
 
 @pytest.mark.parametrize(
@@ -59,7 +60,7 @@ def test_what_never_reached_an_upstream_comes_to_nothing(status, reached, costs)
 def test_of_requests_that_were_counted_nothing_is_left_to_settle(rules, settled):
     record = new_exchange("POST", "/", "", {}).record
     record.status, record.reached_upstream = 200, True
-    assert (limits(*rules).came_to(record) is not None) == settled
+    assert (limits(*rules).final_costs(record) is not None) == settled
 
 
 def test_one_caller_takes_nothing_of_what_another_was_estimated_at():
@@ -101,3 +102,11 @@ def test_headers_of_one_request_are_not_those_of_the_next():
         ["8", "40", "1.000s", "7.250s"],
         ["7", "30", "0.500s", "8.000s"],
     ]
+
+
+def test_limit_sets_are_made_once_for_each_caller_and_the_last_used_are_kept():
+    sets = LimitSets([QuotaRule(RATE, "token", "rate")], (), "fixed", size=2)
+    a, b, _, again, b_again = (sets.of(new_exchange(caller=Caller(name))) for name in "abcab")
+    assert a is not again
+    assert b is not b_again
+    assert sets.of(new_exchange(caller=Caller("b"))) is b_again

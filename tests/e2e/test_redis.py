@@ -96,7 +96,9 @@ def test_redis_goes_away_and_comes_back(
         assert max(times) < TIMEOUT + SLACK, sorted(times)[-5:]
         redis.start()
         until(lambda: counted(wires) == {True}, "limits again, after a restart")
-        assert 1 <= front.said().count("the counters are away") <= 2, "once a minute, each worker"
+        assert 1 <= front.said().count("the counters are unavailable") <= 2, (
+            "once a minute, each worker"
+        )
         does = "pass uncounted" if how == "allow" else "are refused"
         assert f"requests with limits {does}" in front.said()
         assert "Traceback" not in front.said()

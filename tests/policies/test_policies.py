@@ -26,7 +26,7 @@ def test_each_goes_to_its_place():
 
 
 @pytest.mark.parametrize(
-    ("name", "options", "allowance"),
+    ("name", "options", "quota"),
     [
         ("rate_limit", {"requests": 6, "per": "1m"}, Quota("requests", 6, 60.0)),
         ("token_budget", {"tokens": 9, "per": "1d"}, Quota("tokens", 9, 86_400.0)),
@@ -34,10 +34,10 @@ def test_each_goes_to_its_place():
         ("concurrency", {"requests": 3}, Quota("concurrency", 3)),
     ],
 )
-def test_limits(name, options, allowance):
+def test_limits(name, options, quota):
     for by in ("token", "all"):
         (rule,) = guards(listed((name, options | {"by": by})), "USD").rules
-        assert (rule.allowance, rule.by) == (allowance, by)
+        assert (rule.quota, rule.by) == (quota, by)
 
 
 def test_a_limit_keeps_its_name_wherever_it_stands():
@@ -61,5 +61,5 @@ def test_every_policy_says_what_it_is():
     for name in policies.names():
         module = policies.get(name)
         assert module.SCHEMA["description"].endswith(".")
-        assert hasattr(module, "build") != hasattr(module, "allowance")
+        assert hasattr(module, "build") != hasattr(module, "quota")
         assert f"`{name}: " in module.__doc__

@@ -30,7 +30,7 @@ PATIENT = 5.0
 
 
 class Limit(NamedTuple):
-    """What one request takes of one allowance."""
+    """What one request takes of one quota."""
 
     key: str
     amount: int

@@ -6,12 +6,9 @@ from collections.abc import Callable, Sequence
 from ipaddress import IPv4Network
 
 from engine.values.client_address import Network, networks
-from engine.values.quota import Quota
-from engine.values.usage import NANO
+from engine.values.quota import KINDS, Quota, amount_text, unit_text
+from engine.values.units import duration_text
 from engine.values.wildcard import matches
-
-_SPANS = (("d", 86_400), ("h", 3600), ("m", 60), ("s", 1))
-_UNITS = {"requests": "requests", "tokens": "tokens", "concurrency": "at one time"}
 
 
 def more(old: Quota, new: Quota) -> int:
@@ -24,19 +21,11 @@ def more(old: Quota, new: Quota) -> int:
     return -1 if any(after < before for before, after in pairs) else 0
 
 
-def said(allowance: Quota, currency: str) -> str:
+def said(quota: Quota, currency: str) -> str:
     """`60 requests per 1m`."""
-    unit = _UNITS.get(allowance.kind, currency)
-    amount = f"{allowance.amount / NANO:g}" if allowance.kind == "spend" else str(allowance.amount)
-    return f"{amount} {unit}" + (f" per {span(allowance.window)}" if allowance.window else "")
-
-
-def span(seconds: float) -> str:
-    """A duration as gateway.yaml has it: `90s`, `1h`."""
-    for unit, size in _SPANS:
-        if seconds >= size and seconds % size == 0:
-            return f"{seconds / size:g}{unit}"
-    return f"{seconds:g}s"
+    kind = KINDS[quota.kind]
+    words = f"{amount_text(kind, quota.amount)} {unit_text(kind, currency)}"
+    return words + (f" per {duration_text(quota.window)}" if quota.window else "")
 
 
 Names = Sequence[str] | None

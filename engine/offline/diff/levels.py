@@ -1,189 +1,64 @@
-"""What a change of each key of gateway.yaml means: one table, one line for a key.
+"""What a change of each key of gateway.yaml means for safety, by the annotation of its schema.
 
-The paths are those of the file, `*` for a name or an index. `kinds/settings.py` compares every key
-by its rule; one that a module of `kinds/` compares in more detail has `compared_by(...)`. A test
-fails for a key of the schema, or a field of the config, without a rule.
+`weaker` says which change guards less; `compared` names the module of `kinds/` that compares the
+key in more detail, or is false for a key without effect of its own. A test fails for a key of the
+schema, or a field of the config, with neither.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from pathlib import Path
+import re
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any
 
-from engine.offline.diff.compare import network_covers, origin_covers, span
+from engine.config import keys
+from engine.offline.diff.compare import network_covers, origin_covers
 from engine.offline.diff.difference import Level
 from engine.offline.diff.rules import (
     CHANGES,
     NEUTRAL,
     Rule,
+    always_weakens,
     compared_by,
     gaining_weakens,
     higher_weakens,
     losing_weakens,
     lower_weakens,
+    plain,
     plainer_weakens,
     reached_by_more_weakens,
     removing_weakens,
     size,
     weaker_towards,
 )
+from engine.values.units import duration_text
 
-_DURATION = Rule(lambda old, new: Level.CHANGED, show=span)
-_HIDDEN = Rule(lambda old, new: Level.CHANGED, show=lambda value: "another")
-_BREAKER = _DURATION.named("breaker-changed")
-_TIMEOUT = _DURATION.named("timeouts-changed")
-_RETRY = CHANGES.named("retry-changed")
-
-
-def _counters(old: str, new: str) -> str:
-    return "limits are counted " + ("by each machine alone" if new == "memory" else "elsewhere")
-
-
-def _records(old: str | None, new: str | None) -> str:
-    return "usage is kept nowhere" if new is None else "tokens and usage are kept elsewhere"
-
-
-def _journal(old: Path, new: Path) -> str:
-    return f"the journal is {new}: rows that still wait in {old} are not shipped any more"
-
-
-def _per_million(value: int) -> str:
-    return f"{value / 10**12:g} a million"
-
-
-def _each(value: int) -> str:
-    return f"{value / 10**18:g} each"
-
-
-LEVELS: Mapping[str, Rule] = {
-    "version": NEUTRAL,
-    "include": NEUTRAL,
-    "tests": NEUTRAL,
-    # How the gateway listens.
-    "server.listen": reached_by_more_weakens().named("server-listen"),
-    "server.workers": CHANGES,
-    "server.connections": CHANGES,
-    "server.max_body": higher_weakens(size),
-    "server.body_timeout": higher_weakens(span),
-    "server.request_timeout": higher_weakens(span),
-    "server.keepalive": _DURATION,
-    "server.grace": _DURATION,
-    "server.debug_headers": weaker_towards(False, True),
-    "server.trusted_proxies": gaining_weakens(network_covers).named("trusted-proxies"),
-    "server.watch": CHANGES,
-    "server.base_url": CHANGES,
-    # Who sees what from a browser.
-    "console.enabled": weaker_towards(False, True),
-    "console.playground": weaker_towards(False, True),
-    "console.docs": weaker_towards(False, True),
-    "cors.origins": gaining_weakens(origin_covers, lost=Level.BREAKING),
-    # Where things are kept.
-    "stores.records": removing_weakens(tell=_records).named("store-records"),
-    "stores.counters": weaker_towards(..., "memory", tell=_counters).named("store-counters"),
-    "stores.counters_timeout": _DURATION.named("store-counters-timeout"),
-    "stores.machines": lower_weakens().named("store-machines"),
-    "stores.on_store_failure": weaker_towards("deny", "local", "allow").named("store-on-failure"),
-    "stores.token_ttl": higher_weakens(span).named("store-token-ttl"),
-    "stores.journal": Rule(lambda old, new: Level.WEAKER, tell=_journal),
-    "stores.retention": lower_weakens(span, "for ever"),
-    # What is told of the requests, and to whom.
-    "telemetry.access_log.format": weaker_towards(..., "off"),
-    "telemetry.access_log.fields": losing_weakens(also=("query",)),
-    "telemetry.access_log.sample": lower_weakens(),
-    "telemetry.access_log.path": weaker_towards(..., "/dev/null"),
-    "telemetry.log.format": CHANGES,
-    "telemetry.log.level": weaker_towards("debug", "info", "warning", "error"),
-    "telemetry.listen": reached_by_more_weakens(),
-    "telemetry.metrics": weaker_towards(..., ""),
-    "telemetry.allow_ips": gaining_weakens(network_covers),
-    "telemetry.traces": CHANGES,
-    "telemetry.traces.endpoint": plainer_weakens(),
-    "telemetry.traces.sample": CHANGES,
-    "telemetry.traces.headers": _HIDDEN,
-    # Documents: what they come to is compared operation by operation.
-    "specs.*.document": NEUTRAL,
-    "specs.*.overlays": NEUTRAL,
-    "specs.*.dialect": compared_by("targets"),
-    "specs.*.mount": compared_by("routes"),
-    "specs.*.token": compared_by("authentication"),
-    # Whom requests go to.
-    "upstreams.*.url": plainer_weakens().named("upstream-url", weaker="upstream-plain-http"),
-    "upstreams.*.dialect": compared_by("upstreams"),
-    "upstreams.*.credential": compared_by("upstreams"),
-    "upstreams.*.credentials": compared_by("upstreams"),
-    "upstreams.*.headers": compared_by("upstreams"),
-    "upstreams.*.forward_headers": compared_by("upstreams"),
-    "upstreams.*.proxy": compared_by("upstreams"),
-    "upstreams.*.timeouts.connect": _TIMEOUT,
-    "upstreams.*.timeouts.first_byte": _TIMEOUT,
-    "upstreams.*.timeouts.idle": _TIMEOUT,
-    "upstreams.*.timeouts.total": _TIMEOUT,
-    "upstreams.*.retry.attempts": _RETRY,
-    "upstreams.*.retry.on": _RETRY,
-    "upstreams.*.retry.budget": _RETRY,
-    "upstreams.*.retry.max_wait": _DURATION.named("retry-changed"),
-    "upstreams.*.breaker.failures": CHANGES.named("breaker-changed"),
-    "upstreams.*.breaker.window": _BREAKER,
-    "upstreams.*.breaker.cooldown": _BREAKER,
-    "upstreams.*.heartbeat": _DURATION.named("heartbeat-changed"),
-    "upstreams.*.pool": CHANGES.named("pool-changed"),
-    "upstreams.*.ask_usage": weaker_towards(True, False),
-    "upstreams.*.tls.verify": weaker_towards(True, False).named(
-        "upstream-tls", weaker="upstream-tls-unverified"
-    ),
-    "upstreams.*.tls.ca": removing_weakens().named("upstream-tls"),
-    "upstreams.*.tls.certificate": CHANGES.named("upstream-tls"),
-    "upstreams.*.tls.key": CHANGES.named("upstream-tls"),
-    # What callers may ask for, and what it costs.
-    "models.*.to": compared_by("models"),
-    "models.*.fallback": compared_by("models"),
-    "models.*.operations": compared_by("models"),
-    "models.*.title": CHANGES,
-    "models.*.owner": CHANGES,
-    "models.*.created": CHANGES,
-    "currency": CHANGES.named("currency-changed"),
-    "prices.*.input": lower_weakens(_per_million).named("price-changed"),
-    "prices.*.output": lower_weakens(_per_million).named("price-changed"),
-    "prices.*.cached_input": lower_weakens(_per_million).named("price-changed"),
-    "prices.*.image": lower_weakens(_each).named("price-changed"),
-    "prices.*.second": lower_weakens(_each).named("price-changed"),
-    "prices.*.character": lower_weakens(_each).named("price-changed"),
-    # What guards an operation.
-    "policies": compared_by("limits"),
-    "routes.*.operation": compared_by("routes"),
-    "routes.*.operations": compared_by("routes"),
-    "routes.*.model.from": compared_by("targets"),
-    "routes.*.model.default": compared_by("targets"),
-    "routes.*.model.also": losing_weakens(),
-    "routes.*.to": compared_by("targets"),
-    "routes.*.answer": compared_by("targets"),
-    "routes.*.auth": compared_by("authentication"),
-    "routes.*.policies": compared_by("limits"),
-    "routes.*.validate": weaker_towards(
-        "strict", "lenient", "report", "off", back=Level.BREAKING
-    ).named("validate-stricter", weaker="validate-weaker"),
-    "routes.*.unknown_fields": weaker_towards("reject", "drop", "pass", back=Level.BREAKING).named(
-        "unknown-fields-stricter", weaker="unknown-fields-weaker"
-    ),
-    "routes.*.validate_responses": weaker_towards("report", "off"),
-    "routes.*.websocket": CHANGES,
-    "routes.*.websocket.max_message": higher_weakens(size),
-    "routes.*.websocket.idle": higher_weakens(span),
-    "routes.*.websocket.session": higher_weakens(span),
-    "routes.*.websocket.ping": higher_weakens(span),
-    "routes.*.websocket.max_pings": higher_weakens(),
-    "routes.*.websocket.compression": CHANGES,
-    # Who may call.
-    "tokens.*.sha256": compared_by("tokens"),
-    "tokens.*.expires": compared_by("tokens"),
-    "tokens.*.models": compared_by("tokens"),
-    "tokens.*.operations": compared_by("tokens"),
-    "tokens.*.ips": compared_by("tokens"),
-    "tokens.*.rate": compared_by("tokens"),
-    "tokens.*.token_budget": compared_by("tokens"),
-    "tokens.*.budget": compared_by("tokens"),
-    "tokens.*.concurrency": compared_by("tokens"),
+_RULES = {
+    "never": CHANGES,
+    "always": always_weakens(),
+    "more": higher_weakens(),
+    "less": lower_weakens(),
+    "removal": removing_weakens(),
+    "exposure": reached_by_more_weakens(),
+    "plaintext": plainer_weakens(),
 }
+_COVERS = {"network": network_covers, "origin": origin_covers}
+_PASSWORD = re.compile(r"(://[^/@\s:]*:)[^/@\s]+@")
+_SHOW: Mapping[str, Callable[[Any], str]] = {
+    "headers": lambda value: "another",
+    "url": lambda value: _PASSWORD.sub(r"\1***@", plain(value)),
+    "duration": duration_text,
+    "size": size,
+    "money per million": lambda value: f"{value / 10**12:g} a million",
+    "money each": lambda value: f"{value / 10**18:g} each",
+}
+
+
+@cache
+def levels() -> Mapping[str, Rule]:
+    """The rules by the path of their key, `*` for a name or an index."""
+    return {key.name: _rule(key.notes) for key in keys.root().all() if _has_rule(key)}
 
 
 def rule_of(pattern: str) -> Rule:
@@ -193,7 +68,37 @@ def rule_of(pattern: str) -> Rule:
     """
     steps = pattern.split(".")
     for end in range(len(steps) - 1, 0, -1):
-        above = LEVELS.get(".".join(steps[:end]))
+        above = levels().get(".".join(steps[:end]))
         if above is not None and above.level is None:
             return above
-    return LEVELS[pattern]
+    return levels()[pattern]
+
+
+def _has_rule(key: keys.Key) -> bool:
+    return "weaker" in key.notes or "compared" in key.notes
+
+
+def _rule(notes: Mapping[str, Any]) -> Rule:
+    if "compared" in notes:
+        return compared_by(notes["compared"]) if notes["compared"] else NEUTRAL
+    rule = _direction(notes["weaker"], notes)
+    return rule.worded(
+        show=_SHOW.get(notes.get("secret", notes.get("unit", "")), plain),
+        kind=notes.get("kind", ""),
+        weaker=notes.get("weaker_kind", ""),
+        absent=notes.get("absent", "none"),
+        sentences=notes.get("sentences", {}),
+    )
+
+
+def _direction(weaker: Any, notes: Mapping[str, Any]) -> Rule:
+    """The rule of an annotation `weaker`: a word, or values, the strongest first."""
+    otherwise = Level[notes.get("otherwise", "changed").upper()]
+    if isinstance(weaker, list):
+        order = [... if value == "..." else value for value in weaker]
+        return weaker_towards(*order, back=otherwise)
+    if weaker == "gain":
+        return gaining_weakens(_COVERS[notes["unit"]], lost=otherwise)
+    if weaker == "loss":
+        return losing_weakens(also=notes.get("also", ()))
+    return _RULES[weaker]

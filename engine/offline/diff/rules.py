@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from ipaddress import ip_address
 from typing import Any
 
@@ -38,27 +38,30 @@ class Rule:
     """How a change of one value is judged.
 
     `level` gets the old and the new value, which differ; it is None for a value without effect, and
-    for one that `kinds/<module>.py` compares. `show` writes a value; `tell` replaces the sentence
-    that names both values, `absent` the word for None. `kind` is the stable name of the difference,
-    by default made from the path; `weaker` is another name for the weaker level.
+    for one that `kinds/<module>.py` compares. `show` formats a value, `absent` stands for None.
+    `sentences` replace the sentence that names both values: by the text of the new value, `null`
+    for None and `*` for all others; `{old}` and `{new}` are filled in. `kind` is the stable name of
+    the difference, by default made from the path; `weaker` is another name for the weaker level.
     """
 
     level: Callable[[Any, Any], Level] | None
     show: Callable[[Any], str] = plain
-    tell: Callable[[Any, Any], str] | None = None
+    sentences: Mapping[str, str] = field(default_factory=dict)
     kind: str = ""
     weaker: str = ""
     module: str = ""
     absent: str = "none"
 
-    def named(self, kind: str, weaker: str = "") -> Rule:
-        """The rule with names for its differences."""
-        return replace(self, kind=kind, weaker=weaker)
+    def worded(self, **words: Any) -> Rule:
+        """The rule with other words: `show`, `sentences`, `kind`, `weaker`, `absent`."""
+        return replace(self, **words)
 
     def words(self, key: str, old: Any, new: Any) -> str:
-        """What is said of a change."""
-        if self.tell is not None:
-            return self.tell(old, new)
+        """The sentence for a change."""
+        text = "null" if new is None else str(new)
+        sentence = self.sentences.get(text, self.sentences.get("*"))
+        if sentence is not None:
+            return sentence.format(old=old, new=new)
         return f"{key} is {self._shown(new)}, was {self._shown(old)}"
 
     def _shown(self, value: Any) -> str:
@@ -81,35 +84,33 @@ def _weaker_if(test: Callable[[Any, Any], bool], back: Level = Level.CHANGED) ->
     return Rule(lambda old, new: Level.WEAKER if test(old, new) else back)
 
 
-def higher_weakens(show: Callable[[Any], str] = plain) -> Rule:
+def always_weakens() -> Rule:
+    """A value that loses something whenever it changes."""
+    return _weaker_if(lambda old, new: True)
+
+
+def higher_weakens() -> Rule:
     """A number that bounds something from above; None is no bound."""
-    rule = _weaker_if(lambda old, new: old is not None and (new is None or new > old))
-    return replace(rule, show=show)
+    return _weaker_if(lambda old, new: old is not None and (new is None or new > old))
 
 
-def lower_weakens(show: Callable[[Any], str] = plain, absent: str = "none") -> Rule:
+def lower_weakens() -> Rule:
     """A number of what is kept, counted or charged; None is all of it."""
-    rule = _weaker_if(lambda old, new: new is not None and (old is None or new < old))
-    return replace(rule, show=show, absent=absent)
+    return _weaker_if(lambda old, new: new is not None and (old is None or new < old))
 
 
-def weaker_towards(
-    *order: Any,
-    back: Level = Level.CHANGED,
-    show: Callable[[Any], str] = plain,
-    tell: Callable[[Any, Any], str] | None = None,
-) -> Rule:
+def weaker_towards(*order: Any, back: Level = Level.CHANGED) -> Rule:
     """One of several values, the strongest first; `...` stands for all that are not named."""
 
     def rank(value: Any) -> int:
         return order.index(value if value in order else ...)
 
-    return replace(_weaker_if(lambda old, new: rank(new) > rank(old), back), show=show, tell=tell)
+    return _weaker_if(lambda old, new: rank(new) > rank(old), back)
 
 
-def removing_weakens(tell: Callable[[Any, Any], str] | None = None) -> Rule:
+def removing_weakens() -> Rule:
     """A value that guards as long as there is one."""
-    return replace(_weaker_if(lambda old, new: new is None), tell=tell)
+    return _weaker_if(lambda old, new: new is None)
 
 
 def gaining_weakens(covers: Callable[[str, str], bool], lost: Level = Level.CHANGED) -> Rule:

@@ -8,10 +8,8 @@ from engine import policies
 from engine.offline.rehearsal.observation import Seen, Taking
 from engine.plan.route import Route
 from engine.values.counters import Limit
-from engine.values.usage import NANO
-
-_UNITS = {"requests": "requests", "tokens": "tokens", "concurrency": "requests at one time"}
-_SPANS = (("d", 86_400), ("h", 3600), ("m", 60), ("s", 1))
+from engine.values.quota import KINDS, amount_text, unit_text
+from engine.values.units import duration_text
 
 
 def verdicts(route: Route, seen: Seen, currency: str) -> list[dict[str, Any]]:
@@ -19,12 +17,10 @@ def verdicts(route: Route, seen: Seen, currency: str) -> list[dict[str, Any]]:
     asked = list(seen.limits)
     found = []
     for policy in route.policies:
-        module = policies.get(policy.name)
-        if hasattr(module, "allowance"):
-            kind = module.allowance(policy.options, currency).kind
-            found.append(
-                {"policy": policy.name, **_held(seen, _taken(asked, policy.name), kind, currency)}
-            )
+        quota = policies.quota_of(policy, currency)
+        if quota is not None:
+            taking = _taken(asked, policy.name)
+            found.append({"policy": policy.name, **_held(seen, taking, quota.kind, currency)})
         else:
             found.append({"policy": policy.name, **_passed(seen, policy.name)})
     for one in asked:
@@ -61,15 +57,8 @@ def _passed(seen: Seen, name: str) -> dict[str, str]:
 
 def _would_take(limit: Limit, cost: int, kind: str, currency: str) -> str:
     who = limit.key.partition("|")[2]
-    amount, taken, unit = str(limit.amount), str(cost), _UNITS.get(kind, kind)
-    if kind == "spend":
-        amount, taken, unit = f"{limit.amount / NANO:g}", f"{cost / NANO:g}", currency
-    per = f" per {_span(limit.window)}" if limit.window else ""
-    return f"would take {taken} of {amount} {unit}{per}{f' of {who}' if who else ''}"
-
-
-def _span(seconds: float) -> str:
-    for unit, size in _SPANS:
-        if seconds >= size and seconds % size == 0:
-            return f"{seconds / size:g}{unit}"
-    return f"{seconds:g}s"
+    row = KINDS[kind]
+    amount, taken = amount_text(row, limit.amount), amount_text(row, cost)
+    per = f" per {duration_text(limit.window)}" if limit.window else ""
+    sharer = f" of {who}" if who else ""
+    return f"would take {taken} of {amount} {unit_text(row, currency)}{per}{sharer}"

@@ -17,7 +17,6 @@ from engine.offline.diff.compare import (
 from engine.offline.diff.difference import Difference, Level, Side
 from engine.offline.rehearsal.places import Place
 from engine.values import units
-from engine.values.quota import Quota
 from engine.values.wildcard import matches
 
 _SHARED_BY_FEWER = {"all": 0, "upstream": 1, "model": 1, "route": 1, "token": 2}
@@ -91,9 +90,11 @@ def _one(
 
 def _changed(was: Policy, now: Policy, currency: str) -> Iterator[tuple[Level, str, str]]:
     words = f"{now.name} is {_said(now, currency)}, was {_said(was, currency)}"
-    before, after = _allowance(was, currency), _allowance(now, currency)
+    before, after = policies.quota_of(was, currency), policies.quota_of(now, currency)
     if before is not None and after is not None:
-        fewer = _SHARED_BY_FEWER[_by(now)] - _SHARED_BY_FEWER[_by(was)]
+        fewer = (
+            _SHARED_BY_FEWER[policies.sharer_of(now)] - _SHARED_BY_FEWER[policies.sharer_of(was)]
+        )
         raised = more(before, after) > 0 or fewer > 0
         yield _direction(raised, "limit-raised", "limit-lowered", words)
     elif now.name == "max_body":
@@ -113,20 +114,8 @@ def _direction(raised: bool, up: str, down: str, words: str) -> tuple[Level, str
     return (Level.WEAKER, up, words) if raised else (Level.CHANGED, down, words)
 
 
-def _allowance(policy: Policy, currency: str) -> Quota | None:
-    module = policies.get(policy.name)
-    if not hasattr(module, "allowance"):
-        return None
-    made: Quota = module.allowance(policy.options, currency)
-    return made
-
-
-def _by(policy: Policy) -> str:
-    return str(policy.options.get("by", "token"))
-
-
 def _said(policy: Policy, currency: str) -> str:
-    allowance = _allowance(policy, currency)
-    if allowance is not None:
-        return f"{said(allowance, currency)} by {_by(policy)}"
+    quota = policies.quota_of(policy, currency)
+    if quota is not None:
+        return f"{said(quota, currency)} by {policies.sharer_of(policy)}"
     return json.dumps(policy.options) if isinstance(policy.options, dict) else str(policy.options)
