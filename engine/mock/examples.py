@@ -17,8 +17,8 @@ from typing import Any
 import orjson
 
 from engine.mock.invent import invent
-from engine.spec.casting import is_json
 from engine.spec.document.node import Node
+from engine.spec.media_types import is_json
 
 _PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
 _WORD = re.compile(r"\s*\S+\s*")

@@ -1,43 +1,39 @@
 """Text to value, as a JSON Schema would have it.
 
 Parameters and form fields arrive as text while their schema speaks of numbers, lists and objects.
-Here a schema is read once, at start-up, into functions that need no schema any more. They never
+Here a schema is compiled once, at start-up, into functions that need no schema any more. They never
 judge: text that fits none of the schema's types stays text, and the schema refuses it in its own
 words.
-
-`resolve(schema)` returns the schema with its `$ref` followed, or the very same object.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Final, Literal
+from collections.abc import Callable, Mapping
+from typing import Any, Final
 
-Resolve = Callable[[Any], Any]
-Cast = Callable[[str], object]
-Kind = Literal["array", "object", "primitive"]
-
-_MAX_DIGITS: Final = 400  # beyond any double, far below where int() turns quadratic or refuses
-_MAX_NESTING: Final = 32
-MAX_NODES: Final = 2000
-_ANNOTATIONS = frozenset(
-    {"title", "description", "default", "example", "examples", "deprecated", "externalDocs", "xml"}
-    | {"readOnly", "writeOnly", "contentEncoding", "contentMediaType", "$comment", "discriminator"}
+from engine.spec.bracket_names import Tree
+from engine.spec.schema_types import (
+    Kind,
+    Resolve,
+    compile_parts,
+    extra_of,
+    items_of,
+    kind_of,
+    properties_of,
+    types_of,
 )
-ANYTHING: Final[Mapping[str, Any]] = {}
-_NOTHING: Final[Mapping[str, Any]] = {"enum": []}
+from engine.values.errors import Malformed
+
+Cast = Callable[[str], object]
+ReadLeaf = Callable[[Any], object]
+
+MAX_INDEX: Final = 1000
+_MAX_DIGITS: Final = 400  # beyond any double, far below where int() turns quadratic or refuses
 _INTEGER = re.compile(r"0|-?[1-9][0-9]*")
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
-# "any" marks a schema that names no type: it takes every text as it stands.
-_ALL = frozenset({"null", "boolean", "integer", "number", "string", "array", "object", "any"})
-_NUMERIC = frozenset({"integer", "number"})
-# The keywords beside a `$ref` (legal since 3.1) that say something about types.
-_TELLING = re.compile(
-    "type|nullable|enum|const|(all|any|one)Of|(prefixI|i)tems|(additionalP|p)roperties|format"
-    "|content(MediaType|Encoding)"
-)
+_INDEX = re.compile(r"(?:0|[1-9][0-9]{0,8})?")
 
 
 def compile_cast(schema: object, resolve: Resolve) -> Cast:
@@ -59,105 +55,6 @@ def compile_cast(schema: object, resolve: Resolve) -> Cast:
     return (lambda text: words[text] if text in words else parse(text)) if words else parse
 
 
-def types_of(schema: object, resolve: Resolve) -> frozenset[str]:
-    """The JSON types that `schema` lets through, and "any" among them if it names none.
-
-    `enum` and `const` count as naming types, `number` as allowing `integer`.
-    """
-    found = _types(schema, resolve, frozenset(), iter(range(MAX_NODES)))
-    return _ALL if found is None else found
-
-
-def kind_of(schema: object, resolve: Resolve) -> Kind:
-    """Whether a value has items, properties or neither; a list if `schema` leaves the choice."""
-    types = types_of(schema, resolve)
-    if "any" in types:
-        nodes = branches(schema, resolve)
-        typed = [own for own in map(_own_types, nodes) if "any" not in own]
-        types = frozenset[str]().union(_hints(nodes), *typed)
-    if "array" in types:
-        return "array"
-    return "object" if "object" in types else "primitive"
-
-
-def items_of(schema: object, resolve: Resolve) -> object:
-    """The schema of the items: of the first branch that has one, `{}` if none has."""
-    for node in branches(schema, resolve):
-        items = node.get("items", True)
-        alternatives = [*_list(node, "prefixItems"), *_list(node, "items")]
-        if alternatives:
-            return {"anyOf": alternatives}
-        if items is not True:
-            return items
-    return ANYTHING
-
-
-def properties_of(schema: object, resolve: Resolve) -> dict[str, object]:
-    """The declared properties and their schemas, from every branch of `schema`."""
-    return _properties(schema, resolve, frozenset(), iter(range(MAX_NODES)))
-
-
-def extra_of(schema: object, resolve: Resolve) -> object:
-    """The schema of undeclared properties, `{}` where none is given."""
-    for node in branches(schema, resolve):
-        if isinstance(extra := node.get("additionalProperties"), Mapping):
-            return extra
-    return ANYTHING
-
-
-def branches(schema: object, resolve: Resolve) -> list[Mapping[str, Any]]:
-    """`schema` and every schema that allOf, anyOf and oneOf reach from it, references followed."""
-    found: dict[int, Mapping[str, Any]] = {}
-    waiting: list[object] = [schema]
-    for waited in waiting:
-        node = node_of(waited, resolve)
-        if id(node) not in found and len(found) < MAX_NODES:
-            found[id(node)] = node
-            waiting += [sub for word in ("allOf", "anyOf", "oneOf") for sub in _list(node, word)]
-    return list(found.values())
-
-
-def is_file(schema: object, resolve: Resolve) -> bool:
-    """Whether a schema describes the content of a file: binary, or of a media type of its own."""
-    return any(
-        node.get("format") == "binary"
-        or ("contentEncoding" not in node and _is_opaque(node.get("contentMediaType")))
-        for node in branches(schema, resolve)
-    )
-
-
-def takes_any_bytes(schema: object, resolve: Resolve) -> bool:
-    """Whether a body of any media type meets a schema: a file, or no demand at all."""
-    return is_file(schema, resolve) or _demands(schema, resolve) == set()
-
-
-def takes_any_text(schema: object, resolve: Resolve) -> bool:
-    """Whether every text meets a schema."""
-    return takes_any_bytes(schema, resolve) or (
-        _demands(schema, resolve) == {"type"} and "string" in types_of(schema, resolve)
-    )
-
-
-def _demands(schema: object, resolve: Resolve) -> set[str]:
-    """The keywords of a schema and its branches that can refuse a value."""
-    words = {word for node in branches(schema, resolve) for word in node}
-    return {word for word in words - _ANNOTATIONS if not word.startswith("x-")}
-
-
-def _is_opaque(media_type: object) -> bool:
-    return (
-        isinstance(media_type, str)
-        and not media_type.lower().startswith("text/")
-        and not is_json(media_type)
-    )
-
-
-def is_json(media_type: str) -> bool:
-    """Whether a media type, with or without parameters, is JSON (RFC 6839: `+json` too)."""
-    essence = media_type.partition(";")[0].strip().lower()
-    return essence == "application/json" or essence.endswith("+json")
-
-
 def _as_is(text: str) -> object:
     return text
 
@@ -175,103 +72,68 @@ def _number(text: str) -> object:
     return value if math.isfinite(value) else text
 
 
-def _types(
-    schema: object, resolve: Resolve, above: frozenset[int], visits: Iterator[int]
-) -> frozenset[str] | None:
-    """As types_of; None for a schema met inside itself, which has nothing to add.
+def compile_shape(
+    schema: object,
+    resolve: Resolve,
+    compile_leaf: Callable[[Mapping[str, Any]], ReadLeaf] | None = None,
+) -> Callable[[Tree], object]:
+    """The function from a tree of leaves to a value of `schema`.
 
-    A few schemas that repeat each other can have billions of branches: `visits` end somewhere.
+    Leaves are decoded texts, cast by their schema, or what `compile_leaf` reads; it is given the
+    schema of a value, or of the array that the leaf is an item of.
+
+    A list of leaves is one value, or as many items: a single one of a non-array is read alone, a
+    repeated one becomes a list, so that the schema sees every text a second reader could pick.
+    The list `[""]` is the empty array. A dict is an object, or an array by index (`""` appends).
+    Raises Malformed for an index of 1000 or more. Recursive schemas end in themselves.
     """
-    node = node_of(schema, resolve)
-    if id(node) in above or len(above) >= _MAX_NESTING or next(visits, None) is None:
-        return None
-    above |= {id(node)}
-    types = _own_types(node)
-    for sub in _list(node, "allOf"):
-        found = _types(sub, resolve, above, visits)
-        types = types if found is None else types & found
-    for word in ("anyOf", "oneOf"):
-        either = [_types(sub, resolve, above, visits) for sub in _list(node, word)]
-        if known := [found for found in either if found is not None]:
-            types &= frozenset[str]().union(*known)
-    return types | {"null"} if node.get("nullable") is True else types
+
+    def text_leaf(node: Mapping[str, Any]) -> ReadLeaf:
+        is_array = kind_of(node, resolve) == "array"
+        return compile_cast(items_of(node, resolve) if is_array else node, resolve)
+
+    compiled = compile_leaf or text_leaf
+
+    def fill(shape: _Shape, shape_of: Callable[[object], _Shape]) -> None:
+        shape.kind = kind_of(shape.node, resolve)
+        shape.leaf = compiled(shape.node)
+        shape.item = shape_of(items_of(shape.node, resolve))
+        shape.extra = shape_of(extra_of(shape.node, resolve))
+        properties = properties_of(shape.node, resolve)
+        shape.fields = {name: shape_of(sub) for name, sub in properties.items()}
+
+    return compile_parts(schema, resolve, _Shape, fill).read
 
 
-def _own_types(node: Mapping[str, Any]) -> frozenset[str]:
-    types, declared = _ALL, node.get("type")
-    if declared is not None:
-        names = declared if isinstance(declared, list) else [declared]
-        types = frozenset(filter(_is_text, names)) | (
-            _NUMERIC if "number" in names else frozenset()
-        )
-    if "const" in node or isinstance(node.get("enum"), list):
-        values = [node["const"]] if "const" in node else node["enum"]
-        types &= frozenset[str]().union(*map(_types_of_value, values))
-    return types
+class _Shape:
+    """One schema of a compiled shape; a class, because recursive schemas point at themselves."""
 
+    __slots__ = ("extra", "fields", "item", "kind", "leaf", "node")
+    kind: Kind
+    leaf: ReadLeaf
+    item: _Shape
+    extra: _Shape
+    fields: dict[str, _Shape]
 
-def _is_text(value: object) -> bool:
-    return isinstance(value, str)
+    def __init__(self, node: Mapping[str, Any]) -> None:
+        self.node = node
 
+    def read(self, tree: Tree) -> object:
+        if isinstance(tree, dict):
+            if self.kind != "object" and all(map(_INDEX.fullmatch, tree)):
+                return self._by_index(tree)
+            return {name: self.fields.get(name, self.extra).read(sub) for name, sub in tree.items()}
+        if self.kind == "array":
+            return [] if tree == [""] else [self._one(leaf, self.item) for leaf in tree]
+        return self._one(tree[0], self) if len(tree) == 1 else [self._one(x, self) for x in tree]
 
-def _types_of_value(value: object) -> frozenset[str]:
-    if isinstance(value, bool):
-        return frozenset({"boolean"})
-    if isinstance(value, int | float):
-        return _NUMERIC if value == value // 1 else frozenset({"number"})
-    names = {str: "string", list: "array", dict: "object", type(None): "null"}
-    return frozenset({names.get(type(value), "string")})
+    def _one(self, leaf: Any, nested: _Shape) -> object:
+        return nested.read(leaf) if isinstance(leaf, dict) else self.leaf(leaf)
 
-
-def _hints(nodes: list[Mapping[str, Any]]) -> frozenset[str]:
-    """What keywords tell where no type is named."""
-    words = frozenset[str]().union(*nodes)
-    array = {"array"} if words & {"items", "prefixItems"} else set()
-    return frozenset(
-        array | ({"object"} if words & {"properties", "additionalProperties"} else set())
-    )
-
-
-def _properties(
-    schema: object, resolve: Resolve, above: frozenset[int], visits: Iterator[int]
-) -> dict[str, object]:
-    node = node_of(schema, resolve)
-    if id(node) in above or len(above) >= _MAX_NESTING or next(visits, None) is None:
-        return {}
-    above |= {id(node)}
-    own = node.get("properties")
-    merged = dict(own) if isinstance(own, Mapping) else {}
-    for sub in _list(node, "allOf"):
-        _merge(merged, "allOf", _properties(sub, resolve, above, visits))
-    for word in ("anyOf", "oneOf"):
-        either: dict[str, object] = {}
-        for sub in _list(node, word):
-            _merge(either, "anyOf", _properties(sub, resolve, above, visits))
-        _merge(merged, "allOf", either)
-    return merged
-
-
-def _merge(into: dict[str, object], word: str, more: Mapping[str, object]) -> None:
-    for name, schema in more.items():
-        known = into.setdefault(name, schema)
-        if known is not schema:
-            into[name] = {word: [known, schema]}
-
-
-def node_of(schema: object, resolve: Resolve) -> Mapping[str, Any]:
-    """The keywords of `schema` with its references followed."""
-    for _ in range(_MAX_NESTING):
-        if not isinstance(schema, Mapping):
-            return _NOTHING if schema is False else ANYTHING
-        if "$ref" not in schema:
-            return schema
-        target = resolve(schema)
-        if beside := {word: value for word, value in schema.items() if _TELLING.fullmatch(word)}:
-            return {**beside, "allOf": [target, *_list(beside, "allOf")]}
-        schema = target
-    return ANYTHING
-
-
-def _list(node: Mapping[str, Any], word: str) -> list[Any]:
-    value = node.get(word)
-    return value if isinstance(value, list) else []
+    def _by_index(self, tree: dict[str, Tree]) -> list[object]:
+        indexes = sorted(int(key) for key in tree if key)
+        if indexes and indexes[-1] >= MAX_INDEX:
+            raise Malformed(f"the index [{indexes[-1]}] is not below {MAX_INDEX}")
+        items: list[Tree] = [tree[str(index)] for index in indexes]
+        items += [item if isinstance(item, dict) else [item] for item in tree.get("", [])]
+        return [self.item.read(item) for item in items]

@@ -12,23 +12,21 @@ from typing import Any, Final
 
 from engine.exchange.exchange import MISSING
 from engine.spec.bracket_names import split_name, tree_of
-from engine.spec.casting import (
-    Cast,
-    Kind,
-    Resolve,
-    compile_cast,
-    extra_of,
-    is_file,
-    is_json,
-    items_of,
-    kind_of,
-    properties_of,
-)
+from engine.spec.casting import Cast, compile_cast, compile_shape
+from engine.spec.media_types import is_json
 from engine.spec.multipart import Buffer, Part
 from engine.spec.parameter_styles import Reader, nested_in, parse_json
 from engine.spec.parameters import compile_reader, splits_at_commas
 from engine.spec.query_string import Query, decode
-from engine.spec.value_shape import compile_shape
+from engine.spec.schema_types import (
+    Kind,
+    Resolve,
+    extra_of,
+    is_file,
+    items_of,
+    kind_of,
+    properties_of,
+)
 from engine.values.errors import Malformed
 
 MAX_FIELDS: Final = 10_000

@@ -14,7 +14,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from engine.spec.casting import Resolve, types_of
+from engine.spec.document.node import METHODS, Library, Node
+from engine.spec.schema_types import Resolve, types_of
 
 EXACT = frozenset({"not", "if", "contains"})
 """Conditions: what is below them is never relaxed, which would refuse more."""
@@ -22,6 +23,7 @@ EXACT = frozenset({"not", "if", "contains"})
 _PRESENCE = frozenset({"type", "required", "not"})
 """What a schema may say that is only about the presence of members; `type` as `object`."""
 
+_EXAMPLES = frozenset({"example", "examples", "default"})
 _NOTES = frozenset({"title", "description", "$comment"})
 
 _CLOSING = ("additionalProperties", "unevaluatedProperties")
@@ -100,6 +102,36 @@ def optional_members(schema: dict[str, Any], resolve: Resolve) -> frozenset[str]
     if not any(map(_is_tag, members.values())):
         return frozenset()
     return frozenset(name for name, member in members.items() if _may_be_absent(member, resolve))
+
+
+def answered(library: Library) -> frozenset[int]:
+    """The ids of all mappings that the `responses` of a library's operations reach."""
+    seen: set[int] = set()
+    references: set[str] = set()
+    waiting = [
+        item.get(method).get("responses")
+        for _, item in library.document.get("paths").items()
+        for method in METHODS
+    ]
+    while waiting:
+        node = waiting.pop()
+        stack: list[Any] = [node.value]
+        while stack:
+            value = stack.pop()
+            if isinstance(value, list):
+                stack += [below for below in value if isinstance(below, dict | list)]
+            elif isinstance(value, dict) and id(value) not in seen:
+                seen.add(id(value))
+                ref = value.get("$ref")
+                if isinstance(ref, str) and (key := f"{node.uri}\0{ref}") not in references:
+                    references.add(key)
+                    waiting.append(Node(library, node.uri, (), value).resolved())
+                stack += [
+                    below
+                    for name, below in value.items()
+                    if isinstance(below, dict | list) and name not in _EXAMPLES
+                ]
+    return frozenset(seen)
 
 
 def _is_tag(schema: Any) -> bool:

@@ -12,7 +12,7 @@ import orjson
 
 from engine.exchange.exchange import MISSING
 from engine.spec.bracket_names import Tree, tree_of
-from engine.spec.casting import is_json
+from engine.spec.media_types import is_json
 from engine.spec.query_string import Query
 from engine.values.errors import Malformed
 

@@ -8,14 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from typing import NamedTuple
 
 from engine.exchange.exchange import MISSING
-from engine.spec.casting import (
-    Resolve,
-    kind_of,
-    properties_of,
-    types_of,
-)
+from engine.spec.casting import compile_shape
 from engine.spec.parameter_styles import (
     Clean,
     Found,
@@ -30,7 +26,7 @@ from engine.spec.parameter_styles import (
     or_missing,
 )
 from engine.spec.query_string import Query, decode
-from engine.spec.value_shape import compile_shape
+from engine.spec.schema_types import Resolve, kind_of, properties_of, types_of
 from engine.values.errors import Malformed
 
 __all__ = ["MISSING", "Malformed", "Query", "Reader", "Source", "compile_reader"]
@@ -75,31 +71,49 @@ def compile_reader(
     `splits_at_commas`). Readers raise Malformed.
     Raises ValueError for an unknown location or a style that it does not have.
     """
+    text = _text(name, location, style, explode)
+    if media_type is not None:
+        return content_reader(text.find, text.clean, media_type, text.where)
+    if decoded:
+        text = text._replace(find=_decoded(text.find, text.clean), clean=_identity)
+    shape = compile_shape(schema, resolve)
+    kind = kind_of(schema, resolve)
+    if text.style == "deepObject":
+        return deep_reader(name, text.clean, shape, text.where, reserved)
+    if kind == "object" and text.explode:
+        names = frozenset(properties_of(schema, resolve)) - frozenset(reserved)
+        pairs = _pairs_of_list(text) if decoded and text.style == "simple" else _pairs(text, names)
+        return exploded_reader(pairs, text.find, text.clean, shape)
+    split = _splitter(text)
+    if kind == "object" and split is not None:
+        return object_reader(text.find, split, text.clean, shape, text.where)
+    read = list_reader(text.find, None if kind == "primitive" else split, text.clean, shape)
+    may_be_empty = allow_empty_value and not types_of(schema, resolve) & {"string", "any"}
+    return or_missing(text.find, read) if may_be_empty and shape([""]) == "" else read
+
+
+class _Text(NamedTuple):
+    """Where a parameter's text stands and how it is written.
+
+    `find` returns the undecoded texts under the parameter's name, `clean` decodes one of them;
+    `where` begins the messages of Malformed.
+    """
+
+    name: str
+    location: str
+    style: str
+    explode: bool
+    where: str
+    find: Found
+    clean: Clean
+
+
+def _text(name: str, location: str, style: str | None, explode: bool | None) -> _Text:
     style = _style(style, location)
     explode = style == "form" if explode is None else explode
     where = f"form field {name!r}" if location == "form" else f"{location} parameter {name!r}"
-    clean = _cleaner(location, where)
-    found = _values(location, style, name, where)
-    if media_type is not None:
-        return content_reader(found, clean, media_type, where)
-    if decoded:
-        found, clean = _decoded(found, clean), _identity
-    shape = compile_shape(schema, resolve)
-    kind = kind_of(schema, resolve)
-    if style == "deepObject":
-        return deep_reader(name, clean, shape, where, reserved)
-    if kind == "object" and explode:
-        wanted = frozenset(properties_of(schema, resolve)) - frozenset(reserved)
-        pairs = _pairs(location, style, wanted, clean, where)
-        if decoded and style == "simple":
-            pairs = _pairs_of_list(found, where)
-        return exploded_reader(pairs, found, clean, shape)
-    split = _split_cookie(name) if location == "cookie" and explode else _splitter(style, explode)
-    if kind == "object" and split is not None:
-        return object_reader(found, split, clean, shape, where)
-    read = list_reader(found, None if kind == "primitive" else split, clean, shape)
-    leaves_out = allow_empty_value and not types_of(schema, resolve) & {"string", "any"}
-    return or_missing(found, read) if leaves_out and shape([""]) == "" else read
+    find = _values(location, style, name, where)
+    return _Text(name, location, style, explode, where, find, _cleaner(location, where))
 
 
 def splits_at_commas(
@@ -125,12 +139,12 @@ def _identity(text: str) -> str:
     return text
 
 
-def _pairs_of_list(found: Found, where: str) -> Pairs:
-    """As `_pairs` of the style simple, from what was decoded."""
+def _pairs_of_list(text: _Text) -> Pairs:
+    """As `_pairs` of the style simple, from decoded text."""
 
     def pairs(source: Source) -> list[tuple[str, str]] | None:
-        texts = found(source)
-        return _named(texts[0].split(","), _identity, where) if texts else None
+        texts = text.find(source)
+        return _named(texts[0].split(","), text.clean, text.where) if texts else None
 
     return pairs
 
@@ -164,16 +178,17 @@ def _values(location: str, style: str, name: str, where: str) -> Found:
     return lambda raw: [] if raw is None else [raw]
 
 
-def _pairs(location: str, style: str, wanted: frozenset[str], clean: Clean, where: str) -> Pairs:
+def _pairs(text: _Text, names: frozenset[str]) -> Pairs:
     """How to find the properties of an exploded object; None if the parameter is absent."""
-    if location in ("query", "form"):
-        return lambda query: [pair for pair in query.pairs if pair[0] in wanted] or None
-    if location == "cookie":
+    where, clean = text.where, text.clean
+    if text.location in ("query", "form"):
+        return lambda query: [pair for pair in query.pairs if pair[0] in names] or None
+    if text.location == "cookie":
         # RFC 6570 writes "a=1&b=2" into one cookie, clients send one cookie each.
-        return lambda raw: [pair for pair in cookies(raw, "[;&]") if pair[0] in wanted] or None
-    if style == "matrix":
+        return lambda raw: [pair for pair in cookies(raw, "[;&]") if pair[0] in names] or None
+    if text.style == "matrix":
         return lambda raw: _matrix(raw, where)
-    if style == "label":
+    if text.style == "label":
         return lambda raw: _named(_after(".", raw, where).split("."), clean, where)
     return lambda raw: None if raw is None else _named(raw.split(","), clean, where)
 
@@ -207,16 +222,15 @@ def _named(parts: list[str], clean: Clean, where: str) -> list[tuple[str, str]]:
     return [(clean(name), value) for name, _, value in (part.partition("=") for part in parts)]
 
 
-def _splitter(style: str, explode: bool) -> Split | None:
-    """How one text falls into items; None where every item stands under its own name."""
-    if style == "label":
+def _splitter(text: _Text) -> Split | None:
+    """How one text is split into items; None where every item stands under its own name."""
+    explode = text.explode
+    if text.location == "cookie" and explode:
+        return lambda value: value.split(f"&{text.name}=")
+    if text.style == "label":
         # RFC 6570 and OpenAPI 3.1.1 put commas between the items, the table of 3.0 and 3.1.0 dots.
-        return lambda text: text.split("," if "," in text and not explode else ".")
-    if style == "simple" or not explode:
-        delimiter = _DELIMITERS.get(style)
-        return delimiter.split if delimiter else lambda text: text.split(",")
+        return lambda value: value.split("," if "," in value and not explode else ".")
+    if text.style == "simple" or not explode:
+        delimiter = _DELIMITERS.get(text.style)
+        return delimiter.split if delimiter else lambda value: value.split(",")
     return None
-
-
-def _split_cookie(name: str) -> Split:
-    return lambda text: text.split(f"&{name}=")

@@ -6,35 +6,22 @@ media range (`*/*`, `application/*`) the type that was sent says how a body is p
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from functools import cache
-from typing import Any, TypeVar
+from typing import Any
 
 import jsonschema_rs
-import orjson
 
 from engine.exchange.exchange import Exchange
-from engine.spec import multipart
-from engine.spec.casting import (
-    Cast,
-    compile_cast,
-    takes_any_bytes,
-    takes_any_text,
-)
+from engine.spec.body_parsers import Parse, compile_parser, has_foreign_charset, parse_json
 from engine.spec.document.node import Node
-from engine.spec.form_bodies import compile_form, compile_multipart, form_splits_at_commas
+from engine.spec.media_types import EXAMPLES, body_kind
 from engine.spec.refusal_messages import explain
+from engine.spec.schema_types import takes_any_bytes
 from engine.spec.schemas import Schemas
 from engine.spec.unknown_members import Names, compile_names
-from engine.values.errors import GatewayError, Malformed
-from engine.values.json_edit import Buffer
-
-_CHARSET = re.compile(r';\s*charset="?([^";\s]*)', re.IGNORECASE)
-Parse = Callable[[Exchange], Any]
-Compiled = TypeVar("Compiled")
+from engine.values.errors import GatewayError
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +105,7 @@ class Bodies:
             raise GatewayError(
                 415, "unsupported_content_encoding", "The request body must not be compressed."
             )
-        if rule.parse is _json and ";" in sent and _foreign_charset(sent):
+        if rule.parse is parse_json and ";" in sent and has_foreign_charset(sent):
             message = "A JSON body is UTF-8; another charset cannot be read."
             raise GatewayError(415, "unsupported_media_type", message)
         exchange.media_type = media_type
@@ -133,7 +120,7 @@ class Bodies:
         found = next((self.ranges[name] for name in names if name in self.ranges), None)
         if found is None or (found.typed and not media_type):
             return None
-        return found.rules.get(_kind(media_type), found.other)
+        return found.rules.get(body_kind(media_type), found.other)
 
 
 def check(rule: Rule, value: Any) -> None:
@@ -157,8 +144,8 @@ def compile_bodies(request_body: Node, schemas: Schemas, *, named: bool = False)
         if "*" in media_type:
             bodies.ranges[media_type] = _range(media_type, media, schemas, validator, named)
             continue
-        parse = _parser(_kind(media_type), media, schemas, validator)
-        names = _names(schema, schemas) if named and parse is _json else None
+        parse = compile_parser(body_kind(media_type), media, schemas, validator)
+        names = _names(schema, schemas) if named and parse is parse_json else None
         bodies.rules[media_type] = Rule(parse, validator if parse else None, names)
     return bodies
 
@@ -175,10 +162,12 @@ def _range(
         return Range({}, opaque, typed=False)
     names = _names(schema, schemas) if named else None
     rules = {}
-    for kind, examples in _EXAMPLES.items():
+    for kind, examples in EXAMPLES.items():
         if any(fnmatchcase(example, name) for example in examples):
             # Most ranges are never sent a form, and reading one takes long to prepare.
-            parse = _parser(kind, media, schemas, validator, later=not media.get("encoding").value)
+            parse = compile_parser(
+                kind, media, schemas, validator, later=not media.get("encoding").value
+            )
             rules[kind] = Rule(
                 parse, validator if parse else None, names if kind == "json" else None
             )
@@ -189,136 +178,3 @@ def _names(schema: Node, schemas: Schemas) -> Names | None:
     if schema.value is None:
         return None
     return compile_names(schema.value, schemas.resolve(schema))
-
-
-_EXAMPLES = {
-    "json": ("application/json", "text/json", "application/x+json"),
-    "form": ("application/x-www-form-urlencoded",),
-    "multipart": ("multipart/form-data",),
-    "text": ("text/plain",),
-}
-"""The kinds of bodies that can be parsed, each with media types by which a range that has it is
-recognised."""
-
-
-def _kind(media_type: str) -> str:
-    """What a body of a media type is: a key of `_EXAMPLES`, or "" for anything else."""
-    if media_type in ("application/json", "text/json") or media_type.endswith("+json"):
-        return "json"
-    if media_type == "application/x-www-form-urlencoded":
-        return "form"
-    if media_type == "multipart/form-data":
-        return "multipart"
-    is_text = media_type.startswith("text/") and not media_type.endswith(("/xml", "+xml"))
-    return "text" if is_text else ""
-
-
-def _parser(
-    kind: str,
-    media: Node,
-    schemas: Schemas,
-    validator: jsonschema_rs.Validator | None,
-    *,
-    later: bool = False,
-) -> Parse | None:
-    """How bodies of a kind are parsed; `later`: what that takes is prepared for the first one."""
-    if kind == "json":
-        return _json
-    schema = media.get("schema")
-    shape, encoding = schema.value or {}, media.get("encoding").value or {}
-    resolve = schemas.resolve(schema)
-    if kind == "form":
-        form = _compiled(lambda: compile_form(shape, encoding, resolve), later)
-        if validator is not None and form_splits_at_commas(shape, encoding, resolve):
-            decoded = compile_form(shape, encoding, resolve, decoded=True)
-            return lambda exchange: _form_with_commas(form(), decoded, validator, exchange)
-        return lambda exchange: _form(form(), exchange)
-    if kind == "multipart":
-        parts = _compiled(lambda: compile_multipart(shape, encoding, resolve), later)
-        return lambda exchange: _multipart(parts(), exchange)
-    if kind == "text" and not takes_any_text(shape, resolve):
-        cast = compile_cast(shape, resolve)
-        return lambda exchange: _text(cast, exchange)
-    return None
-
-
-def _compiled(compile_: Callable[[], Compiled], later: bool) -> Callable[[], Compiled]:
-    """A function that returns what `compile_` does, which it calls once: now or later."""
-    once = cache(compile_)
-    if not later:
-        once()
-    return once
-
-
-def _text(cast: Cast, exchange: Exchange) -> Any:
-    """Text, as the schema's type; bytes that are no UTF-8 stand for a character each."""
-    data = bytes(exchange.body.buffer)
-    try:
-        return cast(data.decode())
-    except UnicodeDecodeError:
-        return cast(data.decode("latin-1"))
-
-
-def _json(exchange: Exchange) -> Any:
-    buffer = exchange.body.buffer
-    try:
-        if isinstance(buffer, bytes):
-            return orjson.loads(buffer)
-        with memoryview(buffer) as view:
-            return orjson.loads(view)
-    except orjson.JSONDecodeError as error:
-        message = f"The request body is not valid JSON: {_why(buffer, error)}."
-        raise GatewayError(400, "invalid_json", message) from error
-
-
-def _foreign_charset(content_type: str) -> bool:
-    match = _CHARSET.search(content_type)
-    return match is not None and match[1].lower() not in ("utf-8", "utf8", "us-ascii")
-
-
-def _why(buffer: Buffer, error: orjson.JSONDecodeError) -> str:
-    """The parser's words, or the byte at which the text is no UTF-8."""
-    if "surrogates" not in str(error):
-        return str(error)
-    try:
-        str(buffer[:], "utf-8")
-    except UnicodeDecodeError as undecodable:
-        return f"not UTF-8 at byte {undecodable.start}"
-    return str(error)
-
-
-def _form(read: Callable[[bytes], dict[str, object]], exchange: Exchange) -> Any:
-    try:
-        return read(bytes(exchange.body.buffer))
-    except Malformed as error:
-        raise GatewayError(400, "invalid_form", f"The form cannot be read: {error}") from error
-
-
-def _form_with_commas(
-    read: Callable[[bytes], dict[str, object]],
-    read_decoded: Callable[[bytes], dict[str, object]],
-    validator: jsonschema_rs.Validator,
-    exchange: Exchange,
-) -> Any:
-    """The form; where it is valid only with its encoded commas as commas, that reading."""
-    if b"%2c" in bytes(exchange.body.buffer).lower():
-        for reading in (read, read_decoded):
-            try:
-                value = _form(reading, exchange)
-            except GatewayError:
-                continue  # raised again below, in the words of the strict reading
-            if validator.is_valid(value):
-                return value
-    return _form(read, exchange)
-
-
-def _multipart(read: Callable[..., dict[str, object]], exchange: Exchange) -> Any:
-    buffer = exchange.body.buffer
-    try:
-        boundary = multipart.boundary_of(exchange.environ.get("CONTENT_TYPE", ""))
-        exchange.parts = list(multipart.parse(buffer, boundary))
-        return read(buffer, exchange.parts)
-    except (multipart.MultipartError, Malformed) as error:
-        raise GatewayError(
-            400, "invalid_multipart", f"The multipart body cannot be read: {error}"
-        ) from error

@@ -9,8 +9,8 @@ from typing import Any
 import jsonschema_rs
 import orjson
 
-from engine.spec.casting import is_json
 from engine.spec.document.node import Node
+from engine.spec.media_types import is_json
 from engine.spec.refusal_messages import Refusal, explain
 from engine.spec.schemas import Schemas
 

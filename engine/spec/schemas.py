@@ -19,8 +19,7 @@ from typing import Any
 import jsonschema_rs
 
 from engine.spec.document.node import Library, Node
-from engine.spec.lenient_schema import EXACT, optional_members, relax
-from engine.spec.response_parts import answered
+from engine.spec.lenient_schema import EXACT, answered, optional_members, relax
 
 CHECKED_FORMATS = frozenset({"byte", "date", "date-time", "uuid", "email", "ipv4", "ipv6"})
 """String formats that are enforced; every other one passes."""

@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from engine.spec.casting import (
+from engine.spec.schema_types import (
     Resolve,
     branches,
+    compile_parts,
     extra_of,
     items_of,
     properties_of,
 )
-from engine.spec.recursive_schema import compile_parts
 
 Path = tuple[str | int, ...]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from engine.exchange.exchange import Exchange, Handler, Response, Stage
-from engine.spec.casting import is_json
+from engine.spec.media_types import is_json
 from engine.spec.response_schemas import Answers
 from engine.stages.would_reject import note
 

@@ -29,8 +29,8 @@ from engine.offline.rehearsal.rehearse import environ_of, play, put_on
 from engine.offline.rehearsal.stand_ins import Counters, recorder
 from engine.plan.route import Plan, Route
 from engine.spec import path_templates
-from engine.spec.casting import is_json
 from engine.spec.document.node import Node
+from engine.spec.media_types import is_json
 from engine.stores.ledger.journal import Journal, JournalError
 from engine.upstream.target import connect
 from engine.values.caller import Caller, digest, new_secret

@@ -30,8 +30,8 @@ from engine.offline.second_opinion.verdict import (
 )
 from engine.plan.route import Plan, PlanResult
 from engine.source.problem import Findings, Level
-from engine.spec.casting import is_json
 from engine.spec.document.node import Node
+from engine.spec.media_types import is_json
 from engine.spec.operation import Operation, Parameter
 from engine.spec.parameters import cookies
 from engine.spec.query_string import Query

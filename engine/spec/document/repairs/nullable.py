@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.spec.casting import types_of
 from engine.spec.document.node import Node
 from engine.spec.document.repairs import Schema
+from engine.spec.schema_types import types_of
 
 KEYS = frozenset({"nullable", "enum"})
 _ABOUT = frozenset({"title", "description", "default", "readOnly", "writeOnly", "deprecated"})

@@ -1,0 +1,136 @@
+"""Body parsers: from the bytes of a JSON, form, multipart or text body to its value."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import cache
+from typing import Any, TypeVar
+
+import jsonschema_rs
+import orjson
+
+from engine.exchange.exchange import Exchange
+from engine.spec import multipart
+from engine.spec.casting import Cast, compile_cast
+from engine.spec.document.node import Node
+from engine.spec.form_bodies import compile_form, compile_multipart, form_splits_at_commas
+from engine.spec.schema_types import takes_any_text
+from engine.spec.schemas import Schemas
+from engine.values.errors import GatewayError, Malformed
+from engine.values.json_edit import Buffer
+
+_CHARSET = re.compile(r';\s*charset="?([^";\s]*)', re.IGNORECASE)
+Parse = Callable[[Exchange], Any]
+Compiled = TypeVar("Compiled")
+
+
+def compile_parser(
+    kind: str,
+    media: Node,
+    schemas: Schemas,
+    validator: jsonschema_rs.Validator | None,
+    *,
+    later: bool = False,
+) -> Parse | None:
+    """How bodies of a kind are parsed; `later`: what that takes is prepared for the first one."""
+    if kind == "json":
+        return parse_json
+    schema = media.get("schema")
+    shape, encoding = schema.value or {}, media.get("encoding").value or {}
+    resolve = schemas.resolve(schema)
+    if kind == "form":
+        form = _compiled(lambda: compile_form(shape, encoding, resolve), later)
+        if validator is not None and form_splits_at_commas(shape, encoding, resolve):
+            decoded = compile_form(shape, encoding, resolve, decoded=True)
+            return lambda exchange: _form_with_commas(form(), decoded, validator, exchange)
+        return lambda exchange: _form(form(), exchange)
+    if kind == "multipart":
+        parts = _compiled(lambda: compile_multipart(shape, encoding, resolve), later)
+        return lambda exchange: _multipart(parts(), exchange)
+    if kind == "text" and not takes_any_text(shape, resolve):
+        cast = compile_cast(shape, resolve)
+        return lambda exchange: _text(cast, exchange)
+    return None
+
+
+def _compiled(compile_: Callable[[], Compiled], later: bool) -> Callable[[], Compiled]:
+    """A function that returns what `compile_` does, which it calls once: now or later."""
+    once = cache(compile_)
+    if not later:
+        once()
+    return once
+
+
+def _text(cast: Cast, exchange: Exchange) -> Any:
+    """Text, as the schema's type; bytes that are no UTF-8 stand for a character each."""
+    data = bytes(exchange.body.buffer)
+    try:
+        return cast(data.decode())
+    except UnicodeDecodeError:
+        return cast(data.decode("latin-1"))
+
+
+def parse_json(exchange: Exchange) -> Any:
+    buffer = exchange.body.buffer
+    try:
+        if isinstance(buffer, bytes):
+            return orjson.loads(buffer)
+        with memoryview(buffer) as view:
+            return orjson.loads(view)
+    except orjson.JSONDecodeError as error:
+        message = f"The request body is not valid JSON: {_why(buffer, error)}."
+        raise GatewayError(400, "invalid_json", message) from error
+
+
+def has_foreign_charset(content_type: str) -> bool:
+    match = _CHARSET.search(content_type)
+    return match is not None and match[1].lower() not in ("utf-8", "utf8", "us-ascii")
+
+
+def _why(buffer: Buffer, error: orjson.JSONDecodeError) -> str:
+    """The parser's words, or the byte at which the text is no UTF-8."""
+    if "surrogates" not in str(error):
+        return str(error)
+    try:
+        str(buffer[:], "utf-8")
+    except UnicodeDecodeError as undecodable:
+        return f"not UTF-8 at byte {undecodable.start}"
+    return str(error)
+
+
+def _form(read: Callable[[bytes], dict[str, object]], exchange: Exchange) -> Any:
+    try:
+        return read(bytes(exchange.body.buffer))
+    except Malformed as error:
+        raise GatewayError(400, "invalid_form", f"The form cannot be read: {error}") from error
+
+
+def _form_with_commas(
+    read: Callable[[bytes], dict[str, object]],
+    read_decoded: Callable[[bytes], dict[str, object]],
+    validator: jsonschema_rs.Validator,
+    exchange: Exchange,
+) -> Any:
+    """The form; where it is valid only with its encoded commas as commas, that reading."""
+    if b"%2c" in bytes(exchange.body.buffer).lower():
+        for reading in (read, read_decoded):
+            try:
+                value = _form(reading, exchange)
+            except GatewayError:
+                continue  # raised again below, in the words of the strict reading
+            if validator.is_valid(value):
+                return value
+    return _form(read, exchange)
+
+
+def _multipart(read: Callable[..., dict[str, object]], exchange: Exchange) -> Any:
+    buffer = exchange.body.buffer
+    try:
+        boundary = multipart.boundary_of(exchange.environ.get("CONTENT_TYPE", ""))
+        exchange.parts = list(multipart.parse(buffer, boundary))
+        return read(buffer, exchange.parts)
+    except (multipart.MultipartError, Malformed) as error:
+        raise GatewayError(
+            400, "invalid_multipart", f"The multipart body cannot be read: {error}"
+        ) from error

@@ -1,0 +1,30 @@
+"""Media types of JSON, forms and text: how the body of a request or response is read."""
+
+from __future__ import annotations
+
+EXAMPLES = {
+    "json": ("application/json", "text/json", "application/x+json"),
+    "form": ("application/x-www-form-urlencoded",),
+    "multipart": ("multipart/form-data",),
+    "text": ("text/plain",),
+}
+"""The kinds of bodies that can be parsed, each with media types by which a range that has it is
+recognised."""
+
+
+def is_json(media_type: str) -> bool:
+    """Whether a media type, with or without parameters, is JSON (RFC 6839: `+json` too)."""
+    essence = media_type.partition(";")[0].strip().lower()
+    return essence == "application/json" or essence.endswith("+json")
+
+
+def body_kind(media_type: str) -> str:
+    """What a body of a media type is: a key of `EXAMPLES`, or "" for anything else."""
+    if media_type in ("application/json", "text/json") or media_type.endswith("+json"):
+        return "json"
+    if media_type == "application/x-www-form-urlencoded":
+        return "form"
+    if media_type == "multipart/form-data":
+        return "multipart"
+    is_text = media_type.startswith("text/") and not media_type.endswith(("/xml", "+xml"))
+    return "text" if is_text else ""

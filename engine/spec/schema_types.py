@@ -1,0 +1,256 @@
+"""What a schema says of types, items and properties, through references and unions.
+
+`resolve(schema)` returns the schema with its `$ref` followed, or the very same object.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final, Literal, TypeVar
+
+from engine.spec.media_types import is_json
+
+Resolve = Callable[[Any], Any]
+Kind = Literal["array", "object", "primitive"]
+Part = TypeVar("Part")
+
+_MAX_NESTING: Final = 32
+MAX_NODES: Final = 2000
+_ANNOTATIONS = frozenset(
+    {"title", "description", "default", "example", "examples", "deprecated", "externalDocs", "xml"}
+    | {"readOnly", "writeOnly", "contentEncoding", "contentMediaType", "$comment", "discriminator"}
+)
+ANYTHING: Final[Mapping[str, Any]] = {}
+_NOTHING: Final[Mapping[str, Any]] = {"enum": []}
+# "any" marks a schema that names no type: it takes every text as it stands.
+_ALL = frozenset({"null", "boolean", "integer", "number", "string", "array", "object", "any"})
+_NUMERIC = frozenset({"integer", "number"})
+# The keywords beside a `$ref` (legal since 3.1) that say something about types.
+_TELLING = re.compile(
+    "type|nullable|enum|const|(all|any|one)Of|(prefixI|i)tems|(additionalP|p)roperties|format"
+    "|content(MediaType|Encoding)"
+)
+
+
+def types_of(schema: object, resolve: Resolve) -> frozenset[str]:
+    """The JSON types that `schema` lets through, and "any" among them if it names none.
+
+    `enum` and `const` count as naming types, `number` as allowing `integer`.
+    """
+    found = _types(schema, resolve, frozenset(), iter(range(MAX_NODES)))
+    return _ALL if found is None else found
+
+
+def kind_of(schema: object, resolve: Resolve) -> Kind:
+    """Whether a value has items, properties or neither; a list if `schema` leaves the choice."""
+    types = types_of(schema, resolve)
+    if "any" in types:
+        nodes = branches(schema, resolve)
+        typed = [own for own in map(_own_types, nodes) if "any" not in own]
+        types = frozenset[str]().union(_hints(nodes), *typed)
+    if "array" in types:
+        return "array"
+    return "object" if "object" in types else "primitive"
+
+
+def items_of(schema: object, resolve: Resolve) -> object:
+    """The schema of the items: of the first branch that has one, `{}` if none has."""
+    for node in branches(schema, resolve):
+        items = node.get("items", True)
+        alternatives = [*_list(node, "prefixItems"), *_list(node, "items")]
+        if alternatives:
+            return {"anyOf": alternatives}
+        if items is not True:
+            return items
+    return ANYTHING
+
+
+def properties_of(schema: object, resolve: Resolve) -> dict[str, object]:
+    """The declared properties and their schemas, from every branch of `schema`."""
+    return _properties(schema, resolve, frozenset(), iter(range(MAX_NODES)))
+
+
+def extra_of(schema: object, resolve: Resolve) -> object:
+    """The schema of undeclared properties, `{}` where none is given."""
+    for node in branches(schema, resolve):
+        if isinstance(extra := node.get("additionalProperties"), Mapping):
+            return extra
+    return ANYTHING
+
+
+def branches(schema: object, resolve: Resolve) -> list[Mapping[str, Any]]:
+    """`schema` and every schema that allOf, anyOf and oneOf reach from it, references followed."""
+    found: dict[int, Mapping[str, Any]] = {}
+    waiting: list[object] = [schema]
+    for waited in waiting:
+        node = node_of(waited, resolve)
+        if id(node) not in found and len(found) < MAX_NODES:
+            found[id(node)] = node
+            waiting += [sub for word in ("allOf", "anyOf", "oneOf") for sub in _list(node, word)]
+    return list(found.values())
+
+
+def is_file(schema: object, resolve: Resolve) -> bool:
+    """Whether a schema describes the content of a file: binary, or of a media type of its own."""
+    return any(
+        node.get("format") == "binary"
+        or ("contentEncoding" not in node and _is_opaque(node.get("contentMediaType")))
+        for node in branches(schema, resolve)
+    )
+
+
+def takes_any_bytes(schema: object, resolve: Resolve) -> bool:
+    """Whether a body of any media type meets a schema: a file, or no demand at all."""
+    return is_file(schema, resolve) or _demands(schema, resolve) == set()
+
+
+def takes_any_text(schema: object, resolve: Resolve) -> bool:
+    """Whether every text meets a schema."""
+    return takes_any_bytes(schema, resolve) or (
+        _demands(schema, resolve) == {"type"} and "string" in types_of(schema, resolve)
+    )
+
+
+def _demands(schema: object, resolve: Resolve) -> set[str]:
+    """The keywords of a schema and its branches that can refuse a value."""
+    words = {word for node in branches(schema, resolve) for word in node}
+    return {word for word in words - _ANNOTATIONS if not word.startswith("x-")}
+
+
+def _is_opaque(media_type: object) -> bool:
+    return (
+        isinstance(media_type, str)
+        and not media_type.lower().startswith("text/")
+        and not is_json(media_type)
+    )
+
+
+def _types(
+    schema: object, resolve: Resolve, above: frozenset[int], visits: Iterator[int]
+) -> frozenset[str] | None:
+    """As types_of; None for a schema met inside itself, which has nothing to add.
+
+    A few schemas that repeat each other can have billions of branches: `visits` end somewhere.
+    """
+    node = node_of(schema, resolve)
+    if id(node) in above or len(above) >= _MAX_NESTING or next(visits, None) is None:
+        return None
+    above |= {id(node)}
+    types = _own_types(node)
+    for sub in _list(node, "allOf"):
+        found = _types(sub, resolve, above, visits)
+        types = types if found is None else types & found
+    for word in ("anyOf", "oneOf"):
+        either = [_types(sub, resolve, above, visits) for sub in _list(node, word)]
+        if known := [found for found in either if found is not None]:
+            types &= frozenset[str]().union(*known)
+    return types | {"null"} if node.get("nullable") is True else types
+
+
+def _own_types(node: Mapping[str, Any]) -> frozenset[str]:
+    types, declared = _ALL, node.get("type")
+    if declared is not None:
+        names = declared if isinstance(declared, list) else [declared]
+        types = frozenset(filter(_is_text, names)) | (
+            _NUMERIC if "number" in names else frozenset()
+        )
+    if "const" in node or isinstance(node.get("enum"), list):
+        values = [node["const"]] if "const" in node else node["enum"]
+        types &= frozenset[str]().union(*map(_types_of_value, values))
+    return types
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _types_of_value(value: object) -> frozenset[str]:
+    if isinstance(value, bool):
+        return frozenset({"boolean"})
+    if isinstance(value, int | float):
+        return _NUMERIC if value == value // 1 else frozenset({"number"})
+    names = {str: "string", list: "array", dict: "object", type(None): "null"}
+    return frozenset({names.get(type(value), "string")})
+
+
+def _hints(nodes: list[Mapping[str, Any]]) -> frozenset[str]:
+    """What keywords tell where no type is named."""
+    words = frozenset[str]().union(*nodes)
+    array = {"array"} if words & {"items", "prefixItems"} else set()
+    return frozenset(
+        array | ({"object"} if words & {"properties", "additionalProperties"} else set())
+    )
+
+
+def _properties(
+    schema: object, resolve: Resolve, above: frozenset[int], visits: Iterator[int]
+) -> dict[str, object]:
+    node = node_of(schema, resolve)
+    if id(node) in above or len(above) >= _MAX_NESTING or next(visits, None) is None:
+        return {}
+    above |= {id(node)}
+    own = node.get("properties")
+    merged = dict(own) if isinstance(own, Mapping) else {}
+    for sub in _list(node, "allOf"):
+        _merge(merged, "allOf", _properties(sub, resolve, above, visits))
+    for word in ("anyOf", "oneOf"):
+        either: dict[str, object] = {}
+        for sub in _list(node, word):
+            _merge(either, "anyOf", _properties(sub, resolve, above, visits))
+        _merge(merged, "allOf", either)
+    return merged
+
+
+def _merge(into: dict[str, object], word: str, more: Mapping[str, object]) -> None:
+    for name, schema in more.items():
+        known = into.setdefault(name, schema)
+        if known is not schema:
+            into[name] = {word: [known, schema]}
+
+
+def node_of(schema: object, resolve: Resolve) -> Mapping[str, Any]:
+    """The keywords of `schema` with its references followed."""
+    for _ in range(_MAX_NESTING):
+        if not isinstance(schema, Mapping):
+            return _NOTHING if schema is False else ANYTHING
+        if "$ref" not in schema:
+            return schema
+        target = resolve(schema)
+        if beside := {word: value for word, value in schema.items() if _TELLING.fullmatch(word)}:
+            return {**beside, "allOf": [target, *_list(beside, "allOf")]}
+        schema = target
+    return ANYTHING
+
+
+def _list(node: Mapping[str, Any], word: str) -> list[Any]:
+    value = node.get(word)
+    return value if isinstance(value, list) else []
+
+
+def compile_parts(
+    schema: object,
+    resolve: Resolve,
+    make: Callable[[Mapping[str, Any]], Part],
+    fill: Callable[[Part, Callable[[object], Part]], None],
+) -> Part:
+    """The part of `schema`. One is made for each schema that is reached, then filled with those it
+    leads to, by a function that finds them.
+
+    A part must keep the node that it is made of: an id names no other one as long as it lives.
+    Recursive schemas end in themselves; what is beyond MAX_NODES takes anything.
+    """
+    made: dict[int, Part] = {}
+    waiting: list[Part] = []
+
+    def part_of(schema: object) -> Part:
+        node = node_of(schema, resolve) if len(made) < MAX_NODES else ANYTHING
+        if id(node) not in made:
+            made[id(node)] = make(node)
+            waiting.append(made[id(node)])
+        return made[id(node)]
+
+    top = part_of(schema)
+    for part in waiting:
+        fill(part, part_of)
+    return top
