@@ -1,9 +1,10 @@
 """What holds for all tests."""
 
 import os
+from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import is_hypothesis_test, settings
 
 from engine.stores.records.database import open_database
 from engine.stores.records.migrate import upgrade
@@ -15,10 +16,20 @@ from tests.support.postgres import running
 settings.register_profile("shared", deadline=None, derandomize="CI" in os.environ)
 settings.load_profile("shared")
 
+_END_TO_END = Path(__file__).parent / "e2e"
+
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "keeps(why): may leave behind what a wider fixture ends")
     config.pluginmanager.register(Leaks())
+
+
+def pytest_collection_modifyitems(items):
+    """Coverage is measured by the unit tests of tables and cases alone. What a random example or a
+    gateway in another process reaches says little, and tracing it takes more time than the test."""
+    for item in items:
+        if _END_TO_END in item.path.parents or is_hypothesis_test(getattr(item, "obj", None)):
+            item.add_marker(pytest.mark.no_cover)
 
 
 @pytest.fixture(scope="session")

@@ -101,25 +101,30 @@ def planned(case: Case) -> PlanResult:
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_every_problem_of_a_case_is_found_at_its_place_and_no_other(file):
+    """Without an error there is a plan, with one there is none; each problem can be shown."""
     wanted = case(file)
-    made = planned(wanted)
-    found = [p for p in made.problems if p.level is not Level.INFO]
+    result = planned(wanted)
     missing = list(wanted.expected)
     surplus = []
-    for problem in found:
+    for problem in [p for p in result.problems if p.level is not Level.INFO]:
         met = next((e for e in missing if e.is_met_by(problem)), None)
         if met is None:
             surplus.append(f"{problem} | {problem.hint}")
         else:
             missing.remove(met)
     assert (missing, surplus) == ([], [])
+    assert (result.plan is None) == any(e.level == "error" for e in wanted.expected)
+    for problem in result.problems:
+        check_place(problem, result.texts)
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
-def test_a_plan_is_made_exactly_when_there_are_no_errors(file):
-    wanted = case(file)
-    errors = [e for e in wanted.expected if e.level == "error"]
-    assert (planned(wanted).plan is None) == bool(errors)
+def check_place(problem: Problem, texts: dict[str, str]) -> None:
+    """The place of a problem is in the text of its file."""
+    assert problem.file in texts, f"{problem.file} has no text to show"
+    lines = texts[problem.file].splitlines()
+    assert problem.line <= max(len(lines), 1) + 1
+    if 0 < problem.line <= len(lines):
+        assert 1 <= problem.column <= len(lines[problem.line - 1]) + 1
 
 
 SECRET = [file for file in FILES if case(file).environ and "SHOP_KEY=\n" not in file.read_text()]
@@ -137,17 +142,6 @@ def test_what_a_variable_holds_is_never_shown(file):
 def texts_without_env(made: PlanResult) -> dict[str, str]:
     """The files' texts without the lines that set a case's variables."""
     return {name: text.partition("# env:")[0] for name, text in made.texts.items()}
-
-
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
-def test_every_problem_with_a_line_shows_that_line(file):
-    made = planned(case(file))
-    for problem in made.problems:
-        assert problem.file in made.texts, f"{problem.file} has no text to show"
-        lines = made.texts[problem.file].splitlines()
-        assert problem.line <= max(len(lines), 1) + 1
-        if 0 < problem.line <= len(lines):
-            assert 1 <= problem.column <= len(lines[problem.line - 1]) + 1
 
 
 def test_there_are_many_cases():

@@ -15,6 +15,7 @@ from engine import cli
 from engine.cli.schema import text
 from engine.source import files
 from engine.source.reader import read
+from tests.support.each import each
 from tests.support.mutations import WHOLE
 
 SCHEMAS = sorted(files.SCHEMA.parent.glob("*.schema.json"))
@@ -69,7 +70,7 @@ def good_configs():
             yield path
 
 
-@pytest.mark.parametrize("path", list(good_configs()), ids=lambda path: path.stem)
+@each("path", list(good_configs()), ids=lambda path: path.stem)
 def test_a_good_config_is_right_for_other_validators(path):
     assert verdicts(as_written(path.read_text("utf-8"))) == [True, True]
 

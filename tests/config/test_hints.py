@@ -5,6 +5,7 @@ import pytest
 from engine.config import hints, likely_value, schema_check
 from engine.source.problem import Findings
 from engine.source.reader import read
+from tests.support.each import each
 
 
 @pytest.mark.parametrize(
@@ -53,10 +54,8 @@ def test_a_size_is_recognised(value, right):
     assert likely_value.size(value) == right
 
 
-@pytest.mark.parametrize(
-    "key", sorted({*likely_value.OF_KEY, *hints.ELSEWHERE.values(), "x", "on"})
-)
-@pytest.mark.parametrize(
+@each("key", sorted({*likely_value.OF_KEY, *hints.ELSEWHERE.values(), "x", "on"}))
+@each(
     "value",
     ["", " ", "x" * 500, "\u201cx\u201d", 0, -1, 10**30, 1.5, float("nan"), True, None, [], {}],
 )

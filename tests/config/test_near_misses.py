@@ -9,6 +9,7 @@ from engine import dialects, policies
 from engine.config import json_schema
 from engine.plan.make import make_plan
 from engine.source.suggestion import near
+from tests.support.each import each
 from tests.support.paths import ROOT
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz_"
@@ -76,7 +77,7 @@ def test_nine_of_ten_typos_of_all_real_names_are_met_with_the_right_name():
     assert len(wrong) <= total * 0.1, wrong
 
 
-@pytest.mark.parametrize("group", GROUPS)
+@each("group", GROUPS)
 def test_nine_of_ten_typos_are_met_with_the_right_name_in_every_group(group):
     total, wrong = measured(GROUPS[group])
     assert len(wrong) <= total * 0.1, wrong
@@ -156,7 +157,7 @@ def test_the_config_of_these_tests_is_right(folder):
     assert made.findings.errors == []
 
 
-@pytest.mark.parametrize(("at", "key"), list(keys(CONFIG)))
+@each(("at", "key"), list(keys(CONFIG)))
 def test_every_key_with_a_letter_too_few_is_unknown_at_its_place_with_the_right_hint(
     folder, at, key
 ):

@@ -9,6 +9,7 @@ import yaml
 from engine.app.build import build
 from engine.plan.make import make_plan
 from tests.support import paths
+from tests.support.each import each
 
 ODD = [None, 1, -1, 1.5, True, "", "x", "*", "$", "${", "/", "#", [], [None], {}, {"x": None}]
 CASES = paths.CASES / "configs"
@@ -181,10 +182,8 @@ def test_a_config_with_anything_at_one_place_is_planned_or_refused(folder, at):
 STRINGS = [at for at in paths(CONFIG) if isinstance(value_at(CONFIG, at), str)]
 
 
-@pytest.mark.parametrize("at", STRINGS, ids=label)
-@pytest.mark.parametrize(
-    "reference", ["${KEY}", "a${KEY}b", "${file:key}", "*${KEY}", "http://${KEY}"]
-)
+@each("at", STRINGS, ids=label)
+@each("reference", ["${KEY}", "a${KEY}b", "${file:key}", "*${KEY}", "http://${KEY}"])
 def test_no_problem_shows_a_secret_wherever_it_was_put(folder, at, reference):
     (folder / "key").write_text("sk-secret-1\n")
     text = json.dumps(changed(CONFIG, at, reference), indent=1)

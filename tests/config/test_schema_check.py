@@ -13,6 +13,7 @@ from engine.source import files
 from engine.source.problem import Findings
 from engine.source.reader import read, read_file
 from engine.values import units
+from tests.support.each import each
 
 ARCHITECTURE = """
 version: 1
@@ -87,7 +88,7 @@ KEYS = [
 ]
 
 
-@pytest.mark.parametrize(("at", "schema"), KEYS, ids=[at for at, _ in KEYS])
+@each(("at", "schema"), KEYS, ids=[at for at, _ in KEYS])
 def test_every_key_has_a_description(at, schema):
     if "$ref" in schema and "description" not in schema:
         schema = json_schema.schema()["$defs"][schema["$ref"].rpartition("/")[2]]
@@ -96,7 +97,7 @@ def test_every_key_has_a_description(at, schema):
     assert len(description) > 12
 
 
-@pytest.mark.parametrize(("at", "schema"), ALL, ids=[at or "all" for at, _ in ALL])
+@each(("at", "schema"), ALL, ids=[at or "all" for at, _ in ALL])
 def test_every_mapping_is_closed_or_says_what_its_names_are(at, schema):
     if schema.get("type") == "object":
         one_policy = schema.get("maxProperties") == 1 and "properties" not in schema
@@ -118,7 +119,7 @@ def test_the_patterns_of_durations_and_sizes_are_those_of_the_code():
             assert schema["pattern"] == units.SIZE, at
 
 
-@pytest.mark.parametrize(("at", "schema"), ALL, ids=[at or "all" for at, _ in ALL])
+@each(("at", "schema"), ALL, ids=[at or "all" for at, _ in ALL])
 def test_every_default_is_allowed_by_its_own_schema(at, schema):
     if "default" in schema:
         assert findings(schema["default"], {k: v for k, v in schema.items() if k != "$ref"}) == []

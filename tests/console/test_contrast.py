@@ -5,6 +5,7 @@ import re
 import pytest
 
 from engine.console.site import PAGE
+from tests.support.each import each
 
 COLOURS = {
     name: (light, dark)
@@ -42,8 +43,8 @@ def test_black_on_white_is_twenty_one():
     assert ratio("#000000", "#ffffff") == pytest.approx(21)
 
 
-@pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
-@pytest.mark.parametrize(("front", "ground"), TEXT)
+@each("theme", [0, 1], ids=["light", "dark"])
+@each(("front", "ground"), TEXT)
 def test_text_can_be_read(front, ground, theme):
     assert ratio(COLOURS[front][theme], COLOURS[ground][theme]) >= 4.5
 

@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from engine.telemetry.metrics import registry
+from tests.support.each import each
 from tests.support.paths import ROOT
 from tests.support.promql import named, series, wrong
 
@@ -19,7 +20,7 @@ EXPRESSIONS = [target["expr"] for panel in PANELS for target in panel["targets"]
 VARIABLES = {variable["name"]: variable for variable in DASHBOARD["templating"]["list"]}
 
 
-@pytest.mark.parametrize("expression", EXPRESSIONS)
+@each("expression", EXPRESSIONS)
 def test_an_expression_names_what_there_is(expression):
     assert wrong(expression) == []
 

@@ -5,6 +5,7 @@ import pytest
 
 from engine import dialects
 from engine.values.errors import GatewayError
+from tests.support.each import each
 
 STATUSES = [400, 401, 403, 404, 405, 408, 413, 414, 415, 429, 431, 500, 501, 502, 503, 504, 529]
 ALL = [dialects.get(name) for name in dialects.names()]
@@ -19,8 +20,8 @@ def made(name, status, **more):
     return dialects.get(name).error(error(status, **more), "req_1")
 
 
-@pytest.mark.parametrize("status", STATUSES)
-@pytest.mark.parametrize("dialect", COMMON, ids=lambda dialect: dialect.name)
+@each("status", STATUSES)
+@each("dialect", COMMON, ids=lambda dialect: dialect.name)
 def test_an_error_has_four_members_and_all_are_strings(dialect, status):
     inner = dialect.error(error(status), "req_1")["error"]
     assert set(inner) == {"message", "type", "param", "code"}
@@ -110,8 +111,8 @@ def test_gemini_has_the_status_as_number_and_word_and_our_code_as_reason(status,
     assert all(isinstance(inner[name], str) for name in ("message", "type", "param", "status"))
 
 
-@pytest.mark.parametrize("status", STATUSES)
-@pytest.mark.parametrize("dialect", ALL, ids=lambda dialect: dialect.name)
+@each("status", STATUSES)
+@each("dialect", ALL, ids=lambda dialect: dialect.name)
 def test_a_dialect_knows_its_own_error(dialect, status):
     assert dialect.is_error(dialect.error(error(status), "req_1"))
 

@@ -13,6 +13,7 @@ from engine.mock.examples import examples, fill
 from engine.values.usage import Usage
 from tests.support import paths
 from tests.support.documents import shipped
+from tests.support.each import each
 
 CASES = paths.CASES / "usage"
 SPEAKING = ("openai", "anthropic", "gemini")
@@ -36,12 +37,12 @@ def expected(said):
     return None if said is None else Usage(**said, source="upstream")
 
 
-@pytest.mark.parametrize(("name", "answer", "usage"), list(cases()))
+@each(("name", "answer", "usage"), list(cases()))
 def test_an_answer_says(name, answer, usage):
     assert meter(name).usage_of(answer) == expected(usage)
 
 
-@pytest.mark.parametrize(("name", "answer", "usage"), list(cases()))
+@each(("name", "answer", "usage"), list(cases()))
 def test_a_tally_of_one_document_says_the_same(name, answer, usage):
     tally = meter(name).tally()
     tally.take(answer)

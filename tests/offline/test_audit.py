@@ -18,6 +18,7 @@ from engine.source import files
 from engine.source.problem import Level, Problem, render
 from tests.config.test_cases import case
 from tests.config.test_robustness import CONFIG, DOCUMENT, changed, paths
+from tests.support.each import each
 from tests.support.paths import CASES as ALL_CASES
 
 CASES = ALL_CASES / "audit"
@@ -38,7 +39,7 @@ def audited(file, environ):
     return planned, [*ignores.silence(planned.problems, planned.texts), *ignores.unused()]
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+@each("file", FILES, ids=lambda file: file.stem)
 def test_every_warning_of_a_case_is_found_at_its_place_and_no_other(file):
     wanted = case(file)
     _, problems = audited(file, wanted.environ)
@@ -54,7 +55,7 @@ def test_every_warning_of_a_case_is_found_at_its_place_and_no_other(file):
     assert (missing, surplus) == ([], [])
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+@each("file", FILES, ids=lambda file: file.stem)
 def test_no_secret_of_a_case_is_shown_with_any_problem(file):
     planned, problems = audited(file, case(file).environ)
     every = [Problem(file.name, n, 1, Level.INFO, "MW000", "") for n in range(1, 30)]

@@ -11,6 +11,7 @@ from click.testing import CliRunner
 from engine import cli
 from engine.offline.explanations import codes, explanation
 from tests.support import paths
+from tests.support.each import each
 from tests.support.paths import ROOT
 
 ENGINE = ROOT / "engine"
@@ -116,7 +117,7 @@ def test_every_code_in_the_engine_has_a_manual_and_no_other():
     assert set(codes()) == in_the_engine()
 
 
-@pytest.mark.parametrize("code", codes())
+@each("code", codes())
 def test_a_manual_has_a_title_a_meaning_and_two_examples(code):
     manual = explanation(code)
     assert manual.text.startswith(f"# {code}: {manual.title}\n\n")

@@ -14,6 +14,7 @@ from engine.relay.response_headers import (
     ResponseHeaders,
     rule,
 )
+from tests.support.each import each
 
 VENDORS = ["openai", "anthropic", "gemini"]
 
@@ -82,8 +83,8 @@ OF_A_HOP = [
 OF_A_LOGIN = ["set-cookie", "set-cookie2", "www-authenticate", "authentication-info"]
 
 
-@pytest.mark.parametrize("dialect", ["plain", *VENDORS])
-@pytest.mark.parametrize("name", [*COMMANDS, *OF_OUR_ORIGIN, *OF_A_SERVER, *OF_A_HOP])
+@each("dialect", ["plain", *VENDORS])
+@each("name", [*COMMANDS, *OF_OUR_ORIGIN, *OF_A_SERVER, *OF_A_HOP])
 def test_what_commands_a_proxy_or_a_browser_never_passes(name: str, dialect: str) -> None:
     said = [(name, "x"), ("content-type", "text/plain")]
     assert passed(said, dialect, [name]) == [("content-type", "text/plain")]

@@ -10,6 +10,7 @@ from engine import dialects
 from engine.relay import sse
 from engine.relay.sse import Cleaner
 from engine.values.errors import EventTooLarge
+from tests.support.each import each
 
 KINDS = [dialects.get(name) for name in ("openai", "anthropic", "gemini")]
 
@@ -74,8 +75,8 @@ TABLE = [
 ROWS = [(row[0], *row[1:]) for row in TABLE]
 
 
-@pytest.mark.parametrize(("said", "passes"), [r[1:3] for r in ROWS], ids=[r[0] for r in ROWS])
-@pytest.mark.parametrize("kind", ["openai", "anthropic"])
+@each(("said", "passes"), [r[1:3] for r in ROWS], ids=[r[0] for r in ROWS])
+@each("kind", ["openai", "anthropic"])
 def test_dialects_with_names_get_what_their_sdks_take(kind, said, passes):
     assert through(kind, said) == passes
 
@@ -85,14 +86,14 @@ def test_gemini_gets_data_lines_and_nothing_else(said, passes):
     assert through("gemini", said) == passes
 
 
-@pytest.mark.parametrize("said", [r[1] for r in ROWS], ids=[r[0] for r in ROWS])
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+@each("said", [r[1] for r in ROWS], ids=[r[0] for r in ROWS])
+@each("kind", KINDS, ids=lambda kind: kind.name)
 def test_byte_by_byte_gives_the_same(kind, said):
     assert through(kind, *[said[i : i + 1] for i in range(len(said))]) == through(kind, said)
 
 
-@pytest.mark.parametrize("said", [r[1] for r in ROWS], ids=[r[0] for r in ROWS])
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+@each("said", [r[1] for r in ROWS], ids=[r[0] for r in ROWS])
+@each("kind", KINDS, ids=lambda kind: kind.name)
 def test_what_was_cleaned_is_clean(kind, said):
     assert through(kind, through(kind, said)) == through(kind, said)
 

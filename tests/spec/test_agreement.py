@@ -36,6 +36,7 @@ from openapi_core.validation.schemas.exceptions import InvalidSchemaValue
 
 from engine.spec.schemas import Schemas
 from tests.support.documents import document, library, validator
+from tests.support.each import each
 
 EXAMPLES = 500
 """Schemas for each version, four bodies each."""
@@ -306,10 +307,8 @@ def test_both_agree_at_the_edges(version: str, schema: Any, body: Any) -> None:
     assert our_verdict(schema, body, version, **components) is theirs
 
 
-@pytest.mark.parametrize("version", ["3.0.3", "3.1.0"])
-@pytest.mark.parametrize(
-    ("name", "body"), [(name, text) for name, texts in FORMATS.items() for text in texts]
-)
+@each("version", ["3.0.3", "3.1.0"])
+@each(("name", "body"), [(name, text) for name, texts in FORMATS.items() for text in texts])
 def test_both_agree_on_a_format(version: str, name: str, body: str) -> None:
     schema = {"type": "string", "format": name}
     assert our_verdict(schema, body, version) is their_verdict(schema, body, version, {})

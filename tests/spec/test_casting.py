@@ -6,13 +6,14 @@ from hypothesis import strategies as st
 
 from engine.spec.casting import compile_cast, compile_shape
 from engine.values.errors import Malformed
+from tests.support.each import each
 from tests.support.schemas import repeated, resolve
 
 STRING, INTEGER, NUMBER = {"type": "string"}, {"type": "integer"}, {"type": "number"}
 BOOLEAN, NULL = {"type": "boolean"}, {"type": "null"}
 
 
-@pytest.mark.parametrize(
+@each(
     ("schema", "text", "value"),
     [
         (INTEGER, "5", 5),

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.spec.multipart import MultipartError, boundary_of, parse
+from tests.support.each import each
 
 PROMPT = 'Content-Disposition: form-data; name="prompt"'
 
@@ -134,7 +135,7 @@ def test_empty_lines_around_the_parts():
 OTHER = 'Content-Disposition: form-data; name="other"'
 
 
-@pytest.mark.parametrize(
+@each(
     ("raw", "message"),
     [
         (b"", "does not begin with the boundary"),

@@ -13,6 +13,7 @@ from engine.exchange.exchange import MISSING
 from engine.spec.parameters import compile_reader
 from engine.spec.query_string import Query
 from engine.values.errors import Malformed
+from tests.support.each import each
 
 STRING, INTEGER = {"type": "string"}, {"type": "integer"}
 ARRAY = {"type": "array", "items": STRING}
@@ -45,7 +46,7 @@ def read(location, source, schema=STRING, style=None, explode=None, **more):
 
 
 # OpenAPI 3.1, "Style Examples", with 3.0's and 3.1.0's dots and 3.1.1's commas in label.
-@pytest.mark.parametrize(
+@each(
     ("location", "style", "explode", "schema", "source", "value"),
     [
         ("path", "matrix", False, STRING, ";color", ""),
@@ -177,7 +178,7 @@ def test_empty(location, style, schema, source, value):
     assert read(location, source, schema, style, False) == value
 
 
-@pytest.mark.parametrize(
+@each(
     ("location", "style", "source"),
     [
         ("query", "form", "colors=1"),
@@ -189,8 +190,8 @@ def test_empty(location, style, schema, source, value):
         ("cookie", "form", "colors=1; color"),
     ],
 )
-@pytest.mark.parametrize("explode", [False, True])
-@pytest.mark.parametrize("schema", [STRING, ARRAY, OBJECT])
+@each("explode", [False, True])
+@each("schema", [STRING, ARRAY, OBJECT])
 def test_absent(location, style, source, explode, schema):
     assert read(location, source, schema, style, explode) is MISSING
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from engine.upstream import retry
 from engine.upstream.client import failures
+from tests.support.each import each
 
 EVERY_STATUS = range(200, 600)
 CLASSES = {401: "credential", 402: "credential", 403: "credential", 408: "408", 429: "429"} | (
@@ -19,7 +20,7 @@ CLASSES = {401: "credential", 402: "credential", 403: "credential", 408: "408", 
 )
 
 
-@pytest.mark.parametrize("status", EVERY_STATUS)
+@each("status", EVERY_STATUS)
 def test_a_status_has_a_class_or_is_the_callers_to_see(status: int) -> None:
     assert retry.status_class(status) == CLASSES.get(status, "")
 

@@ -14,6 +14,7 @@ from engine.exchange.exchange import Response
 from engine.upstream.forward import Forward
 from engine.values.errors import GatewayError
 from tests.support.documents import exchange
+from tests.support.each import each
 from tests.support.upstreams import EVENTS, JSON, SERVICES, WATCHER, Client, FakeResponse, target
 
 TWICE = Retry(attempts=1)
@@ -117,8 +118,8 @@ def seen(response: Response | GatewayError) -> tuple[Any, ...]:
     return response.status, json.loads(response.body)["error"], *again
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize(("dialect", "status", "document", "elsewhere"), ERRORS)
+@each("form", FORMS)
+@each(("dialect", "status", "document", "elsewhere"), ERRORS)
 def test_an_error_is_the_same_in_a_stream_and_without_one(
     dialect: str, status: int, document: Any, elsewhere: bool, form: str
 ) -> None:
@@ -129,8 +130,8 @@ def test_an_error_is_the_same_in_a_stream_and_without_one(
         assert seen(streamed)[:3] == (status, document["error"], "7")
 
 
-@pytest.mark.parametrize("form", [WITHOUT_STREAM, *FORMS])
-@pytest.mark.parametrize(("dialect", "status", "document", "elsewhere"), ERRORS)
+@each("form", [WITHOUT_STREAM, *FORMS])
+@each(("dialect", "status", "document", "elsewhere"), ERRORS)
 def test_an_error_of_the_callers_own_is_asked_nowhere_else(
     dialect: str, status: int, document: Any, elsewhere: bool, form: str
 ) -> None:
@@ -141,8 +142,8 @@ def test_an_error_of_the_callers_own_is_asked_nowhere_else(
     assert response.status == (200 if elsewhere else status)
 
 
-@pytest.mark.parametrize("form", [WITHOUT_STREAM, *FORMS])
-@pytest.mark.parametrize(("dialect", "status", "document", "elsewhere"), ERRORS)
+@each("form", [WITHOUT_STREAM, *FORMS])
+@each(("dialect", "status", "document", "elsewhere"), ERRORS)
 def test_only_the_upstreams_own_failures_count_against_it(
     dialect: str, status: int, document: Any, elsewhere: bool, form: str
 ) -> None:

@@ -15,6 +15,7 @@ from engine.offline.diff.plans import between
 from engine.offline.diff.rules import NEUTRAL
 from engine.offline.diff.settings import KEYS, UNSET
 from tests.offline.diff.test_plans import CONFIG, DOCUMENT
+from tests.support.each import each
 from tests.support.rehearsing import planned
 
 SESSION = {"get": {"operationId": "talk", "responses": {"101": {"description": "a session"}}}}
@@ -82,17 +83,17 @@ def test_the_walk_over_schema_and_dataclasses_sees_what_it_should():
     )
 
 
-@pytest.mark.parametrize("key", KEYS_OF_THE_SCHEMA)
+@each("key", KEYS_OF_THE_SCHEMA)
 def test_every_key_of_the_schema_has_a_level(key):
     assert has_rule(key), MISSING
 
 
-@pytest.mark.parametrize("field", FIELDS)
+@each("field", FIELDS)
 def test_every_field_of_the_config_has_a_level(field):
     assert has_rule(field), MISSING
 
 
-@pytest.mark.parametrize("path", levels())
+@each("path", levels())
 def test_every_rule_is_of_a_key_that_there_is(path):
     known = [*KEYS_OF_THE_SCHEMA, *FIELDS]
     assert any(key == path or key.startswith(f"{path}.") for key in known)
@@ -320,7 +321,7 @@ def changed_keys():
         )
 
 
-@pytest.mark.parametrize("path", [path for path, rule in levels().items() if rule is not NEUTRAL])
+@each("path", [path for path, rule in levels().items() if rule is not NEUTRAL])
 def test_every_key_that_has_an_effect_is_changed_in_a_test(path):
     """Here, or (a list of routes or operations) in tests/cases/diff."""
     assert any(f"{key}.".startswith(f"{path}.") for key in changed_keys())

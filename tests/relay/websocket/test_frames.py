@@ -13,6 +13,7 @@ from engine.relay.websocket.frames import (
     shortened,
 )
 from engine.relay.websocket.handshake import deflate_offer, deflate_taken, deflating
+from tests.support.each import each
 from tests.support.frames import BINARY, CLOSE, CONT, MASK, PING, PONG, TEXT, close, frame
 
 LIMIT = 1000
@@ -135,17 +136,17 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize("step", [0, 1, 3])
-@pytest.mark.parametrize("masked", [True, False], ids=["client", "server"])
-@pytest.mark.parametrize("case", GOOD)
+@each("step", [0, 1, 3])
+@each("masked", [True, False], ids=["client", "server"])
+@each("case", GOOD)
 def test_what_is_right_is_let_through(case, masked, step):
     data, frames = GOOD[case]
     assert read(data[0 if masked else 1], masked, step) == (frames, None)
 
 
-@pytest.mark.parametrize("step", [0, 1])
-@pytest.mark.parametrize("masked", [True, False], ids=["client", "server"])
-@pytest.mark.parametrize("case", BAD)
+@each("step", [0, 1])
+@each("masked", [True, False], ids=["client", "server"])
+@each("case", BAD)
 def test_what_is_wrong_is_told_by_its_code(case, masked, step):
     data, code = BAD[case]
     good = joined(both(TEXT, b"before"), data)[0 if masked else 1]

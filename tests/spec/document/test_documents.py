@@ -23,6 +23,7 @@ from engine.spec.schemas import Schemas
 from engine.values.errors import GatewayError
 from tests.support import paths
 from tests.support.documents import ask, form_data, raw_document, shipped
+from tests.support.each import each
 
 CASES = paths.CASES / "documents"
 NAMES = ("openai", "anthropic", "gemini", "rerank")
@@ -191,17 +192,17 @@ def test_no_format_gates_a_value(name: str) -> None:
             assert not isinstance(schema.get("format"), str), path
 
 
-@pytest.mark.parametrize(("file", "case"), cases("captured"))
+@each(("file", "case"), cases("captured"))
 def test_what_an_sdk_sends_passes(file: str, case: dict[str, str]) -> None:
     ask(OPERATIONS[case["operation"]], case["text"].encode(), case["content_type"])
 
 
-@pytest.mark.parametrize(("name", "case"), cases("passes"))
+@each(("name", "case"), cases("passes"))
 def test_what_is_odd_but_right_passes(name: str, case: dict[str, Any]) -> None:
     ask(OPERATIONS[name], *sent(case))
 
 
-@pytest.mark.parametrize(("name", "case"), cases("broken"))
+@each(("name", "case"), cases("broken"))
 def test_what_is_broken_is_refused_at_its_place(name: str, case: dict[str, Any]) -> None:
     with pytest.raises(GatewayError) as caught:
         ask(OPERATIONS[name], *sent(case))
@@ -251,7 +252,7 @@ def test_unknown_fields_pass(name: str, body: Any) -> None:
     ask(OPERATIONS[name], with_extras(body))
 
 
-@pytest.mark.parametrize(("operation", "media", "media_type", "value"), answer_examples())
+@each(("operation", "media", "media_type", "value"), answer_examples())
 def test_every_documented_answer_is_what_its_schema_says(
     operation: Operation, media: Node, media_type: str, value: Any
 ) -> None:

@@ -14,6 +14,7 @@ from engine.upstream.client.failures import (
     UpstreamFailure,
 )
 from engine.upstream.client.http1 import ResponseParser, request_head
+from tests.support.each import each
 
 H = b"HTTP/1.1 200 OK\r\n"
 TE = b"Transfer-Encoding: chunked\r\n"
@@ -172,7 +173,7 @@ def test_ended_at_every_byte(name: str) -> None:
         assert (caught.type is Reset) == (not parser.begun), cut
 
 
-@pytest.mark.parametrize("name", BROKEN)
+@each("name", BROKEN)
 def test_broken_answer(name: str) -> None:
     data = BROKEN[name]
     with pytest.raises(ProtocolFailure):
