@@ -25,7 +25,7 @@ from engine.stores.ledger.journal import Journal
 from engine.stores.ledger.shipper import Shipper
 from engine.stores.records.database import open_database
 from engine.stores.records.migrate import upgrade
-from engine.stores.records.usage import Books
+from engine.stores.records.usage import UsageTable
 
 ROWS = int(sys.argv[1]) if len(sys.argv) > 1 else 100_000
 BURST = 500
@@ -83,7 +83,7 @@ def run(url: str, folder: Path) -> None:
     upgrade(database)
     database.write(lambda c: c.execute(text("DELETE FROM usage")))
     journal = Journal(folder)
-    shipper = Shipper(journal, Books(database))
+    shipper = Shipper(journal, UsageTable(database))
     began = time.perf_counter()
     append = appending(journal)
     appended = time.perf_counter() - began

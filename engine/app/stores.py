@@ -141,15 +141,15 @@ def _ledger(config: Config, url: str, told: Observing) -> Observer:
     from engine.stores.ledger.shipper import Shipper
     from engine.stores.records.database import open_database
     from engine.stores.records.migrate import upgrade
-    from engine.stores.records.usage import Books
+    from engine.stores.records.usage import UsageTable
 
     try:
         journal = Journal(config.stores.journal)
     except JournalError as error:
         raise CannotConnect(str(error)) from error
     database = open_database(url)
-    books = Books(database, partial(upgrade, database))
-    shipper = Shipper(journal, books, retention=config.stores.retention)
+    table = UsageTable(database, partial(upgrade, database))
+    shipper = Shipper(journal, table, retention=config.stores.retention)
     if told.background:
         shipper.start()
     told.closing += [database.close, shipper.close if told.background else journal.close]

@@ -24,7 +24,7 @@ from engine.cli.token.database import (
 )
 from engine.source.excerpt import printable
 from engine.source.suggestion import did_you_mean
-from engine.stores.ledger.unshipped import unshipped
+from engine.stores.ledger.journal_folder import count_unshipped
 from engine.stores.records.database import Database
 from engine.stores.records.totals import (
     KINDS,
@@ -128,7 +128,7 @@ def _waiting(opened: Database, place: Place) -> int:
     if place.journal is None:
         return 0
     try:
-        return unshipped(place.journal, lambda ids: known(opened, ids))
+        return count_unshipped(place.journal, lambda ids: known(opened, ids))
     except OSError as error:
         why = f"cannot see what waits in the journal {place.journal}: {error.strerror}"
         click.echo(why, err=True)

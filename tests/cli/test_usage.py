@@ -18,7 +18,7 @@ from engine.stores.ledger.journal import Journal
 from engine.stores.records.database import open_database
 from engine.stores.records.migrate import upgrade
 from engine.stores.records.totals import Total, Which
-from engine.stores.records.usage import Books
+from engine.stores.records.usage import UsageTable
 
 CONFIG = "version: 1\nstores: {records: sqlite:///usage.db}\n"
 HOUR, DAY = 3600.0, 86_400.0
@@ -31,7 +31,7 @@ def run(*args):
 def insert(folder, *entries):
     database = open_database(f"sqlite:///{folder}/usage.db")
     upgrade(database)
-    Books(database).insert([decode(encode(entry)) for entry in entries])
+    UsageTable(database).insert([decode(encode(entry)) for entry in entries])
     database.close()
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import text
 
-from engine.stores.ledger.entry import decode, named
+from engine.stores.ledger.entry import decode
 from engine.stores.records.database import open_database
 from tests.support.small import until
 
@@ -30,7 +30,7 @@ class Books:
         found = []
         for path in sorted((self._folder / "var" / "journal").glob("*")):
             lines = path.read_bytes().splitlines() if path.is_file() else []
-            found += [named(row) for line in lines if (row := decode(line)) is not None]
+            found += [row._asdict() for line in lines if (row := decode(line)) is not None]
         return found
 
     def left_by(self, work: Callable[[], Any], count: int = 1) -> list[Row]:

@@ -19,15 +19,15 @@ from engine.stores.ledger.entry import Entry
 from engine.stores.ledger.journal import Journal
 from engine.stores.ledger.shipper import Shipper
 from engine.stores.records.database import open_database
-from engine.stores.records.usage import Books
+from engine.stores.records.usage import UsageTable
 
 
 def main() -> None:
     folder, url, name = sys.argv[1:]
     journal = Journal(Path(folder), max_bytes=20_000, max_age=0.5)
-    books = Books(open_database(url))
+    table = UsageTable(open_database(url))
     Shipper(
-        journal, books, batch=20, interval=0.02, scan=0.05, longest_wait=0.1, patience=1.0
+        journal, table, batch=20, interval=0.02, scan=0.05, longest_wait=0.1, timeout=1.0
     ).start()
     number = 0
     while True:

@@ -7,10 +7,10 @@ from pathlib import Path
 import click
 
 from engine.cli.token.database import place_of, place_options, records
-from engine.stores.ledger.left_behind import FolderInUse, Shipped, ship_left_behind
-from engine.stores.ledger.segment import files
+from engine.stores.ledger.journal import files
+from engine.stores.ledger.journal_folder import FolderInUse, ShippedFolder, ship_folder
 from engine.stores.ledger.writer import LedgerWriter
-from engine.stores.records.usage import Books
+from engine.stores.records.usage import UsageTable
 
 _TIMEOUT = 60.0
 
@@ -30,9 +30,9 @@ def command(config: Path, database: str | None, folder: Path) -> None:
         return
     place = place_of(config, database)
     with records(place) as opened:
-        ledger_writer = LedgerWriter(Books(opened), folder / "refused.jsonl", _TIMEOUT)
+        writer = LedgerWriter(UsageTable(opened), folder / "refused.jsonl", _TIMEOUT)
         try:
-            shipped = ship_left_behind(folder, ledger_writer)
+            shipped = ship_folder(folder, writer)
         except FolderInUse as error:
             raise click.ClickException(
                 f"{folder} is in use: a running process holds {error}, and ships it itself; stop "
@@ -46,7 +46,7 @@ def command(config: Path, database: str | None, folder: Path) -> None:
         click.echo(_summary(shipped, folder, opened.shown))
 
 
-def _summary(shipped: Shipped, folder: Path, database: str) -> str:
+def _summary(shipped: ShippedFolder, folder: Path, database: str) -> str:
     lines = [f"{_rows(shipped.new)} brought into {database} from {folder}"]
     if shipped.known:
         lines.append(f"{_rows(shipped.known)} had been there already")

@@ -1,12 +1,9 @@
-"""One row of the ledger: what a request was, used and cost; and its line in a journal."""
+"""The ledger entry of a request: what it was, used and cost; and its line in the journal."""
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Sequence
-from dataclasses import dataclass, fields
 from math import isfinite
-from typing import Any
+from typing import Any, NamedTuple, get_type_hints
 
 import orjson
 
@@ -14,14 +11,15 @@ from engine.exchange.exchange import Exchange
 from engine.exchange.record import Outcome
 
 
-@dataclass(slots=True)
-class Entry:
-    """One request. `id` is made by the gateway: rows with one id count once.
+class Entry(NamedTuple):
+    """One request. `id` is the request id: entries with the same id count once.
 
-    `time` is when it came (Unix seconds), `duration` and `first_byte` are seconds, `cost` is in
-    nano-units of `currency`. `outcome` is one of `Outcome`; `source` tells who counted the tokens
-    (see `values/usage.py`). Text is "" where there is none; more than 256 characters of it are not
-    kept.
+    `time` is when the request arrived (Unix seconds), `duration` and `first_byte` are seconds,
+    `cost` is in nano-units of `currency`. `outcome` is one of `Outcome`; `source` is who counted
+    the tokens (see `values/usage.py`). Text is "" where there is none, and is cut after 256
+    characters.
+
+    An entry that was read from a journal may hold values of other types, until it is `repaired`.
     """
 
     id: str
@@ -51,29 +49,27 @@ class Entry:
     attempts: int = 0
 
 
-Row = Sequence[Any]
-"""The values of an Entry's fields, in their order: a third of the work that names make."""
-NAMES = tuple(field.name for field in fields(Entry))
+_TYPES = get_type_hints(Entry)
 _SMALL = frozenset({"status", "attempts"})
-_LONGEST = 4096
-_TEXT = 256
-_DEFAULTS = ["", 0.0, *(field.default for field in fields(Entry)[2:])]
-_read = operator.attrgetter(*NAMES)
+"""Fields of 32 bits in the database."""
+_MAX_LINE = 4096
+_MAX_TEXT = 256
+_DEFAULTS = {"id": "", "time": 0.0} | Entry._field_defaults
 
 
-def entry_of(exchange: Exchange, currency: str) -> Row:
-    """The row of an exchange that is over: an Entry's values in the order of its fields."""
-    kept, usage = exchange.record, exchange.record.usage
-    return (
+def entry_of(exchange: Exchange, currency: str) -> Entry:
+    """The entry of an exchange that has ended."""
+    record, usage = exchange.record, exchange.record.usage
+    return Entry(
         exchange.request_id,
-        kept.time,
+        record.time,
         exchange.caller.name if exchange.caller is not None else "",
         exchange.operation,
         exchange.model,
-        kept.model,
-        kept.upstream,
-        kept.status,
-        kept.outcome,
+        record.model,
+        record.upstream,
+        record.status,
+        record.outcome,
         usage.input,
         usage.output,
         usage.cached,
@@ -82,68 +78,63 @@ def entry_of(exchange: Exchange, currency: str) -> Row:
         usage.seconds,
         usage.characters,
         usage.source,
-        kept.cost,
+        record.cost,
         currency,
-        kept.first_byte,
-        kept.duration,
+        record.first_byte,
+        record.duration,
         exchange.body.size,
-        kept.bytes_out,
-        kept.stream,
-        kept.attempt_count,
+        record.bytes_out,
+        record.stream,
+        record.attempt_count,
     )
 
 
-def encode(entry: Entry | Row) -> bytes:
-    """An entry as a line, an array of JSON, its end included. Raises nothing, whatever the fields
-    hold."""
-    row = _read(entry) if isinstance(entry, Entry) else entry
+def encode(entry: Entry) -> bytes:
+    """The journal's line for an entry: an array of JSON and the line end. Raises nothing, whatever
+    the fields hold."""
     try:
-        line = orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)
-    except TypeError:  # text that is no Unicode, a number beyond 64 bits, another type
+        line = orjson.dumps(tuple(entry), option=orjson.OPT_APPEND_NEWLINE)
+    except TypeError:  # text that is not Unicode, a number beyond 64 bits, another type
         line = b""
-    if not line or len(line) > _LONGEST or b"\\u0000" in line:
-        line = orjson.dumps(mended(row), option=orjson.OPT_APPEND_NEWLINE)
+    if not line or len(line) > _MAX_LINE or b"\\u0000" in line:
+        line = orjson.dumps(tuple(repaired(entry)), option=orjson.OPT_APPEND_NEWLINE)
     return line
 
 
-def decode(line: bytes) -> list[Any] | None:
-    """The row that a line holds, or None for what is no row: a torn line, zeros, another thing.
+def decode(line: bytes) -> Entry | None:
+    """The entry of a line, or None for a line that is not one: torn, zeros, other content.
 
-    Older programs wrote objects, and had fewer fields; newer ones may have more, at the end.
+    Older versions wrote objects, and fewer fields; newer ones may write more fields, at the end.
     """
     try:
         row = orjson.loads(line)
     except orjson.JSONDecodeError:
         return None
     if isinstance(row, dict):
-        row = [row.get(name, default) for name, default in zip(NAMES, _DEFAULTS, strict=True)]
+        row = [row.get(name, default) for name, default in _DEFAULTS.items()]
     if not isinstance(row, list) or not row or not isinstance(row[0], str) or not row[0]:
         return None
-    if len(row) != len(NAMES):
-        row = [*row, *_DEFAULTS[len(row) :]][: len(NAMES)]
-    return row
+    count = len(Entry._fields)
+    if len(row) != count:
+        row = [*row, *[*_DEFAULTS.values()][len(row) :]][:count]
+    return Entry._make(row)
 
 
-def named(row: Row) -> dict[str, Any]:
-    """The values of a row by the names of their fields."""
-    return dict(zip(NAMES, row, strict=True))
+def repaired(entry: Entry) -> Entry:
+    """An entry that every database takes: every value of its field's type and within its bounds."""
+    fields = zip(_TYPES.items(), entry, strict=True)
+    return Entry._make(_repaired_value(name, kind, value) for (name, kind), value in fields)
 
 
-def mended(row: Row) -> list[Any]:
-    """A row that every database takes: every value of its field's type and within its bounds."""
-    each = zip(fields(Entry), row, strict=True)
-    return [_mend(field.name, field.type, value) for field, value in each]
-
-
-def _mend(name: str, kind: Any, value: Any) -> Any:
-    if kind == "str":
+def _repaired_value(name: str, kind: Any, value: Any) -> Any:
+    if kind is str:
         text = value if isinstance(value, str) else ""
-        return text[:_TEXT].encode("utf-8", "replace").decode().replace("\0", "\ufffd")
-    if kind == "bool":
+        return text[:_MAX_TEXT].encode("utf-8", "replace").decode().replace("\0", "\ufffd")
+    if kind is bool:
         return bool(value)
     if not isinstance(value, int | float) or (isinstance(value, float) and not isfinite(value)):
-        return None if kind == "float | None" else 0 if kind == "int" else 0.0
-    if kind == "int":
+        return {int: 0, float: 0.0}.get(kind)
+    if kind is int:
         bound = 2**31 - 1 if name in _SMALL else 2**63 - 1
         return max(-bound, min(int(value), bound))
     return float(max(-1e300, min(value, 1e300)))

@@ -1,38 +1,104 @@
-"""The ledger's journal: where a worker writes what a request was, before any database sees it.
+"""The ledger's journal: files to which a worker appends entries before any database sees them.
 
-Each worker appends lines to a file of its own; `shipper.py` brings them into the database.
-A row is with the kernel as soon as `append` is back, so that killing the worker loses nothing. A
-power cut may lose what the kernel had not written yet: commonly the last 30 seconds.
+A file holds lines of JSON. The process that holds its lock (flock) owns it, writes it and ships it;
+the kernel releases the lock when the owner dies, and then any living worker may claim the file. An
+entry is with the kernel when `append` returns, so that killing the worker loses nothing. A power
+cut may lose what the kernel has not written yet, commonly the last 30 seconds.
 """
 
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
+import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
-from engine.stores.ledger.entry import Entry, Row, encode
-from engine.stores.ledger.segment import Segment, create
+from engine.stores.ledger.entry import Entry, decode, encode
 from engine.values.throttle import LogThrottle
 
-_BLIND = 1.0
-"""Seconds for which a file that could not be made is not asked for again."""
-
+SUFFIX = ".rows"
+_SUFFIXES = (".journal", SUFFIX)
+"""Older versions wrote objects into `.journal`. They ignore `.rows`, whose arrays would be torn
+lines to them."""
+_CHUNK = 256 * 1024
+_CREATE_RETRY = 1.0
+"""Seconds after a file could not be created until the next attempt."""
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
 class JournalError(Exception):
-    """The journal cannot be kept where it is to be kept."""
+    """The journal cannot be written in its folder."""
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Entries read from a segment, which goes on at the offset `end`. Of the `lines` read, `torn`
+    were not entries."""
+
+    entries: list[Entry]
+    lines: int
+    torn: int
+    end: int
+
+
+class Segment:
+    """A file that this process owns, created at `created` (Unix seconds).
+
+    `size` is its length and `offset` what of it is in the database, in bytes; `rows` is how many
+    lines this process wrote to it, `shipped_rows` how many it shipped. `waiting_since` is when the
+    oldest entry that is not shipped was written, in Unix seconds, or None.
+    """
+
+    __slots__ = ("created", "fd", "offset", "path", "rows", "shipped_rows", "size", "waiting_since")
+
+    def __init__(self, path: Path, fd: int, created: float, size: int = 0) -> None:
+        self.path = path
+        self.fd = fd
+        self.created = created
+        self.size = size
+        self.rows = 0
+        self.shipped_rows = 0
+        self.offset = 0
+        self.waiting_since: float | None = None
+
+    def read(self, limit: int, closed: bool) -> Batch:
+        """At most `limit` lines from `offset` on. `closed`: nobody writes to the file any more, so
+        that a last line without a line end counts as a line. Raises OSError."""
+        data = os.pread(self.fd, _CHUNK, self.offset)
+        lines = data.split(b"\n")
+        tail = lines.pop()
+        length = len(data) - len(tail)
+        if tail and (len(tail) == _CHUNK or (closed and len(data) < _CHUNK)):
+            lines.append(tail)
+            length = len(data) + 1  # with the line end that is missing
+        if len(lines) > limit:
+            lines = lines[:limit]
+            length = sum(map(len, lines)) + limit
+        entries = [entry for line in lines if (entry := decode(line)) is not None]
+        end = min(self.offset + length, self.offset + len(data))
+        return Batch(entries, len(lines), len(lines) - len(entries), end)
+
+    def discard(self) -> None:
+        """Delete the file and close it, when all of it is shipped."""
+        self.path.unlink(missing_ok=True)
+        self.close()
+
+    def close(self) -> None:
+        """Release the file, for any worker to claim."""
+        os.close(self.fd)
+        self.fd = -1
 
 
 class Journal:
-    """Appends rows to a file in `folder`, and begins another after `max_bytes` or `max_age`
-    seconds. Make it in the worker, after the fork.
+    """Appends entries to a file in `folder`; a new file begins after `max_bytes` or `max_age`
+    seconds. Construct it in the worker, after the fork.
 
-    `lost` counts the rows that could not be written, `live` is the file that is written now and
-    `rotated` are those before it that are still owned. `clock` gives Unix seconds.
+    `lost` counts entries that could not be written, `live` is the file being written, `rotated` are
+    earlier files that this process still owns. `clock` gives Unix seconds.
     """
 
     def __init__(
@@ -43,7 +109,7 @@ class Journal:
         max_age: float = 600.0,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        """Raises JournalError when the folder cannot be made, or not be written."""
+        """Raises JournalError when the folder cannot be made or not be written to."""
         self.folder = folder
         self.lost = 0
         self.live: Segment | None = None
@@ -51,24 +117,24 @@ class Journal:
         self._max_bytes = self._limit = max_bytes
         self._max_age = max_age
         self._clock = clock
-        self._blind_until = -1e300
-        self._complaint = LogThrottle()
+        self._next_create = -1e300
+        self._throttle = LogThrottle()
         _prepare(folder)
 
-    def append(self, entry: Entry | Row) -> None:
-        """Write a row. Never waits and never raises: what cannot be written is counted as lost."""
+    def append(self, entry: Entry) -> None:
+        """Write an entry. Never waits and never raises: what cannot be written counts as lost."""
         line = encode(entry)
         try:
             segment = self.live
             if segment is None or segment.size >= self._limit:
-                segment = self._roll(self._clock())
+                segment = self._next_segment(self._clock())
             written = os.write(segment.fd, line)
             if written != len(line):
-                self._undo(segment)
+                self._truncate(segment)
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         except OSError as error:
             self.lost += 1
-            self._complaint.say(
+            self._throttle.say(
                 "the ledger loses rows, requests go on: cannot write to %s: %s",
                 self.folder,
                 error.strerror,
@@ -76,47 +142,47 @@ class Journal:
             return
         segment.size += written
         segment.rows += 1
-        if segment.waiting is None:
-            segment.waiting = self._clock()
+        if segment.waiting_since is None:
+            segment.waiting_since = self._clock()
 
     def rotate(self, now: float | None = None) -> None:
-        """Begin another file with the next row: if `now`, only when this one is old enough."""
+        """Begin a new file with the next entry: with `now`, only when this one is old enough."""
         live = self.live
-        if live is None or (now is not None and now - live.begun < self._max_age):
+        if live is None or (now is not None and now - live.created < self._max_age):
             return
         self.rotated.append(live)
         self.live = None
 
     def release(self) -> None:
-        """Give back all files that are rotated, for anybody to claim. Raises OSError."""
+        """Release all rotated files, for any worker to claim. Raises OSError."""
         while self.rotated:
             self.rotated.pop().close()
 
     def close(self) -> None:
-        """Give back every file. A row that comes later begins another. Raises OSError."""
+        """Release every file. A later `append` begins a new one. Raises OSError."""
         self.rotate()
         self.release()
 
-    def _roll(self, now: float) -> Segment:
-        """The next file; or the one there is, where another cannot be made."""
-        if self.live is None and now < self._blind_until:
-            raise OSError(errno.EIO, "no file can be made there")
+    def _next_segment(self, now: float) -> Segment:
+        """A new file or, where none can be created, the current one."""
+        if self.live is None and now < self._next_create:
+            raise OSError(errno.EIO, "no file can be created there")
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            made = create(self.folder, now)
+            segment = create(self.folder, now)
         except OSError:
-            self._blind_until = now + _BLIND
+            self._next_create = now + _CREATE_RETRY
             if self.live is None:
                 raise
             self._limit = self.live.size + self._max_bytes
             return self.live
         self.rotate()
-        self.live = made
+        self.live = segment
         self._limit = self._max_bytes
-        return made
+        return segment
 
-    def _undo(self, segment: Segment) -> None:
-        """Take back half a line; where that fails, leave the file to those who skip such lines."""
+    def _truncate(self, segment: Segment) -> None:
+        """Remove half a line; where that fails, leave the file to readers, who skip such lines."""
         try:
             os.ftruncate(segment.fd, segment.size)
         except OSError:
@@ -130,8 +196,66 @@ def _prepare(folder: Path) -> None:
         create(folder, 0).discard()
     except OSError as error:
         if error.errno in _FULL:
-            return  # requests go on, as they do when the disk is full later
+            return  # requests go on, as they do when the disk fills up later
         raise JournalError(
             f"the ledger's journal cannot be kept in {folder} ({error.strerror}): let this user "
             "write there, or name another folder as `stores.journal`"
         ) from error
+
+
+def create(folder: Path, now: float) -> Segment:
+    """A new file, owned by this process. Raises OSError."""
+    while True:
+        path = folder / f"{os.getpid()}-{int(now)}-{secrets.token_hex(8)}{SUFFIX}"
+        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        # Another worker may have claimed the empty file between these two steps.
+        if _own(fd):
+            return Segment(path, fd, now)
+
+
+def claim(path: Path) -> Segment | None:
+    """The file, if no process owns it. Raises OSError when it cannot be opened."""
+    try:
+        fd = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except FileNotFoundError:
+        return None
+    if not _own(fd):
+        return None
+    status = os.fstat(fd)
+    return Segment(path, fd, _created(path) or status.st_mtime, size=status.st_size)
+
+
+def files(folder: Path) -> Iterator[Path]:
+    """All files of the journal in a folder, whoever owns them; none where there is no folder."""
+    try:
+        paths = sorted(path for path in folder.iterdir() if path.suffix in _SUFFIXES)
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    yield from paths
+
+
+def lock(fd: int) -> bool:
+    """Take the file's lock, until the file is closed. False when another process has it. Raises
+    OSError."""
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _own(fd: int) -> bool:
+    """Lock a file that still has a name; otherwise close it and return False."""
+    locked = False
+    try:
+        locked = lock(fd) and os.fstat(fd).st_nlink > 0
+    finally:
+        if not locked:
+            os.close(fd)
+    return locked
+
+
+def _created(path: Path) -> float | None:
+    """The time of creation in a file's name."""
+    parts = path.name.split("-")
+    return float(parts[1]) if len(parts) == 3 and parts[1].isdigit() else None

@@ -1,4 +1,4 @@
-"""Asking the ledger's database from a worker: in time, and without stopping its other requests."""
+"""Writes entries to the ledger's table from a worker, without blocking its other requests."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import TypeVar
 import gevent
 import orjson
 
-from engine.stores.ledger.entry import Row, mended, named
+from engine.stores.ledger.entry import Entry, repaired
 from engine.stores.records.failures import DatabaseAway
-from engine.stores.records.usage import Books, RowsRefused
+from engine.stores.records.usage import RowsRefused, UsageTable
 
 log = logging.getLogger("modelway")
 
@@ -20,68 +20,69 @@ T = TypeVar("T")
 
 
 class LedgerWriter:
-    """Enters rows into the books. What asks a database that blocks runs in gevent's threads.
+    """Writes to `table`. A query that blocks its thread runs in gevent's thread pool; any other one
+    may take `timeout` seconds.
 
-    `refused` counts the rows that the database does not take at all; they are kept as lines of the
-    file `aside`. `patience` is in seconds.
+    `refused` counts entries that the database does not take; they are appended to `refused_file` as
+    lines of JSON.
     """
 
-    def __init__(self, books: Books, aside: Path, patience: float) -> None:
-        self.books = books
+    def __init__(self, table: UsageTable, refused_file: Path, timeout: float) -> None:
+        self.table = table
         self.refused = 0
-        self._aside = aside
-        self._patience = patience
+        self._refused_file = refused_file
+        self._timeout = timeout
 
-    def enter(self, rows: Sequence[Row]) -> int:
-        """Enter rows, or put aside those that cannot be; how many are new in the database.
+    def write(self, entries: Sequence[Entry]) -> int:
+        """Write entries, or append them to the file of refused ones; how many were new.
 
         Raises RecordsError and OSError.
         """
         try:
-            return self.ask(lambda: self.books.insert(rows))
+            return self.query(lambda: self.table.insert(entries))
         except RowsRefused:
-            return self._enter_part([mended(row) for row in rows])
+            return self._write_parts([repaired(entry) for entry in entries])
 
-    def ask(self, question: Callable[[], T]) -> T:
-        """What the database answers. Raises RecordsError, also when it takes too long."""
-        if self.books.blocks:
-            return in_thread(question)
-        timer = gevent.Timeout.start_new(self._patience)
+    def query(self, query: Callable[[], T]) -> T:
+        """The result of a query. Raises RecordsError, also when it times out."""
+        if self.table.blocks:
+            return in_thread(query)
+        timer = gevent.Timeout.start_new(self._timeout)
         try:
-            return question()
-        except gevent.Timeout as rung:
-            if rung is not timer:
+            return query()
+        except gevent.Timeout as timeout:
+            if timeout is not timer:
                 raise
-            shown = self.books.database.shown
-            raise DatabaseAway(f"{shown} does not answer in {self._patience:g} s") from rung
+            database = self.table.database.shown
+            raise DatabaseAway(f"{database} does not answer in {self._timeout:g} s") from timeout
         finally:
             timer.close()
 
-    def _enter_part(self, rows: Sequence[Row]) -> int:
-        """Find the rows at fault by halving: the others must not wait for them for ever."""
+    def _write_parts(self, entries: Sequence[Entry]) -> int:
+        """Find the entries at fault by halving, and write all others."""
         try:
-            return self.ask(lambda: self.books.insert(rows))
+            return self.query(lambda: self.table.insert(entries))
         except RowsRefused as error:
-            if len(rows) == 1:
-                self._put_aside(rows[0], error)
+            if len(entries) == 1:
+                self._refuse(entries[0], error)
                 return 0
-            half = len(rows) // 2
-            return self._enter_part(rows[:half]) + self._enter_part(rows[half:])
+            half = len(entries) // 2
+            return self._write_parts(entries[:half]) + self._write_parts(entries[half:])
 
-    def _put_aside(self, row: Row, error: RowsRefused) -> None:
-        with self._aside.open("ab") as file:
-            file.write(orjson.dumps(named(row), option=orjson.OPT_APPEND_NEWLINE))
+    def _refuse(self, entry: Entry, error: RowsRefused) -> None:
+        with self._refused_file.open("ab") as file:
+            file.write(orjson.dumps(entry._asdict(), option=orjson.OPT_APPEND_NEWLINE))
         self.refused += 1
-        log.error("%s (%s): it is kept in %s", error, error.__cause__, self._aside)
+        log.error("%s (%s): it is kept in %s", error, error.__cause__, self._refused_file)
 
 
-def in_thread(question: Callable[[], T]) -> T:
-    """What a function that blocks returns or raises; meanwhile other requests go on."""
-    answer: list[T] = []
+def in_thread(function: Callable[[], T]) -> T:
+    """Run a blocking function in gevent's thread pool; return or raise what it does."""
+    results: list[T] = []
 
     def run() -> Exception | None:
         try:
-            answer.append(question())
+            results.append(function())
         except Exception as error:  # noqa: BLE001 - raised below: gevent would print it as well
             return error
         return None
@@ -89,4 +90,4 @@ def in_thread(question: Callable[[], T]) -> T:
     error: Exception | None = gevent.get_hub().threadpool.apply(run)
     if error is not None:
         raise error
-    return answer[0]
+    return results[0]

@@ -2,8 +2,7 @@
 
 import json
 import math
-from dataclasses import asdict, astuple, fields, replace
-from typing import get_args
+from typing import get_args, get_type_hints
 
 import pytest
 from hypothesis import given
@@ -11,13 +10,11 @@ from hypothesis import strategies as st
 
 from engine.exchange.record import Outcome
 from engine.stores.ledger.entry import (
-    NAMES,
     Entry,
     decode,
     encode,
     entry_of,
-    mended,
-    named,
+    repaired,
 )
 from engine.values.caller import Caller
 from engine.values.usage import Usage
@@ -47,16 +44,15 @@ ENTRY = Entry(
 def test_a_line_holds_all_of_an_entry():
     line = encode(ENTRY)
     assert line.endswith(b"]\n")
-    assert decode(line) == list(astuple(ENTRY))
-    assert named(decode(line)) == asdict(ENTRY)
+    assert decode(line) == ENTRY
 
 
 def test_lines_of_older_programs_are_objects():
-    assert decode(json.dumps(asdict(ENTRY)).encode()) == list(astuple(ENTRY))
+    assert decode(json.dumps(ENTRY._asdict()).encode()) == ENTRY
 
 
-def test_mending_leaves_a_sound_row_as_it_is():
-    assert mended(astuple(ENTRY)) == list(astuple(ENTRY))
+def test_a_sound_entry_is_not_changed_by_repair():
+    assert repaired(ENTRY) == ENTRY
 
 
 @pytest.mark.parametrize(
@@ -97,23 +93,23 @@ ODD = [
 
 
 @pytest.mark.parametrize(("name", "value", "kept"), ODD)
-def test_a_row_is_mended_to_what_every_database_takes(name, value, kept):
-    assert named(mended(tuple((asdict(ENTRY) | {name: value}).values())))[name] == kept
+def test_an_entry_is_repaired_to_what_every_database_takes(name, value, kept):
+    assert getattr(repaired(ENTRY._replace(**{name: value})), name) == kept
 
 
 @pytest.mark.parametrize(("name", "value", "kept"), [ODD[0], ODD[1], ODD[2], ODD[4]])
 def test_what_no_database_takes_does_not_reach_a_line(name, value, kept):
-    assert named(decode(encode(replace(ENTRY, **{name: value}))))[name] == kept
+    assert getattr(decode(encode(ENTRY._replace(**{name: value}))), name) == kept
 
 
 @pytest.mark.parametrize("line", [b'{"id":"req_1","time":5.0}', b'["req_1",5.0]'])
 def test_fields_that_an_older_program_did_not_write_get_their_default(line):
-    assert named(decode(line)) == asdict(Entry("req_1", 5.0))
+    assert decode(line) == Entry("req_1", 5.0)
 
 
 def test_fields_that_a_newer_program_wrote_are_left_out():
-    line = json.dumps([*astuple(ENTRY), "new", 7]).encode()
-    assert named(decode(line)) == asdict(ENTRY)
+    line = json.dumps([*ENTRY, "new", 7]).encode()
+    assert decode(line) == ENTRY
 
 
 ANYTHING = st.one_of(
@@ -127,18 +123,17 @@ ANYTHING = st.one_of(
 )
 
 
-@given(st.fixed_dictionaries(dict.fromkeys(NAMES[1:], ANYTHING)))
+@given(st.fixed_dictionaries(dict.fromkeys(Entry._fields[1:], ANYTHING)))
 def test_whatever_an_entry_holds_is_one_line_of_every_field(values):
     line = encode(Entry(id="req_1", **values))
     assert line.count(b"\n") == 1
-    assert len(decode(line)) == len(NAMES)
+    assert len(decode(line)) == len(Entry._fields)
 
 
-@given(st.fixed_dictionaries(dict.fromkeys(NAMES, ANYTHING)))
-def test_a_mended_row_has_the_types_of_its_fields(values):
-    kinds = {"str": str, "int": int, "float": float, "bool": bool, "float | None": float | None}
-    for field, value in zip(fields(Entry), mended(list(values.values())), strict=True):
-        kind = kinds[field.type]
+@given(st.fixed_dictionaries(dict.fromkeys(Entry._fields, ANYTHING)))
+def test_a_repaired_entry_has_the_types_of_its_fields(values):
+    kinds = get_type_hints(Entry).values()
+    for kind, value in zip(kinds, repaired(Entry(**values)), strict=True):
         assert type(value) in (get_args(kind) or (kind,))
 
 
@@ -151,7 +146,7 @@ def test_an_exchange_that_is_over_is_a_row():
     kept.cost, kept.first_byte, kept.bytes_out = 17, 0.25, 3
     kept.end(200, Outcome.COMPLETE)
     kept.close(kept.start + 1.5)
-    row = Entry(*entry_of(exchange, "EUR"))
+    row = entry_of(exchange, "EUR")
     assert (row.id, row.time, row.token, row.operation) == ("req_1", 1000.0, "alice", "openai.chat")
     assert (row.model_asked, row.model_served, row.upstream) == ("gpt", "gpt-4", "one")
     assert (row.status, row.outcome) == (200, "complete")

@@ -7,10 +7,18 @@ import sys
 import textwrap
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from engine.stores.ledger.entry import Entry, decode
-from engine.stores.ledger.journal import Journal, JournalError
-from engine.stores.ledger.segment import claim, files
+from engine.stores.ledger.entry import Entry, decode, encode
+from engine.stores.ledger.journal import (
+    Journal,
+    JournalError,
+    Segment,
+    claim,
+    create,
+    files,
+)
 
 
 def entry(number=1, **more):
@@ -59,7 +67,7 @@ def test_another_file_is_begun_when_one_is_old(tmp_path):
     assert len(list(files(tmp_path))) == 2
 
 
-def test_files_are_owned_until_the_journal_is_closed(tmp_path):
+def test_files_are_own_until_the_journal_is_closed(tmp_path):
     journal = Journal(tmp_path)
     journal.append(entry(1))
     journal.rotate()
@@ -211,3 +219,135 @@ def test_nothing_in_an_entry_makes_append_raise(tmp_path):
     journal.append(entry(1, model_asked="\ud800\0" * 10_000, cost=10**40))
     assert ids(tmp_path) == ["req_1"]
     assert journal.lost == 0
+
+
+def row(number):
+    return encode(Entry(id=f"req_{number}", time=float(number)))
+
+
+def read_all(segment, limit=500, closed=True):
+    """The ids of all rows, read to the end, and how many lines were torn."""
+    found, torn = [], 0
+    while (batch := segment.read(limit, closed)).end != segment.offset:
+        assert batch.lines == len(batch.entries) + batch.torn <= limit
+        found += [entry.id for entry in batch.entries]
+        torn += batch.torn
+        segment.offset = batch.end
+    return found, torn
+
+
+def holding(folder, data):
+    path = folder / "1-1-a.journal"
+    path.write_bytes(data)
+    return claim(path)
+
+
+def test_a_file_is_claimed_only_when_its_owner_gave_it_back(tmp_path):
+    made = create(tmp_path, 1_700_000_000.5)
+    assert list(files(tmp_path)) == [made.path]
+    assert claim(made.path) is None
+    made.close()
+    claimed = claim(made.path)
+    assert claimed is not None
+    assert claimed.created == 1_700_000_000
+    assert claim(made.path) is None
+    claimed.discard()
+    assert list(files(tmp_path)) == []
+    assert claim(made.path) is None
+
+
+def test_a_file_taken_away_while_it_is_claimed_is_nobodys(tmp_path, monkeypatch):
+    made = create(tmp_path, 0)
+    made.close()
+    opened = os.open
+
+    def late(path, *arguments):
+        fd = opened(path, *arguments)
+        path.unlink()
+        return fd
+
+    monkeypatch.setattr("engine.stores.ledger.journal.os.open", late)
+    assert claim(made.path) is None
+
+
+def test_a_file_claimed_while_it_is_made_is_not_written(tmp_path, monkeypatch):
+    """Between making a file and locking it, somebody may take it for an empty one, left over."""
+    opened = os.open
+    made = []
+
+    def watched(path, *arguments):
+        fd = opened(path, *arguments)
+        made.append(path)
+        if len(made) == 1:
+            path.unlink()
+        return fd
+
+    monkeypatch.setattr("engine.stores.ledger.journal.os.open", watched)
+    segment = create(tmp_path, 0)
+    assert segment.path == made[1]
+    assert os.fstat(segment.fd).st_nlink == 1
+
+
+def test_no_folder_holds_no_files(tmp_path):
+    (tmp_path / "file").touch()
+    assert list(files(tmp_path / "none")) == list(files(tmp_path / "file")) == []
+
+
+def test_files_of_older_programs_are_there_too_and_they_see_none_of_ours(tmp_path):
+    (tmp_path / "1-1-a.journal").touch()
+    (tmp_path / "refused.jsonl").touch()
+    made = create(tmp_path, 2)
+    assert sorted(files(tmp_path)) == sorted([tmp_path / "1-1-a.journal", made.path])
+    assert list(tmp_path.glob("*.journal")) == [tmp_path / "1-1-a.journal"]
+
+
+def test_files_are_for_this_user_alone(tmp_path):
+    assert create(tmp_path, 0).path.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_line_that_is_still_being_written_waits(tmp_path):
+    segment = holding(tmp_path, row(1) + row(2)[:20])
+    assert read_all(segment, closed=False) == (["req_1"], 0)
+    assert segment.offset == len(row(1))
+
+
+DAMAGE = {
+    "torn at the end": (row(1) + row(2)[:20], ["req_1"], 1),
+    "whole but for its end": (row(1) + row(2)[:-1], ["req_1", "req_2"], 0),
+    "torn in the middle": (row(1) + row(2)[:20] + b"\n" + row(3), ["req_1", "req_3"], 1),
+    "zeros of a power cut": (row(1) + b"\0" * 700_000, ["req_1"], 3),
+    "zeros, then rows": (b"\0" * 300_000 + b"\n" + row(2), ["req_2"], 2),
+    "nothing": (b"", [], 0),
+    "another thing": (b"\x7fELF\n\n", [], 2),
+}
+
+
+@pytest.mark.parametrize("case", DAMAGE)
+def test_damage_is_skipped_and_counted(case, tmp_path):
+    data, found, torn = DAMAGE[case]
+    assert read_all(holding(tmp_path, data)) == (found, torn)
+
+
+@given(
+    st.lists(st.one_of(st.integers(0, 2000), st.binary(max_size=50)), max_size=60),
+    st.integers(1, 7),
+)
+def test_every_row_comes_once_between_any_damage(tmp_path_factory, pieces, limit):
+    folder = tmp_path_factory.mktemp("journal")
+    data, expected = b"", []
+    for number, piece in enumerate(pieces):
+        if isinstance(piece, bytes):
+            data += b"\xff" + piece.replace(b"\n", b"") + b"\n"
+        else:
+            expected.append(f"req_{number}")
+            data += encode(Entry(id=f"req_{number}", time=1.0, model_asked="x" * piece))
+    segment = holding(folder, data)
+    assert read_all(segment, limit) == (expected, len(pieces) - len(expected))
+    segment.discard()
+
+
+def test_reading_begins_after_what_is_shipped(tmp_path):
+    segment = holding(tmp_path, row(1) + row(2))
+    segment.offset = len(row(1))
+    assert read_all(segment) == (["req_2"], 0)
+    assert isinstance(segment, Segment)

@@ -13,13 +13,12 @@ from contextlib import contextmanager
 import pytest
 from sqlalchemy import select
 
-from engine.stores.ledger.journal import Journal
-from engine.stores.ledger.segment import files
+from engine.stores.ledger.journal import Journal, files
 from engine.stores.ledger.shipper import Shipper
 from engine.stores.records.database import open_database
 from engine.stores.records.migrate import upgrade
 from engine.stores.records.schema import usage
-from engine.stores.records.usage import Books
+from engine.stores.records.usage import UsageTable
 from tests.support.paths import ROOT
 
 DEADLINE = 40.0
@@ -81,7 +80,7 @@ def entered(url):
 def recover(folder, url):
     """What any worker does that lives, or begins."""
     database = open_database(url)
-    shipper = Shipper(Journal(folder), Books(database))
+    shipper = Shipper(Journal(folder), UsageTable(database))
     shipper.round()
     shipper.close()
     database.close()

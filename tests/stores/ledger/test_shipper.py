@@ -2,6 +2,7 @@
 
 import sqlite3
 import time
+from functools import partial
 from pathlib import Path
 
 import gevent
@@ -9,14 +10,13 @@ import pytest
 from sqlalchemy import func, select
 
 from engine.stores.ledger.entry import Entry
-from engine.stores.ledger.journal import Journal
-from engine.stores.ledger.segment import claim, create, files
+from engine.stores.ledger.journal import Journal, claim, create, files
 from engine.stores.ledger.shipper import Lag, Shipper
 from engine.stores.records.database import open_database
 from engine.stores.records.failures import DatabaseAway
 from engine.stores.records.migrate import upgrade
 from engine.stores.records.schema import usage
-from engine.stores.records.usage import Books, RowsRefused
+from engine.stores.records.usage import RowsRefused, UsageTable
 
 
 class Paper:
@@ -32,7 +32,7 @@ class Paper:
         self.away = 0
         self.answer_lost = False
         self.unwanted = ()
-        self.forgotten = []
+        self.deletions = []
 
     def insert(self, rows):
         self.asked += 1
@@ -48,9 +48,9 @@ class Paper:
             raise DatabaseAway("paper does not answer any more")
         return len(new)
 
-    def forget(self, before, most):
-        self.forgotten.append(before)
-        return most if len(self.forgotten) < 3 else 0
+    def delete_before(self, before, limit):
+        self.deletions.append(before)
+        return limit if len(self.deletions) < 3 else 0
 
 
 class Clock:
@@ -175,7 +175,7 @@ def test_a_failure_loses_nothing_and_enters_nothing_twice(shipper, journal, book
     assert not path.exists()
 
 
-def test_after_a_failure_a_file_goes_on_where_it_was(shipper, journal, books):
+def test_after_a_failure_a_file_goes_on_where_it_was(shipper, journal, books, clock):
     left_behind(journal.folder, 30)
     insert = books.insert
 
@@ -187,7 +187,7 @@ def test_after_a_failure_a_file_goes_on_where_it_was(shipper, journal, books):
     books.insert = third_fails
     with pytest.raises(DatabaseAway):
         shipper.round()
-    shipper._next_scan = 0.0
+    clock.now += 10.0  # until the next search for files without an owner
     shipper.round()
     assert (len(books.rows), books.asked) == (30, 4)
 
@@ -200,7 +200,7 @@ def test_a_file_of_ones_own_that_was_given_back_goes_on_where_it_was(
     fill(journal, 10, start=20)
     clock.now += 601
     books.away = 1
-    shipper._attempt(shipper.round, 2.0)
+    shipper.attempt(2.0)
     assert journal.rotated == []
     shipper.round()
     assert (len(books.rows), books.asked) == (30, 4)
@@ -229,7 +229,7 @@ def test_while_the_database_is_away_no_file_is_held_open(shipper, journal, books
         books.away = 1
         fill(journal, 3)
         clock.now += 601
-        shipper._attempt(shipper.round, 2.0)
+        shipper.attempt(2.0)
     assert journal.rotated == []
     assert journal.live is None
     free = [claim(path) for path in files(journal.folder)]
@@ -244,7 +244,7 @@ def test_it_waits_longer_while_it_fails_and_says_so_once_a_minute(
     books.away = 6
     waits = [2.0]
     for _ in range(7):
-        waits.append(shipper._attempt(shipper.round, waits[-1]))
+        waits.append(shipper.attempt(waits[-1]))
     assert waits == [2.0, 4.0, 8.0, 16.0, 30.0, 30.0, 30.0, 0.5]
     [said] = [record.getMessage() for record in caplog.records]
     assert said == f"the ledger's rows wait in {journal.folder}: paper does not answer"
@@ -253,10 +253,10 @@ def test_it_waits_longer_while_it_fails_and_says_so_once_a_minute(
 def test_what_nobody_expected_is_logged_and_shipping_goes_on(shipper, journal, books, caplog):
     fill(journal, 1)
     insert, books.insert = books.insert, None
-    assert shipper._attempt(shipper.round, 2.0) == 4.0
+    assert shipper.attempt(2.0) == 4.0
     assert caplog.records[0].exc_info is not None
     books.insert = insert
-    shipper._attempt(shipper.round, 2.0)
+    shipper.attempt(2.0)
     assert len(books.rows) == 1
 
 
@@ -303,12 +303,12 @@ def test_the_lag_knows_of_files_without_an_owner(shipper, journal, books, clock)
     fill(journal, 100, start=100)
     books.away = 1
     clock.now += 601
-    shipper._attempt(shipper.round, 2.0)
+    shipper.attempt(2.0)
     lag = shipper.lag()
     assert 30 < lag.rows < 260
     assert lag.seconds == 601.0
     clock.now += 601
-    shipper._attempt(shipper.round, 2.0)
+    shipper.attempt(2.0)
     assert shipper.lag() == Lag(0, 0.0)
 
 
@@ -316,11 +316,11 @@ def test_old_rows_are_let_go_once_an_hour(journal, books, clock, tmp_path):
     shippers = [Shipper(journal, books, retention=86_400.0, clock=clock) for _ in range(2)]
     for shipper in shippers:
         shipper.round()
-    assert books.forgotten == [1e9 - 86_400.0] * 3
+    assert books.deletions == [1e9 - 86_400.0] * 3
     clock.now += 3601
     for shipper in shippers:
         shipper.round()
-    assert books.forgotten[3:] == [1e9 + 3601 - 86_400.0]
+    assert books.deletions[3:] == [1e9 + 3601 - 86_400.0]
 
 
 def test_without_a_database_files_are_kept_for_somebody_else(journal, clock):
@@ -360,27 +360,60 @@ def test_closing_does_not_wait_for_ever(journal, books):
     began = time.monotonic()
     shipper.start()
     gevent.sleep(0)
-    shipper.close(patience=0.05)
+    shipper.close(timeout=0.05)
     assert time.monotonic() - began < 5
     assert claim(next(files(journal.folder))) is not None
 
 
 def test_a_database_that_takes_too_long_is_away(journal, books):
-    shipper = Shipper(journal, books, patience=0.05)
+    shipper = Shipper(journal, books, timeout=0.05)
     fill(journal, 5)
     books.insert = lambda rows: gevent.sleep(600)
     with pytest.raises(DatabaseAway, match=r"paper does not answer in 0\.05 s"):
         shipper.round()
 
 
-def test_it_ships_in_the_background(journal, books):
-    shipper = Shipper(journal, books, interval=0.01)
+class SkippedWaits:
+    """In place of gevent's Event: a wait takes no time, and moves the test's clock instead."""
+
+    def __init__(self, clock, before_wait):
+        self._clock, self._before_wait = clock, before_wait
+        self._is_set = False
+
+    def set(self):
+        self._is_set = True
+
+    def wait(self, timeout):
+        self._before_wait()
+        gevent.sleep(0)
+        self._clock.now += timeout
+        return self._is_set
+
+
+def test_a_row_is_shipped_within_a_second(journal, books, clock, monkeypatch):
+    """Each row is written right after a round, and waits for the next one as long as can be."""
+    written, delays = [], []
+    insert = books.insert
+
+    def write():
+        journal.append(Entry(id=f"req_{len(written)}", time=clock.now))
+        written.append(clock.now)
+
+    def timed_insert(rows):
+        delays.extend(clock.now - row.time for row in rows)
+        return insert(rows)
+
+    books.insert = timed_insert
+    waits = partial(SkippedWaits, clock, write)
+    monkeypatch.setattr("engine.values.periodic.Event", waits)
+    shipper = Shipper(journal, books, clock=clock)
     shipper.start()
-    fill(journal, 5)
     with gevent.Timeout(10):
-        while len(books.rows) < 5:
-            gevent.sleep(0.001)
+        while len(books.rows) < 200:
+            gevent.sleep(0)
     shipper.close()
+    assert len(delays) == len(written)
+    assert 0.3 < max(delays) < 1.0
 
 
 def count(database):
@@ -391,7 +424,7 @@ def test_two_that_ship_at_once_share_the_work(records, tmp_path):
     """Both see the same files; the lock gives each to one of them, the key takes the rest."""
     for number in range(8):
         left_behind(tmp_path, 50, name=f"worker{number}")
-    shippers = [Shipper(Journal(tmp_path), Books(records), batch=7) for _ in range(2)]
+    shippers = [Shipper(Journal(tmp_path), UsageTable(records), batch=7) for _ in range(2)]
     for shipper in shippers:
         fill(shipper.journal, 20)  # the same ids in both
     greenlets = [gevent.spawn(shipper.round) for shipper in shippers]
@@ -405,13 +438,13 @@ def test_two_that_ship_at_once_share_the_work(records, tmp_path):
 
 def test_rows_of_an_older_program_are_entered_all_the_same(records, tmp_path):
     (tmp_path / "1-1-a.journal").write_bytes(b'{"id":"old","time":5.0}\n{"id":"odd","cost":null}\n')
-    shipper = Shipper(Journal(tmp_path), Books(records))
+    shipper = Shipper(Journal(tmp_path), UsageTable(records))
     shipper.round()
     assert (count(records), shipper.refused) == (2, 0)
 
 
 def test_a_commit_whose_answer_was_lost_counts_once(records, tmp_path):
-    books = Books(records)
+    books = UsageTable(records)
     insert = books.insert
 
     def unheard(rows):
@@ -431,7 +464,7 @@ def test_a_commit_whose_answer_was_lost_counts_once(records, tmp_path):
 def test_a_locked_sqlite_stops_nothing_else(tmp_path):
     database = open_database(f"sqlite:///{tmp_path}/modelway.db", busy=20)
     upgrade(database)
-    shipper = Shipper(Journal(tmp_path / "journal"), Books(database))
+    shipper = Shipper(Journal(tmp_path / "journal"), UsageTable(database))
     fill(shipper.journal, 5)
     lock = sqlite3.connect(tmp_path / "modelway.db", isolation_level=None)
     lock.execute("BEGIN IMMEDIATE")

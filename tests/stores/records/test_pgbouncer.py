@@ -13,7 +13,7 @@ from engine.stores.ledger.entry import Entry, decode, encode
 from engine.stores.records.database import Database, DatabaseAway, open_database
 from engine.stores.records.migrate import upgrade
 from engine.stores.records.totals import Which, totals
-from engine.stores.records.usage import Books
+from engine.stores.records.usage import UsageTable
 from tests.support.pgbouncer import BINARY, WHY_NOT, pgbouncer
 from tests.support.postgres import Postgres
 
@@ -31,13 +31,13 @@ def pooled(postgres: Postgres) -> Iterator[Database]:
 
 def test_tables_are_made_and_rows_are_entered_once_and_added_up(pooled: Database) -> None:
     upgrade(pooled)
-    books = Books(pooled)
+    table = UsageTable(pooled)
     entries = [Entry(id=f"req_{n}", time=time.time(), token="a", input=n) for n in range(100)]
     rows = [row for entry in entries if (row := decode(encode(entry))) is not None]
-    assert [books.insert(rows), books.insert(rows)] == [100, 0]
+    assert [table.insert(rows), table.insert(rows)] == [100, 0]
     (total,) = totals(pooled, "token", Which(0, 1e12))
     assert (total.key, total.requests, total.input) == ("a", 100, sum(range(100)))
-    assert books.forget(before=1e12, most=1000) == 100
+    assert table.delete_before(1e12, limit=1000) == 100
 
 
 def test_each_statement_has_its_time_limit(pooled: Database) -> None:

@@ -11,7 +11,7 @@ from engine.stores.records.totals import (
     names,
     totals,
 )
-from engine.stores.records.usage import Books
+from engine.stores.records.usage import UsageTable
 
 DAY = 86_400.0
 ALL = Which(0.0, 1e12)
@@ -31,7 +31,7 @@ ENTRIES = [
 
 @pytest.fixture
 def books(records):
-    Books(records).insert([decode(encode(entry)) for entry in ENTRIES])
+    UsageTable(records).insert([decode(encode(entry)) for entry in ENTRIES])
     return records
 
 

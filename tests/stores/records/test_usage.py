@@ -1,7 +1,6 @@
 """The ledger's rows in a database: each enters once, whatever it holds."""
 
 import sqlite3
-from dataclasses import asdict, replace
 
 import pytest
 from sqlalchemy import event, select
@@ -10,14 +9,13 @@ from engine.stores.ledger.entry import (
     Entry,
     decode,
     encode,
-    mended,
-    named,
+    repaired,
 )
 from engine.stores.records.database import open_database
 from engine.stores.records.failures import DatabaseAway, DatabaseRefuses
 from engine.stores.records.migrate import upgrade
 from engine.stores.records.schema import metadata, usage
-from engine.stores.records.usage import Books, RowsRefused
+from engine.stores.records.usage import RowsRefused, UsageTable
 
 ENTRY = Entry(
     id="req_1",
@@ -58,15 +56,15 @@ def entered(database):
 
 def test_a_row_comes_out_as_it_went_in(records):
     none = Entry(id="req_2", time=5.0)
-    Books(records).insert(rows(ENTRY, none))
-    assert entered(records) == [asdict(ENTRY), asdict(none)]
+    UsageTable(records).insert(rows(ENTRY, none))
+    assert entered(records) == [ENTRY._asdict(), none._asdict()]
 
 
 def test_a_row_counts_once_however_often_it_is_entered(records):
-    books = Books(records)
-    books.insert(rows(ENTRY, ENTRY))
-    books.insert(rows(replace(ENTRY, cost=1), replace(ENTRY, id="req_2")))
-    books.insert([])
+    table = UsageTable(records)
+    table.insert(rows(ENTRY, ENTRY))
+    table.insert(rows(ENTRY._replace(cost=1), ENTRY._replace(id="req_2")))
+    table.insert([])
     assert [(r["id"], r["cost"]) for r in entered(records)] == [("req_1", 2**62), ("req_2", 2**62)]
 
 
@@ -78,19 +76,19 @@ REFUSED = [
 
 @pytest.mark.parametrize("wrong", REFUSED)
 def test_a_row_at_fault_is_told_from_a_database_that_is_away(records, wrong):
-    books = Books(records)
-    sound, bad = rows(ENTRY, replace(ENTRY, id="req_2"))
-    bad = list((named(bad) | wrong).values())
+    table = UsageTable(records)
+    sound, bad = rows(ENTRY, ENTRY._replace(id="req_2"))
+    bad = bad._replace(**wrong)
     with pytest.raises(RowsRefused):
-        books.insert([sound, bad])
+        table.insert([sound, bad])
     assert entered(records) == []
-    books.insert([sound, mended(bad)])
+    table.insert([sound, repaired(bad)])
     assert len(entered(records)) == 2
 
 
 def test_a_row_of_an_older_program_enters(records):
-    Books(records).insert([decode(b'{"id":"req_1","time":5.0}')])
-    assert entered(records) == [asdict(Entry("req_1", 5.0))]
+    UsageTable(records).insert([decode(b'{"id":"req_1","time":5.0}')])
+    assert entered(records) == [Entry("req_1", 5.0)._asdict()]
 
 
 ODD = [
@@ -103,42 +101,42 @@ ODD = [
 
 @pytest.mark.parametrize("odd", ODD)
 def test_every_line_of_the_journal_enters(records, odd):
-    Books(records).insert(rows(replace(ENTRY, **odd)))
+    UsageTable(records).insert(rows(ENTRY._replace(**odd)))
     assert len(entered(records)) == 1
 
 
 def test_old_rows_go_a_few_at_a_time(records):
-    books = Books(records)
-    books.insert(rows(*(Entry(id=f"req_{n}", time=float(n)) for n in range(10))))
-    assert books.forget(before=7.0, most=5) == 5
+    table = UsageTable(records)
+    table.insert(rows(*(Entry(id=f"req_{n}", time=float(n)) for n in range(10))))
+    assert table.delete_before(7.0, limit=5) == 5
     assert [r["time"] for r in entered(records)] == [5.0, 6.0, 7.0, 8.0, 9.0]
-    assert books.forget(before=7.0, most=5) == 2
-    assert books.forget(before=7.0, most=5) == 0
+    assert table.delete_before(7.0, limit=5) == 2
+    assert table.delete_before(7.0, limit=5) == 0
 
 
 def test_a_file_of_sqlite_shrinks_as_old_rows_go(tmp_path):
     database = open_database(f"sqlite:///{tmp_path}/records.db")
     upgrade(database)
-    books = Books(database)
+    table = UsageTable(database)
     for start in range(0, 10_000, 1000):
         numbers = range(start, start + 1000)
-        books.insert(rows(*(Entry(id=f"req_{n}", time=float(n), token="x" * 200) for n in numbers)))
+        table.insert(rows(*(Entry(id=f"req_{n}", time=float(n), token="x" * 200) for n in numbers)))
 
     def size():
         database.read(lambda c: c.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").all())
         return (tmp_path / "records.db").stat().st_size
 
     full = size()
-    while books.forget(before=9000.0, most=1000):
+    while table.delete_before(9000.0, limit=1000):
         pass
     assert size() < full / 4
     database.close()
 
 
 def test_rows_say_how_many_of_them_are_new(records):
-    books = Books(records)
+    table = UsageTable(records)
     ten = rows(*(Entry(id=f"req_{n}", time=float(n)) for n in range(10)))
-    assert [books.insert(ten[:6]), books.insert(ten), books.insert(ten)] == [6, 4, 0]
+    assert [table.insert(ten[:6]), table.insert(ten), table.insert(ten)] == [6, 4, 0]
 
 
 def test_only_one_process_lets_old_rows_go(postgres):
@@ -146,32 +144,32 @@ def test_only_one_process_lets_old_rows_go(postgres):
     database = open_database(postgres.fresh())
     other = open_database(str(database.engine.url.render_as_string(hide_password=False)))
     usage.metadata.create_all(database.engine)
-    Books(database).insert(rows(ENTRY))
+    UsageTable(database).insert(rows(ENTRY))
 
     def meanwhile(connection):
         connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({0x6D776F6C64})")
-        return Books(other).forget(before=2e9, most=5)
+        return UsageTable(other).delete_before(2e9, limit=5)
 
     assert database.write(meanwhile) == 0
-    assert Books(other).forget(before=2e9, most=5) == 1
+    assert UsageTable(other).delete_before(2e9, limit=5) == 1
     other.close()
     database.close()
 
 
 def test_a_database_without_tables_is_no_fault_of_the_rows(records_url):
     with pytest.raises(DatabaseRefuses, match="no tables"):
-        Books(open_database(records_url)).insert(rows(ENTRY))
+        UsageTable(open_database(records_url)).insert(rows(ENTRY))
 
 
 def test_a_server_that_is_not_there_is_away():
-    books = Books(open_database("postgresql+psycopg://nobody@127.0.0.1:1/none"))
+    table = UsageTable(open_database("postgresql+psycopg://nobody@127.0.0.1:1/none"))
     with pytest.raises(DatabaseAway):
-        books.insert(rows(ENTRY))
+        table.insert(rows(ENTRY))
 
 
 def test_what_is_entered_in_sqlite_is_on_the_disk(tmp_path):
     database = open_database(f"sqlite:///{tmp_path}/modelway.db")
-    Books(database)
+    UsageTable(database)
     synchronous = database.read(lambda c: c.exec_driver_sql("PRAGMA synchronous").scalar())
     assert synchronous == 2  # FULL
 
@@ -179,7 +177,7 @@ def test_what_is_entered_in_sqlite_is_on_the_disk(tmp_path):
 @pytest.mark.parametrize("many", [1, 3, 39, 300, 600])
 def test_rows_are_all_entered_however_many_they_are(records, many):
     ids = [f"req_{number:03}" for number in range(many)]
-    Books(records).insert(rows(*(replace(ENTRY, id=name) for name in ids)))
+    UsageTable(records).insert(rows(*(ENTRY._replace(id=name) for name in ids)))
     assert [row["id"] for row in entered(records)] == ids
 
 
@@ -193,6 +191,8 @@ def test_rows_are_entered_also_where_sqlite_takes_few_parameters(tmp_path):
 
     event.listen(database.engine, "connect", old)
     database.close()
-    Books(database).insert(rows(*(replace(ENTRY, id=f"req_{number}") for number in range(300))))
+    UsageTable(database).insert(
+        rows(*(ENTRY._replace(id=f"req_{number}") for number in range(300)))
+    )
     assert len(entered(database)) == 300
     database.close()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.stores.ledger.hourly import hourly
+from engine.stores.ledger.retention import hourly
 
 
 def is_due(file, now):
