@@ -12,7 +12,7 @@ import click
 
 from engine.cli.show import config_option, second_opinion_option, show, tally
 from engine.config.model import Config
-from engine.offline.rehearsal import request_text
+from engine.offline.rehearsal import observation
 from engine.offline.rehearsal.observation import FAILURES, Answers
 from engine.offline.rehearsal.rehearse import rehearse
 from engine.offline.rehearsal.report import report
@@ -78,7 +78,7 @@ def command(
         sys.exit(1)
     settings = planned.plan.config
     body = _body(data)
-    request = request_text.request(method, path, _headers(headers), body, address)
+    request = observation.request(method, path, _headers(headers), body, address)
     caller = _caller(settings, token) if token else None
     try:
         seen = rehearse(planned.plan, request, caller, _answers(answers, settings))

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from engine.source.excerpt import excerpt, printable
 
@@ -102,11 +102,26 @@ class Divided(Protocol):
         ...
 
 
-def place_of(source: Source, path: Path, *, key: bool = False) -> tuple[str, int, int]:
-    """File, line and column of a value, or of its key, in whichever file it stands."""
-    if isinstance(source, Divided):
-        source, path = source.part(path)
-    return (source.file, *source.place(path, key=key))
+class Place(NamedTuple):
+    """The place of a value; `line` and `column` count from 1."""
+
+    file: str
+    line: int
+    column: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}"
+
+
+def part_of(source: Source, path: Path) -> tuple[Source, Path]:
+    """The file that holds a value of a source, which may be divided, and its path there."""
+    return source.part(path) if isinstance(source, Divided) else (source, path)
+
+
+def place_of(source: Source, path: Path, *, key: bool = False) -> Place:
+    """The place of a value, or of its key, in whichever file it stands."""
+    source, path = part_of(source, path)
+    return Place(source.file, *source.place(path, key=key))
 
 
 @dataclass(slots=True)
@@ -158,8 +173,7 @@ class Findings:
         """Note a finding of any level at `path`."""
         message, hint = source.redact(message), source.redact(hint)
         file, line, column = place_of(source, path, key=key)
-        if isinstance(source, Divided):
-            source, _ = source.part(path)
+        source, _ = part_of(source, path)
         self.texts.setdefault(source.file, source.text)
         self.found.append(Problem(file, line, column, level, code, message, hint))
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine.offline.rehearsal.observation import Answers, Request
-from engine.offline.rehearsal.places import Place, place_of
-from engine.source.problem import Path, Source
+from engine.source.problem import Path, Place, Source, place_of
 from engine.values.caller import Caller
 
 

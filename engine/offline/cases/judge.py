@@ -10,11 +10,10 @@ import orjson
 
 from engine.config.model import Config
 from engine.offline.cases.case import Case, Failure
-from engine.offline.rehearsal.changes import ABSENT
 from engine.offline.rehearsal.credential_display import CredentialDisplay
 from engine.offline.rehearsal.observation import Seen, Sent
 from engine.offline.rehearsal.report import code_of
-from engine.offline.rehearsal.sent_request import model_sent
+from engine.offline.rehearsal.sent_request import ABSENT, model_sent
 
 
 def judge(case: Case, seen: Seen, config: Config) -> list[Failure]:

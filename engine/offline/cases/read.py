@@ -12,11 +12,10 @@ import orjson
 from engine.config import json_schema, schema_check
 from engine.config.model import Config
 from engine.offline.cases.case import Case
-from engine.offline.rehearsal import request_text
+from engine.offline.rehearsal import observation
 from engine.offline.rehearsal.observation import Answers
-from engine.offline.rehearsal.places import place_of
 from engine.plan.route import Plan, PlanResult
-from engine.source.problem import Findings, Path, Source
+from engine.source.problem import Findings, Path, Source, place_of
 from engine.source.reader import read_file
 from engine.source.suggestion import did_you_mean
 
@@ -110,7 +109,7 @@ class _Reader:
         headers = [(name, str(value)) for name, value in request.get("headers", {}).items()]
         return Case(
             name=said["name"],
-            request=request_text.request(
+            request=observation.request(
                 request["method"],
                 request["path"],
                 headers,

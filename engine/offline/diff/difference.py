@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from engine.config.model import Config
-from engine.offline.rehearsal.places import Place, place_of
 from engine.plan.route import PlanResult, Route
-from engine.source.problem import Path, Source
+from engine.source.problem import Path, Place, Source, place_of
 from engine.spec.operation import Operation
 
 _MOST_NAMED = 3

@@ -9,8 +9,7 @@ from urllib.parse import quote
 
 from engine.config.model import Config, Upstream
 from engine.offline.rehearsal.observation import Pairs
-from engine.offline.rehearsal.places import part_of
-from engine.source.problem import Source
+from engine.source.problem import Source, part_of
 from engine.values.redaction import Redaction, is_secret_name
 
 _MARKER = "***"

@@ -19,13 +19,13 @@ from engine.edge.router import Application
 from engine.exchange.exchange import Exchange, Handler, Response, Stage
 from engine.exchange.services import Services
 from engine.exchange.wsgi_environ import environ_key
-from engine.offline.rehearsal.candidates import narrowed
 from engine.offline.rehearsal.observation import (
     Answers,
     Request,
     Seen,
     Step,
 )
+from engine.offline.rehearsal.path_routes import narrowed
 from engine.offline.rehearsal.stand_ins import Counters, Recorder, recorder
 from engine.plan.route import Plan, Route
 from engine.spec.security import Carrier

@@ -9,14 +9,13 @@ import orjson
 
 from engine.config.model import Config
 from engine.exchange.exchange import MISSING
-from engine.offline.rehearsal.changes import changes
 from engine.offline.rehearsal.credential_display import CredentialDisplay
-from engine.offline.rehearsal.nearest_routes import Near, nearest
 from engine.offline.rehearsal.observation import Seen, Sent
-from engine.offline.rehearsal.places import place_of
+from engine.offline.rehearsal.path_routes import Near, nearest
 from engine.offline.rehearsal.quota_report import verdicts
-from engine.offline.rehearsal.sent_request import model_sent
+from engine.offline.rehearsal.sent_request import changes, model_sent
 from engine.plan.route import Plan, PlanResult, Route
+from engine.source.problem import place_of
 from engine.upstream.client.client import Timeouts
 from engine.values.wildcard import ByName
 

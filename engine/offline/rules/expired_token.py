@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from datetime import UTC, datetime
 
-from engine.offline.audit_case import Case
+from engine.offline.audit import Case
 
 
 def check(case: Case) -> None:

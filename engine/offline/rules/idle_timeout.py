@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.config.model import Upstream
-from engine.offline.audit_case import Case
+from engine.offline.audit import Case
 from engine.plan.route import Route
 from engine.upstream.client.deadlines import Timeouts
 

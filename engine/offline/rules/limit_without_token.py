@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.config.model import Policy
-from engine.offline.audit_case import Case
+from engine.offline.audit import Case
 from engine.source.problem import Path
 
 

@@ -6,7 +6,7 @@ import re
 
 from engine.config.include import JoinedDocument
 from engine.config.literal_secrets import literals
-from engine.offline.audit_case import Case
+from engine.offline.audit import Case
 from engine.source.problem import Level
 from engine.source.reader import SourceDocument
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.offline.audit_case import Case
+from engine.offline.audit import Case
 from engine.source.problem import Path
 from engine.source.suggestion import did_you_mean
 from engine.values.wildcard import matches

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.offline.audit_case import Case, is_loopback
+from engine.offline.audit import Case, is_loopback
 
 
 def check(case: Case) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from engine.offline.audit_case import Case
+from engine.offline.audit import Case
 from engine.offline.client_requests import ClientRequest, client_requests
 from engine.plan.route import Route
 from engine.spec.path_templates import Found, PathTree

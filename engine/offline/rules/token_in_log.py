@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 
-from engine.offline.audit_case import Case
+from engine.offline.audit import Case
 
 _VARIABLE = "GUNICORN_CMD_ARGS"
 _LOGS = ("--access-logfile", "--log-config", "--log-syslog")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.offline.audit_case import Case
+from engine.offline.audit import Case
 from engine.values.quota import KINDS
 from engine.values.wildcard import ByName
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from engine.config.include import JoinedDocument
 from engine.config.literal_secrets import secret_places
 from engine.config.references import defaults_taken
-from engine.offline.audit_case import Case, is_loopback
+from engine.offline.audit import Case, is_loopback
 from engine.source.problem import Level, Path
 from engine.source.reader import SourceDocument
 

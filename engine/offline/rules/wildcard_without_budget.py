@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.offline.audit_case import BUDGETS, Case
+from engine.offline.audit import BUDGETS, Case
 from engine.values.caller import Caller
 
 

@@ -10,9 +10,8 @@ import pytest
 
 from engine.app.build import build
 from engine.app.stores import services_of as connect
-from engine.offline.rehearsal.observation import Answers
+from engine.offline.rehearsal.observation import Answers, request
 from engine.offline.rehearsal.rehearse import rehearse
-from engine.offline.rehearsal.request_text import request
 from engine.values.caller import Caller
 from tests.support.recording import recorder
 from tests.support.rehearsing import CONFIG, SECRET, planned

@@ -4,11 +4,10 @@ import json
 
 import pytest
 
-from engine.offline.rehearsal.observation import Answers
+from engine.offline.rehearsal.observation import Answers, request
 from engine.offline.rehearsal.rehearse import rehearse
 from engine.offline.rehearsal.report import report
 from engine.offline.rehearsal.report_text import text
-from engine.offline.rehearsal.request_text import request
 from engine.stages.would_reject import counted
 from engine.values.caller import Caller
 from tests.support.rehearsing import CONFIG, DOCUMENT, planned

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 import yaml
 
+from engine.offline.rehearsal.observation import request
 from engine.offline.rehearsal.rehearse import rehearse
-from engine.offline.rehearsal.request_text import request
 from engine.offline.second_opinion import compare
 from engine.offline.second_opinion.compare import compare_examples, compare_request
 from engine.plan.make import make_plan

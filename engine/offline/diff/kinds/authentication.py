@@ -10,8 +10,8 @@ from engine.offline.diff.difference import (
     Side,
     of_operation,
 )
-from engine.offline.rehearsal.places import Place
 from engine.plan.route import Route
+from engine.source.problem import Place
 from engine.spec.security import Carrier
 
 _SEEN_BY_OTHERS = ("query", "cookie", "basic")

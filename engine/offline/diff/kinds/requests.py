@@ -17,7 +17,7 @@ from engine.offline.diff.documents import (
     parameters,
 )
 from engine.offline.diff.schemas import Walk
-from engine.offline.rehearsal.places import place_of
+from engine.source.problem import place_of
 from engine.spec.document.node import Node
 
 

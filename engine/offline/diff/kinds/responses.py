@@ -12,7 +12,7 @@ from engine.offline.diff.difference import (
 )
 from engine.offline.diff.documents import Pair, media, pairs
 from engine.offline.diff.schemas import Walk
-from engine.offline.rehearsal.places import place_of
+from engine.source.problem import place_of
 
 
 def differences(old: Side, new: Side) -> Iterator[Difference]:

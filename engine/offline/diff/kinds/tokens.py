@@ -13,7 +13,7 @@ from engine.offline.diff.compare import (
     said,
 )
 from engine.offline.diff.difference import Difference, Level, Side
-from engine.offline.rehearsal.places import Place
+from engine.source.problem import Place
 from engine.values.caller import Caller
 from engine.values.wildcard import matches
 

@@ -3,8 +3,8 @@
 import pytest
 
 from engine.offline.rehearsal import rehearse
-from engine.offline.rehearsal.candidates import narrowed
-from engine.offline.rehearsal.request_text import request
+from engine.offline.rehearsal.observation import request
+from engine.offline.rehearsal.path_routes import narrowed
 from tests.support.rehearsing import CONFIG, DOCUMENT, planned
 
 MORE = DOCUMENT.replace(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.offline.rehearsal.changes import changes
+from engine.offline.rehearsal.sent_request import changes
 
 
 def said(before, after):

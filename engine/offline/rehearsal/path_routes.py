@@ -1,14 +1,16 @@
-"""For a request that no route serves: the operations that come near, and why they are not it."""
+"""The routes of a path: those that may serve it, and the nearest ones where none does."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator
+from dataclasses import replace
 from difflib import SequenceMatcher
 from typing import NamedTuple
+from urllib.parse import unquote
 
 from engine.offline.rehearsal.observation import Request
-from engine.plan.route import PlanResult
+from engine.plan.route import Plan, PlanResult, Route
 from engine.spec.operation import Operation
 from engine.spec.path_templates import Found, PathTree, variables
 
@@ -140,3 +142,34 @@ def _differs(template: str, path: str) -> str:
     if len(said) > len(wanted):
         return f"the path goes on with '{'/'.join(said[len(wanted) :])}'"
     return f"its path is {template}"
+
+
+def narrowed(plan: Plan, path: str) -> Plan:
+    """The plan with the routes among which the router has to choose for this path.
+
+    All of them where the path leads to none, or may name a verb that there is not: the router's
+    words then tell of the others.
+    """
+    segments = path.split("/")
+    if ":" in segments[-1]:
+        return plan
+    kept = tuple(route for route in plan.routes if _may_be(route, segments))
+    return replace(plan, routes=kept) if kept else plan
+
+
+def _may_be(route: Route, segments: list[str]) -> bool:
+    return any(_may_match(template, route.wide, segments) for template, _ in route.templates)
+
+
+def _may_match(template: str, wide: tuple[str, ...], segments: list[str]) -> bool:
+    """Whether literal segments are those of the path, as far as variables do not span several."""
+    wanted = template.split("/")
+    for index, segment in enumerate(wanted):
+        if index >= len(segments):
+            return False
+        if "{" not in segment:
+            if unquote(segment) != unquote(segments[index]):
+                return False
+        elif any(name in wide for name in variables(segment)):
+            return True
+    return len(wanted) == len(segments)
