@@ -68,7 +68,7 @@ def describe(whole: Mapping[str, Any]) -> Key:
 def find(name: str) -> Key:
     """The key of a path such as `upstreams.*.tls.ca`. Raises KeyError for one that is not there."""
     key = root()
-    for step in name.split("."):
+    for step in name.split(".") if name else ():
         key = key.below[step]
     return key
 
@@ -80,10 +80,16 @@ def default(name: str) -> Any:
     return convert(key.schema["default"], key)
 
 
-def defaults(name: str) -> dict[str, Any]:
-    """The defaults of the keys right below a key, by their names."""
+@cache
+def defaults(name: str) -> Mapping[str, Any]:
+    """The defaults of the keys right below a key, by their names, converted."""
     below = find(name).below
     return {step: default(key.name) for step, key in below.items() if "default" in key.schema}
+
+
+def fill(value: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """A converted mapping, with the defaults of the keys that it lacks. `name` is its key."""
+    return {**defaults(name), **value}
 
 
 def convert(value: Any, key: Key | None) -> Any:

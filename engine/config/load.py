@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from pathlib import Path as FilePath
 from typing import Any
 
-from engine.config import hints, model, schema_check
+from engine.config import keys, model, schema_check
 from engine.config.include import assemble
 from engine.config.literal_secrets import literals
 from engine.config.references import expander
+from engine.config.routes import model_entry, policies, route, spec
+from engine.config.server import server
 from engine.config.stores import prices, stores
-from engine.config.telemetry import Telemetry, check_listen, telemetry
+from engine.config.telemetry import check_listen, telemetry
 from engine.config.tokens import Tokens
 from engine.config.upstreams import Upstreams
 from engine.source.problem import Findings, Path, place_of
 from engine.source.reader import SourceDocument, read, read_file
-from engine.values import units
-from engine.values.client_address import Network, networks
 
-_SERVER_TIMES = ("body_timeout", "request_timeout", "keepalive", "grace")
-_HOST = re.compile(r"[A-Za-z0-9._-]*|\[[0-9A-Fa-f:.]+(?:%\w+)?\]")
 _NAMED = ("specs", "upstreams", "models")
 
 
@@ -57,14 +54,13 @@ def _load(
     whole = True
     if isinstance(marked.value, dict) and "include" in marked.value:
         marked, whole = assemble(marked, folder, environ, findings)
-    marked.value = _whole_numbers(marked.value)
     breaches = _check_shape(marked, findings)
     if not isinstance(marked.value, dict):
         return None, marked
     said, broken = _sound(marked.value, breaches)
     if not whole:
         broken = model.Broken({**broken.names, **dict.fromkeys(_NAMED, frozenset("*"))})
-    config = _Builder(marked, folder, findings).config(said, broken)
+    config = _config(_convert(said), broken, marked, folder, findings)
     _check_text(marked.value, (), marked, findings)
     return config, marked
 
@@ -81,18 +77,6 @@ def _check_shape(marked: SourceDocument, findings: Findings) -> list[Path]:
     failed = {(problem.file, problem.line, problem.column) for problem in marked.problems}
     findings.found.extend(p for p in shaped.found if (p.file, p.line, p.column) not in failed)
     return breaches
-
-
-def _whole_numbers(value: Any) -> Any:
-    """The value with `10.0` and `1e3` as integers: JSON Schema takes them for whole numbers, and
-    what counts with them does not. Requests under `tests` stay as they are."""
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    if isinstance(value, list):
-        return [_whole_numbers(below) for below in value]
-    if isinstance(value, dict):
-        return {k: below if k == "tests" else _whole_numbers(below) for k, below in value.items()}
-    return value
 
 
 def _check_text(value: Any, at: Path, marked: SourceDocument, findings: Findings) -> None:
@@ -132,156 +116,41 @@ def _sound(value: dict[str, Any], breaches: list[Path]) -> tuple[dict[str, Any],
     return said, model.Broken({section: frozenset(names) for section, names in broken.items()})
 
 
-class _Builder:
-    """A value of the right shape -> Config."""
-
-    def __init__(self, marked: SourceDocument, folder: FilePath, findings: Findings) -> None:
-        self.marked = marked
-        self.folder = folder
-        self.findings = findings
-
-    def config(self, said: dict[str, Any], broken: model.Broken) -> model.Config:
-        upstreams = Upstreams(self.marked, self.folder, self.findings)
-        currency = said.get("currency", "USD")
-        tokens = Tokens(self.marked, self.findings, currency)
-        server = self._server(said.get("server", {}))
-        return model.Config(
-            source=self.marked,
-            folder=self.folder,
-            server=server,
-            specs={n: _spec(n, v) for n, v in said.get("specs", {}).items()},
-            upstreams={n: upstreams.build(n, v) for n, v in said.get("upstreams", {}).items()},
-            models={n: _model(n, v) for n, v in said.get("models", {}).items()},
-            policies=_policies(said.get("policies", []), ("policies",)),
-            routes=tuple(
-                _route(v, ("routes", i)) for i, v in enumerate(said.get("routes", [])) if v
-            ),
-            tokens=tokens.callers(said.get("tokens", [])),
-            broken=broken,
-            stores=stores(said.get("stores", {}), self.folder, self.marked, self.findings),
-            prices=prices(said.get("prices", {})),
-            currency=currency,
-            console=model.Console(**said.get("console", {})),
-            origins=tuple(said.get("cors", {}).get("origins", ())),
-            telemetry=self._telemetry(said.get("telemetry", {}), server.listen),
-        )
-
-    def _telemetry(self, said: dict[str, Any], listen: str) -> Telemetry:
-        found = telemetry(said, self.folder, self.marked, self.findings)
-        at = ("telemetry" if "listen" in said else "server", "listen")
-        check_listen(found, listen, at, self.marked, self.findings)
-        return found
-
-    def _server(self, said: dict[str, Any]) -> model.Server:
-        convert: dict[str, Any] = {"max_body": units.size, "trusted_proxies": self._proxies}
-        convert |= dict.fromkeys(_SERVER_TIMES, units.seconds)
-        convert["base_url"] = lambda text: text.rstrip("/")
-        values: dict[str, Any] = {k: convert[k](v) if k in convert else v for k, v in said.items()}
-        self._listen(said.get("listen", ""))
-        return model.Server(**values)
-
-    def _listen(self, address: str) -> None:
-        host = address.rpartition(":")[0]
-        if address.startswith("unix:/") or _HOST.fullmatch(host):
-            return
-        message = "'listen' has no valid host before its port"
-        at, form = ("server", "listen"), {"pattern": "."}
-        hint = hints.hint("listen", address, form, ["string"])
-        if self.marked.reference(at):
-            hint = hints.example("listen", form, ["string"])
-        self.findings.error(self.marked, at, "MW104", message, hint)
-
-    def _proxies(self, said: list[str]) -> tuple[Network, ...]:
-        found: list[Network] = []
-        for index, text in enumerate(said):
-            try:
-                found += networks([text])
-            except ValueError as error:
-                at = ("server", "trusted_proxies", index)
-                self.findings.error(self.marked, at, "MW104", str(error))
-        return tuple(found)
+def _convert(sections: dict[str, Any]) -> dict[str, Any]:
+    """The sections with numbers for durations and sizes; requests under `tests` stay as written."""
+    key = keys.root()
+    return {n: v if n == "tests" else keys.convert(v, key.child(n)) for n, v in sections.items()}
 
 
-def _spec(name: str, said: dict[str, Any]) -> model.Spec:
-    mount = said.get("mount", [])
-    return model.Spec(
-        name=name,
-        document=said["document"],
-        dialect=said.get("dialect", "plain"),
-        mount=(mount,) if isinstance(mount, str) else tuple(mount),
-        token=tuple(said.get("token", ())),
-        at=("specs", name),
-        overlays=tuple(said.get("overlays", ())),
+def _config(
+    sections: dict[str, Any],
+    broken: model.Broken,
+    source: SourceDocument,
+    folder: FilePath,
+    findings: Findings,
+) -> model.Config:
+    values = keys.fill(sections, "")
+    upstreams = Upstreams(source, folder, findings)
+    tokens = Tokens(source, findings, values["currency"])
+    listen = server(values.get("server", {}), source, findings)
+    observing = telemetry(values.get("telemetry", {}), folder, source, findings)
+    at = ("telemetry" if "listen" in values.get("telemetry", {}) else "server", "listen")
+    check_listen(observing, listen.listen, at, source, findings)
+    return model.Config(
+        source=source,
+        folder=folder,
+        server=listen,
+        specs={n: spec(n, v) for n, v in values.get("specs", {}).items()},
+        upstreams={n: upstreams.build(n, v) for n, v in values.get("upstreams", {}).items()},
+        models={n: model_entry(n, v) for n, v in values.get("models", {}).items()},
+        policies=policies(values.get("policies", []), ("policies",)),
+        routes=tuple(route(v, ("routes", i)) for i, v in enumerate(values.get("routes", [])) if v),
+        tokens=tokens.callers(values.get("tokens", [])),
+        broken=broken,
+        stores=stores(values.get("stores", {}), folder, source, findings),
+        prices=prices(values.get("prices", {})),
+        currency=values["currency"],
+        console=model.Console(**values.get("console", {})),
+        origins=tuple(values.get("cors", {}).get("origins", ())),
+        telemetry=observing,
     )
-
-
-def _targets(said: list[dict[str, Any]], at: Path) -> tuple[model.Target, ...]:
-    return tuple(
-        model.Target(
-            upstream=target["upstream"],
-            model=target.get("model", ""),
-            weight=float(target.get("weight", 1)),
-            at=(*at, "to", index),
-        )
-        for index, target in enumerate(said)
-    )
-
-
-def _model(name: str, said: dict[str, Any]) -> model.Model:
-    at: Path = ("models", name)
-    return model.Model(
-        name=name,
-        to=_targets(said["to"], at),
-        fallback=tuple(said.get("fallback", ())),
-        title=said.get("title", name),
-        owner=said.get("owner", "modelway"),
-        created=said.get("created", 0),
-        at=at,
-        operations=tuple(said.get("operations", ())),
-    )
-
-
-def _policies(said: list[dict[str, Any]], at: Path, group: str = "") -> tuple[model.Policy, ...]:
-    return tuple(
-        model.Policy(name, options, (*at, index, name), group)
-        for index, entry in enumerate(said)
-        if entry
-        for name, options in entry.items()
-    )
-
-
-def _route(said: dict[str, Any], at: Path) -> model.Route:
-    operations: list[tuple[str, Path]] = []
-    if "operation" in said:
-        operations.append((said["operation"], (*at, "operation")))
-    listed = said.get("operations", [])
-    if isinstance(listed, str):
-        operations.append((listed, (*at, "operations")))
-    else:
-        operations += [(name, (*at, "operations", i)) for i, name in enumerate(listed)]
-    found = said.get("model", "")
-    return model.Route(
-        operations=tuple(operations),
-        model=found if isinstance(found, str) else found["from"],
-        default_model="" if isinstance(found, str) else found.get("default", ""),
-        also=() if isinstance(found, str) else tuple(found.get("also", ())),
-        to=_targets(said.get("to", []), at),
-        answer=said.get("answer", ""),
-        public=said.get("auth") == "none",
-        validate=said.get("validate", "strict"),
-        policies=_policies(
-            said.get("policies", []), (*at, "policies"), " ".join(name for name, _ in operations)
-        ),
-        at=at,
-        unknown_fields=said.get("unknown_fields", "pass"),
-        validate_responses=said.get("validate_responses", "off"),
-        websocket=_websocket(said["websocket"]) if "websocket" in said else None,
-    )
-
-
-def _websocket(said: dict[str, Any]) -> model.WebSocket:
-    convert = {"max_message": units.size} | dict.fromkeys(
-        ("idle", "session", "ping"), units.seconds
-    )
-    values: dict[str, Any] = {k: convert[k](v) if k in convert else v for k, v in said.items()}
-    return model.WebSocket(**values)

@@ -1,4 +1,7 @@
-"""What gateway.yaml says, as values: durations in seconds, sizes in bytes; `at` is the place."""
+"""The sections of gateway.yaml as values: durations in seconds, sizes in bytes; `at` is the place.
+
+Defaults are those of the schema (`keys.py`).
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from typing import Any
 
+from engine.config.keys import default
 from engine.config.telemetry import Telemetry
 from engine.source.problem import Path, Source
 from engine.values.caller import Caller
@@ -18,27 +22,27 @@ from engine.values.usage import Price
 class Server:
     """How the gateway listens."""
 
-    listen: str = "127.0.0.1:8080"
-    workers: int = 2
-    connections: int = 10_000
-    max_body: int = 25_000_000
-    body_timeout: float = 60.0
-    keepalive: float = 75.0
-    grace: float = 30.0
-    debug_headers: bool = False
+    listen: str = default("server.listen")
+    workers: int = default("server.workers")
+    connections: int = default("server.connections")
+    max_body: int = default("server.max_body")
+    body_timeout: float = default("server.body_timeout")
+    keepalive: float = default("server.keepalive")
+    grace: float = default("server.grace")
+    debug_headers: bool = default("server.debug_headers")
     trusted_proxies: tuple[Network, ...] = ()
-    watch: bool = False
+    watch: bool = default("server.watch")
     base_url: str = ""
-    request_timeout: float = 300.0
+    request_timeout: float = default("server.request_timeout")
 
 
 @dataclass(frozen=True, slots=True)
 class Console:
     """Which pages are served: home always, when `enabled`."""
 
-    enabled: bool = True
-    playground: bool = True
-    docs: bool = True
+    enabled: bool = default("console.enabled")
+    playground: bool = default("console.playground")
+    docs: bool = default("console.docs")
 
     def has(self, template: str) -> str:
         """What of the console stands on this path, in words; "" for nothing."""
@@ -62,12 +66,12 @@ class Stores:
     """
 
     records: str | None = None
-    counters: str = "memory"
-    counters_timeout: float = 0.25
-    on_store_failure: str = "local"
-    machines: int = 1
-    token_ttl: float = 10.0
-    journal: FilePath = FilePath("var/journal")
+    counters: str = default("stores.counters")
+    counters_timeout: float = default("stores.counters_timeout")
+    on_store_failure: str = default("stores.on_store_failure")
+    machines: int = default("stores.machines")
+    token_ttl: float = default("stores.token_ttl")
+    journal: FilePath = FilePath(default("stores.journal"))
     retention: float | None = None
 
 
@@ -100,26 +104,26 @@ class Tls:
     ca: str | None = None
     certificate: str | None = None
     key: str | None = None
-    verify: bool = True
+    verify: bool = default("upstreams.*.tls.verify")
 
 
 @dataclass(frozen=True, slots=True)
 class Retry:
     """When a request is tried again at an upstream; `on` holds classes of failures."""
 
-    attempts: int = 2
-    on: frozenset[str] = frozenset({"connect", "reset", "408", "429", "5xx", "error"})
-    budget: float = 0.2
-    max_wait: float = 5.0
+    attempts: int = default("upstreams.*.retry.attempts")
+    on: frozenset[str] = frozenset(default("upstreams.*.retry.on"))
+    budget: float = default("upstreams.*.retry.budget")
+    max_wait: float = default("upstreams.*.retry.max_wait")
 
 
 @dataclass(frozen=True, slots=True)
 class Breaker:
     """When a target is left alone, and for how long."""
 
-    failures: int = 5
-    window: float = 30.0
-    cooldown: float = 30.0
+    failures: int = default("upstreams.*.breaker.failures")
+    window: float = default("upstreams.*.breaker.window")
+    cooldown: float = default("upstreams.*.breaker.cooldown")
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +154,7 @@ class Upstream:
     breaker: Breaker = field(default_factory=Breaker)
     heartbeat: float | None = None
     headers: HeaderChanges = field(default_factory=HeaderChanges)
-    ask_usage: bool = True
+    ask_usage: bool = default("upstreams.*.ask_usage")
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,12 +198,12 @@ class WebSocket:
     """The limits of a session; `ping` is how long a side may be silent before it is asked,
     `max_pings` how many one side may send a minute."""
 
-    max_message: int = 16 * 1024 * 1024
-    idle: float = 600.0
-    session: float = 7200.0
-    ping: float = 20.0
-    compression: bool = False
-    max_pings: int = 600
+    max_message: int = default("routes.*.websocket.max_message")
+    idle: float = default("routes.*.websocket.idle")
+    session: float = default("routes.*.websocket.session")
+    ping: float = default("routes.*.websocket.ping")
+    compression: bool = default("routes.*.websocket.compression")
+    max_pings: int = default("routes.*.websocket.max_pings")
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,8 +220,8 @@ class Route:
     validate: str
     policies: tuple[Policy, ...]
     at: Path
-    unknown_fields: str = "pass"
-    validate_responses: str = "off"
+    unknown_fields: str = default("routes.*.unknown_fields")
+    validate_responses: str = default("routes.*.validate_responses")
     websocket: WebSocket | None = None
 
 
@@ -252,7 +256,7 @@ class Config:
     broken: Broken = field(default_factory=Broken)
     stores: Stores = field(default_factory=Stores)
     prices: Mapping[str, Price] = field(default_factory=dict)
-    currency: str = "USD"
+    currency: str = default("currency")
     console: Console = field(default_factory=Console)
     origins: tuple[str, ...] = ()
     telemetry: Telemetry = field(default_factory=Telemetry)

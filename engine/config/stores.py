@@ -1,4 +1,4 @@
-"""The part of gateway.yaml that says where things are kept, and what models cost."""
+"""`stores:` and `prices:` of gateway.yaml."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path as FilePath
 from typing import Any
 
-from engine.config import model
+from engine.config import keys, model
 from engine.source.problem import Findings, Source
-from engine.values import units
 from engine.values.usage import Price, price_of
 
 _SQLITE = "sqlite:///"
@@ -17,43 +16,35 @@ _COUNTERS = ("redis://", "rediss://", "unix://")
 
 
 def stores(
-    said: Mapping[str, Any], folder: FilePath, source: Source, findings: Findings
+    section: Mapping[str, Any], folder: FilePath, source: Source, findings: Findings
 ) -> model.Stores:
     """`stores:`, its paths made absolute from the config's folder."""
-    records, counters = said.get("records"), said.get("counters", "memory")
-    if records is not None and not records.startswith(_RECORDS):
-        hint = "sqlite:///var/modelway.db, or postgresql+psycopg://user@host/name"
-        if (scheme := records.partition("://")[0]) in ("postgres", "postgresql"):
-            hint = f"write postgresql+psycopg:// in place of {scheme}://"
-        at = ("stores", "records")
-        findings.error(source, at, "MW104", "'records' is no database that is known here", hint)
-    elif records is not None and records.startswith(_SQLITE):
-        records = f"{_SQLITE}{folder / records.removeprefix(_SQLITE)}"
-    if counters != "memory" and not counters.startswith(_COUNTERS):
+    values = keys.fill(section, "stores")
+    values["records"] = _records(values.get("records"), folder, source, findings)
+    values["journal"] = folder / values["journal"]
+    if values["counters"] != "memory" and not values["counters"].startswith(_COUNTERS):
         at = ("stores", "counters")
         hint = "memory, or redis://host:6379/0"
-        findings.error(source, at, "MW104", "'counters' is no store that is known here", hint)
-    return model.Stores(
-        records=records,
-        counters=counters,
-        counters_timeout=_counters_timeout(said, source, findings),
-        on_store_failure=said.get("on_store_failure", "local"),
-        machines=said.get("machines", 1),
-        token_ttl=units.seconds(said.get("token_ttl", "10s")),
-        journal=folder / said.get("journal", "var/journal"),
-        retention=units.seconds(said["retention"]) if "retention" in said else None,
-    )
-
-
-def _counters_timeout(said: Mapping[str, Any], source: Source, findings: Findings) -> float:
-    timeout = units.seconds(said.get("counters_timeout", "250ms"))
-    if not 0.001 <= timeout <= 60:
+        findings.error(source, at, "MW104", "'counters' is not a supported store", hint)
+    if not 0.001 <= (timeout := values["counters_timeout"]) <= 60:
         at = ("stores", "counters_timeout")
         message = f"'counters_timeout' is {timeout:g}s, requests wait so long for each answer"
         findings.error(source, at, "MW104", message, "between 1ms and 60s; 250ms if in doubt")
-    return timeout
+    return model.Stores(**values)
 
 
-def prices(said: Mapping[str, Any]) -> dict[str, Price]:
+def _records(url: str | None, folder: FilePath, source: Source, findings: Findings) -> str | None:
+    if url is None or url.startswith(_RECORDS):
+        path = url.removeprefix(_SQLITE) if url is not None else ""
+        return f"{_SQLITE}{folder / path}" if url is not None and url.startswith(_SQLITE) else url
+    hint = "sqlite:///var/modelway.db, or postgresql+psycopg://user@host/name"
+    if (scheme := url.partition("://")[0]) in ("postgres", "postgresql"):
+        hint = f"write postgresql+psycopg:// in place of {scheme}://"
+    at = ("stores", "records")
+    findings.error(source, at, "MW104", "'records' is not a supported database", hint)
+    return url
+
+
+def prices(section: Mapping[str, Any]) -> dict[str, Price]:
     """`prices:` by model's name or wildcard."""
-    return {name: price_of(price) for name, price in said.items()}
+    return {name: price_of(price) for name, price in section.items()}

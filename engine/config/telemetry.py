@@ -1,4 +1,4 @@
-"""The part of gateway.yaml that says what is told of the requests, and to whom."""
+"""`telemetry:` of gateway.yaml: logs, metrics, traces and the listener that serves them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ from importlib.util import find_spec
 from pathlib import Path as FilePath
 from typing import Any
 
+from engine.config import keys
+from engine.config.keys import default
+from engine.config.networks import read_networks
 from engine.source.problem import Findings, Path, Source
 from engine.values.client_address import Network, networks
 from engine.values.listen_address import ListenAddress
@@ -21,8 +24,7 @@ PAGES = (ALIVE, "/readyz")
 OFF, PUBLIC = "off", "public"
 """Words in place of an address in `telemetry.listen`: not served, or served on server.listen."""
 
-_LISTEN = "127.0.0.1:9090"
-_LOOPBACK = networks(["127.0.0.0/8", "::1"])
+_METRICS = "/metrics"
 
 
 _TRACES_PATH = "/v1/traces"
@@ -39,10 +41,10 @@ class AccessLog:
     `sample` is the share of the complete 2xx that are written; `path` is stdout, stderr or a file.
     """
 
-    format: str = "json"
+    format: str = default("telemetry.access_log.format")
     fields: tuple[str, ...] = ()
-    sample: float = 1.0
-    path: str = "stdout"
+    sample: float = default("telemetry.access_log.sample")
+    path: str = default("telemetry.access_log.path")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +52,8 @@ class Log:
     """The gateway's own log, on standard error: `format` is json or text, `level` the least that
     is written."""
 
-    format: str = "json"
-    level: str = "warning"
+    format: str = default("telemetry.log.format")
+    level: str = default("telemetry.log.level")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +62,7 @@ class Traces:
     begin here. `headers` go with each request to the collector: they may be secret."""
 
     url: str
-    sample: float = 1.0
+    sample: float = default("telemetry.traces.sample")
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
@@ -73,9 +75,9 @@ class Telemetry:
 
     access_log: AccessLog = field(default_factory=AccessLog)
     log: Log = field(default_factory=Log)
-    metrics: str = "/metrics"
-    listen: str = _LISTEN
-    allow_ips: tuple[Network, ...] = _LOOPBACK
+    metrics: str = _METRICS
+    listen: str = default("telemetry.listen")
+    allow_ips: tuple[Network, ...] = networks(default("telemetry.allow_ips"))
     traces: Traces | None = None
 
     @property
@@ -92,67 +94,61 @@ class Telemetry:
 
 
 def telemetry(
-    said: Mapping[str, Any], folder: FilePath, source: Source, findings: Findings
+    section: Mapping[str, Any], folder: FilePath, source: Source, findings: Findings
 ) -> Telemetry:
     """`telemetry:`, its paths made absolute from the config's folder."""
-    metrics = said.get("metrics", True)
+    values = keys.fill(section, "telemetry")
+    metrics = values["metrics"]
     if metrics in PAGES:
-        message = f"{metrics} is the gateway's own already; the metrics need another path"
+        message = f"{metrics} is a page of the gateway; the metrics need another path"
         findings.error(source, ("telemetry", "metrics"), "MW104", message)
+    allow_ips = read_networks(values["allow_ips"], ("telemetry", "allow_ips"), source, findings)
     return Telemetry(
-        access_log=_access_log(said.get("access_log", {}), folder),
-        log=Log(**said.get("log", {})),
-        metrics=metrics if isinstance(metrics, str) else "/metrics" if metrics else "",
-        listen=said.get("listen", _LISTEN),
-        allow_ips=_allowed(said["allow_ips"], source, findings)
-        if "allow_ips" in said
-        else _LOOPBACK,
-        traces=_traces(said["traces"], source, findings) if "traces" in said else None,
+        access_log=_access_log(values.get("access_log", {}), folder),
+        log=Log(**values.get("log", {})),
+        metrics=metrics if isinstance(metrics, str) else _METRICS if metrics else "",
+        listen=values["listen"],
+        allow_ips=allow_ips,
+        traces=_traces(values["traces"], source, findings) if "traces" in values else None,
     )
 
 
 def check_listen(
-    said: Telemetry, server: str, at: Path, source: Source, findings: Findings
+    telemetry: Telemetry, server: str, at: Path, source: Source, findings: Findings
 ) -> None:
     """Note at `at` a `telemetry.listen` that cannot be bound beside `server`, the API's address."""
-    if not said.address:
+    if not telemetry.address:
         return
-    if ListenAddress.parse(said.address).overlaps(ListenAddress.parse(server)):
-        message = f"telemetry.listen ({said.address}) is the address of server.listen ({server})"
+    if ListenAddress.parse(telemetry.address).overlaps(ListenAddress.parse(server)):
+        message = (
+            f"telemetry.listen ({telemetry.address}) is the address of server.listen ({server})"
+        )
         hint = "write another port, or `public` to serve metrics and health beside the API"
         findings.error(source, at, "MW104", message, hint)
 
 
-def _access_log(said: Mapping[str, Any], folder: FilePath) -> AccessLog:
-    path = said.get("path", "stdout")
+def _access_log(section: Mapping[str, Any], folder: FilePath) -> AccessLog:
+    values = keys.fill(section, "telemetry.access_log")
+    path = values["path"]
     return AccessLog(
-        format=said.get("format", "json"),
-        fields=tuple(said.get("fields", ())),
-        sample=float(said.get("sample", 1.0)),
+        format=values["format"],
+        fields=tuple(values.get("fields", ())),
+        sample=float(values["sample"]),
         path=path if path in ("stdout", "stderr") else str(folder / path),
     )
 
 
-def _allowed(said: list[str], source: Source, findings: Findings) -> tuple[Network, ...]:
-    found: list[Network] = []
-    for index, text in enumerate(said):
-        try:
-            found += networks([text])
-        except ValueError as error:
-            findings.error(source, ("telemetry", "allow_ips", index), "MW104", str(error))
-    return tuple(found)
-
-
-def _traces(said: Mapping[str, Any], source: Source, findings: Findings) -> Traces:
+def _traces(section: Mapping[str, Any], source: Source, findings: Findings) -> Traces:
     """`telemetry.traces:`. It needs the extra `otel`."""
     if find_spec("google") is None or find_spec("opentelemetry.proto") is None:
         message = "traces need the extra otel, which is not installed"
         findings.error(source, _TRACES, "MW108", message, "pip install 'modelway[otel]'", key=True)
-    headers = said.get("headers", {})
+    headers = section.get("headers", {})
     for name, value in headers.items():
         if name.lower() in _RESERVED_HEADERS or not value.isprintable() or not value.isascii():
             message = f"header '{name}' cannot be given this value here"
             findings.error(source, (*_TRACES, "headers", name), "MW105", message)
-    endpoint = said["endpoint"].rstrip("/")
+    endpoint = section["endpoint"].rstrip("/")
     url = endpoint if endpoint.endswith(_TRACES_PATH) else endpoint + _TRACES_PATH
-    return Traces(url, float(said.get("sample", 1.0)), {k.lower(): v for k, v in headers.items()})
+    sample = float(keys.fill(section, "telemetry.traces")["sample"])
+    return Traces(url, sample, {k.lower(): v for k, v in headers.items()})

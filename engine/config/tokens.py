@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from engine.config.networks import read_networks
 from engine.source.problem import Findings, Path, Source
 from engine.values import quota
 from engine.values.caller import Caller
-from engine.values.client_address import networks
 from engine.values.quota import Quota
 
 _DAY = 86_400.0
@@ -48,13 +48,9 @@ class Tokens:
             limits=self._limits(token, at),
         )
 
-    def _ips(self, said: list[str], at: Path) -> tuple[str, ...]:
-        for index, text in enumerate(said):
-            try:
-                networks([text])
-            except ValueError as error:
-                self._error((*at, index), "MW104", str(error))
-        return tuple(said)
+    def _ips(self, texts: list[str], at: Path) -> tuple[str, ...]:
+        read_networks(texts, at, self._source, self._findings)
+        return tuple(texts)
 
     def _limits(self, token: Mapping[str, Any], at: Path) -> tuple[Quota, ...]:
         found = []

@@ -1,15 +1,14 @@
-"""The upstreams of gateway.yaml as values: credentials, timeouts, patience, TLS."""
+"""`upstreams:` of gateway.yaml: credentials, timeouts, retries, breakers, headers, TLS."""
 
 from __future__ import annotations
 
 from pathlib import Path as FilePath
 from typing import Any
 
-from engine.config import model
+from engine.config import keys, model
 from engine.source.files import is_file
 from engine.source.problem import Findings, Path
 from engine.source.reader import SourceDocument
-from engine.values import units
 
 _NOT_A_CREDENTIAL = frozenset(
     {"host", "connection", "content-length", "transfer-encoding", "upgrade", "expect", "te"}
@@ -24,25 +23,26 @@ class Upstreams:
         self.folder = folder
         self.findings = findings
 
-    def build(self, name: str, said: dict[str, Any]) -> model.Upstream:
-        """One upstream; what is wrong with its values goes to the findings."""
+    def build(self, name: str, section: dict[str, Any]) -> model.Upstream:
+        """One upstream; the problems of its values go to the findings."""
         at: Path = ("upstreams", name)
+        values = keys.fill(section, "upstreams.*")
         return model.Upstream(
             name=name,
-            url=said["url"].rstrip("/"),
-            dialect=said.get("dialect", ""),
-            credentials=self._credentials(said, at),
-            timeouts={k: units.seconds(v) for k, v in said.get("timeouts", {}).items()},
-            forward_headers=tuple(said.get("forward_headers", ())),
-            ask_usage=said.get("ask_usage", True),
-            pool=said.get("pool", 100),
-            proxy=said.get("proxy"),
-            tls=self._tls(said.get("tls", {}), (*at, "tls")),
+            url=values["url"].rstrip("/"),
+            dialect=values.get("dialect", ""),
+            credentials=self._credentials(values, at),
+            timeouts=keys.fill(values.get("timeouts", {}), "upstreams.*.timeouts"),
+            forward_headers=tuple(values.get("forward_headers", ())),
+            ask_usage=values["ask_usage"],
+            pool=values["pool"],
+            proxy=values.get("proxy"),
+            tls=self._tls(values.get("tls", {}), (*at, "tls")),
             at=at,
-            retry=_retry(said.get("retry", {})),
-            breaker=_breaker(said.get("breaker", {})),
-            heartbeat=units.seconds(said.get("heartbeat", "0s")) or None,
-            headers=self._headers(said.get("headers", {}), (*at, "headers")),
+            retry=_retry(values.get("retry", {})),
+            breaker=model.Breaker(**values.get("breaker", {})),
+            heartbeat=values.get("heartbeat") or None,
+            headers=self._headers(values.get("headers", {}), (*at, "headers")),
         )
 
     def _credentials(self, said: dict[str, Any], at: Path) -> tuple[model.Credential, ...]:
@@ -104,24 +104,15 @@ class Upstreams:
         if "key" in said and "certificate" not in said:
             message = "a key without its certificate"
             self.findings.error(self.marked, (*at, "key"), "MW105", message, "name the certificate")
-        return model.Tls(**files, verify=said.get("verify", True))
+        return model.Tls(**{**said, **files})
 
 
 def _is_header_value(value: str) -> bool:
     return value.isprintable() and value.isascii()
 
 
-def _retry(said: dict[str, Any]) -> model.Retry:
-    values: dict[str, Any] = dict(said)
-    if "on" in said:
-        values["on"] = frozenset(str(failure) for failure in said["on"])
-    if "max_wait" in said:
-        values["max_wait"] = units.seconds(said["max_wait"])
+def _retry(section: dict[str, Any]) -> model.Retry:
+    values = dict(section)
+    if "on" in values:
+        values["on"] = frozenset(str(failure) for failure in values["on"])
     return model.Retry(**values)
-
-
-def _breaker(said: dict[str, Any]) -> model.Breaker:
-    values: dict[str, Any] = {
-        k: v if k == "failures" else units.seconds(v) for k, v in said.items()
-    }
-    return model.Breaker(**values)

@@ -345,7 +345,7 @@ def test_a_config_that_does_not_say_where(tmp_path, config, words):
 @pytest.mark.parametrize(
     ("url", "words"),
     [
-        ("mysql://me:geheim@host/x", "is no database that is known here"),
+        ("mysql://me:geheim@host/x", "is not a supported database"),
         ("postgresql+psycopg://me:geheim@127.0.0.1:1/x", "does not answer"),
         ("sqlite:////proc/nowhere/x.db", "cannot make"),
     ],

@@ -17,6 +17,7 @@ from engine.config.model import (
 )
 from engine.source.problem import Findings
 from engine.upstream import retry
+from engine.upstream.client.client import Timeouts
 
 HEAD = """version: 1
 specs: {shop: {document: shop.yaml}}
@@ -70,9 +71,10 @@ def test_a_credential_of_digits_only_stays_a_string():
     assert made.upstreams["main"].credentials[0].value == "Bearer 007"
 
 
-def test_timeouts_are_seconds_and_those_not_said_are_absent():
-    assert upstream("timeouts: {connect: 3s, total: 10m}").timeouts == {"connect": 3, "total": 600}
-    assert upstream("pool: 1").timeouts == {}
+def test_timeouts_are_seconds_and_absent_ones_have_their_defaults():
+    timeouts = upstream("timeouts: {connect: 1s, total: 5m}").timeouts
+    assert timeouts == {"connect": 1, "first_byte": 60, "idle": 60, "total": 300}
+    assert upstream("pool: 1").timeouts == Timeouts()._asdict()
 
 
 @pytest.mark.parametrize(

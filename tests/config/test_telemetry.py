@@ -64,7 +64,7 @@ def test_metrics_may_be_switched(said, path):
 @pytest.mark.parametrize(
     ("said", "words"),
     [
-        ("{metrics: /healthz}", "is the gateway's own already"),
+        ("{metrics: /healthz}", "is a page of the gateway"),
         ("{allow_ips: [10.0.0.1/8]}", "host bits"),
         ("{access_log: {sample: 2}}", "1"),
         ("{access_log: {fields: [secret]}}", "one of time"),

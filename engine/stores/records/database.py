@@ -142,7 +142,7 @@ def open_database(url: str, *, busy: float = 5.0, pool: int = 5) -> Database:
 
 def _unknown(said: str) -> str:
     known = "sqlite:///var/modelway.db or postgresql+psycopg://user@host/name"
-    return f"{said} is no database that is known here; write {known}"
+    return f"{said} is not a supported database; write {known}"
 
 
 def _sqlite(url: URL, busy: float, pool: int) -> Engine:
