@@ -294,8 +294,7 @@ class Gunicorn(BaseApplication):  # type: ignore[misc]
 
     def run(self) -> None:
         """Serve until a signal ends it. Exits with one line if it cannot listen."""
-        if (why := taken(self.addresses())) is not None:
-            sys.exit(f"modelway: {why}; choose another address, or end what listens there")
+        exit_if_taken(self.addresses())
         runtime_dir.use_for_temporary_files()
         Master(self).run()
 
@@ -371,6 +370,12 @@ def taken(wanted: Mapping[str, str], held: Collection[str] = ()) -> str | None:
         if address not in held and (why := _bind_error(address)) is not None:
             return f"cannot listen on {address} ({key}): {why}"
     return None
+
+
+def exit_if_taken(wanted: Mapping[str, str]) -> None:
+    """End the process with one line when one of these addresses cannot be listened on."""
+    if (error := taken(wanted)) is not None:
+        sys.exit(f"modelway: {error}; choose another address, or end what listens there")
 
 
 def _bind_error(listen: str) -> str | None:

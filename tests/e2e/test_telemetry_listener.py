@@ -131,11 +131,13 @@ def test_an_address_in_use_is_named_with_its_key(tmp_path: Path, upstream: Recor
     with socket.create_server(("127.0.0.1", 0)) as other:
         address = f"127.0.0.1:{other.getsockname()[1]}"
         text = with_telemetry(text, address).replace("{listen}", f"127.0.0.1:{free_port()}")
+        text += "stores: {records: 'sqlite:///records.db'}\n"
         (tmp_path / "gateway.yaml").write_text(text)
         done = modelway("serve", cwd=tmp_path)
     assert done.returncode == 1
     assert f"cannot listen on {address} (telemetry.listen): Address already in use" in done.stderr
     assert "Traceback" not in done.stderr
+    assert not (tmp_path / "records.db").exists()  # nor is a database migrated for it
 
 
 def test_a_reload_moves_the_listener_and_keeps_the_other(
