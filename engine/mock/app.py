@@ -31,7 +31,7 @@ from engine.mock.examples import (
     fill,
     said_last,
 )
-from engine.mock.live import session
+from engine.mock.session import session
 from engine.spec.operation import Operation
 from engine.spec.path_templates import variables
 from engine.spec.spec import Specification
@@ -85,7 +85,7 @@ def build(
 def _last(operation: Operation, specification: Specification, voice: Voice) -> Handler:
     """What answers in the end: a session where the document says so, else an example."""
     if operation.websocket:
-        return session(voice.dialect.name, voice.delay)
+        return session(voice.dialect.mock_conversation, voice.delay)
     return _speak(operation, examples(specification.node(operation)), voice)
 
 

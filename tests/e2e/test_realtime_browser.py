@@ -121,14 +121,6 @@ def test_the_key_may_come_first_and_others_may_come_along(page: Page, platform: 
     assert (done["protocol"], done["code"]) == ("realtime", 1000)
 
 
-def test_the_older_events_for_those_who_ask_for_them(page: Page, platform: Platform) -> None:
-    protocols = ["realtime", f"openai-insecure-api-key.{ALL}", "openai-beta.realtime-v1"]
-    messages = turn(SAID, {"modalities": ["text"]})
-    done = session(page, platform, protocols, messages, "response.done")
-    assert (done["protocol"], done["code"]) == ("realtime", 1000)
-    assert "response.text.delta" in [valid(event, beta=True) for event in done["events"]]
-
-
 def test_an_interruption_in_the_middle(page: Page, platform: Platform) -> None:
     protocols = ["realtime", f"openai-insecure-api-key.{ALL}"]
     long = turn(" ".join(f"word{n}" for n in range(400)), {"output_modalities": ["text"]})

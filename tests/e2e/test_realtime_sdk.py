@@ -106,7 +106,7 @@ def test_a_sound_turn(client: OpenAI) -> None:
     sound = [base64.b64decode(delta) for delta in deltas(events, "output_audio")]
     assert len(sound) == 3
     assert b"".join(sound) == SOUND
-    assert "".join(deltas(events, "output_audio_transcript")) == "250 ms of sound"
+    assert "".join(deltas(events, "output_audio_transcript")) == "250 ms of audio"
     usage = events[-1].response.usage
     assert usage.input_token_details.audio_tokens == 3
     assert usage.output_token_details.audio_tokens == 6
@@ -223,24 +223,6 @@ def test_the_model_may_be_left_out(client: OpenAI) -> None:
 def test_the_upstream_gets_its_own_name_for_the_model(client: OpenAI) -> None:
     with client.realtime.connect(model="renamed") as connection:
         assert connection.recv().session.model == "the-real-name"
-
-
-def test_the_older_events_for_those_who_ask_for_them(platform: Platform) -> None:
-    headers = {"OpenAI-Beta": "realtime=v1"}
-    with (
-        OpenAI(base_url=f"{platform.url}/v1", api_key=ALL, **WAYS) as client,
-        client.realtime.connect(model="gpt-realtime", extra_headers=headers) as connection,
-    ):
-        kinds, text = [], ""
-        connection.send_raw(json.dumps({"type": "conversation.item.create", "item": message(SAID)}))
-        asked = {"type": "response.create", "response": {"modalities": ["text"]}}
-        connection.send_raw(json.dumps(asked))
-        while not kinds or kinds[-1] != "response.done":
-            event = json.loads(connection.recv_bytes())
-            kinds.append(valid(event, beta=True))
-            text += event["delta"] if kinds[-1] == "response.text.delta" else ""
-    assert kinds[:2] == ["session.created", "conversation.item.created"]
-    assert text == SAID
 
 
 def test_pings_are_answered_while_the_upstream_is_silent(client: OpenAI) -> None:

@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import Any, get_args
 
 import pydantic
-from openai.types.beta.realtime.realtime_server_event import RealtimeServerEvent as BetaServerEvent
 from openai.types.realtime.realtime_server_event import RealtimeServerEvent
 from openai.types.realtime.realtime_session_create_response import RealtimeSessionCreateResponse
 
-_NOT_IN_BETA_TYPES = {"image_tokens", "cached_tokens_details", "expires_at", "object", "name"}
 _NOT_IN_SESSION_EVENTS = {"id", "object", "expires_at"}
 """What the vendor's document has in an event, and the SDK's type of it has not."""
 
@@ -24,16 +22,15 @@ def _adapters(union: Any) -> dict[str, pydantic.TypeAdapter[Any]]:
 
 
 _SESSION = pydantic.TypeAdapter(RealtimeSessionCreateResponse)
-_GA, _BETA = _adapters(RealtimeServerEvent), _adapters(BetaServerEvent)
+_EVENTS = _adapters(RealtimeServerEvent)
 
 
-def valid(event: dict[str, Any], beta: bool = False) -> str:
+def valid(event: dict[str, Any]) -> str:
     """The event's name. Fails unless the SDK's type takes it strictly and knows all of it."""
-    adapters = _BETA if beta else _GA
-    assert event["type"] in adapters, f"there is no event {event['type']}"
-    made = adapters[event["type"]].validate_python(event, strict=True)
-    excused = _NOT_IN_BETA_TYPES if beta else set()
-    if not beta and "session" in event:
+    assert event["type"] in _EVENTS, f"there is no event {event['type']}"
+    made = _EVENTS[event["type"]].validate_python(event, strict=True)
+    excused: set[str] = set()
+    if "session" in event:
         session = _SESSION.validate_python(event["session"], strict=True)
         assert _unknown(session, "") == []
         excused = _NOT_IN_SESSION_EVENTS

@@ -5,9 +5,12 @@ import orjson
 import pytest
 from gevent.queue import Queue
 
+from engine import dialects
 from engine.mock import faults
-from engine.mock.live import converse
-from engine.mock.talk import Echo, Realtime, talk
+from engine.mock.conversations import open_conversation
+from engine.mock.conversations.echo import Echo
+from engine.mock.conversations.realtime import Realtime
+from engine.mock.session import converse
 from engine.relay.websocket.messages import Closed, Message
 from engine.values.errors import AbortConnection
 
@@ -82,7 +85,7 @@ def run(line, partner, model="", delay=0.0):
 
 
 def realtime():
-    return Realtime("m", (), {})
+    return Realtime("m", ())
 
 
 def test_an_echo_gives_back_what_it_gets():
@@ -157,31 +160,21 @@ def test_it_says_an_error_in_mid_reply_and_goes_on():
 
 
 @pytest.mark.parametrize(
-    ("dialect", "offers", "environ", "kind", "protocol"),
+    ("name", "offers", "kind", "protocol"),
     [
-        ("openai", (), {}, Realtime, ""),
-        ("openai", ("realtime",), {}, Realtime, "realtime"),
-        ("openai", ("x", "realtime"), {}, Realtime, "realtime"),
-        ("openai", ("x",), {}, Realtime, ""),
-        ("plain", (), {}, Echo, ""),
-        ("plain", ("b", "a"), {}, Echo, "b"),
+        ("realtime", (), Realtime, ""),
+        ("realtime", ("realtime",), Realtime, "realtime"),
+        ("realtime", ("x", "realtime"), Realtime, "realtime"),
+        ("realtime", ("x",), Realtime, ""),
+        ("", (), Echo, ""),
+        ("", ("b", "a"), Echo, "b"),
     ],
 )
-def test_the_dialect_says_what_is_spoken(dialect, offers, environ, kind, protocol):
-    made = talk(dialect, "m", offers, environ)
-    assert (type(made), made.protocol) == (kind, protocol)
+def test_a_conversation_accepts_a_subprotocol(name, offers, kind, protocol):
+    conversation = open_conversation(name, "m", offers)
+    assert (type(conversation), conversation.protocol) == (kind, protocol)
 
 
-@pytest.mark.parametrize(
-    ("offers", "environ", "beta"),
-    [
-        ((), {}, False),
-        (("realtime",), {"HTTP_OPENAI_BETA": "assistants=v2"}, False),
-        ((), {"HTTP_OPENAI_BETA": "assistants=v2, realtime=v1"}, True),
-        (("realtime", "openai-beta.realtime-v1"), {}, True),
-    ],
-)
-def test_the_older_events_are_spoken_where_they_are_asked_for(offers, environ, beta):
-    partner = talk("openai", "m", offers, environ)
-    (said,) = partner.opening()
-    assert ("modalities" in orjson.loads(said.message.data)["session"]) == beta
+def test_every_dialect_names_a_conversation_that_exists():
+    for dialect in map(dialects.get, dialects.names()):
+        assert open_conversation(dialect.mock_conversation, "m", ())

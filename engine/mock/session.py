@@ -1,4 +1,4 @@
-"""The mock at the end of a WebSocket: it listens while it speaks, and fails on request."""
+"""The mock at the end of a WebSocket: it receives while it speaks, and fails on request."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gevent.queue import Empty, Queue
 
 from engine.exchange.exchange import Exchange, Handler, Response
 from engine.mock import faults
-from engine.mock.talk import Said, Talk, talk
+from engine.mock.conversations import Conversation, Utterance, open_conversation
 from engine.relay.websocket.handshake import offered
 from engine.relay.websocket.messages import (
     Closed,
@@ -25,16 +25,17 @@ from engine.values.errors import AbortConnection, AbortReason
 log = logging.getLogger("modelway")
 
 
-class Farewell(Exception):
-    """The mock was asked to close with this code."""
+class CloseRequested(Exception):
+    """The model's name asks the mock to close with this code."""
 
     def __init__(self, code: int) -> None:
         super().__init__(f"The mock was asked for {code}.")
         self.code = code
 
 
-def session(dialect: str, delay: float) -> Handler:
-    """What answers an operation that becomes a WebSocket. `delay`: seconds between two pieces."""
+def session(conversation: str, delay: float) -> Handler:
+    """The handler of an operation that is a WebSocket, for a conversation by name. `delay`: seconds
+    between two pieces."""
 
     def handle(exchange: Exchange) -> Response:
         model = Query.parse(exchange.query).get("model") or ""
@@ -42,9 +43,9 @@ def session(dialect: str, delay: float) -> Handler:
         fault = faults.named(model)
         if fault is not None:
             faults.before(fault, faults.sender(exchange.connection), gevent.sleep)
-        partner = talk(dialect, model, offered(environ), environ)
-        said = [(name, exchange.request_id) for name in exchange.dialect.request_id_headers]
-        messages = accept(environ, exchange.connection, protocol=partner.protocol, headers=said)
+        partner = open_conversation(conversation, model, offered(environ))
+        headers = [(name, exchange.request_id) for name in exchange.dialect.request_id_headers]
+        messages = accept(environ, exchange.connection, protocol=partner.protocol, headers=headers)
         try:
             converse(messages, partner, fault, delay)
         except AbortConnection:
@@ -57,15 +58,17 @@ def session(dialect: str, delay: float) -> Handler:
     return handle
 
 
-def converse(messages: Messages, partner: Talk, fault: faults.Fault | None, delay: float) -> None:
+def converse(
+    messages: Messages, partner: Conversation, fault: faults.Fault | None, delay: float
+) -> None:
     """One whole session. Raises AbortConnection where the connection is to be cut."""
     inbox: Queue[Message | None] = Queue(1)
     listener = gevent.spawn(_listen, messages, inbox)
     code, reason = 1000, ""
     try:
         _Speaker(messages, partner, fault).speak(inbox, delay)
-    except Farewell as farewell:
-        code, reason = farewell.code, str(farewell)
+    except CloseRequested as close:
+        code, reason = close.code, str(close)
     except Closed:
         pass  # it left while something was being sent
     finally:
@@ -74,7 +77,7 @@ def converse(messages: Messages, partner: Talk, fault: faults.Fault | None, dela
 
 
 def _listen(messages: Messages, inbox: Queue[Message | None]) -> None:
-    """Put what arrives where the speaker looks for it, None at the end."""
+    """Put what arrives into the inbox, None at the end."""
     try:
         while True:
             inbox.put(messages.receive())
@@ -83,9 +86,11 @@ def _listen(messages: Messages, inbox: Queue[Message | None]) -> None:
 
 
 class _Speaker:
-    """Says what there is to say, and goes wrong after as many messages as the fault asks for."""
+    """Sends the answers, and fails after as many messages as the fault asks for."""
 
-    def __init__(self, messages: Messages, partner: Talk, fault: faults.Fault | None) -> None:
+    def __init__(
+        self, messages: Messages, partner: Conversation, fault: faults.Fault | None
+    ) -> None:
         self._messages = messages
         self._partner = partner
         self._fault = fault
@@ -93,51 +98,51 @@ class _Speaker:
         self._silent = False
 
     def speak(self, inbox: Queue[Message | None], delay: float) -> None:
-        """Answer until the other side has closed. Raises Farewell, Closed and AbortConnection."""
-        self._strike()
+        """Answer until the other side closes. Raises CloseRequested, Closed and AbortConnection."""
+        self._apply_fault()
         self._go_on(iter(self._partner.opening()))
-        begun: deque[Iterator[Said]] = deque()
+        answers: deque[Iterator[Utterance]] = deque()
         while True:
             try:
-                message = inbox.get(timeout=delay if begun else None)
+                message = inbox.get(timeout=delay if answers else None)
             except Empty:
-                if not self._go_on(begun[0]):
-                    begun.popleft()
+                if not self._go_on(answers[0]):
+                    answers.popleft()
                 continue
             if message is None:
                 return
             answer = self._partner.receive(message)
             if self._go_on(answer):
-                begun.append(answer)
+                answers.append(answer)
 
-    def _go_on(self, answer: Iterator[Said]) -> bool:
-        """Say an answer to the end of its next piece; False if there is no more of it."""
-        for said in answer:
-            self._say(said)
-            if said.piece:
+    def _go_on(self, answer: Iterator[Utterance]) -> bool:
+        """Send an answer up to its next piece; False if it has ended."""
+        for utterance in answer:
+            self._say(utterance)
+            if utterance.piece:
                 return True
         return False
 
-    def _say(self, said: Said) -> None:
+    def _say(self, utterance: Utterance) -> None:
         if self._silent:
             return
-        send = self._messages.send_text if said.message.text else self._messages.send_binary
-        send(said.message.data)
+        send = self._messages.send_text if utterance.message.text else self._messages.send_binary
+        send(utterance.message.data)
         if self._left is not None:
             self._left -= 1
-            self._strike()
+            self._apply_fault()
 
-    def _strike(self) -> None:
-        """Do what is wrong, if now is the time for it."""
+    def _apply_fault(self) -> None:
+        """Apply the fault, if it is due."""
         if self._fault is None or self._left != 0:
             return
         self._left = None
         if self._fault.kind == "close":
             raise AbortConnection(AbortReason.RESPONSE_BROKE_OFF, "the mock was asked to close")
         if self._fault.kind == "code":
-            raise Farewell(self._fault.code)
+            raise CloseRequested(self._fault.code)
         if self._fault.kind == "stall":
             self._silent = True
         elif self._fault.kind == "error":
-            for said in self._partner.fail():
-                self._say(said)
+            for utterance in self._partner.fail():
+                self._say(utterance)

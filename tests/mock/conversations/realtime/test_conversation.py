@@ -8,38 +8,32 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.mock.realtime import Conversation
+from engine.mock.conversations.realtime.conversation import RealtimeConversation
 from tests.support.realtime import valid
 
 SAID = 'hello brave "new" world: \u00e9\u4e16'
 SOUND = bytes(range(256)) * 47  # 12,032 bytes: 250 ms at 48 bytes each, and a little
 
 
-def conversation(beta=False):
+def conversation():
     numbers = itertools.count(1)
-    return Conversation(
+    return RealtimeConversation(
         "gpt-realtime",
-        beta=beta,
         clock=lambda: 1_000.0,
         new_id=lambda prefix: f"{prefix}_{next(numbers)}",
     )
 
 
-@pytest.fixture(params=[False, True], ids=["ga", "beta"])
-def beta(request):
-    return request.param
-
-
 @pytest.fixture
-def talk(beta):
-    return conversation(beta)
+def talk():
+    return conversation()
 
 
 def ask(talk, **event):
     """The whole answer to an event, each part of it valid."""
     answer = list(talk.receive(event))
     for said in answer:
-        valid(said, talk._version.beta)
+        valid(said)
     return answer
 
 
@@ -56,8 +50,7 @@ def speak(talk, sound=SOUND):
 
 
 def respond(talk, text=True, **response):
-    name = "modalities" if talk._version.beta else "output_modalities"
-    response = {**({name: ["text"]} if text else {}), **response}
+    response = {**({"output_modalities": ["text"]} if text else {}), **response}
     return ask(talk, type="response.create", response=response)
 
 
@@ -78,9 +71,9 @@ def refusal(answer):
 # Sessions
 
 
-def test_a_session_begins_with_its_settings(talk, beta):
+def test_a_session_begins_with_its_settings(talk):
     (created,) = talk.opening()
-    assert valid(created, beta) == "session.created"
+    assert valid(created) == "session.created"
     session = created["session"]
     assert (session["model"], session["expires_at"]) == ("gpt-realtime", 1_000 + 3_600)
 
@@ -112,18 +105,20 @@ def test_an_update_changes_what_it_names_and_nothing_else():
     assert (updated["type"], updated["session"]) == ("session.updated", expected)
 
 
-def test_a_beta_session_is_flat():
-    talk = conversation(beta=True)
-    change = {"voice": "ash", "input_audio_transcription": {"model": "whisper-1"}, "tools": []}
+def test_null_removes_a_setting(talk):
+    output = {"voice": "ash"}
+    transcription = {"transcription": {"model": "whisper-1"}}
+    change = {"type": "realtime", "audio": {"input": transcription, "output": output}}
     (updated,) = ask(talk, type="session.update", session=change)
-    assert updated["session"]["voice"] == "ash"
-    (updated,) = ask(talk, type="session.update", session={"input_audio_transcription": None})
-    assert "input_audio_transcription" not in updated["session"]
-    assert updated["session"]["voice"] == "ash"
+    assert updated["session"]["audio"]["input"]["transcription"] == {"model": "whisper-1"}
+    change = {"type": "realtime", "audio": {"input": {"transcription": None}}}
+    (updated,) = ask(talk, type="session.update", session=change)
+    assert "transcription" not in updated["session"]["audio"]["input"]
+    assert updated["session"]["audio"]["output"]["voice"] == "ash"
 
 
-def test_the_model_of_a_session_stays(talk, beta):
-    change = {"model": "another"} if beta else {"type": "realtime", "model": "another"}
+def test_the_model_of_a_session_stays(talk):
+    change = {"type": "realtime", "model": "another"}
     (updated,) = ask(talk, type="session.update", session=change)
     assert updated["session"]["model"] == "gpt-realtime"
 
@@ -151,39 +146,34 @@ def test_a_wrong_update_changes_nothing_and_says_where(session, error):
 # Text
 
 
-def test_an_item_is_added(talk, beta):
+def test_an_item_is_added(talk):
     answer = say(talk)
-    names = ["created"] if beta else ["added", "done"]
-    assert kinds(answer) == [f"conversation.item.{name}" for name in names]
+    assert kinds(answer) == ["conversation.item.added", "conversation.item.done"]
     assert answer[0]["previous_item_id"] is None
     assert say(talk)[0]["previous_item_id"] == answer[0]["item"]["id"]
 
 
-def test_a_text_turn_echoes_word_by_word(talk, beta):
+def test_a_text_turn_echoes_word_by_word(talk):
     say(talk)
     answer = respond(talk)
-    item = ["conversation.item.created"] if beta else ["conversation.item.added"]
-    text = "response.text" if beta else "response.output_text"
     assert kinds(answer) == [
         "response.created",
         "response.output_item.added",
-        *item,
+        "conversation.item.added",
         "response.content_part.added",
-        f"{text}.delta",
-        f"{text}.done",
+        "response.output_text.delta",
+        "response.output_text.done",
         "response.content_part.done",
         "response.output_item.done",
-        *([] if beta else ["conversation.item.done"]),
+        "conversation.item.done",
         "response.done",
     ]
-    deltas = [event["delta"] for event in answer if event["type"] == f"{text}.delta"]
+    deltas = [event["delta"] for event in answer if event["type"] == "response.output_text.delta"]
     assert "".join(deltas) == SAID
     assert len(deltas) == len(SAID.split())
     done = answer[-1]["response"]
     assert done["status"] == "completed"
-    assert done["output"][0]["content"] == [
-        {"type": "text" if beta else "output_text", "text": SAID}
-    ]
+    assert done["output"][0]["content"] == [{"type": "output_text", "text": SAID}]
 
 
 def test_usage_counts_words(talk):
@@ -196,16 +186,15 @@ def test_usage_counts_words(talk):
     assert (usage["input_tokens"], usage["output_tokens"], usage["total_tokens"]) == (7, 1, 8)
 
 
-def test_nothing_said_is_answered_with_nothing(talk, beta):
+def test_nothing_said_is_answered_with_nothing(talk):
     answer = respond(talk)
-    assert joined(answer, "response.text.delta") == ""
+    assert joined(answer, "response.output_text.delta") == ""
     assert answer[-1]["response"]["status"] == "completed"
 
 
-def test_a_reply_ends_at_its_limit(talk, beta):
+def test_a_reply_ends_at_its_limit(talk):
     say(talk, "one two three four")
-    limit = "max_response_output_tokens" if beta else "max_output_tokens"
-    done = respond(talk, **{limit: 2})[-1]["response"]
+    done = respond(talk, max_output_tokens=2)[-1]["response"]
     assert (done["status"], done["status_details"]["reason"]) == ("incomplete", "max_output_tokens")
     assert done["output"][0]["content"][0]["text"] == "one two "
     assert done["usage"]["output_tokens"] == 2
@@ -241,46 +230,44 @@ def test_a_function_is_called_where_it_must_be(talk):
 # Sound
 
 
-def test_sound_comes_back_in_pieces_with_a_transcript(talk, beta):
+def test_sound_comes_back_in_pieces_with_a_transcript(talk):
     speak(talk)
     answer = respond(talk, text=False)
-    name = "audio" if beta else "output_audio"
     pieces = [
         base64.b64decode(event["delta"])
         for event in answer
-        if event["type"] == f"response.{name}.delta"
+        if event["type"] == "response.output_audio.delta"
     ]
     assert [len(piece) for piece in pieces] == [4_800, 4_800, len(SOUND) - 9_600]
     assert b"".join(pieces) == SOUND
-    assert joined(answer, f"response.{name}_transcript.delta") == "250 ms of sound"
+    assert joined(answer, "response.output_audio_transcript.delta") == "250 ms of audio"
     done = answer[-1]["response"]
-    assert done["output"][0]["content"] == [{"type": name, "transcript": "250 ms of sound"}]
+    assert done["output"][0]["content"] == [
+        {"type": "output_audio", "transcript": "250 ms of audio"}
+    ]
     usage = done["usage"]
     assert usage["input_token_details"]["audio_tokens"] == 3
     assert usage["output_token_details"] == {"text_tokens": 4, "audio_tokens": 6}
     assert (usage["input_tokens"], usage["output_tokens"], usage["total_tokens"]) == (3, 10, 13)
 
 
-def test_text_is_spoken_where_sound_is_wanted(talk, beta):
+def test_text_is_spoken_where_sound_is_wanted(talk):
     say(talk, "one two")
     answer = respond(talk, text=False)
-    name = "audio" if beta else "output_audio"
-    assert joined(answer, f"response.{name}_transcript.delta") == "one two"
-    sound = [event for event in answer if event["type"] == f"response.{name}.delta"]
+    assert joined(answer, "response.output_audio_transcript.delta") == "one two"
+    sound = [event for event in answer if event["type"] == "response.output_audio.delta"]
     assert [len(base64.b64decode(event["delta"])) for event in sound] == [4_800, 4_800]
 
 
-def test_sound_is_transcribed_where_that_is_wanted(talk, beta):
+def test_sound_is_transcribed_where_that_is_wanted(talk):
     transcription = {"model": "whisper-1"}
     change = {"type": "realtime", "audio": {"input": {"transcription": transcription}}}
-    if beta:
-        change = {"input_audio_transcription": transcription}
     ask(talk, type="session.update", session=change)
     answer = speak(talk)
     assert answer[0]["type"] == "input_audio_buffer.committed"
     kind = "conversation.item.input_audio_transcription"
     assert kinds(answer)[-2:] == [f"{kind}.delta", f"{kind}.completed"]
-    assert answer[-1]["transcript"] == "250 ms of sound"
+    assert answer[-1]["transcript"] == "250 ms of audio"
     assert answer[-1]["item_id"] == answer[0]["item_id"]
 
 
@@ -311,10 +298,9 @@ def test_sound_that_is_too_much_at_once_is_refused(talk):
 # Interruptions
 
 
-def begun(talk, beta, deltas=2, text=True):
+def begun(talk, deltas=2, text=True):
     """A reply that has said `deltas` of its pieces, and what it has said."""
-    name = "modalities" if beta else "output_modalities"
-    modalities = {name: ["text"]} if text else {}
+    modalities = {"output_modalities": ["text"]} if text else {}
     reply = talk.receive({"type": "response.create", "response": modalities})
     said = []
     while sum(event["type"].endswith(".delta") for event in said) < deltas:
@@ -322,15 +308,14 @@ def begun(talk, beta, deltas=2, text=True):
     return reply, said
 
 
-def test_a_cancelled_reply_ends_properly(talk, beta):
+def test_a_cancelled_reply_ends_properly(talk):
     say(talk, "one two three four")
-    reply, _ = begun(talk, beta)
+    reply, _ = begun(talk)
     assert ask(talk, type="response.cancel") == []
     rest = list(reply)
     for event in rest:
-        valid(event, beta)
-    text = "response.text" if beta else "response.output_text"
-    assert kinds(rest)[:2] == [f"{text}.done", "response.content_part.done"]
+        valid(event)
+    assert kinds(rest)[:2] == ["response.output_text.done", "response.content_part.done"]
     done = rest[-1]["response"]
     assert done["status"] == "cancelled"
     assert done["status_details"] == {"type": "cancelled", "reason": "client_cancelled"}
@@ -339,9 +324,9 @@ def test_a_cancelled_reply_ends_properly(talk, beta):
     assert done["usage"]["output_tokens"] == 2
 
 
-def test_after_an_interruption_the_conversation_goes_on(talk, beta):
+def test_after_an_interruption_the_conversation_goes_on(talk):
     say(talk)
-    reply, said = begun(talk, beta)
+    reply, said = begun(talk)
     ask(talk, type="response.cancel", response_id=said[0]["response"]["id"])
     list(reply)
     say(talk, "again")
@@ -358,44 +343,44 @@ def test_a_function_call_can_be_interrupted(talk):
     assert list(reply)[-1]["response"]["status"] == "cancelled"
 
 
-def test_only_a_reply_on_its_way_can_be_cancelled(talk, beta):
+def test_only_a_reply_on_its_way_can_be_cancelled(talk):
     none = ("response_cancel_not_active", None)
     assert refusal(ask(talk, type="response.cancel")) == none
     say(talk)
-    reply, _ = begun(talk, beta)
+    reply, _ = begun(talk)
     assert refusal(ask(talk, type="response.cancel", response_id="resp_other")) == none
     assert list(reply)[-1]["response"]["status"] == "completed"
     assert refusal(ask(talk, type="response.cancel")) == none
 
 
-def test_one_reply_at_a_time(talk, beta):
+def test_one_reply_at_a_time(talk):
     say(talk)
-    reply, _ = begun(talk, beta)
+    reply, _ = begun(talk)
     second = ask(talk, type="response.create")
     assert refusal(second) == ("conversation_already_has_active_response", None)
     assert list(reply)[-1]["response"]["status"] == "completed"
 
 
-def test_the_output_buffer_is_cleared_while_a_reply_is_on_its_way(talk, beta):
+def test_the_output_buffer_is_cleared_while_a_reply_is_on_its_way(talk):
     none = ask(talk, type="output_audio_buffer.clear")
     assert refusal(none) == ("output_audio_buffer_not_active", None)
     say(talk)
-    _, said = begun(talk, beta, text=False)
+    _, said = begun(talk, text=False)
     (cleared,) = ask(talk, type="output_audio_buffer.clear")
     assert cleared["type"] == "output_audio_buffer.cleared"
     assert cleared["response_id"] == said[0]["response"]["id"]
 
 
-def test_a_reply_to_which_nobody_listens_any_more_is_forgotten(talk, beta):
+def test_a_reply_to_which_nobody_listens_any_more_is_forgotten(talk):
     say(talk)
-    reply, _ = begun(talk, beta)
+    reply, _ = begun(talk)
     reply.close()
     assert respond(talk)[-1]["response"]["status"] == "completed"
 
 
-def test_an_item_deleted_in_the_middle_stays_deleted(talk, beta):
+def test_an_item_deleted_in_the_middle_stays_deleted(talk):
     say(talk)
-    reply, said = begun(talk, beta)
+    reply, said = begun(talk)
     item_id = said[1]["item"]["id"]
     ask(talk, type="conversation.item.delete", item_id=item_id)
     assert list(reply)[-1]["response"]["status"] == "completed"
@@ -403,14 +388,14 @@ def test_an_item_deleted_in_the_middle_stays_deleted(talk, beta):
     assert refusal(gone) == ("item_retrieve_invalid_item_id", "item_id")
 
 
-def test_an_error_of_the_mocks_own_ends_a_reply_as_failed(talk, beta):
+def test_an_error_of_the_mocks_own_ends_a_reply_as_failed(talk):
     say(talk)
-    reply, _ = begun(talk, beta)
+    reply, _ = begun(talk)
     (error,) = talk.fail()
-    assert valid(error, beta) == "error"
+    assert valid(error) == "error"
     assert error["error"]["type"] == "server_error"
     *_, done = reply
-    assert valid(done, beta) == "response.done"
+    assert valid(done) == "response.done"
     assert done["response"]["status"] == "failed"
     assert done["response"]["status_details"]["error"]["code"] == "mock_fault"
 
@@ -535,9 +520,9 @@ def test_a_wrong_item_is_refused_with_its_place(talk, item, error):
         ),
     ],
 )
-def test_what_cannot_be_served_is_an_error_event(talk, beta, message, error):
+def test_what_cannot_be_served_is_an_error_event(talk, message, error):
     answer = list(talk.receive(message))
-    valid(answer[0], beta)
+    valid(answer[0])
     assert refusal(answer) == error
     say(talk)  # and the session goes on
     assert respond(talk)[-1]["response"]["status"] == "completed"

@@ -1,7 +1,7 @@
-"""The items of a conversation: what was said, in order, and what it counts.
+"""The items of a conversation in order, and their tokens.
 
-A word of text counts one token, 100 ms of sound one, as the vendor counts what it hears, a picture
-one, so that a test can tell what a turn's usage must be.
+A word of text is one token, 100 ms of audio one, as the vendor counts its input, an image one, so
+that a test can predict the usage of a turn.
 """
 
 from __future__ import annotations
@@ -12,21 +12,28 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import ceil
 
-from engine.mock.realtime.shapes import Wrong, check
-from engine.mock.realtime.version import Event, Version
+from engine.mock.conversations.realtime.client_events import Event
+from engine.mock.conversations.realtime.shapes import Invalid, check
 
 _MS_PER_TOKEN = 100
 _STATUS = frozenset({"completed", "incomplete", "in_progress"})
 _COMMON = {"id": str, "object": frozenset({"realtime.item"}), "status": _STATUS}
 _MESSAGE = {**_COMMON, "type*": frozenset({"message"})}
 _TEXT = {"type*": frozenset({"input_text"}), "text*": str}
-_SOUND = {"type*": frozenset({"input_audio"}), "audio*": str, "transcript": (str, None)}
-_PICTURE = {
+_AUDIO = {"type*": frozenset({"input_audio"}), "audio*": str, "transcript": (str, None)}
+_IMAGE = {
     "type*": frozenset({"input_image"}),
     "image_url*": str,
     "detail": frozenset({"auto", "low", "high"}),
 }
-_OTHERS = (
+_ANSWER = (
+    {"type*": frozenset({"output_text"}), "text*": str},
+    {"type*": frozenset({"output_audio"}), "audio": str, "transcript": str},
+)
+_ITEMS = (
+    {**_MESSAGE, "role*": frozenset({"system"}), "content*": [_TEXT]},
+    {**_MESSAGE, "role*": frozenset({"user"}), "content*": [(_TEXT, _AUDIO, _IMAGE)]},
+    {**_MESSAGE, "role*": frozenset({"assistant"}), "content*": [_ANSWER]},
     {
         **_COMMON,
         "type*": frozenset({"function_call"}),
@@ -45,7 +52,7 @@ _OTHERS = (
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """A count of tokens by what they stand for."""
+    """A number of tokens by modality."""
 
     text: int = 0
     audio: int = 0
@@ -57,15 +64,15 @@ class Tokens:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """What a reply echoes: words, and the sound they came as (b"" if they were written)."""
+class Turn:
+    """The turn that a response echoes: its words, and its audio (b"" for text)."""
 
     text: str
-    sound: bytes = b""
+    audio: bytes = b""
 
 
 class Items:
-    """The items in their order. Raises Wrong for places and items that there are not."""
+    """The items in order. Raises Invalid for an unknown item."""
 
     def __init__(self) -> None:
         self._items: list[Event] = []
@@ -74,11 +81,10 @@ class Items:
         return iter(self._items)
 
     def add(self, item: Event, after: str | None = None) -> str | None:
-        """Put an item after another, at the end (None) or the start ("root"); the id before it."""
+        """Insert an item after another, at the end (None) or the start ("root"); return the
+        id of the item before it."""
         if any(held["id"] == item["id"] for held in self._items):
-            raise Wrong(
-                "item_create_duplicate_id", f"There is an item '{item['id']}' already.", "item.id"
-            )
+            raise Invalid("item_create_duplicate_id", f"The item '{item['id']}' exists.", "item.id")
         place = len(self._items)
         if after == "root":
             place = 0
@@ -90,7 +96,7 @@ class Items:
         return self._items[place - 1]["id"] if place else None
 
     def get(self, item_id: str, code: str) -> Event:
-        """The item of that id. `code` is what the refusal is called if there is none."""
+        """The item of that id. `code` is the error code if there is none."""
         return self._items[self._place(item_id, code)]
 
     def delete(self, item_id: str, code: str) -> None:
@@ -100,12 +106,12 @@ class Items:
         for place, item in enumerate(self._items):
             if item["id"] == item_id:
                 return place
-        raise Wrong(code, f"There is no item '{item_id}' in this conversation.", param)
+        raise Invalid(code, f"There is no item '{item_id}' in this conversation.", param)
 
 
-def made(item: Event, new_id: str, version: Version, at: str = "item") -> Event:
-    """A caller's item as the conversation holds it. Raises Wrong for one that is none."""
-    check(item, _shapes(version), at)
+def new_item(item: Event, new_id: str, at: str = "item") -> Event:
+    """A valid item of the caller with its id and status. Raises Invalid."""
+    check(item, _ITEMS, at)
     held = {"id": new_id, **item, "object": "realtime.item", "status": "completed"}
     for number, part in enumerate(item.get("content", ())):
         if "audio" in part:
@@ -116,29 +122,16 @@ def made(item: Event, new_id: str, version: Version, at: str = "item") -> Event:
     return held
 
 
-def _shapes(version: Version) -> tuple[Event, ...]:
-    answer = (
-        {"type*": frozenset({version.text}), "text*": str},
-        {"type*": frozenset({version.sound}), "audio": str, "transcript": str},
-    )
-    return (
-        {**_MESSAGE, "role*": frozenset({"system"}), "content*": [_TEXT]},
-        {**_MESSAGE, "role*": frozenset({"user"}), "content*": [(_TEXT, _SOUND, _PICTURE)]},
-        {**_MESSAGE, "role*": frozenset({"assistant"}), "content*": [answer]},
-        *_OTHERS,
-    )
-
-
 def decoded(text: str, at: str) -> bytes:
-    """Sound from its base64. Raises Wrong."""
+    """Audio from its base64. Raises Invalid."""
     try:
         return base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError) as error:
-        raise Wrong("invalid_value", f"'{at}' is not base64.", at) from error
+        raise Invalid("invalid_value", f"'{at}' is not base64.", at) from error
 
 
 def shown(item: Event) -> Event:
-    """An item as events show it: sound is only in the deltas, and where it is asked for."""
+    """An item as events show it: without audio, which is in deltas and retrieved items only."""
     if "content" not in item:
         return dict(item)
     parts = [{k: v for k, v in part.items() if k != "audio"} for part in item["content"]]
@@ -146,7 +139,7 @@ def shown(item: Event) -> Event:
 
 
 def count(items: Iterable[Event], instructions: str, bytes_per_ms: int) -> Tokens:
-    """The tokens that a model would read."""
+    """The input tokens."""
     text, audio, image = len(instructions.split()), 0, 0
     for item in items:
         text += len(f"{item.get('arguments', '')} {item.get('output', '')}".split())
@@ -158,28 +151,28 @@ def count(items: Iterable[Event], instructions: str, bytes_per_ms: int) -> Token
     return Tokens(text, audio, image)
 
 
-def said_last(items: Iterable[Event], bytes_per_ms: int) -> Said:
-    """What the user, or a tool, said last."""
+def last_turn(items: Iterable[Event], bytes_per_ms: int) -> Turn:
+    """The last turn of the user or a tool."""
     turns = [
         item
         for item in items
         if item.get("role") == "user" or item["type"] == "function_call_output"
     ]
     if not turns:
-        return Said("")
+        return Turn("")
     if "output" in turns[-1]:
-        return Said(turns[-1]["output"])
-    words, sound = [], b""
+        return Turn(turns[-1]["output"])
+    words, audio = [], b""
     for part in turns[-1]["content"]:
         if part["type"] == "input_audio":
-            sound += base64.b64decode(part["audio"])
-        words.append(heard(part, bytes_per_ms))
-    return Said(" ".join(filter(None, words)), sound)
+            audio += base64.b64decode(part["audio"])
+        words.append(transcript(part, bytes_per_ms))
+    return Turn(" ".join(filter(None, words)), audio)
 
 
-def heard(part: Event, bytes_per_ms: int) -> str:
-    """The words of one part of a message: sound says how long it is, if nothing tells its words."""
+def transcript(part: Event, bytes_per_ms: int) -> str:
+    """The words of one part of a message; of audio without a transcript, its duration."""
     if part["type"] != "input_audio":
         return str(part.get("text", ""))
     size = len(base64.b64decode(part["audio"]))
-    return str(part.get("transcript") or f"{size // bytes_per_ms} ms of sound")
+    return str(part.get("transcript") or f"{size // bytes_per_ms} ms of audio")

@@ -1,7 +1,7 @@
-"""One reply: the events of a response from `response.created` to `response.done`.
+"""One response: its events from `response.created` to `response.done`.
 
-It is a generator that can be stopped between two events: what was said until then is closed
-properly, as the vendor does it.
+They are a generator that can be stopped between two events; the parts sent until then are closed,
+as the vendor does.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from math import ceil
 
 import orjson
 
+from engine.mock.conversations.realtime.client_events import Event
+from engine.mock.conversations.realtime.items import Tokens, Turn, shown
+from engine.mock.conversations.realtime.session import ResponseSettings
 from engine.mock.examples import words
-from engine.mock.realtime.items import Said, Tokens, shown
-from engine.mock.realtime.session import Manner
-from engine.mock.realtime.version import Event, Version
 
 PIECE_MS = 100
 _MS_PER_TOKEN = 50
@@ -26,20 +26,19 @@ _REASONS: dict[str, Event] = {
     "incomplete": {"reason": "max_output_tokens"},
     "failed": {"error": {"type": "server_error", "code": "mock_fault"}},
 }
-"""What `status_details` says beside the status itself."""
+"""`status_details` beside the status itself."""
 
 
 @dataclass
-class Reply:
-    """A response on its way. `event` makes an event of its name and fields.
+class Response:
+    """A response in progress. `event` makes an event of a name and fields.
 
-    `conversation_id` is "" for one that leaves no trace in the conversation.
+    `conversation_id` is "" for a response outside the conversation.
     """
 
-    version: Version
-    manner: Manner
-    said: Said
-    read: Tokens
+    settings: ResponseSettings
+    turn: Turn
+    input_tokens: Tokens
     response_id: str
     item_id: str
     conversation_id: str
@@ -48,20 +47,20 @@ class Reply:
     def __post_init__(self) -> None:
         self._status = "in_progress"
         self._text = ""
-        self._sound = b""
+        self._audio = b""
         self._call_id = self.item_id.replace("item", "call", 1)
-        self._tool = self.manner.tool
+        self._tool = self.settings.tool
 
     def stop(self, status: str) -> None:
         """End before the next piece, with one of the statuses of `_REASONS`."""
         self._status = status
 
     def events(self) -> Iterator[Event]:
-        """The whole response; `stop` shortens it."""
+        """All events; `stop` shortens them."""
         yield self.event("response.created", response=self._response([]))
         at = {"response_id": self.response_id, "output_index": 0}
         yield self.event("response.output_item.added", **at, item=shown(self.item()))
-        yield from self._called() if self._tool else self._spoken()
+        yield from self._function_call() if self._tool else self._message()
         if self._status == "in_progress":
             self._status = "completed"
         item = shown(self.item())
@@ -69,45 +68,45 @@ class Reply:
         yield self.event("response.done", response=self._response([item], self._usage()))
 
     def item(self) -> Event:
-        """The reply as an item of the conversation, as far as it has come."""
+        """The response as an item of the conversation, as far as it has been sent."""
         done = {"in_progress": "in_progress", "completed": "completed"}
         status = done.get(self._status, "incomplete")
         item: Event = {"id": self.item_id, "object": "realtime.item", "status": status}
         if self._tool:
             call = {"call_id": self._call_id, "name": self._tool, "arguments": self._text}
             return {**item, "type": "function_call", **call}
-        content: Event = {"type": self.version.text, "text": self._text}
-        if self.manner.sound:
-            audio = base64.b64encode(self._sound).decode()
-            content = {"type": self.version.sound, "transcript": self._text, "audio": audio}
+        content: Event = {"type": "output_text", "text": self._text}
+        if self.settings.audio:
+            audio = base64.b64encode(self._audio).decode()
+            content = {"type": "output_audio", "transcript": self._text, "audio": audio}
         contents = [content] if status != "in_progress" else []
         return {**item, "type": "message", "role": "assistant", "content": contents}
 
-    def _spoken(self) -> Iterator[Event]:
+    def _message(self) -> Iterator[Event]:
         at = {**self._at(), "content_index": 0}
         yield self.event("response.content_part.added", **at, part=self._part())
-        speak = self._in_sound if self.manner.sound else self._in_text
-        yield from speak(at)
+        events = self._audio_events if self.settings.audio else self._text_events
+        yield from events(at)
         yield self.event("response.content_part.done", **at, part=self._part())
 
-    def _in_text(self, at: Event) -> Iterator[Event]:
+    def _text_events(self, at: Event) -> Iterator[Event]:
         for word, _ in self._pieces():
             yield self.event("response.output_text.delta", **at, delta=word)
         yield self.event("response.output_text.done", **at, text=self._text)
 
-    def _in_sound(self, at: Event) -> Iterator[Event]:
-        for word, sound in self._pieces():
+    def _audio_events(self, at: Event) -> Iterator[Event]:
+        for word, audio in self._pieces():
             if word:
                 yield self.event("response.output_audio_transcript.delta", **at, delta=word)
-            if sound:
-                delta = base64.b64encode(sound).decode()
+            if audio:
+                delta = base64.b64encode(audio).decode()
                 yield self.event("response.output_audio.delta", **at, delta=delta)
         yield self.event("response.output_audio.done", **at)
         yield self.event("response.output_audio_transcript.done", **at, transcript=self._text)
 
-    def _called(self) -> Iterator[Event]:
+    def _function_call(self) -> Iterator[Event]:
         at = {**self._at(), "call_id": self._call_id}
-        arguments = orjson.dumps({"said": self.said.text}).decode()
+        arguments = orjson.dumps({"said": self.turn.text}).decode()
         for word in words(arguments):
             if self._status != "in_progress":
                 break
@@ -118,33 +117,36 @@ class Reply:
         )
 
     def _pieces(self) -> Iterator[tuple[str, bytes]]:
-        """Words and sound side by side, until the reply is whole, stopped, or long enough."""
-        size = PIECE_MS * self.manner.bytes_per_ms
-        said = words(self.said.text) if self.said.text else []
-        sound = self.said.sound or bytes(size * len(said))
-        cut = [sound[start : start + size] for start in range(0, len(sound), size)]
-        for word, piece in zip_longest(said, cut, fillvalue=None):
+        """Words with pieces of audio, until the response is complete, stopped, or at its limit."""
+        size = PIECE_MS * self.settings.bytes_per_ms
+        texts = words(self.turn.text) if self.turn.text else []
+        audio = self.turn.audio or bytes(size * len(texts))
+        pieces = [audio[start : start + size] for start in range(0, len(audio), size)]
+        for word, piece in zip_longest(texts, pieces, fillvalue=None):
             if self._status != "in_progress":
                 return
-            if self.manner.limit is not None and self._spent().total >= self.manner.limit:
+            if (
+                self.settings.limit is not None
+                and self._output_tokens().total >= self.settings.limit
+            ):
                 self._status = "incomplete"
                 return
-            if self.manner.sound:
-                self._sound += piece or b""
+            if self.settings.audio:
+                self._audio += piece or b""
             elif word is None:
                 return
             self._text += word or ""
             yield word or "", piece or b""
 
-    def _spent(self) -> Tokens:
-        ms = len(self._sound) / self.manner.bytes_per_ms
+    def _output_tokens(self) -> Tokens:
+        ms = len(self._audio) / self.settings.bytes_per_ms
         return Tokens(len(self._text.split()), ceil(ms / _MS_PER_TOKEN))
 
     def _at(self) -> Event:
         return {"response_id": self.response_id, "item_id": self.item_id, "output_index": 0}
 
     def _part(self) -> Event:
-        if self.manner.sound:
+        if self.settings.audio:
             return {"type": "audio", "transcript": self._text}
         return {"type": "text", "text": self._text}
 
@@ -154,7 +156,7 @@ class Reply:
             "object": "realtime.response",
             "status": self._status,
             "output": output,
-            **self.manner.shown,
+            **self.settings.shown,
         }
         if self.conversation_id:
             response["conversation_id"] = self.conversation_id
@@ -163,7 +165,7 @@ class Reply:
         return response if usage is None else {**response, "usage": usage}
 
     def _usage(self) -> Event:
-        read, spent = self.read, self._spent()
+        read, spent = self.input_tokens, self._output_tokens()
         nothing = {"text_tokens": 0, "audio_tokens": 0, "image_tokens": 0}
         return {
             "total_tokens": read.total + spent.total,

@@ -1,7 +1,7 @@
-"""A check of the caller's events against tables, which finds the first breach and says where.
+"""Validates events of the client against tables; reports the first error and its place.
 
-A shape is a type of JSON's, a frozenset of the strings allowed, a number that it must be, `[shape]`
-for an array, a dict for an object without other members (a final `*` marks one that must be there),
+A shape is a JSON type, a frozenset of the strings allowed, a number that it must be, `[shape]`
+for an array, a dict for an object without other members (a final `*` marks a required one),
 a tuple of alternatives, None for null, or ANY.
 """
 
@@ -11,7 +11,7 @@ from typing import Any
 
 ANY: Any = object()
 
-_SAID = {
+_TYPE_NAMES = {
     str: "a string",
     int: "an integer",
     float: "a number",
@@ -22,8 +22,8 @@ _SAID = {
 }
 
 
-class Wrong(Exception):
-    """An event that cannot be served: `code` and `param` are what the error event says."""
+class Invalid(Exception):
+    """An invalid event: `code` and `param` of the error event."""
 
     def __init__(self, code: str, message: str, param: str | None = None) -> None:
         super().__init__(message)
@@ -33,7 +33,7 @@ class Wrong(Exception):
 
 
 def check(value: Any, shape: Any, at: str) -> None:
-    """Raises Wrong unless `value`, which stands at `at`, has the shape."""
+    """Raises Invalid unless `value`, which stands at `at`, has the shape."""
     if shape is ANY:
         return
     if isinstance(shape, tuple):
@@ -42,7 +42,7 @@ def check(value: Any, shape: Any, at: str) -> None:
         _check_kind(value, str, at)
         if value not in shape:
             allowed = ", ".join(f"'{word}'" for word in sorted(shape))
-            raise Wrong("invalid_value", f"'{at}' must be one of {allowed}.", at)
+            raise Invalid("invalid_value", f"'{at}' must be one of {allowed}.", at)
     elif isinstance(shape, list):
         _check_kind(value, list, at)
         for number, element in enumerate(value):
@@ -53,7 +53,7 @@ def check(value: Any, shape: Any, at: str) -> None:
     elif isinstance(shape, int):
         _check_kind(value, int, at)
         if value != shape:
-            raise Wrong("invalid_value", f"'{at}' must be {shape}.", at)
+            raise Invalid("invalid_value", f"'{at}' must be {shape}.", at)
     else:
         _check_kind(value, type(None) if shape is None else shape, at)
 
@@ -63,35 +63,35 @@ def _check_members(value: dict[str, Any], shape: dict[str, Any], at: str) -> Non
     known = {name.rstrip("*"): below for name, below in shape.items()}
     for name in value:
         if name not in known:
-            raise Wrong("unknown_parameter", f"There is no '{lead}{name}'.", lead + name)
+            raise Invalid("unknown_parameter", f"There is no '{lead}{name}'.", lead + name)
     for name in shape:
         if name.endswith("*") and name[:-1] not in value:
             place = lead + name[:-1]
-            raise Wrong("missing_required_parameter", f"'{place}' must be there.", place)
+            raise Invalid("missing_required_parameter", f"'{place}' is required.", place)
     for name, below in value.items():
         check(below, known[name], lead + name)
 
 
 def _check_alternatives(value: Any, shapes: tuple[Any, ...], at: str) -> None:
-    """One alternative must hold; the breach that is told is of the one most like the value."""
-    breaches = []
+    """One alternative must match; the error reported is of the one most like the value."""
+    errors = []
     for shape in shapes:
         try:
             return check(value, shape, at)
-        except Wrong as wrong:
-            breaches.append((_likeness(value, shape), len(wrong.param or ""), wrong))
-    raise max(breaches, key=lambda breach: breach[:2])[2]
+        except Invalid as invalid:
+            errors.append((_likeness(value, shape), len(invalid.param or ""), invalid))
+    raise max(errors, key=lambda error: error[:2])[2]
 
 
 def _likeness(value: Any, shape: Any) -> int:
-    """How many of the words by which objects are told apart are those of this shape."""
+    """How many of the members that distinguish objects match this shape."""
     if not (isinstance(value, dict) and isinstance(shape, dict)):
         return 0
-    told = [(value.get(name), shape.get(f"{name}*")) for name in ("type", "role")]
-    return sum(isinstance(words, frozenset) and word in words for word, words in told)
+    pairs = [(value.get(name), shape.get(f"{name}*")) for name in ("type", "role")]
+    return sum(isinstance(words, frozenset) and word in words for word, words in pairs)
 
 
 def _check_kind(value: Any, kind: type, at: str) -> None:
     kinds = (int, float) if kind is float else kind
     if not isinstance(value, kinds) or (isinstance(value, bool) and kind is not bool):
-        raise Wrong("invalid_type", f"'{at}' must be {_SAID[kind]}.", at)
+        raise Invalid("invalid_type", f"'{at}' must be {_TYPE_NAMES[kind]}.", at)

@@ -1,0 +1,43 @@
+"""What the mock says over a WebSocket, without sockets. ONE FILE OR FOLDER = ONE CONVERSATION.
+
+A dialect names its own as `mock_conversation`: a module here with `open_conversation`. Every other
+dialect gets `echo`.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple, Protocol
+
+from engine.relay.websocket.messages import Message
+
+
+class Utterance(NamedTuple):
+    """A message of the mock. After one that is a `piece` of a stream the mock pauses, and the
+    caller may interrupt it."""
+
+    message: Message
+    piece: bool = False
+
+
+class Conversation(Protocol):
+    """The mock's side of one session. `protocol` is the accepted subprotocol, "" for none."""
+
+    protocol: str
+
+    def opening(self) -> Iterable[Utterance]:
+        """What the mock says first."""
+
+    def receive(self, message: Message) -> Iterator[Utterance]:
+        """The answer to a message of the caller."""
+
+    def fail(self) -> Iterable[Utterance]:
+        """What the mock says when it is asked for an error."""
+
+
+def open_conversation(name: str, model: str, protocols: Sequence[str]) -> Conversation:
+    """A new conversation about a model, with a caller that offers these subprotocols."""
+    module = importlib.import_module(f"{__name__}.{name or 'echo'}")
+    conversation: Conversation = module.open_conversation(model, protocols)
+    return conversation

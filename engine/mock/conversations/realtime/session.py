@@ -1,0 +1,127 @@
+"""The settings of a session, which the caller changes, and those of one response."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any
+
+from engine.mock.conversations.realtime.client_events import Event
+
+_MINUTES = 60
+_BYTES_PER_MS = {"audio/pcm": 48, "audio/pcmu": 8, "audio/pcma": 8}
+_NULLABLE = "turn_detection"
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseSettings:
+    """The settings of one response: audio or text, and at most `limit` tokens (None: any number).
+
+    `tool` is the name of a function that it must call instead of an answer, or "". `shown` are the
+    settings as a response shows them.
+    """
+
+    audio: bool
+    limit: int | None
+    instructions: str
+    tool: str
+    bytes_per_ms: int
+    shown: Event
+
+
+class Session:
+    """The settings of one session: `id` in the vendor's form, `now` in Unix seconds."""
+
+    def __init__(self, model: str, session_id: str, now: int) -> None:
+        self._fixed = {
+            "id": session_id,
+            "object": "realtime.session",
+            "model": model,
+            "expires_at": now + _MINUTES * 60,
+        }
+        self._settings = _defaults()
+
+    def update(self, settings: Event) -> None:
+        """Replace settings by those of the same name; null removes one.
+
+        The model of a session cannot be changed, as the vendor has it.
+        """
+        _merge(self._settings, settings)
+        self._settings.pop("model", None)
+
+    def shown(self) -> Event:
+        """All settings, as in `session.created` and `session.updated`."""
+        return deepcopy({**self._fixed, **self._settings})
+
+    def transcribes(self) -> bool:
+        """Whether the audio of the caller is transcribed."""
+        return "transcription" in self._audio("input")
+
+    def input_bytes_per_ms(self) -> int:
+        """The size of a millisecond of the caller's audio."""
+        return _bytes_per_ms(self._audio("input")["format"]["type"])
+
+    def response_settings(self, settings: Event) -> ResponseSettings:
+        """The settings, overridden by those of one `response.create`."""
+        merged = deepcopy(self._settings)
+        _merge(merged, settings)
+        limit = merged.get("max_output_tokens", "inf")
+        modalities, output = merged["output_modalities"], merged["audio"]["output"]
+        shown = {
+            "output_modalities": modalities,
+            "max_output_tokens": limit,
+            "audio": {"output": {name: output[name] for name in ("format", "voice")}},
+        }
+        if settings.get("metadata") is not None:
+            shown["metadata"] = settings["metadata"]
+        return ResponseSettings(
+            audio="audio" in modalities,
+            limit=limit if isinstance(limit, int) else None,
+            instructions=merged.get("instructions", ""),
+            tool=_tool(merged["tool_choice"], merged["tools"]),
+            bytes_per_ms=_bytes_per_ms(output["format"]["type"]),
+            shown=shown,
+        )
+
+    def _audio(self, side: str) -> Event:
+        part: Event = self._settings["audio"][side]
+        return part
+
+
+def _tool(choice: Any, tools: list[Event]) -> str:
+    if isinstance(choice, dict):
+        return str(choice["name"])
+    return str(tools[0].get("name", "")) if choice == "required" and tools else ""
+
+
+def _bytes_per_ms(kind: str) -> int:
+    return _BYTES_PER_MS[kind]
+
+
+def _merge(settings: Event, changes: Event) -> None:
+    """Objects of the same name are merged; one that has a `type` replaces the other."""
+    for name, value in changes.items():
+        current = settings.get(name)
+        if isinstance(value, dict) and isinstance(current, dict) and "type" not in value:
+            _merge(current, value)
+        elif value is None and name != _NULLABLE:
+            settings.pop(name, None)
+        else:
+            settings[name] = deepcopy(value)
+
+
+def _defaults() -> dict[str, Any]:
+    pcm = {"type": "audio/pcm", "rate": 24000}
+    return {
+        "type": "realtime",
+        "output_modalities": ["audio"],
+        "instructions": "",
+        "audio": {
+            "input": {"format": dict(pcm), "turn_detection": None},
+            "output": {"format": dict(pcm), "voice": "marin", "speed": 1.0},
+        },
+        "tools": [],
+        "tool_choice": "auto",
+        "max_output_tokens": "inf",
+        "truncation": "auto",
+    }
