@@ -52,7 +52,7 @@ def as_asked(
     try:
         return specifications[operation.spec].reread(operation, lenient=lenient, named=named)
     except ValueError as error:
-        message = f"{operation.id} cannot be read so: {error}"
+        message = f"{operation.id} cannot be compiled as the route asks: {error}"
         findings.error(config.source, said.at, "MW309", message, "use another way to validate it")
         return operation
 

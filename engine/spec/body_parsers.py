@@ -1,4 +1,4 @@
-"""Body parsers: from the bytes of a JSON, form, multipart or text body to its value."""
+"""Body parsers: bytes of JSON, forms, multipart and text to values."""
 
 from __future__ import annotations
 
@@ -31,22 +31,22 @@ def compile_parser(
     schemas: Schemas,
     validator: jsonschema_rs.Validator | None,
     *,
-    later: bool = False,
+    deferred: bool = False,
 ) -> Parse | None:
-    """How bodies of a kind are parsed; `later`: what that takes is prepared for the first one."""
+    """The parser of bodies of a kind; `deferred`: it is compiled for the first body."""
     if kind == "json":
         return parse_json
     schema = media.get("schema")
     shape, encoding = schema.value or {}, media.get("encoding").value or {}
     resolve = schemas.resolve(schema)
     if kind == "form":
-        form = _compiled(lambda: compile_form(shape, encoding, resolve), later)
+        form = _compiled(lambda: compile_form(shape, encoding, resolve), deferred)
         if validator is not None and form_splits_at_commas(shape, encoding, resolve):
             decoded = compile_form(shape, encoding, resolve, decoded=True)
             return lambda exchange: _form_with_commas(form(), decoded, validator, exchange)
         return lambda exchange: _form(form(), exchange)
     if kind == "multipart":
-        parts = _compiled(lambda: compile_multipart(shape, encoding, resolve), later)
+        parts = _compiled(lambda: compile_multipart(shape, encoding, resolve), deferred)
         return lambda exchange: _multipart(parts(), exchange)
     if kind == "text" and not takes_any_text(shape, resolve):
         cast = compile_cast(shape, resolve)
@@ -54,16 +54,16 @@ def compile_parser(
     return None
 
 
-def _compiled(compile_: Callable[[], Compiled], later: bool) -> Callable[[], Compiled]:
-    """A function that returns what `compile_` does, which it calls once: now or later."""
+def _compiled(compile_: Callable[[], Compiled], deferred: bool) -> Callable[[], Compiled]:
+    """A function that returns the result of `compile_`, called once: now, or `deferred`."""
     once = cache(compile_)
-    if not later:
+    if not deferred:
         once()
     return once
 
 
 def _text(cast: Cast, exchange: Exchange) -> Any:
-    """Text, as the schema's type; bytes that are no UTF-8 stand for a character each."""
+    """Text cast to the schema's type; UTF-8, else Latin-1."""
     data = bytes(exchange.body.buffer)
     try:
         return cast(data.decode())
@@ -72,6 +72,7 @@ def _text(cast: Cast, exchange: Exchange) -> Any:
 
 
 def parse_json(exchange: Exchange) -> Any:
+    """The JSON value of the body. Raises GatewayError 400."""
     buffer = exchange.body.buffer
     try:
         if isinstance(buffer, bytes):
@@ -79,17 +80,18 @@ def parse_json(exchange: Exchange) -> Any:
         with memoryview(buffer) as view:
             return orjson.loads(view)
     except orjson.JSONDecodeError as error:
-        message = f"The request body is not valid JSON: {_why(buffer, error)}."
+        message = f"The request body is not valid JSON: {_json_error(buffer, error)}."
         raise GatewayError(400, "invalid_json", message) from error
 
 
 def has_foreign_charset(content_type: str) -> bool:
+    """Whether a Content-Type names a charset other than UTF-8 or its subset US-ASCII."""
     match = _CHARSET.search(content_type)
     return match is not None and match[1].lower() not in ("utf-8", "utf8", "us-ascii")
 
 
-def _why(buffer: Buffer, error: orjson.JSONDecodeError) -> str:
-    """The parser's words, or the byte at which the text is no UTF-8."""
+def _json_error(buffer: Buffer, error: orjson.JSONDecodeError) -> str:
+    """The parser's message, or the first byte that is not UTF-8."""
     if "surrogates" not in str(error):
         return str(error)
     try:
@@ -112,13 +114,13 @@ def _form_with_commas(
     validator: jsonschema_rs.Validator,
     exchange: Exchange,
 ) -> Any:
-    """The form; where it is valid only with its encoded commas as commas, that reading."""
+    """The form; encoded commas separate items if the form is valid only so."""
     if b"%2c" in bytes(exchange.body.buffer).lower():
         for reading in (read, read_decoded):
             try:
                 value = _form(reading, exchange)
             except GatewayError:
-                continue  # raised again below, in the words of the strict reading
+                continue  # the strict reading below raises it again
             if validator.is_valid(value):
                 return value
     return _form(read, exchange)

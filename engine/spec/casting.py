@@ -85,7 +85,7 @@ def compile_shape(
     A list of leaves is one value, or as many items: a single one of a non-array is read alone, a
     repeated one becomes a list, so that the schema sees every text a second reader could pick.
     The list `[""]` is the empty array. A dict is an object, or an array by index (`""` appends).
-    Raises Malformed for an index of 1000 or more. Recursive schemas end in themselves.
+    Raises Malformed for an index of 1000 or more. Schemas may be recursive.
     """
 
     def text_leaf(node: Mapping[str, Any]) -> ReadLeaf:

@@ -109,8 +109,8 @@ class Expression:
     def _refuse_look_alikes(self, names: Collection[str], reading: Callable[[str], str]) -> None:
         """Some upstreams read keys in any case and take the last: `Model` is `model`. `reading`
         gives the name that they may take another one for."""
-        step, alike = self.steps[0], list(map(reading, names))
-        if alike.count(reading(step)) > (step in names):
+        step, readings = self.steps[0], list(map(reading, names))
+        if readings.count(reading(step)) > (step in names):
             raise self._twice()
 
     def says(self, exchange: Exchange, name: str) -> bool:
@@ -124,22 +124,22 @@ class Expression:
         """
         if not _has(exchange.value, self.steps):
             return []
-        found = []
+        places = []
         try:
-            every = spans(exchange.body.buffer, self.steps)
+            value_spans = spans(exchange.body.buffer, self.steps)
         except Ambiguous as error:
             raise self._twice() from error
-        for start, end in every:
-            said = orjson.loads(exchange.body.buffer[start:end])
-            if not isinstance(said, str) or said not in (name, f"models/{name}"):
+        for start, end in value_spans:
+            value = orjson.loads(exchange.body.buffer[start:end])
+            if not isinstance(value, str) or value not in (name, f"models/{name}"):
                 raise GatewayError(
                     400,
                     "invalid_value",
                     f"'{self.param}' must name the same model as the request: '{name[:200]}'.",
                     param=self.param,
                 )
-            found.append((start, end, said.removesuffix(name)))
-        return found
+            places.append((start, end, value.removesuffix(name)))
+        return places
 
     def accepts(self, exchange: Exchange) -> bool:
         """Whether a value can be written here: into a body, only where it is an object."""

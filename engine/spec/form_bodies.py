@@ -64,8 +64,8 @@ def compile_form(
         for name, value in query.pairs:
             if name not in names and split_name(name)[0] not in roots:
                 others.setdefault(name, []).append(decode(value, f"form field {name!r}", plus=True))
-        known = {name: value for name, value in values.items() if value is not MISSING}
-        return {name: extra([*texts]) for name, texts in others.items()} | known
+        declared_values = {name: value for name, value in values.items() if value is not MISSING}
+        return {name: extra([*texts]) for name, texts in others.items()} | declared_values
 
     return read
 
@@ -76,9 +76,9 @@ def form_splits_at_commas(schema: object, encoding: Encoding, resolve: Resolve) 
     return any(
         name in properties
         and splits_at_commas(
-            "form", how.get("style"), how.get("explode"), properties[name], resolve
+            "form", field.get("style"), field.get("explode"), properties[name], resolve
         )
-        for name, how in (encoding or {}).items()
+        for name, field in (encoding or {}).items()
     )
 
 
@@ -95,7 +95,7 @@ class _Field:
 def _compile_field(
     name: str,
     schema: object,
-    how: Mapping[str, Any],
+    encoding: Mapping[str, Any],
     resolve: Resolve,
     declared: Collection[str],
     decoded: bool,
@@ -107,30 +107,30 @@ def _compile_field(
             schema=schema,
             resolve=resolve,
             style=style,
-            explode=how.get("explode"),
+            explode=encoding.get("explode"),
             media_type=media_type,
             reserved=declared,
             decoded=decoded
-            and splits_at_commas("form", style, how.get("explode"), schema, resolve),
+            and splits_at_commas("form", style, encoding.get("explode"), schema, resolve),
         )
 
-    style, kind = how.get("style"), kind_of(schema, resolve)
+    style, kind = encoding.get("style"), kind_of(schema, resolve)
     nested = takes_brackets(kind, style)
-    if style is None and "explode" not in how and is_json(how.get("contentType", "")):
+    if style is None and "explode" not in encoding and is_json(encoding.get("contentType", "")):
         plain = reader(None, "application/json")
     else:
         plain = reader(style)
-    own = frozenset({name})
-    if kind == "object" and style in (None, "form") and how.get("explode", True):
-        own |= frozenset(properties_of(schema, resolve)) - frozenset(declared)
+    names = frozenset({name})
+    if kind == "object" and style in (None, "form") and encoding.get("explode", True):
+        names |= frozenset(properties_of(schema, resolve)) - frozenset(declared)
     if not nested or style == "deepObject":
-        return _Field(name, plain, own, nested)
+        return _Field(name, plain, names, nested)
     deep = reader("deepObject")
 
     def either(query: Query) -> object:
         return deep(query) if nested_in(query, name, declared) else plain(query)
 
-    return _Field(name, either, own, nested)
+    return _Field(name, either, names, nested)
 
 
 def takes_brackets(kind: Kind, style: str | None) -> bool:
@@ -154,7 +154,7 @@ def compile_multipart(
     more than 1 MiB.
     """
     properties = properties_of(schema, resolve)
-    known = {
+    readers = {
         name: _compile_part(sub, (encoding or {}).get(name, {}), resolve)
         for name, sub in properties.items()
     }
@@ -170,29 +170,31 @@ def compile_multipart(
         trees: dict[str, list[tuple[str, _Leaf]]] = {}
         for part in parts:
             root, brackets = split_name(part.name)
-            if brackets and part.name not in known and root in nested:
+            if brackets and part.name not in readers and root in nested:
                 trees.setdefault(root, []).append((brackets, (buffer, part)))
                 continue
-            content = known.get(part.name, other).read((buffer, part))
+            content = readers.get(part.name, other).read((buffer, part))
             values.setdefault(part.name, []).append(content)
-        found = {name: known.get(name, other).join(contents) for name, contents in values.items()}
+        fields = {
+            name: readers.get(name, other).join(contents) for name, contents in values.items()
+        }
         for root, leaves in trees.items():
             where = f"form part {root!r}"
-            if root in found:
+            if root in fields:
                 raise Malformed(f"{where}: given both as a value and with brackets")
-            found[root] = nested[root](tree_of(leaves, where))
-        return found
+            fields[root] = nested[root](tree_of(leaves, where))
+        return fields
 
     return read
 
 
 @dataclass(frozen=True, slots=True)
 class _PartReader:
-    """How the parts of one name are read. `whole`: a list, whose items are no lists themselves."""
+    """How the parts of one name are read. `is_flat_list`: a list whose items are no lists."""
 
     read: Callable[[_Leaf], object]
     is_array: bool
-    whole: bool
+    is_flat_list: bool
 
     def join(self, contents: list[object]) -> object:
         """The value of all the parts of one name; one part of JSON may hold a whole list."""
@@ -200,17 +202,19 @@ class _PartReader:
             return contents
         single = contents[0]
         return (
-            single if not self.is_array or (self.whole and isinstance(single, list)) else contents
+            single
+            if not self.is_array or (self.is_flat_list and isinstance(single, list))
+            else contents
         )
 
 
-def _compile_part(schema: object, how: Mapping[str, Any], resolve: Resolve) -> _PartReader:
+def _compile_part(schema: object, encoding: Mapping[str, Any], resolve: Resolve) -> _PartReader:
     is_array = kind_of(schema, resolve) == "array"
     item = items_of(schema, resolve) if is_array else schema
     item_kind = kind_of(item, resolve)
     is_object = item_kind == "object"
     opaque = is_file(schema, resolve) or is_file(item, resolve)
-    declared = how.get("contentType", "")
+    declared = encoding.get("contentType", "")
     cast = compile_cast(item, resolve)
 
     def read(leaf: _Leaf) -> object:
@@ -232,7 +236,7 @@ def _compile_part(schema: object, how: Mapping[str, Any], resolve: Resolve) -> _
         implied = is_object and not declared and part.content_type is None
         return _object_or_text(text, cast) if implied else cast(text)
 
-    return _PartReader(read, is_array, whole=is_array and item_kind != "array")
+    return _PartReader(read, is_array, is_flat_list=is_array and item_kind != "array")
 
 
 def _object_or_text(text: str, cast: Cast) -> object:

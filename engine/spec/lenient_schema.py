@@ -106,7 +106,7 @@ def optional_members(schema: dict[str, Any], resolve: Resolve) -> frozenset[str]
 
 def answered(library: Library) -> frozenset[int]:
     """The ids of all mappings that the `responses` of a library's operations reach."""
-    seen: set[int] = set()
+    visited: set[int] = set()
     references: set[str] = set()
     waiting = [
         item.get(method).get("responses")
@@ -120,8 +120,8 @@ def answered(library: Library) -> frozenset[int]:
             value = stack.pop()
             if isinstance(value, list):
                 stack += [below for below in value if isinstance(below, dict | list)]
-            elif isinstance(value, dict) and id(value) not in seen:
-                seen.add(id(value))
+            elif isinstance(value, dict) and id(value) not in visited:
+                visited.add(id(value))
                 ref = value.get("$ref")
                 if isinstance(ref, str) and (key := f"{node.uri}\0{ref}") not in references:
                     references.add(key)
@@ -131,7 +131,7 @@ def answered(library: Library) -> frozenset[int]:
                     for name, below in value.items()
                     if isinstance(below, dict | list) and name not in _EXAMPLES
                 ]
-    return frozenset(seen)
+    return frozenset(visited)
 
 
 def _is_tag(schema: Any) -> bool:

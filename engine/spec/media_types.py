@@ -1,4 +1,4 @@
-"""Media types of JSON, forms and text: how the body of a request or response is read."""
+"""Media types of JSON, forms and text: which parser reads a body."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ EXAMPLES = {
     "multipart": ("multipart/form-data",),
     "text": ("text/plain",),
 }
-"""The kinds of bodies that can be parsed, each with media types by which a range that has it is
-recognised."""
+"""The kinds of bodies that can be parsed, each with example media types: a media range includes the
+kind if it matches one of them."""
 
 
 def is_json(media_type: str) -> bool:
@@ -19,7 +19,7 @@ def is_json(media_type: str) -> bool:
 
 
 def body_kind(media_type: str) -> str:
-    """What a body of a media type is: a key of `EXAMPLES`, or "" for anything else."""
+    """The kind of a media type's bodies: a key of `EXAMPLES`, or "" for any other."""
     if media_type in ("application/json", "text/json") or media_type.endswith("+json"):
         return "json"
     if media_type == "application/x-www-form-urlencoded":

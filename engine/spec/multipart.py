@@ -115,14 +115,14 @@ def _content_end(buffer: Buffer, start: int, line: bytes, where: str) -> int:
     # borrows the empty line of the headers.
     if buffer[start : start + len(line)] == line:
         raise MultipartError(f"{where}: no line end between the empty line and the boundary")
-    found = buffer.find(b"\n" + line, start)
-    if found < 0:
+    end = buffer.find(b"\n" + line, start)
+    if end < 0:
         raise MultipartError(f"{where}: no boundary after the content, the body is cut short")
-    if found == start or buffer[found - 1 : found] != b"\r":
+    if end == start or buffer[end - 1 : end] != b"\r":
         raise MultipartError(f"{where}: a boundary after a line feed without carriage return")
-    if buffer.find(b"\r" + line, start, found) >= 0:
+    if buffer.find(b"\r" + line, start, end) >= 0:
         raise MultipartError(f"{where}: a boundary after a carriage return without line feed")
-    return found - 1
+    return end - 1
 
 
 def _described(block: bytes, where: str) -> tuple[str, str | None, str | None]:
@@ -171,19 +171,19 @@ def _parameters(text: str, where: str) -> dict[str, str]:
     at = 0
     text = text.strip(" \t").removesuffix(";").rstrip(" \t")
     while at < len(text):
-        if not (found := _PARAMETER.match(text, at)):
+        if not (match := _PARAMETER.match(text, at)):
             raise MultipartError(f"{where}: a parameter is not written ; name=value")
-        name, at = found[1].lower(), found.end()
+        name, at = match[1].lower(), match.end()
         if name in parameters:
             raise MultipartError(f"{where}: two parameters {name}")
-        parameters[name] = found[3] if found[2] is None else _ESCAPE.sub(_unescaped, found[2])
+        parameters[name] = match[3] if match[2] is None else _ESCAPE.sub(_unescaped, match[2])
     if "name*" in parameters:
         raise MultipartError(f"{where}: the name is written in the extended syntax of RFC 2231")
     return parameters
 
 
-def _unescaped(found: re.Match[str]) -> str:
-    return str(found[1] or _BROWSER_ESCAPES[found[2].lower()])
+def _unescaped(match: re.Match[str]) -> str:
+    return str(match[1] or _BROWSER_ESCAPES[match[2].lower()])
 
 
 def _extended(value: str, where: str) -> str:

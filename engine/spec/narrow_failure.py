@@ -1,8 +1,8 @@
-"""A small part of a large value that is refused for the same reason.
+"""Narrows an invalid large value to a small invalid part of it.
 
-Finding the words for a refusal costs many times what the verdict costs: explaining fifty thousand
-wrong items takes seconds in which a worker serves nobody. So long arrays are looked at in slices,
-by the verdict alone, and only a slice that is refused is explained.
+Listing errors costs many times the verdict: fifty thousand invalid items take seconds, in which a
+worker serves no request. Long arrays are therefore validated in slices, and errors are listed only
+for the first invalid slice.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ Path = tuple[str | int, ...]
 
 
 class Narrowed(NamedTuple):
-    """A part of a value: the array at `path` in it begins at item `offset` of the whole one."""
+    """A part of a value: the array at `path` begins at item `offset` of the original array."""
 
     value: Any
     path: Path = ()
     offset: int = 0
 
-    def path_in_whole(self, path: list[str | int]) -> list[str | int]:
-        """A path in the part as a path in the whole."""
+    def original_path(self, path: list[str | int]) -> list[str | int]:
+        """A path in the part as a path in the original value."""
         depth = len(self.path)
         if not self.offset or tuple(path[:depth]) != self.path or len(path) <= depth:
             return path
@@ -35,7 +35,7 @@ class Narrowed(NamedTuple):
 
 
 def narrow(is_valid: Callable[[Any], bool], value: Any) -> Narrowed | None:
-    """A part of `value`, which is refused, that is refused too; None if only the whole is."""
+    """An invalid part of an invalid `value`; None if only the complete value is invalid."""
     short = _shortened(value)
     if not is_valid(short):
         return Narrowed(short)

@@ -1,4 +1,4 @@
-"""An operation of a document, with everything compiled that a request of it needs."""
+"""An operation of a document, compiled for validating its requests."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from engine.values.errors import GatewayError, Malformed
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A declared parameter: where it stands, how it is read, what it must be.
+    """A declared parameter: its place, reader and validator.
 
-    `read_decoded` reads encoded commas as commas; it counts where `read` finds no valid value.
+    `read_decoded` reads encoded commas as commas; it is used where `read` finds no valid value.
     """
 
     name: str
@@ -79,7 +79,7 @@ class Operation:
 
     `path` is the template under the document's server URL, `mounts` are the prefixes it is served
     under. `websocket`: the document answers it with 101. `source` and `at` are its place. `query`
-    is what the query has to say for this operation, `wide` names variables that may hold slashes.
+    are the parameters that select this operation, `wide` names variables that may hold slashes.
     `response_headers` are those the document declares for any of its answers, in lower case.
     """
 
@@ -118,7 +118,7 @@ class Operation:
 
 
 class Served(NamedTuple):
-    """An operation that is to be compiled: its names, its place below `paths`, its address."""
+    """An operation before it is compiled: its names, its place below `paths`, its address."""
 
     spec: str
     name: str
@@ -130,25 +130,25 @@ class Served(NamedTuple):
 def recompile(
     operation: Operation, node: Node, item: Node, schemas: Schemas, *, named: bool
 ) -> Operation:
-    """The operation with its requests read by other schemas, `named` with its members' names.
+    """The operation with its requests compiled from other schemas; `named` keeps members' names.
 
-    Raises ValueError for a schema that cannot be read so.
+    Raises ValueError for a schema that cannot be compiled.
     """
     findings = Findings()
-    made = replace(
+    recompiled = replace(
         operation,
         parameters=_parameters(node, item, operation.path, schemas, findings),
         bodies=_bodies(node.get("requestBody"), schemas, findings, named=named),
     )
     if findings.errors:
         raise ValueError(findings.errors[0].message)
-    return made
+    return recompiled
 
 
 def compile_operation(
     served: Served, item: Node, schemas: Schemas, findings: Findings
 ) -> Operation:
-    """An operation with everything it needs; with errors in findings it is not to be served."""
+    """The compiled operation; with errors in findings it must not be served."""
     library, (key, method) = item.library, served.at
     node, document = item.get(method), library.document
     template = served.address.template
@@ -173,14 +173,14 @@ def compile_operation(
 
 
 def _response_headers(node: Node) -> tuple[str, ...]:
-    """The names of the headers that any of the operation's answers declares."""
+    """The names of the headers that any of the operation's responses declares."""
     answers = [answer for _, answer in node.get("responses").items()]
     names = [name.lower() for answer in answers for name, _ in answer.get("headers").items()]
     return tuple(dict.fromkeys(names))
 
 
 def _server_path(node: Node, item: Node, document: Node, findings: Findings) -> str:
-    """The path of the first server URL that holds for the operation, without a final slash."""
+    """The path of the operation's first server URL, without a final slash."""
     for holder in (node, item, document):
         for server in holder.get("servers").elements():
             url = server.text("url")
@@ -209,8 +209,8 @@ def _bodies(node: Node, schemas: Schemas, findings: Findings, *, named: bool = F
 def _parameters(
     node: Node, item: Node, template: str, schemas: Schemas, findings: Findings
 ) -> tuple[Parameter, ...]:
-    """The operation's own parameters, and those of its path that it does not replace."""
-    found: dict[tuple[str, str], Parameter] = {}
+    """The operation's parameters, and those of its path that it does not replace."""
+    parameters: dict[tuple[str, str], Parameter] = {}
     names = path_templates.variables(template)
     for declared in (*item.get("parameters").elements(), *node.get("parameters").elements()):
         name, place = declared.text("name"), declared.text("in")
@@ -225,11 +225,11 @@ def _parameters(
         if place == "header" and name.lower() in ("accept", "content-type", "authorization"):
             continue
         try:
-            found[place, name] = _parameter(declared, name, place, schemas)
+            parameters[place, name] = _parameter(declared, name, place, schemas)
         except ValueError as error:
             message = f"parameter '{name}' cannot be compiled: {error}"
             findings.error(declared.source, declared.path, "MW204", message)
-    return tuple(found.values())
+    return tuple(parameters.values())
 
 
 def _parameter(node: Node, name: str, place: str, schemas: Schemas) -> Parameter:

@@ -1,4 +1,4 @@
-"""The readers of the styles: texts found and split become a list, an object or a value.
+"""Readers of the parameter styles: texts become a list, an object or a primitive value.
 
 Delimiters are split before decoding, so that an encoded comma is data.
 """
@@ -17,7 +17,7 @@ from engine.spec.query_string import Query
 from engine.values.errors import Malformed
 
 Reader = Callable[[Any], object]  # from the source of its location
-Found = Callable[[Any], list[str]]
+FindTexts = Callable[[Any], list[str]]
 Pairs = Callable[[Any], list[tuple[str, str]] | None]
 Split = Callable[[str], list[str]]
 Clean = Callable[[str], str]
@@ -32,11 +32,11 @@ def parse_json(text: str | bytes, where: str) -> object:
         raise Malformed(f"{where}: not valid JSON: {error}") from error
 
 
-def list_reader(found: Found, split: Split | None, clean: Clean, shape: Shape) -> Reader:
+def list_reader(find: FindTexts, split: Split | None, clean: Clean, shape: Shape) -> Reader:
     """Primitives and arrays: all texts under the name, split or not."""
 
     def read(source: Any) -> object:
-        if not (texts := found(source)):
+        if not (texts := find(source)):
             return MISSING
         if split is not None:
             texts = [part for text in texts for part in split(text)]
@@ -45,16 +45,16 @@ def list_reader(found: Found, split: Split | None, clean: Clean, shape: Shape) -
     return read
 
 
-def or_missing(found: Found, read: Reader) -> Reader:
-    """The empty text stands for a parameter left out (OpenAPI 3.1.1, allowEmptyValue)."""
-    return lambda source: MISSING if found(source) == [""] else read(source)
+def or_missing(find: FindTexts, read: Reader) -> Reader:
+    """Reads the empty text as an absent parameter (OpenAPI 3.1.1, allowEmptyValue)."""
+    return lambda source: MISSING if find(source) == [""] else read(source)
 
 
-def object_reader(found: Found, split: Split, clean: Clean, shape: Shape, where: str) -> Reader:
+def object_reader(find: FindTexts, split: Split, clean: Clean, shape: Shape, where: str) -> Reader:
     """Objects not exploded: `R,100,G,200`; also a plain value, for schemas that allow it."""
 
     def read(source: Any) -> object:
-        if not (texts := found(source)):
+        if not (texts := find(source)):
             return MISSING
         parts = [part for text in texts for part in split(text)]
         if parts == [""]:
@@ -69,13 +69,13 @@ def object_reader(found: Found, split: Split, clean: Clean, shape: Shape, where:
     return read
 
 
-def exploded_reader(pairs: Pairs, found: Found, clean: Clean, shape: Shape) -> Reader:
+def exploded_reader(pairs: Pairs, find: FindTexts, clean: Clean, shape: Shape) -> Reader:
     """Exploded objects; where none of the properties is there, a plain value of that name."""
 
     def read(source: Any) -> object:
-        if (there := pairs(source)) is not None:
-            return shape(_grouped(there, clean))
-        texts = found(source)
+        if (properties := pairs(source)) is not None:
+            return shape(_grouped(properties, clean))
+        texts = find(source)
         return shape([clean(text) for text in texts]) if texts else MISSING
 
     return read
@@ -112,19 +112,19 @@ def deep_reader(
 
 
 def nested_in(query: Query, name: str, reserved: Collection[str]) -> list[tuple[str, str]]:
-    """What stands under `name` with brackets, and under no name of its own."""
+    """The fields `name[...]` that are no parameters of their own."""
     nested = query.nested(name)
     if not nested or not reserved:
         return nested
     return [(brackets, value) for brackets, value in nested if name + brackets not in reserved]
 
 
-def content_reader(found: Found, clean: Clean, media_type: str, where: str) -> Reader:
+def content_reader(find: FindTexts, clean: Clean, media_type: str, where: str) -> Reader:
     """Parameters by `content`: JSON is parsed, anything else is the text."""
     parsed = is_json(media_type)
 
     def read(source: Any) -> object:
-        if not (texts := found(source)):
+        if not (texts := find(source)):
             return MISSING
         if len(texts) > 1:
             raise Malformed(f"{where}: given more than once")

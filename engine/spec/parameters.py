@@ -1,7 +1,7 @@
 """Parameter readers: every style of OpenAPI 3.0 and 3.1, compiled to functions at start-up.
 
 The sources are text as WSGI has it, latin-1 standing for the bytes on the wire, still
-percent-encoded (RFC 6570; OpenAPI 3.1.1, "Style Examples"). Headers are taken as they stand.
+percent-encoded (RFC 6570; OpenAPI 3.1.1, "Style Examples"). Headers are not decoded.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from engine.exchange.exchange import MISSING
 from engine.spec.casting import compile_shape
 from engine.spec.parameter_styles import (
     Clean,
-    Found,
+    FindTexts,
     Pairs,
     Reader,
     Split,
@@ -104,7 +104,7 @@ class _Text(NamedTuple):
     style: str
     explode: bool
     where: str
-    find: Found
+    find: FindTexts
     clean: Clean
 
 
@@ -119,7 +119,7 @@ def _text(name: str, location: str, style: str | None, explode: bool | None) -> 
 def splits_at_commas(
     location: str, style: str | None, explode: bool | None, schema: object, resolve: Resolve
 ) -> bool:
-    """Whether a parameter is a list or object in one text, with commas that a client may encode.
+    """Whether a parameter is a list or object in one comma-separated text.
 
     The standard makes an encoded comma data, but common URL builders encode every comma. A header
     is not percent-encoded at all.
@@ -131,8 +131,8 @@ def splits_at_commas(
     return style == "simple" or (style in ("form", "label", "matrix") and not explode)
 
 
-def _decoded(found: Found, clean: Clean) -> Found:
-    return lambda source: [clean(text) for text in found(source)]
+def _decoded(find: FindTexts, clean: Clean) -> FindTexts:
+    return lambda source: [clean(text) for text in find(source)]
 
 
 def _identity(text: str) -> str:
@@ -152,7 +152,9 @@ def _pairs_of_list(text: _Text) -> Pairs:
 def _style(style: str | None, location: str) -> str:
     styles = _STYLES.get(location, ())
     if not styles:
-        raise ValueError(f"parameters cannot stand in {location!r}")
+        raise ValueError(
+            f"{location!r} is not a place of parameters; write path, query, header or cookie"
+        )
     if style is not None and style not in styles:
         raise ValueError(f"style {style!r} is not for {location}: {', '.join(styles)}")
     return style or styles[0]
@@ -165,12 +167,12 @@ def _cleaner(location: str, where: str) -> Clean:
     return lambda text: decode(text, where, plus=plus)
 
 
-def _values(location: str, style: str, name: str, where: str) -> Found:
+def _values(location: str, style: str, name: str, where: str) -> FindTexts:
     """How to find the undecoded texts under the parameter's own name; none if it is absent."""
     if location in ("query", "form"):
         return lambda query: query.values(name)
     if location == "cookie":
-        return lambda raw: [value for known, value in cookies(raw) if known == name]
+        return lambda raw: [value for cookie, value in cookies(raw) if cookie == name]
     if style == "matrix":
         return lambda raw: [value for _, value in _matrix(raw, where, only=name)]
     if style == "label":
@@ -194,7 +196,7 @@ def _pairs(text: _Text, names: frozenset[str]) -> Pairs:
 
 
 def cookies(raw: str | None, between: str = ";") -> list[tuple[str, str]]:
-    """The names and undecoded values of a Cookie header, whatever else stands in it."""
+    """The names and undecoded values of a Cookie header; text without `=` is skipped."""
     parts = (part.strip().partition("=") for part in re.split(between, raw or ""))
     return [(name, value) for name, equals, value in parts if equals]
 

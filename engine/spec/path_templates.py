@@ -163,9 +163,9 @@ class PathTree:
         for segment in segments:
             starts.append(starts[-1] + len(segment) + 1)
         search = _Search(path, method, segments, starts, allowed, verbs)
-        found = search.below(self._root, 1, ())
-        if found is not None:
-            return found
+        match = search.below(self._root, 1, ())
+        if match is not None:
+            return match
         ends_in_verb = ":" in segments[-1]
         return Missed(tuple(sorted(allowed)), tuple(verbs) if ends_in_verb else ())
 
@@ -180,10 +180,10 @@ def _pattern_below(
             return pattern.below
     verb = text.rpartition("}")[2]
     literal = len(_VARIABLE.sub("", text))
-    made = _Pattern(re.compile(regex), literal, verb if verb.startswith(":") else "", kind())
-    patterns.append(made)
+    pattern = _Pattern(re.compile(regex), literal, verb if verb.startswith(":") else "", kind())
+    patterns.append(pattern)
     patterns.sort(key=lambda pattern: -pattern.literal)
-    return made.below
+    return pattern.below
 
 
 def _regex(text: str, wide: Collection[str]) -> str:
@@ -218,21 +218,21 @@ class _Search:
             return self._at(node.leaf, spans) if node.leaf else None
         segment = self.segments[index]
         literal = node.literals.get(unquote(segment) if "%" in segment else segment)
-        if literal is not None and (found := self.below(literal, index + 1, spans)):
-            return found
+        if literal is not None and (result := self.below(literal, index + 1, spans)):
+            return result
         start = self.starts[index]
         for pattern in node.patterns:
             match = pattern.regex.fullmatch(self.path, start, self.starts[index + 1] - 1)
             if match is not None:
                 assert isinstance(pattern.below, _Node)
-                found = self.below(pattern.below, index + 1, spans + match.regs[1:])
-                if found is not None:
-                    return found
+                result = self.below(pattern.below, index + 1, spans + match.regs[1:])
+                if result is not None:
+                    return result
         for pattern in node.wides:
             assert isinstance(pattern.below, _Leaf)
             match = pattern.regex.fullmatch(self.path, start)
-            if match is not None and (found := self._at(pattern.below, spans + match.regs[1:])):
-                return found
+            if match is not None and (result := self._at(pattern.below, spans + match.regs[1:])):
+                return result
             if pattern.verb and self.method in pattern.below.methods:
                 self.verbs[pattern.verb] = None
         return None

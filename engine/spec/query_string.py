@@ -108,15 +108,15 @@ class Query:
         no second reader finds an old value.
         """
         coded = quote(value, safe="")
-        kept: list[str] = []
+        segments: list[str] = []
         placed = False
-        for known, segment in self._segments:
-            if known != name:
-                kept.append(segment)
+        for segment_name, segment in self._segments:
+            if segment_name != name:
+                segments.append(segment)
             elif not placed:
-                kept.append(f"{segment.partition('=')[0]}={coded}")
+                segments.append(f"{segment.partition('=')[0]}={coded}")
                 placed = True
         if placed:
-            return "&".join(kept)
+            return "&".join(segments)
         added = f"{quote(name, safe='')}={coded}"
         return f"{self.raw}&{added}" if self.raw else added

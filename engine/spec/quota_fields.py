@@ -81,11 +81,11 @@ def _answers(operation: Node) -> list[tuple[str, Node]]:
 def properties(schema: Node) -> Iterator[tuple[str, Node]]:
     """Names and schemas of an object's properties, also those of the schemas it is combined of,
     each of which is visited once."""
-    parts, seen = [schema], {id(schema.value)}
+    parts, visited = [schema], {id(schema.value)}
     for part in parts:
         yield from part.get("properties").items()
         below = [branch for key in _COMBINED for branch in part.get(key).elements()]
         for branch in below:
-            if id(branch.value) not in seen:
-                seen.add(id(branch.value))
+            if id(branch.value) not in visited:
+                visited.add(id(branch.value))
                 parts.append(branch)

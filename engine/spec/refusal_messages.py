@@ -1,7 +1,7 @@
-"""The words of a refusal: which place in the request, what was wrong, what was expected.
+"""Refusal messages: the place in the request, the expected value and the actual one.
 
-Of all the errors of a value, the most telling one is chosen: in a union, the branch that fits
-best; of several, the deepest and first.
+The most specific error of a value is reported: in a union, that of the branch that fits best;
+of several, the deepest and first.
 """
 
 from __future__ import annotations
@@ -59,15 +59,17 @@ class Refusal(NamedTuple):
 
 
 def explain(validator: jsonschema_rs.Validator, value: Any, root: str = "") -> Refusal:
-    """Why `value`, which `validator` refuses, is refused. `root` names the value as a whole."""
+    """The refusal of a `value` that `validator` refuses. `root` is the name of the value."""
     narrowed = narrow(validator.is_valid, value)
     if narrowed is None:
-        whole = root or "the request body"
-        return Refusal(root, "invalid_value", f"Invalid value: {whole} is not what it must be.")
+        subject = root or "the request body"
+        return Refusal(
+            root, "invalid_value", f"Invalid value: {subject} does not match its schema."
+        )
     errors = list(islice(validator.iter_errors(narrowed.value), _MOST_ERRORS))
     best = _best(errors)
     details = best.kind.as_dict()
-    path = narrowed.path_in_whole(list(path_in(narrowed.value, best.instance_path)))
+    path = narrowed.original_path(list(path_in(narrowed.value, best.instance_path)))
     if best.kind.name == "required":
         path.append(details["property"])
     unknown = details.get("unexpected") or []
@@ -83,19 +85,19 @@ def explain(validator: jsonschema_rs.Validator, value: Any, root: str = "") -> R
 
 def place(path: Sequence[str | int], root: str = "") -> str:
     """`["messages", 0, "role"]` -> `messages[0].role`."""
-    said = root
+    text = root
     for step in path[:_DEEPEST]:
         if isinstance(step, str) and len(step) > _LONGEST:
             step = step[:_LONGEST] + "..."
         if isinstance(step, int):
-            said += f"[{step}]"
+            text += f"[{step}]"
         else:
-            said += f".{step}" if said else step
-    return said
+            text += f".{step}" if text else step
+    return text
 
 
 def _best(errors: Sequence[Any]) -> Any:
-    """The error to speak of: the first of those that are not a mere union's, else the deepest."""
+    """The most specific error: the first one that is not a union's, else the deepest in a union."""
     chosen = min(errors, key=lambda error: (_weight(error), len(error.instance_path)))
     while chosen.kind.name in ("anyOf", "oneOf"):
         branches = [branch for branch in chosen.kind.as_dict()["context"] if branch]
@@ -114,7 +116,7 @@ def _weight(error: Any) -> int:
 
 
 def _wrong_kind(branch: Sequence[Any], union: Any) -> bool:
-    """Whether a branch of a union refuses the value for what it is, not for what is in it."""
+    """Whether a branch of a union refuses the type of the value, not a member of it."""
     depth = len(union.instance_path)
     return any(
         error.kind.name in ("type", "const", "enum") and len(error.instance_path) == depth
@@ -123,7 +125,7 @@ def _wrong_kind(branch: Sequence[Any], union: Any) -> bool:
 
 
 def _wrong_tag(branch: Sequence[Any], union: Any) -> bool:
-    """Whether a branch of a union is for another kind, told by a field like `type`."""
+    """Whether a branch of a union has another tag, a field like `type` with one value."""
     depth = len(union.instance_path)
     return any(
         error.kind.name in ("const", "enum") and len(error.instance_path) == depth + 1
@@ -149,7 +151,7 @@ def _sentence(error: Any, details: dict[str, Any], subject: str) -> str:
         if expected:
             return f"Invalid type for {subject}: expected {expected}, {_got(error)}."
         fits = "more than one" if any(not branch for branch in details["context"]) else "none"
-        return f"Invalid value for {subject}: it fits {fits} of the forms that are allowed here."
+        return f"Invalid value for {subject}: it matches {fits} of the schemas allowed here."
     if name == "enum":
         options = [str(option) for option in details["options"]]
         sent = error.instance if isinstance(error.instance, str | int) else ""
@@ -170,7 +172,7 @@ def _sentence(error: Any, details: dict[str, Any], subject: str) -> str:
 
 def _limit(name: str, details: dict[str, Any]) -> str:
     limit = details.get("limit")
-    said = {
+    expectations = {
         "minLength": f"expected at least {limit} characters",
         "maxLength": f"expected at most {limit} characters",
         "minItems": f"expected at least {limit} items",
@@ -186,7 +188,7 @@ def _limit(name: str, details: dict[str, Any]) -> str:
         "format": f"expected the format {details.get('format')}",
         "multipleOf": f"expected a multiple of {details.get('multiple_of')}",
     }
-    return said.get(name, f"it breaks '{name}'")
+    return expectations.get(name, f"it breaks '{name}'")
 
 
 def _got(error: Any) -> str:
@@ -211,7 +213,7 @@ def _one_of(types: Sequence[str]) -> str:
 
 
 def _union_types(branches: Sequence[Sequence[Any]]) -> list[str]:
-    """The types a union takes, when type is all that is wrong with every branch."""
+    """The types of a union, if every branch refuses the type of the value."""
     types: list[str] = []
     for branch in branches:
         named = [e.kind.as_dict()["types"] for e in branch if e.kind.name == "type"]
@@ -222,11 +224,13 @@ def _union_types(branches: Sequence[Sequence[Any]]) -> list[str]:
 
 
 def _near_miss(error: Any, details: dict[str, Any]) -> str:
-    """The name a caller probably misspelt, when one of those sent is near the missing one."""
+    """A hint if a member has a name like that of the missing one."""
     value, missing = error.instance, details["property"]
     meant = near(missing, islice(value, MOST_ITEMS)) if isinstance(value, dict) else None
     if meant is None:
         return ""
-    # Two letters may differ; a name further off is another field of its own.
-    alike = SequenceMatcher(None, missing, meant).ratio() * (len(missing) + len(meant))
-    return f" Did you misspell it as '{meant}'?" if alike >= len(missing) + len(meant) - 4 else ""
+    # Two letters may differ; a name with more differences is another field.
+    similarity = SequenceMatcher(None, missing, meant).ratio() * (len(missing) + len(meant))
+    return (
+        f" Did you misspell it as '{meant}'?" if similarity >= len(missing) + len(meant) - 4 else ""
+    )

@@ -1,7 +1,7 @@
-"""Request bodies: which media types an operation takes, how each is parsed, what it must be.
+"""Request bodies: the media types of an operation, each with its parser and validator.
 
-JSON, forms and text are checked against their schemas; anything else is relayed as it is. Under a
-media range (`*/*`, `application/*`) the type that was sent says how a body is parsed.
+JSON, forms and text are validated against their schemas; anything else is relayed unchanged. Under
+a media range (`*/*`, `application/*`) the Content-Type of the request selects the parser.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from engine.values.errors import GatewayError
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One media type: how a body of it is parsed (None: not at all) and what it must be.
+    """One media type: its parser (None: bodies are not parsed) and validator.
 
-    `names` are the members its document names, where somebody wants to know.
+    `names` are the members that the document names, where a route rejects or drops others.
     """
 
     parse: Parse | None
@@ -40,7 +40,7 @@ class Rule:
 class Range:
     """A media range: a rule for each kind of body that can be parsed, `other` for the rest.
 
-    `typed`: a request has to say its media type, because the schema is not met by any bytes.
+    `typed`: a request needs a Content-Type, because not all bytes meet the schema.
     """
 
     rules: Mapping[str, Rule]
@@ -50,7 +50,7 @@ class Range:
 
 @dataclass(slots=True)
 class Bodies:
-    """The bodies an operation takes. Without any rule it takes none."""
+    """The request bodies of an operation. Without any rule it takes none."""
 
     required: bool = False
     rules: dict[str, Rule] = field(default_factory=dict)
@@ -63,7 +63,7 @@ class Bodies:
 
     @property
     def unchecked_ranges(self) -> list[str]:
-        """The ranges under which bodies of some types pass without being held to the schema."""
+        """The ranges under which bodies of some media types are not validated."""
         return [name for name, declared in self.ranges.items() if declared.typed]
 
     def parse(self, exchange: Exchange, strict: bool = True) -> Rule | None:
@@ -71,7 +71,7 @@ class Bodies:
 
         Raises GatewayError: 415 for a media type the operation does not take, 400 for a body that
         is missing or cannot be parsed. Unless `strict`, a missing body and one of an unknown type
-        pass as they are.
+        pass.
         """
         if exchange.body.size == 0:
             if self.required and strict:
@@ -96,10 +96,10 @@ class Bodies:
             media_type = sent.partition(";")[0].strip().lower()
             rule = self.rules.get(media_type) or self._rule_of_range(media_type)
         if rule is None:
-            taken = " or ".join(self.media_types)
+            accepted = " or ".join(self.media_types)
             got = f"got '{media_type[:80]}'" if media_type else "got none"
             raise GatewayError(
-                415, "unsupported_media_type", f"Content-Type must be {taken}; {got}."
+                415, "unsupported_media_type", f"Content-Type must be {accepted}; {got}."
             )
         if exchange.environ.get("HTTP_CONTENT_ENCODING", "identity").lower() != "identity":
             raise GatewayError(
@@ -117,14 +117,14 @@ class Bodies:
             return None
         kind, _, subtype = media_type.partition("/")
         names = (f"{kind}/*+{subtype.rpartition('+')[2]}", f"{kind}/*", "*/*")
-        found = next((self.ranges[name] for name in names if name in self.ranges), None)
-        if found is None or (found.typed and not media_type):
+        media_range = next((self.ranges[name] for name in names if name in self.ranges), None)
+        if media_range is None or (media_range.typed and not media_type):
             return None
-        return found.rules.get(body_kind(media_type), found.other)
+        return media_range.rules.get(body_kind(media_type), media_range.other)
 
 
 def check(rule: Rule, value: Any) -> None:
-    """Raises GatewayError 400, with the place, when a parsed body is not what it must be."""
+    """Validate a parsed body. Raises GatewayError 400 with the place of the mistake."""
     if rule.validator is None or rule.validator.is_valid(value):
         return
     refusal = explain(rule.validator, value)
@@ -164,9 +164,9 @@ def _range(
     rules = {}
     for kind, examples in EXAMPLES.items():
         if any(fnmatchcase(example, name) for example in examples):
-            # Most ranges are never sent a form, and reading one takes long to prepare.
+            # Forms are rare under ranges, and their readers are slow to compile.
             parse = compile_parser(
-                kind, media, schemas, validator, later=not media.get("encoding").value
+                kind, media, schemas, validator, deferred=not media.get("encoding").value
             )
             rules[kind] = Rule(
                 parse, validator if parse else None, names if kind == "json" else None

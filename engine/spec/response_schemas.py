@@ -1,4 +1,4 @@
-"""What an operation's document says about its JSON answers. It describes; nothing is refused."""
+"""JSON responses as an operation's document describes them; nothing is refused."""
 
 from __future__ import annotations
 
@@ -22,32 +22,34 @@ class Answers:
     validators: Mapping[str, jsonschema_rs.Validator]
 
     def describes(self, status: int) -> bool:
-        """Whether the document says anything about the JSON of an answer with this status."""
+        """Whether the document describes the JSON of a response with this status."""
         return self.validator(status) is not None
 
     def check(self, status: int, body: bytes) -> Refusal | None:
-        """What is not as the document says, or None."""
+        """How a body differs from the document, or None."""
         validator = self.validator(status)
         if validator is None:
             return None
         try:
             value: Any = orjson.loads(body)
         except orjson.JSONDecodeError:
-            return Refusal("", "invalid_json", "The answer is not valid JSON.")
+            return Refusal("", "invalid_json", "The response is not valid JSON.")
         return None if validator.is_valid(value) else explain(validator, value)
 
     def validator(self, status: int) -> jsonschema_rs.Validator | None:
         """The validator of JSON answers with this status, if the document describes them."""
-        found = self.validators
-        return found.get(f"{status}") or found.get(f"{status // 100}XX") or found.get("default")
+        for key in (f"{status}", f"{status // 100}XX", "default"):
+            if key in self.validators:
+                return self.validators[key]
+        return None
 
 
 def compile_answers(operation: Node, schemas: Schemas) -> Answers:
-    """The answers of an operation. Raises ValueError for a broken schema."""
-    found: dict[str, jsonschema_rs.Validator] = {}
+    """The JSON responses of an operation. Raises ValueError for a broken schema."""
+    validators: dict[str, jsonschema_rs.Validator] = {}
     for status, response in operation.get("responses").items():
         for media_type, media in response.get("content").items():
             schema = media.get("schema")
             if is_json(media_type) and schema.value is not None:
-                found[status] = schemas.validator(schema)
-    return Answers(found)
+                validators[status] = schemas.validator(schema)
+    return Answers(validators)

@@ -26,8 +26,8 @@ _NOTHING: Final[Mapping[str, Any]] = {"enum": []}
 # "any" marks a schema that names no type: it takes every text as it stands.
 _ALL = frozenset({"null", "boolean", "integer", "number", "string", "array", "object", "any"})
 _NUMERIC = frozenset({"integer", "number"})
-# The keywords beside a `$ref` (legal since 3.1) that say something about types.
-_TELLING = re.compile(
+# The keywords beside a `$ref` (legal since 3.1) that concern types.
+_TYPE_KEYWORDS = re.compile(
     "type|nullable|enum|const|(all|any|one)Of|(prefixI|i)tems|(additionalP|p)roperties|format"
     "|content(MediaType|Encoding)"
 )
@@ -38,8 +38,8 @@ def types_of(schema: object, resolve: Resolve) -> frozenset[str]:
 
     `enum` and `const` count as naming types, `number` as allowing `integer`.
     """
-    found = _types(schema, resolve, frozenset(), iter(range(MAX_NODES)))
-    return _ALL if found is None else found
+    types = _types(schema, resolve, frozenset(), iter(range(MAX_NODES)))
+    return _ALL if types is None else types
 
 
 def kind_of(schema: object, resolve: Resolve) -> Kind:
@@ -47,7 +47,7 @@ def kind_of(schema: object, resolve: Resolve) -> Kind:
     types = types_of(schema, resolve)
     if "any" in types:
         nodes = branches(schema, resolve)
-        typed = [own for own in map(_own_types, nodes) if "any" not in own]
+        typed = [named for named in map(_own_types, nodes) if "any" not in named]
         types = frozenset[str]().union(_hints(nodes), *typed)
     if "array" in types:
         return "array"
@@ -81,14 +81,14 @@ def extra_of(schema: object, resolve: Resolve) -> object:
 
 def branches(schema: object, resolve: Resolve) -> list[Mapping[str, Any]]:
     """`schema` and every schema that allOf, anyOf and oneOf reach from it, references followed."""
-    found: dict[int, Mapping[str, Any]] = {}
+    nodes: dict[int, Mapping[str, Any]] = {}
     waiting: list[object] = [schema]
     for waited in waiting:
         node = node_of(waited, resolve)
-        if id(node) not in found and len(found) < MAX_NODES:
-            found[id(node)] = node
+        if id(node) not in nodes and len(nodes) < MAX_NODES:
+            nodes[id(node)] = node
             waiting += [sub for word in ("allOf", "anyOf", "oneOf") for sub in _list(node, word)]
-    return list(found.values())
+    return list(nodes.values())
 
 
 def is_file(schema: object, resolve: Resolve) -> bool:
@@ -139,12 +139,12 @@ def _types(
     above |= {id(node)}
     types = _own_types(node)
     for sub in _list(node, "allOf"):
-        found = _types(sub, resolve, above, visits)
-        types = types if found is None else types & found
+        branch_types = _types(sub, resolve, above, visits)
+        types = types if branch_types is None else types & branch_types
     for word in ("anyOf", "oneOf"):
         either = [_types(sub, resolve, above, visits) for sub in _list(node, word)]
-        if known := [found for found in either if found is not None]:
-            types &= frozenset[str]().union(*known)
+        if named := [each for each in either if each is not None]:
+            types &= frozenset[str]().union(*named)
     return types | {"null"} if node.get("nullable") is True else types
 
 
@@ -175,7 +175,7 @@ def _types_of_value(value: object) -> frozenset[str]:
 
 
 def _hints(nodes: list[Mapping[str, Any]]) -> frozenset[str]:
-    """What keywords tell where no type is named."""
+    """The types that keywords imply where no type is named."""
     words = frozenset[str]().union(*nodes)
     array = {"array"} if words & {"items", "prefixItems"} else set()
     return frozenset(
@@ -190,8 +190,8 @@ def _properties(
     if id(node) in above or len(above) >= _MAX_NESTING or next(visits, None) is None:
         return {}
     above |= {id(node)}
-    own = node.get("properties")
-    merged = dict(own) if isinstance(own, Mapping) else {}
+    properties = node.get("properties")
+    merged = dict(properties) if isinstance(properties, Mapping) else {}
     for sub in _list(node, "allOf"):
         _merge(merged, "allOf", _properties(sub, resolve, above, visits))
     for word in ("anyOf", "oneOf"):
@@ -204,9 +204,9 @@ def _properties(
 
 def _merge(into: dict[str, object], word: str, more: Mapping[str, object]) -> None:
     for name, schema in more.items():
-        known = into.setdefault(name, schema)
-        if known is not schema:
-            into[name] = {word: [known, schema]}
+        first = into.setdefault(name, schema)
+        if first is not schema:
+            into[name] = {word: [first, schema]}
 
 
 def node_of(schema: object, resolve: Resolve) -> Mapping[str, Any]:
@@ -217,7 +217,9 @@ def node_of(schema: object, resolve: Resolve) -> Mapping[str, Any]:
         if "$ref" not in schema:
             return schema
         target = resolve(schema)
-        if beside := {word: value for word, value in schema.items() if _TELLING.fullmatch(word)}:
+        if beside := {
+            word: value for word, value in schema.items() if _TYPE_KEYWORDS.fullmatch(word)
+        }:
             return {**beside, "allOf": [target, *_list(beside, "allOf")]}
         schema = target
     return ANYTHING
@@ -234,21 +236,21 @@ def compile_parts(
     make: Callable[[Mapping[str, Any]], Part],
     fill: Callable[[Part, Callable[[object], Part]], None],
 ) -> Part:
-    """The part of `schema`. One is made for each schema that is reached, then filled with those it
-    leads to, by a function that finds them.
+    """Compile `schema` and all schemas that it reaches, each to one part, and return the first.
 
-    A part must keep the node that it is made of: an id names no other one as long as it lives.
-    Recursive schemas end in themselves; what is beyond MAX_NODES takes anything.
+    `make` creates the part of a schema; `fill` connects it, through a function that returns the
+    part of a schema below. A part must keep its node alive, because nodes are found by id.
+    Recursive schemas become recursive parts; schemas beyond MAX_NODES accept any value.
     """
-    made: dict[int, Part] = {}
+    parts: dict[int, Part] = {}
     waiting: list[Part] = []
 
     def part_of(schema: object) -> Part:
-        node = node_of(schema, resolve) if len(made) < MAX_NODES else ANYTHING
-        if id(node) not in made:
-            made[id(node)] = make(node)
-            waiting.append(made[id(node)])
-        return made[id(node)]
+        node = node_of(schema, resolve) if len(parts) < MAX_NODES else ANYTHING
+        if id(node) not in parts:
+            parts[id(node)] = make(node)
+            waiting.append(parts[id(node)])
+        return parts[id(node)]
 
     top = part_of(schema)
     for part in waiting:

@@ -1,9 +1,9 @@
 """The schemas of a document, compiled: one shared registry, a validator for each place that asks.
 
-OpenAPI's own words are put into plain JSON Schema first (Draft 4 for 3.0, 2020-12 for 3.1):
+OpenAPI's keywords are translated to plain JSON Schema first (Draft 4 for 3.0, 2020-12 for 3.1):
 3.0's `nullable`; `readOnly` as a request means it; number formats as bounds. `discriminator` is a
-hint that never changes a verdict. Formats outside the list below are annotations, as the standard
-has it.
+hint that never changes a verdict. Formats outside the list below are annotations, as in the
+standard.
 """
 
 from __future__ import annotations
@@ -121,23 +121,23 @@ class _Plain:
         if names:
             return {key: self._copy(below, exact=exact) for key, below in value.items()}
         lenient = self._purpose is Purpose.LENIENT
-        made = {
+        schema = {
             key: below
             if key in LITERAL
             else self._copy(below, key in NAMING, exact or (lenient and key in EXACT))
             for key, below in value.items()
         }
-        self._format(made)
-        if self._is_30 and made.get("nullable") is True and isinstance(made.get("type"), str):
-            made["type"] = [made["type"], "null"]
-        if isinstance(made.get("properties"), dict):
-            self._read_only(value, made)
+        self._format(schema)
+        if self._is_30 and schema.get("nullable") is True and isinstance(schema.get("type"), str):
+            schema["type"] = [schema["type"], "null"]
+        if isinstance(schema.get("properties"), dict):
+            self._read_only(value, schema)
         if lenient and exact:
-            self._refer_exactly(made)
+            self._refer_exactly(schema)
         elif lenient:
             described = id(value) in self._described
-            relax(made, optional_members(value, self._resolve) if described else ())
-        return made
+            relax(schema, optional_members(value, self._resolve) if described else ())
+        return schema
 
     def _refer_exactly(self, schema: dict[str, Any]) -> None:
         if isinstance(ref := schema.get("$ref"), str):
@@ -161,22 +161,22 @@ class _Plain:
         if name not in CHECKED_FORMATS or (name == "byte" and not self._is_30):
             del schema["format"]
 
-    def _read_only(self, value: dict[str, Any], made: dict[str, Any]) -> None:
+    def _read_only(self, value: dict[str, Any], schema: dict[str, Any]) -> None:
         """A read-only property is never required of a request; 3.0 also refuses it there.
 
         The same holds of a write-only one in an answer, where nothing is refused for it.
         """
         read_only = [
-            name for name, schema in value["properties"].items() if self._is_read_only(schema)
+            name for name, member in value["properties"].items() if self._is_read_only(member)
         ]
         if not read_only:
             return
-        if isinstance(made.get("required"), list):
-            made["required"] = [name for name in made["required"] if name not in read_only]
-            if not made["required"]:
-                del made["required"]
+        if isinstance(schema.get("required"), list):
+            schema["required"] = [name for name in schema["required"] if name not in read_only]
+            if not schema["required"]:
+                del schema["required"]
         if self._is_30 and self._purpose is Purpose.REQUEST:
-            made["properties"].update({name: {"not": {}} for name in read_only})
+            schema["properties"].update({name: {"not": {}} for name in read_only})
 
     def _is_read_only(self, schema: Any) -> bool:
         if isinstance(schema, dict) and "$ref" in schema and not self._is_30:

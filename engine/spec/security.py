@@ -1,4 +1,4 @@
-"""Where the caller's token stands, as the document's `security` or `specs.x.token` says it."""
+"""Where requests carry the caller's token: the document's `security`, or `specs.x.token`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Carrier(NamedTuple):
     """One place for a token: `kind` is bearer, basic, header, query or cookie; `name` its name
     there. Of kind basic it is the password of HTTP Basic, with any user name.
 
-    Of kind subprotocol it stands behind `name` in one of the subprotocols that a WebSocket's
+    Of kind subprotocol it follows the prefix `name` in one of the subprotocols that a WebSocket
     handshake offers: browsers cannot send it elsewhere.
     """
 
@@ -39,7 +39,7 @@ def configured(entries: list[Any]) -> tuple[Carrier, ...]:
 
 
 def _placed(kind: str, name: str) -> Carrier:
-    """A carrier; the Authorization header holds a bearer token however it is said."""
+    """A carrier; in the Authorization header it is always a bearer token."""
     if kind == "header":
         return BEARER if name.lower() == "authorization" else Carrier(kind, name.lower())
     return Carrier(kind, name)
@@ -48,31 +48,31 @@ def _placed(kind: str, name: str) -> Carrier:
 def carriers(operation: Node, document: Node, findings: Findings) -> tuple[Carrier, ...]:
     """The carriers of an operation: all alternatives of its `security`, or of the document's.
 
-    None of them known or named means a bearer token: nothing is open by accident.
+    Without any that is supported it is a bearer token, so that nothing is public by accident.
     """
-    said = operation.get("security")
-    if said.value is None:
-        said = document.get("security")
+    requirements = operation.get("security")
+    if requirements.value is None:
+        requirements = document.get("security")
     schemes = document.get("components").get("securitySchemes")
-    found: dict[Carrier, None] = {}
-    for requirement in said.elements():
+    distinct: dict[Carrier, None] = {}
+    for requirement in requirements.elements():
         for name in requirement.value if isinstance(requirement.value, dict) else ():
             scheme = schemes.get(name)
             if scheme.value is None:
-                known = list(schemes.value) if isinstance(schemes.value, dict) else []
+                names = list(schemes.value) if isinstance(schemes.value, dict) else []
                 findings.error(
                     requirement.source,
                     (*requirement.path, name),
                     "MW211",
                     f"unknown security scheme '{name}'",
-                    did_you_mean(name, known, "define it under components.securitySchemes"),
+                    did_you_mean(name, names, "define it under components.securitySchemes"),
                     key=True,
                 )
             elif (carrier := _carrier(scheme, findings)) is not None:
-                found[carrier] = None
-                if carrier == BASIC:  # callers who have a bearer token anyway keep their way
-                    found[BEARER] = None
-    return tuple(found) or (BEARER,)
+                distinct[carrier] = None
+                if carrier == BASIC:  # a bearer token is accepted as well
+                    distinct[BEARER] = None
+    return tuple(distinct) or (BEARER,)
 
 
 def _is_subprotocol(scheme: Node) -> bool:
@@ -96,7 +96,7 @@ def _carrier(scheme: Node, findings: Findings) -> Carrier | None:
         scheme.path,
         Level.WARNING,
         "MW212",
-        f"security scheme of type '{kind}' is not understood; a bearer token is asked for instead",
-        "say where the token stands with specs.<name>.token",
+        f"security scheme of type '{kind}' is not supported; a bearer token is required instead",
+        "write where requests carry the token at specs.<name>.token",
     )
     return None

@@ -1,4 +1,4 @@
-"""A document as read: its operations, and those that cannot be served."""
+"""An OpenAPI document after reading: its operations, and those that cannot be served."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ from engine.spec.schemas import Purpose, Schemas
 
 @dataclass(frozen=True, slots=True)
 class Specification:
-    """A document as read: its operations, and its files for those who show or mock it.
+    """A document after reading: its operations, and its files for the console and the mock.
 
-    `refused` are operations that cannot be served, each with the problem that says why.
+    `refused` are operations that cannot be served, each with the problem that is the reason.
     """
 
     name: str
@@ -44,7 +44,7 @@ class Specification:
     library: Library
     refused: Mapping[str, Problem] = field(default_factory=dict)
     _schemas: dict[Purpose, Schemas] = field(default_factory=dict)
-    _kept: tuple[Entry, Sequence[Problem]] | None = None
+    _cache_entry: tuple[Entry, Sequence[Problem]] | None = None
 
     def node(self, operation: Operation) -> Node:
         """The operation's own part of the document."""
@@ -54,23 +54,23 @@ class Specification:
         return node
 
     def reread(self, operation: Operation, *, lenient: bool, named: bool) -> Operation:
-        """The operation as a route asks for it: `lenient`, or with the `named` members of bodies.
+        """The operation compiled for a route: `lenient`, or with the `named` members of bodies.
 
-        Raises ValueError for a schema that cannot be read so.
+        Raises ValueError for a schema that cannot be compiled.
         """
         schemas = self._read_for(Purpose.LENIENT if lenient else Purpose.REQUEST)
         item = self.library.document.get("paths").get(str(operation.at[1]))
         return recompile(operation, self.node(operation), item, schemas, named=named)
 
     def answers(self, operation: Operation) -> Answers:
-        """What the operation answers. Raises ValueError for a broken schema."""
+        """The responses of an operation. Raises ValueError for a broken schema."""
         return compile_answers(self.node(operation), self._read_for(Purpose.RESPONSE))
 
     def settle(self) -> None:
-        """All was compiled, all places were asked for: keep the document for the next start."""
-        self._schemas.clear()  # what was compiled does without them
-        if self._kept is not None:
-            entry, problems = self._kept
+        """Free the schemas, which compiled operations do not need, and cache the document."""
+        self._schemas.clear()
+        if self._cache_entry is not None:
+            entry, problems = self._cache_entry
             entry.keep(self.library, problems)
 
     def _read_for(self, purpose: Purpose) -> Schemas:
@@ -82,7 +82,7 @@ class Specification:
 def read(
     name: str,
     file: FilePath,
-    shown: str,
+    display_name: str,
     mounts: Sequence[str],
     findings: Findings,
     overlays: Sequence[tuple[FilePath, str]] = (),
@@ -90,18 +90,18 @@ def read(
 ) -> Specification | None:
     """Read a document into operations; None when it has errors. All problems go to findings.
 
-    `mounts` are prefixes to serve it under, in place of its server URL's path. What breaks the
-    standard and has a clear meaning is mended; what has none takes its operation out. `cache` is a
-    folder for what was read of large documents.
+    `mounts` are prefixes to serve it under, in place of its server URL's path. A breach of the
+    standard with a clear meaning is repaired; one without removes its operation. `cache` is a
+    folder for parsed large documents.
     """
-    entry = _entry(cache, file, shown, overlays)
-    own = Findings()
-    library = entry.load(own) if entry is not None else None
+    entry = _entry(cache, file, display_name, overlays)
+    document_findings = Findings()
+    library = entry.load(document_findings) if entry is not None else None
     if library is None:
-        own = Findings()
-        library = _mended(file, shown, own, overlays)
-    findings.found += own.found
-    findings.texts.update(own.texts)
+        document_findings = Findings()
+        library = _repaired(file, display_name, document_findings, overlays)
+    findings.found += document_findings.found
+    findings.texts.update(document_findings.texts)
     if library is None:
         return None
     try:
@@ -110,26 +110,33 @@ def read(
         message = f"schemas cannot be read: {error}"
         findings.error(library.document.source, (), "MW204", message)
         return None
-    made = _Reader(name, library, schemas, tuple(mounts), findings).read()
-    return replace(made, _kept=(entry, own.found)) if entry is not None else made
+    specification = _Reader(name, library, schemas, tuple(mounts), findings).read()
+    return (
+        replace(specification, _cache_entry=(entry, document_findings.found))
+        if entry is not None
+        else specification
+    )
 
 
 def _entry(
-    cache: FilePath | None, file: FilePath, shown: str, overlays: Sequence[tuple[FilePath, str]]
+    cache: FilePath | None,
+    file: FilePath,
+    display_name: str,
+    overlays: Sequence[tuple[FilePath, str]],
 ) -> Entry | None:
-    """The place of a document in the cache; None for one that cannot be read, too: whoever reads it
-    says why."""
+    """The cache entry of a document; None without a cache, and for a file that cannot be read,
+    which `load` reports."""
     try:
-        return Entry(cache, file, shown, overlays) if cache is not None else None
+        return Entry(cache, file, display_name, overlays) if cache is not None else None
     except OSError:
         return None
 
 
-def _mended(
-    file: FilePath, shown: str, findings: Findings, overlays: Sequence[tuple[FilePath, str]]
+def _repaired(
+    file: FilePath, display_name: str, findings: Findings, overlays: Sequence[tuple[FilePath, str]]
 ) -> Library | None:
-    """The files of a document, mended; None when it has errors."""
-    library = load(file, shown, findings, overlays)
+    """The files of a document, repaired; None when it has errors."""
+    library = load(file, display_name, findings, overlays)
     if library is None:
         return None
     misspelt_keys.check(library, findings)
@@ -156,10 +163,10 @@ class _Reader:
         self._findings = findings
         self._operations: dict[str, Operation] = {}
         self._refused: dict[str, Problem] = {}
-        self._taken: dict[tuple[object, ...], str] = {}
+        self._names_by_path: dict[tuple[object, ...], str] = {}
 
     def read(self) -> Specification:
-        found = tainted(self._library)
+        removed = tainted(self._library)
         for key, item in self._library.document.get("paths").items():
             if key.startswith("x-"):
                 continue
@@ -171,7 +178,7 @@ class _Reader:
                 if not isinstance(item.value, dict) or method not in item.value:
                     continue
                 name = self._unique(item, key, method)
-                breach = breach_of(found, key, method)
+                breach = breach_of(removed, key, method)
                 if wrong is not None:
                     self._refused[name] = self._findings.found[-1]
                 elif breach is not None:
@@ -182,8 +189,8 @@ class _Reader:
                 for words in address.mends:
                     self._note((key,), "MW228", f"path '{key}': {words}")
         self._note_unchecked_ranges()
-        known = {Purpose.REQUEST: self._schemas}
-        return Specification(self._name, self._operations, self._library, self._refused, known)
+        schemas = {Purpose.REQUEST: self._schemas}
+        return Specification(self._name, self._operations, self._library, self._refused, schemas)
 
     def _read_one(
         self, name: str, at: tuple[str, str], item: Node, address: path_keys.Address
@@ -193,14 +200,14 @@ class _Reader:
         for words in wider.mends[len(address.mends) :]:
             self._note((at[0],), "MW228", f"path '{at[0]}': {words}")
         place = (at[1], wider.query, shape(wider.template))
-        other = self._taken.setdefault(place, name)
+        other = self._names_by_path.setdefault(place, name)
         findings = Findings()
         served = Served(self._name, name, at, wider, self._mounts)
-        made = None
+        operation = None
         path = ("paths", *at)
         source = self._library.source(self._library.root, path)
         try:
-            made = compile_operation(served, item, self._schemas, findings)
+            operation = compile_operation(served, item, self._schemas, findings)
         except KeyError as error:
             message = f"a reference leads nowhere: there is no {error}"
             findings.error(source, path, "MW202", message, key=True)
@@ -214,12 +221,12 @@ class _Reader:
             self._findings.found.append(problem)
         self._findings.texts.update(findings.texts)
         if name in self._refused:
-            self._say_refused(name, at, self._refused[name])
-        elif made is not None:
-            self._operations[name] = made
+            self._note_refused(name, at, self._refused[name])
+        elif operation is not None:
+            self._operations[name] = operation
 
     def _unique(self, item: Node, key: str, method: str) -> str:
-        """The operation's name: its own, or method and path where another one has that name."""
+        """The operation's name: its operationId, or method and path if that is in use."""
         name, plain = item.get(method).text("operationId"), f"{method.upper()} {key}"
         if name and (name in self._operations or name in self._refused):
             message = f"operationId '{name}' is used twice"
@@ -236,28 +243,28 @@ class _Reader:
         return name or plain
 
     def _note_unchecked_ranges(self) -> None:
-        """One warning for all bodies of a schema under a media range, which takes more types."""
-        found = {name: op.bodies.unchecked_ranges for name, op in self._operations.items()}
-        found = {name: ranges for name, ranges in found.items() if ranges}
-        if not found:
+        """Note one warning for all bodies of media ranges, some of which are not validated."""
+        ranges_by_name = {name: op.bodies.unchecked_ranges for name, op in self._operations.items()}
+        ranges_by_name = {name: ranges for name, ranges in ranges_by_name.items() if ranges}
+        if not ranges_by_name:
             return
-        first = next(iter(found))
-        ranges = " and ".join(f"'{name}'" for name in sorted(set().union(*found.values())))
-        more = f" and {len(found) - 1} more operations" if len(found) > 1 else ""
-        message = f"{first}{more}: bodies under {ranges} are held to their schema only as JSON, "
+        first = next(iter(ranges_by_name))
+        ranges = " and ".join(f"'{name}'" for name in sorted(set().union(*ranges_by_name.values())))
+        more = f" and {len(ranges_by_name) - 1} more operations" if len(ranges_by_name) > 1 else ""
+        message = f"{first}{more}: bodies under {ranges} are validated only as JSON, "
         operation = self._operations[first]
         self._note(
             (str(operation.at[1]), str(operation.at[2])),
             "MW241",
-            f"{message}forms and text; other types are not checked",
-            "name the media types that are sent",
+            f"{message}forms and text; other media types are not validated",
+            "name the media types that callers send",
         )
 
     def _refuse(self, name: str, at: tuple[str, str], breach: Breach) -> None:
         self._refused[name] = breach.problem
-        self._say_refused(name, at, breach.problem)
+        self._note_refused(name, at, breach.problem)
 
-    def _say_refused(self, name: str, at: tuple[str, str], problem: Problem) -> None:
+    def _note_refused(self, name: str, at: tuple[str, str], problem: Problem) -> None:
         place = f"{problem.file}:{problem.line}:{problem.column}"
         hint = f"see {place}: {problem.message}"
         self._note(at, "MW209", f"{self._name}.{name} is not served", hint)

@@ -1,6 +1,6 @@
 """Members of a JSON body that its document does not name.
 
-A name counts as known when any branch of the schema has it. Where a schema says what further
+A name is known when any branch of the schema has it. Where a schema says what further
 members are (`additionalProperties` with a schema or true, `patternProperties`), or names none at
 all, every member is known.
 """
@@ -50,7 +50,7 @@ class Names:
 
 
 def compile_names(schema: object, resolve: Resolve) -> Names:
-    """What a schema names, however deep. Recursive schemas end in themselves."""
+    """The names of a schema and all schemas below it, which may be recursive."""
 
     def fill(names: Names, names_of: Callable[[object], Names]) -> None:
         properties = properties_of(names.node, resolve)

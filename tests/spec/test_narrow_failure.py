@@ -27,14 +27,14 @@ def test_the_wrong_item_is_in_the_part_and_keeps_its_place(before: int, after: i
     found = narrow(judge, value)
     assert found is not None
     at = found.value["items"].index("wrong")
-    assert found.path_in_whole(["items", at, "x"]) == ["items", before, "x"]
+    assert found.original_path(["items", at, "x"]) == ["items", before, "x"]
     assert judge.longest <= MOST_ITEMS
 
 
 def test_a_path_beside_the_array_stays() -> None:
     found = narrow(Judge(), {"items": ["good"] * 500 + ["wrong"]})
     assert found is not None
-    assert found.path_in_whole(["other", 3]) == ["other", 3]
+    assert found.original_path(["other", 3]) == ["other", 3]
 
 
 def test_a_small_value_is_its_own_part() -> None:

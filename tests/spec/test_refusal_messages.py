@@ -350,7 +350,7 @@ def test_a_union_whose_branches_say_no_type_is_refused_as_a_whole() -> None:
     refusal = field({"oneOf": [{"minimum": 1}, {"multipleOf": 1}]}, 5)
     assert refusal.param == "x"
     assert refusal.message == (
-        "Invalid value for 'x': it fits none of the forms that are allowed here."
+        "Invalid value for 'x': it matches none of the schemas allowed here."
     ) or refusal.message.startswith("Invalid value for 'x'")
 
 
