@@ -1,14 +1,16 @@
-"""One connection to an upstream: it sends, receives, and notices an answer that comes early.
+"""One connection to an upstream: send a request, receive a response, also one that comes early.
 
 It knows a socket and no HTTP; `engine.upstream.client.http1` knows HTTP and no socket.
 """
 
 from __future__ import annotations
 
+import errno
 import ssl
 from collections.abc import Callable, Iterable
-from typing import Any, Protocol
+from typing import Protocol
 
+import gevent
 import gevent.socket
 from gevent.monkey import get_original
 
@@ -18,20 +20,19 @@ from engine.upstream.client.http1 import ResponseParser
 
 PIECE = 64 * 1024
 
-# How long the next wait may last, in seconds, and what it is called when it lasts longer.
+# How long the next wait may last, in seconds, and the failure to raise when it lasts longer.
 Wait = tuple[float, type[UpstreamFailure]]
 
-# gevent takes `poll` out of the standard module and its own would start a watcher for a zero wait.
+# gevent removes `poll` from the standard module; its own starts a watcher even for a timeout of 0.
 _poll = get_original("select", "poll")
 _POLLIN = 1
+_READ = 1  # the flag of libev for a descriptor that can be read
 _NOT_NOW = (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
 
 
 class Socket(Protocol):
-    """What is asked of a gevent socket, plain or TLS."""
+    """A gevent socket, plain or TLS."""
 
-    @property
-    def _read_event(self) -> Any: ...
     def send(self, data: memoryview | bytes, /) -> int: ...
     def sendall(self, data: memoryview | bytes, /) -> None: ...
     def recv(self, size: int, /) -> bytes: ...
@@ -52,12 +53,9 @@ class Connection:
         poller = _poll()
         poller.register(sock.fileno(), _POLLIN)
         self._ready = poller.poll
-        self._arrival = sock._read_event
-        # gevent's own are loops around these, for those who do not wait by themselves.
-        given: Any = sock
-        plain = type(given) is gevent.socket.socket
-        self._recv: Callable[[int], bytes] = given._sock.recv if plain else sock.recv
-        self._send: Callable[[Any], int] = given._sock.send if plain else sock.send
+        # A watcher of our own lives as long as the connection; gevent's waits make a timer each.
+        self._arrival = gevent.get_hub().loop.io(sock.fileno(), _READ)
+        self._recv, self._send = sock.recv, sock.send
         self._timer = DeadlineTimer()
         sock.settimeout(0.0)  # whoever waits, waits here
 
@@ -188,12 +186,15 @@ class Connection:
         return True
 
     def detach(self) -> Socket:
-        """The socket, blocking and no longer ours."""
+        """Give the socket away, in blocking mode."""
         self._timer.close()
+        self._arrival.close()
         self.socket.settimeout(None)
         return self.socket
 
     def close(self) -> None:
-        """Idempotent; a greenlet waiting in `receive` is woken with an error."""
+        """Close the socket; idempotent. A greenlet that waits in `receive` gets an error."""
         self._timer.close()
+        self._timer.cancel(OSError(errno.EBADF, "the connection was closed by another greenlet"))
+        self._arrival.close()
         self.socket.close()

@@ -1,7 +1,7 @@
-"""Waiting for a socket with a time limit, cheap enough to be set for every piece of a stream.
+"""A time limit for each wait on a socket, cheap enough to be set for every event of a stream.
 
-gevent makes a timer for each wait and takes it down again, though hardly one ever rings. Here one
-timer serves many waits: it rings when the earliest could have ended, and is set anew if none has.
+gevent makes and destroys a timer for each wait, though hardly one ever fires. One timer here serves
+many waits: it fires at the earliest deadline, and is set again if that has moved.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from gevent import get_hub, getcurrent
 
 
 class DeadlineTimer:
-    """The time limit of one wait after another. To be closed, or it rings once more for nobody."""
+    """The time limit of one wait after another, in one greenlet at a time. `close` stops it."""
 
     def __init__(self) -> None:
         self._timer: Any = None
-        self._rings = 0.0  # when, if there is a timer
-        self._deadline = 0.0  # of the wait of now
+        self._fires_at = 0.0  # if there is a timer
+        self._deadline = 0.0  # of the current wait
         self._waiting: Any = None
 
     def wait(self, watcher: Any, seconds: float) -> None:
-        """Wait until an I/O watcher of gevent is ready. Raises TimeoutError after `seconds`."""
+        """Wait until an I/O watcher of the event loop is ready. TimeoutError after `seconds`."""
         self.extend(seconds)
         self._waiting = getcurrent()
         try:
@@ -32,9 +32,10 @@ class DeadlineTimer:
             self._waiting = None
 
     def watch(self, watcher: Any, seconds: float, arrived: Callable[[], bool]) -> None:
-        """Wait while `arrived` is called each time a watcher is ready, from the event loop, where
-        nothing may wait: nobody is woken for it. Until it returns False, or raises, which is raised
-        here; or until the time is over as for `wait`, which it may `extend`."""
+        """Wait while the event loop calls `arrived` each time a watcher is ready; it may not block.
+
+        Returns when `arrived` returns False. Raises what `arrived` raises, and TimeoutError after
+        `seconds`, which `arrived` may `extend`. This greenlet is not switched to for each call."""
         self.extend(seconds)
         self._waiting = getcurrent()
         try:
@@ -45,17 +46,17 @@ class DeadlineTimer:
             self._waiting = None
 
     def extend(self, seconds: float) -> None:
-        """The wait of now may last so long from now."""
+        """Let the current wait last `seconds` from now."""
         self._deadline = deadline = monotonic() + seconds
-        if self._timer is None or deadline < self._rings:
+        if self._timer is None or deadline < self._fires_at:
             self._set(seconds)
 
     def left(self) -> float:
-        """Seconds until the latest wait would have been over; at least 0."""
+        """Seconds until the deadline of the latest wait; at least 0."""
         return max(0.0, self._deadline - monotonic())
 
     def close(self) -> None:
-        """Take the timer down."""
+        """Stop the timer."""
         timer, self._timer = self._timer, None
         if timer is not None:
             timer.stop()
@@ -63,25 +64,30 @@ class DeadlineTimer:
 
     def _set(self, seconds: float) -> None:
         self.close()
-        self._rings = monotonic() + seconds
+        self._fires_at = monotonic() + seconds
         self._timer = get_hub().loop.timer(seconds)
-        self._timer.start(self._ring)
+        self._timer.start(self._fire)
 
-    def throw(self, error: BaseException) -> None:
-        """Wake whoever watches with an error. gevent does so when it closes what is watched."""
-        self._waiting.throw(error)
+    def cancel(self, error: BaseException) -> None:
+        """Raise an error in the greenlet that waits, in the next turn of the event loop."""
+        if self._waiting is not None:
+            get_hub().loop.run_callback(self._cancel, self._waiting, error)
+
+    def _cancel(self, waiting: Any, error: BaseException) -> None:
+        if self._waiting is waiting:  # else its wait has ended meanwhile
+            waiting.throw(error)
 
     def _ready(self, arrived: Callable[[], bool]) -> None:
         try:
             if arrived():
                 return
-        except BaseException as error:  # noqa: BLE001 - raised again, where it is waited for
-            self.throw(error)
+        except BaseException as error:  # noqa: BLE001 - raised in the greenlet that waits
+            self._waiting.throw(error)
         else:
             self._waiting.switch()
 
-    def _ring(self) -> None:
-        """From the hub, where nobody runs: whoever is woken still waits."""
+    def _fire(self) -> None:
+        """Called by the hub: the greenlet that is woken still waits."""
         self.close()
         if self._waiting is None:
             return

@@ -59,10 +59,6 @@ class ListSocket:
     def settimeout(self, seconds: float | None) -> None:
         pass
 
-    @property
-    def _read_event(self) -> Any:
-        return self._near._read_event
-
     def fileno(self) -> int:
         return self._near.fileno()
 
