@@ -1,16 +1,22 @@
-"""BUILD: a Plan -> a Falcon application. The only place where the parts meet."""
+"""BUILD: a Plan -> a Falcon application. The only place where the parts meet.
+
+Read `_handler` first: it lists every step that a request of a route takes, in order.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
+from engine import dialects
 from engine.app.stores import is_metered, services_of
 from engine.config.model_operations import ModelOperations
-from engine.console.site import pages
+from engine.console.site import pages as console_pages
 from engine.edge import model_list
 from engine.edge.cors import Cors
-from engine.edge.endpoint import RequestLifecycle
+from engine.edge.endpoint import Endpoints, Responder, answer_errors, discard_body
+from engine.edge.lifecycle import RequestLifecycle
+from engine.edge.request_body import check_head
 from engine.edge.router import Application, Resource, application
 from engine.edge.same_origin import SameOrigin
 from engine.edge.visible_models import VisibleModels
@@ -39,15 +45,15 @@ from engine.upstream.target import Upstream, connect
 from engine.upstream.websocket import converse
 from engine.values.listen_address import ListenAddress
 
-_LAST_EXCHANGES = 0.5
-"""Seconds for exchanges that are still open when the worker closes its stores."""
+_DRAIN_SECONDS = 0.5
+"""How long open exchanges may take to end when the worker closes its stores."""
 
 WrapStages = Callable[[Route, Sequence[Stage]], Sequence[Stage]]
-"""What may stand around a route's stages: it is given them all, and gives those to be used."""
+"""Returns the stages to use for a route, given those of the plan. A rehearsal adds its own."""
 
 
 def identity(route: Route, stages: Sequence[Stage]) -> Sequence[Stage]:
-    """Nothing around the stages."""
+    """The stages as they are."""
     return stages
 
 
@@ -60,12 +66,15 @@ class _Parts:
     upstreams: Mapping[str, Upstream]
     catalog: Catalog
     operations: ModelOperations
-    shown: VisibleModels
+    visible_models: VisibleModels
     watcher: DisconnectWatcher
     wrap_stages: WrapStages
     sessions: Sessions
     metered: bool
     same_origin: SameOrigin
+    cors: Cors
+    lifecycle: RequestLifecycle
+    endpoints: Endpoints
 
 
 def build(
@@ -77,150 +86,119 @@ def build(
 ) -> Application:
     """The application that serves a plan: one Falcon route for each path, one handler each.
 
-    `client` makes what asks upstreams, `around` sees the stages of each route: a rehearsal gives
-    its own, so that what it shows is what is served.
+    `client` makes the clients of upstreams and `wrap_stages` changes the stages of a route: a
+    rehearsal passes its own, so that what it shows is what is served.
     """
-    services = services or services_of(plan.config)
-    upstreams = {name: connect(said, client) for name, said in plan.config.upstreams.items()}
-    models = catalog(plan.config.models, upstreams)
-    server, origins = plan.config.server, plan.config.origins
-    operations = plan.model_operations()
-    parts = _Parts(
-        plan=plan,
-        services=services,
-        upstreams=upstreams,
-        catalog=models,
-        operations=operations,
-        shown=VisibleModels(plan.config, operations),
-        watcher=DisconnectWatcher(),
-        wrap_stages=wrap_stages,
-        sessions=Sessions(),
-        metered=is_metered(plan.config),
-        same_origin=SameOrigin(origins, server.base_url, server.trusted_proxies),
+    parts = _parts(plan, services or services_of(plan.config), client, wrap_stages)
+    app = application(
+        parts.endpoints,
+        [parts.lifecycle.observe, *parts.cors.stages(), answer_errors, check_head],
+        pages=_public_pages(parts),
+        cors=parts.cors,
     )
-    lifecycle = RequestLifecycle(
-        server.max_body,
-        server.body_timeout,
-        services.observers,
-        services.clock,
-        services.begin,
-        Cors(origins),
-        server.request_timeout,
-    )
-    app = application(lifecycle, _public_pages(plan, services))
-    _add_telemetry(app, plan, services)
-    app.close = lambda: _close(lifecycle, parts)
-    if services.health is not None:
-        app.leaving = services.health.stop
-    app.interrupt = lambda: _interrupt(lifecycle, parts)
-    services.collectors.append(upstream_collector(upstreams))
-    services.collectors.append(report_collector(would_reject.codes))
-    services.collectors.append(in_flight_collector(lambda: lifecycle.open))
-    services.collectors.append(session_collector(lambda: len(parts.sessions)))
     for route in plan.routes:
         operation = route.operation
-        responder = lifecycle.endpoint(_handler(route, parts), route.dialects, operation.id)
+        responder = parts.endpoints.responder(_handler(route, parts), route.dialects, operation.id)
         for template, mount in route.templates:
             resource = Resource(operation.method, mount, route.wide, responder, operation.query)
             app.add_route(template, resource)
-    for path, handler in pages(plan, services):
-        shown = lifecycle.page(handler)
+    for path, handler in console_pages(plan, parts.services):
+        page = _page(parts.endpoints, handler)
         for method in ("GET", "HEAD"):
-            app.add_route(path, Resource(method, "", (), shown))
+            app.add_route(path, Resource(method, "", (), page))
+    _add_telemetry_listener(app, parts)
+    _connect_to_server(app, parts)
+    _add_collectors(parts)
     return app
 
 
-def _interrupt(lifecycle: RequestLifecycle, parts: _Parts) -> None:
-    """The worker is about to end: end what is still open, and tell its callers."""
-    parts.sessions.restart()
-    lifecycle.interrupt()
-
-
-def _close(lifecycle: RequestLifecycle, parts: _Parts) -> None:
-    """The worker ends: the last row is in the journal before that is flushed and closed."""
-    if lifecycle.open:
-        _interrupt(lifecycle, parts)
-        lifecycle.drain(_LAST_EXCHANGES)
-    parts.services.close()
-
-
-def _public_pages(plan: Plan, services: Services) -> Mapping[str, Handler]:
-    """The pages of metrics and health that are served beside the API."""
-    every = _own_pages(plan, services)
-    return {path: every[path] for path in plan.config.telemetry.public_pages if path in every}
-
-
-def _add_telemetry(app: Application, plan: Plan, services: Services) -> None:
-    """Give an application the one for the listener of metrics and health, if there is one."""
-    said = plan.config.telemetry
-    if not said.address:
-        return
-    address, server = ListenAddress.parse(said.address), plan.config.server
-    pages = _own_pages(plan, services, unix_socket=bool(address.path))
-    hint = f" This is telemetry.listen, which serves {' and '.join(pages)} alone."
-    app.telemetry_address = address
-    lifecycle = RequestLifecycle(
-        server.max_body, server.body_timeout, request_timeout=server.request_timeout
-    )
-    app.telemetry = application(lifecycle, pages, hint)
-
-
-def _own_pages(
-    plan: Plan, services: Services, *, unix_socket: bool = False
-) -> Mapping[str, Handler]:
-    """The gateway's own pages, for those who run it."""
-    said = plan.config.telemetry
-    return health_pages(
-        services.health or Health(),
-        metrics=said.metrics,
-        page=services.page,
-        allowed=said.allow_ips,
-        proxies=services.proxies,
-        clock=services.clock,
-        unix_socket=unix_socket,
+def _parts(
+    plan: Plan, services: Services, client: Callable[..., Client], wrap_stages: WrapStages
+) -> _Parts:
+    config = plan.config
+    upstreams = {name: connect(each, client) for name, each in config.upstreams.items()}
+    server, origins = config.server, config.origins
+    operations = plan.model_operations()
+    return _Parts(
+        plan=plan,
+        services=services,
+        upstreams=upstreams,
+        catalog=catalog(config.models, upstreams),
+        operations=operations,
+        visible_models=VisibleModels(config, operations),
+        watcher=DisconnectWatcher(),
+        wrap_stages=wrap_stages,
+        sessions=Sessions(),
+        metered=is_metered(config),
+        same_origin=SameOrigin(origins, server.base_url, server.trusted_proxies),
+        cors=Cors(origins),
+        lifecycle=RequestLifecycle(services.observers, services.clock, services.begin),
+        endpoints=Endpoints(server.max_body, server.body_timeout, server.request_timeout),
     )
 
 
 def _handler(route: Route, parts: _Parts) -> Handler:
-    """The whole stack of a route."""
-    services, dialect = parts.services, route.dialects[-1]
-    guards = route.guards
-    steps = []
-    if route.model is not None:
-        steps.append(
-            select(
-                route.model,
-                also=route.also,
-                default=route.default_model,
-                operation=route.by_model,
-                operations=parts.operations,
-                catalog=parts.catalog,
-                services=services,
-            )
-        )
-    stages = [
+    """The complete stack of a route, from the outermost stage to the handler that answers."""
+    services, guards = parts.services, route.guards
+    request_stages = [
         authenticate(route.carriers, route.public, services, same_origin=parts.same_origin),
         *(step.stage(services) for step in guards.early),
-        *_reporting(route),
-        validate(route.operation, route.validate, _in_body(route), route.unknown_fields),
-        *steps,
+        *_report_stage(route),
+        validate(route.operation, route.validate, _names_model(route), route.unknown_fields),
+        *_select_stage(route, parts),
         *(step.stage(services) for step in guards.late),
-        *([meter(dialect, route.takes, services)] if parts.metered else []),
+        *_meter_stage(route, parts),
         limit(guards.rules, services, route.to[0].upstream if route.to else ""),
     ]
-    return compose(parts.wrap_stages(route, stages), last=_last(route, parts))
+    stages = [
+        parts.lifecycle.observe,
+        *parts.cors.stages(),
+        answer_errors,
+        check_head,
+        *parts.wrap_stages(route, request_stages),
+    ]
+    return compose(stages, last=_last_handler(route, parts))
 
 
-def _reporting(route: Route) -> list[Stage]:
-    """The stage that looks at answers, on the routes that ask for it."""
+def _page(endpoints: Endpoints, handler: Handler) -> Responder:
+    """The complete stack of a page of the gateway's own, which no observer sees."""
+    stages = [answer_errors, check_head, discard_body]
+    return endpoints.responder(compose(stages, handler), [dialects.get("openai")])
+
+
+def _report_stage(route: Route) -> list[Stage]:
+    """Reports responses that do not match the document, on routes that ask for it."""
     return [] if route.answers is None else [report_answers(route.operation.id, route.answers)]
 
 
-def _last(route: Route, parts: _Parts) -> Handler:
-    """What answers in the end: the list of models, or an upstream, at once or in a session."""
+def _select_stage(route: Route, parts: _Parts) -> list[Stage]:
+    """Finds the requested model and its targets, on routes to models."""
+    if route.model is None:
+        return []
+    return [
+        select(
+            route.model,
+            also=route.also,
+            default=route.default_model,
+            operation=route.by_model,
+            operations=parts.operations,
+            catalog=parts.catalog,
+            services=parts.services,
+        )
+    ]
+
+
+def _meter_stage(route: Route, parts: _Parts) -> list[Stage]:
+    """Reads usage and cost, where the config has a use for them."""
+    return [meter(route.dialects[-1], route.takes, parts.services)] if parts.metered else []
+
+
+def _last_handler(route: Route, parts: _Parts) -> Handler:
+    """What answers in the end: the list of models, or an upstream, by HTTP or WebSocket."""
     config = parts.plan.config
     if route.answer == "models":
-        return model_list.models(parts.shown, route.dialects, route.wide[0] if route.wide else "")
+        variable = route.wide[0] if route.wide else ""
+        return model_list.models(parts.visible_models, route.dialects, variable)
     forward = Forward(
         route.model,
         fixed=[parts.upstreams[t.upstream].target(t.model, t.weight) for t in route.to],
@@ -238,5 +216,77 @@ def _last(route: Route, parts: _Parts) -> Handler:
     return converse(forward, route.dialects[-1], limits, parts.sessions)
 
 
-def _in_body(route: Route) -> bool:
+def _names_model(route: Route) -> bool:
+    """Whether the request body names the model."""
     return route.model is not None and (route.model.place == "body" or bool(route.also))
+
+
+def _public_pages(parts: _Parts) -> Mapping[str, Responder]:
+    """The pages of metrics and health that are served beside the API."""
+    handlers = _operator_pages(parts)
+    public = parts.plan.config.telemetry.public_pages
+    return {path: _page(parts.endpoints, handlers[path]) for path in public if path in handlers}
+
+
+def _operator_pages(parts: _Parts, *, unix_socket: bool = False) -> Mapping[str, Handler]:
+    """The pages of metrics and health."""
+    telemetry, services = parts.plan.config.telemetry, parts.services
+    return health_pages(
+        services.health or Health(),
+        metrics=telemetry.metrics,
+        page=services.page,
+        allowed=telemetry.allow_ips,
+        proxies=services.proxies,
+        clock=services.clock,
+        unix_socket=unix_socket,
+    )
+
+
+def _add_telemetry_listener(app: Application, parts: _Parts) -> None:
+    """Give the application that of the listener for metrics and health, if there is one."""
+    telemetry = parts.plan.config.telemetry
+    if not telemetry.address:
+        return
+    address = app.telemetry_address = ListenAddress.parse(telemetry.address)
+    handlers = _operator_pages(parts, unix_socket=bool(address.path))
+    app.telemetry = application(
+        parts.endpoints,
+        [answer_errors, check_head],
+        pages={path: _page(parts.endpoints, handler) for path, handler in handlers.items()},
+        hint=f" This is telemetry.listen, which serves {' and '.join(handlers)} alone.",
+    )
+
+
+def _connect_to_server(app: Application, parts: _Parts) -> None:
+    """Set what the server calls when its worker stops, and when it answers by itself."""
+    app.malformed = parts.lifecycle.server_response
+    app.interrupt = lambda: _interrupt(parts)
+    app.close = lambda: _close(parts)
+    if parts.services.health is not None:
+        app.leaving = parts.services.health.stop
+
+
+def _interrupt(parts: _Parts) -> None:
+    """The worker is about to end: end what is still open, and tell its callers."""
+    parts.sessions.restart()
+    parts.lifecycle.interrupt()
+
+
+def _close(parts: _Parts) -> None:
+    """The worker ends: the last row is in the journal before that is flushed and closed."""
+    if parts.lifecycle.open:
+        _interrupt(parts)
+        parts.lifecycle.drain(_DRAIN_SECONDS)
+    parts.services.close()
+
+
+def _add_collectors(parts: _Parts) -> None:
+    """Let the metrics page read the gauges of this application."""
+    parts.services.collectors.extend(
+        [
+            upstream_collector(parts.upstreams),
+            report_collector(would_reject.codes),
+            in_flight_collector(lambda: parts.lifecycle.open),
+            session_collector(lambda: len(parts.sessions)),
+        ]
+    )

@@ -1,6 +1,6 @@
-"""Which web pages may call the API: the answers' headers that browsers ask for (Fetch, "CORS").
+"""CORS (Fetch standard): the origins that may call the API from a browser.
 
-No cookie counts here, so no answer ever allows credentials: a page must hold a token of its own.
+No cookie authenticates a caller, so no response allows credentials: a page must hold a token.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ import re
 from collections.abc import Sequence
 
 from engine import dialects
-from engine.exchange.exchange import Exchange, Response
+from engine.exchange.exchange import Exchange, Handler, Response, Stage
 
 _HEADERS = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+(?:[ \t]*,[ \t]*[!#$%&'*+.^_`|~0-9A-Za-z-]+)*")
-_LONGEST = 2_000
-_KEPT_SECONDS = "7200"
+_MAX_REQUEST_HEADERS = 2_000
+_MAX_AGE = "7200"
 _LIMITS = [
     f"x-ratelimit-{what}-{kind}"
     for what in ("limit", "remaining", "reset")
@@ -30,22 +30,28 @@ EXPOSED = ", ".join(
 
 
 class Cors:
-    """What pages of these origins may see; "*" among them is any origin, none at all nobody's."""
+    """The allowed origins; "*" among them allows any origin, an empty list none."""
 
     def __init__(self, origins: Sequence[str]) -> None:
         self._any = "*" in origins
         self._origins = frozenset(origins)
 
-    def headers(self, exchange: Exchange) -> list[tuple[str, str]]:
-        """What an answer to this request says beside its own headers."""
-        if not self._origins:
-            return []
-        allowed = self._allowed(exchange)
-        said = [("access-control-expose-headers", EXPOSED)] if allowed else []
-        return [*self._varies(), *allowed, *said]
+    def stages(self) -> list[Stage]:
+        """The stage that adds the headers of CORS to responses; none where no origin is allowed."""
+        return [self._add_headers] if self._origins else []
 
-    def asks_first(self, exchange: Exchange) -> bool:
-        """Whether this is a browser's question before the request itself."""
+    def _add_headers(self, exchange: Exchange, following: Handler) -> Response:
+        response = following(exchange)
+        response.headers = [*response.headers, *self._headers(exchange)]
+        return response
+
+    def _headers(self, exchange: Exchange) -> list[tuple[str, str]]:
+        allowed = self._allowed(exchange)
+        exposed = [("access-control-expose-headers", EXPOSED)] if allowed else []
+        return [*self._vary(), *allowed, *exposed]
+
+    def is_preflight(self, exchange: Exchange) -> bool:
+        """Whether a request is a preflight request of a browser."""
         return (
             bool(self._origins)
             and exchange.method == "OPTIONS"
@@ -53,17 +59,17 @@ class Cors:
             and exchange.header("HTTP_ACCESS_CONTROL_REQUEST_METHOD") is not None
         )
 
-    def answer(self, exchange: Exchange, methods: Sequence[str]) -> Response:
-        """The answer to that question, for a path that has these methods; it needs no token."""
-        asked = exchange.header("HTTP_ACCESS_CONTROL_REQUEST_HEADERS") or ""
-        says = [("access-control-allow-methods", ", ".join(methods))]
-        if len(asked) <= _LONGEST and _HEADERS.fullmatch(asked):
-            says.append(("access-control-allow-headers", asked))
-        says.append(("access-control-max-age", _KEPT_SECONDS))
+    def preflight_response(self, exchange: Exchange, methods: Sequence[str]) -> Response:
+        """The response to a preflight request for a path with these methods; it needs no token."""
+        requested = exchange.header("HTTP_ACCESS_CONTROL_REQUEST_HEADERS") or ""
+        headers = [("access-control-allow-methods", ", ".join(methods))]
+        if len(requested) <= _MAX_REQUEST_HEADERS and _HEADERS.fullmatch(requested):
+            headers.append(("access-control-allow-headers", requested))
+        headers.append(("access-control-max-age", _MAX_AGE))
         if not self._allowed(exchange):
-            says = []
-        varies = ("vary", "access-control-request-method, access-control-request-headers")
-        return Response(204, [varies, *says])
+            headers = []
+        vary = ("vary", "access-control-request-method, access-control-request-headers")
+        return Response(204, [vary, *headers])
 
     def _allowed(self, exchange: Exchange) -> list[tuple[str, str]]:
         origin = exchange.header("HTTP_ORIGIN")
@@ -73,8 +79,5 @@ class Cors:
             return [("access-control-allow-origin", origin)]
         return []
 
-    def _varies(self) -> list[tuple[str, str]]:
+    def _vary(self) -> list[tuple[str, str]]:
         return [] if self._any else [("vary", "origin")]
-
-
-NOBODY = Cors(())

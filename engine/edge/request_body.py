@@ -10,11 +10,30 @@ import gevent
 
 from engine.exchange.body import Body, receive, too_large
 from engine.exchange.caller_connection import CallerConnection, InvalidFraming
+from engine.exchange.exchange import Exchange, Handler, Response
 from engine.exchange.record import RequestRecord
 from engine.values.errors import AbortConnection, AbortReason, GatewayError
 
 _SMALL = 65_536
 """Bytes of an unread body that are worth reading, so that the connection can be used again."""
+
+
+def check_head(exchange: Exchange, following: Handler) -> Response:
+    """A stage that refuses a head which two servers could read differently, with GatewayError 400.
+
+    RFC 9112: Host is required (3.2), and chunked is the only transfer coding there is (6.1).
+    """
+    environ = exchange.environ
+    if "HTTP_HOST" not in environ and environ.get("SERVER_PROTOCOL") == "HTTP/1.1":
+        raise GatewayError(400, "invalid_header", "The request has no Host header.")
+    coding = environ.get("HTTP_TRANSFER_ENCODING")
+    if coding is not None and coding.strip().lower() != "chunked":
+        message = "Transfer-Encoding must be 'chunked', alone."
+        raise GatewayError(400, "invalid_header", message)
+    length = environ.get("CONTENT_LENGTH")
+    if length and not _is_length(length):
+        raise GatewayError(400, "invalid_header", "Content-Length is not a number.")
+    return following(exchange)
 
 
 class RequestBodyReader:
@@ -39,22 +58,6 @@ class RequestBodyReader:
         self._record = record if record is not None else RequestRecord()
         self._done = False
         self._broken = False
-
-    def check(self) -> None:
-        """Raises GatewayError 400 for a head that two servers could read differently.
-
-        RFC 9112: Host is required (3.2), and chunked is the only transfer coding there is (6.1).
-        """
-        environ = self._environ
-        if "HTTP_HOST" not in environ and environ.get("SERVER_PROTOCOL") == "HTTP/1.1":
-            raise GatewayError(400, "invalid_header", "The request has no Host header.")
-        coding = environ.get("HTTP_TRANSFER_ENCODING")
-        if coding is not None and coding.strip().lower() != "chunked":
-            message = "Transfer-Encoding must be 'chunked', alone."
-            raise GatewayError(400, "invalid_header", message)
-        length = environ.get("CONTENT_LENGTH")
-        if length and not _is_length(length):
-            raise GatewayError(400, "invalid_header", "Content-Length is not a number.")
 
     def receive(self, limit: int) -> Body:
         """Read the body. Raises GatewayError 400, 408 or 413, or AbortConnection."""

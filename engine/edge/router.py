@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -12,10 +13,10 @@ import falcon
 
 from engine import dialects
 from engine.edge.cors import Cors
-from engine.edge.endpoint import RequestLifecycle, Responder, raw_target
+from engine.edge.endpoint import Endpoints, Responder, raw_target
 from engine.edge.response import Sent
 from engine.exchange.caller_connection import CallerConnection, WSGIConnection
-from engine.exchange.exchange import Exchange, Handler, Response
+from engine.exchange.exchange import Exchange, Handler, Response, Stage, compose
 from engine.exchange.wsgi_environ import wants_websocket
 from engine.source.suggestion import near
 from engine.spec.path_templates import (
@@ -28,8 +29,10 @@ from engine.spec.path_templates import (
     variables,
 )
 from engine.spec.query_string import wrong
-from engine.values.errors import GatewayError
+from engine.values.errors import AbortConnection, GatewayError
 from engine.values.listen_address import ListenAddress
+
+log = logging.getLogger("modelway")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,18 +75,26 @@ class _Variants:
 class Router:
     """The interface that falcon.App asks of a router: `add_route` and `find`.
 
-    `pages` are the gateway's own, by path, where no route has it. `hint` ends the message for a
-    path that does not exist.
+    `unmatched` makes the responder of a handler for requests that match no route. `pages` are the
+    gateway's own, by path, where no route has that path. `hint` ends the message for a path that
+    does not exist.
     """
 
-    def __init__(self, lifecycle: RequestLifecycle, hint: str = "") -> None:
+    def __init__(
+        self,
+        unmatched: Callable[[Handler], Responder],
+        *,
+        pages: Mapping[str, Responder] | None = None,
+        cors: Cors | None = None,
+        hint: str = "",
+    ) -> None:
+        self._unmatched = unmatched
+        self._pages = pages or {}
+        self._cors = cors or Cors(())
         self._hint = hint
-        self.pages: dict[str, Responder] = {}
         self._tree = PathTree()
         self._plain: dict[tuple[str, str], tuple[Any, Any, dict[str, Any], str]] = {}
         self._variants: dict[tuple[str, str, tuple[str, ...]], _Variants] = {}
-        self._door = lifecycle
-        self._speaking = dialects.by_request()
 
     def add_route(self, uri_template: str, resource: Resource, **_: Any) -> None:
         """Add one method of a path; the variables named in `wide` may hold slashes."""
@@ -100,7 +111,7 @@ class Router:
             return plain
         odd = unsafe(path) or wrong(query)
         if odd is not None:
-            responder = self._door.endpoint(partial(_refuse, odd), self._speaking)
+            responder = self._unmatched(partial(_refuse, odd))
             return self, {req.method: responder}, {"mount": "", "variables": {}}, uri
         found = self._tree.find(path, req.method)
         if isinstance(found, Found):
@@ -118,12 +129,10 @@ class Router:
                     self._plain[path, req.method] = route  # one for each path without variables
                 return route
             found = Missed((), ())
-        page = self.pages.get(path)
+        page = self._pages.get(path)
         if page is not None and req.method in ("GET", "HEAD"):
             return self, {req.method: page}, {"mount": "", "variables": {}}, uri
-        responder = self._door.endpoint(
-            partial(_miss, found, self._door.cors, self._hint), self._speaking
-        )
+        responder = self._unmatched(partial(_miss, found, self._cors, self._hint))
         return self, {req.method: responder}, {"mount": "", "variables": {}}, uri
 
 
@@ -169,18 +178,43 @@ class Application(falcon.App):  # type: ignore[type-arg]
 
 
 def application(
-    lifecycle: RequestLifecycle, pages: Mapping[str, Handler] | None = None, hint: str = ""
+    endpoints: Endpoints,
+    stages: Sequence[Stage],
+    *,
+    pages: Mapping[str, Responder] | None = None,
+    cors: Cors | None = None,
+    hint: str = "",
 ) -> Application:
-    """A Falcon application without routes, whose every answer is one of ours; `pages` are those
-    that it has besides, by path, and `hint` ends its message for an unknown path."""
-    made = Router(lifecycle, hint)
-    made.pages.update({path: lifecycle.page(handler) for path, handler in (pages or {}).items()})
-    router: Any = made  # Falcon asks for its own router's type, but not for more than this
+    """A Falcon application without routes, whose every response is one of the gateway's.
+
+    Requests that match no route pass `stages`; for `pages`, `cors` and `hint` see Router.
+    """
+    others = [dialects.get(name) for name in dialects.names() if name != "openai"]
+    all_dialects = [*others, dialects.get("openai")]
+
+    def unmatched(handler: Handler) -> Responder:
+        return endpoints.responder(compose(stages, handler), all_dialects)
+
+    def unexpected(req: falcon.Request, resp: Sent, error: Exception, params: Any) -> None:
+        """What fails outside a handler: Falcon's own refusals, and a connection to be cut."""
+        if isinstance(error, AbortConnection):
+            detail = str(error.strerror)
+            raise AbortConnection(error.reason, detail) from None  # Falcon's frames hold the first
+        unmatched(partial(_fail, error))(req, resp, "", {})
+
+    router: Any = Router(unmatched, pages=pages, cors=cors, hint=hint)  # Falcon wants its own type
     app = Application(router=router, response_type=Sent)
-    app.malformed = lifecycle.malformed
     app.resp_options.default_media_type = None  # type: ignore[assignment]
-    app.add_error_handler((Exception, falcon.HTTPError), lifecycle.unexpected)
+    app.add_error_handler((Exception, falcon.HTTPError), unexpected)
     return app
+
+
+def _fail(error: Exception, exchange: Exchange) -> Response:
+    """The error of a request that Falcon refused, or on which the application failed."""
+    if isinstance(error, falcon.HTTPError) and error.status_code != 500:
+        raise GatewayError(error.status_code, "bad_request", "The request is not valid.")
+    log.error("request %s failed", exchange.request_id, exc_info=error)
+    raise GatewayError(500, "internal_error", "The gateway failed on this request.")
 
 
 def _refuse(odd: str, exchange: Exchange) -> Response:
@@ -192,8 +226,8 @@ def _miss(missed: Missed, cors: Cors, more: str, exchange: Exchange) -> Response
     """404 for a path that is not there, 405 for one that takes other methods, 426 for a WebSocket
     where there is none; a browser that asks what may be sent there is told."""
     if missed.allowed and not missed.verbs:
-        if cors.asks_first(exchange):
-            return cors.answer(exchange, missed.allowed)
+        if cors.is_preflight(exchange):
+            return cors.preflight_response(exchange, missed.allowed)
         if wants_websocket(exchange.environ):
             raise _no_websocket(missed.allowed)
         raise GatewayError(

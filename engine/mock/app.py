@@ -17,7 +17,8 @@ import gevent
 import orjson
 
 from engine.dialects import Dialect
-from engine.edge.endpoint import RequestLifecycle
+from engine.edge.endpoint import Endpoints, answer_errors
+from engine.edge.request_body import check_head
 from engine.edge.router import Application, Resource, application
 from engine.exchange.exchange import MISSING, Exchange, Handler, Response, compose
 from engine.exchange.services import Services
@@ -59,8 +60,8 @@ def build(
     max_body: int = 1_000_000_000,
 ) -> Application:
     """The mock's application. It answers 401 to any credential but this one."""
-    lifecycle = RequestLifecycle(max_body, 60.0)
-    app = application(lifecycle)
+    endpoints = Endpoints(max_body, 60.0)
+    app = application(endpoints, [answer_errors, check_head])
     services = Services(tokens={digest(credential): Caller("gateway")})
     for specification, dialect in documents:
         voice = Voice(dialect, delay)
@@ -68,12 +69,14 @@ def build(
             last = _last(operation, specification, voice)
             handler = compose(
                 [
+                    answer_errors,
+                    check_head,
                     authenticate(operation.carriers, False, services),
                     validate(operation, "strict"),
                 ],
                 last=last,
             )
-            responder = lifecycle.endpoint(handler, [dialect])
+            responder = endpoints.responder(handler, [dialect])
             names = {name for name in variables(operation.path) if name == "model"}
             wide = tuple(names.union(operation.wide))
             for mount in operation.mounts:

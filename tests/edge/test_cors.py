@@ -5,9 +5,9 @@ import pytest
 
 from engine import dialects
 from engine.edge.cors import Cors
-from engine.edge.endpoint import RequestLifecycle
+from engine.edge.endpoint import Endpoints, answer_errors
 from engine.edge.router import Resource, application
-from engine.exchange.exchange import Response
+from engine.exchange.exchange import Response, compose
 from engine.values.errors import GatewayError
 
 OURS = "https://app.example.com"
@@ -25,11 +25,11 @@ def refuse(exchange):
 
 
 def client(*origins, handler=lambda exchange: Response(200, HEADERS, b"fine")):
-    lifecycle = RequestLifecycle(1000, 1.0, cors=Cors(origins))
-    app = application(lifecycle)
-    app.add_route(
-        "/v1/x", Resource("POST", "/v1", (), lifecycle.endpoint(handler, [dialects.get("openai")]))
-    )
+    cors, endpoints = Cors(origins), Endpoints(1000, 1.0)
+    stages = [*cors.stages(), answer_errors]
+    app = application(endpoints, stages, cors=cors)
+    responder = endpoints.responder(compose(stages, handler), [dialects.get("openai")])
+    app.add_route("/v1/x", Resource("POST", "/v1", (), responder))
     return falcon.testing.TestClient(app)
 
 

@@ -10,21 +10,26 @@ import orjson
 import pytest
 
 from engine import dialects
-from engine.edge.endpoint import RequestLifecycle, raw_target
+from engine.edge.endpoint import Endpoints, answer_errors, raw_target
+from engine.edge.lifecycle import RequestLifecycle
+from engine.edge.request_body import check_head
 from engine.edge.router import Resource, application
 from engine.exchange.caller_connection import InvalidFraming, WSGIConnection
-from engine.exchange.exchange import Response
+from engine.exchange.exchange import Response, compose
 from engine.values.errors import AbortConnection, AbortReason, GatewayError, Malformed
-from tests.support.exchanges import new_exchange
 
+STAGES = [answer_errors, check_head]
 OPENAI, ANTHROPIC, GEMINI = (dialects.get(name) for name in ("openai", "anthropic", "gemini"))
 
 
 def client(handler, dialect=(OPENAI,), template="/v1/x/{model}", method="POST", max_body=1000):
-    lifecycle = RequestLifecycle(max_body, 1.0)
-    app = application(lifecycle)
+    endpoints = Endpoints(max_body, 1.0)
+    app = application(endpoints, STAGES)
     wide = ("model",) if "{model}" in template else ()
-    app.add_route(template, Resource(method, "/v1", wide, lifecycle.endpoint(handler, dialect)))
+    app.add_route(
+        template,
+        Resource(method, "/v1", wide, endpoints.responder(compose(STAGES, handler), dialect)),
+    )
     return falcon.testing.TestClient(app)
 
 
@@ -389,11 +394,11 @@ def test_an_endless_path_is_cut_in_the_message():
 def observed(handler, **known):
     """The account of an exchange that a handler answered, as an observer finds it at the end."""
     seen = []
-    lifecycle = RequestLifecycle(
-        1000, 1.0, [lambda exchange: seen.append(exchange)], lambda: 1000.0
-    )
-    app = application(lifecycle)
-    responder = lifecycle.endpoint(handler, [OPENAI], "openai.chat")
+    lifecycle = RequestLifecycle([lambda exchange: seen.append(exchange)], lambda: 1000.0)
+    endpoints = Endpoints(1000, 1.0)
+    app = application(endpoints, [lifecycle.observe, *STAGES])
+    handler = compose([lifecycle.observe, *STAGES], handler)
+    responder = endpoints.responder(handler, [OPENAI], "openai.chat")
     app.add_route("/v1/x", Resource("POST", "/v1", (), responder))
     environ = falcon.testing.create_environ("/v1/x", method="POST", **known)
     with contextlib.suppress(AbortConnection):
@@ -430,24 +435,15 @@ def test_every_end_is_observed_once(handler, status, outcome, code):
     assert 0 <= kept.gateway_time <= kept.duration < 5
 
 
-def test_an_observer_that_fails_is_logged_and_stops_nobody(caplog):
-    seen = []
-    lifecycle = RequestLifecycle(1000, 1.0, [lambda exchange: 1 / 0, seen.append])
-    exchange = new_exchange("GET", "/", "", {}, "req_1")
-    lifecycle.enter(exchange)
-    exchange.end()
-    assert seen == [exchange]
-    assert "req_1: its end was not noted" in caplog.text
-
-
 class Front:
     """An application of one endpoint, and the exchanges that its observer saw the end of."""
 
-    def __init__(self, handler, dialect=OPENAI, begin=None):
+    def __init__(self, handler, dialect=OPENAI, begin=None, outer=()):
         self.seen = []
-        self.lifecycle = RequestLifecycle(1000, 1.0, [self.seen.append], begin=begin)
-        self.app = application(self.lifecycle)
-        responder = self.lifecycle.endpoint(handler, [dialect], "openai.chat")
+        self.lifecycle = RequestLifecycle([self.seen.append], begin=begin)
+        stages, endpoints = [self.lifecycle.observe, *outer, *STAGES], Endpoints(1000, 1.0)
+        self.app = application(endpoints, stages)
+        responder = endpoints.responder(compose(stages, handler), [dialect], "openai.chat")
         self.app.add_route("/v1/x", Resource("POST", "/v1", (), responder))
 
     def post(self):
@@ -467,10 +463,21 @@ def failing(*_):
     raise ZeroDivisionError
 
 
+def test_a_failure_of_an_outer_stage_is_one_exchange_with_a_500():
+    def broken(exchange, following):
+        following(exchange)
+        raise ZeroDivisionError
+
+    front = Front(ok, outer=[broken])
+    body = front.post()
+    assert orjson.loads(b"".join(body))["error"]["code"] == "internal_error"
+    body.close()
+    assert (front.status, front.ends) == (500, [(500, "failed", "internal_error")])
+
+
 @pytest.mark.parametrize(
     "broken",
     [
-        "engine.edge.cors.Cors.headers",
         "engine.edge.endpoint.has_body",
         "engine.edge.request_body.RequestBodyReader.is_left",
     ],
@@ -591,9 +598,11 @@ def test_drain_waits_for_the_last_exchange_and_no_longer_than_it_is_told():
 
 def test_an_exchange_ends_also_where_the_server_cannot_send_its_head():
     told = []
-    lifecycle = RequestLifecycle(1000, 1.0, observers=[told.append])
-    app = application(lifecycle)
-    app.add_route("/v1/x", Resource("POST", "/v1", (), lifecycle.endpoint(ok, (OPENAI,))))
+    lifecycle, endpoints = RequestLifecycle(observers=[told.append]), Endpoints(1000, 1.0)
+    stages = [lifecycle.observe, *STAGES]
+    app = application(endpoints, stages)
+    responder = endpoints.responder(compose(stages, ok), (OPENAI,))
+    app.add_route("/v1/x", Resource("POST", "/v1", (), responder))
     made = falcon.testing.create_environ("/v1/x", method="POST")
 
     def refusing(status, headers, *_):

@@ -7,13 +7,12 @@ from typing import Any
 import falcon.testing
 import pytest
 
-from engine.edge.endpoint import RequestLifecycle
 from engine.edge.router import Resource, Router
 
 
 def router(*resources: tuple[str, str, tuple[tuple[str, str], ...]]) -> Router:
     """A router of `(name, template, query)`; the name stands for the responder."""
-    made = Router(RequestLifecycle(1000, 1.0))
+    made = Router(lambda handler: lambda *_: None)
     for name, template, query in resources:
         responder: Any = name
         made.add_route(template, Resource("GET", name, (), responder, query))

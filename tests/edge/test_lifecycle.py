@@ -1,0 +1,47 @@
+"""Exchanges that are open, and who is told of their beginning and end.
+
+How a worker's stop ends them is tested with their responses in test_endpoint.py.
+"""
+
+import pytest
+
+from engine.edge.lifecycle import RequestLifecycle
+from engine.exchange.exchange import Response
+from tests.support.exchanges import new_exchange
+
+
+def test_an_exchange_is_open_until_its_end():
+    seen = []
+    lifecycle = RequestLifecycle([seen.append], lambda: 1000.0)
+    exchange = new_exchange()
+    assert lifecycle.observe(exchange, lambda given: Response(204, [])).status == 204
+    assert (lifecycle.open, seen, exchange.record.time) == (1, [], 1000.0)
+    exchange.end()
+    assert (lifecycle.open, seen) == (0, [exchange])
+
+
+def test_an_observer_that_fails_is_logged_and_stops_nobody(caplog):
+    seen = []
+    lifecycle = RequestLifecycle([lambda exchange: 1 / 0, seen.append])
+    exchange = new_exchange("GET", "/", "", {}, "req_1")
+    lifecycle.enter(exchange)
+    exchange.end()
+    assert seen == [exchange]
+    assert "req_1: its end was not noted" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("status", "outcome", "code"),
+    [
+        (400, "refused", "bad_request"),
+        (500, "failed", "internal_error"),
+        (503, "failed", "too_many_connections"),
+    ],
+)
+def test_a_response_of_the_server_itself_is_observed(status, outcome, code):
+    seen = []
+    RequestLifecycle([seen.append]).server_response("req_9", status, "1.2.3.4")
+    (exchange,) = seen
+    assert (exchange.request_id, exchange.environ) == ("req_9", {"REMOTE_ADDR": "1.2.3.4"})
+    record = exchange.record
+    assert (record.status, record.outcome, record.code) == (status, outcome, code)
