@@ -56,7 +56,7 @@ EDGES = {
     "prometheus_client": (
         "telemetry.metrics.cells",
         "telemetry.metrics.page",
-        "cli.top.source",
+        "cli.top.metrics",
     ),
     "psycopg": (),  # SQLAlchemy's business
 }

@@ -15,17 +15,17 @@ import click
 
 from engine.values.runtime_dir import NoWritableFolder
 
-_GROUND = frozenset({"show", "formats"})
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
-"""What happens to who writes, and is no fault of what is written."""
+_NOT_COMMANDS = frozenset({"config_file", "database", "formats"})
+_OUTPUT_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+"""Errors of the device that the output is written to."""
 
 
 class _Commands(click.Group):
-    """Finds commands by their files and imports only the one that runs."""
+    """Finds commands by their files, and imports only the one that runs."""
 
     def main(self, *arguments: Any, **more: Any) -> Any:
         for stream in (sys.stdout, sys.stderr):
-            if isinstance(stream, io.TextIOWrapper):  # a name of a file may be in no encoding
+            if isinstance(stream, io.TextIOWrapper):  # file names may hold any bytes
                 stream.reconfigure(errors="backslashreplace")
         try:
             try:
@@ -37,16 +37,16 @@ class _Commands(click.Group):
             click.echo(f"modelway: {error}", err=True)
             sys.exit(1)
         except OSError as error:
-            if error.errno in _FULL:
-                click.echo(f"modelway: it cannot be written: {error.strerror}", err=True)
-            elif error.errno != errno.EPIPE:  # whoever read has enough
+            if error.errno in _OUTPUT_ERRORS:
+                click.echo(f"modelway: the output cannot be written: {error.strerror}", err=True)
+            elif error.errno != errno.EPIPE:  # a closed pipe is no error
                 raise
-            # What is left in memory is flushed once more at the very end, and must not fail again.
+            # The interpreter flushes stdout once more when it exits; that must not fail again.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             sys.exit(1)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted(m.name for m in pkgutil.iter_modules(__path__) if m.name not in _GROUND)
+        return sorted(m.name for m in pkgutil.iter_modules(__path__) if m.name not in _NOT_COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in self.list_commands(ctx):
@@ -61,11 +61,11 @@ class _Commands(click.Group):
 def main() -> None:
     """A gateway for AI models in which no endpoint is code.
 
-    OpenAPI documents say what callers may call, gateway.yaml says where each operation goes.
+    OpenAPI documents define what callers may call, gateway.yaml where each operation goes.
 
     \b
-    Try it with nothing but this program:  modelway demo
-    Begin your own:                        modelway init my-gateway
-    Look for mistakes, as CI would:        modelway check -c gateway.yaml
-    Run it:                                modelway serve -c gateway.yaml
+    Try it without any account:  modelway demo
+    Start a project:             modelway init my-gateway
+    Check it, as in CI:          modelway check -c gateway.yaml
+    Run it:                      modelway serve -c gateway.yaml
     """

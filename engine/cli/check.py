@@ -13,8 +13,8 @@ from rich.console import Console
 from rich.text import Text
 
 from engine.cli import formats
+from engine.cli.config_file import config_option, second_opinion_option
 from engine.cli.formats import Report
-from engine.cli.show import config_option, second_opinion_option
 from engine.offline.audit import audit
 from engine.offline.explanations import codes, explanation
 from engine.offline.ignores import Ignores

@@ -15,7 +15,7 @@ from typing import IO
 import click
 
 from engine.app.build import build
-from engine.cli.show import show
+from engine.cli.config_file import result_or_exit
 from engine.config.model import Breaker, Model, Server
 from engine.config.telemetry import OFF
 from engine.plan.make import make_plan
@@ -58,10 +58,8 @@ def _plan(listen: str, mock_port: int, secret: str) -> Plan:
     environ = dict.fromkeys(_KEYS, _CREDENTIAL) | {
         name: f"http://127.0.0.1:{mock_port}{path}" for name, path in _UPSTREAMS.items()
     }
-    planned = make_plan(files.CONFIG, environ)
-    if planned.plan is None:
-        show(planned.findings.errors, planned)
-        sys.exit(1)
+    planned = result_or_exit(make_plan(files.CONFIG, environ))
+    assert planned.plan is not None
     config = planned.plan.config
     faults = Model("fault-*", config.models["gpt-4o"].to, (), "fault-*", "modelway", 0, ())
     patient = Breaker(failures=1_000_000)  # faults are asked for here, and mean nothing

@@ -9,13 +9,14 @@ from pathlib import Path
 
 import click
 
-from engine.cli.show import show, tally
+from engine.cli.config_file import result_or_exit
 from engine.offline.diff.difference import Level
 from engine.offline.diff.formats import as_github, as_json, as_text
 from engine.offline.diff.plans import between
 from engine.plan.make import make_plan
 from engine.plan.route import PlanResult
 
+_CONSEQUENCE = "nothing is compared"
 _FORMATS = {"text": as_text, "json": as_json, "github": as_github}
 
 
@@ -73,16 +74,8 @@ def _piped(old: Path, beside: Path) -> PlanResult:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise click.UsageError(f"OLD is not UTF-8 text (byte {error.start})") from error
-    return _sound(make_plan(beside.parent / "(old)", os.environ, text))
+    return result_or_exit(make_plan(beside.parent / "(old)", os.environ, text), _CONSEQUENCE)
 
 
 def _planned(file: Path) -> PlanResult:
-    return _sound(make_plan(file, os.environ))
-
-
-def _sound(planned: PlanResult) -> PlanResult:
-    if planned.plan is None:
-        show(planned.findings.errors, planned)
-        click.echo(f"{tally(planned.findings.errors)}; nothing is compared.", err=True)
-        sys.exit(1)
-    return planned
+    return result_or_exit(make_plan(file, os.environ), _CONSEQUENCE)

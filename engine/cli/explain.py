@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from engine.cli.show import config_option, second_opinion_option, show, tally
+from engine.cli.config_file import config_option, result_or_exit, second_opinion_option
 from engine.config.model import Config
 from engine.offline.rehearsal import observation
 from engine.offline.rehearsal.observation import FAILURES, Answers
@@ -71,11 +71,8 @@ def command(
     \b
     Exit status: 0 served, 1 refused (or the config has errors), 2 wrong usage.
     """
-    planned = make_plan(config, os.environ)
-    if planned.plan is None:
-        show(planned.findings.errors, planned)
-        click.echo(f"{tally(planned.findings.errors)}; nothing is explained.", err=True)
-        sys.exit(1)
+    planned = result_or_exit(make_plan(config, os.environ), "nothing is explained")
+    assert planned.plan is not None
     settings = planned.plan.config
     body = _body(data)
     request = observation.request(method, path, _headers(headers), body, address)

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from engine import dialects
-from engine.cli.show import show
+from engine.cli.config_file import result_or_exit
 from engine.config.model import Server
 from engine.mock.app import build
 from engine.plan.make import make_plan
@@ -44,10 +44,8 @@ def command(port: int, config: Path | None, credential: str, delay: float, worke
       fault-status-503   fault-status-429-retry-after-2   fault-slow-0.5   fault-garbage
       fault-close        fault-close-after-3   fault-stall-after-3   fault-error-after-3
     """
-    planned = make_plan(config or CONFIG, os.environ)
-    if planned.plan is None:
-        show(planned.findings.errors, planned)
-        raise SystemExit(1)
+    planned = result_or_exit(make_plan(config or CONFIG, os.environ))
+    assert planned.plan is not None
     specs = planned.plan.config.specs
     documents = [
         (specification, dialects.get(specs[name].dialect))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from engine.cli.show import config_option, planned_or_exit
+from engine.cli.config_file import config_option, plan_or_exit
 from engine.server import reload
 from engine.server.master import BOOT_SECONDS
 from engine.server.trial import SECONDS
@@ -28,7 +28,7 @@ def command(config: Path) -> None:
     of its own, then new workers take over and the old ones finish their requests. The same as
     SIGHUP.
     """
-    planned_or_exit(config)
+    plan_or_exit(config)
     folder = rundir(config)
     before = reload.read(folder)
     if before is None or not _lives(before.pid):

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from engine.cli.show import config_option, planned_or_exit
+from engine.cli.config_file import config_option, plan_or_exit
 from engine.plan.route import Plan, Route
 from engine.source.excerpt import printable
 
@@ -19,7 +19,7 @@ from engine.source.excerpt import printable
 @config_option
 def command(config: Path) -> None:
     """List every route: method, path, operation, where its model is named, where it goes."""
-    plan = planned_or_exit(config)
+    plan = plan_or_exit(config)
     table = Table(box=None, pad_edge=False, header_style="bold")
     for heading in ("METHOD", "PATH", "OPERATION", "MODEL FROM", "GOES TO", "GUARDS"):
         table.add_column(heading, overflow="fold", no_wrap=heading in ("METHOD", "PATH"))

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from engine.app.telemetry import form_of
-from engine.cli.show import config_option, good_or_exit
+from engine.cli.config_file import config_option, result_or_exit
 from engine.offline.rehearsal.boot import boot
 from engine.plan.make import make_plan
 from engine.plan.route import Plan
@@ -36,7 +36,7 @@ def command(config: Path) -> None:
 
     Under your own gunicorn: MODELWAY_CONFIG=gateway.yaml gunicorn -k gevent engine.wsgi:app
     """
-    first = good_or_exit(config)
+    first = result_or_exit(make_plan(config, os.environ))
     assert first.plan is not None
     # Before the trial, which migrates the database: it may be that of a gateway that runs.
     exit_if_taken(addresses(first.plan.config.server.listen, first.plan.config.telemetry.address))

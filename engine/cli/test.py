@@ -9,7 +9,12 @@ from pathlib import Path
 
 import click
 
-from engine.cli.show import config_option, second_opinion_option, show, tally
+from engine.cli.config_file import (
+    config_option,
+    errors_exit,
+    result_or_exit,
+    second_opinion_option,
+)
 from engine.offline.cases import formats, read
 from engine.offline.cases.case import Case
 from engine.offline.cases.run import Result, run
@@ -48,17 +53,12 @@ def command(config: Path, files: Sequence[Path], shape: str, second_opinion: boo
     \b
     Exit status: 0 all passed, 1 some failed (or files have errors), 2 wrong usage or no cases.
     """
-    planned = make_plan(config, os.environ)
-    if planned.plan is None:
-        show(planned.findings.errors, planned)
-        click.echo(f"{tally(planned.findings.errors)}; nothing is tested.", err=True)
-        sys.exit(1)
+    planned = result_or_exit(make_plan(config, os.environ), "nothing is tested")
+    assert planned.plan is not None
     findings = Findings()
     cases = _cases(config, files, planned, findings)
     if findings.errors:
-        show(findings.errors, PlanResult(findings=findings))
-        click.echo(f"{tally(findings.errors)}; nothing is tested.", err=True)
-        sys.exit(1)
+        errors_exit(findings.errors, findings.texts, "nothing is tested")
     if not cases:
         raise click.UsageError(f"no cases: put some under tests:, or in {read.PATTERN} beside it")
     results: list[Result] = []

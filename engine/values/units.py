@@ -1,4 +1,5 @@
-"""Durations and sizes as people write them: `250ms`, `3s`, `10m`, `90d`; `512KB`, `25MB`."""
+"""Units as people write them: durations `250ms`, `3s`, `10m`, `90d` and sizes `512KB`, `25MB`
+parsed; durations, numbers, shares and money formatted."""
 
 from __future__ import annotations
 
@@ -47,3 +48,54 @@ def size(text: str) -> int:
     number = re.match(r"[0-9.]+", text)
     assert number is not None
     return int(float(number[0]) * _BYTES[text[number.end() :]])
+
+
+def format_seconds(value: float | None) -> str:
+    """A duration in at most 6 characters: 0.4ms, 12ms, 1.25s, 2m05s; `-` for None."""
+    if value is None:
+        return "-"
+    if value < 0.01:
+        return f"{value * 1e3:.1f}ms"
+    if value < 1:
+        return f"{value * 1e3:.0f}ms"
+    if value < 100:
+        return f"{value:.2f}s" if value < 10 else f"{value:.1f}s"
+    return f"{int(value // 60)}m{int(value % 60):02d}s"
+
+
+def format_number(value: float | None) -> str:
+    """A rate or a count in at most 6 characters: 0, 0.3, 12.5, 1234, 56.7k, 1.2M; `-` for None."""
+    if value is None:
+        return "-"
+    if value == 0:
+        return "0"
+    for bound, divisor, unit in ((1e9, 1e9, "G"), (1e6, 1e6, "M"), (1e4, 1e3, "k")):
+        if value >= bound:
+            return f"{value / divisor:.1f}{unit}"
+    if value >= 100:
+        return f"{value:.0f}"
+    return f"{value:.1f}" if value >= 0.1 else f"{value:.2f}"
+
+
+def format_percent(part: float, total: float) -> str:
+    """A part of a total: 0%, 0.3%, 12%; `-` if the total is 0."""
+    if total <= 0:
+        return "-"
+    percent = 100 * part / total
+    return f"{percent:.1f}%" if 0 < percent < 10 else f"{percent:.0f}%"
+
+
+def format_amount(value: float) -> str:
+    """An amount of money, rounded: 0, 0.0042, 1.25, 1234."""
+    if value == 0:
+        return "0"
+    if value < 0.1:
+        return f"{value:.4f}"
+    return f"{value:.2f}" if value < 1000 else format_number(value)
+
+
+def format_nano(nano: int) -> str:
+    """Nano-units as an exact decimal number with at least two decimals: 1500000000 -> 1.50."""
+    whole, fraction = divmod(abs(nano), 1_000_000_000)
+    sign = "-" if nano < 0 else ""
+    return f"{sign}{whole}.{f'{fraction:09}'.rstrip('0').ljust(2, '0')}"

@@ -60,46 +60,46 @@ def entered(url: str) -> int:
     return int(count or 0)
 
 
-def test_the_rows_of_a_killed_gateway_are_brought_in(tmp_path: Path, url: str) -> None:
+def test_the_rows_of_a_killed_gateway_are_shipped(tmp_path: Path, url: str) -> None:
     folder = left_behind(tmp_path / "journal", 1000)
     result = ship(folder, url)
     assert (result.exit_code, entered(url)) == (0, 1000)
-    assert result.output.startswith("1,000 rows brought into ")
+    assert result.output.startswith("1,000 rows shipped to ")
     assert list(folder.glob("*.rows")) == []
 
 
-def test_a_copy_of_what_was_brought_in_counts_nothing_twice(tmp_path: Path, url: str) -> None:
+def test_shipped_rows_are_not_counted_twice(tmp_path: Path, url: str) -> None:
     folder = left_behind(tmp_path / "journal", 10)
     copy = Path(shutil.copytree(folder, tmp_path / "copy"))
     assert ship(folder, url).exit_code == 0
     result = ship(copy, url)
     assert (result.exit_code, entered(url)) == (0, 10)
-    assert "0 rows brought into" in result.output
-    assert "10 rows had been there already" in result.output
+    assert "0 rows shipped to" in result.output
+    assert "10 rows already in the database" in result.output
     again = ship(folder, url)
     assert again.exit_code == 0
     assert "no rows in" in again.output
 
 
-def test_a_folder_of_a_living_process_is_refused_as_a_whole(tmp_path: Path, url: str) -> None:
+def test_a_folder_in_use_is_refused(tmp_path: Path, url: str) -> None:
     folder = left_behind(tmp_path / "journal", 10)
     journal = Journal(folder)
     journal.append(Entry(id="of the living", time=1.0))
     result = ship(folder, url)
     journal.close()
     assert (result.exit_code, entered(url)) == (1, 0)
-    assert "is in use: a running process holds" in result.output
+    assert "is in use: a running process locks" in result.output
     assert "stop it first" in result.output
 
 
-def test_a_line_that_a_power_cut_tore_is_skipped_and_told(tmp_path: Path, url: str) -> None:
+def test_an_incomplete_line_is_skipped_and_reported(tmp_path: Path, url: str) -> None:
     folder = left_behind(tmp_path / "journal", 3)
     (file,) = folder.glob("*.rows")
     with file.open("ab") as end:
         end.write(b'["req_half", 17')
     result = ship(folder, url)
     assert (result.exit_code, entered(url)) == (0, 3)
-    assert "1 torn lines skipped" in result.output
+    assert "1 incomplete lines skipped" in result.output
 
 
 def test_while_the_database_is_away_the_files_stay(tmp_path: Path) -> None:

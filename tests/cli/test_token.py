@@ -101,32 +101,32 @@ def test_a_day_counts_to_its_end(local, tmp_path):
     ("options", "words"),
     [
         (["--name", ""], "a token needs a name"),
-        (["--name", " a"], "without space around it"),
+        (["--name", " a"], "no surrounding space"),
         (["--name", "a\nb"], "visible characters"),
         (["--name", "a" * 201], "at most 200"),
         (["--name", "a\udcff"], "visible characters"),
         (["--models", ""], "is not a model or wildcard"),
         (["--models", "a,,b"], "is not a model or wildcard"),
-        (["--operations", "chat"], "is no operation like openai.createChatCompletion"),
+        (["--operations", "chat"], "is not an operation like openai.createChatCompletion"),
         (["--ips", "10.0.0.1/8"], "host bits must be 0"),
         (["--ips", "10.0.0.0/8,localhost"], "'localhost' is no address or network"),
-        (["--expires", "90"], "'90' is no time like 90d or 2027-01-31"),
-        (["--expires", "soon"], "'soon' is no time"),
-        (["--expires", "0s"], "still to come"),
-        (["--expires", "2020-01-31"], "still to come"),
-        (["--expires", "2027-02-30"], "is no time"),
+        (["--expires", "90"], "'90' is not a time like 90d or 2027-01-31"),
+        (["--expires", "soon"], "'soon' is not a time"),
+        (["--expires", "0s"], "not a time in the future"),
+        (["--expires", "2020-01-31"], "not a time in the future"),
+        (["--expires", "2027-02-30"], "is not a time"),
         (["--rate", "60"], "is not an amount per time like 60/1m"),
         (["--rate", "0/1m"], "is not an amount per time"),
-        (["--rate", "60/0s"], "no time in which it counts"),
+        (["--rate", "60/0s"], "has a window of 0 seconds"),
         (["--token-budget", "1MB/1d"], "is not an amount per time"),
         (["--budget", "20/30d"], "is not money per time like 20 USD/30d"),
         (["--budget", "20 EUR/30d"], "is in EUR, but prices are in USD"),
-        (["--concurrency", "0"], "is no number of requests from 1"),
-        (["--concurrency", "1.5"], "is no number of requests from 1"),
+        (["--concurrency", "0"], "is not a number of requests from 1"),
+        (["--concurrency", "1.5"], "is not a number of requests from 1"),
         (["--note", "two\nlines"], "one line"),
     ],
 )
-def test_what_is_not_understood_is_refused_and_nothing_made(local, tmp_path, options, words):
+def test_invalid_options_are_refused(local, tmp_path, options, words):
     named = [] if "--name" in options else ["--name", "a"]
     refused(local("create", *named, *options), words, options[0], status=2)
     assert not (tmp_path / "x.db").exists()
@@ -154,12 +154,12 @@ def test_list_for_people_and_for_programs(on):
     assert rows[0]["note"] == "old, with a comma"
 
 
-def test_a_list_of_none(on, records_url):
+def test_an_empty_list(on, records_url):
     database = open_database(records_url)
     upgrade(database)
     database.close()
     assert on("list").stdout == ""
-    assert "no tokens yet" in on("list").stderr
+    assert "no tokens: create one" in on("list").stderr
     assert json.loads(on("list", "--format", "json").stdout) == []
     assert on("list", "--format", "csv").stdout == ""
 
@@ -190,7 +190,7 @@ def test_rotate_prints_another_secret_and_keeps_the_old_one_for_its_grace(on, re
     old = on("create", "--name", "shop").stdout.strip()
     rotated = on("rotate", "shop", "--grace", "1h")
     assert SECRET.fullmatch(rotated.stdout)
-    assert "the old one works until" in rotated.stderr
+    assert "the old one is valid until" in rotated.stderr
     database = open_database(records_url)
 
     def find(secret):
@@ -199,7 +199,7 @@ def test_rotate_prints_another_secret_and_keeps_the_old_one_for_its_grace(on, re
     assert find(rotated.stdout.strip()).expires is None
     assert abs(find(old).expires - time.time() - 3600) < 60
     again = on("rotate", "shop", "--grace", "0s")
-    assert "the one before that" in again.stderr
+    assert "the secret before that" in again.stderr
     assert find(old) is None
     assert find(rotated.stdout.strip()) is None
     database.close()
@@ -215,7 +215,7 @@ def test_a_revoked_token_stays_revoked(on):
     assert "refuse it within 10 s" in on("revoke", "shop").stderr
     again = on("revoke", "shop")
     assert again.exit_code == 0
-    assert "was revoked already" in again.stderr
+    assert "was already revoked" in again.stderr
     refused(on("rotate", "shop"), "is revoked", "create another")
 
 
@@ -229,7 +229,7 @@ def test_what_is_exported_can_be_imported_elsewhere(on, tmp_path):
     (tmp_path / "all.jsonl").write_text(lines)
     other = ["--database", f"sqlite:///{tmp_path}/other.db"]
     taken_in = token("import", "all.jsonl", *other)
-    assert (taken_in.exit_code, taken_in.stderr) == (0, "2 tokens taken in.\n")
+    assert (taken_in.exit_code, taken_in.stderr) == (0, "2 tokens imported.\n")
     assert token("export", *other).stdout == lines
     assert [json.loads(line)["name"] for line in lines.splitlines()] == ["a", "b"]
 
@@ -241,49 +241,49 @@ BAD = [
     ({"name": "x"}, "sha256: missing"),
     ({"sha256": digest("x")}, "name: missing"),
     ({"name": None, "sha256": digest("x")}, "name: missing"),
-    ({"name": "x", "sha256": "mw-geheim"}, "sha256: is no SHA-256"),
-    ({"name": "x", "sha256": digest("x").upper()}, "sha256: is no SHA-256"),
+    ({"name": "x", "sha256": "mw-geheim"}, "sha256: is not a SHA-256"),
+    ({"name": "x", "sha256": digest("x").upper()}, "sha256: is not a SHA-256"),
     (
         {"name": "x", "sha256": digest("x"), "secret": "mw-geheim"},
-        "secrets are not taken in, give the sha256",
+        "import the sha256 of a secret instead",
     ),
     ({"name": "x", "sha256": digest("x"), "modells": []}, "did you mean 'models'?"),
-    ({"name": "x", "sha256": digest("x"), "models": "gpt"}, "models: is no list of texts"),
-    ({"name": "x", "sha256": digest("x"), "models": [1]}, "models: is no list of texts"),
-    ({"name": 5, "sha256": digest("x")}, "name: is no text"),
+    ({"name": "x", "sha256": digest("x"), "models": "gpt"}, "models: is not a list of texts"),
+    ({"name": "x", "sha256": digest("x"), "models": [1]}, "models: is not a list of texts"),
+    ({"name": 5, "sha256": digest("x")}, "name: is not a text"),
     ({"name": "x", "sha256": digest("x"), "ips": ["10.0.0.1/8"]}, "ips: '10.0.0.1/8' is no"),
     ({"name": "x", "sha256": digest("x"), "rate": "60"}, "rate: '60' is not"),
     ({"name": "x", "sha256": digest("x"), "budget": "1 EUR/1d"}, "budget: '1 EUR/1d' is in EUR"),
     ({"name": "x", "sha256": digest("x"), "concurrency": True}, "concurrency: 'True' is no"),
     ({"name": "x", "sha256": digest("x"), "concurrency": 0}, "concurrency: '0' is no"),
-    ({"name": "x", "sha256": digest("x"), "expires": True}, "expires: 'True' is no time"),
-    ({"name": "x", "sha256": digest("x"), "expires": -1}, "expires: '-1' is no time"),
-    ({"name": "x", "sha256": digest("x"), "expires": "soon"}, "expires: 'soon' is no time"),
-    ({"name": "x", "sha256": digest("x"), "previous_until": 5}, "belong together"),
-    ({"name": "good", "sha256": digest("x")}, "'good' stands in line 1 already"),
-    ({"name": "x", "sha256": digest("good")}, "the same secret stands in line 1"),
-    ({"name": "taken", "sha256": digest("x")}, "'taken' is taken in the database"),
+    ({"name": "x", "sha256": digest("x"), "expires": True}, "expires: 'True' is not a time"),
+    ({"name": "x", "sha256": digest("x"), "expires": -1}, "expires: '-1' is not a time"),
+    ({"name": "x", "sha256": digest("x"), "expires": "soon"}, "expires: 'soon' is not a time"),
+    ({"name": "x", "sha256": digest("x"), "previous_until": 5}, "must be used together"),
+    ({"name": "good", "sha256": digest("x")}, "'good' is already in line 1"),
+    ({"name": "x", "sha256": digest("good")}, "the same secret is in line 1"),
+    ({"name": "taken", "sha256": digest("x")}, "'taken' is already in the database"),
     ({"name": "x", "sha256": digest("taken")}, "in the database has this secret"),
 ]
 
 
-def test_a_bad_line_is_named_and_nothing_taken_in(local, tmp_path):
+def test_an_invalid_line_is_named_and_nothing_is_imported(local, tmp_path):
     local("import", "-", input=json.dumps({"name": "taken", "sha256": digest("taken")}))
     for line, words in BAD:
         text = line if isinstance(line, str) else json.dumps(line)
         (tmp_path / "all.jsonl").write_text(f"{json.dumps(GOOD)}\n\n{text}\n")
         result = local("import", "all.jsonl")
-        refused(result, "all.jsonl:3: ", words, "nothing was taken in: 1 problem\n")
+        refused(result, "all.jsonl:3: ", words, "nothing was imported: 1 problem\n")
         assert "geheim" not in result.output
     kept = json.loads(local("list", "--format", "json").stdout)
     assert [one["name"] for one in kept] == ["taken"]
 
 
-def test_every_bad_line_is_named_at_once_and_in_order(local, tmp_path):
+def test_all_invalid_lines_are_named_in_order(local, tmp_path):
     local("create", "--name", "taken")
     lines = [json.dumps({"name": "taken", "sha256": digest("1")}), "{", "[]", json.dumps(GOOD)]
     result = local("import", "-", input="\n".join(lines))
-    refused(result, "nothing was taken in: 3 problems")
+    refused(result, "nothing was imported: 3 problems")
     assert re.findall(r"stdin>?:(\d+):", result.stderr) == ["1", "2", "3"]
 
 
@@ -317,11 +317,11 @@ def test_the_config_says_where_the_tokens_are_and_what_counts(tmp_path):
 
 def test_tokens_of_the_config_are_told_apart(tmp_path):
     (tmp_path / "gateway.yaml").write_text(CONFIG)
-    refused(token("create", "--name", "fixed"), "stands in gateway.yaml already")
+    refused(token("create", "--name", "fixed"), "is already in gateway.yaml")
     token("create", "--name", "a")
-    refused(token("revoke", "fixed"), "stands in gateway.yaml: change it there")
+    refused(token("revoke", "fixed"), "is in gateway.yaml: change it there")
     for line in ({"name": "fixed", "sha256": digest("x")}, {"name": "x", "sha256": digest("test")}):
-        refused(token("import", "-", input=json.dumps(line)), "stands in gateway.yaml")
+        refused(token("import", "-", input=json.dumps(line)), "in gateway.yaml")
 
 
 @pytest.mark.parametrize(

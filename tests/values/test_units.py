@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engine.values import units
 from engine.values.units import (
     DURATION,
     LONGEST,
@@ -116,3 +117,32 @@ def test_the_patterns_say_what_is_read(text):
             good = False
         # JSON Schema's `$`, unlike Python's, does not match before a final line end.
         assert good == bool(re.search(pattern.replace("$", r"\Z"), text))
+
+
+def test_formatted_numbers_are_short():
+    assert [units.format_seconds(x) for x in (None, 0.0004, 0.25, 1.5, 42.0, 125.0)] == [
+        *("-", "0.4ms", "250ms", "1.50s", "42.0s", "2m05s")
+    ]
+    assert [units.format_number(x) for x in (None, 0, 0.03, 12.34, 1234.0, 56_700.0, 2e6)] == [
+        *("-", "0", "0.03", "12.3", "1234", "56.7k", "2.0M")
+    ]
+    assert [units.format_percent(1, n) for n in (0, 300, 8)] == ["-", "0.3%", "12%"]
+    assert [units.format_amount(x) for x in (0, 0.0042, 1.25, 1234.5)] == [
+        "0",
+        "0.0042",
+        "1.25",
+        "1234",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("nanos", "text"),
+    [
+        (0, "0.00"),
+        (1, "0.000000001"),
+        (1_500_000_000, "1.50"),
+        (123_456_789_012_345_678_901, "123456789012.345678901"),
+    ],
+)
+def test_nano_units_are_formatted_exactly(nanos, text):
+    assert units.format_nano(nanos) == text

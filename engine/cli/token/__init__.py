@@ -1,30 +1,26 @@
 """`modelway token`: tokens for callers.
 
-`changes` makes and changes them, `views` prints them, `transfer` exports and imports them. Read
-`database` first: how these commands open the records.
+`changes` creates and changes tokens, `views` prints them, `transfer` exports and imports them;
+`fields` checks the values of a token. Read `engine/cli/database.py` first: how they open the
+database.
 """
 
 from __future__ import annotations
 
 import click
 
-from engine.cli.token.changes import (
-    create,
-    new,
-    revoke,
-    rotate,
-)
+from engine.cli.token.changes import create, new, revoke, rotate
 from engine.cli.token.transfer import export_tokens, import_tokens
 from engine.cli.token.views import list_tokens, show
 
 
 @click.group()
 def command() -> None:
-    """Tokens that callers use: only their SHA-256 is ever kept.
+    """Tokens for callers. Only the SHA-256 of a token's secret is stored.
 
-    They are kept in the database under `stores.records` of gateway.yaml (or given by --database);
-    a running gateway reads changes within `token_ttl`, 10 s. `new` makes an entry for
-    gateway.yaml instead, and needs no database.
+    Tokens are stored in the database under `stores.records` of gateway.yaml (or given by
+    --database); a running gateway reads changes within `token_ttl`, 10 s. `new` prints an entry
+    for gateway.yaml instead, and needs no database.
     """
 
 

@@ -1,4 +1,4 @@
-"""`modelway token new`, `create`, `rotate` and `revoke`: commands that make or change a token."""
+"""`modelway token new`, `create`, `rotate` and `revoke`: the commands that change tokens."""
 
 from __future__ import annotations
 
@@ -11,15 +11,10 @@ from typing import Any
 
 import click
 
-from engine.cli.token import values
-from engine.cli.token.database import (
-    Place,
-    place_of,
-    place_options,
-    records,
-)
-from engine.cli.token.display import when
-from engine.cli.token.values import checked
+from engine.cli.database import RecordsLocation, database_options, open_records, records_of
+from engine.cli.token import fields
+from engine.cli.token.fields import option_callback
+from engine.cli.token.views import iso_time
 from engine.stores.records import tokens
 from engine.stores.records.failures import Clash
 from engine.stores.records.tokens import Token
@@ -29,13 +24,14 @@ from engine.values.caller import digest, new_secret
 @click.command("new")
 @click.argument("name")
 @click.option(
-    "--models", multiple=True, help="A model or wildcard it may ask for; may be repeated."
+    "--models", multiple=True, help="A model or wildcard that it may use; may be repeated."
 )
-@click.option("--expires", help="Last day it is accepted, like 2027-01-31.")
+@click.option("--expires", help="Last day on which it is valid, like 2027-01-31.")
 def new(name: str, models: tuple[str, ...], expires: str | None) -> None:
-    """Make a token for NAME: print its secret once, and the entry for gateway.yaml.
+    """Create a token for NAME: print its secret once, and the entry for gateway.yaml.
 
-    The secret goes to the caller, the entry under `tokens:`. Lost secrets cannot be shown again.
+    Give the secret to the caller and put the entry under `tokens:`. A lost secret cannot be shown
+    again.
     """
     if not name.strip():
         raise click.BadParameter("a token needs a name", param_hint="NAME")
@@ -45,7 +41,7 @@ def new(name: str, models: tuple[str, ...], expires: str | None) -> None:
         entry.append(f"expires: {json.dumps(_day(expires))}")
     if models:
         entry.append(f"models: {json.dumps(models)}")
-    click.echo(f"secret, shown this once:\n\n  {secret}\n\nentry for `tokens:` in gateway.yaml:\n")
+    click.echo(f"secret, shown only once:\n\n  {secret}\n\nentry for `tokens:` in gateway.yaml:\n")
     click.echo(f"  - {{{', '.join(entry)}}}")
 
 
@@ -53,79 +49,80 @@ def _day(text: str) -> str:
     try:
         return datetime.strptime(text, "%Y-%m-%d").date().isoformat()
     except ValueError as error:
-        message = f"'{text}' is no date like 2027-01-31"
+        message = f"'{text}' is not a date like 2027-01-31"
         raise click.BadParameter(message, param_hint="--expires") from error
 
 
 def _expiry(text: str) -> float:
-    return values.expiry(text, time.time())
+    return fields.expiry(text, time.time())
 
 
 @click.command("create")
-@click.option("--name", required=True, callback=checked(values.name), help="Its name, unique.")
 @click.option(
-    "--models", multiple=True, callback=checked(values.models, many=True),
-    help="Models or wildcards it may ask for, by commas or repeated. Default: all.",
+    "--name", required=True, callback=option_callback(fields.name), help="Its name, unique."
+)
+@click.option(
+    "--models", multiple=True, callback=option_callback(fields.models, many=True),
+    help="Models or wildcards that it may use, separated by commas or repeated. Default: all.",
 )  # fmt: skip
 @click.option(
-    "--operations", multiple=True, callback=checked(values.operations, many=True),
-    help="Operations or wildcards it may call, like 'openai.*'. Default: all.",
+    "--operations", multiple=True, callback=option_callback(fields.operations, many=True),
+    help="Operations or wildcards that it may call, like 'openai.*'. Default: all.",
 )  # fmt: skip
 @click.option(
-    "--ips", multiple=True, callback=checked(values.ips, many=True),
-    help="Addresses or networks it may be used from, like 10.0.0.0/8. Default: all.",
+    "--ips", multiple=True, callback=option_callback(fields.ips, many=True),
+    help="Addresses or networks from which it may be used, like 10.0.0.0/8. Default: all.",
 )  # fmt: skip
 @click.option(
-    "--expires", callback=checked(_expiry),
-    help="When it ends: 90d from now, or the last day, like 2027-01-31 (UTC). Default: never.",
+    "--expires", callback=option_callback(_expiry),
+    help="When it expires: in 90d, or after a day like 2027-01-31 (UTC). Default: never.",
 )  # fmt: skip
-@click.option("--rate", callback=checked(values.rate), help="Requests per time, like 60/1m.")
+@click.option("--rate", callback=option_callback(fields.rate), help="Requests per time: 60/1m.")
 @click.option(
-    "--token-budget", callback=checked(values.token_budget),
+    "--token-budget", callback=option_callback(fields.token_budget),
     help="Model tokens per time, like 1000000/1d.",
 )  # fmt: skip
 @click.option("--budget", help="Money per time, like '20 USD/30d'.")
 @click.option(
-    "--concurrency", callback=checked(values.concurrency), help="Requests at one time, like 10."
+    "--concurrency", callback=option_callback(fields.concurrency),
+    help="Requests at the same time, like 10.",
+)  # fmt: skip
+@click.option(
+    "--note", default="", callback=option_callback(fields.note), help="A note for operators."
 )
-@click.option("--note", default="", callback=checked(values.note), help="Words for operators.")
-@place_options
-def create(config: Path, database: str | None, budget: str | None, **said: Any) -> None:
-    """Make a token and print its secret, this once: nothing else goes to stdout.
+@database_options
+def create(config: Path, database: str | None, budget: str | None, **values: Any) -> None:
+    """Create a token and print its secret, once: nothing else is written to stdout.
 
     \b
     Into a file:  modelway token create --name shop --models 'gpt-4o*' > secret
-    With bounds:  modelway token create --name ci --expires 90d --rate 60/1m \\
+    With limits:  modelway token create --name ci --expires 90d --rate 60/1m \\
                       --budget '20 USD/30d' --concurrency 10
     """
-    place = place_of(config, database)
-    checked(partial(values.budget, currency=place.currency))(
+    location = records_of(config, database)
+    option_callback(partial(fields.budget, currency=location.currency))(
         click.get_current_context(), _parameter("budget"), budget
     )
-    refuse_configured(place, said["name"])
+    _check_unconfigured(location, values["name"])
     secret = new_secret()
-    token = Token(sha256=digest(secret), created=time.time(), budget=budget, **said)
-    with records(place, make=True) as opened:
+    token = Token(sha256=digest(secret), created=time.time(), budget=budget, **values)
+    with open_records(location, create=True) as records:
         try:
-            tokens.add(opened, [token])
+            tokens.add(records, [token])
         except Clash as clash:
-            raise click.ClickException(_taken(token.name)) from clash
+            raise click.ClickException(
+                f"a token '{token.name}' already exists: choose another name, or give it a new "
+                f"secret with `modelway token rotate {token.name}`"
+            ) from clash
     click.echo(secret)
-    click.echo(f"token '{token.name}' made; its secret is shown this once.", err=True)
+    click.echo(f"token '{token.name}' created; its secret is shown only once.", err=True)
 
 
-def refuse_configured(place: Place, name: str) -> None:
+def _check_unconfigured(location: RecordsLocation, name: str) -> None:
     """Names are unique among the tokens of the database and those of gateway.yaml."""
-    if any(caller.name == name for caller in place.configured.values()):
-        message = f"token '{name}' stands in gateway.yaml already: choose another name"
+    if any(caller.name == name for caller in location.configured.values()):
+        message = f"token '{name}' is already in gateway.yaml: choose another name"
         raise click.ClickException(message)
-
-
-def _taken(name: str) -> str:
-    return (
-        f"there is a token '{name}' already: choose another name, or give it a new secret with "
-        f"`modelway token rotate {name}`"
-    )
 
 
 def _parameter(name: str) -> click.Parameter:
@@ -135,42 +132,48 @@ def _parameter(name: str) -> click.Parameter:
 @click.command("rotate")
 @click.argument("name")
 @click.option(
-    "--grace", default="24h", show_default=True, callback=checked(values.duration),
-    help="How long the old secret is still accepted; 0s ends it now.",
+    "--grace", default="24h", show_default=True, callback=option_callback(fields.duration),
+    help="How long the old secret stays valid; 0s ends it at once.",
 )  # fmt: skip
-@place_options
+@database_options
 def rotate(config: Path, database: str | None, name: str, grace: float) -> None:
-    """Give a token another secret and print it, this once: nothing else goes to stdout.
+    """Give a token a new secret and print it, once: nothing else is written to stdout.
 
-    The old secret works until the grace time is over. One that is older still, from a rotation
-    before, ends at once.
+    The old secret stays valid until the end of the grace time. An older one, whose grace time has
+    not ended yet, becomes invalid at once.
     """
     now = time.time()
-    place = place_of(config, database)
+    location = records_of(config, database)
     secret = new_secret()
-    with records(place) as opened:
-        before = tokens.rotate(opened, name, digest(secret), now + grace if grace else None, now)
+    with open_records(location) as records:
+        before = tokens.rotate(records, name, digest(secret), now + grace if grace else None, now)
     click.echo(secret)
-    until = f"works until {when(now + grace)}" if grace else f"ends within {place.ttl:g} s"
-    click.echo(f"token '{name}' has a new secret, shown this once; the old one {until}.", err=True)
+    validity = (
+        f"is valid until {iso_time(now + grace)}"
+        if grace
+        else f"becomes invalid within {location.ttl:g} s"
+    )
+    click.echo(
+        f"token '{name}' has a new secret, shown only once; the old one {validity}.", err=True
+    )
     if before.previous_until is not None and before.previous_until > now:
-        click.echo("the one before that, in its grace time still, has ended with this.", err=True)
+        click.echo("the secret before that, still in its grace time, is invalid now.", err=True)
 
 
 @click.command("revoke")
 @click.argument("name")
-@place_options
+@database_options
 def revoke(config: Path, database: str | None, name: str) -> None:
-    """Refuse a token from now on, with all its secrets; this cannot be undone.
+    """Make a token invalid, with all its secrets; this cannot be undone.
 
-    A running gateway refuses it within `token_ttl`. The token stays on the list, and its usage in
+    A running gateway refuses it within `token_ttl`. The token stays in the list, and its usage in
     the ledger.
     """
-    place = place_of(config, database)
-    with records(place) as opened:
-        before = tokens.revoke(opened, name, time.time())
+    location = records_of(config, database)
+    with open_records(location) as records:
+        before = tokens.revoke(records, name, time.time())
     if before.revoked is not None:
-        click.echo(f"token '{name}' was revoked already, at {when(before.revoked)}.", err=True)
+        click.echo(f"token '{name}' was already revoked at {iso_time(before.revoked)}.", err=True)
     else:
-        within = f"running gateways refuse it within {place.ttl:g} s"
-        click.echo(f"token '{name}' is revoked; {within}.", err=True)
+        delay = f"running gateways refuse it within {location.ttl:g} s"
+        click.echo(f"token '{name}' is revoked; {delay}.", err=True)

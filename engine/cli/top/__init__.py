@@ -1,4 +1,7 @@
-"""`modelway top`: what the gateway does now, live in a terminal."""
+"""`modelway top`: the activity of a running gateway, live in a terminal.
+
+`metrics` reads the gateway's `/metrics`, `figures` computes what is shown, `screen` draws it.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +14,10 @@ import click
 from rich.console import Console
 from rich.live import Live
 
-from engine.cli.show import config_option
-from engine.cli.top.change import Change, Look
-from engine.cli.top.figures import Figures, figures
-from engine.cli.top.keys import keys
-from engine.cli.top.screen import screen
-from engine.cli.top.source import Refused, Source, url_of
+from engine.cli.config_file import config_option
+from engine.cli.top.figures import Figures, figures_of
+from engine.cli.top.metrics import Change, MetricsUnavailable, Snapshot, Source, metrics_url
+from engine.cli.top.screen import open_keyboard, render
 from engine.config.load import load
 from engine.config.telemetry import OFF
 from engine.source.problem import Findings
@@ -28,93 +29,95 @@ _NO_TERMINAL_WIDTH = 120
 @config_option
 @click.option(
     "--url", metavar="URL", envvar="MODELWAY_METRICS",
-    help="Where the metrics are, as http://10.0.0.5:9090/metrics.  [default: as the config says]",
+    help="The URL of the metrics, like http://10.0.0.5:9090/metrics.  [default: from the config]",
 )  # fmt: skip
 @click.option(
     "--every", type=click.FloatRange(0.2, 3600), default=2.0, show_default=True, metavar="SECONDS",
-    help="How often to look.",
+    help="Seconds between two updates.",
 )  # fmt: skip
-@click.option("--once", is_flag=True, help="Look twice, print what happened in between, and end.")
+@click.option("--once", is_flag=True, help="Measure once, print the result, and exit.")
 def command(config: Path, url: str | None, every: float, once: bool) -> None:
-    """Show what a running gateway does: requests, failures, times, models, upstreams, cost.
+    """Show the activity of a running gateway: requests, failures, times, models, upstreams, cost.
 
-    Everything is of the time between two looks, read from the gateway's /metrics. A request that
-    failed is one that the gateway or an upstream is at fault for; a refused one is the caller's.
-    Pairs of times are the median and the 95th percentile. q ends it.
+    Figures are those of the last update interval, read from the gateway's /metrics. Failed requests
+    are failures of the gateway or an upstream; refused ones are the caller's. Times are the median
+    and the 95th percentile. q quits.
 
     \b
-    Exit status with --once: 0, or 1 when there are no metrics to be had.
+    Exit status with --once: 0, or 1 if the metrics cannot be read.
     """
     try:
-        source = Source(url or _configured(config))
+        source = Source(url or _configured_url(config))
         if once:
-            _print(source, every)
+            _print_once(source, every)
         else:
-            _show(source, every)
-    except Refused as error:
+            _show_live(source, every)
+    except MetricsUnavailable as error:
         raise click.ClickException(str(error)) from error
     except KeyboardInterrupt:
         return
 
 
-def _configured(config: Path) -> str:
-    """The address of the metrics that the config tells of."""
+def _configured_url(config: Path) -> str:
+    """The URL of the metrics of the gateway that the config describes."""
     try:
         text = config.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise click.ClickException(f"cannot read {config}: {why}; give --url") from error
-    read, _ = load(text, str(config), config.parent.resolve(), os.environ, Findings())
-    if read is None:
-        raise click.ClickException(f"{config} cannot be read (see modelway check); give --url")
-    if not read.telemetry.metrics:
+        raise click.ClickException(f"cannot read {config}: {why}; use --url") from error
+    settings, _ = load(text, str(config), config.parent.resolve(), os.environ, Findings())
+    if settings is None:
+        raise click.ClickException(f"{config} has errors (see modelway check); use --url")
+    telemetry = settings.telemetry
+    if not telemetry.metrics:
         raise click.ClickException(f"{config} switches the metrics off (telemetry.metrics)")
-    if read.telemetry.listen == OFF:
+    if telemetry.listen == OFF:
         raise click.ClickException(f"{config} serves no metrics (telemetry.listen: off)")
-    return url_of(read.telemetry.address or read.server.listen, read.telemetry.metrics)
+    return metrics_url(telemetry.address or settings.server.listen, telemetry.metrics)
 
 
-def _print(source: Source, every: float) -> None:
-    first = source.look()
+def _print_once(source: Source, every: float) -> None:
+    first = source.read()
     time.sleep(every)
     console = Console(highlight=False)
     if not console.is_terminal:
         console.width = max(console.width, _NO_TERMINAL_WIDTH)
-    console.print(
-        screen(figures(Change(first, source.look())), _title(source, f"in {every:g} s"), None)
-    )
+    figures = figures_of(Change(first, source.read()))
+    console.print(render(figures, _title(source, f"in {every:g} s"), None))
 
 
-def _show(source: Source, every: float) -> None:
-    """Look again and again until somebody presses q; a gateway that is away is waited for."""
+def _show_live(source: Source, every: float) -> None:
+    """Update the screen until q is pressed; while the gateway is away, keep the last figures."""
     console = Console(highlight=False)
     if not console.is_terminal or not sys.stdin.isatty():
-        raise click.ClickException("this is no terminal: use --once")
-    before = source.look()
-    shown, trouble = figures(Change(before, before)), "measuring ..."
-    with keys() as keyboard, Live(console=console, screen=True, auto_refresh=False) as live:
+        raise click.ClickException("standard input and output are not a terminal: use --once")
+    snapshot = source.read()
+    figures, alert = figures_of(Change(snapshot, snapshot)), "measuring ..."
+    with (
+        open_keyboard() as keyboard,
+        Live(console=console, screen=True, auto_refresh=False) as live,
+    ):
         due = time.monotonic() + min(every, 1.0)
         size = None
         while True:
             if time.monotonic() >= due:
-                before, shown, trouble = _again(source, before, shown)
+                snapshot, figures, alert = _update(source, snapshot, figures)
                 due, size = time.monotonic() + every, None
             if size != console.size:
                 size = console.size
-                live.update(
-                    screen(shown, _title(source, "q ends"), size.height, trouble), refresh=True
-                )
-            if keyboard.pressed() in ("q", "Q", "\x03"):
+                title = _title(source, "q quits")
+                live.update(render(figures, title, size.height, alert), refresh=True)
+            if keyboard.read_key() in ("q", "Q", "\x03"):
                 return
 
 
-def _again(source: Source, before: Look, shown: Figures) -> tuple[Look, Figures, str]:
-    """One more look: what it says, or what was shown before and why there is nothing new."""
+def _update(source: Source, before: Snapshot, figures: Figures) -> tuple[Snapshot, Figures, str]:
+    """The next snapshot and its figures; or the last ones, and why the metrics cannot be read."""
     try:
-        now = source.look()
-    except Refused as error:
-        return before, shown, str(error)
-    return now, figures(Change(before, now)), ""
+        now = source.read()
+    except MetricsUnavailable as error:
+        return before, figures, str(error)
+    return now, figures_of(Change(before, now)), ""
 
 
 def _title(source: Source, more: str) -> str:

@@ -1,11 +1,11 @@
-"""What the screen shows, computed from a change of the metrics; nothing of a terminal in here."""
+"""The figures of `modelway top`, computed from the change of the metrics."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from engine.cli.top.change import Change, Labels, Which
+from engine.cli.top.metrics import Change, Labels, Selector
 from engine.exchange.record import Outcome
 from engine.telemetry.metrics import process, requests, stores, streams, upstreams, usage
 
@@ -18,8 +18,8 @@ Quantiles = tuple[float | None, float | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """A model or an operation: requests and failures a second, how long they took."""
+class Activity:
+    """A model or an operation: requests and failures per second, and their times."""
 
     name: str
     requests: float
@@ -31,11 +31,11 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
-    """An upstream: tries, failures and retries a second, its worst breaker, its connections."""
+class UpstreamActivity:
+    """An upstream: attempts, failures and retries per second, worst breaker, connections."""
 
     name: str
-    tries: float
+    attempts: float
     failed: float
     retries: float
     breaker: str
@@ -46,7 +46,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """Everything at once. Rates are a second, `cost` is an hour, by currency."""
+    """All figures. Rates are per second; `cost` is per hour, by currency."""
 
     requests: float
     failed: float
@@ -56,17 +56,17 @@ class Figures:
     workers: float
     duration: Quantiles
     first_byte: Quantiles
-    own: Quantiles
+    overhead: Quantiles
     tokens_in: float
     tokens_out: float
     cost: dict[str, float]
-    models: list[Row]
-    upstreams: list[Side]
-    operations: list[Row]
-    troubles: list[str]
+    models: list[Activity]
+    upstreams: list[UpstreamActivity]
+    operations: list[Activity]
+    alerts: list[str]
 
 
-def figures(change: Change) -> Figures:
+def figures_of(change: Change) -> Figures:
     """The figures of a change."""
     total = requests.REQUESTS.name
     cost = change.rates(usage.COST.name, "currency")
@@ -79,90 +79,90 @@ def figures(change: Change) -> Figures:
         workers=change.gauge(process.WORKERS.name) or 0.0,
         duration=_both(change, requests.DURATION.name),
         first_byte=_both(change, requests.FIRST_BYTE.name),
-        own=_both(change, requests.OVERHEAD.name),
+        overhead=_both(change, requests.OVERHEAD.name),
         tokens_in=change.rate(usage.TOKENS.name, _type("input")),
         tokens_out=change.rate(usage.TOKENS.name, _type("output")),
         cost={currency: rate * _HOUR for currency, rate in cost.items() if rate},
-        models=_rows(change, "model"),
-        upstreams=_sides(change),
-        operations=_rows(change, "operation"),
-        troubles=_troubles(change),
+        models=_activities(change, "model"),
+        upstreams=_upstream_activities(change),
+        operations=_activities(change, "operation"),
+        alerts=_alerts(change),
     )
 
 
-def _rows(change: Change, label: str) -> list[Row]:
-    """Those that were ever asked for, the busiest first; the nameless last, if there are any."""
+def _activities(change: Change, label: str) -> list[Activity]:
+    """All values of the label, by requests; requests without a value last."""
     name = requests.REQUESTS.name
-    asked = change.rates(name, label)
+    rates = change.rates(name, label)
     failed = change.rates(name, label, _failed)
     by_model = label == "model"
-    tokens = change.rates(usage.TOKENS.name, label, _spoken) if by_model else {}
+    tokens = change.rates(usage.TOKENS.name, label, _input_or_output) if by_model else {}
     cost = change.rates(usage.COST.name, label) if by_model else {}
     rows = []
-    for key, rate in asked.items():
-        which = _is(label, key)
-        (late,) = change.quantiles(requests.FIRST_BYTE.name, (0.95,), which)
-        row = Row(
+    for key, rate in rates.items():
+        selector = _is(label, key)
+        (late,) = change.quantiles(requests.FIRST_BYTE.name, (0.95,), selector)
+        row = Activity(
             key or "(none)", rate, failed.get(key, 0.0),
-            _both(change, requests.DURATION.name, which), late,
+            _both(change, requests.DURATION.name, selector), late,
             tokens.get(key, 0.0), cost.get(key, 0.0) * _HOUR,
         )  # fmt: skip
         rows.append((not key, -rate, key, row))
     return [row for *_, row in sorted(rows, key=lambda entry: entry[:3])]
 
 
-def _sides(change: Change) -> list[Side]:
-    tries = change.rates(upstreams.ATTEMPTS.name, "upstream")
+def _upstream_activities(change: Change) -> list[UpstreamActivity]:
+    attempts = change.rates(upstreams.ATTEMPTS.name, "upstream")
     failed = change.rates(
-        upstreams.ATTEMPTS.name, "upstream", lambda said: said.get("result") != "ok"
+        upstreams.ATTEMPTS.name, "upstream", lambda labels: labels.get("result") != "ok"
     )
     retries = change.rates(upstreams.RETRIES.name, "upstream")
     worst: dict[str, float] = {}
     for labels, state in change.gauges(upstreams.BREAKER.name):
         upstream = labels.get("upstream", "")
         worst[upstream] = max(worst.get(upstream, 0.0), state)
-    sides = []
-    for name in sorted(tries.keys() | worst.keys()):
+    rows = []
+    for name in sorted(attempts.keys() | worst.keys()):
         (late,) = change.quantiles(requests.FIRST_BYTE.name, (0.95,), _is("upstream", name))
-        sides.append(
-            Side(
-                name, tries.get(name, 0.0), failed.get(name, 0.0), retries.get(name, 0.0),
+        rows.append(
+            UpstreamActivity(
+                name, attempts.get(name, 0.0), failed.get(name, 0.0), retries.get(name, 0.0),
                 _BREAKER.get(int(worst.get(name, 0.0)), "?"),
                 change.gauge(upstreams.POOL.name, _pool(name, "busy")) or 0.0,
                 change.gauge(upstreams.POOL.name, _pool(name, "idle")) or 0.0, late,
             )
         )  # fmt: skip
-    return sorted(sides, key=lambda side: (side.breaker == "closed", -side.tries, side.name))
+    return sorted(rows, key=lambda row: (row.breaker == "closed", -row.attempts, row.name))
 
 
-def _troubles(change: Change) -> list[str]:
-    """What somebody has to see at once, in words."""
-    found = [
+def _alerts(change: Change) -> list[str]:
+    """What an operator has to know at once."""
+    alerts = [
         f"breaker {_BREAKER[int(state)]}: {labels.get('target') or labels.get('upstream')}"
         for labels, state in change.gauges(upstreams.BREAKER.name)
         if int(state) in (1, 2)
     ]
     if change.gauge(process.RELOAD_OK.name) == 0:
-        found.append("the last reload of the config was refused")
+        alerts.append("the last reload of the config was refused")
     if change.gauge(stores.RECORDS_AWAY.name):
-        found.append("the database of tokens is away")
+        alerts.append("the database of tokens cannot be reached")
     behind = change.gauge(stores.LEDGER_AGE.name) or 0.0
     if behind > 60:
         rows = change.gauge(stores.LEDGER_ROWS.name) or 0.0
-        found.append(f"the ledger is {behind:.0f} s behind, {rows:.0f} rows")
-    for metric, words in (
-        (stores.LEDGER_LOST, "rows of the ledger are being lost"),
-        (requests.UNCOUNTED, "limits cannot be counted"),
+        alerts.append(f"the ledger is {behind:.0f} s behind, {rows:.0f} rows")
+    for metric, event in (
+        (stores.LEDGER_LOST, "rows of the ledger are lost"),
+        (requests.UNCOUNTED, "requests are not counted against limits"),
         (requests.LIMITS, "limits refuse requests"),
-        (process.LINES_LOST, "log lines are being dropped"),
+        (process.LINES_LOST, "log lines are dropped"),
     ):
         if rate := change.rate(metric.name):
-            found.append(f"{words}: {rate:.1f}/s")
-    return found
+            alerts.append(f"{event}: {rate:.1f}/s")
+    return alerts
 
 
-def _both(change: Change, name: str, which: Which | None = None) -> Quantiles:
-    median, late = change.quantiles(name, (0.5, 0.95), which)
+def _both(change: Change, name: str, selector: Selector | None = None) -> Quantiles:
+    median, late = change.quantiles(name, (0.5, 0.95), selector)
     return median, late
 
 
@@ -170,11 +170,11 @@ def _failed(labels: Labels) -> bool:
     return labels.get("outcome") in _FAILED
 
 
-def _spoken(labels: Labels) -> bool:
-    return labels.get("type") in ("input", "output")  # cached ones are among the first
+def _input_or_output(labels: Labels) -> bool:
+    return labels.get("type") in ("input", "output")  # cached tokens are part of the input
 
 
-def _type(kind: str) -> Which:
+def _type(kind: str) -> Selector:
     return _is("type", kind)
 
 
@@ -182,5 +182,5 @@ def _is(label: str, value: str) -> Callable[[Labels], bool]:
     return lambda labels: labels.get(label, "") == value
 
 
-def _pool(upstream: str, state: str) -> Which:
+def _pool(upstream: str, state: str) -> Selector:
     return lambda labels: labels.get("upstream") == upstream and labels.get("state") == state

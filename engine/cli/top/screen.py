@@ -1,67 +1,65 @@
-"""Figures as a terminal shows them: 80 by 24 is enough, more rows show more."""
+"""The terminal of `modelway top`: figures for 80 by 24 characters or more, and the keyboard."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+import sys
+import termios
+import time
+import tty
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from engine.cli.top.figures import (
-    Figures,
-    Quantiles,
-    Row,
-    Side,
-)
-from engine.cli.top.words import (
-    money,
-    number,
-    seconds,
-    share,
-)
+from engine.cli.top.figures import Activity, Figures, Quantiles, UpstreamActivity
 from engine.source.excerpt import printable
+from engine.values.units import format_amount, format_number, format_percent, format_seconds
 
-_HEAD = 4
-"""Lines above the tables, troubles not counted."""
-_BREAKERS = {"open": "bold red", "half-open": "yellow", "closed": "green"}
+_HEAD_LINES = 4
+"""Lines above the tables, without the alerts."""
+_KEY_TIMEOUT = 2
+"""Tenths of a second for which the keyboard waits for a key."""
+_BREAKER_STYLES = {"open": "bold red", "half-open": "yellow", "closed": "green"}
 
 
-def screen(figures: Figures, title: str, height: int | None, trouble: str = "") -> RenderableType:
-    """Everything, cut to `height` lines (None: not cut). `trouble` is why nothing is new."""
-    troubles = ([trouble] if trouble else []) + figures.troubles
-    shown = troubles if height is None else troubles[:3]
-    tables: list[tuple[Sequence[Row] | Sequence[Side], str]] = [
+def render(figures: Figures, title: str, height: int | None, alert: str = "") -> RenderableType:
+    """The figures, cut to `height` lines (None: not cut). `alert` says why they are not current."""
+    alerts = ([alert] if alert else []) + figures.alerts
+    alerts = alerts if height is None else alerts[:3]
+    tables: list[tuple[Sequence[Activity] | Sequence[UpstreamActivity], str]] = [
         (figures.models, "MODEL"),
         (figures.upstreams, "UPSTREAM"),
         (figures.operations, "OPERATION"),
     ]
     counts = [len(rows) for rows, _ in tables]
-    kept = counts
+    shares = counts
     if height is not None:
-        room = height - _HEAD - len(shown)
-        tables = tables[: max(0, room // 3)]  # a table is a blank line, its head, a row
-        kept = _divided(room - 2 * len(tables), counts[: len(tables)])
+        room = height - _HEAD_LINES - len(alerts)
+        tables = tables[: max(0, room // 3)]  # a table needs a blank line, a head and a row
+        shares = _divide(room - 2 * len(tables), counts[: len(tables)])
     parts: list[RenderableType] = [_title(title), *_totals(figures)]
     parts += [
-        Text(printable(f"! {words}"), "bold red", no_wrap=True, overflow="ellipsis")
-        for words in shown
+        Text(printable(f"! {text}"), "bold red", no_wrap=True, overflow="ellipsis")
+        for text in alerts
     ]
-    for (rows, name), count in zip(tables, kept, strict=True):
+    for (rows, name), count in zip(tables, shares, strict=True):
         parts += [Text(""), _table(name, rows, count)]
     return Group(*parts)
 
 
-def _divided(room: int, wanted: Sequence[int]) -> list[int]:
-    """Room for the tables' rows: each gets what it wants of an equal share, the rest is for those
-    that want more."""
-    given = [0] * len(wanted)
+def _divide(room: int, counts: Sequence[int]) -> list[int]:
+    """Divide the rows of the screen: an equal share for each table, and what a table does not need
+    for the others."""
+    shares = [0] * len(counts)
     for _ in range(max(0, room)):
-        hungry = [i for i, want in enumerate(wanted) if given[i] < want]
-        if not hungry:
+        unfilled = [i for i, count in enumerate(counts) if shares[i] < count]
+        if not unfilled:
             break
-        given[min(hungry, key=lambda i: given[i])] += 1
-    return given
+        shares[min(unfilled, key=lambda i: shares[i])] += 1
+    return shares
 
 
 def _title(title: str) -> Text:
@@ -69,24 +67,27 @@ def _title(title: str) -> Text:
 
 
 def _totals(figures: Figures) -> list[Text]:
-    cost = " + ".join(f"{money(rate)} {currency}/h" for currency, rate in figures.cost.items())
-    failing = "bold red" if figures.failed else ""
+    cost = " + ".join(
+        f"{format_amount(rate)} {currency}/h" for currency, rate in figures.cost.items()
+    )
+    failed = format_percent(figures.failed, figures.requests)
+    style = "bold red" if figures.failed else ""
     first = Text.assemble(
-        ("requests ", "dim"), f"{number(figures.requests)}/s   ",
+        ("requests ", "dim"), f"{format_number(figures.requests)}/s   ",
         ("failed ", "dim"),
-        (f"{number(figures.failed)}/s {share(figures.failed, figures.requests)}   ", failing),
-        ("refused ", "dim"), f"{number(figures.refused)}/s   ",
+        (f"{format_number(figures.failed)}/s {failed}   ", style),
+        ("refused ", "dim"), f"{format_number(figures.refused)}/s   ",
         ("in flight ", "dim"), f"{figures.in_flight:.0f}   ",
         ("workers ", "dim"), f"{figures.workers:.0f}",
     )  # fmt: skip
     second = Text.assemble(
-        ("50/95%  duration ", "dim"), f"{_two(figures.duration)}   ",
-        ("first byte ", "dim"), f"{_two(figures.first_byte)}   ",
-        ("gateway ", "dim"), _two(figures.own),
+        ("50/95%  duration ", "dim"), f"{_pair(figures.duration)}   ",
+        ("first byte ", "dim"), f"{_pair(figures.first_byte)}   ",
+        ("gateway ", "dim"), _pair(figures.overhead),
     )  # fmt: skip
     third = Text.assemble(
-        ("tokens in ", "dim"), f"{number(figures.tokens_in)}/s   ",
-        ("out ", "dim"), f"{number(figures.tokens_out)}/s   ",
+        ("tokens in ", "dim"), f"{format_number(figures.tokens_in)}/s   ",
+        ("out ", "dim"), f"{format_number(figures.tokens_out)}/s   ",
         ("cost ", "dim"), f"{cost or '0'}   ",
         ("websockets ", "dim"), f"{figures.sessions:.0f}",
     )  # fmt: skip
@@ -95,11 +96,11 @@ def _totals(figures: Figures) -> list[Text]:
     return [first, second, third]
 
 
-def _two(pair: Quantiles) -> str:
-    return f"{seconds(pair[0])} {seconds(pair[1])}"
+def _pair(quantiles: Quantiles) -> str:
+    return f"{format_seconds(quantiles[0])} {format_seconds(quantiles[1])}"
 
 
-def _table(name: str, rows: Sequence[Row] | Sequence[Side], count: int) -> Table:
+def _table(name: str, rows: Sequence[Activity] | Sequence[UpstreamActivity], count: int) -> Table:
     hidden = len(rows) - count
     head = f"{name} (and {hidden} more)" if hidden else name
     table = Table(box=None, expand=True, padding=(0, 0, 0, 2), pad_edge=False, show_edge=False)
@@ -107,40 +108,74 @@ def _table(name: str, rows: Sequence[Row] | Sequence[Side], count: int) -> Table
     for title, width in _columns(name):
         table.add_column(title, justify="right", no_wrap=True, min_width=width)
     for row in rows[:count]:
-        cells = _side(row) if isinstance(row, Side) else _row(row, name == "MODEL")
-        table.add_row(*cells)
+        if isinstance(row, UpstreamActivity):
+            table.add_row(*_upstream_cells(row))
+        else:
+            table.add_row(*_activity_cells(row, name == "MODEL"))
     return table
 
 
 def _columns(name: str) -> list[tuple[str, int]]:
     if name == "UPSTREAM":
         return [
-            ("TRIES/S", 7), ("FAILED", 6), ("RETRIES", 7), ("1ST 95%", 7),
+            ("ATTEMPTS", 8), ("FAILED", 6), ("RETRIES", 7), ("1ST 95%", 7),
             ("POOL", 5), ("BREAKER", 9),
         ]  # fmt: skip
     more = [("TOKENS/S", 8), ("COST/H", 6)] if name == "MODEL" else []
     return [("REQ/S", 6), ("FAILED", 6), ("50%", 6), ("95%", 6), ("1ST 95%", 7), *more]
 
 
-def _row(row: Row, model: bool) -> list[Text | str]:
-    more = [number(row.tokens), money(row.cost)] if model else []
-    failed = Text(share(row.failed, row.requests), "bold red" if row.failed else "")
-    times = [seconds(row.duration[0]), seconds(row.duration[1]), seconds(row.first_byte)]
-    return [_name(row.name), number(row.requests), failed, *times, *more]
+def _activity_cells(row: Activity, model: bool) -> list[Text | str]:
+    more = [format_number(row.tokens), format_amount(row.cost)] if model else []
+    failed = Text(format_percent(row.failed, row.requests), "bold red" if row.failed else "")
+    times = [format_seconds(value) for value in (*row.duration, row.first_byte)]
+    return [_name(row.name), format_number(row.requests), failed, *times, *more]
 
 
-def _side(side: Side) -> list[Text | str]:
+def _upstream_cells(row: UpstreamActivity) -> list[Text | str]:
     return [
-        _name(side.name),
-        number(side.tries),
-        Text(share(side.failed, side.tries), "bold red" if side.failed else ""),
-        f"{number(side.retries)}/s",
-        seconds(side.first_byte),
-        f"{side.busy:.0f}/{side.busy + side.idle:.0f}",
-        Text(side.breaker, _BREAKERS.get(side.breaker, "")),
+        _name(row.name),
+        format_number(row.attempts),
+        Text(format_percent(row.failed, row.attempts), "bold red" if row.failed else ""),
+        f"{format_number(row.retries)}/s",
+        format_seconds(row.first_byte),
+        f"{row.busy:.0f}/{row.busy + row.idle:.0f}",
+        Text(row.breaker, _BREAKER_STYLES.get(row.breaker, "")),
     ]
 
 
 def _name(name: str) -> Text:
-    """A name as text, whatever signs of markup it holds."""
+    """A name as text, without interpreting rich's markup."""
     return Text(printable(name), no_wrap=True, overflow="ellipsis")
+
+
+class Keyboard:
+    """The keyboard of a terminal, read key by key without Enter; none if `fd` is None."""
+
+    def __init__(self, fd: int | None) -> None:
+        self._fd = fd
+
+    def read_key(self) -> str:
+        """The key that is pressed within a fifth of a second, "" for none."""
+        if self._fd is None:
+            time.sleep(_KEY_TIMEOUT / 10)
+            return ""
+        return os.read(self._fd, 1).decode("latin-1")
+
+
+@contextmanager
+def open_keyboard() -> Iterator[Keyboard]:
+    """The keyboard; the terminal's mode is restored at the end of the block."""
+    fd = sys.stdin.fileno()
+    if not os.isatty(fd):
+        yield Keyboard(None)
+        return
+    before = termios.tcgetattr(fd)
+    try:
+        tty.setcbreak(fd)
+        mode = termios.tcgetattr(fd)
+        mode[6][termios.VMIN], mode[6][termios.VTIME] = 0, _KEY_TIMEOUT
+        termios.tcsetattr(fd, termios.TCSANOW, mode)
+        yield Keyboard(fd)
+    finally:
+        termios.tcsetattr(fd, termios.TCSADRAIN, before)

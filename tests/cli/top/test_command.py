@@ -1,10 +1,10 @@
-"""`modelway top --once` against a server of metrics, and what it says when there are none."""
+"""`modelway top --once` reads a metrics server, and explains why it cannot."""
 
 import pytest
 from click.testing import CliRunner
 
 from engine.cli import main
-from engine.cli.top.source import Refused, Source, url_of
+from engine.cli.top.metrics import MetricsUnavailable, Source
 from tests.support.metrics import Shown
 from tests.support.peer import READ, answering, scripted, serving
 
@@ -17,7 +17,7 @@ def top(*arguments):
     return CliRunner().invoke(main, ["top", *arguments])
 
 
-def test_once_prints_what_happened_in_between():
+def test_once_prints_the_activity():
     shown = Shown()
     before = shown.text()
     for _ in range(4):
@@ -29,14 +29,14 @@ def test_once_prints_what_happened_in_between():
     assert peer.requests[0].startswith(b"GET /metrics HTTP/1.1\r\n")
 
 
-def test_a_path_in_the_url_is_asked_for():
+def test_the_path_of_the_url_is_requested():
     with serving(answering(answer(Shown().text()))) as peer:
-        Source(f"{peer.url}/own/path").look()
+        Source(f"{peer.url}/own/path").read()
     assert peer.requests[0].startswith(b"GET /own/path HTTP/1.1\r\n")
 
 
 @pytest.mark.parametrize(
-    ("said", "words"),
+    ("response", "message"),
     [
         (answer("", "403 Forbidden"), "add its address to telemetry.allow_ips"),
         (answer("", "404 Not Found"), "there are no metrics at"),
@@ -44,53 +44,41 @@ def test_a_path_in_the_url_is_asked_for():
         ("close", "is the gateway running?"),
     ],
 )
-def test_what_is_wrong_is_said_plainly(said, words):
-    with serving(answering(said)) as peer:
+def test_failures_are_explained(response, message):
+    with serving(answering(response)) as peer:
         done = top("--once", "--url", peer.url)
     assert done.exit_code == 1
-    assert words in done.output
+    assert message in done.output
 
 
-def test_nobody_there_is_said_with_the_address():
+def test_an_unreachable_gateway_is_named():
     done = top("--once", "--url", "http://127.0.0.1:9/metrics")
     assert done.exit_code == 1
     assert "cannot reach http://127.0.0.1:9/metrics" in done.output
 
 
-def test_an_address_that_is_none_is_refused():
-    with pytest.raises(Refused):
+def test_an_invalid_url_is_refused():
+    with pytest.raises(MetricsUnavailable):
         Source("ftp://x")
 
 
-def test_without_a_terminal_there_is_no_live_view():
+def test_the_live_view_needs_a_terminal():
     with serving(answering(answer(Shown().text()))) as peer:
         done = top("--url", peer.url)
     assert done.exit_code == 1
     assert "use --once" in done.output
 
 
-def test_the_address_comes_from_the_config(tmp_path):
+def test_the_url_comes_from_the_config(tmp_path):
     config = tmp_path / "gateway.yaml"
-    for said, words in (
+    for telemetry, message in (
         ("{listen: '127.0.0.1:9', metrics: /m}", "http://127.0.0.1:9/m"),
         ("{listen: public, metrics: /m}", "http://127.0.0.1:8/m"),
         ("{listen: off}", "serves no metrics (telemetry.listen: off)"),
     ):
-        config.write_text(f"version: 1\nserver: {{listen: '127.0.0.1:8'}}\ntelemetry: {said}\n")
+        config.write_text(
+            f"version: 1\nserver: {{listen: '127.0.0.1:8'}}\ntelemetry: {telemetry}\n"
+        )
         done = top("--once", "-c", str(config))
         assert done.exit_code == 1
-        assert words in done.output
-
-
-@pytest.mark.parametrize(
-    ("listen", "url"),
-    [
-        ("127.0.0.1:8080", "http://127.0.0.1:8080/metrics"),
-        ("0.0.0.0:80", "http://127.0.0.1:80/metrics"),
-        ("[::]:8080", "http://[::1]:8080/metrics"),
-        ("gateway:8080", "http://gateway:8080/metrics"),
-        ("unix:/run/mw.sock", "http+unix://%2Frun%2Fmw.sock/metrics"),
-    ],
-)
-def test_where_a_gateway_listens_is_where_it_is_asked(listen, url):
-    assert url_of(listen, "/metrics") == url
+        assert message in done.output

@@ -1,0 +1,73 @@
+"""The config that a command reads: its option, its plan, and its problems on the terminal."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+import click
+from rich.console import Console
+
+from engine.cli.formats import tally
+from engine.plan.make import make_plan
+from engine.plan.route import Plan, PlanResult
+from engine.source.problem import Level, Problem, render
+
+_STYLES = {Level.ERROR: "bold red", Level.WARNING: "yellow", Level.INFO: "cyan"}
+
+
+def config_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The option `-c FILE`: gateway.yaml in the working directory by default."""
+    return click.option(
+        "-c",
+        "--config",
+        "config",
+        type=click.Path(path_type=Path),
+        envvar="MODELWAY_CONFIG",
+        default=Path("gateway.yaml"),
+        show_default=True,
+        help="The config file. Also by the environment variable MODELWAY_CONFIG.",
+    )(function)
+
+
+second_opinion_option = click.option(
+    "--second-opinion/--no-second-opinion",
+    default=True,
+    show_default=True,
+    help="Warn where openapi-core reads a request or example differently.",
+)
+
+
+def plan_or_exit(config: Path, consequence: str = "nothing is served") -> Plan:
+    """The plan of a config; with errors, prints them and exits with status 1."""
+    plan = result_or_exit(make_plan(config, os.environ), consequence).plan
+    assert plan is not None
+    return plan
+
+
+def result_or_exit(result: PlanResult, consequence: str = "nothing is served") -> PlanResult:
+    """The result, if it has a plan; else prints its errors and exits with status 1."""
+    if result.plan is None:
+        errors_exit(result.findings.errors, result.texts, consequence)
+    return result
+
+
+def errors_exit(errors: Sequence[Problem], texts: Mapping[str, str], consequence: str) -> NoReturn:
+    """Print errors and their consequence, and exit with status 1."""
+    print_problems(errors, texts)
+    click.echo(f"{tally(errors)}; {consequence}.", err=True)
+    sys.exit(1)
+
+
+def print_problems(problems: Sequence[Problem], texts: Mapping[str, str]) -> None:
+    """Print problems with their lines and hints, in colour on a terminal. `texts` are the texts of
+    the files by name."""
+    console = Console(stderr=False, highlight=False, soft_wrap=True)
+    for problem in problems:
+        first, *rest = render(problem, texts).split("\n")
+        console.print(first, style=_STYLES[problem.level], markup=False)
+        for line in rest:
+            console.print(line, markup=False, style="dim" if " | " in line else "")

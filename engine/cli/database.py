@@ -1,0 +1,128 @@
+"""The database of tokens and usage that a command opens: its option, its location, its errors."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import click
+
+from engine.cli.config_file import config_option
+from engine.config.load import load
+from engine.config.model import Config
+from engine.source.files import is_file
+from engine.source.problem import Findings, render
+from engine.source.reader import SourceDocument
+from engine.source.suggestion import did_you_mean
+from engine.stores.records import tokens
+from engine.stores.records.database import Database, file_of, open_database
+from engine.stores.records.failures import RecordsError
+from engine.stores.records.migrate import upgrade
+from engine.stores.records.tokens import UnknownToken
+from engine.values.caller import Caller
+
+
+@dataclass(frozen=True, slots=True)
+class RecordsLocation:
+    """The database's URL, with what the commands need from gateway.yaml: the currency of budgets,
+    its own tokens, the seconds for which tokens are cached, and the folder of the journal."""
+
+    url: str
+    currency: str = "USD"
+    configured: Mapping[str, Caller] = field(default_factory=dict)
+    ttl: float = 10.0
+    journal: Path | None = None
+
+
+def database_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The options `--config` and `--database`, passed as `config` and `database`."""
+    database = click.option(
+        "--database",
+        metavar="URL",
+        envvar="MODELWAY_DATABASE",
+        help="The database, in place of `stores.records` in the config, like "
+        "sqlite:///var/modelway.db or postgresql+psycopg://user@host/name.",
+    )
+    return config_option(database(function))
+
+
+def records_of(config: Path, database: str | None) -> RecordsLocation:
+    """Where the records are. Raises ClickException if neither the config nor --database says."""
+    settings = _read(config) if os.path.exists(config) or database is None else None
+    if settings is None:
+        assert database is not None
+        return RecordsLocation(database)
+    stores = settings.stores
+    url = database or stores.records
+    if url is None:
+        raise click.ClickException(
+            f"no database is configured: write `stores: {{records: sqlite:///var/modelway.db}}` in "
+            f"{config}, or use --database. (`modelway token new` needs none.)"
+        )
+    return RecordsLocation(
+        url, settings.currency, settings.tokens, stores.token_ttl, stores.journal
+    )
+
+
+@contextmanager
+def open_records(location: RecordsLocation, *, create: bool = False) -> Iterator[Database]:
+    """The database, with its tables up to date; `create` allows a new file.
+
+    Turns every RecordsError inside into one line on the terminal and exit status 1.
+    """
+    try:
+        database = open_database(location.url)
+        try:
+            file = file_of(database)
+            if not create and file is not None and not is_file(file):
+                raise click.ClickException(
+                    f"there is no database {file}: create it with `modelway token create`, "
+                    "or correct the path"
+                )
+            upgrade(database)
+            yield database
+        except UnknownToken as error:
+            raise click.ClickException(_unknown_token(error, database, location)) from error
+        finally:
+            database.close()
+    except RecordsError as error:
+        raise click.ClickException(str(error)) from error
+
+
+def _unknown_token(error: UnknownToken, database: Database, location: RecordsLocation) -> str:
+    if error.name in {caller.name for caller in location.configured.values()}:
+        return f"token '{error.name}' is in gateway.yaml: change it there"
+    hint = did_you_mean(error.name, tokens.names_near(database, error.name))
+    return f"{error}: {hint or 'the database has no tokens yet'}"
+
+
+def _read(config: Path) -> Config:
+    """gateway.yaml without its documents; errors outside the sections that are needed here are
+    ignored."""
+    try:
+        text = config.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        message = f"cannot read {config}: {why}; name it with --config, or use --database"
+        raise click.ClickException(message) from error
+    findings = Findings()
+    settings, document = load(text, str(config), config.parent.resolve(), os.environ, findings)
+    places = _places(document)
+    errors = [p for p in findings.errors if settings is None or (p.line, p.column) in places]
+    if settings is None or errors:
+        rendered = "\n".join(render(problem, findings.texts) for problem in errors)
+        raise click.ClickException(f"{config} cannot be used:\n{rendered}")
+    return settings
+
+
+def _places(document: SourceDocument) -> set[tuple[int, int]]:
+    """The places of the settings that the commands need: `stores` and `currency`."""
+    sections = document.value if isinstance(document.value, dict) else {}
+    paths = [(key,) for key in ("stores", "currency") if key in sections]
+    stores = sections.get("stores")
+    children = [("stores", key) for key in stores] if isinstance(stores, dict) else []
+    return {document.place(path, key=key) for path in (*paths, *children) for key in (True, False)}

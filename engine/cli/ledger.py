@@ -1,0 +1,71 @@
+"""`modelway ledger`: rows of the ledger that are not in the database yet."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from engine.cli.database import database_options, open_records, records_of
+from engine.stores.ledger.journal import files
+from engine.stores.ledger.journal_folder import FolderInUse, ShippedFolder, ship_folder
+from engine.stores.ledger.writer import LedgerWriter
+from engine.stores.records.usage import UsageTable
+
+_TIMEOUT = 60.0
+
+
+@click.group()
+def command() -> None:
+    """Rows of the ledger that are not in the database yet.
+
+    Running workers ship their rows within a second. Use this for the journal of a machine that no
+    longer runs.
+    """
+
+
+@command.command("ship")
+@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@database_options
+def ship(config: Path, database: str | None, folder: Path) -> None:
+    """Ship the rows of an abandoned journal to the database.
+
+    FOLDER is the `stores.journal` of a gateway that no longer runs, or a copy of it: of a machine
+    that was lost, or a container that was removed. Each row counts once, however often it is
+    shipped. Files are removed once all their rows are in the database.
+    """
+    if not list(files(folder)):
+        click.echo(f"no rows in {folder}: it has no files that end in .rows", err=True)
+        return
+    location = records_of(config, database)
+    with open_records(location) as records:
+        writer = LedgerWriter(UsageTable(records), folder / "refused.jsonl", _TIMEOUT)
+        try:
+            shipped = ship_folder(folder, writer)
+        except FolderInUse as error:
+            raise click.ClickException(
+                f"{folder} is in use: a running process locks {error} and ships it itself; stop "
+                "it first, or name the folder of a gateway that does not run"
+            ) from error
+        except OSError as error:
+            raise click.ClickException(
+                f"cannot ship {error.filename or folder}: {error.strerror}; this user needs write "
+                "permission there, or name a copy of the folder"
+            ) from error
+        click.echo(_summary(shipped, folder, records.shown))
+
+
+def _summary(shipped: ShippedFolder, folder: Path, database: str) -> str:
+    lines = [f"{_rows(shipped.new)} shipped to {database} from {folder}"]
+    if shipped.known:
+        lines.append(f"{_rows(shipped.known)} already in the database")
+    if shipped.refused:
+        file = folder / "refused.jsonl"
+        lines.append(f"{_rows(shipped.refused)} refused by the database, written to {file}")
+    if shipped.torn:
+        lines.append(f"{shipped.torn:,} incomplete lines skipped (after a power failure)")
+    return "\n".join(lines)
+
+
+def _rows(count: int) -> str:
+    return "1 row" if count == 1 else f"{count:,} rows"

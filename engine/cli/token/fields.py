@@ -1,0 +1,144 @@
+"""The values of a token's fields, from options or from a line of a file, checked.
+
+Each function returns the value, or raises ValueError with the reason.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import click
+
+from engine.values import quota, units
+from engine.values.client_address import networks
+
+_DAY = 86_400.0
+_LATEST = 253_402_300_799.0  # the end of the year 9999
+_MAX_NAME = 200
+_MAX_NOTE = 1000
+MAX_CONCURRENCY = 1_000_000
+
+
+def name(text: str) -> str:
+    """The name of a token: one line of visible characters, without surrounding space."""
+    if not text.strip():
+        raise ValueError("a token needs a name")
+    if not text.isprintable() or text != text.strip() or len(text) > _MAX_NAME:
+        raise ValueError(
+            f"a name has at most {_MAX_NAME} visible characters and no surrounding space"
+        )
+    return text
+
+
+def note(text: str) -> str:
+    """A note: one line of text."""
+    if text and (not text.isprintable() or len(text) > _MAX_NOTE):
+        raise ValueError(f"a note is one line of at most {_MAX_NOTE} visible characters")
+    return text
+
+
+def models(texts: Sequence[str]) -> tuple[str, ...]:
+    """Names of models, or wildcards."""
+    for text in texts:
+        _check_word(text, "a model or wildcard like gpt-4o*")
+    return tuple(texts)
+
+
+def operations(texts: Sequence[str]) -> tuple[str, ...]:
+    """Operations, or wildcards."""
+    for text in texts:
+        _check_word(text, "an operation like openai.createChatCompletion or openai.*")
+        if "." not in text and "*" not in text:
+            raise ValueError(
+                f"'{text}' is not an operation like openai.createChatCompletion or openai.*"
+            )
+    return tuple(texts)
+
+
+def ips(texts: Sequence[str]) -> tuple[str, ...]:
+    """IP addresses and networks."""
+    networks(texts)
+    return tuple(texts)
+
+
+def rate(text: str) -> str:
+    """Requests per time."""
+    quota.count("requests", text)
+    return text
+
+
+def token_budget(text: str) -> str:
+    """Model tokens per time."""
+    quota.count("tokens", text)
+    return text
+
+
+def budget(text: str, currency: str) -> str:
+    """Money per time, in the gateway's currency."""
+    quota.money(text, currency)
+    return text
+
+
+def concurrency(number: object) -> int:
+    """Requests at the same time."""
+    if isinstance(number, str) and re.fullmatch("[0-9]{1,9}", number):
+        number = int(number)
+    if type(number) is not int or not 1 <= number <= MAX_CONCURRENCY:
+        raise ValueError(f"'{number}' is not a number of requests from 1 to {MAX_CONCURRENCY}")
+    return number
+
+
+def expiry(text: str, now: float) -> float:
+    """Unix seconds of a future time: `90d` from now, the end of `2027-01-31`, or a time in UTC."""
+    seconds = now + units.seconds(text) if re.fullmatch(units.DURATION, text) else time(text)
+    if not now < seconds <= _LATEST:
+        raise ValueError(f"'{text}' is not a time in the future")
+    return seconds
+
+
+def time(value: object) -> float:
+    """Unix seconds of a number, of the end of a day, or of a time in ISO 8601 (UTC by default)."""
+    if isinstance(value, str):
+        try:
+            moment = datetime.fromisoformat(value)
+            seconds = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+        except (ValueError, OverflowError) as error:
+            raise ValueError(f"'{value}' is not a time like 90d or 2027-01-31") from error
+        return seconds + _DAY if len(value) == len("2027-01-31") else seconds
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= _LATEST:
+        raise ValueError(f"'{value}' is not a time in Unix seconds or like 2027-01-31")
+    return float(value)
+
+
+def duration(text: str) -> float:
+    """Seconds of a duration like `24h`."""
+    return units.seconds(text)
+
+
+def option_callback(check: Callable[[Any], Any], *, many: bool = False) -> Callable[..., Any]:
+    """A callback for an option that calls `check`; a ValueError becomes a usage error.
+
+    `many`: the option may be repeated, and each use may have several values, separated by commas.
+    """
+
+    def callback(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
+        if value is None or (many and not value):
+            return None
+        try:
+            return check(_split(value) if many else value)
+        except ValueError as error:
+            raise click.BadParameter(str(error), ctx, param) from error
+
+    return callback
+
+
+def _split(texts: Sequence[str]) -> tuple[str, ...]:
+    return tuple(part.strip() for text in texts for part in text.split(","))
+
+
+def _check_word(text: str, description: str) -> None:
+    if not text or not text.isprintable() or " " in text:
+        raise ValueError(f"'{text}' is not {description}")
