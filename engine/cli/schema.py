@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import click
 
 from engine import policies
 from engine.config.json_schema import schema, written
+from engine.config.key_reference import markdown
+from engine.config.keys import describe
 
 
 @click.command()
@@ -16,28 +19,41 @@ from engine.config.json_schema import schema, written
     "-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="Write it to a file."
 )
 @click.option("--expanded", is_flag=True, help="For files in which every ${VAR} is filled in.")
-def command(output: Path | None, expanded: bool) -> None:
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["json", "markdown"]),
+    default="json",
+    help="markdown is the reference of all keys for people.",
+)
+def command(output: Path | None, expanded: bool, form: str) -> None:
     """Print the JSON Schema of gateway.yaml, that of every policy's options included.
 
     It describes the file as it is written, where any value may be ${VAR}. `modelway init` writes it
     into a new project; after an upgrade: modelway schema -o schemas/gateway.schema.json
     """
-    made = text(expanded=expanded)
+    schema_text = reference() if form == "markdown" else text(expanded=expanded)
     if output is None:
-        click.echo(made, nl=False)
+        click.echo(schema_text, nl=False)
         return
     try:
-        output.write_text(made, encoding="utf-8")
+        output.write_text(schema_text, encoding="utf-8")
     except OSError as error:
         raise click.ClickException(f"{output} cannot be written: {error.strerror}") from error
 
 
 def text(*, expanded: bool = False) -> str:
     """The schema of this version."""
-    made = schema()
-    if expanded:
-        policy_list = {**made["$defs"]["policies"], "items": policies.schema()}
-        made = {**made, "$defs": {**made["$defs"], "policies": policy_list}}
-    else:
-        made = written(made, policies.schema())
-    return json.dumps(made, indent=2, ensure_ascii=False) + "\n"
+    document = _expanded() if expanded else written(schema(), policies.schema())
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+def reference() -> str:
+    """The reference of all keys of this version, as Markdown."""
+    return markdown(describe(_expanded()))
+
+
+def _expanded() -> dict[str, Any]:
+    exact = schema()
+    policy_list = {**exact["$defs"]["policies"], "items": policies.schema()}
+    return {**exact, "$defs": {**exact["$defs"], "policies": policy_list}}

@@ -20,6 +20,7 @@ from engine.values.errors import GatewayError
 SCHEMA: dict[str, Any] = {
     "description": "Addresses or networks that requests may come from: 10.0.0.0/8.",
     "type": "array",
+    "x-modelway": {"unit": "network"},
     "minItems": 1,
     "items": {"type": "string", "minLength": 1},
 }

@@ -15,6 +15,7 @@ SCHEMA: dict[str, Any] = {
     "description": "Largest request body. A size: 512KB, 25MB, 1GiB.",
     "type": "string",
     "pattern": units.SIZE,
+    "x-modelway": {"unit": "size"},
 }
 
 

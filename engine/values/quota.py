@@ -25,7 +25,7 @@ BY = {
 AMOUNT = {"type": "integer", "minimum": 1, "maximum": 999_999_999_999_999}
 """The schema of an amount: as many digits as COUNT takes."""
 
-PER = {"type": "string", "pattern": units.TIME}
+PER = {"type": "string", "pattern": units.TIME, "x-modelway": {"unit": "duration"}}
 """The schema of the window of a quota."""
 
 

@@ -28,6 +28,12 @@ def test_it_writes_over_the_file_that_it_is_made_from(tmp_path, monkeypatch):
     assert file.read_text("utf-8") == before
 
 
+def test_the_reference_of_keys_is_that_of_this_version():
+    """Out of date: run `modelway schema --format markdown -o docs/keys.md`."""
+    printed = run("--format", "markdown").output
+    assert printed == (files.HOME / "docs" / "keys.md").read_text("utf-8")
+
+
 @pytest.mark.parametrize(("weight", "right"), [(2, True), ("${W}", False)])
 def test_expanded_it_takes_no_references(weight, right):
     schema = json.loads(run("--expanded").output)

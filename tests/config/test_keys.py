@@ -5,6 +5,7 @@ import pytest
 from engine.config import keys
 from engine.source.reader import read
 from engine.values import units
+from engine.values.redaction import is_secret_name
 
 ALL = [key for key in keys.root().all() if key.notes]
 
@@ -82,3 +83,9 @@ def test_names_that_the_schema_does_not_know_are_named_with_no_key():
     value = {"upstreams": {"u": {"api_key": "x"}}, "zebra": 1}
     unknown = [path for path, _, key in keys.values(value, keys.root(), "secret") if key is None]
     assert unknown == [("upstreams", "u", "api_key"), ("zebra",)]
+
+
+def test_a_key_named_like_a_secret_is_a_secret_or_a_file_that_holds_one():
+    for key in keys.root().all():
+        if key.path and is_secret_name(str(key.path[-1])) and key.path[0] == "upstreams":
+            assert {"secret", "path"} & key.members, key.name

@@ -1,0 +1,124 @@
+"""The reference of all keys as Markdown, from their description: docs/keys.md."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from engine.config.keys import ENTRY, Key
+
+_HEAD = """# Keys of gateway.yaml
+
+Written by `modelway schema --format markdown -o docs/keys.md` from the schema; do not edit it here.
+A *path* starts at the folder of the file that names it. A *secret* belongs into `${VAR}` or
+`${file:...}`. The last column says which change `modelway diff` reports as *weaker*.
+"""
+_TABLE = "| key | value | default | meaning | weaker |\n|---|---|---|---|---|"
+_TYPES = {"boolean": "true or false", "object": "mapping", "array": "list", "null": "nothing"}
+_WEAKER = {
+    "always": "any change",
+    "more": "more",
+    "less": "less",
+    "removal": "without it",
+    "exposure": "reached by more machines",
+    "plaintext": "http in place of https",
+    "gain": "more entries",
+    "loss": "fewer entries",
+    "never": "",
+}
+_PLURALS = {"string": "strings", "network": "networks", "origin": "origins"}
+_SECRETS = {"url": "may hold a password", "headers": "may be secret"}
+
+
+def markdown(root: Key) -> str:
+    """One table for each section."""
+    parts = [_HEAD]
+    for name, section in root.below.items():
+        described = section.schema.get("description", "")
+        entry = section.below.get(ENTRY)
+        if entry is not None and not entry.below:
+            entry = None
+        described += f" {_entries(section)}." if entry is not None else ""
+        rows = [_row(key, len(section.path) + (entry is not None)) for key in _rows(section)]
+        parts.append("\n".join([f"## {name}", "", described, "", _TABLE, *rows, ""]))
+    return "\n".join(parts)
+
+
+def _entries(section: Key) -> str:
+    is_list = "array" in _types(section.schema)
+    return "Keys of each entry of the list" if is_list else "Keys of each named entry"
+
+
+def _rows(key: Key) -> Iterator[Key]:
+    """The keys that hold a value: not mappings that only group others."""
+    children = [child for child in key.below.values() if child.path[-1] != ENTRY or child.below]
+    entry = key.below.get(ENTRY)
+    is_union = "anyOf" in key.schema or (entry is not None and "anyOf" in entry.schema)
+    if key.path[-1] != ENTRY and (not children or is_union):
+        yield key
+    for child in children:
+        yield from _rows(child)
+
+
+def _row(key: Key, start: int) -> str:
+    path = ".".join(map(str, key.path[start:])) or str(key.path[0])
+    name = path.replace(".*.", "[].")
+    default = key.schema.get("default")
+    shown = "" if "default" not in key.schema else f"`{_plain(default)}`"
+    cells = (f"`{name}`", _value(key), shown, key.schema.get("description", ""), _weaker(key))
+    return "| " + " | ".join(cell.replace("|", "\\|").replace("<", "&lt;") for cell in cells) + " |"
+
+
+def _value(key: Key) -> str:
+    words = [_kind(key.schema, key)]
+    if key.notes.get("path") or any(child.notes.get("path") for child in key.below.values()):
+        words.append("path")
+    if secret := key.notes.get("secret"):
+        words += [_SECRETS.get(secret, "secret")] if secret != "token" else []  # noqa: S105
+    return ", ".join(words)
+
+
+def _kind(schema: Mapping[str, Any], key: Key | None = None) -> str:
+    """The form of a value, in words."""
+    unit = key.notes.get("unit") if key is not None else None
+    if "anyOf" in schema:
+        return " or ".join(dict.fromkeys(_kind(branch) for branch in schema["anyOf"]))
+    if "enum" in schema:
+        return ", ".join(f"`{_plain(value)}`" for value in schema["enum"])
+    if "const" in schema:
+        return f"`{_plain(schema['const'])}`"
+    types = _types(schema)
+    if "array" in types:
+        below = key.below.get(ENTRY) if key is not None else None
+        entries = unit or (_kind(below.schema, below) if below is not None else "")
+        return f"list of {_PLURALS.get(entries, entries)}" if entries else "list"
+    words = " or ".join(_TYPES.get(kind, kind) for kind in types)
+    if {"integer", "number"} & set(types):
+        words += _bounds(schema)
+    return str(unit) if unit in ("duration", "size") else words or "any"
+
+
+def _bounds(schema: Mapping[str, Any]) -> str:
+    least = f"from {schema['minimum']}" if "minimum" in schema else ""
+    if "exclusiveMinimum" in schema:
+        least = f"more than {schema['exclusiveMinimum']}"
+    most = f"up to {schema['maximum']}" if "maximum" in schema else ""
+    return "".join(f", {bound}" for bound in (least, most) if bound)
+
+
+def _types(schema: Mapping[str, Any]) -> list[str]:
+    types = schema.get("type", [])
+    return [types] if isinstance(types, str) else list(types)
+
+
+def _weaker(key: Key) -> str:
+    weaker = key.notes.get("weaker", "never")
+    if isinstance(weaker, list):
+        values = [f"`{_plain(value)}`" for value in weaker if value != "..."]
+        return values[-1] if len(values) < 3 else f"a later one of {', '.join(values)}"
+    return _WEAKER[weaker]
+
+
+def _plain(value: Any) -> str:
+    return value if isinstance(value, str) and value else json.dumps(value, ensure_ascii=False)
