@@ -19,7 +19,7 @@ from engine.spec.document.node import (
     Node,
 )
 from engine.spec.document.removed_parts import breach_of, tainted
-from engine.spec.document.repair import mend
+from engine.spec.document.repair import repair
 from engine.spec.document.repairs import path_keys
 from engine.spec.operation import (
     Operation,
@@ -71,7 +71,7 @@ class Specification:
         self._schemas.clear()
         if self._cache_entry is not None:
             entry, problems = self._cache_entry
-            entry.keep(self.library, problems)
+            entry.store(self.library, problems)
 
     def _read_for(self, purpose: Purpose) -> Schemas:
         if purpose not in self._schemas:
@@ -140,7 +140,7 @@ def _repaired(
     if library is None:
         return None
     misspelt_keys.check(library, findings)
-    mend(library, findings)
+    repair(library, findings)
     structure.check(library, findings)
     return None if findings.errors else library
 
@@ -186,7 +186,7 @@ class _Reader:
                 else:
                     self._read_one(name, (key, method), item, address)
             if wrong is None:
-                for words in address.mends:
+                for words in address.repairs:
                     self._note((key,), "MW228", f"path '{key}': {words}")
         self._note_unchecked_ranges()
         schemas = {Purpose.REQUEST: self._schemas}
@@ -197,7 +197,7 @@ class _Reader:
     ) -> None:
         node = item.get(at[1])
         wider = path_keys.widened(address, node, item)
-        for words in wider.mends[len(address.mends) :]:
+        for words in wider.repairs[len(address.repairs) :]:
             self._note((at[0],), "MW228", f"path '{at[0]}': {words}")
         place = (at[1], wider.query, shape(wider.template))
         other = self._names_by_path.setdefault(place, name)

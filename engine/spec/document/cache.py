@@ -1,4 +1,4 @@
-"""Documents that were read and mended, kept for the next start: a large one takes seconds.
+"""A cache of repaired documents between starts: reading a large one takes seconds.
 
 An entry is JSON (nothing in it is ever run), named by the hash of this program's own reading code,
 of the document and of what lies on it; the other files' hashes stand in it. Only a folder and a
@@ -30,7 +30,7 @@ from engine.source.reader import SourceDocument
 from engine.spec.document.node import Breach, Library
 
 SMALLEST = 200_000
-"""Characters of a document, all its files together, that is worth an entry."""
+"""Characters of a document, all its files together, that is worth a cache entry."""
 
 _MOST_ENTRIES = 20
 _LARGEST = 200_000_000
@@ -47,21 +47,28 @@ def folder_of(environ: Mapping[str, str]) -> FilePath | None:
 
 
 class Entry:
-    """The place of one document in the cache."""
+    """The cache entry of one document."""
 
     def __init__(
-        self, folder: FilePath, file: FilePath, shown: str, overlays: Sequence[tuple[FilePath, str]]
+        self,
+        folder: FilePath,
+        file: FilePath,
+        display_name: str,
+        overlays: Sequence[tuple[FilePath, str]],
     ) -> None:
         self._folder = folder
-        self._names = [(file.resolve(), shown), *((path.resolve(), s) for path, s in overlays)]
+        self._names = [
+            (file.resolve(), display_name),
+            *((path.resolve(), s) for path, s in overlays),
+        ]
         hashed = hashlib.sha256(_program())
         for path, name in self._names:
             hashed.update(f"{path}\0{name}\0{_hash(path)}\0".encode())
         self._file = folder / f"{hashed.hexdigest()}.json"
-        self._places = -1  # none is kept yet
+        self._places = -1  # none is stored yet
 
     def load(self, findings: Findings) -> Library | None:
-        """The library as it was kept, its problems in findings; None when there is none."""
+        """The cached library, its problems in findings; None if it is not in the cache."""
         data = self._read()
         if data is None:
             return None
@@ -71,8 +78,8 @@ class Entry:
             log.warning("the cache entry %s cannot be used: %s", self._file, error)
             return None
 
-    def keep(self, library: Library, problems: Iterable[Problem]) -> None:
-        """Keep a large library with the problems that were found in it, if anything is new."""
+    def store(self, library: Library, problems: Iterable[Problem]) -> None:
+        """Store a large library with its problems, unless the same is in the cache already."""
         files = [*library.files.items(), *library.overlays.items()]
         places = sum(len(marked.positions) for _, marked in files)
         if places == self._places or sum(len(marked.text) for _, marked in files) < SMALLEST:
@@ -87,24 +94,28 @@ class Entry:
             "problems": [_said(problem) for problem in problems],
             "breaches": [[str(b.uri), b.path, _said(b.problem)] for b in library.breaches],
             "absent": [str(uri) for uri in library.absent],
-            "grafts": [[there, order[id(m)], at] for there, (m, at) in library.grafts.items()],
+            "grafts": [
+                [at_document, order[id(m)], at] for at_document, (m, at) in library.grafts.items()
+            ],
         }
         try:
             data = json.dumps(entry, separators=(",", ":")).encode("utf-8", "surrogatepass")
             self._write(data)
         except (OSError, TypeError) as error:
-            log.info("nothing is kept of %s for the next start: %s", library.root, error)
+            log.info("%s is not cached: %s", library.root, error)
 
     def _library(self, entry: dict[str, Any], findings: Findings) -> Library | None:
         root, _ = self._names[0]
         library = Library(root)
         marks: list[SourceDocument] = []
         count = len(entry["values"])
-        for index, (uri, shown, digest, places) in enumerate(entry["files"]):
+        for index, (uri, display_name, digest, places) in enumerate(entry["files"]):
             text = read_text(FilePath(uri), "utf-8-sig")
             if _digest(text) != digest:
                 return None
-            marked = SourceDocument(shown, text, entry["values"][index] if index < count else None)
+            marked = SourceDocument(
+                display_name, text, entry["values"][index] if index < count else None
+            )
             marked.positions = {(tuple(path), key): (li, co) for path, key, li, co in places}
             (library.files if index < count else library.overlays)[FilePath(uri)] = marked
             marks.append(marked)
@@ -112,23 +123,23 @@ class Entry:
         if any(map(is_file, library.absent)):
             return None
         library.breaches = [
-            Breach(FilePath(uri), tuple(path), _problem(said))
-            for uri, path, said in entry["breaches"]
+            Breach(FilePath(uri), tuple(path), _problem(fields))
+            for uri, path, fields in entry["breaches"]
         ]
         library.grafts = {tuple(p): (marks[i], tuple(at)) for p, i, at in entry["grafts"]}
-        findings.found += [_problem(said) for said in entry["problems"]]
+        findings.found += [_problem(fields) for fields in entry["problems"]]
         findings.texts.update({marked.file: marked.text for marked in marks})
         self._places = sum(len(marked.positions) for marked in marks)
         return library
 
     def _read(self) -> bytes | None:
-        """The entry's bytes, if it is there and nobody else can have written it."""
+        """The bytes of the entry, if it exists and only our user could have written it."""
         if not _ours(self._folder):
             return None
         try:
             descriptor = os.open(self._file, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
         except OSError:
-            return None  # there is none yet
+            return None  # no entry yet
         with os.fdopen(descriptor, "rb") as file:
             info = os.fstat(descriptor)
             foreign = info.st_uid != os.geteuid() or bool(info.st_mode & 0o022)
@@ -138,10 +149,12 @@ class Entry:
             return file.read()
 
     def _write(self, data: bytes) -> None:
-        """Write the entry whole or not at all, for our own eyes."""
+        """Write the entry atomically, readable by our user only."""
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not _ours(self._folder):
-            log.warning("%s can be written by others: nothing is kept there", self._folder)
+            log.warning(
+                "%s can be written by other users: documents are not cached there", self._folder
+            )
             return
         descriptor, name = tempfile.mkstemp(dir=self._folder, prefix=".new-")
         try:
@@ -152,13 +165,13 @@ class Entry:
             with suppress(FileNotFoundError):
                 os.unlink(name)
             raise
-        kept = sorted(self._folder.glob("*.json"), key=lambda path: path.stat().st_mtime)
-        for old in kept[:-_MOST_ENTRIES]:
+        entries = sorted(self._folder.glob("*.json"), key=lambda path: path.stat().st_mtime)
+        for old in entries[:-_MOST_ENTRIES]:
             old.unlink(missing_ok=True)
 
 
 def _ours(folder: FilePath) -> bool:
-    """Whether a folder is there, is no link, and only our own user may write to it."""
+    """Whether a folder exists, is no link, and only our user may write to it."""
     try:
         info = folder.lstat()
     except OSError:
@@ -183,8 +196,8 @@ def _digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _written(known: Mapping[tuple[Path, bool], tuple[int, int]]) -> list[list[object]]:
-    return [[path, key, line, column] for (path, key), (line, column) in known.items()]
+def _written(places: Mapping[tuple[Path, bool], tuple[int, int]]) -> list[list[object]]:
+    return [[path, key, line, column] for (path, key), (line, column) in places.items()]
 
 
 def _said(problem: Problem) -> list[object]:
@@ -192,6 +205,6 @@ def _said(problem: Problem) -> list[object]:
     return [*place, str(problem.level), problem.code, problem.message, problem.hint]
 
 
-def _problem(said: list[Any]) -> Problem:
-    file, line, column, level, code, message, hint = said
+def _problem(fields: list[Any]) -> Problem:
+    file, line, column, level, code, message, hint = fields
     return Problem(file, line, column, Level(level), code, message, hint)

@@ -13,17 +13,17 @@ from engine.spec.document.references import check_references
 
 def load(
     path: FilePath,
-    shown: str,
+    display_name: str,
     findings: Findings,
     overlays: Sequence[tuple[FilePath, str]] = (),
 ) -> Library | None:
-    """Read a document and every file it refers to; None when it is no OpenAPI document at all.
+    """Read a document and every file it refers to; None when it is not an OpenAPI document.
 
     `overlays` are files with the names to show for them; they are applied in order. A reference
-    that leads nowhere is a warning and one of the library's breaches: it was taken out.
+    that leads nowhere is a warning and a breach of the library: it is removed.
     """
     library = Library(path.resolve())
-    marked = library.open(library.root, shown)
+    marked = library.open(library.root, display_name)
     findings.take(marked)
     if marked.problems:
         return None
@@ -35,10 +35,17 @@ def load(
         overlay.apply(library, file, name, findings)
     version = marked.value.get("openapi")
     if not isinstance(version, str) or not version.startswith(("3.0", "3.1")):
-        said = f"'openapi' is {version!r}" if "openapi" in marked.value else "no 'openapi' key"
+        version_found = (
+            f"'openapi' is {version!r}" if "openapi" in marked.value else "no 'openapi' key"
+        )
         hint = "convert Swagger 2.0 to OpenAPI 3 first" if "swagger" in marked.value else ""
         findings.error(
-            marked, ("openapi",), "MW201", f"not OpenAPI 3.0 or 3.1: {said}", hint, key=True
+            marked,
+            ("openapi",),
+            "MW201",
+            f"not OpenAPI 3.0 or 3.1: {version_found}",
+            hint,
+            key=True,
         )
     if len(findings.errors) > before:
         return None

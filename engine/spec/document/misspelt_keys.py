@@ -1,4 +1,4 @@
-"""Keys of a document that are one of the standard's, misspelt: whatever they say has no effect.
+"""Misspelt keys of the standard in a document: their values have no effect.
 
 A document may hold keys of others, so an unknown key alone is no mistake. One that is nearly a key
 which decides what is served or refused is an error, where that key itself is absent; nearly a bound
@@ -121,16 +121,16 @@ def check(library: Library, findings: Findings) -> None:
     for uri, path, key, meant in _misspelt(library):
         source = library.source(uri, (*path, key))
         message = f"unknown key '{key}': it has no effect"
-        hint = f"did you mean '{meant}'? (a key of your own begins with x-)"
+        hint = f"did you mean '{meant}'? (an extension begins with x-)"
         level = Level.WARNING if meant in _BOUNDS.split() else Level.ERROR
         findings.note(source, (*path, key), level, "MW234", message, hint, key=True)
 
 
 def _misspelt(library: Library) -> Iterator[tuple[Any, Path, str, str]]:
-    """File, place, key and the key that was meant; each object is looked at once."""
+    """File, place, key and the correct key; each object is visited once."""
     stack: list[tuple[Any, Path, Any, str]]
     stack = [(library.root, (), library.files[library.root].value, "document")]
-    seen: set[tuple[Any, Path, str]] = set()
+    visited: set[tuple[Any, Path, str]] = set()
     while stack:
         uri, path, value, kind = stack.pop()
         if kind[-1] in "*]":
@@ -143,21 +143,21 @@ def _misspelt(library: Library) -> Iterator[tuple[Any, Path, str, str]]:
                     if not (inner != "schema" and str(name).startswith("x-"))
                 ]
             continue
-        if not isinstance(value, dict) or (uri, path, kind) in seen:
+        if not isinstance(value, dict) or (uri, path, kind) in visited:
             continue
-        seen.add((uri, path, kind))
-        known = _KINDS[kind]
+        visited.add((uri, path, kind))
+        object_kind = _KINDS[kind]
         if isinstance(value.get("$ref"), str):
             stack += _followed(library, uri, value["$ref"], kind)
         for key, below in value.items():
-            if key in known.below and isinstance(below, dict | list):
-                stack.append((uri, (*path, key), below, known.below[key]))
-            elif key not in known.keys and (meant := _meant(key, known, value)):
+            if key in object_kind.below and isinstance(below, dict | list):
+                stack.append((uri, (*path, key), below, object_kind.below[key]))
+            elif key not in object_kind.keys and (meant := _meant(key, object_kind, value)):
                 yield uri, path, key, meant
 
 
 def _followed(library: Library, uri: Any, ref: str, kind: str) -> list[tuple[Any, Path, Any, str]]:
-    """What a reference leads to, as the kind that is needed there."""
+    """The target of a reference, as an object of the kind that is required there."""
     target, _, pointer = ref.partition("#")
     file = file_of(target, uri)
     if file not in library.files:
@@ -169,41 +169,41 @@ def _followed(library: Library, uri: Any, ref: str, kind: str) -> list[tuple[Any
     return [(file, node.path, node.value, kind)]
 
 
-def _meant(key: str, known: Kind, value: Mapping[str, Any]) -> str:
-    """The key that matters and is absent, if this one is nearly it."""
-    if key.startswith("x-") or key in known.others:
+def _meant(key: str, object_kind: Kind, value: Mapping[str, Any]) -> str:
+    """The absent key that this one probably misspells."""
+    if key.startswith("x-") or key in object_kind.others:
         return ""
-    said = _plain(key)
+    plain = _plain(key)
     near = [
-        (_distance(said, _plain(one)), one)
-        for one in sorted(known.keys | known.others)
-        if one not in value and _near(said, _plain(one))
+        (_distance(plain, _plain(name)), name)
+        for name in sorted(object_kind.keys | object_kind.others)
+        if name not in value and _near(plain, _plain(name))
     ]
-    meant = min(near, default=(0, ""))[1]
-    return meant if meant in known.keys else ""
+    match = min(near, default=(0, ""))[1]
+    return match if match in object_kind.keys else ""
 
 
 def _plain(key: str) -> str:
     return re.sub(r"[-_ ]", "", key).casefold()
 
 
-def _near(said: str, meant: str) -> bool:
-    """Whether one slip of the finger lies between two words, in a long word two."""
-    if abs(len(said) - len(meant)) > 2:
+def _near(word: str, meant: str) -> bool:
+    """Whether two words differ by one typing mistake, long ones by two."""
+    if abs(len(word) - len(meant)) > 2:
         return False
     if len(meant) <= _SHORT:
-        return said[:1] == meant[:1] and len(meant) == _SHORT and _distance(said, meant) <= 1
-    return _distance(said, meant) <= (1 if len(meant) <= 5 else 2)
+        return word[:1] == meant[:1] and len(meant) == _SHORT and _distance(word, meant) <= 1
+    return _distance(word, meant) <= (1 if len(meant) <= 5 else 2)
 
 
-def _distance(one: str, other: str) -> int:
+def _distance(word: str, target: str) -> int:
     """Letters to add, drop, change or swap with the next (optimal string alignment)."""
-    rows = [list(range(len(other) + 1))]
-    for i, a in enumerate(one, 1):
+    rows = [list(range(len(target) + 1))]
+    for i, a in enumerate(word, 1):
         above, row = rows[-1], [i]
-        for j, b in enumerate(other, 1):
+        for j, b in enumerate(target, 1):
             cost = min(above[j] + 1, row[j - 1] + 1, above[j - 1] + (a != b))
-            if i > 1 and j > 1 and a == other[j - 2] and one[i - 2] == b:
+            if i > 1 and j > 1 and a == target[j - 2] and word[i - 2] == b:
                 cost = min(cost, rows[-2][j - 2] + 1)
             row.append(cost)
         rows.append(row)

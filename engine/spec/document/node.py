@@ -1,4 +1,4 @@
-"""The files of one document, and `Node`: a value somewhere in them, which knows its place."""
+"""`Library`, the files of one document, and `Node`, a value in them with its place."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _MAX_REFS = 64
 
 @dataclass(frozen=True, slots=True)
 class Breach:
-    """A part of a document that cannot be read and has no clear meaning; it was taken out.
+    """A part that was removed from a document, because it cannot be read and has no clear meaning.
 
-    What needs it is not served. `problem` is what was said of it.
+    Operations that need it are not served. `problem` is its warning.
     """
 
     uri: FilePath
@@ -31,14 +31,14 @@ class Breach:
 
 @dataclass(frozen=True, slots=True)
 class Grafted:
-    """A file as the place of values that stand elsewhere in the document they were put into.
+    """A file whose values were inserted into a document (an overlay).
 
-    `there` is where they stand in the document, `here` where in this file.
+    `at_document` is their path in the document, `at_file` their path in this file.
     """
 
     marked: SourceDocument
-    there: Path
-    here: Path
+    at_document: Path
+    at_file: Path
 
     @property
     def file(self) -> str:
@@ -54,7 +54,7 @@ class Grafted:
 
     def place(self, path: Path, *, key: bool = False) -> tuple[int, int]:
         """Line and column of what stands at `path` in the document."""
-        return self.marked.place((*self.here, *path[len(self.there) :]), key=key)
+        return self.marked.place((*self.at_file, *path[len(self.at_document) :]), key=key)
 
     def redact(self, words: str) -> str:
         return self.marked.redact(words)
@@ -64,9 +64,9 @@ class Grafted:
 class Library:
     """The files of one document by absolute path, the document itself first.
 
-    `absent` are files that it names and that are not there. `overlays` are the files that were laid
-    on it. `breaches` are what was taken out. `grafts` tell, for paths of the document, which file
-    brought what stands there, and where in it.
+    `absent` are missing files that it refers to, `overlays` the files applied to it, `breaches` the
+    parts removed. `grafts` map paths of the document to the overlay and the path in it that the
+    value came from.
     """
 
     root: FilePath
@@ -76,10 +76,10 @@ class Library:
     overlays: dict[FilePath, SourceDocument] = field(default_factory=dict)
     absent: list[FilePath] = field(default_factory=list)
 
-    def open(self, path: FilePath, shown: str) -> SourceDocument:
+    def open(self, path: FilePath, display_name: str) -> SourceDocument:
         """The file, read once."""
         if path not in self.files:
-            self.files[path] = read_file(path, shown)
+            self.files[path] = read_file(path, display_name)
         return self.files[path]
 
     @property
@@ -88,15 +88,15 @@ class Library:
 
     @property
     def is_30(self) -> bool:
-        """Whether it is OpenAPI 3.0, whose schemas are not JSON Schema's of today."""
+        """Whether it is OpenAPI 3.0, whose schemas are not those of JSON Schema 2020-12."""
         return str(self.files[self.root].value["openapi"]).startswith("3.0")
 
     def source(self, uri: FilePath, path: Path) -> Source:
-        """The file that says what stands at `path` in the file `uri`."""
+        """The file that the value at `path` of the file `uri` was written in."""
         if self.grafts and uri == self.root:
             for end in range(len(path), 0, -1):
-                if (found := self.grafts.get(path[:end])) is not None:
-                    return Grafted(found[0], path[:end], found[1])
+                if (graft := self.grafts.get(path[:end])) is not None:
+                    return Grafted(graft[0], path[:end], graft[1])
         return self.files[uri]
 
     def at(self, uri: FilePath, pointer: str) -> Node:
@@ -109,7 +109,7 @@ class Library:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A value in a library: which file, where in it, and what it is."""
+    """A value in a library, with its file and path."""
 
     library: Library
     uri: FilePath
@@ -122,7 +122,7 @@ class Node:
 
     @property
     def pointer(self) -> str:
-        """This node's URI with a JSON Pointer: what a schema `$ref` may say."""
+        """This node's URI with a JSON Pointer, for a schema's `$ref`."""
         steps = (str(step).replace("~", "~0").replace("/", "~1") for step in self.path)
         return f"{self.uri.as_uri()}#" + "".join(f"/{_quoted(step)}" for step in steps)
 
@@ -152,7 +152,7 @@ class Node:
     def resolved(self) -> Node:
         """This node, or what its `$ref` leads to (through several, if need be).
 
-        Raises KeyError when it leads nowhere; `load` has taken such references out.
+        Raises KeyError when it leads nowhere; `load` has removed such references.
         """
         node = self
         for _ in range(_MAX_REFS):
@@ -163,7 +163,7 @@ class Node:
         raise KeyError(node.value["$ref"])
 
     def step(self, key: str | int) -> Node:
-        """The node below, as it stands there. Raises KeyError when there is none."""
+        """The node below, references not followed. Raises KeyError when there is none."""
         value = self.value
         if isinstance(value, list) and str(key).isdigit() and int(key) < len(value):
             return Node(self.library, self.uri, (*self.path, int(key)), value[int(key)])
@@ -173,7 +173,7 @@ class Node:
 
 
 def file_of(target: str, base: FilePath) -> FilePath:
-    """The file that the part of a `$ref` before `#` names, seen from the file `base`."""
+    """The file that the part of a `$ref` before `#` names, relative to the file `base`."""
     if target.startswith("file://"):
         return FilePath(unquote(target.removeprefix("file://")))
     return (base.parent / unquote(target)).resolve() if target else base

@@ -1,6 +1,6 @@
 """The shape a document must have for the engine to read it, as one JSON Schema.
 
-It says no more than the engine relies on, plus the meta-schema for every schema; whatever else
+It states only what the engine relies on, plus the meta-schema for every schema; whatever else
 breaks the standard is `spec/standard.py`'s to report. Each part of a document may be a reference
 instead, except a schema's own.
 """

@@ -17,19 +17,19 @@ from engine.source.reader import SourceDocument, read_file
 from engine.spec.document.node import Grafted, Library
 
 
-def apply(library: Library, file: FilePath, shown: str, findings: Findings) -> None:
-    """Do an overlay's actions on the library's document. What is wrong goes to findings."""
-    marked = read_file(file, shown)
+def apply(library: Library, file: FilePath, display_name: str, findings: Findings) -> None:
+    """Apply an overlay to the library's document. Problems go to findings."""
+    marked = read_file(file, display_name)
     library.overlays[file.resolve()] = marked
     findings.take(marked)
     if marked.problems:
         return
-    said = marked.value
-    if not isinstance(said, dict) or not str(said.get("overlay", "")).startswith("1."):
+    overlay = marked.value
+    if not isinstance(overlay, dict) or not str(overlay.get("overlay", "")).startswith("1."):
         message, hint = "not an OpenAPI Overlay 1.0 file", "it begins with `overlay: 1.0.0`"
         findings.error(marked, (), "MW231", message, hint)
         return
-    actions = said.get("actions")
+    actions = overlay.get("actions")
     if not isinstance(actions, list):
         findings.error(marked, ("actions",), "MW231", "'actions' must be a list")
         return
@@ -55,17 +55,17 @@ class _Action:
 
     def do(self, action: dict[str, Any]) -> None:
         at = (*self._at, "target")
-        found = self._find(action["target"])
-        if found is None:
+        paths = self._find(action["target"])
+        if paths is None:
             return
-        if not found:
+        if not paths:
             message = f"'{action['target']}' matches nothing in the document"
             self._findings.note(self._marked, at, Level.WARNING, "MW232", message, key=False)
         if action.get("remove") is True:
-            for path in sorted(found, key=_order, reverse=True):
+            for path in sorted(paths, key=_order, reverse=True):
                 self._remove(path)
         elif "update" in action:
-            for path in found:
+            for path in paths:
                 self._update(path, action["update"])
         else:
             message = "an action says what to do: 'update', or 'remove: true'"
@@ -83,7 +83,7 @@ class _Action:
 
     def _remove(self, path: Path) -> None:
         if not path:
-            message = "the document as a whole cannot be removed"
+            message = "the complete document cannot be removed"
             self._findings.error(self._marked, (*self._at, "target"), "MW231", message)
             return
         parent = self._value(path[:-1])
@@ -98,49 +98,57 @@ class _Action:
             self._library.grafts[(*path[:-1], index)] = source
 
     def _origin(self, path: Path) -> tuple[SourceDocument, Path]:
-        """The file that brought what stands at a path, and where in it."""
+        """The file that the value at a path came from, and its path there."""
         source = self._library.source(self._library.root, path)
         if isinstance(source, Grafted):
-            return source.marked, (*source.here, *path[len(source.there) :])
+            return source.marked, (*source.at_file, *path[len(source.at_document) :])
         assert isinstance(source, SourceDocument)
         return source, path
 
     def _update(self, path: Path, update: Any) -> None:
-        here = (*self._at, "update")
+        at_overlay = (*self._at, "update")
         value = self._value(path)
         if isinstance(value, dict) and isinstance(update, dict):
-            self._merge(value, update, path, here)
+            self._merge(value, update, path, at_overlay)
         elif isinstance(value, list):
-            self._append(value, [update], path, here, whole=True)
+            self._append(value, [update], path, at_overlay, same_place=True)
         else:
             message = "an 'update' merges into an object or is appended to an array"
-            self._findings.error(self._marked, here, "MW231", message)
+            self._findings.error(self._marked, at_overlay, "MW231", message)
 
     def _merge(
-        self, value: dict[str, Any], update: dict[str, Any], there: Path, here: Path
+        self, value: dict[str, Any], update: dict[str, Any], at_document: Path, at_overlay: Path
     ) -> None:
-        for key, said in update.items():
+        for key, item in update.items():
             old = value.get(key)
-            if isinstance(old, dict) and isinstance(said, dict):
-                self._merge(old, said, (*there, key), (*here, key))
-            elif isinstance(old, list) and isinstance(said, list):
-                self._append(old, said, (*there, key), (*here, key))
+            if isinstance(old, dict) and isinstance(item, dict):
+                self._merge(old, item, (*at_document, key), (*at_overlay, key))
+            elif isinstance(old, list) and isinstance(item, list):
+                self._append(old, item, (*at_document, key), (*at_overlay, key))
             else:
-                value[key] = copy.deepcopy(said)
-                self._graft((*there, key), (*here, key))
+                value[key] = copy.deepcopy(item)
+                self._graft((*at_document, key), (*at_overlay, key))
 
     def _append(
-        self, value: list[Any], items: list[Any], there: Path, here: Path, *, whole: bool = False
+        self,
+        value: list[Any],
+        items: list[Any],
+        at_document: Path,
+        at_overlay: Path,
+        *,
+        same_place: bool = False,
     ) -> None:
         for index, item in enumerate(items):
-            self._graft((*there, len(value)), here if whole else (*here, index))
+            self._graft(
+                (*at_document, len(value)), at_overlay if same_place else (*at_overlay, index)
+            )
             value.append(copy.deepcopy(item))
 
-    def _graft(self, there: Path, here: Path) -> None:
+    def _graft(self, at_document: Path, at_overlay: Path) -> None:
         grafts = self._library.grafts
-        for path in [path for path in grafts if path[: len(there)] == there]:
+        for path in [path for path in grafts if path[: len(at_document)] == at_document]:
             del grafts[path]
-        grafts[there] = (self._marked, here)
+        grafts[at_document] = (self._marked, at_overlay)
 
     def _value(self, path: Path) -> Any:
         value = self._document

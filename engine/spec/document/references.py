@@ -1,4 +1,4 @@
-"""Every `$ref` of a document: files opened, what leads nowhere taken out, all of them absolute."""
+"""References (`$ref`): files opened, broken references removed, all of them made absolute."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def references(node: Node) -> Iterator[Node]:
 
 
 def _make_absolute(library: Library) -> None:
-    """Write every `$ref` as an absolute URI: a schema then means the same wherever it is read."""
+    """Make every `$ref` an absolute URI, so that schemas can be read outside their file."""
     for uri, file in library.files.items():
         for at in list(references(Node(library, uri, (), file.value))):
             target, _, pointer = at.value["$ref"].partition("#")
@@ -79,7 +79,7 @@ def _breach(node: Node, code: str, message: str, hint: str, findings: Findings) 
 
 
 def _check(node: Node, findings: Findings) -> FilePath | None:
-    """Note a reference that leads nowhere; the path of a file seen for the first time."""
+    """Note a broken reference; the path of a file that was not opened before."""
     ref = node.value["$ref"]
     library = node.library
     target, _, pointer = ref.partition("#")
@@ -109,7 +109,7 @@ def _check(node: Node, findings: Findings) -> FilePath | None:
 
 
 def _open(node: Node, uri: FilePath, target: str, findings: Findings) -> FilePath | None:
-    """Open the file of a reference; its path when it is new, and can be read."""
+    """Open the file of a reference; its path if it is new and can be read."""
     library = node.library
     if uri in library.files:
         if library.files[uri].problems:
@@ -119,8 +119,8 @@ def _open(node: Node, uri: FilePath, target: str, findings: Findings) -> FilePat
         library.absent.append(uri)
         _breach(node, "MW203", f"there is no file '{target}'", "", findings)
         return None
-    shown = str(FilePath(library.files[node.uri].file).parent / unquote(target))
-    other = library.open(uri, shown)
+    display_name = str(FilePath(library.files[node.uri].file).parent / unquote(target))
+    other = library.open(uri, display_name)
     if other.problems:
         findings.texts[other.file] = other.text
         findings.found += [replace(p, level=Level.WARNING) for p in other.problems]
@@ -130,14 +130,14 @@ def _open(node: Node, uri: FilePath, target: str, findings: Findings) -> FilePat
 
 
 def _circles(node: Node) -> bool:
-    """Whether a chain of references never comes to a value; a broken one has its own problem."""
-    seen: set[str] = set()
+    """Whether a chain of references is a cycle; a broken chain has a problem of its own."""
+    visited: set[str] = set()
     while isinstance(node.value, dict) and isinstance(ref := node.value.get("$ref"), str):
         target, _, pointer = ref.partition("#")
         at = f"{file_of(target, node.uri)}#{pointer}"
-        if at in seen:
+        if at in visited:
             return True
-        seen.add(at)
+        visited.add(at)
         try:
             node = node.library.at(file_of(target, node.uri), pointer)
         except KeyError:
@@ -146,7 +146,7 @@ def _circles(node: Node) -> bool:
 
 
 def _siblings(library: Library, uri: FilePath, pointer: str) -> list[str]:
-    """The names there are at the step where a pointer goes wrong."""
+    """The names at the step where a pointer is broken."""
     steps = pointer.split("/")
     for end in range(len(steps), 0, -1):
         try:

@@ -1,4 +1,4 @@
-"""Which operations need a part of a document that was taken out because it cannot be read.
+"""Operations that need a removed part of their document.
 
 What an answer looks like is no part of that: answers are described, never judged.
 """
@@ -22,31 +22,31 @@ _NOT_ASKED = frozenset({"responses", "callbacks"})
 
 
 def tainted(library: Library) -> dict[tuple[str, ...], Breach]:
-    """The breach that reaches each place of the document, by the place's path.
+    """The breaches by the path of each place that they affect.
 
     A place is where a breach stands, or a `$ref` that leads to one, however far.
     """
-    found: dict[tuple[str, ...], Breach] = {}
+    breaches: dict[tuple[str, ...], Breach] = {}
     if not library.breaches:
-        return found
+        return breaches
     links = list(_links(library))
     waiting = [(_place(breach.uri, breach.path), breach) for breach in library.breaches]
-    seen: set[_Place] = set()
+    visited: set[_Place] = set()
     for place, breach in waiting:
-        if place in seen or _described(place[1]):
+        if place in visited or _described(place[1]):
             continue
-        seen.add(place)
+        visited.add(place)
         if place[0] == library.root:
-            found.setdefault(place[1], breach)
+            breaches.setdefault(place[1], breach)
         waiting += [
             (at, breach) for at, target in links if target[0] == place[0] and _meet(target, place)
         ]
-    return found
+    return breaches
 
 
-def breach_of(found: dict[tuple[str, ...], Breach], template: str, method: str) -> Breach | None:
+def breach_of(breaches: dict[tuple[str, ...], Breach], template: str, method: str) -> Breach | None:
     """The breach that keeps an operation from being served, or None."""
-    for path, breach in found.items():
+    for path, breach in breaches.items():
         if path[:2] != ("paths", template):
             continue
         if len(path) == 2 or path[2] in (method, "parameters", "servers"):
@@ -55,7 +55,7 @@ def breach_of(found: dict[tuple[str, ...], Breach], template: str, method: str) 
 
 
 def _described(path: tuple[str, ...]) -> bool:
-    """Whether a path lies in what an operation answers or calls back."""
+    """Whether a path lies in the responses or callbacks of an operation."""
     return (path[:1] == ("paths",) and len(path) > 3 and path[3] in _NOT_ASKED) or (
         path[:2] in (("components", "responses"), ("components", "callbacks"))
     )
@@ -68,7 +68,7 @@ def _meet(target: _Place, place: _Place) -> bool:
 
 
 def _links(library: Library) -> Iterator[tuple[_Place, _Place]]:
-    """Every reference: where it stands, and where it leads."""
+    """Every reference: its place and its target."""
     for uri, file in library.files.items():
         for node in references(Node(library, uri, (), file.value)):
             target, _, pointer = node.value["$ref"].partition("#")

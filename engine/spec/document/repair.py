@@ -21,16 +21,16 @@ _KINDS = (required, bounds, nullable, binary, recursion, discriminator)
 _ANY = frozenset[str]().union(*(kind.KEYS for kind in _KINDS))
 
 
-def mend(library: Library, findings: Findings) -> None:
-    """Mend every schema of a library whose meaning is clear; each mend is a warning."""
-    found = [schema for schema in schemas(library, findings) if _ANY & schema.value.keys()]
-    for schema in found:
+def repair(library: Library, findings: Findings) -> None:
+    """Repair every schema of a library; each repair is a warning."""
+    repairable = [schema for schema in schemas(library, findings) if _ANY & schema.value.keys()]
+    for schema in repairable:
         for kind in _KINDS:
             if kind.KEYS & schema.value.keys():
-                kind.mend(schema)
-    for schema in found:
+                kind.repair(schema)
+    for schema in repairable:
         recursion.forget(schema)
     for key, item in library.document.get("paths").items():
         names = variables(path_keys.read(key).template)
         for method in METHODS if names else ():
-            path_members.mend(item.get(method), names, findings)
+            path_members.repair(item.get(method), names, findings)

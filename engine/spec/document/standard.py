@@ -1,8 +1,8 @@
-"""Where a document breaks the OpenAPI standard, by the standard's own JSON Schema.
+"""Breaches of the OpenAPI standard in a document, by the standard's JSON Schema.
 
-Such a breach is a warning: half of the vendors' own documents have some, and what the engine needs
-it checks itself. Only `modelway check` asks for it. The schema is openapi-spec-validator's copy;
-its own validator takes a thousand times as long (eleven seconds for GitHub's document).
+A breach is a warning: half of the vendors' documents have some, and the engine itself checks what
+it relies on. Only `modelway check` looks for them. The schema is openapi-spec-validator's copy; its
+validator takes a thousand times as long (eleven seconds for GitHub's document).
 """
 
 from __future__ import annotations
@@ -42,17 +42,17 @@ def _note(library: Library, path: Path, words: str, findings: Findings) -> None:
 
 
 def _words(error: Any) -> str:
-    """The validator's words without the value, which may be most of a document."""
+    """The validator's message without the value, which may be most of a document."""
     while error.kind.name in ("anyOf", "oneOf"):
         below = [e for branch in error.kind.as_dict()["context"] for e in branch]
         if not below:
             break
         error = max(below, key=lambda e: len(e.instance_path))
-    said = {k: v for k, v in error.kind.as_dict().items() if k not in ("name", "context")}
-    lists = [value if isinstance(value, list) else [value] for value in said.values()]
-    shown = ", ".join(str(one) for listed in lists for one in listed if not isinstance(one, dict))
+    details = {k: v for k, v in error.kind.as_dict().items() if k not in ("name", "context")}
+    lists = [value if isinstance(value, list) else [value] for value in details.values()]
+    values = ", ".join(str(item) for items in lists for item in items if not isinstance(item, dict))
     where = f"'{error.instance_path[-1]}'" if error.instance_path else "the document"
-    words = f"{where} breaks '{error.kind.name}'{f' ({shown})' if shown else ''}"
+    words = f"{where} breaks '{error.kind.name}'{f' ({values})' if values else ''}"
     return " ".join(words.split())[:_LONGEST]
 
 

@@ -1,5 +1,4 @@
-"""What is not of the shape that the engine needs (`spec/outline.py`) is taken out of a document,
-and said with its place."""
+"""Removes from a document what the engine cannot read, by the schema of `outline.py`."""
 
 from __future__ import annotations
 
@@ -23,13 +22,13 @@ _ROUNDS = 20
 
 
 def check(library: Library, findings: Findings) -> None:
-    """Take out what is not of the shape: a warning and a breach of the library for each.
+    """Remove what does not match the outline: each is a warning and a breach of the library.
 
-    Where the document as a whole is meant, it is an error.
+    A mismatch of the document itself is an error.
     """
     validator = _validator(library.is_30)
     document = library.document
-    seen: set[Path] = set()
+    removed: set[Path] = set()
     empty = {breach.path for breach in library.breaches if breach.uri == library.root}
     for _ in range(_ROUNDS):
         if validator.is_valid(document.value):
@@ -37,19 +36,19 @@ def check(library: Library, findings: Findings) -> None:
         errors = list(validator.iter_errors(document.value))
         paths = [path_in(document.value, error.instance_path) for error in errors]
         for path, error in zip(paths, errors, strict=True):
-            if path in seen or path in empty:
+            if path in removed or path in empty:
                 continue
             empty.add(path[:-1])
             source = library.source(library.root, path)
-            whole = len(path) < (2 if path[:1] == ("paths",) else 3)
-            level = Level.ERROR if whole else Level.WARNING
+            is_document = len(path) < (2 if path[:1] == ("paths",) else 3)
+            level = Level.ERROR if is_document else Level.WARNING
             findings.note(source, path, level, "MW204", _words(error))
             library.breaches.append(Breach(library.root, path, findings.found[-1]))
         if any(problem.level is Level.ERROR for problem in findings.found):
             return
         for path in sorted(set(paths), key=_last_first, reverse=True):
-            _take_out(document.value, path, again=path in seen)
-        seen.update(paths)
+            _remove(document.value, path, again=path in removed)
+        removed.update(paths)
     findings.error(document.source, (), "MW204", "too little of this document can be read")
 
 
@@ -57,8 +56,8 @@ def _last_first(path: Path) -> list[tuple[bool, int, str]]:
     return [(isinstance(s, str), s if isinstance(s, int) else 0, str(s)) for s in path]
 
 
-def _take_out(value: Any, path: Path, again: bool) -> None:
-    """Remove a value; what has a name of its own stays under it as the empty one, at first."""
+def _remove(value: Any, path: Path, again: bool) -> None:
+    """Remove a value; a named one becomes empty first, and is removed the second time."""
     for step in path[:-1]:
         try:
             value = value[step]
@@ -91,10 +90,10 @@ def _words(error: Any) -> str:
 @cache
 def _validator(is_30: bool) -> jsonschema_rs.Validator:
     meta = jsonschema_specifications.REGISTRY.contents(META_30)
-    made: jsonschema_rs.Validator = jsonschema_rs.Draft202012Validator(
+    validator: jsonschema_rs.Validator = jsonschema_rs.Draft202012Validator(
         outline(is_30),
         registry=jsonschema_rs.Registry([(META_30, meta)]),
         validate_formats=True,
         offline=True,
     )
-    return made
+    return validator

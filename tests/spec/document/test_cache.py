@@ -167,7 +167,7 @@ def test_a_folder_that_others_may_write_is_not_used(
     with caplog.at_level(logging.WARNING, "modelway"):
         once(folder)
     assert list((folder / "cache").iterdir()) == []
-    assert "can be written by others" in caplog.text
+    assert "can be written by other users" in caplog.text
 
 
 def test_a_link_is_not_followed(folder: Path) -> None:

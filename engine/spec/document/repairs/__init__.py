@@ -1,8 +1,8 @@
-"""What breaks the standard in vendors' own documents, mended where its meaning is clear.
+"""Repairs of breaches of the standard in vendors' documents, where the meaning is clear.
 
-One file is one kind of schema breach: a module with `KEYS`, the keywords that call it, and
-`mend(schema)`. Every mend is a warning at its place. Addresses are mended in `addresses`, what an
-operation asks twice in `repeated`.
+One file is one kind of breach: for schemas a module with `KEYS`, the keywords that trigger it, and
+`repair(schema)`. Every repair is a warning at its place. `path_keys` repairs paths, `path_members`
+bodies that repeat a variable of the path.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from engine.spec.schemas import LITERAL, NAMING
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """A mapping that may be a schema, to be mended in place. `named`: it is a property."""
+    """A mapping that may be a schema, to be repaired in place. `named`: it is a property."""
 
     node: Node
     parent: dict[str, Any] | None
@@ -32,14 +32,14 @@ class Schema:
         return value
 
     def warn(self, key: str, code: str, message: str, hint: str = "") -> None:
-        """Note a mend at a keyword of the schema."""
+        """Note a repair at a keyword of the schema."""
         at = (*self.node.path, key)
         source = self.node.library.source(self.node.uri, at)
         self.findings.note(source, at, Level.WARNING, code, message, hint, key=True)
 
 
 def schemas(library: Library, findings: Findings) -> Iterator[Schema]:
-    """Every mapping of every file that is no mapping of names and no literal value."""
+    """Every mapping of every file, except mappings of names and literal values."""
     is_30 = library.is_30
     for uri, file in library.files.items():
         stack: list[tuple[Path, Any, bool, dict[str, Any] | None, str]]

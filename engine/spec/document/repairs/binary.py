@@ -7,8 +7,8 @@ from engine.spec.document.repairs import Schema
 KEYS = frozenset({"format"})
 
 
-def mend(schema: Schema) -> None:
-    """Say so; forms read such a field as a file in both versions."""
+def repair(schema: Schema) -> None:
+    """Note it; forms read such a field as a file in both versions."""
     if not schema.is_30 and schema.value["format"] == "binary":
         message = "'format: binary' is of OpenAPI 3.0; it is read as a file"
         schema.warn("format", "MW225", message, "in 3.1 write {contentMediaType: ...} or nothing")

@@ -8,21 +8,21 @@ KEYS = frozenset({"exclusiveMinimum", "exclusiveMaximum"})
 _BOUNDS = {"exclusiveMinimum": "minimum", "exclusiveMaximum": "maximum"}
 
 
-def mend(schema: Schema) -> None:
-    """Write the bound as the document's own version has it."""
+def repair(schema: Schema) -> None:
+    """Write the bound in the form of the document's version."""
     value = schema.value
     for exclusive, plain in _BOUNDS.items():
-        said = value.get(exclusive)
-        if isinstance(said, bool) and not schema.is_30:
-            message = f"'{exclusive}: {str(said).lower()}' is of OpenAPI 3.0"
+        bound = value.get(exclusive)
+        if isinstance(bound, bool) and not schema.is_30:
+            message = f"'{exclusive}: {str(bound).lower()}' is of OpenAPI 3.0"
             schema.warn(exclusive, "MW223", message, f"in 3.1 it is the bound: {exclusive}: 0")
             del value[exclusive]
-            if said and _is_number(value.get(plain)):
+            if bound and _is_number(value.get(plain)):
                 value[exclusive] = value.pop(plain)
-        elif _is_number(said) and schema.is_30:
+        elif _is_number(bound) and schema.is_30:
             message = f"'{exclusive}' with a number is of OpenAPI 3.1"
             schema.warn(exclusive, "MW223", message, f"in 3.0 write {plain} and {exclusive}: true")
-            value[plain], value[exclusive] = said, True
+            value[plain], value[exclusive] = bound, True
 
 
 def _is_number(value: object) -> bool:

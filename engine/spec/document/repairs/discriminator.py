@@ -1,6 +1,6 @@
 """A discriminator without a mapping whose values are not the names of its schemas.
 
-The standard would look a value up among the components and refuse what every branch allows. Here a
+The standard looks a value up among the components and refuses what every branch allows. Here a
 discriminator is a hint: the branches decide.
 """
 
@@ -14,18 +14,24 @@ from engine.spec.document.repairs import Schema
 KEYS = frozenset({"discriminator"})
 
 
-def mend(schema: Schema) -> None:
-    """Say where the standard's own reading would refuse what the branches allow."""
-    said = schema.value["discriminator"]
-    if not isinstance(said, dict) or not isinstance(said.get("propertyName"), str):
+def repair(schema: Schema) -> None:
+    """Note where the standard refuses what the branches allow."""
+    discriminator = schema.value["discriminator"]
+    if not isinstance(discriminator, dict) or not isinstance(
+        discriminator.get("propertyName"), str
+    ):
         return
-    mapped = set(map(str, said["mapping"])) if isinstance(said.get("mapping"), dict) else set()
+    mapped = (
+        set(map(str, discriminator["mapping"]))
+        if isinstance(discriminator.get("mapping"), dict)
+        else set()
+    )
     for branch in [*_list(schema, "oneOf"), *_list(schema, "anyOf")]:
         ref = branch.get("$ref") if isinstance(branch, dict) else None
         if not isinstance(ref, str):
             continue
         named = mapped | {ref.rpartition("/")[2]}
-        values = _values(Node(schema.node.library, schema.node.uri, (), branch), said)
+        values = _values(Node(schema.node.library, schema.node.uri, (), branch), discriminator)
         if values - named:
             message = f"the discriminator does not map {min(values - named)!r}; the schemas decide"
             schema.warn("discriminator", "MW226", message, "add a mapping, or leave it out")
@@ -33,13 +39,13 @@ def mend(schema: Schema) -> None:
 
 
 def _list(schema: Schema, key: str) -> list[Any]:
-    said = schema.value.get(key)
-    return said if isinstance(said, list) else []
+    branches = schema.value.get(key)
+    return branches if isinstance(branches, list) else []
 
 
-def _values(branch: Node, said: dict[str, Any]) -> set[str]:
-    """What a branch takes as the discriminating property, as far as it says."""
-    shape = branch.resolved().get("properties").get(said["propertyName"]).value
+def _values(branch: Node, discriminator: dict[str, Any]) -> set[str]:
+    """The values of the discriminating property that a branch names."""
+    shape = branch.resolved().get("properties").get(discriminator["propertyName"]).value
     if not isinstance(shape, dict):
         return set()
     values = [shape["const"]] if "const" in shape else shape.get("enum")

@@ -18,8 +18,8 @@ _COMBINED = ("allOf", "$ref", "anyOf", "oneOf")
 _NARROWING = frozenset({*_COMBINED, "not", "enum", "const", "type"})
 
 
-def mend(schema: Schema) -> None:
-    """Allow null where a keyword says so; `nullable: false` in 3.1 says nothing."""
+def repair(schema: Schema) -> None:
+    """Allow null where a keyword says so; `nullable: false` in 3.1 has no effect."""
     if "nullable" not in schema.value:
         _mend_enum(schema, "type", 'type: [..., "null"]')
     elif not isinstance(schema.value["nullable"], bool):
@@ -47,7 +47,7 @@ def _mend_30(schema: Schema) -> None:
 
 
 def _mend_31(schema: Schema) -> None:
-    message = "'nullable' is of OpenAPI 3.0; null is allowed here all the same"
+    message = "'nullable' is of OpenAPI 3.0; null is allowed here"
     if not schema.value.pop("nullable"):
         message = "'nullable' is of OpenAPI 3.0 and has no meaning here"
     else:
@@ -55,7 +55,7 @@ def _mend_31(schema: Schema) -> None:
     schema.warn("nullable", "MW224", message, 'write type: [string, "null"]')
 
 
-def _mend_enum(schema: Schema, key: str, said: str) -> None:
+def _mend_enum(schema: Schema, key: str, keywords: str) -> None:
     """Add null to an `enum` that lacks it where `key` allows it."""
     value = schema.value
     values, kind = value.get("enum"), value.get("type")
@@ -63,7 +63,7 @@ def _mend_enum(schema: Schema, key: str, said: str) -> None:
         return
     if key == "nullable" or (isinstance(kind, list) and "null" in kind):
         value["enum"] = [*values, None]
-        message = f"'{said}' beside an 'enum' without null; null is allowed here all the same"
+        message = f"'{keywords}' beside an 'enum' without null; null is allowed here"
         schema.warn("enum", "MW240", message, "add null to the enum")
 
 
@@ -85,7 +85,7 @@ def _allow_null(schema: Schema) -> None:
 
 
 def _add_null_branch(value: dict[str, Any], null: dict[str, Any]) -> None:
-    """Make what the schema demands one branch of two; what it tells about itself stays."""
+    """Move the schema's constraints into one of two branches; annotations stay."""
     inner = {key: below for key, below in value.items() if key not in _ABOUT}
     for key in inner:
         del value[key]

@@ -1,4 +1,4 @@
-"""Path keys that are no path templates: a query string, `<name>`, a pattern, several segments.
+"""Path keys that are not path templates: a query string, `<name>`, a pattern, several segments.
 
 `/v1/messages?beta=true` is served when the query says so, beside `/v1/messages`. `{model=models/*}`
 is `models/{model}`, `{name=**}` a variable that may hold slashes, as may a final `{path}`.
@@ -19,32 +19,32 @@ _LAST = re.compile(r"/\{([^{}/=]+)\}$")
 
 
 class Address(NamedTuple):
-    """What a path key means: a template, the query it asks for, variables that take slashes.
+    """The meaning of a path key: a template, its query, and variables that take slashes.
 
-    `mends` are the words for what was done to it.
+    `repairs` are the words for what was done to it.
     """
 
     template: str
     query: tuple[tuple[str, str], ...] = ()
     wide: tuple[str, ...] = ()
-    mends: tuple[str, ...] = ()
+    repairs: tuple[str, ...] = ()
 
 
 def read(key: str) -> Address:
-    """The address that a path key stands for; `paths.check` tells whether it can be served."""
-    mends: list[str] = []
+    """The address of a path key; `path_templates.check` decides whether it can be served."""
+    repairs: list[str] = []
     wide: list[str] = []
-    template, mark, said = key.partition("?")
-    query = tuple(parse_qsl(said, keep_blank_values=True)) if mark else ()
+    template, mark, query_text = key.partition("?")
+    query = tuple(parse_qsl(query_text, keep_blank_values=True)) if mark else ()
     if mark:
-        mends.append(f"a path has no query; it is served where the query says '{said}'")
+        repairs.append(f"a path has no query; it is served for the query '{query_text}'")
     template, angles = _ANGLE.subn(r"{\1}", template)
     if angles:
-        mends.append("a variable stands in braces; '<name>' is read as '{name}'")
+        repairs.append("a variable stands in braces; '<name>' is read as '{name}'")
     template, patterns = _PATTERN.subn(lambda match: _expanded(match, wide), template)
     if patterns:
-        mends.append(f"a variable has no pattern of its own; it is served as '{template}'")
-    return Address(template, query, tuple(wide), tuple(mends))
+        repairs.append(f"a variable has no pattern of its own; it is served as '{template}'")
+    return Address(template, query, tuple(wide), tuple(repairs))
 
 
 def widened(address: Address, operation: Node, item: Node) -> Address:
@@ -58,30 +58,33 @@ def widened(address: Address, operation: Node, item: Node) -> Address:
     several = last[1] in ("path", "filepath", "file_path")
     for parameter in (*item.get("parameters").elements(), *operation.get("parameters").elements()):
         if parameter.text("name") == last[1] and parameter.text("in") == "path":
-            said = parameter.value
-            several |= said.get("x-multi-segment") is True or said.get("allowReserved") is True
+            declaration = parameter.value
+            several |= (
+                declaration.get("x-multi-segment") is True
+                or declaration.get("allowReserved") is True
+            )
     if not several:
         return address
     words = f"'{last[1]}' may hold several segments, which OpenAPI has no words for"
-    return address._replace(wide=(*address.wide, last[1]), mends=(*address.mends, words))
+    return address._replace(wide=(*address.wide, last[1]), repairs=(*address.repairs, words))
 
 
 def _expanded(match: re.Match[str], wide: list[str]) -> str:
-    """The pattern of a variable as part of the template: its stars are the variables."""
+    """The pattern of a variable as part of the template; each star becomes a variable."""
     name, pattern = match[1], match[2]
-    made: list[str] = []
+    segments: list[str] = []
     for segment in pattern.split("/"):
         if segment not in ("*", "**"):
-            made.append(segment)
+            segments.append(segment)
             continue
-        stars = sum(part.startswith("{") for part in made)
-        own = f"{name}_{stars + 1}" if stars else name
+        stars = sum(part.startswith("{") for part in segments)
+        numbered_name = f"{name}_{stars + 1}" if stars else name
         if segment == "**":
-            wide.append(own)
-        made.append("{" + own + "}")
-    return "/".join(made)
+            wide.append(numbered_name)
+        segments.append("{" + numbered_name + "}")
+    return "/".join(segments)
 
 
 def problem(address: Address) -> str | None:
-    """What is still wrong with the template, in words, or None."""
+    """The remaining problem of the template, or None."""
     return path_templates.check(address.template)

@@ -1,4 +1,4 @@
-"""A body that requires again what stands in the path: no SDK sends it (Google's `model`)."""
+"""A body that requires a variable of the path again, which no SDK sends (Google's `model`)."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from engine.source.problem import Findings, Level
 from engine.spec.document.node import Node
 
 
-def mend(operation: Node, names: Collection[str], findings: Findings) -> None:
-    """Let a JSON body leave out a property that has the name of one of the path's variables."""
+def repair(operation: Node, names: Collection[str], findings: Findings) -> None:
+    """Make a property of a JSON body optional if a variable of the path has its name."""
     for media_type, media in operation.get("requestBody").get("content").items():
         schema = media.get("schema")
         value = schema.value

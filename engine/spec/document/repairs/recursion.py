@@ -9,8 +9,8 @@ from engine.spec.document.repairs import Schema
 KEYS = frozenset({"$recursiveRef", "$recursiveAnchor"})
 
 
-def mend(schema: Schema) -> None:
-    """A recursive reference leads to the nearest schema around it that is its anchor."""
+def repair(schema: Schema) -> None:
+    """Point a recursive reference at the nearest enclosing anchor."""
     value = schema.value
     if value.get("$recursiveRef") == "#" and (target := _anchor(schema.node)) is not None:
         del value["$recursiveRef"]
@@ -21,7 +21,7 @@ def mend(schema: Schema) -> None:
 
 
 def forget(schema: Schema) -> None:
-    """The anchor has done its duty once every reference is mended."""
+    """Remove the anchors, after every reference is repaired."""
     schema.value.pop("$recursiveAnchor", None)
 
 
@@ -30,14 +30,14 @@ def _hash(pointer: str) -> int:
 
 
 def _anchor(node: Node) -> Path | None:
-    """The path of the innermost schema around `node` that says `$recursiveAnchor: true`."""
+    """The path of the innermost schema around `node` with `$recursiveAnchor: true`."""
     value = node.library.files[node.uri].value
-    found: Path | None = None
+    anchor: Path | None = None
     for depth, step in enumerate(node.path):
         try:
             value = value[step]
-        except (KeyError, IndexError):  # another mend has put it elsewhere
+        except (KeyError, IndexError):  # another repair has put it elsewhere
             break
         if isinstance(value, dict) and value.get("$recursiveAnchor") is True:
-            found = node.path[: depth + 1]
-    return found
+            anchor = node.path[: depth + 1]
+    return anchor
