@@ -36,11 +36,11 @@ from engine.telemetry.health import pages as health_pages
 from engine.telemetry.metrics.requests import in_flight_collector, report_collector
 from engine.telemetry.metrics.streams import session_collector
 from engine.telemetry.metrics.upstreams import upstream_collector
-from engine.upstream.catalog import Catalog, catalog
 from engine.upstream.client.client import Client
 from engine.upstream.disconnect_watcher import DisconnectWatcher
 from engine.upstream.forward import Forward
-from engine.upstream.select_model import select
+from engine.upstream.model_catalog import Catalog, build_catalog
+from engine.upstream.select_model import SelectModel
 from engine.upstream.target import Upstream, connect
 from engine.upstream.websocket import converse
 from engine.values.listen_address import ListenAddress
@@ -123,7 +123,7 @@ def _parts(
         plan=plan,
         services=services,
         upstreams=upstreams,
-        catalog=catalog(config.models, upstreams),
+        catalog=build_catalog(config.models, upstreams),
         operations=operations,
         visible_models=VisibleModels(config, operations),
         watcher=DisconnectWatcher(),
@@ -176,9 +176,9 @@ def _select_stage(route: Route, parts: _Parts) -> list[Stage]:
     if route.model is None:
         return []
     return [
-        select(
+        SelectModel(
             route.model,
-            also=route.also,
+            copies=route.also,
             default=route.default_model,
             operation=route.by_model,
             operations=parts.operations,

@@ -19,7 +19,7 @@ from engine.telemetry.tracing.otlp import Encoder, rejected_spans, resource_attr
 from engine.telemetry.tracing.spans import Peer, Tracer
 from engine.telemetry.tracing.trace_context import Sampler
 from engine.upstream.client.address import origin_of
-from engine.upstream.post import Post
+from engine.upstream.post_client import PostClient
 from engine.values.throttle import LogThrottle
 
 
@@ -30,7 +30,7 @@ def tracing(config: Config, said: Traces, told: Observing) -> Observer:
     """
     ours = version()
     encoder = Encoder(resource_attributes(os.environ, ours, platform.node(), os.getpid()), ours)
-    post = Post(said.url, {"content-type": "application/x-protobuf", **said.headers})
+    post = PostClient(said.url, {"content-type": "application/x-protobuf", **said.headers})
     exporter = Exporter(encoder.encode, post, rejected_spans, warn=LogThrottle().say)
     if told.background:
         exporter.start()

@@ -106,7 +106,7 @@ _CACHED_NAMES = 1000
 
 
 class Addresses(Protocol):
-    """How the addresses of one upstream are rewritten; see `engine.upstream.location`."""
+    """How the addresses of one upstream are rewritten; see `engine.upstream.location_headers`."""
 
     def rewrite(self, address: str, path: str, mount: str) -> str | None: ...
     def rewrite_links(self, header: str, path: str, mount: str) -> str | None: ...

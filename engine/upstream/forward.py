@@ -27,7 +27,7 @@ from engine.upstream.attempt import AttemptResult, attempt
 from engine.upstream.choose import order
 from engine.upstream.credentials import REFUSED_SECONDS
 from engine.upstream.disconnect_watcher import DisconnectWatcher
-from engine.upstream.reply import (
+from engine.upstream.relay_response import (
     credentials_refused,
     refuse,
     relay,

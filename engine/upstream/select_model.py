@@ -1,4 +1,5 @@
-"""Which model the request asks for, whether the caller may, and the targets that take it."""
+"""The stage that selects the model: which one is requested, whether the caller may use it, and the
+targets that take the operation."""
 
 from __future__ import annotations
 
@@ -6,66 +7,73 @@ from collections.abc import Sequence
 from functools import partial
 
 from engine.config.model_operations import ModelOperation, ModelOperations, listed
-from engine.exchange.exchange import MISSING, Exchange, Handler, Response, Stage
+from engine.exchange.exchange import MISSING, Exchange, Handler, Response
 from engine.exchange.services import Services
 from engine.spec.expression import Expression
-from engine.upstream.catalog import Catalog, ServedModel
+from engine.upstream.model_catalog import Catalog, ServedModel
 from engine.upstream.target import Target
 from engine.values.errors import GatewayError
 
-_LONGEST = 200
-_LONGEST_NAME = 512
+_MAX_SHOWN = 200
+_MAX_NAME = 512
 
 
-def select(
-    expression: Expression,
-    also: Sequence[Expression],
-    default: str,
-    operation: ModelOperation,
-    operations: ModelOperations,
-    catalog: Catalog,
-    services: Services,
-) -> Stage:
+class SelectModel:
     """A stage that sets `exchange.model` and `exchange.targets`: those that take the operation.
 
-    Raises GatewayError 400 without a model, 403 for one the caller may not use, 404 for one that
-    does not exist or does not have the operation.
+    `expression` says where the request names its model, `copies` where it names it again, `default`
+    is the model of a request that names none. Raises GatewayError 400 without a model, 403 for one
+    that the caller may not use, 404 for one that does not exist or does not have the operation.
     """
-    serving: dict[
-        str, ServedModel | None
-    ] = {}  # by entry: with the targets that take the operation
 
-    def served_here(served: ServedModel) -> ServedModel | None:
-        has = operation in operations.of(served.name)
-        takes = partial(_takes, operation, operations)
-        found = serving[served.name] = served.only(takes) if has else None
-        return found
+    def __init__(
+        self,
+        expression: Expression,
+        copies: Sequence[Expression],
+        default: str,
+        operation: ModelOperation,
+        operations: ModelOperations,
+        catalog: Catalog,
+        services: Services,
+    ) -> None:
+        self._expression = expression
+        self._copies = copies
+        self._default = default
+        self._operation = operation
+        self._operations = operations
+        self._catalog = catalog
+        self._dice = services.dice
+        # By the name of the entry; None for a model that does not have the operation.
+        self._models: dict[str, ServedModel | None] = {}
 
-    def stage(exchange: Exchange, following: Handler) -> Response:
+    def __call__(self, exchange: Exchange, following: Handler) -> Response:
+        expression = self._expression
         exchange.model_span = expression.check(exchange)
-        name = _name(expression, default, exchange)
-        served = catalog.find(name)
+        name = _name(expression, self._default, exchange)
+        entry = self._catalog.find(name)
         if exchange.caller is not None and not exchange.caller.may_use(name):
-            raise GatewayError(
-                403,
-                "model_not_allowed",
-                f"This token may not use the model '{_short(name)}'.",
-                param=expression.param,
-            )
-        if served is None:
-            raise _unknown(name, expression, exchange, catalog)
-        try:
-            here = serving[served.name]
-        except KeyError:
-            here = served_here(served)
-        if here is None:
-            raise _not_served(name, operation, operations.of(served.name), expression)
-        exchange.model, exchange.record.requested_entry = name, served.name
-        exchange.model_copies = [at for place in also for at in place.repeats(exchange, name)]
-        exchange.targets = here.candidates(services.dice)
+            raise _not_allowed(name, expression)
+        if entry is None:
+            raise _unknown(name, expression, exchange, self._catalog)
+        model = self._with_operation(entry)
+        if model is None:
+            operations = self._operations.of(entry.name)
+            raise _without_operation(name, self._operation, operations, expression)
+        exchange.model, exchange.record.requested_entry = name, model.name
+        exchange.model_copies = [
+            span for copy in self._copies for span in copy.repeats(exchange, name)
+        ]
+        exchange.targets = model.candidates(self._dice)
         return following(exchange)
 
-    return stage
+    def _with_operation(self, entry: ServedModel) -> ServedModel | None:
+        """The model with the targets that take the operation; None if it does not have it."""
+        name, operations = entry.name, self._operations
+        if name not in self._models:
+            takes = partial(_takes, self._operation, operations)
+            has = self._operation in operations.of(name)
+            self._models[name] = entry.filter_targets(takes) if has else None
+        return self._models[name]
 
 
 def _takes(operation: ModelOperation, operations: ModelOperations, target: Target) -> bool:
@@ -73,6 +81,7 @@ def _takes(operation: ModelOperation, operations: ModelOperations, target: Targe
 
 
 def _name(expression: Expression, default: str, exchange: Exchange) -> str:
+    """The name of the model in the request, or the default. Raises GatewayError 400 or 404."""
     name = expression.read(exchange)
     if name is MISSING or name is None or name == "":
         if default and expression.accepts(exchange):
@@ -90,19 +99,24 @@ def _name(expression: Expression, default: str, exchange: Exchange) -> str:
             f"Invalid type for '{expression.param}': expected the name of a model.",
             param=expression.param,
         )
-    if len(name) > _LONGEST_NAME:
+    if len(name) > _MAX_NAME:
         message = f"The model '{_short(name)}' does not exist here."
         raise GatewayError(404, "model_not_found", message, param=expression.param)
     return name
+
+
+def _not_allowed(name: str, expression: Expression) -> GatewayError:
+    message = f"This token may not use the model '{_short(name)}'."
+    return GatewayError(403, "model_not_allowed", message, param=expression.param)
 
 
 def _unknown(
     name: str, expression: Expression, exchange: Exchange, catalog: Catalog
 ) -> GatewayError:
     caller = exchange.caller
-    usable = _everything if caller is None else caller.may_use
-    meant = catalog.suggestions.near(name, usable)
-    hint = f" Did you mean '{meant}'?" if meant else ""
+    may_use = (lambda _: True) if caller is None else caller.may_use
+    suggestion = catalog.suggestions.near(name, may_use)
+    hint = f" Did you mean '{suggestion}'?" if suggestion else ""
     return GatewayError(
         404,
         "model_not_found",
@@ -111,22 +125,17 @@ def _unknown(
     )
 
 
-def _everything(name: str) -> bool:
-    return True
-
-
-def _not_served(
+def _without_operation(
     name: str,
     operation: ModelOperation,
-    has: Sequence[ModelOperation],
+    operations: Sequence[ModelOperation],
     expression: Expression,
 ) -> GatewayError:
     """404 for a model that exists and does not have the operation."""
-    message = (
-        f"The model '{_short(name)}' cannot be asked for {operation.id}; it has {listed(has)}."
-    )
+    has = listed(operations)
+    message = f"The model '{_short(name)}' cannot be asked for {operation.id}; it has {has}."
     return GatewayError(404, "model_not_found", message, param=expression.param)
 
 
 def _short(name: str) -> str:
-    return name if len(name) <= _LONGEST else name[:_LONGEST] + "..."
+    return name if len(name) <= _MAX_SHOWN else name[:_MAX_SHOWN] + "..."

@@ -13,7 +13,7 @@ from engine.relay.response_headers import ResponseHeaders
 from engine.upstream.breaker import Breaker
 from engine.upstream.client.client import Client, Timeouts
 from engine.upstream.credentials import Credentials
-from engine.upstream.location import UpstreamUrl
+from engine.upstream.location_headers import UpstreamUrl
 from engine.upstream.retry import Budget
 from engine.values.redaction import Redaction, is_secret_name
 

@@ -22,7 +22,7 @@ from engine.server.worker import _Direct
 from engine.upstream.attempt import AttemptResult
 from engine.upstream.client.client import Client as Real
 from engine.upstream.first_content import read_first_content
-from engine.upstream.reply import relay
+from engine.upstream.relay_response import relay
 from tests.support.documents import exchange
 from tests.support.peer import Peer, read_request, serving
 from tests.support.upstreams import WATCHER, Client, returned_headers, target

@@ -10,8 +10,8 @@ from engine.exchange.body import Body
 from engine.exchange.exchange import MISSING, Response
 from engine.exchange.services import Services
 from engine.spec import expression
-from engine.upstream.catalog import catalog
-from engine.upstream.select_model import select
+from engine.upstream.model_catalog import build_catalog
+from engine.upstream.select_model import SelectModel
 from engine.values.caller import Caller
 from engine.values.errors import GatewayError
 from tests.support.exchanges import new_exchange
@@ -44,7 +44,7 @@ MODELS = {
     )
 }
 OPERATIONS = ModelOperations(MODELS, UPSTREAMS, (CHAT, EMBED, MESSAGES))
-CATALOG = catalog(MODELS, UPSTREAMS)
+CATALOG = build_catalog(MODELS, UPSTREAMS)
 
 
 def call(name=MISSING, default="", caller=None, operation=CHAT, text=None, also=()):
@@ -54,7 +54,7 @@ def call(name=MISSING, default="", caller=None, operation=CHAT, text=None, also=
     exchange.body, exchange.value, exchange.caller = Body(body), json.loads(body), caller
     if name is not MISSING:
         assert exchange.value["model"] == name
-    stage = select(
+    stage = SelectModel(
         expression.parse("$request.body#/model"),
         [expression.parse(place) for place in also],
         default,

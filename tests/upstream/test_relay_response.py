@@ -15,7 +15,7 @@ from engine.upstream.attempt import AttemptResult
 from engine.upstream.client import failures
 from engine.upstream.client.client import Timeouts
 from engine.upstream.first_content import read_first_content
-from engine.upstream.reply import relay
+from engine.upstream.relay_response import relay
 from engine.values.errors import AbortConnection, GatewayError
 from tests.support.documents import exchange
 from tests.support.upstreams import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.upstream.location import UpstreamUrl
+from engine.upstream.location_headers import UpstreamUrl
 
 UPSTREAM = UpstreamUrl("https://up.example/base")
 

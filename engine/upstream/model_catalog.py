@@ -1,4 +1,4 @@
-"""The models callers may ask for, with their targets: an exact name first, then a wildcard."""
+"""The models that callers may ask for, with their targets."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
 
-from engine.config import model
+from engine.config.model import Model
 from engine.source.suggestion import Suggestions
 from engine.upstream.choose import order
 from engine.upstream.target import Target, Upstream
@@ -16,7 +16,7 @@ from engine.values.wildcard import ByName
 
 @dataclass(frozen=True, slots=True)
 class ServedModel:
-    """A model as it is served: its targets, and those of its fallbacks in their order."""
+    """A model with its own targets and those of its fallbacks, in their order."""
 
     name: str
     targets: tuple[Target, ...]
@@ -31,8 +31,8 @@ class ServedModel:
             candidates += order([*group], dice)
         return candidates
 
-    def only(self, takes: Callable[[Target], bool]) -> ServedModel:
-        """The model with those of its targets that take something."""
+    def filter_targets(self, takes: Callable[[Target], bool]) -> ServedModel:
+        """The model with only those of its targets for which `takes` is true."""
         targets = tuple(filter(takes, self.targets))
         fallbacks = tuple(filter(takes, self.fallbacks))
         if len(targets) + len(fallbacks) == len(self.targets) + len(self.fallbacks):
@@ -41,20 +41,20 @@ class ServedModel:
 
 
 class Catalog(ByName[ServedModel]):
-    """Models by name. A wildcard with more literal characters comes before one with fewer."""
+    """Models by name: an exact name first, then the wildcard with the most literal characters."""
 
     def __init__(self, models: Iterable[ServedModel]) -> None:
-        super().__init__({served.name: served for served in models})
+        super().__init__({model.name: model for model in models})
         self.suggestions = Suggestions(self.names())
 
 
-def catalog(models: Mapping[str, model.Model], upstreams: Mapping[str, Upstream]) -> Catalog:
-    """The catalog of a config whose names have all been checked."""
+def build_catalog(models: Mapping[str, Model], upstreams: Mapping[str, Upstream]) -> Catalog:
+    """The catalog of a config in which every name is resolved."""
 
-    def targets(name: str, asked: str = "") -> tuple[Target, ...]:
+    def targets(name: str, default_model: str = "") -> tuple[Target, ...]:
         return tuple(
             upstreams[target.upstream].target(
-                target.model or asked,
+                target.model or default_model,
                 target.weight,
                 target.model,
                 name,
@@ -62,18 +62,18 @@ def catalog(models: Mapping[str, model.Model], upstreams: Mapping[str, Upstream]
             for target in models[name].to
         )
 
-    def fallbacks(name: str, seen: dict[str, None]) -> dict[str, None]:
-        for below in models[name].fallback:
-            if below not in seen:
-                seen[below] = None
-                fallbacks(below, seen)
-        return seen
+    def fallbacks(name: str, names: dict[str, None]) -> dict[str, None]:
+        for fallback in models[name].fallback:
+            if fallback not in names:
+                names[fallback] = None
+                fallbacks(fallback, names)
+        return names
 
     return Catalog(
         ServedModel(
             name,
             targets(name),
-            tuple(t for below in fallbacks(name, {}) for t in targets(below, below)),
+            tuple(t for fallback in fallbacks(name, {}) for t in targets(fallback, fallback)),
         )
         for name in models
     )

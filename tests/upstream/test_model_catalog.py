@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from engine.config import model
-from engine.upstream.catalog import Catalog, ServedModel, catalog
+from engine.upstream.model_catalog import Catalog, ServedModel, build_catalog
 from tests.support.upstreams import Client, upstream
 
 A, B, C = (upstream(Client(), name=name) for name in "abc")
@@ -75,7 +75,7 @@ def made(**models: Any) -> Catalog:
         name = name.replace("_star", "*")
         targets = tuple(model.Target(u, m, w, ()) for u, m, w in to)
         configured[name] = model.Model(name, targets, tuple(fallback), "", "", 0, ())
-    return catalog(configured, {"a": A, "b": B, "c": C})
+    return build_catalog(configured, {"a": A, "b": B, "c": C})
 
 
 def result(made: Catalog, name: str, dice: float = 0.0) -> list[tuple[str, str]]:

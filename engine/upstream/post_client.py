@@ -13,7 +13,7 @@ from engine.upstream.client.failures import UpstreamFailure
 _LARGEST = 65_536
 
 
-class Post:
+class PostClient:
     """Posts bodies to `url`, one of http, https or http+unix, with these headers; `seconds` is what
     one may take. ValueError for a URL that is odd."""
 

@@ -1,6 +1,6 @@
 """Posting to one address: every outcome is an ExportResult."""
 
-from engine.upstream.post import Post
+from engine.upstream.post_client import PostClient
 from tests.support.peer import CLOSE, OK, READ, STALL, answering, scripted, serving
 
 REFUSED = b"HTTP/1.1 429 Slow\r\nRetry-After: 7\r\nContent-Length: 4\r\n\r\nlate"
@@ -8,7 +8,7 @@ REFUSED = b"HTTP/1.1 429 Slow\r\nRetry-After: 7\r\nContent-Length: 4\r\n\r\nlate
 
 def posted(handle, **more):
     with serving(handle) as peer:
-        post = Post(f"{peer.url}/v1/traces", {"x-team": "a"}, **more)
+        post = PostClient(f"{peer.url}/v1/traces", {"x-team": "a"}, **more)
         try:
             return post(b"body"), peer
         finally:
@@ -30,7 +30,7 @@ def test_an_answer_is_read_to_its_end_with_the_wait_it_asks_for():
 
 
 def test_nobody_there_is_a_reply_without_a_status():
-    post = Post("http://127.0.0.1:9/v1/traces", {})
+    post = PostClient("http://127.0.0.1:9/v1/traces", {})
     assert post(b"body").status == 0
     assert post(b"body").error == "no connection to the other side"
 
