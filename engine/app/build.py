@@ -25,11 +25,10 @@ from engine.exchange.services import Services
 from engine.plan.route import Plan, Route
 from engine.relay.websocket.session import SessionLimits
 from engine.relay.websocket.sessions import Sessions
-from engine.stages import would_reject
 from engine.stages.authenticate import authenticate
 from engine.stages.limit import limit
 from engine.stages.meter import meter
-from engine.stages.report_responses import report_answers
+from engine.stages.report import mismatches, report_responses
 from engine.stages.validate import validate
 from engine.telemetry.health import Health
 from engine.telemetry.health import pages as health_pages
@@ -168,7 +167,7 @@ def _page(endpoints: Endpoints, handler: Handler) -> Responder:
 
 def _report_stage(route: Route) -> list[Stage]:
     """Reports responses that do not match the document, on routes that ask for it."""
-    return [] if route.answers is None else [report_answers(route.operation.id, route.answers)]
+    return [] if route.answers is None else [report_responses(route.operation.id, route.answers)]
 
 
 def _select_stage(route: Route, parts: _Parts) -> list[Stage]:
@@ -285,7 +284,7 @@ def _add_collectors(parts: _Parts) -> None:
     parts.services.collectors.extend(
         [
             upstream_collector(parts.upstreams),
-            report_collector(would_reject.codes),
+            report_collector(mismatches.codes),
             in_flight_collector(lambda: parts.lifecycle.open),
             session_collector(lambda: len(parts.sessions)),
         ]

@@ -29,8 +29,8 @@ from engine.offline.rehearsal.path_routes import narrowed
 from engine.offline.rehearsal.stand_ins import Counters, Recorder, recorder
 from engine.plan.route import Plan, Route
 from engine.spec.security import Carrier
-from engine.stages import would_reject
 from engine.stages.authenticate import carried
+from engine.stages.report import mismatches
 from engine.values.caller import Caller, digest, new_secret
 from engine.values.errors import GatewayError, Malformed
 from engine.values.wildcard import ByName
@@ -65,7 +65,7 @@ def rehearse(
         wrap_stages=lambda route, stages: _watched(route, stages, seen, secret),
     )
 
-    with heard(seen.log), _counted(seen.reported):
+    with heard(seen.log), mismatches.captured(seen.reported):
         seen.status, seen.headers, seen.body = play(app, environ)
     return seen
 
@@ -187,21 +187,6 @@ def environ_of(request: Request) -> Environ:
     if request.body:
         told.setdefault("CONTENT_LENGTH", str(len(request.body)))
     return {**environ, **told}
-
-
-@contextmanager
-def _counted(places: list[str]) -> Iterator[None]:
-    """The places that would have been refused go to `places`, and are counted nowhere."""
-    places_before, codes_before = would_reject.counted.copy(), would_reject.codes.copy()
-    would_reject.complaints.clear()  # each request is told of, however alike they are
-    try:
-        yield
-    finally:
-        places += [place for _, place in (would_reject.counted - places_before).elements()]
-        would_reject.counted.clear()
-        would_reject.counted.update(places_before)
-        would_reject.codes.clear()
-        would_reject.codes.update(codes_before)
 
 
 class _Ear(logging.Handler):

@@ -8,7 +8,7 @@ from engine.offline.rehearsal.observation import Answers, request
 from engine.offline.rehearsal.rehearse import rehearse
 from engine.offline.rehearsal.report import report
 from engine.offline.rehearsal.report_text import text
-from engine.stages.would_reject import counted
+from engine.stages.report import mismatches
 from engine.values.caller import Caller
 from tests.support.rehearsing import CONFIG, DOCUMENT, planned
 
@@ -199,4 +199,4 @@ def test_what_a_reporting_route_would_refuse_is_told_and_counted_nowhere(tmp_pat
         "places": ["messages"],
     }
     assert "would refuse (report) at messages" in text(said)
-    assert not counted
+    assert not mismatches.places

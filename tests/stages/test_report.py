@@ -13,8 +13,8 @@ import pytest
 from engine.exchange.body import Body
 from engine.exchange.exchange import MISSING, Exchange, Response
 from engine.spec.response_schemas import Answers
-from engine.stages import would_reject
-from engine.stages.report_responses import LARGEST, report_answers
+from engine.stages.report import MAX_RESPONSE, OTHER_PLACES, Mismatches, report_responses
+from engine.stages.report import mismatches as process_mismatches
 from engine.stages.validate import validate
 from engine.values.errors import GatewayError
 from tests.support.documents import document, exchange, read
@@ -46,13 +46,15 @@ PATHS = {
 
 
 @pytest.fixture(autouse=True)
-def counted() -> Iterator[Any]:
-    kept = (would_reject.counted, would_reject.codes, would_reject.complaints)
-    for one in kept:
-        one.clear()
-    yield would_reject.counted
-    for one in kept:
-        one.clear()
+def mismatches() -> Iterator[Mismatches]:
+    """The mismatches of this process, without those of other tests."""
+    with process_mismatches.captured([]):
+        yield process_mismatches
+
+
+@pytest.fixture
+def counted(mismatches: Mismatches) -> Any:
+    return mismatches.places
 
 
 def passed(
@@ -108,25 +110,35 @@ def test_the_log_has_no_word_of_the_caller(
 
 
 def test_the_log_names_a_place_once_a_minute_and_all_are_counted(
-    caplog: pytest.LogCaptureFixture,
+    caplog: pytest.LogCaptureFixture, mismatches: Mismatches
 ) -> None:
     for _ in range(100):
-        would_reject.note("r", "api.x", "invalid_type", "list[3].n")
-        would_reject.note("r", "api.x", "invalid_type", "response.n", "response")
-        would_reject.note("r", "api.x", "invalid_type", "response")
+        mismatches.note("r", "api.x", "invalid_type", "list[3].n")
+        mismatches.note("r", "api.x", "invalid_type", "response.n", "response")
+        mismatches.note("r", "api.x", "invalid_type", "response")
     assert len(caplog.records) == 3
-    assert would_reject.codes == {
+    assert mismatches.codes == {
         ("api.x", "request", "invalid_type"): 200,
         ("api.x", "response", "invalid_type"): 100,
     }
 
 
-def test_places_are_bounded(monkeypatch: pytest.MonkeyPatch, counted: Any) -> None:
-    monkeypatch.setattr(would_reject, "MOST_PLACES", 3)
+def test_places_are_bounded() -> None:
+    bounded = Mismatches(max_places=3)
     for number in range(10):
-        would_reject.note("r", "api.x", "invalid_type", f"place{number}")
-    assert len(counted) == 4
-    assert counted["api.x", would_reject.OTHER] == 7
+        bounded.note("r", "api.x", "invalid_type", f"place{number}")
+    assert len(bounded.places) == 4
+    assert bounded.places["api.x", OTHER_PLACES] == 7
+
+
+def test_captured_mismatches_are_not_counted(mismatches: Mismatches) -> None:
+    mismatches.note("r", "api.x", "invalid_type", "before")
+    places: list[str] = []
+    with mismatches.captured(places):
+        mismatches.note("r", "api.x", "invalid_type", "list[1]")
+    assert places == ["list[]"]
+    assert mismatches.places == {("api.x", "before"): 1}
+    assert mismatches.codes == {("api.x", "request", "invalid_type"): 1}
 
 
 # Members that the document does not name.
@@ -167,7 +179,7 @@ def answered(folder: Path, response: Response) -> Any:
     assert made is not None
     answers = made.answers(made.operations["x"])
     assert isinstance(answers, Answers)
-    stage = report_answers("api.x", answers)
+    stage = report_responses("api.x", answers)
     got = stage(exchange(b""), lambda _: response)
     return got.body if isinstance(got.body, bytes) else b"".join(got.body)
 
@@ -201,7 +213,7 @@ def test_an_answer_that_is_not_as_described_is_counted(tmp_path: Path, counted: 
         response({}, 500),
         response({}, 200, "text/event-stream"),
         response({}, 200, **{"content-encoding": "gzip"}),
-        response(b"x" * (LARGEST + 1)),
+        response(b"x" * (MAX_RESPONSE + 1)),
         Response(200, [("content-type", "application/json")], iter([b"{}"])),
     ],
 )
@@ -213,7 +225,7 @@ def test_what_cannot_be_judged_passes_unseen(tmp_path: Path, counted: Any, given
 def test_an_answer_passes_piece_by_piece(tmp_path: Path) -> None:
     made, _ = read(tmp_path, document(paths=PATHS))
     assert made is not None
-    stage = report_answers("api.x", made.answers(made.operations["x"]))
+    stage = report_responses("api.x", made.answers(made.operations["x"]))
     got = stage(exchange(b""), lambda _: response({"list": []}))
     assert not isinstance(got.body, bytes)
     assert next(iter(got.body)) == b'{"lis'

@@ -1,0 +1,119 @@
+"""Reporting requests and responses that do not match the document, without refusing them.
+
+Mismatches are counted by operation and place, without indexes. What a caller wrote (values, and
+names that no document has) is in neither the counts nor the log. The metric has the codes, of which
+there are few; the log names a place the first time, then at most once a minute with its count.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+
+from engine.exchange.exchange import Exchange, Handler, Response, Stage
+from engine.spec.media_types import is_json
+from engine.spec.response_schemas import Answers
+from engine.values.errors import GatewayError
+from engine.values.throttle import LogThrottle
+
+MAX_RESPONSE = 1_000_000
+"""Bytes of a response that is checked; a larger one is not."""
+
+OTHER_PLACES = "other"
+"""The place of mismatches in an operation after `max_places`."""
+
+_INDEX = re.compile(r"\[\d+\]")
+_CODES_WITH_CALLERS_NAMES = frozenset({"unknown_parameter"})
+
+
+class Mismatches:
+    """The mismatches of this process: `places` counts them by operation and place, `codes` by
+    operation, part (`request` or `response`) and code."""
+
+    def __init__(self, max_places: int = 2000) -> None:
+        self.places: Counter[tuple[str, str]] = Counter()
+        self.codes: Counter[tuple[str, str, str]] = Counter()
+        self._throttles: dict[tuple[str, str], LogThrottle] = {}
+        self._max_places = max_places
+
+    def note(
+        self, request_id: str, operation: str, code: str, place: str, part: str = "request"
+    ) -> None:
+        """Count and log one mismatch. `place` is within the `part`."""
+        name = _INDEX.sub("[]", place)
+        if code in _CODES_WITH_CALLERS_NAMES:
+            name = name.rpartition(".")[0]
+        key = (operation, name or "body")
+        if key not in self.places and len(self.places) >= self._max_places:
+            key = (operation, OTHER_PLACES)
+        self.places[key] += 1
+        self.codes[operation, part, code] += 1
+        throttle = self._throttles.setdefault(key, LogThrottle())
+        throttle.say(
+            "request %s: %s would refuse it (%s at %r)", request_id, operation, code, name or "body"
+        )
+
+    def note_error(self, request_id: str, operation: str, error: GatewayError) -> None:
+        """Count and log the error that a strict route would have raised."""
+        self.note(request_id, operation, error.code, error.param)
+
+    @contextmanager
+    def captured(self, places: list[str]) -> Iterator[None]:
+        """Meanwhile mismatches are not counted: their places go to `places`, each is logged."""
+        kept = (self.places, self.codes, self._throttles)
+        self.places, self.codes, self._throttles = Counter(), Counter(), {}
+        try:
+            yield
+        finally:
+            places += [place for _, place in self.places.elements()]
+            self.places, self.codes, self._throttles = kept
+
+
+mismatches = Mismatches()
+"""Those of this process."""
+
+
+def report_responses(operation: str, answers: Answers) -> Stage:
+    """A stage that checks responses with a length, no encoding, and a schema for their status,
+    after they were sent."""
+
+    def stage(exchange: Exchange, following: Handler) -> Response:
+        response = following(exchange)
+        if answers.describes(response.status) and _is_readable(response):
+            if isinstance(response.body, bytes):
+                check(response.body, response.status, exchange)
+            else:
+                response.body = checked_at_end(response.body, response.status, exchange)
+        return response
+
+    def check(body: bytes, status: int, exchange: Exchange) -> None:
+        refusal = answers.check(status, body)
+        if refusal is not None:
+            place = f"response.{refusal.param}" if refusal.param else "response"
+            mismatches.note(exchange.request_id, operation, refusal.code, place, "response")
+
+    def checked_at_end(body: Iterable[bytes], status: int, exchange: Exchange) -> Iterator[bytes]:
+        pieces: list[bytes] = []
+        size = 0
+        for piece in body:
+            size += len(piece)
+            if size <= MAX_RESPONSE:
+                pieces.append(piece)
+            else:
+                pieces.clear()
+            yield piece
+        if 0 < size <= MAX_RESPONSE:
+            check(b"".join(pieces), status, exchange)
+
+    return stage
+
+
+def _is_readable(response: Response) -> bool:
+    """Whether a response is JSON of bounded length without an encoding."""
+    headers = dict(response.headers)
+    if not is_json(headers.get("content-type", "")) or "content-encoding" in headers:
+        return False
+    length = headers.get("content-length", "")
+    return isinstance(response.body, bytes) or (length.isdigit() and int(length) <= MAX_RESPONSE)
