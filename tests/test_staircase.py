@@ -21,19 +21,17 @@ FLOORS = floors_of((ROOT / "CONTRIBUTING.md").read_text("utf-8"))
 
 EDGES = {
     "falcon": ("edge", "app", "mock", "console"),
-    "gunicorn": ("server", "wsgi", "edge.request_body"),
+    "gunicorn": ("server", "wsgi"),
     "gunicorn_h1c": ("server",),
     "socket": (
         "upstream.client",
-        "upstream.disconnect_watcher",
-        "edge.request_body",
         "server",
         "cli.demo",
         "telemetry.sink",
     ),
     "ssl": ("upstream.client", "relay.websocket"),
     "select": ("upstream.client", "server.child_process"),
-    "gevent.socket": ("upstream.client", "relay.websocket", "server.worker"),
+    "gevent.socket": ("upstream.client", "relay.websocket", "server.caller_socket"),
     "gevent.ssl": ("upstream.client",),
     "http.client": (),
     "urllib.request": (),

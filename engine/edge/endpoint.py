@@ -15,10 +15,10 @@ import falcon
 import orjson
 from gevent import GreenletExit
 
-from engine.dialects import Dialect
+from engine.dialects import Dialect, default
 from engine.edge.model_list import speaking
 from engine.edge.request_body import RequestBodyReader
-from engine.edge.response import Sent, has_body, send
+from engine.edge.response import Sent, common_headers, has_body, send
 from engine.exchange.caller_connection import CallerConnection
 from engine.exchange.exchange import Exchange, Handler, Response, new_request_id
 from engine.exchange.record import Outcome, RequestRecord
@@ -157,6 +157,18 @@ def refusal(error: GatewayError, exchange: Exchange) -> Response:
     exchange.record.end(error.status, Outcome.of_status(error.status), error.code)
     body = orjson.dumps(exchange.dialect.error(error, exchange.request_id))
     return Response(error.status, [("content-type", "application/json"), *error.headers], body)
+
+
+def server_response(error: GatewayError, address: str = "") -> tuple[Exchange, Response]:
+    """A response that the server sends without Falcon, with all its headers, and the exchange that
+    stands for the request."""
+    exchange = Exchange("", "", "", {"REMOTE_ADDR": address}, new_request_id())
+    exchange.dialect = default()
+    response = refusal(error, exchange)
+    assert isinstance(response.body, bytes)
+    length = ("content-length", str(len(response.body)))
+    response.headers += [*common_headers(exchange).items(), length]
+    return exchange, response
 
 
 def _recorded(response: Response, record: RequestRecord) -> Response:

@@ -17,8 +17,6 @@ from engine.exchange.record import Outcome
 log = logging.getLogger("modelway")
 
 _POLL_INTERVAL = 0.02
-_SERVER_CODES = {500: "internal_error", 503: "too_many_connections"}
-"""The codes of responses that the server sends by itself; any other is `bad_request`."""
 
 
 class RequestLifecycle:
@@ -73,13 +71,10 @@ class RequestLifecycle:
             except Exception:
                 log.exception("request %s: its end was not noted", exchange.request_id)
 
-    def server_response(self, request_id: str, status: int, address: str) -> None:
-        """Record a response that the server sent by itself: to an invalid request, or because it
-        has no room for another connection."""
-        exchange = Exchange("", "", "", {"REMOTE_ADDR": address}, request_id)
+    def record_refusal(self, exchange: Exchange) -> None:
+        """Record a request that the server refused by itself: invalid, or without room for its
+        connection. The response is in the exchange's record."""
         self.enter(exchange)
-        code = _SERVER_CODES.get(status, "bad_request")
-        exchange.record.end(status, Outcome.of_status(status), code)
         exchange.end()
 
     def interrupt(self) -> None:

@@ -42,8 +42,7 @@ def send(
     if response.gateway_headers is not None:
         fields |= response.gateway_headers
     length = int(fields.get("content-length", -1))
-    for name in exchange.dialect.request_id_headers:
-        fields[name] = exchange.request_id
+    fields |= common_headers(exchange)
     body = response.body
     if isinstance(body, bytes):
         length = exchange.record.bytes_out = len(body)
@@ -52,6 +51,12 @@ def send(
     resp.stream = sending = _Sending(body, exchange, length, after)
     if not has_body(exchange, response):
         sending.close()  # Falcon sends none, and never closes it
+
+
+def common_headers(exchange: Exchange) -> dict[str, str]:
+    """The headers of every response: of upstreams', of the gateway's own, of the server's refusals
+    and of the upgrade to a WebSocket."""
+    return dict.fromkeys(exchange.dialect.request_id_headers, exchange.request_id)
 
 
 def has_body(exchange: Exchange, response: Response) -> bool:

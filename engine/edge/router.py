@@ -13,7 +13,7 @@ import falcon
 
 from engine import dialects
 from engine.edge.cors import Cors
-from engine.edge.endpoint import Endpoints, Responder, raw_target
+from engine.edge.endpoint import Endpoints, Responder, raw_target, server_response
 from engine.edge.response import Sent
 from engine.exchange.caller_connection import CallerConnection, WSGIConnection
 from engine.exchange.exchange import Exchange, Handler, Response, Stage, compose
@@ -143,14 +143,14 @@ class Application(falcon.App):  # type: ignore[type-arg]
     that listener's address. A server that knows its listeners asks `on_listener` what to call.
 
     `leaving` is for the server to call when it is to stop, `interrupt` when the time of requests
-    that are still open is over, `close` when its worker ends and no request is open, and
-    `malformed` with what it answered itself: request id, status and address of the caller.
+    that are still open is over, and `close` when its worker ends and no request is open.
+    `record_refusal` records what `refuse` has answered.
     """
 
     interrupt: Callable[[], None] = staticmethod(lambda: None)
     leaving: Callable[[], None] = staticmethod(lambda: None)
     close: Callable[[], None] = staticmethod(lambda: None)
-    malformed: Callable[[str, int, str], None] = staticmethod(lambda name, status, address: None)
+    record_refusal: Callable[[Exchange], None] = staticmethod(lambda exchange: None)
 
     telemetry: Application | None = None
     telemetry_address: ListenAddress | None = None
@@ -164,6 +164,18 @@ class Application(falcon.App):  # type: ignore[type-arg]
         request of nothing but the environ."""
         env["wsgi.input"] = connection
         return super().__call__(env, start_response)
+
+    def refuse(self, error: GatewayError, address: str) -> Response:
+        """The response to what the server refuses by itself: no valid request, or no room for a
+        connection. `address` is the caller's."""
+        exchange, response = server_response(error, address)
+        self.record_refusal(exchange)
+        return response
+
+    def fail(self) -> Response:
+        """The 500 in place of a response whose head cannot be sent; its exchange is recorded."""
+        error = GatewayError(500, "internal_error", "The gateway failed on this request.")
+        return server_response(error)[1]
 
     def on_listener(self, address: Any) -> Callable[[dict[str, Any], Any, CallerConnection], Any]:
         """What serves the requests of a listener, by its socket's address: the API, or the pages

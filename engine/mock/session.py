@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import gevent
 from gevent.queue import Empty, Queue
 
+from engine.edge.response import common_headers
 from engine.exchange.exchange import Exchange, Handler, Response
 from engine.mock import faults
 from engine.mock.conversations import Conversation, Utterance, open_conversation
@@ -44,7 +45,7 @@ def session(conversation: str, delay: float) -> Handler:
         if fault is not None:
             faults.before(fault, faults.sender(exchange.connection), gevent.sleep)
         partner = open_conversation(conversation, model, offered(environ))
-        headers = [(name, exchange.request_id) for name in exchange.dialect.request_id_headers]
+        headers = common_headers(exchange).items()
         messages = accept(environ, exchange.connection, protocol=partner.protocol, headers=headers)
         try:
             converse(messages, partner, fault, delay)

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
 from engine.exchange.caller_connection import CallerConnection
+from engine.exchange.exchange import Response
+from engine.values.errors import GatewayError
 
 Serve = Callable[[dict[str, Any], Callable[..., Any], CallerConnection], Iterable[bytes]]
 """WSGI's call of an application (PEP 3333), with the connection under the request."""
@@ -22,9 +24,13 @@ class Application(Protocol):
         """What serves the requests of a listener, by its socket's address."""
         ...
 
-    @property
-    def malformed(self) -> Callable[[str, int, str], None]:
-        """Records a request that the server refused itself: its id, status and caller's address."""
+    def refuse(self, error: GatewayError, address: str, /) -> Response:
+        """The response to what never becomes a request of the application, recorded. `address` is
+        the caller's IP address."""
+        ...
+
+    def fail(self) -> Response:
+        """The 500 in place of a response whose head cannot be sent; its exchange is recorded."""
         ...
 
     @property

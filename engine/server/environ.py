@@ -1,56 +1,85 @@
-"""What an application is told of a request: the WSGI environment (PEP 3333)."""
+"""The WSGI environ of a request (PEP 3333)."""
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from ipaddress import ip_address, ip_network
 from typing import Any
+from urllib.parse import unquote_to_bytes
 
-from gunicorn.http.wsgi import proxy_environ
-from gunicorn.util import unquote_to_wsgi_str
+from engine.server.http1.request import InvalidRequest, RequestHead
 
-UNPREFIXED = {"CONTENT-TYPE": "CONTENT_TYPE", "CONTENT-LENGTH": "CONTENT_LENGTH"}
-
-
-def environ_of(base: dict[str, Any], req: Any, sock: Any, peer: Any, server: Any) -> dict[str, Any]:
-    """The environment of a request, upon what is the same for all (`base`)."""
-    if req.environ is None:  # else it comes with the same head as another before it
-        req.environ = _made(base, req, sock, peer, server)
-    environ: dict[str, Any] = req.environ.copy()
-    environ["wsgi.input"] = req.body
-    if req.length:
-        environ["CONTENT_LENGTH"] = req.length
-    return environ
+Environ = dict[str, Any]
 
 
-def _made(base: dict[str, Any], req: Any, sock: Any, peer: Any, server: Any) -> dict[str, Any]:
-    """What its head says, and its connection."""
-    environ = base.copy()
-    environ["wsgi.url_scheme"] = req.scheme
-    environ["gunicorn.socket"] = sock
-    environ["REQUEST_METHOD"] = req.method
-    environ["RAW_URI"] = req.uri
-    path = req.path
-    environ["PATH_INFO"] = path if path.isascii() and "%" not in path else unquote_to_wsgi_str(path)
-    environ["QUERY_STRING"] = req.query
-    environ["SERVER_PROTOCOL"] = "HTTP/1.1" if req.version == (1, 1) else "HTTP/1.0"
-    environ["REMOTE_ADDR"], environ["REMOTE_PORT"] = _address(peer)
-    environ["SERVER_NAME"], environ["SERVER_PORT"] = _address(server)
-    if req.fields is not None:
-        environ.update(req.fields)
-        return environ
-    for name, value in req.headers:
-        key = UNPREFIXED.get(name)
-        if key is None:
-            key = "HTTP_" + name.replace("-", "_")
-            if key in environ:
-                value = f"{environ[key]},{value}"
-        environ[key] = value
-    if req.proxy_protocol_info:
-        environ.update(proxy_environ(req))
-    return environ
+def worker_environ(workers: int) -> Environ:
+    """What is the same for every request of a worker."""
+    return {
+        "SCRIPT_NAME": "",
+        "SERVER_SOFTWARE": "modelway",
+        "wsgi.version": (1, 0),
+        "wsgi.errors": sys.stderr,
+        "wsgi.multithread": True,
+        "wsgi.multiprocess": workers > 1,
+        "wsgi.run_once": False,
+    }
 
 
-def _address(address: Any) -> tuple[str, str]:
+def address_fields(prefix: str, address: Any) -> Environ:
     """Host and port of a socket's address; a Unix socket has a path and no port."""
     if isinstance(address, tuple):
-        return address[0], str(address[1])
-    return (address.decode() if isinstance(address, bytes) else address), ""
+        host, port = address[0], str(address[1])
+    else:
+        host, port = (address.decode() if isinstance(address, bytes) else address), ""
+    name = "ADDR" if prefix == "REMOTE" else "NAME"
+    return {f"{prefix}_{name}": host, f"{prefix}_PORT": port}
+
+
+def request_environ(connection: Environ, head: RequestHead) -> Environ:
+    """The environ of a request, upon that of its connection. The server adds `wsgi.input`."""
+    path = head.path
+    return {
+        **connection,
+        "REQUEST_METHOD": head.method,
+        "RAW_URI": head.target,
+        "PATH_INFO": path if path.isascii() and "%" not in path else _unquote(path),
+        "QUERY_STRING": head.query,
+        "SERVER_PROTOCOL": "HTTP/1.1" if head.minor_version else "HTTP/1.0",
+        **head.headers,
+    }
+
+
+def _unquote(path: str) -> str:
+    return unquote_to_bytes(path.encode("latin-1")).decode("latin-1")
+
+
+class SchemeHeaders:
+    """Headers by which a trusted proxy says that its caller used TLS: gunicorn's settings
+    `secure_scheme_headers` and `forwarded_allow_ips`. Whoever comes over a Unix socket is trusted.
+    """
+
+    def __init__(self, headers: Mapping[str, str], proxies: Sequence[str]) -> None:
+        self._headers = [
+            ("HTTP_" + name.upper().replace("-", "_"), value) for name, value in headers.items()
+        ]
+        self._proxies = tuple(proxies)
+
+    def trusts(self, address: Any) -> bool:
+        """Whether the peer at this address is a trusted proxy."""
+        return not isinstance(address, tuple) or _is_among(address[0], self._proxies)
+
+    def apply(self, environ: Environ) -> None:
+        """Set the scheme of a request from a trusted proxy. Raises InvalidRequest."""
+        schemes = {environ[key] == value for key, value in self._headers if key in environ}
+        if len(schemes) > 1:
+            raise InvalidRequest(400, "headers that contradict each other about the scheme")
+        for secure in schemes:
+            environ["wsgi.url_scheme"] = "https" if secure else "http"
+
+
+@lru_cache(maxsize=1024)
+def _is_among(address: str, proxies: tuple[str, ...]) -> bool:
+    networks = [ip_network(proxy) for proxy in proxies if proxy != "*"]
+    return "*" in proxies or any(ip_address(address) in network for network in networks)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import socket
-import time
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -18,6 +17,7 @@ from gunicorn.http.errors import (
 
 from engine.exchange.caller_connection import InvalidFraming, TrySend
 from engine.server.application import Application
+from engine.server.caller_socket import linger
 
 _INVALID_FRAMING = (
     ParseException,
@@ -25,9 +25,6 @@ _INVALID_FRAMING = (
     InvalidChunkExtension,
     ChunkMissingTerminator,
 )
-_PIECE = 65_536
-_LINGER_SECONDS = 1.0
-_LINGER_BYTES = 1_000_000
 
 
 class GunicornApplication:
@@ -78,17 +75,3 @@ class GunicornConnection:
         linger(self._sock)
         with contextlib.suppress(OSError):  # the caller has closed it
             self._sock.shutdown(socket.SHUT_RDWR)
-
-
-def linger(sock: Any) -> None:
-    """End the response on a gevent socket, then read for at most a second (see
-    `CallerConnection.linger`)."""
-    end = time.monotonic() + _LINGER_SECONDS
-    left = _LINGER_BYTES
-    with contextlib.suppress(OSError):  # the caller left, or sends nothing more
-        sock.shutdown(socket.SHUT_WR)
-        while left > 0 and (seconds := end - time.monotonic()) > 0:
-            sock.settimeout(seconds)
-            if not (data := sock.recv(_PIECE)):
-                return
-            left -= len(data)

@@ -19,6 +19,7 @@ import gevent
 from gevent.pool import Pool
 from gevent.server import StreamServer
 
+from engine.server.caller_socket import end_input
 from engine.values import file_descriptors
 
 _PAUSE = 0.05
@@ -50,7 +51,7 @@ class IdleConnections:
         """Close those that have waited for so long."""
         before = time.monotonic() - seconds
         for sock in [sock for sock, since in self._since.items() if since <= before]:
-            _end(sock)
+            end_input(sock)
 
     def close_longest(self) -> bool:
         """Close the one that has waited longest; whether there was one to be closed."""
@@ -58,15 +59,8 @@ class IdleConnections:
         if found is None or found[1] > time.monotonic() - _FRESH:
             return False
         self.remove(found[0])
-        _end(found[0])
+        end_input(found[0])
         return True
-
-
-def _end(sock: Any) -> None:
-    # What has arrived can still be read; after that the connection is at its end. gevent's own
-    # shutdown would break off the wait for it, as if the connection had broken.
-    with contextlib.suppress(OSError):
-        sock._sock.shutdown(socket.SHUT_RD)
 
 
 class Admission:

@@ -47,7 +47,7 @@ _LONGEST_PATH = 100
 """Bytes in the path of a Unix socket: all that macOS and Linux take, and a few less."""
 
 
-class Master(Arbiter):  # type: ignore[misc]
+class Master(Arbiter):
     """gunicorn's master, which loses no signal to a worker.
 
     A worker has its master's handlers until it has set its own: a signal to end that came before
@@ -271,7 +271,7 @@ def _bind(address: Any) -> str:
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
-class Gunicorn(BaseApplication):  # type: ignore[misc]
+class Gunicorn(BaseApplication):
     """gunicorn's master: `build` makes the application in each worker, after the fork. `form` is
     how it writes its own log."""
 
@@ -345,7 +345,7 @@ class Gunicorn(BaseApplication):  # type: ignore[misc]
         """What was renewed cannot be served: what was before is to be served again."""
 
 
-class _Log(Logger):  # type: ignore[misc]
+class _Log(Logger):
     """gunicorn's own log, written as ours."""
 
     form: logging.Formatter

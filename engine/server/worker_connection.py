@@ -1,56 +1,160 @@
-"""The caller's connection under the gateway's own worker."""
+"""The caller's connection under the gateway's own worker: HTTP/1.1 on a socket."""
 
 from __future__ import annotations
 
+import errno
+from collections.abc import Callable
 from typing import Any
 
-from gunicorn.http.body import Body
+import gevent
 
-from engine.exchange.caller_connection import InvalidFraming, TrySend
-from engine.server.gunicorn_connection import _INVALID_FRAMING, linger
-from engine.server.outgoing import Outgoing
-from engine.server.received import AwaitedReader
+from engine.exchange.caller_connection import TrySend
+from engine.server.caller_socket import CallerSocket, linger
+from engine.server.http1.request import HeadReader, Limits, RequestHead
+from engine.server.http1.request_body import BodyReader, ChunkedBody, LengthBody
+from engine.server.http1.response import Headers, ResponseWriter, chunk
+
+_CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
+_LONGEST_DRAIN = 65_536
+"""Bytes of an unread body that are read for the sake of the next request."""
+_CHUNKS_PER_TURN = 64
+
+
+def read_head(sock: CallerSocket, limits: Limits) -> RequestHead | None:
+    """The head of the next request; None if the caller closes before it is complete. Raises
+    InvalidRequest."""
+    reader = HeadReader(limits)
+    while data := sock.receive():
+        if (parsed := reader.feed(data)) is not None:
+            head, sock.buffered = parsed
+            return head
+    return None
 
 
 class WorkerConnection:
-    """The connection under one request."""
+    """The connection under one request, until its response is sent: a `CallerConnection`, and the
+    worker's side of WSGI."""
+
+    __slots__ = ("_ahead", "_awaits_continue", "_body", "_sock", "_unsent", "_writer")
 
     can_take_over = True
 
-    def __init__(self, req: Any, sock: Any, out: Outgoing, awaited: bool) -> None:
+    def __init__(self, sock: CallerSocket, head: RequestHead, close: bool) -> None:
+        length = head.content_length
         self._sock = sock
-        self._out = out
-        self._plain = req.body
-        self._body = Body(AwaitedReader(req.body, sock)) if awaited else req.body
-        self._unreader = req.unreader
+        self._body: BodyReader = ChunkedBody() if length is None else LengthBody(length)
+        self._awaits_continue = head.expects_continue
+        self._ahead = b""  # of the body, decoded and not read yet
+        self._unsent = b""  # of a piece that `try_send` could not send completely
+        self._writer = ResponseWriter(head.method, head.minor_version, close or head.close)
 
     @property
     def is_body_buffered(self) -> bool:
-        return getattr(self._body, "arrived", False)
+        body = self._body
+        return (
+            isinstance(body, LengthBody)
+            and body.left <= len(self._sock.buffered)
+            and not self._awaits_continue
+        )
+
+    def read(self, size: int, /) -> bytes:
+        """100 Continue is sent before the first read: a request that is refused by its head alone
+        never gets it (RFC 9110 10.1.1)."""
+        body = self._body
+        if self._awaits_continue:
+            self._awaits_continue = False
+            self._sock.send(_CONTINUE)
+        pieces, length = [self._ahead] if self._ahead else [], len(self._ahead)
+        while length < size and not body.complete:
+            piece = self._receive(body)
+            if piece is None:
+                break
+            pieces.append(piece)
+            length += len(piece)
+        data = pieces[0] if len(pieces) == 1 else b"".join(pieces)
+        self._ahead = data[size:]
+        return data[:size]
+
+    def _receive(self, body: BodyReader) -> bytes | None:
+        """The next of the body; None if it ends too early and its length says so."""
+        data = self._sock.receive()
+        if not data:
+            if isinstance(body, LengthBody):
+                return None
+            raise ConnectionResetError(errno.ECONNRESET, "the body broke off")
+        chunks = body.chunks
+        piece = body.feed(data)
+        if body.complete:
+            self._sock.buffered = body.excess
+        if body.chunks - chunks > _CHUNKS_PER_TURN:
+            gevent.sleep(0)  # to parse them took a while: others have their turn
+        return piece
+
+    def drain(self) -> bool:
+        """Read what is left of the body; whether another request may follow on the connection."""
+        body = self._body
+        if self._writer.close:
+            return False
+        if body.complete:
+            return True
+        if self._awaits_continue or not isinstance(body, LengthBody) or body.left > _LONGEST_DRAIN:
+            return False  # the caller may send the body or the next request, or too much
+        self.read(body.left)
+        return body.complete
+
+    # The application's side
 
     @property
     def try_send(self) -> TrySend | None:
-        return self._out.try_send
+        return self._try_send if self._writer.chunked and self._sock.can_try else None
 
-    def read(self, size: int, /) -> bytes:
-        try:
-            data: bytes = self._body.read(size)
-        except _INVALID_FRAMING as error:
-            raise InvalidFraming(str(error)) from error
-        return data
+    def _try_send(self, data: bytes) -> bool:
+        data = chunk(data)
+        sent = self._sock.try_send(data)
+        self._unsent = data[sent:]
+        return sent == len(data)
 
     def take_over(self) -> tuple[Any, bytes]:
-        return self._sock, self._unreader.take_buffered()
+        data, self._sock.buffered = self._sock.buffered, b""
+        return self._sock.sock, data
 
     def fileno(self) -> int:
-        return int(self._sock.fileno())
+        return int(self._sock.sock.fileno())
 
     def set_timeout(self, seconds: float | None) -> None:
-        self._sock.settimeout(seconds)
+        self._sock.sock.settimeout(seconds)
 
     def close_after(self) -> bool:
-        self._out.force_close()
+        self._writer.close = True
         return True
 
     def linger(self) -> None:
-        linger(self._sock)
+        linger(self._sock.sock)
+
+    # The server's side
+
+    def start_response(
+        self, status: str, headers: Headers, exc_info: Any = None
+    ) -> Callable[[bytes], None]:
+        """WSGI's (PEP 3333). Raises ValueError for headers that cannot be sent."""
+        if exc_info and self._writer.head_sent:
+            raise exc_info[1]
+        self._writer.start(status, headers)
+        return self.send
+
+    @property
+    def head_sent(self) -> bool:
+        return self._writer.head_sent
+
+    def send(self, data: bytes) -> None:
+        """Send a piece of the response body, after the head and what `try_send` left."""
+        data = self._writer.write(data)
+        if self._unsent:
+            data, self._unsent = self._unsent + data, b""
+        if data:
+            self._sock.send(data)
+
+    def end_response(self) -> None:
+        """Send what ends the response."""
+        if data := self._writer.end():
+            self._sock.send(data)

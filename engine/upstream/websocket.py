@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any
 
 from engine.dialects import Dialect
+from engine.edge.response import common_headers
 from engine.exchange.exchange import Exchange, Handler, Response
 from engine.exchange.record import Traffic
 from engine.relay.websocket.channel import Channel
@@ -43,8 +44,7 @@ def converse(
         response = forward(exchange)
         if upgrade.response is None:
             return response
-        headers = [*response.headers]
-        headers += [(name, exchange.request_id) for name in exchange.dialect.request_id_headers]
+        headers = [*response.headers, *common_headers(exchange).items()]
         head = switching(wanted.key, upgrade.answered, agreed, headers)
         upstream, first = upgrade.response.detach()
         theirs = upgrade.extensions

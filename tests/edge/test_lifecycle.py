@@ -3,10 +3,9 @@
 How a worker's stop ends them is tested with their responses in test_endpoint.py.
 """
 
-import pytest
-
 from engine.edge.lifecycle import RequestLifecycle
 from engine.exchange.exchange import Response
+from engine.exchange.record import Outcome
 from tests.support.exchanges import new_exchange
 
 
@@ -30,18 +29,10 @@ def test_an_observer_that_fails_is_logged_and_stops_nobody(caplog):
     assert "req_1: its end was not noted" in caplog.text
 
 
-@pytest.mark.parametrize(
-    ("status", "outcome", "code"),
-    [
-        (400, "refused", "bad_request"),
-        (500, "failed", "internal_error"),
-        (503, "failed", "too_many_connections"),
-    ],
-)
-def test_a_response_of_the_server_itself_is_observed(status, outcome, code):
+def test_a_response_of_the_server_itself_is_observed():
     seen = []
-    RequestLifecycle([seen.append]).server_response("req_9", status, "1.2.3.4")
-    (exchange,) = seen
-    assert (exchange.request_id, exchange.environ) == ("req_9", {"REMOTE_ADDR": "1.2.3.4"})
-    record = exchange.record
-    assert (record.status, record.outcome, record.code) == (status, outcome, code)
+    lifecycle, exchange = RequestLifecycle([seen.append]), new_exchange()
+    exchange.record.end(503, Outcome.FAILED, "too_many_connections")
+    lifecycle.record_refusal(exchange)
+    assert (seen, lifecycle.open) == ([exchange], 0)
+    assert (exchange.record.status, exchange.record.outcome) == (503, "failed")

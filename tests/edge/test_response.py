@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import random
 from collections.abc import Iterator
-from types import SimpleNamespace
 from typing import Any
 
 import gevent
@@ -17,8 +16,9 @@ from engine.edge.response import _Sending
 from engine.exchange.caller_connection import WSGIConnection
 from engine.exchange.exchange import Exchange, Response
 from engine.exchange.push_stream import Pipeline, PushStream
-from engine.server.outgoing import Outgoing
-from engine.server.worker import _Direct
+from engine.server.caller_socket import CallerSocket
+from engine.server.http1.request import RequestHead
+from engine.server.worker_connection import WorkerConnection
 from engine.upstream.attempt import AttemptResult
 from engine.upstream.client.client import Client as Real
 from engine.upstream.first_content import read_first_content
@@ -56,8 +56,8 @@ def over(connection: WSGIConnection) -> Exchange:
 
 def send(response: Response, caller: Any) -> list[bool]:
     """Send it as the worker does; whether the loop's own greenlet did, for each piece offered."""
-    request = SimpleNamespace(method="GET", version=(1, 1), should_close=lambda: False)
-    out = Outgoing(request, caller, SimpleNamespace())
+    head = RequestHead(b"GET", b"/", 1)
+    out = WorkerConnection(CallerSocket(caller), head, close=False)
     offered = []
 
     class Noting(WSGIConnection):
@@ -77,8 +77,8 @@ def send(response: Response, caller: Any) -> list[bool]:
 
     out.start_response("200 OK", [])
     for piece in _Sending(response.body, over(Noting()), -1, ()):
-        out.write(piece)
-    out.close()
+        out.send(piece)
+    out.end_response()
     return offered
 
 
@@ -98,7 +98,6 @@ def test_a_stream_reaches_a_caller_byte_by_byte_and_wakes_nobody(slow: bool) -> 
         sock.sendall(b"0\r\n\r\n")
 
     near, far = gevent.socket.socketpair()
-    near.__class__ = _Direct
     near.setblocking(1)
     near.setsockopt(gevent.socket.SOL_SOCKET, gevent.socket.SO_SNDBUF, 4096)
 

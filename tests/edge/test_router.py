@@ -5,9 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import falcon.testing
+import orjson
 import pytest
 
-from engine.edge.router import Resource, Router
+from engine.edge.endpoint import Endpoints
+from engine.edge.router import Resource, Router, application
+from engine.values.errors import GatewayError
 
 
 def router(*resources: tuple[str, str, tuple[tuple[str, str], ...]]) -> Router:
@@ -73,3 +76,21 @@ def test_a_path_that_was_found_before_is_no_way_around_its_query() -> None:
     assert found(made, "/a") == ("plain", {})
     assert found(made, "/a?b=%zz") is None
     assert found(made, "/a?b=c") == ("plain", {})
+
+
+def test_the_servers_own_refusals_are_responses_like_others_and_recorded() -> None:
+    app, recorded = application(Endpoints(1000, 1.0), []), []
+    app.record_refusal = recorded.append
+    response = app.refuse(GatewayError(414, "bad_request", "Too long."), "10.0.0.1")
+    (exchange,) = recorded
+    headers = dict(response.headers)
+    assert isinstance(response.body, bytes)
+    assert (response.status, headers["content-type"]) == (414, "application/json")
+    assert headers["x-request-id"] == exchange.request_id
+    assert headers["content-length"] == str(len(response.body))
+    assert orjson.loads(response.body)["error"]["code"] == "bad_request"
+    assert exchange.environ == {"REMOTE_ADDR": "10.0.0.1"}
+    assert (exchange.record.status, exchange.record.code) == (414, "bad_request")
+    failure = app.fail()
+    assert (failure.status, len(recorded)) == (500, 1)
+    assert b"internal_error" in bytes(failure.body)  # type: ignore[arg-type]

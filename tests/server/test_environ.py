@@ -1,4 +1,4 @@
-"""The WSGI environment of a request."""
+"""The WSGI environ of a request."""
 
 from __future__ import annotations
 
@@ -7,19 +7,23 @@ from typing import Any
 from wsgiref.validate import check_environ
 
 import pytest
-from gunicorn.config import Config
-from gunicorn.http.wsgi import base_environ
 
-from engine.server.environ import environ_of
-from engine.server.strict import Requests
+from engine.server.environ import SchemeHeaders, address_fields, request_environ, worker_environ
+from engine.server.http1.request import HeadReader, InvalidRequest, Limits
 
-PEER, SERVER = ("10.0.0.1", 4711), ("127.0.0.1", 8080)
+HEADERS = {"X-FORWARDED-PROTO": "https", "X-FORWARDED-SSL": "on"}
 
 
-def environ(data: bytes, peer: Any = PEER, server: Any = SERVER) -> dict[str, Any]:
-    base = base_environ(Config()) | {"SCRIPT_NAME": ""}
-    request = next(Requests(Config(), [data], peer))
-    return environ_of(base, request, SimpleNamespace(), peer, server)
+def environ(data: bytes) -> dict[str, Any]:
+    parsed = HeadReader(Limits()).feed(data)
+    assert parsed is not None
+    connection = {
+        **worker_environ(1),
+        **address_fields("SERVER", ("127.0.0.1", 8080)),
+        **address_fields("REMOTE", ("10.0.0.1", 4711)),
+        "wsgi.url_scheme": "http",
+    }
+    return request_environ(connection, parsed[0])
 
 
 def get(*headers: bytes, target: bytes = b"/") -> bytes:
@@ -28,7 +32,6 @@ def get(*headers: bytes, target: bytes = b"/") -> bytes:
 
 def test_it_is_one_that_wsgi_knows() -> None:
     made = environ(get())
-    del made["wsgi.input"]  # gunicorn's has no `readlines(hint)`
     made["wsgi.input"] = SimpleNamespace(read=1, readline=1, readlines=1, __iter__=1)
     check_environ(made)
 
@@ -40,15 +43,11 @@ def test_the_target_is_there_raw_and_decoded() -> None:
     assert made["QUERY_STRING"] == "q=%20"
 
 
-def test_repeated_headers_are_one_value() -> None:
-    made = environ(get(b"X-A: 1\r\n", b"x-a: 2\r\n"))
-    assert made["HTTP_X_A"] == "1,2"
-
-
 def test_the_type_and_length_of_a_body_have_names_of_their_own() -> None:
-    made = environ(get(b"Content-Type: a/b\r\n", b"Content-Length: 0\r\n"))
+    made = environ(get(b"Content-Type: a/b\r\n", b"Content-Length: 0\r\n", b"X-A: 1\r\n"))
     assert (made["CONTENT_TYPE"], made["CONTENT_LENGTH"]) == ("a/b", "0")
     assert "HTTP_CONTENT_TYPE" not in made
+    assert made["HTTP_X_A"] == "1"
 
 
 def test_addresses_of_both_ends() -> None:
@@ -57,14 +56,45 @@ def test_addresses_of_both_ends() -> None:
     assert (made["SERVER_NAME"], made["SERVER_PORT"]) == ("127.0.0.1", "8080")
 
 
-@pytest.mark.parametrize("peer", ["", b""])
-def test_a_unix_socket_has_a_path_and_no_port(peer: Any) -> None:
-    made = environ(get(), peer, "/run/mw.sock")
-    assert (made["REMOTE_ADDR"], made["REMOTE_PORT"]) == ("", "")
-    assert made["SERVER_NAME"] == "/run/mw.sock"
+@pytest.mark.parametrize("address", ["/run/mw.sock", b"/run/mw.sock"])
+def test_a_unix_socket_has_a_path_and_no_port(address: Any) -> None:
+    fields = address_fields("SERVER", address)
+    assert fields == {"SERVER_NAME": "/run/mw.sock", "SERVER_PORT": ""}
 
 
-@pytest.mark.parametrize(("peer", "scheme"), [("127.0.0.1", "https"), ("10.0.0.1", "http")])
-def test_only_a_trusted_proxy_says_the_scheme(peer: str, scheme: str) -> None:
-    made = environ(get(b"X-Forwarded-Proto: https\r\n"), (peer, 1))
+@pytest.mark.parametrize(
+    ("proxies", "address", "trusted"),
+    [
+        (["127.0.0.1"], ("127.0.0.1", 1), True),
+        (["127.0.0.1"], ("10.0.0.1", 1), False),
+        (["10.0.0.0/8"], ("10.0.0.1", 1), True),
+        (["*"], ("10.0.0.1", 1), True),
+        ([], ("10.0.0.1", 1), False),
+        ([], "", True),
+    ],
+)
+def test_only_a_trusted_proxy_says_the_scheme(
+    proxies: list[str], address: Any, trusted: bool
+) -> None:
+    assert SchemeHeaders(HEADERS, proxies).trusts(address) == trusted
+
+
+@pytest.mark.parametrize(
+    ("headers", "scheme"),
+    [
+        (b"", "http"),
+        (b"X-Forwarded-Proto: https\r\n", "https"),
+        (b"X-Forwarded-Proto: http\r\n", "http"),
+        (b"X-Forwarded-Proto: https\r\nX-Forwarded-Ssl: on\r\n", "https"),
+    ],
+)
+def test_the_scheme_is_what_the_proxy_says(headers: bytes, scheme: str) -> None:
+    made = environ(get(headers))
+    SchemeHeaders(HEADERS, []).apply(made)
     assert made["wsgi.url_scheme"] == scheme
+
+
+def test_contradictory_schemes_are_refused() -> None:
+    made = environ(get(b"X-Forwarded-Proto: https\r\nX-Forwarded-Ssl: off\r\n"))
+    with pytest.raises(InvalidRequest):
+        SchemeHeaders(HEADERS, []).apply(made)

@@ -7,20 +7,17 @@ import time
 from types import SimpleNamespace
 from typing import Any
 
-import gevent.socket
-import pytest
-
 from engine.server.listener import IdleConnections
-from engine.server.worker import Worker, _Direct
+from engine.server.worker import Worker
 
 
 def worker(grace: int = 30, **known: Any) -> Any:
     """A worker that has not been started."""
     made: Any = Worker.__new__(Worker)
-    made.cfg = SimpleNamespace(graceful_timeout=grace, keepalive=5)
+    made.cfg, made._keepalive = SimpleNamespace(graceful_timeout=grace), 5
     made.tmp, made.alive, made.pid, made.ppid = SimpleNamespace(notify=int), True, 1, os.getppid()
     made.log, made._idle = SimpleNamespace(error=lambda *_, **__: None), IdleConnections()
-    made._own_idle = {}
+    made._telemetry_idle = IdleConnections()
     vars(made).update(known)
     return made
 
@@ -59,41 +56,3 @@ def test_a_worker_whose_master_is_gone_ends_its_requests_as_on_a_signal():
     made.notify()
     assert not made.alive
     assert said == ["the master is gone: worker 1 ends its requests and stops"]
-
-
-def test_a_callers_socket_takes_what_fits_and_says_how_much():
-    near, far = gevent.socket.socketpair()
-    near.__class__ = _Direct
-    near.setblocking(1)
-    assert near.send_some(b"abc") == 3
-    taken = near.send_some(bytes(50_000_000))
-    assert 0 < taken < 50_000_000
-    assert near.send_some(b"abc") == 0
-    far.close()
-    assert near.send_some(b"abc") == 0
-    with pytest.raises(OSError, match=r"pipe|reset"):
-        near.sendall(b"abc")
-    near.close()
-
-
-def test_an_answer_that_fails_before_its_head_is_one_500_and_noted_by_its_exchange_alone():
-    near, far = gevent.socket.socketpair()
-    noted: list[object] = []
-
-    def serve(environ: object, start_response: Any, connection: object) -> Any:
-        start_response("200 OK", [("Not-Lower-Case", "1")])
-
-    app = SimpleNamespace(
-        on_listener=lambda address: serve, malformed=lambda *values: noted.append(values)
-    )
-    request = SimpleNamespace(method="GET", version=(1, 1), should_close=lambda: False)
-    vars(request).update(body=None, unreader=None)
-    made = worker(wsgi=app, nr=0, max_requests=9)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("engine.server.worker.environ_of", lambda *_: {})
-        made._base, made._applications = {}, {}
-        assert not made.handle_request(("127.0.0.1", 1), request, near, ("127.0.0.1", 2))
-    near.close()
-    assert far.recv(1000).startswith(b"HTTP/1.1 500 ")
-    assert noted == []
-    far.close()

@@ -1,0 +1,167 @@
+"""Serves the requests of a caller's connection, one after the other."""
+
+from __future__ import annotations
+
+import errno
+import logging
+from collections.abc import Callable
+from http import HTTPStatus
+from typing import Any, NamedTuple
+
+import gevent
+
+from engine.exchange.exchange import Response
+from engine.server.application import Application
+from engine.server.caller_socket import CallerSocket
+from engine.server.environ import Environ, SchemeHeaders, address_fields, request_environ
+from engine.server.http1.request import InvalidRequest, Limits, RequestHead
+from engine.server.http1.response import ResponseWriter
+from engine.server.listener import IdleConnections
+from engine.server.worker_connection import WorkerConnection, read_head
+from engine.values.errors import GatewayError
+
+_CALLER_LEFT = (errno.EPIPE, errno.ECONNRESET, errno.ENOTCONN)
+_REASONS = {400: "Bad Request", 414: "URI Too Long"}
+"""Those of this version of HTTP; the rest are as Python's."""
+
+
+class HTTPSettings(NamedTuple):
+    """How a worker reads requests: the largest head, who says the scheme, and the environ that all
+    of them share."""
+
+    limits: Limits
+    scheme_headers: SchemeHeaders
+    environ: Environ
+
+
+class ConnectionHandler:
+    """Serves the connections of one listener, whose socket's address is `address`.
+
+    `idle` holds those that wait for a request. `begin_request` counts a request, and says whether
+    its connection may carry another.
+    """
+
+    def __init__(
+        self,
+        application: Application,
+        address: Any,
+        idle: IdleConnections,
+        settings: HTTPSettings,
+        begin_request: Callable[[], bool],
+        log: logging.Logger,
+    ) -> None:
+        self.idle = idle
+        self._application = application
+        self._serve = application.on_listener(address)
+        self._settings = settings
+        self._environ = {**settings.environ, **address_fields("SERVER", address)}
+        self._begin_request = begin_request
+        self._log = log
+
+    def __call__(self, client: Any, address: Any) -> None:
+        """Serve the requests of a connection until its end, and close it."""
+        sock = CallerSocket(client)
+        try:
+            client.setblocking(1)
+            self._serve_connection(sock, address)
+        except InvalidRequest as error:
+            # The target is never logged: a token may stand in its query.
+            self._log.info("not a valid HTTP request: %s", error)
+            self._send(sock, self._application.refuse(_bad_request(error), ip_address(address)))
+        except TimeoutError:
+            self._log.debug("a caller takes nothing of its response")
+        except OSError as error:
+            if error.errno not in _CALLER_LEFT:
+                self._log.exception("a connection broke")
+        except Exception as error:  # noqa: BLE001 - it is logged
+            self._log.error("a connection failed", exc_info=error)
+            self._send(sock, self._application.refuse(_failure(), ip_address(address)))
+        finally:
+            self.idle.remove(client)
+            client.close()
+
+    def _serve_connection(self, sock: CallerSocket, address: Any) -> None:
+        environ = {**self._environ, **address_fields("REMOTE", address)}
+        trusted = self._settings.scheme_headers.trusts(address)
+        connection: WorkerConnection | None = None
+        while True:
+            self.idle.add(sock.sock)
+            if connection is not None and not connection.drain():
+                return
+            head = read_head(sock, self._settings.limits)
+            if head is None:
+                return
+            self.idle.remove(sock.sock)
+            connection = WorkerConnection(sock, head, close=not self._begin_request())
+            if not self._respond(sock, head, environ, trusted, connection):
+                return
+
+    def _respond(
+        self,
+        sock: CallerSocket,
+        head: RequestHead,
+        shared: Environ,
+        trusted: bool,
+        connection: WorkerConnection,
+    ) -> bool:
+        """Answer one request. Whether the response is complete. Raises OSError where the caller
+        left, or is to believe that the connection broke."""
+        environ = request_environ(shared, head)
+        if trusted:
+            self._settings.scheme_headers.apply(environ)
+        try:
+            self._call(environ, connection)
+        except gevent.GreenletExit:
+            return False
+        except OSError:
+            raise
+        except Exception as error:  # noqa: BLE001 - it is logged
+            self._log.error("a response broke off", exc_info=error)
+            if not connection.head_sent:
+                self._send(sock, self._application.fail())
+            return False
+        return True
+
+    def _call(self, environ: Environ, connection: WorkerConnection) -> None:
+        """Call the application, and send what it yields (PEP 3333)."""
+        pieces = self._serve(environ, connection.start_response, connection)
+        try:
+            for piece in pieces:
+                connection.send(piece)
+            connection.end_response()
+        finally:
+            close = getattr(pieces, "close", None)  # WSGI: an iterable may have one
+            if close is not None:
+                close()
+
+    def _send(self, sock: CallerSocket, response: Response) -> None:
+        try:
+            sock.send(closing(response))
+        except OSError as error:
+            self._log.debug("the caller had left: %s", error)
+
+
+def closing(response: Response) -> bytes:
+    """A complete response after which the connection is closed."""
+    assert isinstance(response.body, bytes)
+    writer = ResponseWriter("", 1, close=True)
+    writer.start(f"{response.status} {_reason(response.status)}", response.headers)
+    return writer.write(response.body) + writer.end()
+
+
+def ip_address(address: Any) -> str:
+    """The IP address of a socket's address; "" of a Unix socket."""
+    return str(address[0]) if isinstance(address, tuple) else ""
+
+
+def _reason(status: int) -> str:
+    return _REASONS.get(status) or HTTPStatus(status).phrase
+
+
+def _bad_request(error: InvalidRequest) -> GatewayError:
+    message = f"The request is not valid HTTP/1.1 ({_reason(error.status)})."
+    return GatewayError(error.status, "bad_request", message)
+
+
+def _failure() -> GatewayError:
+    return GatewayError(500, "internal_error", "The gateway failed on this request.")

@@ -1,0 +1,158 @@
+"""Writes a response (RFC 9112 4 to 7), as WSGI describes it (PEP 3333), without I/O.
+
+The head goes out with the first bytes of the body. Chunks are sent to HTTP/1.1 only; a response
+without a length to HTTP/1.0 ends with the connection.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Collection, Sequence
+from email.utils import formatdate
+from functools import lru_cache
+
+Headers = Sequence[tuple[str, str]]
+
+_NAME = re.compile(r"[!#$%&'*+\-.^_`|~0-9a-z]+")
+_TEXT = bytes(byte for byte in range(256) if byte == 9 or (byte >= 32 and byte != 127))
+_UPGRADES = ("websocket", "http/1.1")  # to a session, and of a 426 where there is none
+_INVALID = "a header of the response cannot be sent"
+_CONNECTION_HEADERS = frozenset(
+    (
+        "connection",
+        "content-length",
+        "keep-alive",
+        "proxy-authenticate",
+        "proxy-authorization",
+        "te",
+        "trailers",
+        "transfer-encoding",
+        "upgrade",
+        "server",
+        "date",
+    )
+)
+"""Headers that this module writes itself, or that are about one connection (RFC 9110 7.6.1)."""
+_LENGTH = frozenset({"content-length"})
+LAST_CHUNK = b"0\r\n\r\n"
+
+
+class ResponseWriter:
+    """The bytes of the response to one request. `close`: the connection ends with it."""
+
+    __slots__ = (
+        "_head_only",
+        "_left",
+        "_lines",
+        "_minor_version",
+        "_status",
+        "_upgrade",
+        "chunked",
+        "close",
+        "head_sent",
+    )
+
+    def __init__(self, method: str, minor_version: int, close: bool) -> None:
+        self._head_only = method == "HEAD"
+        self._minor_version = minor_version
+        self._status = ""
+        self._lines = b""
+        self._left: int | None = None  # bytes of the announced length that were not sent
+        self._upgrade = False
+        self.chunked = False
+        self.close = close
+        self.head_sent = False
+
+    def start(self, status: str, headers: Headers) -> None:
+        """Take status and headers. Raises ValueError for what would not stay one header line, and
+        for a name that is not in lower case, as Falcon writes them all."""
+        code = int(status[:3])
+        self._status = status
+        self._left = None
+        names = [name for name, _ in headers]
+        about_connection = _CONNECTION_HEADERS.intersection(names)
+        if about_connection:
+            headers = self._own_headers(code, headers, about_connection)
+        for name in names:
+            _check_name(name)
+        self._lines = _lines(headers)
+        self._head_only |= code in (204, 304) or code < 200
+        has_length = self._left is not None
+        self.chunked = self._minor_version == 1 and not has_length and not self._head_only
+        self.close |= not (has_length or self.chunked or self._head_only)
+
+    def _own_headers(self, code: int, headers: Headers, names: Collection[str]) -> Headers:
+        """The headers that are sent as they are; what the others say of the connection is noted."""
+        if names == _LENGTH and code >= 200 and code != 204:
+            self._left = int(next(value for name, value in headers if name == "content-length"))
+            return headers
+        return [pair for pair in headers if pair[0] not in names or self._passes(code, *pair)]
+
+    def _passes(self, code: int, name: str, value: str) -> bool:
+        if name == "content-length":
+            if code == 204 or code < 200:  # RFC 9110 8.6
+                return False
+            self._left = int(value)
+            return True
+        if name == "connection" and value.lower() == "upgrade":
+            self._upgrade = True
+        return name == "upgrade" and value.lower() in _UPGRADES
+
+    def write(self, data: bytes) -> bytes:
+        """The bytes to send for a piece of the body, and for the head if it was not sent."""
+        if self.chunked:
+            data = chunk(data) if data else b""
+        elif self._head_only:
+            data = b""
+        elif self._left is not None:
+            data = data[: self._left]  # never more than was announced
+            self._left -= len(data)
+        return data if self.head_sent else self._head() + data
+
+    def end(self) -> bytes:
+        """The bytes that end the response."""
+        end = LAST_CHUNK if self.chunked else b""
+        if self._left and not self._head_only:
+            self.close = True  # the caller must not take another response for the rest
+        return end if self.head_sent else self._head() + end
+
+    def _head(self) -> bytes:
+        self.head_sent = True
+        connection = "close" if self.close else "keep-alive"
+        if self._upgrade:
+            connection = "upgrade"
+        coding = "Transfer-Encoding: chunked\r\n" if self.chunked else ""
+        head = (
+            f"HTTP/1.{self._minor_version} {self._status}\r\nDate: {_date(int(time.time()))}\r\n"
+            f"Connection: {connection}\r\n{coding}"
+        )
+        return b"%b%b\r\n" % (head.encode("latin-1"), self._lines)
+
+
+def chunk(data: bytes) -> bytes:
+    """A chunk (RFC 9112 7.1) of at least one byte."""
+    return b"%x\r\n%b\r\n" % (len(data), data)
+
+
+@lru_cache(maxsize=1024)
+def _check_name(name: str) -> None:
+    """Raise ValueError for a name that is no token in lower case."""
+    if not _NAME.fullmatch(name):
+        raise ValueError(_INVALID)
+
+
+def _lines(headers: Headers) -> bytes:
+    try:
+        lines = "\r\n".join([*map(": ".join, headers), ""]).encode("latin-1")
+    except UnicodeEncodeError:
+        raise ValueError(_INVALID) from None
+    # Without all text, the line ends of as many headers are left, or else a value begins a line.
+    if lines.translate(None, _TEXT) != b"\r\n" * len(headers):
+        raise ValueError(_INVALID)
+    return lines
+
+
+@lru_cache(maxsize=1)
+def _date(second: int) -> str:
+    return formatdate(second, usegmt=True)

@@ -1,0 +1,318 @@
+"""Heads of requests as they stand on the wire: what is read, what is refused, and gunicorn's own
+reading of the same bytes."""
+
+from __future__ import annotations
+
+import pytest
+from gunicorn.config import Config
+from gunicorn.http.errors import NoMoreData, ParseException
+from gunicorn.http.parser import RequestParser
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine.server.http1.request import HeadReader, InvalidRequest, Limits, RequestHead
+
+
+def read(data: bytes, limits: Limits | None = None) -> RequestHead:
+    """The head of a request that is complete."""
+    parsed = HeadReader(limits or Limits()).feed(data)
+    assert parsed is not None
+    return parsed[0]
+
+
+def get(*headers: bytes, target: bytes = b"/") -> bytes:
+    return b"GET " + target + b" HTTP/1.1\r\nHost: h:1\r\n" + b"".join(headers) + b"\r\n"
+
+
+def post(*headers: bytes) -> bytes:
+    return b"POST / HTTP/1.1\r\nHost: h\r\n" + b"".join(headers) + b"\r\n"
+
+
+def test_a_head_is_read_and_what_follows_is_left() -> None:
+    parsed = HeadReader(Limits()).feed(get(b"X-A: 1\r\n", target=b"/a%2Fb?c=d") + b"more")
+    assert parsed is not None
+    head, rest = parsed
+    assert (head.method, head.minor_version, rest) == ("GET", 1, b"more")
+    assert (head.target, head.path, head.query) == ("/a%2Fb?c=d", "/a%2Fb", "c=d")
+    assert head.headers == {"HTTP_HOST": "h:1", "HTTP_X_A": "1"}
+    assert (head.content_length, head.close, head.expects_continue) == (0, False, False)
+
+
+@pytest.mark.parametrize("size", [1, 7])
+def test_a_head_may_come_in_pieces(size: int) -> None:
+    reader, data = HeadReader(Limits()), get(b"X-A: 1\r\n")
+    pieces = [data[at : at + size] for at in range(0, len(data), size)]
+    assert [reader.feed(piece) for piece in pieces[:-1]] == [None] * (len(pieces) - 1)
+    parsed = reader.feed(pieces[-1])
+    assert parsed is not None
+    assert parsed[0].headers["HTTP_X_A"] == "1"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"GET  / HTTP/1.1",
+        b"GET /  HTTP/1.1",
+        b" GET / HTTP/1.1",
+        b"GET / HTTP/1.1 ",
+        b"GET\t/ HTTP/1.1",
+        b"GET /\tHTTP/1.1",
+        b"GET / HTTP/1.1\t",
+        b"GET \t/ HTTP/1.1",
+        b"GET /a b HTTP/1.1",
+        b"GET /",
+        b"GET",
+        b"GET * HTTP/1.1",
+        b"GET host:80 HTTP/1.1",
+        b"GET a/b HTTP/1.1",
+        b"GET http://[h/a HTTP/1.1",
+        b"GET / HTTP/1.2",
+        b"GET / HTTP/2.0",
+        b"get / HTTP/1.1",
+        b"G(T / HTTP/1.1",
+        b"GET /\x00 HTTP/1.1",
+        b"\r\nGET  / HTTP/1.1",
+        b"\r\n\r\nGET / HTTP/1.1",
+        b"\r\n" * 100 + b"GET / HTTP/1.1",
+        b"\nGET / HTTP/1.1",
+        b"\rGET / HTTP/1.1",
+        b" \r\nGET / HTTP/1.1",
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
+    ],
+)
+def test_a_request_line_that_is_none_is_refused(line: bytes) -> None:
+    with pytest.raises(InvalidRequest) as refused:
+        read(line + b"\r\nHost: h\r\n\r\n")
+    assert refused.value.status == 400
+
+
+@pytest.mark.parametrize(
+    ("target", "path"),
+    [
+        (b"/", "/"),
+        (b"/a?b=c", "/a"),
+        (b"http://h/a?b", "/a"),
+        (b"http://h", "/"),
+        (b"/%20", "/%20"),
+        (b"/\xa0", "/\xa0"),
+        (b"//a", "//a"),
+    ],
+)
+def test_one_empty_line_may_stand_before_a_request(target: bytes, path: str) -> None:
+    head = read(b"\r\n" + get(target=target))
+    assert (head.target, head.path) == (target.decode("latin-1"), path)
+
+
+@pytest.mark.parametrize(
+    ("header", "status"),
+    [
+        (b"X: a\r\n b\r\n", 400),  # folded
+        (b"X: a\r\n\tb\r\n", 400),
+        (b"X: a\n", 400),
+        (b"X: a\rb\r\n", 400),
+        (b"X : a\r\n", 400),
+        (b" X: a\r\n", 400),
+        (b": a\r\n", 400),
+        (b"X\r\n", 400),
+        (b"X\x80: a\r\n", 400),
+        (b"X(: a\r\n", 400),
+        (b"X: a\x00\r\n", 400),
+        (b"X: a\x7f\r\n", 400),
+        (b"X_Y: a\r\n", 400),
+        (b"Content_Length: 5\r\n", 400),
+        (b"Expect: 200-maybe\r\n", 417),
+        (b"Transfer-Encoding: gzip\r\n", 400),
+        (b"Transfer-Encoding: chunked, chunked\r\n", 400),
+        (b"Transfer-Encoding: identity, chunked\r\n", 400),
+        (b"Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n", 400),
+        (b"Transfer-Encoding: \r\n", 400),
+        (b"Transfer-Encoding: chunked\r\nContent-Length: 5\r\n", 400),
+        (b"Content-Length: 5\r\nTransfer-Encoding: identity\r\n", 400),
+    ],
+)
+def test_a_header_that_two_servers_could_read_differently_is_refused(
+    header: bytes, status: int
+) -> None:
+    with pytest.raises(InvalidRequest) as refused:
+        read(post(header))
+    assert refused.value.status == status
+
+
+def test_chunks_belong_to_http_1_1() -> None:
+    with pytest.raises(InvalidRequest):
+        read(b"POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n")
+    assert read(post(b"Transfer-Encoding: Chunked\r\n")).content_length is None
+
+
+@pytest.mark.parametrize("length", ["0", "5", "0" * 16 + "5", "0" * 17 + "5", "0" * 19 + "5"])
+def test_a_length_is_a_decimal_number(length: str) -> None:
+    head = read(post(f"Content-Length: {length}\r\n".encode()))
+    assert (head.content_length, head.headers["CONTENT_LENGTH"]) == (int(length), length)
+
+
+@pytest.mark.parametrize(
+    "length", ["9" * 400, "0" * 5000 + "5", "+5", "-5", "5, 5", "0x5", "5_0", "", "\xb2", "5 5"]
+)
+def test_a_length_that_is_none_is_refused(length: str) -> None:
+    with pytest.raises(InvalidRequest):
+        read(post(f"Content-Length: {length}\r\n".encode("latin-1")))
+
+
+@pytest.mark.parametrize("name", ["Host", "Content-Type", "Content-Length"])
+def test_what_may_stand_once_does(name: str) -> None:
+    line = f"{name}: 0\r\n".encode()
+    with pytest.raises(InvalidRequest):
+        read(b"POST / HTTP/1.1\r\n" + line * 2 + b"\r\n")
+
+
+def test_repeated_headers_are_joined() -> None:
+    assert read(get(b"X-A: 1\r\n", b"x-a: 2\r\n")).headers["HTTP_X_A"] == "1,2"
+
+
+@pytest.mark.parametrize("name", ["session_id", "Conversation_ID", "thread_id"])
+def test_correlation_ids_are_read_as_if_they_had_a_dash(name: str) -> None:
+    key = "HTTP_" + name.upper()
+    assert read(get(f"{name}: a\r\n".encode())).headers[key] == "a"
+    with pytest.raises(InvalidRequest):
+        read(get(f"x-{name}: a\r\n".encode()))
+
+
+@pytest.mark.parametrize("name", [b"x" * 65, b"x" * 8000])
+def test_long_names_are_read_like_short_ones(name: bytes) -> None:
+    key = "HTTP_" + name.decode().upper()
+    assert read(get(name + b": a\r\n")).headers[key] == "a"
+
+
+@pytest.mark.parametrize(
+    ("version", "connection", "close"),
+    [
+        (1, [], False),
+        (1, [b"close"], True),
+        (1, [b"Close"], True),
+        (1, [b"keep-alive, close"], True),
+        (1, [b"keep-alive", b"close"], True),
+        (1, [b"close", b"keep-alive"], True),
+        (1, [b"Upgrade"], False),
+        (0, [], True),
+        (0, [b"keep-alive"], False),
+        (0, [b"Keep-Alive, x"], False),
+        (0, [b"close"], True),
+    ],
+)
+def test_whether_the_caller_wants_another_request(
+    version: int, connection: list[bytes], close: bool
+) -> None:
+    """RFC 9112 9.3."""
+    lines = b"".join(b"Connection: " + value + b"\r\n" for value in connection)
+    head = read(b"GET / HTTP/1.%d\r\nHost: h\r\n%b\r\n" % (version, lines))
+    assert head.close == close
+
+
+def test_only_http_1_1_waits_for_100_continue() -> None:
+    """RFC 9110 10.1.1."""
+    assert read(post(b"Expect: 100-Continue\r\n")).expects_continue
+    assert not read(b"POST / HTTP/1.0\r\nExpect: 100-continue\r\n\r\n").expects_continue
+
+
+@pytest.mark.parametrize(
+    ("data", "status"),
+    [
+        (b"GET /" + b"a" * 9000 + b" HTTP/1.1\r\n\r\n", 414),
+        (get(b"X: " + b"a" * 17_000 + b"\r\n"), 431),
+        (get(*[b"X: 1\r\n"] * 100), 431),
+    ],
+)
+def test_a_head_is_bounded(data: bytes, status: int) -> None:
+    with pytest.raises(InvalidRequest) as refused:
+        read(data)
+    assert refused.value.status == status
+
+
+def test_a_head_that_never_ends_is_refused() -> None:
+    reader, sent = HeadReader(Limits(100, 2, 100)), 0
+    with pytest.raises(InvalidRequest) as refused:  # noqa: PT012 - it may be refused at any piece
+        while sent < 10_000:
+            assert reader.feed(b"GET / HTTP/1.1\r\nX: " if not sent else b"a" * 50) is None
+            sent += 50
+    assert refused.value.status == 431
+    assert sent < 500
+
+
+# gunicorn's own reading
+
+PARTS = st.sampled_from(
+    [
+        *(b"GET", b"POST", b"OPTIONS", b"get", b"G T", b" ", b"  ", b"\t", b"\r\n", b"\n", b"\r"),
+        *(b"/", b"/a?b", b"*", b"http://h/a", b"//x", b"/#f", b"h:80", b"/\x80", b"/\x00"),
+        *(b"HTTP/1.1", b"HTTP/1.0", b"HTTP/1.2", b"HTTP/2.0", b"http/1.1"),
+        *(b"Host: h", b"Host: i", b"X-A: 1", b"x-a:2", b"X_A: 3", b"session_id: 1", b"X-B:\t a \t"),
+        *(b"Content-Length: 5", b"Content-Length: +5", b"Content-Length: 0", b"Content-Type: a/b"),
+        *(b"Transfer-Encoding: chunked", b"Transfer-Encoding: gzip", b"Transfer-Encoding:identity"),
+        *(b"Expect: 100-continue", b"Expect: x", b"Connection: close", b"Connection: keep-alive"),
+        *(b"X: a\r\n b", b"X : a", b": a", b"X: \x7f", b"X: \xff", b"X-\xe9: a", b"hello"),
+    ]
+)
+
+
+def gunicorn_reads(data: bytes) -> tuple[object, ...] | None:
+    """What gunicorn's parser in Python reads, None for what it refuses."""
+    config = Config()
+    config.set("http_parser", "python")
+    config.set("header_map", "refuse")
+    config.set("forwarded_allow_ips", "")
+    try:
+        request = next(RequestParser(config, [data], ("10.0.0.1", 1)))
+    except (ParseException, NoMoreData, StopIteration):
+        return None
+    fields: dict[str, str] = {}
+    for name, value in request.headers:
+        key = name if name in ("CONTENT-TYPE", "CONTENT-LENGTH") else f"HTTP_{name}"
+        key = key.replace("-", "_")
+        fields[key] = f"{fields[key]},{value}" if key in fields else value
+    length = getattr(request.body.reader, "length", None)
+    return request.method, request.uri, request.version[1], fields, length
+
+
+def agrees(data: bytes) -> bool:
+    """That what gunicorn refuses is refused here, and what both accept reads the same. Whether it
+    was accepted."""
+    try:
+        parsed = HeadReader(Limits()).feed(data)
+    except InvalidRequest:
+        parsed = None
+    if parsed is None:
+        return False
+    head = parsed[0]
+    if any(name in head.headers for name in ("HTTP_SESSION_ID",)):
+        return False  # gunicorn refuses every name with an underscore
+    ours = (head.method, head.target, head.minor_version, head.headers, head.content_length)
+    assert gunicorn_reads(data) == ours
+    return True
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.lists(PARTS, max_size=6), st.lists(PARTS, max_size=6))
+def test_what_gunicorn_refuses_is_refused_and_the_rest_reads_the_same(
+    line: list[bytes], headers: list[bytes]
+) -> None:
+    agrees(b" ".join(line) + b"\r\n" + b"".join(part + b"\r\n" for part in headers) + b"\r\n")
+
+
+@settings(max_examples=400, deadline=None)
+@given(
+    st.sampled_from([b"GET / HTTP/1.1", b"POST /a?b HTTP/1.1", b"PUT http://h/a HTTP/1.0"]),
+    st.lists(PARTS, max_size=6),
+    st.lists(st.tuples(st.integers(0, 200), st.binary(max_size=2)), max_size=2),
+)
+def test_a_head_with_a_few_other_bytes_reads_as_for_gunicorn(
+    line: bytes, headers: list[bytes], changes: list[tuple[int, bytes]]
+) -> None:
+    data = line + b"\r\n" + b"".join(part + b"\r\n" for part in headers) + b"\r\n"
+    for at, piece in changes:
+        data = data[:at] + piece + data[at + len(piece) :]
+    agrees(data)
+
+
+def test_the_comparison_accepts_and_refuses() -> None:
+    assert agrees(get(b"X-A: 1\r\n"))
+    assert not agrees(get(b"X A: 1\r\n"))

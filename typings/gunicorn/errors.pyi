@@ -1,0 +1,4 @@
+class HaltServer(BaseException):
+    reason: str
+
+class AppImportError(Exception): ...
