@@ -27,12 +27,8 @@ from engine.upstream.attempt import AttemptResult, attempt
 from engine.upstream.choose import order
 from engine.upstream.credentials import REFUSED_SECONDS
 from engine.upstream.disconnect_watcher import DisconnectWatcher
-from engine.upstream.relay_response import (
-    credentials_refused,
-    refuse,
-    relay,
-    unavailable,
-)
+from engine.upstream.gateway_errors import credentials_refused, unavailable
+from engine.upstream.relay_response import refuse, relay
 from engine.upstream.target import Target, Upstream
 
 log = logging.getLogger("modelway")

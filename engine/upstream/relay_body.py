@@ -1,0 +1,158 @@
+"""The body of an upstream's response on its way to the caller: as bytes, or as events."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+import orjson
+from gevent import GreenletExit
+
+from engine.dialects import Dialect
+from engine.exchange.exchange import Exchange
+from engine.exchange.push_stream import Blocked, Pipeline
+from engine.exchange.record import Outcome
+from engine.relay.sse import Cleaner, NotAnEvent
+from engine.upstream.attempt import AttemptResult
+from engine.upstream.client.client import UpstreamResponse
+from engine.upstream.client.failures import IdleTimeout, UpstreamFailure
+from engine.upstream.disconnect_watcher import DisconnectWatcher
+from engine.upstream.gateway_errors import error_of_failure, sentence
+from engine.values.errors import (
+    AbortConnection,
+    AbortReason,
+    EventTooLarge,
+    GatewayError,
+    shutting_down,
+)
+
+_ERROR = b'"error"'
+
+
+def relay_bytes(
+    response: UpstreamResponse, first: bytes, exchange: Exchange, watcher: DisconnectWatcher
+) -> Iterator[bytes]:
+    """The body, its `first` bytes included, as it arrives. Raises AbortConnection where it breaks
+    off, so that the caller does not take it for complete."""
+    watch = watcher.watch(exchange.connection)
+    try:
+        data = first
+        while True:
+            if data:
+                yield data
+            data = watch.read(response)
+            if not data:
+                break
+        exchange.record.outcome = Outcome.COMPLETE
+    except UpstreamFailure as failure:
+        exchange.record.outcome = Outcome.UPSTREAM_CUT
+        raise AbortConnection(
+            AbortReason.RESPONSE_BROKE_OFF, failure.words
+        ) from failure.without_traceback()
+    except GreenletExit:
+        exchange.record.outcome = Outcome.SHUTDOWN
+        raise AbortConnection(AbortReason.SHUTDOWN) from None
+    finally:
+        watch.close()
+        exchange.record.response_end = time.monotonic()
+
+
+class EventStream:
+    """The events of a stream, most of them sent through `pipeline`. A stream that breaks off ends
+    with the dialect's error event and a closed connection."""
+
+    def __init__(
+        self,
+        result: AttemptResult,
+        response: UpstreamResponse,
+        cleaner: Cleaner,
+        exchange: Exchange,
+        dialect: Dialect,
+        watcher: DisconnectWatcher,
+    ) -> None:
+        self.pipeline = Pipeline()
+        self._response = response
+        self._cleaner, self._clean = cleaner, cleaner.feed
+        self._exchange = exchange
+        self._dialect = dialect
+        self._watch = watcher.watch(exchange.connection)
+        upstream = result.target.upstream
+        self._beat = upstream.heartbeat if dialect.heartbeat else None
+        self._idle = upstream.timeouts.idle
+        self._redaction = upstream.redaction
+
+    def events(self, first: bytes) -> Iterator[bytes]:
+        """The events to send: `first`, then those that the pipeline did not send itself."""
+        beat, response = self._beat, self._response
+        cleaner, pipeline = self._cleaner, self.pipeline
+        read, clean = self._watch.read, cleaner.feed
+        passing = self._relay if beat is None else None  # heartbeats are sent from here
+        try:
+            if first:
+                yield self._redact(first)
+            while not cleaner.foreign:
+                if beat is not None:
+                    yield from self._heartbeats(beat)
+                try:
+                    data = read(response, passing if pipeline.try_send is not None else None)
+                except Blocked:
+                    data = None
+                if data is None:
+                    yield b""
+                elif not data:
+                    break
+                elif events := clean(data):
+                    yield self._redact(events)
+            if rest := cleaner.rest():
+                yield self._redact(rest)
+            if cleaner.foreign:
+                raise NotAnEvent(cleaner.foreign)
+            self._exchange.record.outcome = Outcome.COMPLETE
+        except (UpstreamFailure, EventTooLarge, NotAnEvent) as failure:
+            self._exchange.record.outcome = Outcome.UPSTREAM_CUT
+            yield self._dialect.error_event(self._error_of(failure))
+            raise AbortConnection(AbortReason.RESPONSE_BROKE_OFF, str(failure)) from failure
+        except GreenletExit:
+            self._exchange.record.outcome = Outcome.SHUTDOWN
+            document = self._dialect.error(shutting_down(), self._exchange.request_id)
+            yield self._dialect.error_event(orjson.dumps(document))
+            raise AbortConnection(AbortReason.SHUTDOWN) from None
+        finally:
+            self._watch.close()
+            self._exchange.record.response_end = time.monotonic()
+
+    def _relay(self, data: bytes) -> None:
+        """Send events through the pipeline; called by the event loop, so no greenlet is woken."""
+        events = self._clean(data)
+        if events:
+            self.pipeline.send(self._redact(events) if _ERROR in events else events)
+        if events is not data and self._cleaner.foreign:  # `feed` returns clean data itself
+            raise NotAnEvent(self._cleaner.foreign)
+
+    def _redact(self, events: bytes) -> bytes:
+        """Complete events; without our credentials if one of them may be an error."""
+        return self._redaction.redact(events) if _ERROR in events else events
+
+    def _error_of(self, failure: UpstreamFailure | EventTooLarge | NotAnEvent) -> bytes:
+        """The error that ends a stream: the upstream's, if it sent one."""
+        dialect = self._dialect
+        if isinstance(failure, NotAnEvent) and dialect.is_error_event(document := failure.document):
+            error_event = dialect.stream_error(document)
+            document = document if error_event is None else error_event.document
+            if dialect.is_error(document):
+                return self._redaction.redact(orjson.dumps(document))
+        error = GatewayError(502, "upstream_error", f"{sentence(str(failure))}.")
+        if isinstance(failure, UpstreamFailure):
+            error = error_of_failure(failure.without_traceback())
+        return orjson.dumps(dialect.error(error, self._exchange.request_id))
+
+    def _heartbeats(self, beat: float) -> Iterator[bytes]:
+        """A heartbeat every `beat` seconds until something arrives. Raises IdleTimeout."""
+        left = self._idle
+        while left > 0:
+            with self._watch:
+                if not self._response.silent(min(beat, left)):
+                    return
+            left -= beat
+            yield self._dialect.heartbeat
+        raise IdleTimeout
