@@ -24,7 +24,7 @@ monkey.patch_all()
 from engine.stores.counters.memory import MemoryCounters, clock  # noqa: E402
 from engine.stores.counters.redis import RedisCounters  # noqa: E402
 from engine.values.counters import Counters, Limit  # noqa: E402
-from engine.values.runtime_dir import rundir  # noqa: E402
+from engine.values.runtime_dir import runtime_directory  # noqa: E402
 from tests.support.redis_server import RedisServer  # noqa: E402
 
 HUGE = 10**15
@@ -61,7 +61,7 @@ def measure(store: Counters, name: str, callers: int, window: float, rounds: int
 
 @contextmanager
 def memory(**options: object) -> Iterator[MemoryCounters]:
-    path = rundir(Path(tempfile.mkdtemp(prefix="counters-benchmark-")))
+    path = runtime_directory(Path(tempfile.mkdtemp(prefix="counters-benchmark-")))
     store = MemoryCounters(path, **options)  # type: ignore[arg-type]
     try:
         yield store

@@ -20,7 +20,7 @@ from engine.stores.ledger.shipper import Shipper
 from engine.telemetry import batch
 from engine.telemetry.metrics.folder import folder_of
 from engine.values.caller import digest
-from engine.values.runtime_dir import rundir
+from engine.values.runtime_dir import runtime_directory
 
 TOKEN = "mw-" + "a" * 64
 CONFIG = """
@@ -66,7 +66,7 @@ class House:
         file.write_text(config.format(port=port, digest=digest(TOKEN)))
         planned = make_plan(file, {**os.environ, "XDG_CACHE_HOME": str(folder / "cache")})
         assert planned.plan is not None, planned.findings.errors[:5]
-        self._kept = [rundir(file), folder_of(os.getpid())]
+        self._kept = [runtime_directory(file), folder_of(os.getpid())]
         prepare(planned.plan.config)
         self._shippers: list[Shipper] = []
         setattr(Shipper, "start", lambda shipper: self._shippers.append(shipper))  # noqa: B010

@@ -22,7 +22,7 @@ from engine.telemetry.health import StoreCheck
 from engine.telemetry.metrics.requests import uncounted_collector
 from engine.telemetry.metrics.stores import ledger_collector, lookup_collector
 from engine.values.counters import Counters, CountersAway
-from engine.values.runtime_dir import rundir
+from engine.values.runtime_dir import runtime_directory
 from engine.values.wildcard import ByName
 
 if TYPE_CHECKING:  # what a deployment does not use is not imported
@@ -164,7 +164,7 @@ def _ledger(config: Config, url: str, told: Observing) -> Observer:
 
 def _counters(config: Config, told: Observing) -> Counters:
     stores = config.stores
-    folder = rundir(config.folder / FilePath(config.source.file).name)
+    folder = runtime_directory(config.folder / FilePath(config.source.file).name)
     counters: Counters
     if stores.counters == "memory":
         counters = _memory(folder)

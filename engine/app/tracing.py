@@ -31,7 +31,7 @@ def tracing(config: Config, said: Traces, told: Observing) -> Observer:
     ours = version()
     encoder = Encoder(resource_attributes(os.environ, ours, platform.node(), os.getpid()), ours)
     post = PostClient(said.url, {"content-type": "application/x-protobuf", **said.headers})
-    exporter = Exporter(encoder.encode, post, rejected_spans, warn=LogThrottle().say)
+    exporter = Exporter(encoder.encode, post, rejected_spans, warn=LogThrottle().log)
     if told.background:
         exporter.start()
     told.closing += [post.close, exporter.close]

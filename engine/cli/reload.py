@@ -13,7 +13,7 @@ from engine.cli.config_file import config_option, plan_or_exit
 from engine.server import reload
 from engine.server.master import BOOT_SECONDS
 from engine.server.trial import SECONDS
-from engine.values.runtime_dir import rundir
+from engine.values.runtime_dir import runtime_directory
 
 _PATIENCE = 2 * SECONDS + BOOT_SECONDS
 """Seconds for the trial, the plan and the new workers, at most."""
@@ -29,7 +29,7 @@ def command(config: Path) -> None:
     SIGHUP.
     """
     plan_or_exit(config)
-    folder = rundir(config)
+    folder = runtime_directory(config)
     before = reload.read(folder)
     if before is None or not _lives(before.pid):
         raise click.ClickException(f"no gateway of this user serves {config}")

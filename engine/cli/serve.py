@@ -18,7 +18,7 @@ from engine.server.reload import Gateway, Plans
 from engine.server.trial import try_out
 from engine.source.isolated import release_memory
 from engine.telemetry.metrics.folder import folder_of
-from engine.values.runtime_dir import rundir
+from engine.values.runtime_dir import runtime_directory
 
 
 @click.command()
@@ -45,7 +45,7 @@ def command(config: Path) -> None:
         raise click.ClickException(trial.error)
     if trial.warning:
         click.echo(f"modelway: {trial.warning}", err=True)
-    plans = Plans(first, lambda: make_plan(config, os.environ), rundir(config), start)
+    plans = Plans(first, lambda: make_plan(config, os.environ), runtime_directory(config), start)
     release_memory()
     try:
         folder = folder_of(os.getpid())  # also without metrics: a reload may ask for them

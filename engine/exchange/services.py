@@ -13,8 +13,8 @@ from engine.exchange.exchange import Observer
 from engine.values.caller import Caller
 from engine.values.client_address import Network
 from engine.values.counters import Counters
+from engine.values.guess_limit import GuessLimit
 from engine.values.metric import Collector
-from engine.values.token_bucket import GuessLimit
 from engine.values.usage import Price
 from engine.values.wildcard import ByName
 

@@ -14,7 +14,7 @@ from engine.dialects.interface.meter import Meter
 from engine.metering.estimate import BYTES_PER_TOKEN
 from engine.metering.json_reader import PARSED_BODY, BodyReader
 from engine.metering.sse_reader import EventReader
-from engine.values.content_coding import Decoder, Undecodable, decoder
+from engine.values.content_coding import DecodeError, Decoder, decoder
 from engine.values.errors import EventTooLarge
 from engine.values.event_json import json_or_none
 from engine.values.usage import Usage
@@ -105,5 +105,5 @@ class DecodingReader:
                     self._feed(piece)
                 elif events := self._clean(piece):
                     self._feed(events)
-        except (Undecodable, EventTooLarge):
+        except (DecodeError, EventTooLarge):
             self._decoding = None

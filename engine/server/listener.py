@@ -89,7 +89,7 @@ class Admission:
         closed = self.make_room()
         if self.connected < self._most:
             return True
-        file_descriptors.complain()
+        file_descriptors.warn_exhausted()
         return closed
 
     def make_room(self) -> bool:
@@ -151,7 +151,7 @@ class Listener(StreamServer):
         except OSError as error:
             if not file_descriptors.is_exhausted(error):
                 raise
-            file_descriptors.complain()
+            file_descriptors.warn_exhausted()
             self.stop_accepting()
             gevent.spawn_later(_PAUSE, self._resume)
             return None

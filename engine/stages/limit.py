@@ -104,7 +104,7 @@ def _without_counters(services: Services, error: CountersAway) -> None:
     """Let a request pass or refuse it, as the config says; log that once a minute."""
     effect = "pass uncounted" if services.allow_uncounted else "are refused"
     message = "the counters are unavailable (%s); requests with limits %s"
-    counters_warning.say(message, error, effect)
+    counters_warning.log(message, error, effect)
     if not services.allow_uncounted:
         message = "Limits cannot be checked right now. Try again in a moment."
         raise GatewayError(503, "counters_unavailable", message, headers=_retry_after(1.0))

@@ -51,7 +51,7 @@ class Mismatches:
         self.places[key] += 1
         self.codes[operation, part, code] += 1
         throttle = self._throttles.setdefault(key, LogThrottle())
-        throttle.say(
+        throttle.log(
             "request %s: %s would refuse it (%s at %r)", request_id, operation, code, name or "body"
         )
 

@@ -15,7 +15,7 @@ from engine.exchange.exchange import Exchange, Response
 from engine.upstream.attempt import AttemptResult
 from engine.upstream.client.client import UpstreamResponse
 from engine.upstream.client.failures import UpstreamFailure
-from engine.values.content_coding import decoded
+from engine.values.content_coding import decode_body
 from engine.values.errors import GatewayError
 
 _LARGEST = 65_536
@@ -53,7 +53,7 @@ def other_error(
     """A whole answer of any other API that is no 2xx: as it came, unless it holds a credential of
     ours, or is encoded so that nobody can tell."""
     encoding = _encoding(headers)
-    text = decoded(encoding, body)
+    text = decode_body(encoding, body)
     if text is None:
         message = f"The upstream answered {result.status}; its body cannot be decoded."
         error = GatewayError(result.status, "upstream_error", message)
@@ -99,7 +99,7 @@ def _read_error(
 ) -> tuple[bytes, Any, Headers]:
     """The body of an error, which is small (a larger one counts as none), and its JSON."""
     body, whole = read_body(response, _LARGEST)
-    text = decoded(_encoding(headers), body) if whole else None
+    text = decode_body(_encoding(headers), body) if whole else None
     body = result.target.upstream.redaction.redact(text or b"")
     headers = [pair for pair in headers if pair[0] != "content-encoding"]
     try:

@@ -1,4 +1,4 @@
-"""Tokens: what this platform gives a caller. The secret is shown once; only its SHA-256 is kept."""
+"""Callers and their tokens. A token's secret is shown once; only its SHA-256 is stored."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ def digest(secret: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who a token belongs to, and what it may be used for.
+    """The caller of a token, and what the token permits.
 
     `models` are names or wildcards (`gpt-4o*`); None allows every model, an empty tuple none.
     `operations` are wildcards over `spec.operationId`, `ips` addresses or networks, None allows
-    all. `expires` is in Unix seconds; None means never. `limits` are its own, beside the policies'.
+    all. `expires` is in Unix seconds; None means never. `limits` apply beside those of policies.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Where a request comes from: its address, and whether that is within some networks."""
+"""The client IP address of a request, and whether it is in a list of networks."""
 
 from __future__ import annotations
 
@@ -11,49 +11,50 @@ Network = IPv4Network | IPv6Network
 
 
 def networks(texts: Sequence[str]) -> tuple[Network, ...]:
-    """`["10.0.0.0/8", "::1"]` as networks. ValueError, in words, for what is none."""
+    """Parse `["10.0.0.0/8", "::1"]`. ValueError with a message for other text."""
     return _networks(tuple(texts))
 
 
 @lru_cache(maxsize=4096)
 def _networks(texts: tuple[str, ...]) -> tuple[Network, ...]:
-    found = []
+    parsed = []
     for text in texts:
         try:
-            found.append(ip_network(text))
+            parsed.append(ip_network(text))
         except ValueError as error:
             hint = "its host bits must be 0" if "host bits" in str(error) else "like 10.0.0.0/8"
-            raise ValueError(f"'{text}' is no address or network, {hint}") from error
-    return tuple(found)
+            raise ValueError(f"'{text}' is not an address or network, {hint}") from error
+    return tuple(parsed)
 
 
-def within(address: str, known: Sequence[Network]) -> bool:
-    """Whether an address is in one of the networks; what is no address never is."""
-    return bool(known) and _within(address, tuple(known))
+def within(address: str, networks: Sequence[Network]) -> bool:
+    """Whether an address is in one of the networks; False for text that is no address."""
+    return bool(networks) and _within(address, tuple(networks))
 
 
 @lru_cache(maxsize=4096)
-def _within(address: str, known: tuple[Network, ...]) -> bool:
+def _within(address: str, networks: tuple[Network, ...]) -> bool:
     try:
         parsed = ip_address(address.partition("%")[0])
     except ValueError:
         return False
     mapped = getattr(parsed, "ipv4_mapped", None)
-    return any((mapped or parsed) in network for network in known)
+    return any((mapped or parsed) in network for network in networks)
 
 
 def caller_address(environ: Mapping[str, Any], proxies: Sequence[Network]) -> str:
-    """The address of who calls: the peer's, or what trusted `proxies` say of it.
+    """The client IP address: the peer's or, where the peer is a trusted proxy, the one in
+    `X-Forwarded-For`.
 
-    `X-Forwarded-For` is read from its end, as far as the addresses are those of trusted proxies;
-    what stands before that, anybody can write. "" for a Unix socket without a proxy's word.
+    The header is read from its end, as long as the addresses are those of trusted proxies; a client
+    can write anything before them. "" for a Unix socket without the header.
     """
     address = str(environ.get("REMOTE_ADDR", ""))
     forwarded = environ.get("HTTP_X_FORWARDED_FOR")
     if not proxies or forwarded is None:
         return address
-    for said in reversed(str(forwarded).split(",")):
+    for hop in reversed(str(forwarded).split(",")):
         if address and not within(address, proxies):
             break
-        address = said.strip()
+        address = hop.strip()
     return address

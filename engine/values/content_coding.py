@@ -1,7 +1,8 @@
-"""Content codings (RFC 9110 8.4.1) of answers that came encoded although nobody asked for it.
+"""Content codings (RFC 9110 8.4.1) of responses that are encoded although the request did not allow
+it.
 
-Only gzip and deflate: the standard library of Python 3.11 has no brotli and no zstd, and an answer
-in those is passed on unread.
+Only gzip and deflate: the standard library of Python 3.11 has no brotli and no zstd, and responses
+in those are relayed without being read.
 """
 
 from __future__ import annotations
@@ -9,8 +10,8 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterator
 
-MOST = 16_000_000
-"""Decoded bytes of one answer that are looked at: a small answer may decode to gigabytes."""
+MAX_DECODED = 16_000_000
+"""Decoded bytes of one response that are read: a small response may decode to gigabytes."""
 
 _PIECE = 262_144
 _GZIP = 31  # zlib's numbers for the kinds of frame around deflated data
@@ -20,37 +21,37 @@ _MEMBER = b"\x1f"  # how a member of a gzip file begins
 _FRAMES = {"gzip": _GZIP, "x-gzip": _GZIP, "deflate": _ZLIB}
 
 
-class Undecodable(ValueError):
-    """An answer that is not what its Content-Encoding says, or longer than MOST."""
+class DecodeError(ValueError):
+    """A response that is not what its Content-Encoding says, or longer than MAX_DECODED."""
 
 
 class Decoder:
-    """Decodes one answer piece by piece: what it gives is at most MOST bytes in all."""
+    """Decodes one response piece by piece, up to MAX_DECODED bytes."""
 
     def __init__(self, coding: str) -> None:
         self._coding = coding
         self._frame = _FRAMES[coding]
         self._inflate = zlib.decompressobj(self._frame)
-        self._left = MOST
+        self._left = MAX_DECODED
         self._started = False
 
     @property
     def ended(self) -> bool:
-        """Whether the encoded data has come to its end."""
+        """Whether the encoded data is complete."""
         return self._inflate.eof
 
     def feed(self, data: bytes) -> Iterator[bytes]:
-        """The decoded bytes, in pieces. Raises Undecodable."""
+        """The decoded bytes, in pieces. Raises DecodeError."""
         full = False
         while data or full:
             if self._inflate.eof:
                 if data[:1] != _MEMBER:
-                    return  # padding behind the end
-                self._inflate = zlib.decompressobj(self._frame)  # of several (RFC 1952 2.2)
+                    return  # padding after the end
+                self._inflate = zlib.decompressobj(self._frame)  # the next member (RFC 1952 2.2)
             piece = self._decode(data)
             self._left -= len(piece)
             if self._left < 0:
-                raise Undecodable(f"more than {MOST} bytes")
+                raise DecodeError(f"more than {MAX_DECODED} bytes")
             if piece:
                 yield piece
             data = self._inflate.unconsumed_tail or self._inflate.unused_data
@@ -61,8 +62,8 @@ class Decoder:
             piece = self._inflate.decompress(data, _PIECE)
         except zlib.error as error:
             if self._started or self._coding != "deflate":
-                raise Undecodable("not what its Content-Encoding says") from error
-            # Some servers send bare deflated data under that name (RFC 9110 8.4.1.2).
+                raise DecodeError("not what its Content-Encoding says") from error
+            # Some servers send raw deflate data under this name (RFC 9110 8.4.1.2).
             self._frame = _RAW
             self._inflate = zlib.decompressobj(_RAW)
             self._started = True
@@ -72,13 +73,13 @@ class Decoder:
 
 
 def decoder(encoding: str) -> Decoder | None:
-    """A decoder for the value of a Content-Encoding header; None for one that cannot be read."""
+    """A decoder for the value of a Content-Encoding header; None for an unsupported coding."""
     coding = encoding.strip().lower()
     return Decoder(coding) if coding in _FRAMES else None
 
 
-def decoded(encoding: str, data: bytes) -> bytes | None:
-    """A whole body decoded; None where it cannot be, or is cut short."""
+def decode_body(encoding: str, data: bytes) -> bytes | None:
+    """Decode a complete body; None when it cannot be decoded, or is truncated."""
     if encoding.strip().lower() in ("", "identity"):
         return data
     reader = decoder(encoding)
@@ -86,6 +87,6 @@ def decoded(encoding: str, data: bytes) -> bytes | None:
         return None
     try:
         text = b"".join(reader.feed(data))
-    except Undecodable:
+    except DecodeError:
         return None
     return text if reader.ended or not data else None

@@ -1,7 +1,7 @@
-"""What goes wrong with a request, as values: status, code, place and words for the caller.
+"""Errors of a request: status, code, parameter and message for the caller.
 
-How an error looks on the wire is the dialect's business; whose fault it is shows in the status:
-4xx the caller's, 5xx ours or the upstream's.
+The dialect gives an error its form. Its status says whose fault it is: 4xx the caller's, 5xx the
+gateway's or the upstream's.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from enum import StrEnum
 
 
 class GatewayError(Exception):
-    """An answer other than the one the caller hoped for.
+    """An error response.
 
     `status` is the HTTP status, `code` a stable word for programs, `param` the place in the
     request (`messages[0].role`), `retry` False when a client must not try again by itself.

@@ -1,7 +1,7 @@
-"""File descriptors: how many this process may have, and how many of them callers may take.
+"""The limit of file descriptors, and how many callers may be connected under it.
 
-A request needs two, its caller's and its upstream's. So callers get half of what is free when a
-worker starts, less a few for stores, logs and files.
+A request needs two descriptors, its caller's and its upstream's. So callers get half of what is
+free when a worker starts, less a few for stores, logs and files.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ OTHERS = 64
 _LEAST_OTHERS = 20
 
 _EXHAUSTED = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
-_complaint = LogThrottle()
+_warning = LogThrottle()
 
 
 def raise_limit(connections: int) -> None:
@@ -34,8 +34,8 @@ def raise_limit(connections: int) -> None:
 
 
 def room() -> tuple[int, int]:
-    """How many callers may be connected to this process, by its limit and by what it has open now;
-    and how many descriptors are kept for others."""
+    """How many callers may connect to this process, by its limit and the descriptors open now; and
+    how many descriptors are reserved for other uses."""
     limit = _limit()
     spare = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)  # the lowest number that is free
     os.close(spare)
@@ -49,9 +49,9 @@ def is_exhausted(error: OSError) -> bool:
     return error.errno in _EXHAUSTED
 
 
-def complain() -> None:
+def warn_exhausted() -> None:
     """Log that descriptors are short, at most once a minute."""
-    _complaint.say(
+    _warning.log(
         "this worker is short of file descriptors (it may have %d): the connections that have been "
         "idle longest are closed, and where none is idle, requests are answered 503; raise "
         "LimitNOFILE in systemd, or `ulimit -n`",

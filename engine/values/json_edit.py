@@ -1,4 +1,4 @@
-"""Where a value stands in JSON text, so that it can be replaced with all other bytes unchanged."""
+"""The positions of values in JSON text, for edits that leave all other bytes unchanged."""
 
 from __future__ import annotations
 
@@ -20,37 +20,37 @@ _VALUE_AFTER_KEY = re.compile(rb"\s*:\s*(" + _STRING + rb")", re.DOTALL)
 
 
 class Ambiguous(ValueError):
-    """A key on the way to the value is repeated, so that two readers may see two values."""
+    """A key on the path to the value is repeated: two parsers may read two values."""
 
 
 def span(text: Buffer, pointer: tuple[str, ...]) -> tuple[int, int] | None:
     """Start and end of the value at `pointer` in valid JSON, or None when there is none.
 
     `pointer` holds the unescaped steps of a JSON Pointer (RFC 6901). Raises Ambiguous when a key
-    on the way stands twice in one object.
+    on the path is repeated in one object.
     """
     if len(pointer) == 1 and _PLAIN.fullmatch(pointer[0]) and _OBJECT.match(text):
-        found = _only_mention(text, pointer[0])
-        if found is not None:
-            return found
-    every = spans(text, pointer)
-    return every[0] if every else None
+        match = _only_mention(text, pointer[0])
+        if match is not None:
+            return match
+    matches = spans(text, pointer)
+    return matches[0] if matches else None
 
 
 def spans(text: Buffer, pointer: tuple[str, ...]) -> list[tuple[int, int]]:
     """As `span`, for a pointer whose step `*` stands for every item of an array."""
-    found: list[tuple[int, int]] = []
+    matches: list[tuple[int, int]] = []
     start = _after_space(text, 0)
     if not pointer:
         return [(start, _end(text, start))]
-    _descend(text, start, pointer, found)
-    return found
+    _descend(text, start, pointer, matches)
+    return matches
 
 
 def without_members(text: Buffer, paths: Collection[tuple[str | int, ...]]) -> bytes:
-    """Valid JSON without the members at these paths, all other bytes unchanged.
+    """Remove the members at these paths from valid JSON; all other bytes are unchanged.
 
-    No path lies below another one. A key that stands several times is taken out every time.
+    No path lies below another one. Of a repeated key every member is removed.
     """
     tree: dict[str | int, Any] = {}
     for path in paths:
@@ -60,15 +60,15 @@ def without_members(text: Buffer, paths: Collection[tuple[str | int, ...]]) -> b
         at[path[-1]] = None
     cuts: list[tuple[int, int]] = []
     _cut(text, _after_space(text, 0), tree, cuts)
-    kept, at_byte = [], 0
+    pieces, position = [], 0
     for start, end in sorted(cuts):
-        kept.append(text[at_byte:start])
-        at_byte = end
-    return b"".join([*kept, text[at_byte:]])
+        pieces.append(text[position:start])
+        position = end
+    return b"".join([*pieces, text[position:]])
 
 
 def _cut(text: Buffer, start: int, tree: dict[str | int, Any], cuts: list[tuple[int, int]]) -> None:
-    """Note the spans to cut from the object or array at `start`, commas included."""
+    """Append to `cuts` the spans to remove from the object or array at `start`, commas included."""
     kept_end: int | None = None
     cut_from: int | None = None
     end = start + 1
@@ -108,7 +108,8 @@ def _entries(text: Buffer, start: int) -> Iterator[tuple[str | int, int, int, in
 
 
 def _only_mention(text: Buffer, key: str) -> tuple[int, int] | None:
-    """The string value of the one place that says `"key"`; None where a full walk must decide.
+    """The span of the string value after the only `"key"` in the text; None where a full walk must
+    decide.
 
     With a single mention and no escaped spelling of a letter (`\\u00..`), that mention is the key
     the parser saw at the top, provided that the caller knows there is one.
@@ -122,17 +123,18 @@ def _only_mention(text: Buffer, key: str) -> tuple[int, int] | None:
 
 
 def _descend(
-    text: Buffer, start: int, pointer: tuple[str, ...], found: list[tuple[int, int]]
+    text: Buffer, start: int, pointer: tuple[str, ...], matches: list[tuple[int, int]]
 ) -> int:
-    """Note what the pointer leads to in the value at `start`; returns where the value ends.
+    """Append to `matches` the spans of the pointer's targets in the value at `start`; returns the
+    end of that value.
 
-    Recurses only along the pointer; what stands beside it is skipped.
+    Recurses only along the pointer, and skips all other values.
     """
     opener = text[start : start + 1]
     if opener not in (b"{", b"["):
         return _end(text, start)
     at = _after_space(text, start + 1)
-    index = matches = 0
+    index = repeats = 0
     while text[at : at + 1] not in (b"}", b"]"):
         if opener == b"{":
             end = _end(text, at)
@@ -141,15 +143,15 @@ def _descend(
         else:
             matched = pointer[0] in ("*", str(index))
             index += 1
-        matches += matched
-        if matches > 1 and pointer[0] != "*":
+        repeats += matched
+        if repeats > 1 and pointer[0] != "*":
             raise Ambiguous(f"key '{pointer[0]}' is repeated")
         if matched and len(pointer) > 1:
-            end = _descend(text, at, pointer[1:], found)
+            end = _descend(text, at, pointer[1:], matches)
         else:
             end = _end(text, at)
             if matched:
-                found.append((at, end))
+                matches.append((at, end))
         at = _after_space(text, end)
         if text[at : at + 1] == b",":
             at = _after_space(text, at + 1)
@@ -163,7 +165,7 @@ def _after_space(text: Buffer, at: int) -> int:
 
 
 def _end(text: Buffer, start: int) -> int:
-    """Where the value at `start` ends. Of an array or object only brackets and strings count."""
+    """The end of the value at `start`. In arrays and objects only brackets and strings are read."""
     if text[start : start + 1] not in (b"{", b"["):
         match = _SCALAR.match(text, start)
         assert match is not None

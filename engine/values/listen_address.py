@@ -27,7 +27,7 @@ class ListenAddress(NamedTuple):
         return cls("127.0.0.1" if host == "localhost" else host, int(port))
 
     def overlaps(self, other: ListenAddress) -> bool:
-        """Whether one of two sockets could not be bound, or could not be told from the other.
+        """Whether two sockets cannot both be bound, or cannot be told apart.
 
         A host name may resolve to any address, so two that share a port count as one.
         """
@@ -40,7 +40,7 @@ class ListenAddress(NamedTuple):
 
     def matches(self, name: Any) -> bool:
         """Whether a socket of this name (`getsockname()`) is bound to this address, or is a
-        connection that was accepted there."""
+        connection that was accepted on it."""
         if not isinstance(name, tuple):
             return bool(self.path) and normpath(os.fsdecode(name)) == self.path
         if self.path or self.port != name[1]:

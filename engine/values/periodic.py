@@ -1,4 +1,4 @@
-"""Work done beside the requests, over and over, until it is ended."""
+"""Runs a function again and again in a greenlet beside the requests."""
 
 from __future__ import annotations
 
@@ -13,12 +13,11 @@ from gevent.event import Event
 log = logging.getLogger("modelway")
 
 
-class Background:
-    """Does `work` in a greenlet of its own. It gets the seconds that were waited before it (at
-    first `interval`), and returns those to wait before the next time. Where it fails, that is
-    logged and it is done again.
+class PeriodicTask:
+    """Calls `work` in a greenlet. It takes the seconds of the wait before it (at first `interval`),
+    and returns those of the next wait. An exception is logged, and the waits go on.
 
-    `once_more`: also when it has been told to end.
+    `once_more`: call it a last time after `stop`.
     """
 
     def __init__(
@@ -27,28 +26,28 @@ class Background:
         self._work = work
         self._interval = interval
         self._once_more = once_more
-        self._ending = Event()
+        self._stopping = Event()
         self._greenlet: Any = None
 
     def start(self) -> None:
-        """Work from now on; in the worker, after the fork."""
+        """Start the greenlet. Call this in the worker, after the fork."""
         self._greenlet = gevent.spawn(self._run)
 
-    def end(self, patience: float) -> None:
-        """Begin no more work; what is under way has so many seconds, and is then cut short."""
-        self._ending.set()
+    def stop(self, timeout: float) -> None:
+        """Start no more calls. A running one is killed after `timeout` seconds."""
+        self._stopping.set()
         if self._greenlet is not None:
-            self._greenlet.join(patience)
+            self._greenlet.join(timeout)
             self._greenlet.kill()
 
     def _run(self) -> None:
-        wait, ended = self._interval, False
-        while not ended:
+        wait, stopped = self._interval, False
+        while not stopped:
             try:
                 wait = self._work(wait)
             except Exception:
-                log.exception("work in the background failed; it goes on in %g s", wait)
-            # Workers that started together need not ask the same server together.
-            ended = self._ending.wait(wait * random.uniform(0.8, 1.2))  # noqa: S311
+                log.exception("a periodic task failed; it runs again in %g s", wait)
+            # Jitter: workers that started together do not call the same server together.
+            stopped = self._stopping.wait(wait * random.uniform(0.8, 1.2))  # noqa: S311
         if self._once_more:
             self._work(wait)

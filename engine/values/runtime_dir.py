@@ -1,6 +1,6 @@
-"""The runtime directory: where the processes of one deployment meet, in memory, mode 0700.
+"""The runtime directory shared by the processes of one deployment: in memory, mode 0700.
 
-It is the same for the same user and config file until the machine starts anew.
+It is the same for the same user and config file until the machine restarts.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ import tempfile
 from pathlib import Path
 
 _LAYOUT = b"1"
-"""To be changed with the layout of anything kept there: two versions then do not meet."""
+"""Changes with the layout of any file in it, so that two versions do not share a directory."""
 
-_SHARED = Path("/dev/shm")  # noqa: S108 - the folder is checked: ours, and closed to others
+_SHARED = Path("/dev/shm")  # noqa: S108 - the directory in it is checked: owner and mode
 _RUNTIME = ("RUNTIME_DIRECTORY", "XDG_RUNTIME_DIR")
-"""The variables in which systemd names a folder for a service, and for a user."""
+"""The variables in which systemd names the directory of a service, and of a user."""
 
 
 class NoWritableFolder(OSError):
-    """No folder for runtime files can be written; `str` says what is needed."""
+    """No folder for runtime files is writable; `str` says what is needed."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -35,13 +35,13 @@ class NoWritableFolder(OSError):
 
 
 def base() -> Path:
-    """The folder in which those of deployments are made: /dev/shm, else the one for temporary
-    files, else the one that systemd gives. Raises NoWritableFolder."""
+    """The parent of runtime directories: /dev/shm, else the folder for temporary files, else the
+    one of systemd. Raises NoWritableFolder."""
     candidates = [_SHARED]
     try:
         candidates.append(Path(tempfile.gettempdir()))
     except FileNotFoundError:
-        candidates += [Path(found) for name in _RUNTIME if (found := os.environ.get(name))]
+        candidates += [Path(path) for name in _RUNTIME if (path := os.environ.get(name))]
     for folder in candidates:
         if folder.is_dir() and os.access(folder, os.W_OK | os.X_OK):
             return folder
@@ -49,15 +49,15 @@ def base() -> Path:
 
 
 def use_for_temporary_files() -> None:
-    """Let `tempfile` use the runtime directory's base where no folder for temporary files can be
-    written: large request bodies are kept there. Raises NoWritableFolder."""
+    """Let `tempfile` use `base()` where no folder for temporary files is writable: large request
+    bodies are spooled there. Raises NoWritableFolder."""
     try:
         tempfile.gettempdir()
     except FileNotFoundError:
         tempfile.tempdir = str(base())
 
 
-def rundir(config_file: Path) -> Path:
+def runtime_directory(config_file: Path) -> Path:
     """The path of a config's runtime directory; `prepare` makes it. Raises NoWritableFolder."""
     boot = Path("/proc/sys/kernel/random/boot_id")
     parts = [_LAYOUT, os.fsencode(os.path.abspath(config_file))]
@@ -67,16 +67,17 @@ def rundir(config_file: Path) -> Path:
 
 
 def prepare(path: Path) -> None:
-    """Make the folder, closed to others. PermissionError when one is there that is not ours."""
+    """Make the directory with mode 0700. PermissionError when it exists with another owner or
+    mode."""
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
-        found = os.lstat(path)
+        status = os.lstat(path)
     except FileExistsError:
-        found = os.lstat(path)
-    ours = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid()
-    if not ours or stat.S_IMODE(found.st_mode) & 0o077:
+        status = os.lstat(path)
+    private = stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid()
+    if not private or stat.S_IMODE(status.st_mode) & 0o077:
         raise PermissionError(
             f"{path}: expected a folder of user {os.getuid()} that is closed to others (0700), "
-            f"found one of user {found.st_uid} with mode {stat.S_IMODE(found.st_mode):o}; "
-            "remove it, what is counted there starts anew"
+            f"found one of user {status.st_uid} with mode {stat.S_IMODE(status.st_mode):o}; "
+            "remove it, and its counters start at 0"
         )

@@ -17,11 +17,11 @@ _HALF = _ATTOS_IN_A_NANO // 2
 
 @dataclass(slots=True, unsafe_hash=True)
 class Usage:
-    """What a request used: `input` includes `cached`, `output` includes `reasoning` (tokens all).
+    """What a request used. Tokens: `input` includes `cached`, `output` includes `reasoning`.
+    `seconds` are of audio in or out, `characters` are read aloud. `source` says who counted:
+    `upstream`, `estimated` (by the gateway), or `none`.
 
-    Never changed once it is made; not frozen, because that makes it three times as slow to make.
-    `seconds` of audio in or out, `characters` read aloud; `source` tells who counted: `upstream`,
-    `estimated` by us, or `none`.
+    Do not change one. It is not frozen, because construction would take three times as long.
     """
 
     input: int = 0
@@ -34,14 +34,14 @@ class Usage:
     source: str = "none"
 
     def __add__(self, other: Usage) -> Usage:
-        """The sum of two; its source is the less certain of the two that say something."""
+        """The sum; its source is the less certain one of the two."""
         sums = {
             f.name: getattr(self, f.name) + getattr(other, f.name)
             for f in fields(self)
             if f.name != "source"
         }
-        said = {self.source, other.source} - {"none"}
-        source = "estimated" if "estimated" in said else "upstream" if said else "none"
+        sources = {self.source, other.source} - {"none"}
+        source = "estimated" if "estimated" in sources else "upstream" if sources else "none"
         return Usage(**sums, source=source)
 
 
@@ -71,21 +71,21 @@ class Price:
         return (total + _HALF) // _ATTOS_IN_A_NANO
 
 
-def price_of(said: Mapping[str, object]) -> Price:
-    """A price as gateway.yaml says it: tokens by the million, everything else by the piece.
+def price_of(prices: Mapping[str, object]) -> Price:
+    """The price of a model in gateway.yaml: tokens per million, other kinds per piece.
 
     Cached input without a price of its own costs as input.
     """
 
-    def unit(key: str, among: int = 1) -> int:
-        atto = Decimal(str(said.get(key, 0))) * _ATTO / among
+    def unit(key: str, count: int = 1) -> int:
+        atto = Decimal(str(prices.get(key, 0))) * _ATTO / count
         return int(atto.to_integral_value(ROUND_HALF_UP))
 
     million = 10**6
     return Price(
         input=unit("input", million),
         output=unit("output", million),
-        cached=unit("cached_input" if "cached_input" in said else "input", million),
+        cached=unit("cached_input" if "cached_input" in prices else "input", million),
         image=unit("image"),
         second=unit("second"),
         character=unit("character"),

@@ -175,7 +175,7 @@ def test_a_folder_of_counters_that_is_not_ours_is_refused(config, monkeypatch, t
         made.chmod(0o777)
         return made
 
-    monkeypatch.setattr("engine.app.stores.rundir", foreign)
+    monkeypatch.setattr("engine.app.stores.runtime_directory", foreign)
     with pytest.raises(CannotConnect, match="limits cannot be counted"):
         services_of(config("policies: [{concurrency: {requests: 1}}]\n"))
 

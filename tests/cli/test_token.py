@@ -109,7 +109,7 @@ def test_a_day_counts_to_its_end(local, tmp_path):
         (["--models", "a,,b"], "is not a model or wildcard"),
         (["--operations", "chat"], "is not an operation like openai.createChatCompletion"),
         (["--ips", "10.0.0.1/8"], "host bits must be 0"),
-        (["--ips", "10.0.0.0/8,localhost"], "'localhost' is no address or network"),
+        (["--ips", "10.0.0.0/8,localhost"], "'localhost' is not an address or network"),
         (["--expires", "90"], "'90' is not a time like 90d or 2027-01-31"),
         (["--expires", "soon"], "'soon' is not a time"),
         (["--expires", "0s"], "not a time in the future"),

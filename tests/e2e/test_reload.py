@@ -20,7 +20,7 @@ import pytest
 from engine.server.master import taken
 from engine.server.reload import State, read
 from engine.telemetry.metrics.folder import folder_of
-from engine.values.runtime_dir import rundir
+from engine.values.runtime_dir import runtime_directory
 from tests.support.crowd import traffic
 from tests.support.recording import Received, Recorder, answer, ask, recorder, request
 from tests.support.running import Running, engine, environment, free_port, gateway, modelway
@@ -59,7 +59,7 @@ class Served:
         draft.replace(self.config)
 
     def state(self) -> State:
-        found = read(rundir(self.config))
+        found = read(runtime_directory(self.config))
         assert found is not None
         return found
 
@@ -82,7 +82,7 @@ def served(tmp_path: Path, upstream: Recorder) -> Iterator[Served]:
     config = project(tmp_path, upstream.url, {"chat": "[]"})
     with gateway(tmp_path, config) as running:
         made = Served(running, tmp_path / "gateway.yaml")
-        until(lambda: read(rundir(made.config)), "the master's word")
+        until(lambda: read(runtime_directory(made.config)), "the master's word")
         yield made
 
 

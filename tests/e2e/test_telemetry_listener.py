@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from engine.server.reload import read
-from engine.values.runtime_dir import rundir
+from engine.values.runtime_dir import runtime_directory
 from tests.support.recording import Recorder, answer, ask, recorder, request
 from tests.support.running import (
     ALL,
@@ -145,7 +145,7 @@ def test_a_reload_moves_the_listener_and_keeps_the_other(
 ) -> None:
     with running(tmp_path, upstream) as front:
         config, port = tmp_path / "gateway.yaml", free_port()
-        until(lambda: read(rundir(config)), "the state of the master")
+        until(lambda: read(runtime_directory(config)), "the state of the master")
         text = config.read_text()
         for listen, open_port in ((f"127.0.0.1:{port}", port), ("off", 0)):
             old = f"127.0.0.1:{front.telemetry}" if open_port else f"127.0.0.1:{port}"
@@ -166,7 +166,7 @@ def test_a_reload_onto_an_address_in_use_changes_nothing(
 ) -> None:
     with running(tmp_path, upstream) as front, socket.create_server(("127.0.0.1", 0)) as other:
         config = tmp_path / "gateway.yaml"
-        until(lambda: read(rundir(config)), "the state of the master")
+        until(lambda: read(runtime_directory(config)), "the state of the master")
         taken = other.getsockname()[1]
         config.write_text(config.read_text().replace(f":{front.telemetry}", f":{taken}"))
         done = modelway("reload", "-c", config)
@@ -182,7 +182,7 @@ def test_a_reload_from_one_unix_socket_to_another_leaves_no_file_behind(
     first, second = tmp_path / "a.sock", tmp_path / "b.sock"
     with running(tmp_path, upstream, f"telemetry: {{listen: 'unix:{first}'}}") as front:
         config = tmp_path / "gateway.yaml"
-        until(lambda: read(rundir(config)), "the state of the master")
+        until(lambda: read(runtime_directory(config)), "the state of the master")
         for old, new in ((first, second), (second, f"{tmp_path}/./b.sock")):
             config.write_text(config.read_text().replace(f"unix:{old}'", f"unix:{new}'"))
             done = modelway("reload", "-c", config)

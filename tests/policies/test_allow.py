@@ -47,5 +47,5 @@ def test_addresses_behind_a_trusted_proxy():
 
 
 def test_what_is_no_network_is_told_before_it_runs():
-    with pytest.raises(ValueError, match="no address or network"):
+    with pytest.raises(ValueError, match="not an address or network"):
         allow_ips.read(["10.0.0.1/8"])

@@ -136,7 +136,7 @@ def test_a_listener_without_descriptors_pauses_and_says_so_once(monkeypatch, cap
             raise OSError(24, "Too many open files")
 
     said: list[int] = []
-    monkeypatch.setattr("engine.values.file_descriptors.complain", lambda: said.append(1))
+    monkeypatch.setattr("engine.values.file_descriptors.warn_exhausted", lambda: said.append(1))
     monkeypatch.setattr(listener, "_PAUSE", 0.01)
     admission, _ = made(10, 10, monkeypatch)
     sock = Full(socket.AF_INET)

@@ -14,9 +14,9 @@ from engine import dialects
 from engine.metering.readers import reader
 from engine.relay.sse import Cleaner
 from engine.values.content_coding import (
-    MOST,
-    Undecodable,
-    decoded,
+    MAX_DECODED,
+    DecodeError,
+    decode_body,
     decoder,
 )
 from engine.values.usage import NOTHING, Usage
@@ -46,18 +46,18 @@ def test_any_pieces_decode_to_the_same(
     assert reads is not None
     pieces = [packed[at : at + size] for at in range(0, len(packed), size)]
     assert b"".join(text for piece in pieces for text in reads.feed(piece)) == data
-    assert decoded(encoding, packed) == data
+    assert decode_body(encoding, packed) == data
 
 
 def test_several_members_and_padding() -> None:
     packed = gzip.compress(b"one ") + gzip.compress(b"two")
-    assert decoded("gzip", packed) == b"one two"
-    assert decoded("gzip", packed + b"\0" * 10) == b"one two"
+    assert decode_body("gzip", packed) == b"one two"
+    assert decode_body("gzip", packed + b"\0" * 10) == b"one two"
 
 
 @pytest.mark.parametrize("encoding", ["", "identity"])
 def test_what_is_not_encoded_stays(encoding: str) -> None:
-    assert decoded(encoding, b"x") == b"x"
+    assert decode_body(encoding, b"x") == b"x"
 
 
 @pytest.mark.parametrize(
@@ -72,17 +72,17 @@ def test_what_is_not_encoded_stays(encoding: str) -> None:
     ],
 )
 def test_what_cannot_be_decoded_is_none(encoding: str, data: bytes) -> None:
-    assert decoded(encoding, data) is None
+    assert decode_body(encoding, data) is None
 
 
 def test_a_bomb_is_given_up_at_the_bound() -> None:
-    bomb = gzip.compress(b"\0" * (MOST + 1))
+    bomb = gzip.compress(b"\0" * (MAX_DECODED + 1))
     reads, pieces = decoder("gzip"), []
     assert reads is not None
-    with pytest.raises(Undecodable):
+    with pytest.raises(DecodeError):
         pieces.extend(map(len, reads.feed(bomb)))
-    assert 0 < sum(pieces) <= MOST
-    assert decoded("gzip", bomb) is None
+    assert 0 < sum(pieces) <= MAX_DECODED
+    assert decode_body("gzip", bomb) is None
 
 
 # Counting.
@@ -128,7 +128,7 @@ COMMENT = b": " + b"x" * 1020 + b"\n\n"
 
 def test_a_bomb_counts_as_far_as_it_was_read() -> None:
     passing = reader(OPENAI.meter, "text/event-stream", "gzip", Cleaner().feed)
-    passing.feed(gzip.compress(STREAM + COMMENT * (MOST // len(COMMENT) + 1)))
+    passing.feed(gzip.compress(STREAM + COMMENT * (MAX_DECODED // len(COMMENT) + 1)))
     assert passing.reported() == Usage(3, 5, source="upstream")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gevent
 from gevent.event import Event
 
-from engine.values.periodic import Background
+from engine.values.periodic import PeriodicTask
 
 
 def test_it_works_at_once_and_waits_as_long_as_it_says() -> None:
@@ -18,10 +18,10 @@ def test_it_works_at_once_and_waits_as_long_as_it_says() -> None:
             third.set()
         return 0.001 * len(waited)
 
-    background = Background(work, 7.0)
+    background = PeriodicTask(work, 7.0)
     background.start()
     assert third.wait(5)
-    background.end(1.0)
+    background.stop(1.0)
     assert waited[:3] == [7.0, 0.001, 0.002]
 
 
@@ -32,11 +32,11 @@ def test_it_ends_in_the_middle_of_a_wait() -> None:
         begun.set()
         return 3600.0
 
-    background = Background(work, 1.0)
+    background = PeriodicTask(work, 1.0)
     background.start()
     assert begun.wait(5)
     with gevent.Timeout(5):
-        background.end(60.0)
+        background.stop(60.0)
 
 
 def test_what_is_under_way_is_cut_short() -> None:
@@ -50,10 +50,10 @@ def test_what_is_under_way_is_cut_short() -> None:
             cut.set()
         return wait
 
-    background = Background(work, 1.0)
+    background = PeriodicTask(work, 1.0)
     background.start()
     assert begun.wait(5)
-    background.end(0.01)
+    background.stop(0.01)
     assert cut.is_set()
 
 
@@ -66,12 +66,12 @@ def test_it_works_once_more_where_that_is_asked() -> None:
         begun.set()
         return 3600.0
 
-    background = Background(work, 1.0, once_more=True)
+    background = PeriodicTask(work, 1.0, once_more=True)
     background.start()
     assert begun.wait(5)
-    background.end(5.0)
+    background.stop(5.0)
     assert waited == [1.0, 3600.0]
 
 
 def test_what_never_began_ends() -> None:
-    Background(lambda wait: wait, 1.0, once_more=True).end(1.0)
+    PeriodicTask(lambda wait: wait, 1.0, once_more=True).stop(1.0)

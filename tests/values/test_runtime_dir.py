@@ -13,15 +13,17 @@ from engine.values.runtime_dir import (
     NoWritableFolder,
     base,
     prepare,
-    rundir,
+    runtime_directory,
     use_for_temporary_files,
 )
 
 
 def test_it_is_the_same_for_the_same_config_however_it_is_named(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert rundir(Path("gateway.yaml")) == rundir(tmp_path / "gateway.yaml")
-    assert rundir(tmp_path / "gateway.yaml") != rundir(tmp_path / "other.yaml")
+    assert runtime_directory(Path("gateway.yaml")) == runtime_directory(tmp_path / "gateway.yaml")
+    assert runtime_directory(tmp_path / "gateway.yaml") != runtime_directory(
+        tmp_path / "other.yaml"
+    )
 
 
 def test_it_is_made_for_this_user_alone(tmp_path):
@@ -80,7 +82,7 @@ def test_memory_comes_first_then_temporary_files_then_what_systemd_gives(folders
 
 def test_where_nothing_can_be_written_one_sentence_says_what_is_needed(folders):
     with pytest.raises(NoWritableFolder, match=r"mount a tmpfs .* /dev/shm or /tmp .* TMPDIR$"):
-        rundir(Path("gateway.yaml"))
+        runtime_directory(Path("gateway.yaml"))
 
 
 def test_without_a_temporary_folder_large_bodies_go_where_runtime_files_are(folders):

@@ -1,4 +1,4 @@
-"""A complaint is made when it comes up, and then once a minute with a count."""
+"""A repeated message is logged the first time, and then once a minute with its count."""
 
 from engine.values.throttle import LogThrottle
 
@@ -8,9 +8,9 @@ def test_what_goes_on_is_said_once_a_minute_with_how_often_it_happened(caplog):
     complaint = LogThrottle(clock=lambda: now[0])
     for second in range(121):
         now[0] = float(second)
-        complaint.say("no room in %s", "there")
+        complaint.log("no room in %s", "there")
     assert [record.getMessage() for record in caplog.records] == [
         "no room in there",
-        "no room in there (60 times since this was last said)",
-        "no room in there (60 times since this was last said)",
+        "no room in there (60 times since the last message)",
+        "no room in there (60 times since the last message)",
     ]

@@ -69,7 +69,7 @@ class FallbackCounters:
         result = self._local.take(machine_shares(limits, self._machines), costs)
         self.counted_locally += 1
         share = f", against 1/{self._machines} of each" if self._machines > 1 else ""
-        self._throttle.say("counters: %s; limits are counted on this machine alone%s", away, share)
+        self._throttle.log("counters: %s; limits are counted on this machine alone%s", away, share)
         return result
 
     def _take_twice(

@@ -242,7 +242,7 @@ class MemoryCounters:
         return self._memory
 
     def _warn(self, message: str) -> None:
-        self._throttle.say("counters in %s: %s", self._path, message)
+        self._throttle.log("counters in %s: %s", self._path, message)
 
 
 def _restore(txn: Transaction, previous: Sequence[tuple[bytes, bytes | None]]) -> None:

@@ -134,7 +134,7 @@ class Journal:
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         except OSError as error:
             self.lost += 1
-            self._throttle.say(
+            self._throttle.log(
                 "the ledger loses rows, requests go on: cannot write to %s: %s",
                 self.folder,
                 error.strerror,

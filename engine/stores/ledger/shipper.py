@@ -22,7 +22,7 @@ from engine.stores.ledger.retention import Retention
 from engine.stores.ledger.writer import LedgerWriter, in_thread
 from engine.stores.records.failures import RecordsError
 from engine.stores.records.usage import UsageTable
-from engine.values.periodic import Background
+from engine.values.periodic import PeriodicTask
 from engine.values.throttle import LogThrottle
 
 log = logging.getLogger("modelway")
@@ -82,7 +82,7 @@ class Shipper:
         self._next_scan = -1e300
         self._offsets: dict[str, int] = {}
         self._unowned: list[tuple[float, int]] = []
-        self._background = Background(self.attempt, interval)
+        self._background = PeriodicTask(self.attempt, interval)
         self._throttle = LogThrottle()
 
     @property
@@ -109,7 +109,7 @@ class Shipper:
     def close(self, timeout: float = 3.0) -> None:
         """Stop the background greenlet and ship the rest, each within `timeout` seconds; what is
         not shipped then stays in the journal."""
-        self._background.end(timeout)
+        self._background.stop(timeout)
         self.journal.rotate()
         with gevent.Timeout(timeout, False):  # type: ignore[arg-type]  # its stubs do not know
             self._attempt(self._ship_own_files, 0.0)
@@ -142,7 +142,7 @@ class Shipper:
             finally:
                 self._release_rotated()
         except (RecordsError, OSError) as error:
-            self._throttle.say("the ledger's rows wait in %s: %s", self.journal.folder, error)
+            self._throttle.log("the ledger's rows wait in %s: %s", self.journal.folder, error)
         except Exception:
             log.exception("shipping the ledger's rows failed; they wait in %s", self.journal.folder)
         self._measure_unowned_files()
@@ -202,7 +202,7 @@ class Shipper:
         try:
             segment = claim(path)
         except OSError as error:
-            self._throttle.say("a file of the ledger's journal cannot be read: %s", error)
+            self._throttle.log("a file of the ledger's journal cannot be read: %s", error)
             return None
         if segment is not None:
             segment.offset = self._offsets.get(path.name, 0)

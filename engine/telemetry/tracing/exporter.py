@@ -16,7 +16,7 @@ from typing import NamedTuple
 import gevent
 
 from engine.telemetry.tracing.spans import Span
-from engine.values.periodic import Background
+from engine.values.periodic import PeriodicTask
 
 log = logging.getLogger("modelway")
 
@@ -65,7 +65,7 @@ class Exporter:
         self._interval = interval
         self._max_interval = max_interval
         self._queue: deque[Span] = deque()
-        self._background = Background(self._export, interval, once_more=True)
+        self._background = PeriodicTask(self._export, interval, once_more=True)
 
     def add(self, spans: Sequence[Span]) -> None:
         """Queue the spans of one request: all of them, or none if the queue is full."""
@@ -80,7 +80,7 @@ class Exporter:
 
     def close(self, timeout: float = 3.0) -> None:
         """Export the queued spans within `timeout` seconds; the rest are lost."""
-        self._background.end(timeout)
+        self._background.stop(timeout)
         if self._queue:
             log.warning("%d spans are lost: the collector did not accept them", len(self._queue))
             self.lost += len(self._queue)

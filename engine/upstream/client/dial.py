@@ -14,7 +14,7 @@ from engine.upstream.client.address import Origin, Proxy
 from engine.upstream.client.connection import PIECE, Socket
 from engine.upstream.client.failures import ConnectFailed, ConnectTimeout, UpstreamFailure
 from engine.upstream.client.http1 import ResponseParser
-from engine.values.file_descriptors import complain, is_exhausted, too_many_connections
+from engine.values.file_descriptors import is_exhausted, too_many_connections, warn_exhausted
 
 
 def tls_context(ca: str | None, cert: tuple[str, str] | None, verify: bool) -> ssl.SSLContext:
@@ -63,7 +63,7 @@ def dial(
         raise ConnectTimeout(_place(origin, proxy)) from None
     except OSError as error:
         if is_exhausted(error):  # no fault of the upstream
-            complain()
+            warn_exhausted()
             raise too_many_connections() from error
         raise ConnectFailed(f"{_place(origin, proxy)}: {_reason(error)}") from error
 

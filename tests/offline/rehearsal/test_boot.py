@@ -10,7 +10,7 @@ from engine.app.stores import CannotServe, prepare
 from engine.offline.rehearsal import boot as module
 from engine.plan.make import make_plan
 from engine.stores.records.database import open_database
-from engine.values.runtime_dir import rundir
+from engine.values.runtime_dir import runtime_directory
 from tests.support.paths import ROOT
 from tests.support.recording import recorder
 
@@ -78,7 +78,7 @@ def test_nothing_is_sent_written_or_counted(tmp_path):
             assert boot(made).requests >= 2
         assert (upstream.requests, upstream.connections) == ([], 0)
     assert files(tmp_path) == before
-    assert list(rundir(tmp_path / "gateway.yaml").glob("*.mdb")) == []
+    assert list(runtime_directory(tmp_path / "gateway.yaml").glob("*.mdb")) == []
 
 
 def test_requests_on_trial_leave_no_row_in_the_ledger(tmp_path):

@@ -13,7 +13,7 @@ import pytest
 from engine.stores.counters.memory import MemoryCounters
 from engine.stores.counters.shared_memory import SharedMemory, attach, detach
 from engine.values.counters import CountersAway
-from engine.values.runtime_dir import rundir
+from engine.values.runtime_dir import runtime_directory
 from tests.support.counters import Clock, Limit, left, take
 
 
@@ -35,9 +35,9 @@ def store(path, clock):
 
 def test_workers_of_one_deployment_meet_whoever_starts_them(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    here = rundir(Path("gateway.yaml"))
-    assert here == rundir(tmp_path / "gateway.yaml")
-    assert here != rundir(tmp_path / "other.yaml")
+    here = runtime_directory(Path("gateway.yaml"))
+    assert here == runtime_directory(tmp_path / "gateway.yaml")
+    assert here != runtime_directory(tmp_path / "other.yaml")
     assert f"-{os.getuid()}-" in here.name
 
 

@@ -1,4 +1,4 @@
-"""How many unknown tokens a client may try: a token bucket for each client address."""
+"""A limit of unknown tokens: a token bucket for each client address."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ _CLIENTS = 10_000
 
 
 class GuessLimit:
-    """Token buckets of `burst` guesses, refilled by `rate` a second, for the `size` clients that
-    guessed last. A client is an IPv4 address or an IPv6 /64.
+    """Token buckets of `burst` guesses, refilled with `rate` per second, for the last `size`
+    clients. A client is an IPv4 address or an IPv6 /64.
 
-    It decides how an unknown token is refused, never whether a token is looked up: callers behind
-    one address (a NAT, a proxy that is not listed) are not locked out by a stranger among them.
+    It decides how an unknown token is refused, never whether a token is looked up: one client
+    behind an address (a NAT, a proxy that is not trusted) cannot lock out the others.
     """
 
     def __init__(
@@ -31,10 +31,10 @@ class GuessLimit:
         self._burst = burst
         self._size = size
         self._clock = clock
-        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()  # left, as of
+        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()  # (guesses left, time)
 
     def take(self, address: str) -> float:
-        """Count an unknown token. Returns 0, or the seconds until the client may try another."""
+        """Count an unknown token. Returns 0, or the seconds until the client may try again."""
         client, now = client_of(address), self._clock()
         left, at = self._buckets.pop(client, (self._burst, now))
         left = min(self._burst, left + (now - at) * self._rate)
@@ -46,7 +46,7 @@ class GuessLimit:
 
 
 def client_of(address: str) -> str:
-    """The client that an address belongs to: IPv4 as it is, IPv6 by its /64, "" for no address."""
+    """The client of an address: IPv4 unchanged, of IPv6 the /64, "" for text that is no address."""
     try:
         parsed = ip_address(address.partition("%")[0])
     except ValueError:

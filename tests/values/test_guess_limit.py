@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.values.token_bucket import GuessLimit, client_of
+from engine.values.guess_limit import GuessLimit, client_of
 
 
 class Clock:
