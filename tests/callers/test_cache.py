@@ -17,6 +17,7 @@ from engine.stores.records.migrate import upgrade
 from engine.stores.records.tokens import Token
 from engine.values.caller import Caller, digest
 from engine.values.errors import GatewayError
+from tests.support.clock import Clock
 
 ANNA, BERT = Caller("anna"), Caller("bert")
 
@@ -41,17 +42,9 @@ class Records:
         return {hashed: self.callers[hashed] for hashed in digests if hashed in self.callers}
 
 
-class Clock:
-    def __init__(self):
-        self.now = 1000.0
-
-    def __call__(self):
-        return self.now
-
-
 @pytest.fixture
 def clock():
-    return Clock()
+    return Clock(1000.0)
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""A clock for tests: it stands still until a test moves it."""
+"""Clocks for tests: they stand still until a test moves them."""
 
 from __future__ import annotations
 
@@ -24,3 +24,17 @@ class Clock:
         """Return at once, `seconds` later."""
         self.sleeps.append(seconds)
         self.now += seconds
+
+
+class MicrosecondClock:
+    """The clock of counters: call it for Unix microseconds."""
+
+    def __init__(self, now: int = 1_700_000_000 * 1_000_000) -> None:
+        self.now = now
+
+    def __call__(self) -> int:
+        return self.now
+
+    def advance(self, seconds: float) -> None:
+        """Move the time on."""
+        self.now += round(seconds * 1_000_000)

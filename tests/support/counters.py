@@ -12,7 +12,6 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,6 +21,7 @@ from engine.stores.counters.memory import MemoryCounters
 from engine.stores.counters.redis import RedisCounters
 from engine.values import counters
 from engine.values.counters import Counters, TakeResult
+from tests.support.clock import MicrosecondClock
 from tests.support.paths import ROOT
 
 SECOND = 1_000_000
@@ -44,23 +44,10 @@ def take(store: Counters, limits: Sequence[Limit]) -> TakeResult:
     return store.take(plain, [limit.cost for limit in limits])
 
 
-@dataclass
-class Clock:
-    """Microseconds, as far as a test has turned them."""
-
-    now: int = 1_700_000_000 * SECOND
-
-    def __call__(self) -> int:
-        return self.now
-
-    def turn(self, seconds: float) -> None:
-        self.now += round(seconds * SECOND)
-
-
 class Bench:
     """A store on a test's clock, whose corrections have arrived when `settle` returns."""
 
-    def __init__(self, store: Counters, clock: Clock) -> None:
+    def __init__(self, store: Counters, clock: MicrosecondClock) -> None:
         self.store, self.clock = store, clock
 
     def take(self, *limits: Limit) -> TakeResult:

@@ -29,6 +29,7 @@ from engine.upstream.client.client import Timeouts
 from engine.upstream.forward import Forward
 from engine.upstream.target import Target
 from engine.values.errors import AbortConnection, AbortReason, GatewayError
+from tests.support.clock import Clock
 from tests.support.documents import exchange, form_data
 from tests.support.upstreams import (
     EVENTS,
@@ -377,24 +378,9 @@ AGAIN = Retry()  # the defaults of gateway.yaml: two tries
 CREDENTIALS = [Credential("header", "authorization", value) for value in "ABC"]
 
 
-class Clock:
-    """A clock that only sleeping moves, and what was slept."""
-
-    def __init__(self) -> None:
-        self.now = 1000.0
-        self.slept: list[float] = []
-
-    def __call__(self) -> float:
-        return self.now
-
-    def sleep(self, seconds: float) -> None:
-        self.slept.append(seconds)
-        self.now += seconds
-
-
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    made = Clock()
+    made = Clock(1000.0)
     monkeypatch.setattr("engine.upstream.forward.gevent", SimpleNamespace(sleep=made.sleep))
     return made
 
@@ -485,7 +471,7 @@ def test_the_next_target_is_asked_at_once_after(clock: Clock, kind: str) -> None
     first, second = clients([FAILING[kind]()], [fake_response(200, body=b"{}")])
     response = Ask(clock, *spread([first, second]))()
     assert (response.status, whole(response)) == (200, b"{}")
-    assert clock.slept == []
+    assert clock.sleeps == []
     assert told(response, "x-should-retry") is None
 
 
@@ -493,7 +479,7 @@ def test_the_next_target_is_asked_at_once_after(clock: Clock, kind: str) -> None
 def test_the_same_target_is_asked_again_after(clock: Clock, kind: str) -> None:
     [client] = clients([FAILING[kind](), fake_response(200, body=b"{}")])
     assert whole(Ask(clock, *spread([client]))()) == b"{}"
-    assert clock.slept == [0.125]
+    assert clock.sleeps == [0.125]
 
 
 @pytest.mark.parametrize("kind", FAILING)
@@ -540,7 +526,7 @@ def test_each_target_is_asked_once_before_any_is_asked_twice(clock: Clock) -> No
     assert log == [0, 1, 2] * 3
     assert response.status == 500
     # None for the first tries, then below a doubling bound.
-    assert clock.slept == [0.125] * 3 + [0.25] * 3
+    assert clock.sleeps == [0.125] * 3 + [0.25] * 3
 
 
 def test_a_failure_that_is_left_after_tries_of_our_own_is_not_for_the_sdk_to_try(
@@ -604,13 +590,13 @@ def test_a_wait_that_is_asked_for_is_kept(
 ) -> None:
     [client] = clients([fake_response(status, *headers), fake_response(200)])
     assert Ask(clock, *spread([client]))().status == 200
-    assert clock.slept == [wait]
+    assert clock.sleeps == [wait]
 
 
 def test_a_wait_of_nothing_is_none(clock: Clock) -> None:
     [client] = clients([fake_response(429, ("retry-after", "0")), fake_response(200)])
     assert Ask(clock, *spread([client]))().status == 200
-    assert clock.slept == []
+    assert clock.sleeps == []
 
 
 def test_a_longer_wait_than_max_wait_is_the_callers(clock: Clock) -> None:
@@ -618,14 +604,14 @@ def test_a_longer_wait_than_max_wait_is_the_callers(clock: Clock) -> None:
     response = Ask(clock, *spread([client]))()
     assert (response.status, told(response, "retry-after")) == (429, "6")
     assert told(response, "x-should-retry") is None
-    assert (clock.slept, len(client.sent)) == ([], 1)
+    assert (clock.sleeps, len(client.sent)) == ([], 1)
 
 
 def test_at_429_another_target_is_asked_without_waiting(clock: Clock) -> None:
     log: list[int] = []
     made = clients([fake_response(429, ("retry-after", "2"))], [fake_response(200)], log=log)
     assert Ask(clock, *spread(made))().status == 200
-    assert (log, clock.slept) == ([0, 1], [])
+    assert (log, clock.sleeps) == ([0, 1], [])
 
 
 def test_a_wait_that_was_asked_for_is_kept_though_others_were_asked_since(clock: Clock) -> None:
@@ -636,7 +622,7 @@ def test_a_wait_that_was_asked_for_is_kept_though_others_were_asked_since(clock:
         log=log,
     )
     assert Ask(clock, *spread(made))().status == 200
-    assert (log, clock.slept) == ([0, 1, 0], [2.0])
+    assert (log, clock.sleeps) == ([0, 1, 0], [2.0])
 
 
 def test_no_try_begins_after_total(clock: Clock) -> None:

@@ -3,13 +3,7 @@
 import pytest
 
 from engine.values.guess_limit import GuessLimit, client_of
-
-
-class Clock:
-    now = 0.0
-
-    def __call__(self):
-        return self.now
+from tests.support.clock import Clock
 
 
 def test_a_client_may_guess_so_often_and_later_again():

@@ -1,14 +1,15 @@
 """A repeated message is logged the first time, and then once a minute with its count."""
 
 from engine.values.throttle import LogThrottle
+from tests.support.clock import Clock
 
 
-def test_what_goes_on_is_said_once_a_minute_with_how_often_it_happened(caplog):
-    now = [0.0]
-    complaint = LogThrottle(clock=lambda: now[0])
+def test_a_repeated_message_is_logged_once_a_minute_with_its_count(caplog):
+    clock = Clock()
+    throttle = LogThrottle(clock=clock)
     for second in range(121):
-        now[0] = float(second)
-        complaint.log("no room in %s", "there")
+        clock.now = float(second)
+        throttle.log("no room in %s", "there")
     assert [record.getMessage() for record in caplog.records] == [
         "no room in there",
         "no room in there (60 times since the last message)",

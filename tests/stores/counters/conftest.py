@@ -7,7 +7,8 @@ import pytest
 from engine.stores.counters.memory import MemoryCounters
 from engine.stores.counters.redis import RedisCounters
 from tests.support import redis_server
-from tests.support.counters import PATIENT, Bench, Clock, folder
+from tests.support.clock import MicrosecondClock
+from tests.support.counters import PATIENT, Bench, folder
 
 
 @pytest.fixture(scope="session")
@@ -41,7 +42,7 @@ def place(request):
 @pytest.fixture(params=["memory", "redis"])
 def bench(request):
     """A store of each kind, on a clock that the test turns."""
-    clock = Clock()
+    clock = MicrosecondClock()
     if request.param == "redis":
         store = RedisCounters(request.getfixturevalue("redis_url"), clock=clock, timeout=PATIENT)
     else:

@@ -14,7 +14,8 @@ from engine.stores.counters.memory import MemoryCounters
 from engine.stores.counters.shared_memory import SharedMemory, attach, detach
 from engine.values.counters import CountersAway
 from engine.values.runtime_dir import runtime_directory
-from tests.support.counters import Clock, Limit, left, take
+from tests.support.clock import MicrosecondClock
+from tests.support.counters import Limit, left, take
 
 
 def rate(key="rate:a", amount=3, cost=1):
@@ -23,7 +24,7 @@ def rate(key="rate:a", amount=3, cost=1):
 
 @pytest.fixture
 def clock():
-    return Clock()
+    return MicrosecondClock()
 
 
 @pytest.fixture
@@ -72,7 +73,7 @@ def test_a_folder_of_another_user_is_refused(path, monkeypatch):
 
 
 def test_two_stores_of_one_process_count_together(path, store):
-    other = MemoryCounters(path, clock=Clock())
+    other = MemoryCounters(path, clock=MicrosecondClock())
     assert take(store, rate(cost=2)).denied is None
     assert take(other, rate(cost=2)).denied == 0
     other.close()
@@ -144,7 +145,7 @@ def test_what_is_over_is_swept_as_new_records_come(path, store, clock):
     for minute in range(20):
         for caller in range(100):
             take(store, rate(f"caller-{minute}-{caller}"))
-        clock.turn(70)
+        clock.advance(70)
     assert entries(path) < 250
 
 
@@ -158,7 +159,7 @@ def test_slots_nobody_holds_are_swept(path, store):
 def test_sweeping_takes_nothing_that_still_counts(store, clock):
     for caller in range(300):
         take(store, rate(f"caller-{caller}", 1))
-        clock.turn(0.1)
+        clock.advance(0.1)
     assert all(take(store, rate(f"caller-{caller}", 1)).denied == 0 for caller in range(300))
 
 
@@ -173,7 +174,7 @@ def test_full_counters_let_requests_pass_say_so_once_a_minute_and_recover(path, 
     assert [record.getMessage().count("full") for record in caplog.records] == [1]
     assert take(store, rate("first", 1)).denied == 0
     assert take(store, rate("caller-2999", 1)).denied is None
-    clock.turn(70)
+    clock.advance(70)
     for caller in range(50):
         assert take(store, rate(f"later-{caller}", 1)).denied is None
     assert all(take(store, rate(f"later-{caller}", 1)).denied == 0 for caller in range(40, 50))
@@ -186,7 +187,7 @@ def test_what_was_not_counted_is_not_given_back(path, clock, limit, cost):
     for caller in range(3000):
         take(store, rate(f"caller-{caller}", 1))
     uncounted = take(store, [limit])
-    clock.turn(70)
+    clock.advance(70)
     for caller in range(50):
         take(store, rate(f"later-{caller}", 1))
     assert [take(store, [limit]).denied for _ in range(3)] == [None, None, 0]
@@ -214,11 +215,11 @@ def test_a_denied_request_leaves_every_record_as_it_was(store):
 
 
 def test_a_store_whose_database_another_opened_anew_goes_on_with_that(path, store):
-    other = MemoryCounters(path, clock=Clock())
+    other = MemoryCounters(path, clock=MicrosecondClock())
     take(store, rate(cost=1))
     take(other, rate(cost=1))
     shutil.rmtree(path)
-    third = MemoryCounters(path, clock=Clock())
+    third = MemoryCounters(path, clock=MicrosecondClock())
     assert take(third, rate(cost=2)).denied is None
     assert take(other, rate(cost=2)).denied == 0
     store.close()
@@ -231,7 +232,7 @@ def test_a_store_whose_database_another_opened_anew_goes_on_with_that(path, stor
 def test_closing_what_another_opened_anew_closes_nothing_of_it(path, store):
     take(store, rate(cost=1))
     shutil.rmtree(path)
-    other = MemoryCounters(path, clock=Clock())
+    other = MemoryCounters(path, clock=MicrosecondClock())
     take(other, rate(cost=3))
     store.close()
     assert take(other, rate(cost=1)).denied == 0
@@ -243,7 +244,7 @@ def test_a_late_correction_changes_nothing_in_another_database(path, store):
     held = [Limit("slots:a", 5, 0)]
     late = take(store, held)
     shutil.rmtree(path)
-    other = MemoryCounters(path, clock=Clock())
+    other = MemoryCounters(path, clock=MicrosecondClock())
     take(other, held)
     store.settle(late.receipt, [0])
     assert left(other, held) == [4]

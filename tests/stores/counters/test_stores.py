@@ -74,11 +74,11 @@ def test_an_empty_limit_is_all_there(bench):
 @pytest.mark.parametrize("window", [32.0, 60.0, 90 * 86400.0])
 def test_a_window_slides(bench, window):
     bench.take(rate(4, window, 2))
-    bench.clock.turn(window / 2)
+    bench.clock.advance(window / 2)
     bench.take(rate(4, window, 2))
-    bench.clock.turn(window / 2 - 0.001)
+    bench.clock.advance(window / 2 - 0.001)
     assert not bench.passes(rate(4, window))
-    bench.clock.turn(window / BUCKETS + 0.002)
+    bench.clock.advance(window / BUCKETS + 0.002)
     assert bench.passes(rate(4, window, 2))
     assert not bench.passes(rate(4, window))
 
@@ -146,23 +146,23 @@ def test_more_than_was_taken_can_be_charged_and_nobody_passes_then(bench):
     bench.settle(taken.receipt, 25)
     told = bench.take(rate(10))
     assert (told.denied, told.remaining[0]) == (0, 0)
-    bench.clock.turn(62)
+    bench.clock.advance(62)
     assert bench.passes(rate(10, cost=10))
 
 
 def test_a_correction_counts_from_when_it_was_taken(bench):
     taken = bench.take(rate(10, 64.0, 5))
-    bench.clock.turn(32)
+    bench.clock.advance(32)
     bench.settle(taken.receipt, 9)
     assert not bench.passes(rate(10, 64.0, 2))
-    bench.clock.turn(34)
+    bench.clock.advance(34)
     assert bench.passes(rate(10, 64.0, 10))
 
 
 @pytest.mark.parametrize(("cost", "remains"), [(2, 10), (8, 7)])
 def test_after_its_window_more_is_charged_and_less_is_no_gift(bench, cost, remains):
     taken = bench.take(rate(10, 64.0, 5))
-    bench.clock.turn(200)
+    bench.clock.advance(200)
     bench.settle(taken.receipt, cost)
     assert bench.take(rate(10, 64.0, 0)).remaining[0] == remains
 
@@ -189,9 +189,9 @@ def test_slots_of_several_at_once(bench):
 @pytest.mark.parametrize("back", [5, 3600])
 def test_a_clock_set_back_denies_for_a_window_at_most(bench, back):
     bench.take(rate(2, cost=2))
-    bench.clock.turn(-back)
+    bench.clock.advance(-back)
     assert not bench.passes(rate(2))
-    bench.clock.turn(62)
+    bench.clock.advance(62)
     assert bench.passes(rate(2, cost=2))
 
 

@@ -17,6 +17,7 @@ from engine.stores.records.failures import DatabaseAway
 from engine.stores.records.migrate import upgrade
 from engine.stores.records.schema import usage
 from engine.stores.records.usage import RowsRefused, UsageTable
+from tests.support.clock import Clock
 
 
 class Paper:
@@ -53,17 +54,9 @@ class Paper:
         return limit if len(self.deletions) < 3 else 0
 
 
-class Clock:
-    def __init__(self):
-        self.now = 1e9
-
-    def __call__(self):
-        return self.now
-
-
 @pytest.fixture
 def clock():
-    return Clock()
+    return Clock(1e9)
 
 
 @pytest.fixture

@@ -10,21 +10,14 @@ import pytest
 
 from engine.upstream.client.connection import Connection
 from engine.upstream.client.pool import Pool
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.now = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
+from tests.support.clock import Clock
 
 
 class Bench:
     """A pool of two, and connections whose other ends are kept."""
 
     def __init__(self) -> None:
-        self.clock = Clock()
+        self.clock = Clock(1000.0)
         self.pool = Pool(2, 30.0, 300.0, self.clock)
         self.far: dict[Connection, Any] = {}
 
