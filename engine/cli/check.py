@@ -1,4 +1,4 @@
-"""`modelway check`: every mistake in gateway.yaml and the documents it names, with its place."""
+"""`modelway check`: every problem of a config and its documents, with its place."""
 
 from __future__ import annotations
 
@@ -35,127 +35,129 @@ _STDIN = "<stdin>"
 @config_option
 @click.option(
     "--format",
-    "form",
+    "output_format",
     type=click.Choice(formats.names()),
     default="text",
     show_default=True,
     help="text for people, json for programs, github for annotations, sarif for code scanning.",
 )
-@click.option("--strict", is_flag=True, help="Warnings fail as errors do.")
+@click.option("--strict", is_flag=True, help="Treat warnings as errors.")
 @click.option(
     "-q",
     "--quiet",
     is_flag=True,
-    help="Show errors and warnings only; print nothing where there are none.",
+    help="Print only errors and warnings; nothing if there are none.",
 )
 @click.option(
     "--boot",
-    "on_trial",
+    "trial",
     is_flag=True,
-    help="Start it on trial as well: stores opened, requests rehearsed.",
+    help="Also start the gateway on trial: open its stores, rehearse requests.",
 )
 @second_opinion_option
-@click.option("--explain", metavar="CODE", help="Print the manual of a code like MW101.")
+@click.option("--explain", metavar="CODE", help="Explain a problem code like MW101.")
 @click.pass_context
 def command(
     context: click.Context,
     files: tuple[str, ...],
     config: Path,
-    form: str,
+    output_format: str,
     strict: bool,
     quiet: bool,
-    on_trial: bool,
+    trial: bool,
     second_opinion: bool,
     explain: str | None,
 ) -> None:
-    """Look for mistakes in the config and its documents; open no port, send nothing.
+    """Check the config and its documents, without opening a port or sending anything.
 
-    FILES are configs, in place of --config; `-` is standard input, and paths in it start at the
-    working directory. Every problem is shown with file:line:column, the line, and a hint. What
-    this command lets pass is what `modelway serve` runs. Beyond mistakes it warns of what is
-    unwise; `# modelway: ignore MW401 why` on a line silences warnings there.
+    FILES are configs, in place of --config; `-` is standard input, whose paths are relative to the
+    working directory. Every problem is printed with file:line:column, the line, and a hint. A
+    config without errors is one that `modelway serve` runs. Warnings are about settings that are
+    valid but unsafe; `# modelway: ignore MW401 reason` on a line silences one.
 
-    Examples in the documents are also read by openapi-core: a warning shows both readings where
-    they differ. --no-second-opinion saves the second or two that it takes.
+    Examples in the documents are also validated by openapi-core: a warning shows both results
+    where they differ. --no-second-opinion skips this, which saves a second or two.
 
-    With --boot the gateway is also started in a process of its own, as before each reload: its
-    stores are opened, and a request of each kind is rehearsed. Upstreams are never asked.
+    With --boot the gateway is also started in a separate process, as before each reload: it opens
+    its stores and rehearses a request of each kind. Nothing is sent to upstreams.
 
     \b
     Exit status: 0 no errors (there may be warnings), 1 errors (with --strict also warnings),
     2 wrong usage.
     """
     if explain is not None:
-        click.echo(_explained(explain), nl=False)
+        click.echo(_explanation(explain), nl=False)
         return
-    named = list(dict.fromkeys(files))
-    if not named or context.get_parameter_source("config") is ParameterSource.COMMANDLINE:
-        named.insert(0, str(config))
-    report = _checked(named, quiet, strict, on_trial, second_opinion)
-    click.echo(formats.render(form, report), nl=False, color=report.colour)
+    names = list(dict.fromkeys(files))
+    if not names or context.get_parameter_source("config") is ParameterSource.COMMANDLINE:
+        names.insert(0, str(config))
+    report = _check(names, quiet, strict, trial, second_opinion)
+    click.echo(formats.render(output_format, report), nl=False, color=report.colour)
     sys.exit(1 if report.failed else 0)
 
 
-def _explained(code: str) -> str:
-    found = explanation(code.upper())
-    if found is None:
+def _explanation(code: str) -> str:
+    manual = explanation(code.upper())
+    if manual is None:
         hint = did_you_mean(code.upper(), codes())
         raise click.BadParameter(f"there is no code '{code}'; {hint}", param_hint="--explain")
-    return found.text
+    return manual.text
 
 
-def _checked(
-    named: Sequence[str], quiet: bool, strict: bool, on_trial: bool, second_opinion: bool
+def _check(
+    names: Sequence[str], quiet: bool, strict: bool, trial: bool, second_opinion: bool
 ) -> Report:
-    """Check every config; what several of them say of one file is told once."""
-    ignores, whole = Ignores(), True
+    """Check every config; a problem of a file that several of them use is reported once."""
+    ignores, complete = Ignores(), True
     texts: dict[str, str] = {}
-    kept: dict[str, list[Problem]] = {}
-    for name in named:
-        planned = _planned(name, on_trial, second_opinion)
-        texts |= planned.texts
-        shown = _STDIN if name == "-" else name
-        kept[shown] = ignores.silence(planned.problems, planned.texts)
-        whole = whole and planned.plan is not None
-    if whole:  # else it is not known what there would have been to ignore
+    files: dict[str, list[Problem]] = {}
+    for name in names:
+        result = _plan(name, trial, second_opinion)
+        texts |= result.texts
+        files[_STDIN if name == "-" else name] = ignores.silence(result.problems, result.texts)
+        complete = complete and result.plan is not None
+    if complete:  # an incomplete check cannot tell which ignores are unused
         for problem in ignores.unused():
-            owner = problem.file if problem.file in kept else next(iter(kept))
-            kept[owner] = sorted([*kept[owner], problem])
+            owner = problem.file if problem.file in files else next(iter(files))
+            files[owner] = sorted([*files[owner], problem])
     if quiet:
-        kept = {name: [p for p in one if p.level is not Level.INFO] for name, one in kept.items()}
-    every = sorted({problem for found in kept.values() for problem in found})
-    worst = {Level.ERROR, Level.WARNING} if strict else {Level.ERROR}
-    failed = any(problem.level in worst for problem in every)
-    return Report(kept, every, texts, failed, _colour(), quiet)
+        files = {
+            name: [problem for problem in problems if problem.level is not Level.INFO]
+            for name, problems in files.items()
+        }
+    every = sorted({problem for problems in files.values() for problem in problems})
+    failures = {Level.ERROR, Level.WARNING} if strict else {Level.ERROR}
+    failed = any(problem.level in failures for problem in every)
+    return Report(files, every, texts, failed, has_colour(), quiet)
 
 
-def _planned(name: str, on_trial: bool, second_opinion: bool) -> PlanResult:
-    with Console(stderr=True).status(Text(f"reading {name}")) as status:  # seen on a terminal only
+def _plan(name: str, trial: bool, second_opinion: bool) -> PlanResult:
+    with Console(stderr=True).status(Text(f"reading {name}")) as status:  # only on a terminal
         if name == "-":
-            planned = _planned_from(sys.stdin.buffer.read())
+            result = _plan_of(sys.stdin.buffer.read())
         else:
-            planned = make_plan(Path(name), os.environ)
-        for spec, specification in planned.specifications.items():
-            status.update(Text(f"holding {spec} against the OpenAPI standard"))
-            breaches(specification.library, planned.findings)
-        audit(planned, os.environ)
+            result = make_plan(Path(name), os.environ)
+        for spec, specification in result.specifications.items():
+            status.update(Text(f"validating {spec} against the OpenAPI standard"))
+            breaches(specification.library, result.findings)
+        audit(result, os.environ)
         if second_opinion:
-            status.update(Text("holding the documents' examples against openapi-core"))
-            compare_examples(planned)
-    if on_trial and planned.plan is not None:  # behind the status, whose thread no fork may have
-        _boot(planned, _STDIN if name == "-" else name)
-    return planned
+            status.update(Text("validating the examples of the documents with openapi-core"))
+            compare_examples(result)
+    if trial and result.plan is not None:  # after the status: its thread must not be forked
+        _boot(result, _STDIN if name == "-" else name)
+    return result
 
 
-def _boot(planned: PlanResult, shown: str) -> None:
-    """Start a plan on trial. What is found then has no place: it is on the disk or elsewhere."""
-    trial = try_out(lambda: planned, lambda plan, folder: boot(plan, folder).warning)
-    for level, words in ((Level.ERROR, trial.error), (Level.WARNING, trial.warning)):
-        if words:
-            planned.findings.found.append(Problem(shown, 0, 0, level, "MW322", words))
+def _boot(result: PlanResult, file: str) -> None:
+    """Start a plan on trial. Its problems have no line: their cause is outside the file."""
+    trial = try_out(lambda: result, lambda plan, folder: boot(plan, folder).warning)
+    for level, message in ((Level.ERROR, trial.error), (Level.WARNING, trial.warning)):
+        if message:
+            result.findings.found.append(Problem(file, 0, 0, level, "MW322", message))
 
 
-def _planned_from(data: bytes) -> PlanResult:
+def _plan_of(data: bytes) -> PlanResult:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -165,8 +167,9 @@ def _planned_from(data: bytes) -> PlanResult:
     return make_plan(Path(_STDIN), os.environ, text)
 
 
-def _colour() -> bool:
-    """Whether the terminal is one, and nobody asked for none (https://no-color.org)."""
+def has_colour() -> bool:
+    """Whether standard output is a terminal with colour, and NO_COLOR is unset
+    (https://no-color.org)."""
     if os.environ.get("NO_COLOR"):
         return False
     return sys.stdout is not None and sys.stdout.isatty() and os.environ.get("TERM") != "dumb"

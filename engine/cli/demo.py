@@ -1,4 +1,4 @@
-"""`modelway demo`: the gateway and a mock upstream, ready to be called."""
+"""`modelway demo`: the shipped gateway with a mock upstream."""
 
 from __future__ import annotations
 
@@ -38,23 +38,23 @@ _KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "RERANK_API_KE
 @click.command()
 @click.option("-p", "--port", default=0, help="Port on 127.0.0.1; a free one by default.")
 def command(port: int) -> None:
-    """Start the shipped gateway in front of a mock upstream, and say how to call it.
+    """Run the shipped gateway with a mock upstream, and print how to call it.
 
-    No account, no key and no network is needed: the mock echoes what it is told. Ctrl-C ends both.
+    It needs no account, no key and no network: the mock echoes messages. Ctrl-C stops both.
     """
     port = port or _free_port()
     mock_port = _free_port()
     secret = new_secret()
     use_for_temporary_files()
     with _mock(mock_port):
-        made = _plan(f"127.0.0.1:{port}", mock_port, secret)
+        plan = _plan(f"127.0.0.1:{port}", mock_port, secret)
         Gunicorn(
-            made.config.server, lambda: build(made), lambda: click.echo(_words(port, secret))
+            plan.config.server, lambda: build(plan), lambda: click.echo(_usage(port, secret))
         ).run()
 
 
 def _plan(listen: str, mock_port: int, secret: str) -> Plan:
-    """The shipped config, pointed at the mock, with one token and the mock's faults as models."""
+    """The shipped config with the mock as upstream, one token, and the mock's faults as models."""
     environ = dict.fromkeys(_KEYS, _CREDENTIAL) | {
         name: f"http://127.0.0.1:{mock_port}{path}" for name, path in _UPSTREAMS.items()
     }
@@ -62,10 +62,10 @@ def _plan(listen: str, mock_port: int, secret: str) -> Plan:
     assert planned.plan is not None
     config = planned.plan.config
     faults = Model("fault-*", config.models["gpt-4o"].to, (), "fault-*", "modelway", 0, ())
-    patient = Breaker(failures=1_000_000)  # faults are asked for here, and mean nothing
+    breaker = Breaker(failures=1_000_000)  # faults are intended here
     upstreams = {
-        name: dataclasses.replace(said, proxy="", breaker=patient)
-        for name, said in config.upstreams.items()
+        name: dataclasses.replace(upstream, proxy="", breaker=breaker)
+        for name, upstream in config.upstreams.items()
     }
     config = dataclasses.replace(
         config,
@@ -80,10 +80,10 @@ def _plan(listen: str, mock_port: int, secret: str) -> Plan:
 
 @contextmanager
 def _mock(port: int) -> Iterator[None]:
-    """A mock upstream in a process of its own, listening before the body runs."""
+    """A mock upstream in a separate process, which listens before the block begins."""
     command = [sys.executable, "-P", "-m", "engine", "mock", "--port", str(port), "--delay", "0.03"]
     log = tempfile.TemporaryFile()  # noqa: SIM115 - ends with the process
-    process = subprocess.Popen(  # noqa: S603 - our own command
+    process = subprocess.Popen(  # noqa: S603 - this program
         command, stderr=log, start_new_session=True
     )
     try:
@@ -108,8 +108,8 @@ def _wait(port: int, process: subprocess.Popen[bytes], log: IO[bytes]) -> None:
         else:
             return
     log.seek(0)
-    said = log.read().decode(errors="replace")
-    raise click.ClickException(f"the mock upstream did not start:\n{said}")
+    output = log.read().decode(errors="replace")
+    raise click.ClickException(f"the mock upstream did not start:\n{output}")
 
 
 def _free_port() -> int:
@@ -118,16 +118,16 @@ def _free_port() -> int:
         return int(sock.getsockname()[1])
 
 
-def _words(port: int, secret: str) -> str:
+def _usage(port: int, secret: str) -> str:
     base = f"http://127.0.0.1:{port}/v1"
     return f"""
-Modelway is running in front of a mock upstream that echoes what it is told.
+Modelway is running with a mock upstream that echoes messages.
 
   base URL  {base}
   token     {secret}
   pages     http://127.0.0.1:{port}/ (playground: /console/playground, reference: /docs)
 
-curl, with a stream:
+curl, streaming:
 
   curl -N {base}/chat/completions \\
     -H 'Authorization: Bearer {secret}' -H 'Content-Type: application/json' \\
@@ -143,5 +143,5 @@ Python, with the official SDK (pip install openai):
   )
   print(answer.choices[0].message.content)
 
-Model names like fault-status-503 or fault-close-after-2 ask for a fault. Ctrl-C ends the demo.
+Model names like fault-status-503 or fault-close-after-2 request a fault. Ctrl-C stops the demo.
 """

@@ -1,4 +1,4 @@
-"""`modelway diff`: what changes in effect between two configs."""
+"""`modelway diff`: the differences in effect between two configs."""
 
 from __future__ import annotations
 
@@ -24,34 +24,38 @@ _FORMATS = {"text": as_text, "json": as_json, "github": as_github}
 @click.argument("old", type=click.Path(path_type=Path))
 @click.argument("new", type=click.Path(path_type=Path))
 @click.option(
-    "--format", "shape", type=click.Choice(list(_FORMATS)), default="text", show_default=True
+    "--format",
+    "output_format",
+    type=click.Choice(list(_FORMATS)),
+    default="text",
+    show_default=True,
 )
-@click.option("--strict", is_flag=True, help="Exit with 3 also for what breaks callers.")
-def command(old: Path, new: Path, shape: str, strict: bool) -> None:
-    """Say what changes in effect from OLD to NEW: each a gateway.yaml, or a folder with one.
+@click.option("--strict", is_flag=True, help="Exit with status 3 also for breaking changes.")
+def command(old: Path, new: Path, output_format: str, strict: bool) -> None:
+    """Print the differences in effect from OLD to NEW: each a gateway.yaml, or a folder with one.
 
-    Routes, authentication, tokens, limits, validation, targets, timeouts, and what the documents
-    let callers send and promise them. Comments, order and spelling are no difference.
+    Compared are routes, authentication, tokens, limits, validation, targets, timeouts, and the
+    requests and responses that the documents allow. Comments, order and style are ignored.
 
     OLD may be `-` or a pipe, for a config without its files: documents and includes are then read
-    from NEW's folder. To compare with the documents of that time as well, take a whole tree.
+    from NEW's folder. To compare old documents as well, use a folder.
 
     \b
       git show main:gateway.yaml | modelway diff - gateway.yaml
       git worktree add /tmp/main main && modelway diff /tmp/main .
 
     \b
-    Levels: weaker (guards less), breaking (callers may fail), removed, changed, added.
-    Exit status: 0 nothing weaker, 3 something is weaker, 1 errors in a config, 2 wrong usage.
+    Levels: weaker (less protection), breaking (callers may fail), removed, changed, added.
+    Exit status: 0 nothing weaker, 3 something weaker, 1 errors in a config, 2 wrong usage.
     """
     if _is_pipe(new):
         raise click.UsageError("NEW is a file or a folder; only OLD may be a pipe")
-    after = _planned(_file(new))
-    before = _piped(old, _file(new)) if _is_pipe(old) else _planned(_file(old))
-    found = between(before, after)
-    click.echo(_FORMATS[shape](found))
-    grave = {Level.WEAKER, Level.BREAKING} if strict else {Level.WEAKER}
-    sys.exit(3 if any(one.level in grave for one in found) else 0)
+    after = _plan(_file(new))
+    before = _plan_of_pipe(old, _file(new)) if _is_pipe(old) else _plan(_file(old))
+    differences = between(before, after)
+    click.echo(_FORMATS[output_format](differences))
+    failures = {Level.WEAKER, Level.BREAKING} if strict else {Level.WEAKER}
+    sys.exit(3 if any(each.level in failures for each in differences) else 0)
 
 
 def _is_pipe(path: Path) -> bool:
@@ -60,22 +64,22 @@ def _is_pipe(path: Path) -> bool:
     try:
         return stat.S_ISFIFO(path.stat().st_mode)
     except OSError:
-        return False  # reading it will say why
+        return False  # reading it reports the error
 
 
 def _file(path: Path) -> Path:
     return path / "gateway.yaml" if os.path.isdir(path) else path
 
 
-def _piped(old: Path, beside: Path) -> PlanResult:
-    """A config without its files, as if it stood beside another."""
+def _plan_of_pipe(old: Path, new: Path) -> PlanResult:
+    """The plan of a config without its files, as if it were in the folder of `new`."""
     data = sys.stdin.buffer.read() if str(old) == "-" else old.read_bytes()
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise click.UsageError(f"OLD is not UTF-8 text (byte {error.start})") from error
-    return result_or_exit(make_plan(beside.parent / "(old)", os.environ, text), _CONSEQUENCE)
+    return result_or_exit(make_plan(new.parent / "(old)", os.environ, text), _CONSEQUENCE)
 
 
-def _planned(file: Path) -> PlanResult:
+def _plan(file: Path) -> PlanResult:
     return result_or_exit(make_plan(file, os.environ), _CONSEQUENCE)

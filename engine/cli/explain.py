@@ -1,4 +1,4 @@
-"""`modelway explain`: what would become of one request, said offline."""
+"""`modelway explain`: the path of one request through the gateway, offline."""
 
 from __future__ import annotations
 
@@ -28,20 +28,26 @@ from engine.values.caller import Caller
 @click.argument("method")
 @click.argument("path")
 @click.option("-H", "--header", "headers", multiple=True, help="A header: 'name: value'.")
-@click.option("-d", "--data", default="", help="The body, @FILE to read it, @- for standard input.")
+@click.option("-d", "--data", default="", help="The body; @FILE reads a file, @- standard input.")
 @click.option(
     "--token",
     default="",
-    help="A token by its name, of the config or the database: no secret is needed.",
+    help="The name of a token in the config or the database; no secret is needed.",
 )
-@click.option("--from", "address", default="127.0.0.1", show_default=True, help="Whence it comes.")
+@click.option(
+    "--from", "address", default="127.0.0.1", show_default=True, help="Client IP address."
+)
 @click.option(
     "--answers",
     multiple=True,
-    help=f"What upstreams answer: a status, {', '.join(FAILURES)}; NAME=... for one upstream.",
+    help=f"Responses of upstreams: a status, {', '.join(FAILURES)}; NAME=... for one upstream.",
 )
 @click.option(
-    "--format", "shape", type=click.Choice(["text", "json"]), default="text", show_default=True
+    "--format",
+    "output_format",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
 )
 @second_opinion_option
 def command(
@@ -53,16 +59,16 @@ def command(
     token: str,
     address: str,
     answers: Sequence[str],
-    shape: str,
+    output_format: str,
     second_opinion: bool,
 ) -> None:
-    """Say what would become of a request; open no port, send nothing.
+    """Show how the gateway would handle a request, without opening a port or sending anything.
 
-    The request goes through the routes and steps that `modelway serve` runs. Upstreams are not
-    asked (they answer 200, or what --answers says), limits stand at zero, nothing is counted or
-    written. A --token that the config has not is looked up in the records' database, which is all
-    that is ever asked. PATH may have a query. A body that is JSON gets its Content-Type by itself.
-    Where openapi-core reads the request differently, a warning shows both readings.
+    The request takes the routes and stages of `modelway serve`. Nothing is sent to upstreams (they
+    respond 200, or as --answers says), limits are unused, nothing is counted or written. A --token
+    that is not in the config is looked up in the database of tokens. PATH may have a query. A JSON
+    body gets its Content-Type automatically. Where openapi-core validates the request differently,
+    a warning shows both results.
 
     \b
       modelway explain POST /v1/chat/completions --token alice -d @body.json
@@ -82,15 +88,15 @@ def command(
     except ValueError as error:
         raise click.UsageError(str(error)) from error
     warnings = compare_request(planned.plan, seen) if second_opinion else []
-    _print(report(planned, seen, warnings), shape)
+    _print(report(planned, seen, warnings), output_format)
     sys.exit(0 if seen.status < 400 else 1)
 
 
-def _print(said: dict[str, object], shape: str) -> None:
-    if shape == "json":
-        click.echo(json.dumps(said, indent=2, ensure_ascii=False))
+def _print(document: dict[str, object], output_format: str) -> None:
+    if output_format == "json":
+        click.echo(json.dumps(document, indent=2, ensure_ascii=False))
     else:
-        click.echo(text(said))
+        click.echo(text(document))
 
 
 def _body(data: str) -> bytes:
@@ -104,10 +110,10 @@ def _body(data: str) -> bytes:
         raise click.UsageError(f"{data[1:]} cannot be read: {error.strerror}") from error
 
 
-def _headers(said: Sequence[str]) -> list[tuple[str, str]]:
-    pairs = [header.partition(":") for header in said]
+def _headers(headers: Sequence[str]) -> list[tuple[str, str]]:
+    pairs = [header.partition(":") for header in headers]
     if any(not name or not colon for name, colon, _ in pairs):
-        raise click.UsageError("a header is written 'name: value'")
+        raise click.UsageError("write a header as 'name: value'")
     return [(name.strip(), value.strip()) for name, _, value in pairs]
 
 
@@ -116,9 +122,9 @@ def _caller(config: Config, name: str) -> Caller:
     if name in callers:
         return callers[name]
     if config.stores.records is None:
-        hint = did_you_mean(name, callers) or "the config has no tokens; put one under tokens:"
+        hint = did_you_mean(name, callers) or "the config has no tokens; add one under tokens:"
         raise click.UsageError(f"there is no token '{name}' in the config; {hint}")
-    from engine.callers import lookup  # a deployment without a database does without its drivers
+    from engine.callers import lookup  # only a deployment with a database has its drivers
 
     try:
         return lookup.caller(config.stores.records, name, config.currency)

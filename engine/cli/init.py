@@ -13,10 +13,10 @@ from engine.source import files
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
 def command(folder: Path) -> None:
-    """Write a starter project into FOLDER: gateway.yaml, openapi/, schemas/.
+    """Write a starter project to FOLDER: gateway.yaml, openapi/, schemas/.
 
-    They are the files this program is shipped with, ready for `modelway check`. Nothing that is
-    there already is overwritten.
+    These are the files shipped with this program, ready for `modelway check`. Existing files are
+    never overwritten.
     """
     try:
         _write(folder)
@@ -34,15 +34,15 @@ def command(folder: Path) -> None:
 
 
 def _write(folder: Path) -> None:
-    """Raises OSError, and ClickException for a folder that has such files."""
+    """Raises OSError, and ClickException if the folder has such files."""
     names = ("gateway.yaml", "openapi", "schemas")
-    there = [name for name in names if (folder / name).exists()]
-    if there:
-        raise click.ClickException(f"{folder / there[0]} exists already; nothing was written")
+    existing = [name for name in names if (folder / name).exists()]
+    if existing:
+        raise click.ClickException(f"{folder / existing[0]} already exists; nothing was written")
     folder.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(files.CONFIG, folder / "gateway.yaml")
     for source, pattern in ((files.DOCUMENTS, "*.yaml"), (files.SCHEMA.parent, "*.json")):
-        made = folder / source.name
-        made.mkdir()
+        target = folder / source.name
+        target.mkdir()
         for file in sorted(source.glob(pattern)):
-            shutil.copyfile(file, made / file.name)
+            shutil.copyfile(file, target / file.name)

@@ -1,4 +1,4 @@
-"""`modelway mock`: an upstream to test against, made from the documents."""
+"""`modelway mock`: an upstream for tests, generated from the documents."""
 
 from __future__ import annotations
 
@@ -23,33 +23,33 @@ from engine.source.files import CONFIG
     "--config",
     type=click.Path(path_type=Path),
     default=None,
-    help="Whose documents to answer for; the shipped ones by default.",
+    help="The config whose documents it serves; the shipped one by default.",
 )
 @click.option(
     "--credential",
     default="mock-credential",
     show_default=True,
-    help="The one credential it accepts, wherever a document says that a token stands.",
+    help="The only credential it accepts, where the document places it.",
 )
-@click.option("--delay", default=0.0, help="Seconds between two pieces of a stream.")
+@click.option("--delay", default=0.0, help="Seconds between two events of a stream.")
 @click.option("--workers", default=1, show_default=True, help="Worker processes.")
 def command(port: int, config: Path | None, credential: str, delay: float, workers: int) -> None:
-    """Answer every operation from its document's examples, and echo what is said to a model.
+    """Run a mock upstream: it responds with the examples of the documents, and models echo.
 
-    Chat answers repeat the last user message, word by word in a stream. It stands where the
-    upstreams of a config would: under the path of each document's own server URL.
+    Chat responses repeat the last user message, word by word in a stream. Paths are those of the
+    documents' server URLs, as at the real upstreams.
 
     \b
-    Faults are asked for by the model's name:
+    Names of models request faults:
       fault-status-503   fault-status-429-retry-after-2   fault-slow-0.5   fault-garbage
       fault-close        fault-close-after-3   fault-stall-after-3   fault-error-after-3
     """
-    planned = result_or_exit(make_plan(config or CONFIG, os.environ))
-    assert planned.plan is not None
-    specs = planned.plan.config.specs
+    result = result_or_exit(make_plan(config or CONFIG, os.environ))
+    assert result.plan is not None
+    specs = result.plan.config.specs
     documents = [
         (specification, dialects.get(specs[name].dialect))
-        for name, specification in planned.specifications.items()
+        for name, specification in result.specifications.items()
     ]
     server = Server(listen=f"127.0.0.1:{port}", workers=workers, grace=1.0)
 

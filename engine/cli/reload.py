@@ -1,4 +1,4 @@
-"""`modelway reload`: a running gateway takes the config as it is now."""
+"""`modelway reload`: a running gateway loads its config again."""
 
 from __future__ import annotations
 
@@ -15,38 +15,37 @@ from engine.server.master import BOOT_SECONDS
 from engine.server.trial import SECONDS
 from engine.values.runtime_dir import runtime_directory
 
-_PATIENCE = 2 * SECONDS + BOOT_SECONDS
-"""Seconds for the trial, the plan and the new workers, at most."""
+_TIMEOUT = 2 * SECONDS + BOOT_SECONDS
+"""Seconds for the trial, the plan and the new workers."""
 
 
 @click.command()
 @config_option
 def command(config: Path) -> None:
-    """Let the gateway that serves this config take it as it is now.
+    """Make the gateway that serves this config load it again, as SIGHUP does.
 
-    It is checked first: with an error anywhere nothing happens. The gateway tries it in a process
-    of its own, then new workers take over and the old ones finish their requests. The same as
-    SIGHUP.
+    The config is checked first; with any error nothing changes. The gateway starts it on trial in a
+    separate process, then new workers take over and the old ones finish their requests.
     """
     plan_or_exit(config)
     folder = runtime_directory(config)
     before = reload.read(folder)
-    if before is None or not _lives(before.pid):
-        raise click.ClickException(f"no gateway of this user serves {config}")
+    if before is None or not _is_alive(before.pid):
+        raise click.ClickException(f"no running gateway of this user serves {config}")
     os.kill(before.pid, signal.SIGHUP)
-    end = time.monotonic() + _PATIENCE
+    end = time.monotonic() + _TIMEOUT
     while time.monotonic() < end:
         state = reload.read(folder)
         if state is not None and state.tried > before.tried:
             if state.error:
                 raise click.ClickException(state.error)
-            click.echo(f"config {state.hash} is served from now on")
+            click.echo(f"config {state.hash} is now in use")
             return
         time.sleep(0.1)
-    raise click.ClickException(f"the gateway (pid {before.pid}) did not answer in {_PATIENCE:g} s")
+    raise click.ClickException(f"the gateway (pid {before.pid}) did not answer in {_TIMEOUT:g} s")
 
 
-def _lives(pid: int) -> bool:
+def _is_alive(pid: int) -> bool:
     try:
         os.kill(pid, 0)
     except OSError:

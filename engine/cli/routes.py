@@ -1,4 +1,4 @@
-"""`modelway routes`: what a config comes to, as a table."""
+"""`modelway routes`: the routes of a config as a table."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from engine.source.excerpt import printable
 @click.command()
 @config_option
 def command(config: Path) -> None:
-    """List every route: method, path, operation, where its model is named, where it goes."""
+    """List every route: method, path, operation, source of the model name, targets, policies."""
     plan = plan_or_exit(config)
     table = Table(box=None, pad_edge=False, header_style="bold")
     for heading in ("METHOD", "PATH", "OPERATION", "MODEL FROM", "GOES TO", "GUARDS"):
@@ -28,8 +28,8 @@ def command(config: Path) -> None:
         for template, _ in route.templates:
             operation = route.operation
             cells = (_model(route), _goes_to(route, upstreams), _guards(route))
-            said = (operation.method, template, operation.id, *cells)
-            table.add_row(*(Text(printable(cell)) for cell in said))  # not rich's markup
+            row = (operation.method, template, operation.id, *cells)
+            table.add_row(*(Text(printable(cell)) for cell in row))  # Text: no markup
     console = Console(highlight=False)
     console.width = max(console.width, 160)
     console.print(table)
@@ -47,19 +47,19 @@ def _goes_to(route: Route, operations: Mapping[str, set[str]]) -> str:
         return "the gateway itself"
     if route.to:
         return ", ".join(target.upstream for target in route.to)
-    by_operation = operations.get(route.operation.id, set())
-    return "by model: " + (", ".join(sorted(by_operation)) or "none")
+    upstreams = operations.get(route.operation.id, set())
+    return "by model: " + (", ".join(sorted(upstreams)) or "none")
 
 
 def _upstreams(plan: Plan) -> dict[str, set[str]]:
-    """The upstreams that each operation can go to, by the models that have it."""
-    operations, found = plan.model_operations(), dict[str, set[str]]()
+    """The upstreams that each operation can go to, by the targets of its models."""
+    operations, names = plan.model_operations(), dict[str, set[str]]()
     for name, model in plan.config.models.items():
         for operation in operations.of(name):
             upstreams = (plan.config.upstreams[target.upstream] for target in model.to)
-            speaking = {one.name for one in upstreams if operation.spoken_by(one.dialect)}
-            found.setdefault(operation.id, set()).update(speaking)
-    return found
+            matching = {each.name for each in upstreams if operation.spoken_by(each.dialect)}
+            names.setdefault(operation.id, set()).update(matching)
+    return names
 
 
 def _guards(route: Route) -> str:

@@ -16,23 +16,26 @@ from engine.config.keys import describe
 
 @click.command()
 @click.option(
-    "-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="Write it to a file."
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write the schema to a file.",
 )
-@click.option("--expanded", is_flag=True, help="For files in which every ${VAR} is filled in.")
+@click.option("--expanded", is_flag=True, help="For files without ${VAR}.")
 @click.option(
     "--format",
-    "form",
+    "output_format",
     type=click.Choice(["json", "markdown"]),
     default="json",
-    help="markdown is the reference of all keys for people.",
+    help="markdown is the reference of all keys, for people.",
 )
-def command(output: Path | None, expanded: bool, form: str) -> None:
-    """Print the JSON Schema of gateway.yaml, that of every policy's options included.
+def command(output: Path | None, expanded: bool, output_format: str) -> None:
+    """Print the JSON Schema of gateway.yaml, with the options of all policies.
 
-    It describes the file as it is written, where any value may be ${VAR}. `modelway init` writes it
-    into a new project; after an upgrade: modelway schema -o schemas/gateway.schema.json
+    It accepts ${VAR} in place of any value. `modelway init` writes it to a new project; update it
+    after an upgrade: modelway schema -o schemas/gateway.schema.json
     """
-    schema_text = reference() if form == "markdown" else text(expanded=expanded)
+    schema_text = reference() if output_format == "markdown" else text(expanded=expanded)
     if output is None:
         click.echo(schema_text, nl=False)
         return

@@ -24,15 +24,13 @@ from engine.values.runtime_dir import runtime_directory
 @click.command()
 @config_option
 def command(config: Path) -> None:
-    """Serve the gateway that the config describes.
+    """Run the gateway that the config describes.
 
-    Reads everything first, and starts it once on trial: with a single error anywhere, all are
-    printed and nothing is served.
-    Listens where `server.listen` says, and with metrics and health where `telemetry.listen` says,
-    with `server.workers` processes. SIGTERM ends it after the
-    requests under way, or after `server.grace`. SIGHUP, `modelway reload`, or `server.watch: true`
-    take the config as it is then: planned and started on trial first, and served only without an
-    error.
+    The config is checked and started on trial first: with any error, all errors are printed and
+    nothing is served. The gateway listens on `server.listen`, for metrics and health on
+    `telemetry.listen`, with `server.workers` processes. SIGTERM stops it when the requests in
+    progress have ended, or after `server.grace`. SIGHUP, `modelway reload` and `server.watch: true`
+    load the config again: it is checked and started on trial, and used only without errors.
 
     Under your own gunicorn: MODELWAY_CONFIG=gateway.yaml gunicorn -k gevent engine.wsgi:app
     """
@@ -48,7 +46,7 @@ def command(config: Path) -> None:
     plans = Plans(first, lambda: make_plan(config, os.environ), runtime_directory(config), start)
     release_memory()
     try:
-        folder = folder_of(os.getpid())  # also without metrics: a reload may ask for them
+        folder = folder_of(os.getpid())  # also without metrics: a reload may switch them on
     except OSError as error:
         raise click.ClickException(str(error)) from error
 
@@ -67,5 +65,5 @@ def command(config: Path) -> None:
 
 
 def start(planned: Plan, folder: Path) -> str:
-    """Start a plan on trial, with the database brought up to date; a warning, or ""."""
+    """Start a plan on trial and migrate the database; returns a warning, or ""."""
     return boot(planned, folder, migrate=True).warning

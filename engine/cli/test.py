@@ -1,4 +1,4 @@
-"""`modelway test`: cases that a config must meet, played offline."""
+"""`modelway test`: the test cases of a config, run offline."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ from engine.source.problem import Findings
 @click.argument("files", nargs=-1, type=click.Path(path_type=Path))
 @click.option(
     "--format",
-    "shape",
+    "output_format",
     type=click.Choice(["text", "json", "junit"]),
     default="text",
     show_default=True,
 )
 @second_opinion_option
-def command(config: Path, files: Sequence[Path], shape: str, second_opinion: bool) -> None:
-    """Play the cases of the config; open no port, send nothing.
+def command(config: Path, files: Sequence[Path], output_format: str, second_opinion: bool) -> None:
+    """Run the test cases of the config, without opening a port or sending anything.
 
-    Cases stand under `tests:` in the config and in *.test.yaml beside it, or in FILES. Each is a
-    request and what is expected: operation, status, upstream, the model and headers that are sent
-    on. They go through the routes and steps that `modelway serve` runs; upstreams answer 200, or
-    what the case says. Where openapi-core reads a request differently, a warning shows both
-    readings; no case fails for it.
+    Cases are under `tests:` in the config and in *.test.yaml beside it, or in FILES. Each is a
+    request and its expected result: operation, status, upstream, the model and headers sent on.
+    Requests take the routes and stages of `modelway serve`; upstreams respond 200, or as the case
+    says. Where openapi-core validates a request differently, a warning shows both results; no case
+    fails for it.
 
     \b
       tests:
@@ -60,13 +60,15 @@ def command(config: Path, files: Sequence[Path], shape: str, second_opinion: boo
     if findings.errors:
         errors_exit(findings.errors, findings.texts, "nothing is tested")
     if not cases:
-        raise click.UsageError(f"no cases: put some under tests:, or in {read.PATTERN} beside it")
+        raise click.UsageError(
+            f"no cases: add some under tests:, or in {read.PATTERN} beside the config"
+        )
     results: list[Result] = []
     for result in run(cases, planned.plan, second_opinion=second_opinion):
         results.append(result)
-        if shape == "text":
+        if output_format == "text":
             click.echo(formats.line(result))
-    click.echo(_whole(results, shape))
+    click.echo(_render(results, output_format))
     sys.exit(0 if all(result.passed for result in results) else 1)
 
 
@@ -81,7 +83,7 @@ def _cases(
     return cases
 
 
-def _whole(results: Sequence[Result], shape: str) -> str:
-    if shape == "json":
+def _render(results: Sequence[Result], output_format: str) -> str:
+    if output_format == "json":
         return formats.as_json(results)
-    return formats.as_junit(results) if shape == "junit" else formats.summary(results)
+    return formats.as_junit(results) if output_format == "junit" else formats.summary(results)

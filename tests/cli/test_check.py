@@ -288,7 +288,7 @@ def test_colours_are_for_terminals_only(folder):
         (False, {"TERM": "xterm"}, False),
     ],
 )
-def test_a_terminal_gets_colours_unless_somebody_wants_none(
+def test_a_terminal_has_colours_unless_they_are_switched_off(
     folder, monkeypatch, terminal, environ, coloured
 ):
     output = io.StringIO()
@@ -298,7 +298,7 @@ def test_a_terminal_gets_colours_unless_somebody_wants_none(
         monkeypatch.delenv(name, raising=False)
     for name, value in environ.items():
         monkeypatch.setenv(name, value)
-    assert check._colour() is coloured
+    assert check.has_colour() is coloured
 
 
 def test_what_steers_a_terminal_never_gets_there(folder):

@@ -98,7 +98,7 @@ def test_a_good_config_takes_over(served: Served) -> None:
     assert done.returncode == 0, done.stderr
     after = served.state()
     assert after.hash != before.hash
-    assert f"config {after.hash} is served from now on" in done.stdout
+    assert f"config {after.hash} is now in use" in done.stdout
     until(lambda: served.status("new") == 200, "the new config")
     assert f"config {after.hash} is served" in served.running.said()
 
@@ -305,7 +305,7 @@ def test_nobody_to_reload_is_said(tmp_path: Path, upstream: Recorder) -> None:
     (tmp_path / "gateway.yaml").write_text(text.replace("{listen}", "127.0.0.1:1"))
     done = modelway("reload", "-c", tmp_path / "gateway.yaml")
     assert done.returncode == 1
-    assert "no gateway of this user serves" in done.stderr
+    assert "no running gateway of this user serves" in done.stderr
 
 
 @pytest.mark.parametrize("linked", [False, True], ids=["edited", "swapped link"])

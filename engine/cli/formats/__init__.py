@@ -1,4 +1,4 @@
-"""How `modelway check` says what it found. One file, one format: a module that defines `render`."""
+"""Output formats of `modelway check`. One file is one format: a module that defines `render`."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from engine.source.problem import Level, Problem
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What was found. `files` are the configs as they were named, each with its own problems;
-    `problems` are all of them once. `texts` are the files' texts by the names that problems use.
-    `failed` tells whether it comes to a failure. `quiet`: people are told nothing of what is right.
+    """The result of a check. `files` are the problems of each config, by its name on the command
+    line; `problems` are all of them without duplicates. `texts` are the texts of the files that
+    problems name. `failed` decides the exit status; `quiet` omits files without problems.
     """
 
     files: Mapping[str, Sequence[Problem]]
@@ -27,7 +27,7 @@ class Report:
 
 
 def names() -> list[str]:
-    """The formats there are."""
+    """The names of all formats."""
     return sorted(module.name for module in pkgutil.iter_modules(__path__))
 
 
@@ -39,12 +39,12 @@ def render(name: str, report: Report) -> str:
 
 
 def count(problems: Iterable[Problem]) -> dict[str, int]:
-    """How many problems there are of each level, the worst first; levels with none as well."""
+    """The number of problems of each level, the most severe first."""
     counted = Counter(problem.level for problem in problems)
     return {str(level): counted[level] for level in Level}
 
 
 def tally(problems: Iterable[Problem]) -> str:
     """`2 errors, 1 warning`, or `no problems`."""
-    said = [f"{n} {level}{'s' if n > 1 else ''}" for level, n in count(problems).items() if n]
-    return ", ".join(said) or "no problems"
+    counts = [f"{n} {level}{'s' if n > 1 else ''}" for level, n in count(problems).items() if n]
+    return ", ".join(counts) or "no problems"

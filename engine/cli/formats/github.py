@@ -1,4 +1,4 @@
-"""For GitHub Actions: a workflow command per problem, which becomes a note beside its line.
+"""For GitHub Actions: a workflow command per problem, which becomes an annotation of its line.
 
 https://docs.github.com/actions/reference/workflow-commands-for-github-actions
 """
@@ -14,21 +14,21 @@ _PROPERTY = _DATA | {":": "%3A", ",": "%2C"}
 
 
 def render(report: Report) -> str:
-    shown = [_command(problem) for problem in report.problems]
-    told = {file: found for file, found in report.files.items() if found or not report.quiet}
-    shown += [_escaped(f"{file}: {tally(found)}", _DATA) for file, found in told.items()]
-    return "".join(f"{line}\n" for line in shown)
+    lines = [_command(problem) for problem in report.problems]
+    files = {file: each for file, each in report.files.items() if each or not report.quiet}
+    lines += [_escape(f"{file}: {tally(problems)}", _DATA) for file, problems in files.items()]
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _command(problem: Problem) -> str:
-    said = {"file": problem.file}
+    fields = {"file": problem.file}
     if problem.line:
-        said |= {"line": str(problem.line), "col": str(problem.column)}
-    said["title"] = problem.code
+        fields |= {"line": str(problem.line), "col": str(problem.column)}
+    fields["title"] = problem.code
     message = f"{problem.message}\n{problem.hint}" if problem.hint else problem.message
-    properties = ",".join(f"{key}={_escaped(text, _PROPERTY)}" for key, text in said.items())
-    return f"::{_COMMANDS[problem.level]} {properties}::{_escaped(message, _DATA)}"
+    properties = ",".join(f"{key}={_escape(text, _PROPERTY)}" for key, text in fields.items())
+    return f"::{_COMMANDS[problem.level]} {properties}::{_escape(message, _DATA)}"
 
 
-def _escaped(text: str, table: dict[str, str]) -> str:
+def _escape(text: str, table: dict[str, str]) -> str:
     return "".join(table.get(char, char) for char in text)

@@ -1,4 +1,4 @@
-"""For programs: one JSON object. Its keys stay; new ones may come."""
+"""For programs: one JSON object. Its keys are stable; new ones may be added."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from engine.cli.formats import Report, count
 
 
 def render(report: Report) -> str:
-    made = {
+    document = {
         "version": 1,
         "ok": not report.failed,
         "summary": count(report.problems),
-        "files": [{"file": file, **count(found)} for file, found in report.files.items()],
+        "files": [{"file": file, **count(problems)} for file, problems in report.files.items()],
         "problems": [
             {
                 "code": problem.code,
@@ -26,4 +26,4 @@ def render(report: Report) -> str:
             for problem in report.problems
         ],
     }
-    return json.dumps(made, indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"

@@ -35,13 +35,13 @@ def render(report: Report) -> str:
 
 
 def _rule(code: str) -> dict[str, Any]:
-    said: Explanation | None = explanation(code)
-    if said is None:
+    manual: Explanation | None = explanation(code)
+    if manual is None:
         return {"id": code}
     return {
         "id": code,
-        "shortDescription": {"text": said.title},
-        "help": {"text": said.text, "markdown": said.text},
+        "shortDescription": {"text": manual.title},
+        "help": {"text": manual.text, "markdown": manual.text},
     }
 
 
@@ -60,7 +60,7 @@ def _result(problem: Problem, codes: list[str]) -> dict[str, Any]:
 
 
 def _uri(file: str) -> str:
-    """A path from the working directory where that can be said, else the whole of it."""
+    """The URI of a file: relative to the working directory if it is below that."""
     path = Path(file)
     if path.is_absolute():
         if not path.is_relative_to(Path.cwd()):

@@ -1,4 +1,4 @@
-"""For people: each problem with its lines, marks under the word that is meant, and the hint."""
+"""For people: each problem with its line, a mark under the word in question, and a hint."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ def render(report: Report) -> str:
     if report.quiet and not report.problems:
         return ""
     paint = click.style if report.colour else _plain
-    shown = [_problem(problem, report, paint) for problem in report.problems]
+    blocks = [_problem(problem, report, paint) for problem in report.problems]
     for file, problems in report.files.items():
         if report.quiet and not problems:
             continue
         colour = max((_COLOURS[p.level] for p in problems), key=_worst, default="green")
-        shown.append(f"{printable(file)}: {paint(tally(problems), fg=colour)}")
+        blocks.append(f"{printable(file)}: {paint(tally(problems), fg=colour)}")
     if len(report.files) > 1:
-        shown.append(f"{len(report.files)} files: {tally(report.problems)}")
-    return "\n".join(shown) + "\n"
+        blocks.append(f"{len(report.files)} files: {tally(report.problems)}")
+    return "\n".join(blocks) + "\n"
 
 
 def _worst(colour: str) -> int:
@@ -42,26 +42,26 @@ def _problem(problem: Problem, report: Report, paint: object) -> str:
     place = printable(place)
     level = paint(f"{problem.level}:", fg=colour, bold=True)
     message = paint(problem.message, bold=True)
-    shown = [f"{paint(place, bold=True)}: {level} {message} {paint(f'[{problem.code}]', dim=True)}"]
+    lines = [f"{paint(place, bold=True)}: {level} {message} {paint(f'[{problem.code}]', dim=True)}"]
     text = report.texts.get(problem.file, "")
-    found = excerpt(text, problem.line, problem.column, _CONTEXT)
-    if found is not None:
-        shown += _excerpt(found, colour, paint)
+    source = excerpt(text, problem.line, problem.column, _CONTEXT)
+    if source is not None:
+        lines += _excerpt(source, colour, paint)
     if problem.hint:
-        shown.append(f"  {paint('hint:', fg='green')} {problem.hint}")
-    return "\n".join(shown)
+        lines.append(f"  {paint('hint:', fg='green')} {problem.hint}")
+    return "\n".join(lines)
 
 
-def _excerpt(found: Excerpt, colour: str, paint: object) -> list[str]:
+def _excerpt(source: Excerpt, colour: str, paint: object) -> list[str]:
     assert callable(paint)
-    width = len(str(found.lines[-1][0]))
-    shown = []
-    for number, line in found.lines:
+    width = len(str(source.lines[-1][0]))
+    lines = []
+    for number, line in source.lines:
         gutter = paint(f"  {number:>{width}} |", dim=True)
-        shown.append(f"{gutter} {line}".rstrip())
-        if number == found.line:
-            marks = found.marks.lstrip(" \t")
-            blanks = found.marks[: len(found.marks) - len(marks)]
+        lines.append(f"{gutter} {line}".rstrip())
+        if number == source.line:
+            marks = source.marks.lstrip(" \t")
+            blanks = source.marks[: len(source.marks) - len(marks)]
             gutter = paint(f"  {'':{width}} |", dim=True)
-            shown.append(f"{gutter} {blanks}{paint(marks, fg=colour, bold=True)}")
-    return shown
+            lines.append(f"{gutter} {blanks}{paint(marks, fg=colour, bold=True)}")
+    return lines
