@@ -11,7 +11,7 @@ import click
 
 from engine.cli.config_file import config_option, plan_or_exit
 from engine.server import reload
-from engine.server.master import BOOT_SECONDS
+from engine.server.arbiter import BOOT_SECONDS
 from engine.server.trial import SECONDS
 from engine.values.runtime_dir import runtime_directory
 

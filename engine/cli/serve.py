@@ -13,7 +13,7 @@ from engine.cli.config_file import config_option, result_or_exit
 from engine.offline.rehearsal.boot import boot
 from engine.plan.make import make_plan
 from engine.plan.route import Plan
-from engine.server.master import addresses, exit_if_taken
+from engine.server.listen_addresses import exit_if_unavailable, listen_addresses
 from engine.server.reload import Gateway, Plans
 from engine.server.trial import try_out
 from engine.source.isolated import release_memory
@@ -37,7 +37,9 @@ def command(config: Path) -> None:
     first = result_or_exit(make_plan(config, os.environ))
     assert first.plan is not None
     # Before the trial, which migrates the database: it may be that of a gateway that runs.
-    exit_if_taken(addresses(first.plan.config.server.listen, first.plan.config.telemetry.address))
+    exit_if_unavailable(
+        listen_addresses(first.plan.config.server.listen, first.plan.config.telemetry.address)
+    )
     trial = try_out(lambda: first, start)
     if trial.error:
         raise click.ClickException(trial.error)

@@ -1,274 +1,23 @@
-"""Running an application under gunicorn with gevent workers, from code."""
+"""Runs an application under gunicorn with the gateway's workers, from code."""
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import math
-import os
-import signal
-import socket
-import stat
-import sys
-import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable
 from typing import Any
 
-from gunicorn import sock
 from gunicorn.app.base import BaseApplication
-from gunicorn.arbiter import Arbiter
-from gunicorn.config import Config
-from gunicorn.errors import AppImportError, HaltServer
+from gunicorn.errors import AppImportError
 from gunicorn.glogging import Logger
 
 from engine.app.stores import CannotServe
 from engine.config.model import Server
+from engine.server.arbiter import Master
 from engine.server.boot_pipe import BootPipe
-from engine.server.shutdown import LEAST_GRACE, SIGNALS
+from engine.server.listen_addresses import exit_if_unavailable, listen_addresses
+from engine.server.shutdown import LEAST_GRACE
 from engine.values import runtime_dir
-
-_ENDING: dict[int, int] = {signal.SIGQUIT: 0, signal.SIGINT: 1, signal.SIGTERM: 2}
-"""Signals that end the master, the most urgent first."""
-_ONCE = frozenset({signal.SIGCHLD, signal.SIGHUP, signal.SIGUSR1})
-"""Signals that are handled for all of their kind that came before."""
-
-
-class _Interrupted(Exception):
-    """A reload was cut short by a signal that ends the master."""
-
-
-BOOT_SECONDS = 60.0
-"""How long new workers may take to boot on a reload."""
-
-_LONGEST_PAUSE = 30.0
-"""Seconds between two workers that fail to start, at most."""
-
-_LONGEST_PATH = 100
-"""Bytes in the path of a Unix socket: all that macOS and Linux take, and a few less."""
-
-
-class Master(Arbiter):
-    """gunicorn's master, which loses no signal to a worker.
-
-    A worker has its master's handlers until it has set its own: a signal to end that came before
-    that would be lost, and the master would wait for that worker as long as the grace. So they are
-    held back over the fork; `server/worker.py` lets them through when it is ready. SIGHUP
-    changes nothing when the application does not `renew`; it may also say by itself that it has
-    `changed`.
-
-    Once a worker has served, nothing but a signal ends the master: gunicorn ends it when a worker
-    fails to boot, this one tries again, with longer and longer pauses. One reload runs, and at most
-    one more waits. A signal that ends the master ends a reload.
-    """
-
-    LISTENERS: list[Any]
-    _reloading = False
-    _ending = False
-
-    def __init__(self, app: Gunicorn) -> None:
-        super().__init__(app)
-        self._failed_boots = 0
-        self._next_boot = 0.0
-        self.left_behind: list[Any] = []
-
-    def signal(self, sig: int, frame: Any) -> None:
-        if sig in _ENDING:
-            self._ending = True
-            self.app.interrupt()
-        super().signal(sig, frame)
-
-    def wait_for_signals(self, timeout: float = 1.0) -> list[int]:
-        """The signals that came since the last call: those that end the master first, and those
-        that are handled for all that came before, like SIGHUP, once."""
-        came: list[int] = super().wait_for_signals(timeout)
-        once = dict.fromkeys(sig for sig in came if sig in _ONCE)
-        every = [*once, *(sig for sig in came if sig not in _ONCE)]
-        return sorted(every, key=lambda sig: _ENDING.get(sig, len(_ENDING)))
-
-    def handle_hup(self) -> None:
-        if not self.app.renew():
-            return
-        self._reloading = True
-        try:
-            super().handle_hup()
-        except _Interrupted:
-            self.log.warning("the gateway is stopped: the reload does not wait for old workers")
-        finally:
-            self._reloading = False
-
-    def manage_workers(self) -> None:
-        """gunicorn calls this about once a second, and within a reload."""
-        if self.app.boots.look():
-            self._failed_boots = 0
-        if time.monotonic() >= self._next_boot:
-            try:
-                super().manage_workers()
-            except (OSError, RuntimeError) as error:
-                if os.getpid() != self.pid or not self.app.boots.booted:
-                    raise
-                self._pause(f"no process can be made: {error}")
-        if not self._reloading and self.app.changed():
-            self.handle_hup()
-
-    def reap_workers(self) -> None:
-        """A reload calls this again and again while it waits for workers."""
-        self._reap()
-        if self._reloading and self._ending:
-            raise _Interrupted
-
-    def _reap(self) -> None:
-        while True:
-            before = dict(self.WORKERS)
-            try:
-                super().reap_workers()
-            except HaltServer as halt:
-                self.app.boots.look()
-                if not self.app.boots.booted:
-                    raise
-                for pid in before.keys() - self.WORKERS.keys():
-                    before[pid].tmp.close()
-                self._pause(self.app.boots.failures[-1] if self.app.boots.failures else halt.reason)
-            else:
-                return
-
-    def _pause(self, reason: str) -> None:
-        """A worker could not start: wait before the next one, longer each time."""
-        self._failed_boots += 1
-        pause = min(2.0 ** min(self._failed_boots, 10), _LONGEST_PAUSE)
-        self._next_boot = time.monotonic() + pause
-        self.log.error("a worker could not start, the next one is to in %g s: %s", pause, reason)
-
-    def reload(self) -> None:
-        """Start the new workers; end the old ones when all of the new have booted.
-
-        In place of gunicorn's own, which ends the old ones at once. When the new workers do not
-        boot, they are ended, the application reverts, and what served before serves on.
-        """
-        listeners = self.LISTENERS
-        addresses, last = self.cfg.address, self.worker_age
-        self.app.boots.failures.clear()
-        self._failed_boots, self._next_boot = 0, 0.0
-        try:
-            self.app.reload()
-            self.setup(self.app)
-            self.log.reopen_files()
-            if self.cfg.address != addresses:
-                self.LISTENERS = self._listeners(listeners)
-            self.left_behind = [one for one in listeners if one not in self.LISTENERS]
-            for _ in range(self.cfg.workers):
-                self.spawn_worker()
-            self._await_boot(last)
-        except _Interrupted:
-            self.LISTENERS = [*self.LISTENERS, *self.left_behind]  # all are closed with the rest
-            raise
-        except (NotBooted, OSError, RuntimeError, SystemExit) as error:
-            if os.getpid() != self.pid:  # a worker that ends
-                raise
-            self._go_back(listeners, last, _reason(error))
-            return
-        paths = [one.cfg_addr for one in self.left_behind if isinstance(one.cfg_addr, str)]
-        self.close_left_behind()
-        for path in paths:
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(path)  # else who connects is refused by a socket that nobody serves
-        self.app.confirm()
-        super().manage_workers()  # which ends the oldest; ours might begin another reload
-        self._await_end(lambda age: age <= last)
-
-    def close_left_behind(self) -> None:
-        """Close the sockets that only workers from before still serve; also in each new worker,
-        which inherits them."""
-        while self.left_behind:
-            self.left_behind.pop().close()
-
-    def _listeners(self, before: Sequence[Any]) -> list[Any]:
-        """The sockets of all addresses: those that are open already, and new ones for the rest."""
-        addresses = self.cfg.address
-        found = {_normal(listener.cfg_addr): listener for listener in before}
-        missing = [address for address in addresses if _normal(address) not in found]
-        if missing:
-            config = Config()
-            config.set("bind", [_bind(address) for address in missing])
-            made = sock.create_sockets(config, self.log)
-            found |= dict(zip(map(_normal, missing), made, strict=True))
-        return [found[_normal(address)] for address in addresses]
-
-    def _await_boot(self, last: int) -> None:
-        """Wait until every worker after the age `last` has booted. Raises NotBooted."""
-        boots, deadline = self.app.boots, time.monotonic() + BOOT_SECONDS
-        while True:
-            self.reap_workers()
-            boots.look()
-            new = {worker.age for worker in self.WORKERS.values() if worker.age > last}
-            if len(new) < self.cfg.workers:
-                raise NotBooted(boots.failures[-1] if boots.failures else "a new worker died")
-            if new <= boots.booted:
-                return
-            if time.monotonic() > deadline:
-                raise NotBooted(f"the new workers did not start within {BOOT_SECONDS:g} s")
-            time.sleep(0.02)
-
-    def _await_end(self, ends: Callable[[int], bool]) -> None:
-        """Wait, as long as the grace, until no worker is left whose age `ends`."""
-        deadline = time.monotonic() + self.cfg.graceful_timeout
-        while time.monotonic() < deadline and any(ends(w.age) for w in self.WORKERS.values()):
-            self.reap_workers()
-            time.sleep(0.1)
-
-    def _go_back(self, listeners: list[Any], last: int, reason: str) -> None:
-        """End what is new and go on with what was."""
-        for pid, worker in list(self.WORKERS.items()):
-            if worker.age > last:
-                booted = worker.age in self.app.boots.booted
-                self.kill_worker(pid, signal.SIGTERM if booted else signal.SIGKILL)
-        try:
-            self._await_end(lambda age: age > last)
-            for pid, worker in list(self.WORKERS.items()):
-                if worker.age > last:
-                    self.kill_worker(pid, signal.SIGKILL)
-        finally:  # also when it is interrupted: the master ends with what it began with
-            self._restore(listeners, reason)
-
-    def _restore(self, listeners: list[Any], reason: str) -> None:
-        """Listen where it did before, with the settings of before."""
-        made = [listener for listener in self.LISTENERS if listener not in listeners]
-        sock.close_sockets(made)
-        self.left_behind = []
-        self.LISTENERS = listeners
-        self.app.revert(reason)
-        self.app.reload()
-        self.setup(self.app)
-        self._failed_boots, self._next_boot = 0, 0.0
-
-    def spawn_worker(self) -> Any:
-        signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
-        try:
-            return super().spawn_worker()
-        finally:
-            signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
-
-
-class NotBooted(Exception):
-    """New workers did not boot; `str` says why."""
-
-
-def _reason(error: BaseException) -> str:
-    if isinstance(error, SystemExit):
-        return "the new settings cannot be applied, or an address be listened on"
-    return str(error)
-
-
-def _normal(address: Any) -> Any:
-    """An address as it is compared: a path may be written in several ways."""
-    return os.path.normpath(address) if isinstance(address, str) else address
-
-
-def _bind(address: Any) -> str:
-    """An address as the setting `bind` has it."""
-    if isinstance(address, str):
-        return f"unix:{address}"
-    host, port = address
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 class Gunicorn(BaseApplication):
@@ -294,13 +43,13 @@ class Gunicorn(BaseApplication):
 
     def run(self) -> None:
         """Serve until a signal ends it. Exits with one line if it cannot listen."""
-        exit_if_taken(self.addresses())
+        exit_if_unavailable(self.addresses())
         runtime_dir.use_for_temporary_files()
         Master(self).run()
 
     def addresses(self) -> dict[str, str]:
         """The addresses to listen on, by their keys in the config."""
-        return addresses(self.server.listen, self.telemetry)
+        return listen_addresses(self.server.listen, self.telemetry)
 
     def load_config(self) -> None:
         for name, value in settings(self.server).items():
@@ -331,22 +80,21 @@ class Gunicorn(BaseApplication):
         return True
 
     def changed(self) -> bool:
-        """Whether that is to happen without one."""
+        """Whether new workers are to take over without a SIGHUP."""
         return False
 
     def interrupt(self) -> None:
-        """A signal ends the master: `renew` and `changed` are to come to an end. Called by its
-        handler."""
+        """End `renew` and `changed` soon: a signal ends the master. Its handler calls this."""
 
     def confirm(self) -> None:
-        """What was renewed is served from now on."""
+        """The new workers serve."""
 
     def revert(self, reason: str) -> None:
-        """What was renewed cannot be served: what was before is to be served again."""
+        """The new workers cannot serve: go back to what was served before."""
 
 
 class _Log(Logger):
-    """gunicorn's own log, written as ours."""
+    """gunicorn's log, in the format of the gateway's."""
 
     form: logging.Formatter
 
@@ -356,67 +104,11 @@ class _Log(Logger):
             handler.setFormatter(self.form)
 
 
-def addresses(listen: str, telemetry: str) -> dict[str, str]:
-    """The addresses of `server.listen` and `telemetry.listen` ("": none), by their keys."""
-    return {"server.listen": listen} | ({"telemetry.listen": telemetry} if telemetry else {})
-
-
-def taken(wanted: Mapping[str, str], held: Collection[str] = ()) -> str | None:
-    """Why one of these addresses, by their keys, cannot be listened on, in words, or None.
-
-    Those in `held` are listened on by this gateway itself.
-    """
-    for key, address in wanted.items():
-        if address not in held and (why := _bind_error(address)) is not None:
-            return f"cannot listen on {address} ({key}): {why}"
-    return None
-
-
-def exit_if_taken(wanted: Mapping[str, str]) -> None:
-    """End the process with one line when one of these addresses cannot be listened on."""
-    if (error := taken(wanted)) is not None:
-        sys.exit(f"modelway: {error}; choose another address, or end what listens there")
-
-
-def _bind_error(listen: str) -> str | None:
-    """What is wrong with binding an address, in words; None when it can be bound."""
-    if listen.startswith("unix:"):
-        return _path_error(listen.removeprefix("unix:").removeprefix("//"))
-    host, _, port = listen.rpartition(":")
-    host = host.strip("[]")
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with socket.socket(family) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((host, int(port)))
-        except UnicodeError:  # a label of more than 63 characters
-            return "no host can have this name"
-        except OSError as error:
-            return error.strerror or str(error)
-    return None
-
-
-def _path_error(path: str) -> str | None:
-    """As `_bind_error`, for a socket in the file system."""
-    folder = os.path.dirname(os.path.abspath(path))
-    if len(os.fsencode(path)) > _LONGEST_PATH:
-        return f"the path is longer than {_LONGEST_PATH} bytes"
-    if not os.path.isdir(folder) or not os.access(folder, os.W_OK | os.X_OK):
-        return f"this user cannot write in the folder {folder}"
-    if os.path.lexists(path) and not (os.path.exists(path) and _is_socket(path)):
-        return "there is something else at this path"
-    return None
-
-
-def _is_socket(path: str) -> bool:
-    return stat.S_ISSOCK(os.stat(path).st_mode)
-
-
 def settings(server: Server) -> dict[str, Any]:
-    """gunicorn's settings for ours.
+    """gunicorn's settings for those of the config.
 
-    Header names with underscores are refused: they would be taken for those with hyphens. What
-    proxies say is for us to believe or not (`server.trusted_proxies`). Raises NoWritableFolder.
+    No proxy is trusted here: `server.trusted_proxies` is the gateway's own. Raises
+    NoWritableFolder.
     """
     return {
         "bind": [server.listen],
@@ -425,8 +117,6 @@ def settings(server: Server) -> dict[str, Any]:
         "worker_connections": server.connections,
         "keepalive": int(server.keepalive),
         "graceful_timeout": max(math.ceil(server.grace), LEAST_GRACE),
-        "http_parser": "fast",
-        "header_map": "refuse",
         "forwarded_allow_ips": "",
         "limit_request_line": 8190,
         "limit_request_fields": 100,

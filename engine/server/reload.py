@@ -18,7 +18,8 @@ from pathlib import Path
 import orjson
 
 from engine.plan.route import Plan, PlanResult
-from engine.server.master import Gunicorn, addresses, taken
+from engine.server.listen_addresses import listen_addresses, why_unavailable
+from engine.server.master import Gunicorn
 from engine.server.serving import serving
 from engine.server.trial import (
     SECONDS,
@@ -189,7 +190,7 @@ class Plans:
     def _cannot_listen(self, planned: PlanResult) -> str:
         """Why another address than before cannot be listened on, or ""."""
         assert planned.plan is not None
-        return taken(_addresses(planned.plan), _addresses(self.plan).values()) or ""
+        return why_unavailable(_addresses(planned.plan), _addresses(self.plan).values()) or ""
 
     def _try(self, known: str = "") -> Trial:
         return try_out(self._make, self._boot, self._seconds, known, lambda: self.stopping)
@@ -204,7 +205,7 @@ class Plans:
 
 
 def _addresses(plan: Plan) -> dict[str, str]:
-    return addresses(plan.config.server.listen, plan.config.telemetry.address)
+    return listen_addresses(plan.config.server.listen, plan.config.telemetry.address)
 
 
 def look(files: Mapping[Path, object]) -> dict[Path, object]:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.server.master import taken
+from engine.server.listen_addresses import why_unavailable
 from engine.server.reload import State, read
 from engine.telemetry.metrics.folder import folder_of
 from engine.values.runtime_dir import runtime_directory
@@ -268,7 +268,7 @@ def test_another_address_is_taken_and_the_old_one_left(served: Served) -> None:
     served.hup()
     assert ask(port, chat("chat", "one")).status == 200
     until(
-        lambda: taken({"server.listen": f"127.0.0.1:{served.running.port}"}) is None,
+        lambda: why_unavailable({"server.listen": f"127.0.0.1:{served.running.port}"}) is None,
         "a free address",
     )
 

@@ -1,147 +1,43 @@
-"""gunicorn's master: how it handles signals, and addresses that it cannot listen on."""
+"""How an application runs under gunicorn: its settings, and its start in a worker."""
 
 from __future__ import annotations
 
-import logging
-import queue
-import socket
-from signal import SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTTIN, SIGTTOU, SIGUSR1
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from gunicorn.arbiter import Arbiter
+from gunicorn.errors import AppImportError
 
-from engine.server.master import Master, taken
-
-
-@pytest.fixture
-def master(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """A master without workers; `reloads` is what happened in its reloads."""
-    made: Any = Master.__new__(Master)
-    made.SIG_QUEUE, made.reloads, made.changes = queue.SimpleQueue(), [], []
-    made.interrupts = []
-    boots = SimpleNamespace(look=lambda: False, booted=set(), failures=[])
-    made.app = SimpleNamespace(
-        renew=lambda: True,
-        changed=lambda: bool(made.changes),
-        interrupt=lambda: made.interrupts.append("interrupt"),
-        boots=boots,
-    )
-    made.WORKERS, made._next_boot = {}, 0.0
-    made.log = logging.getLogger("test")
-    monkeypatch.setattr(Arbiter, "handle_hup", lambda self: made.reloads.append("reload"))
-    monkeypatch.setattr(Arbiter, "manage_workers", lambda self: None)
-    monkeypatch.setattr(Arbiter, "reap_workers", lambda self: None)
-    return made
+from engine.config.model import Server
+from engine.server.master import Gunicorn
 
 
-def test_of_many_hangups_that_wait_one_is_handled(master: Any) -> None:
-    for sig in [SIGHUP, SIGCHLD] * 80:
-        master.signal(sig, None)
-    assert master.wait_for_signals(1.0) == [SIGHUP, SIGCHLD]
-    master.signal(SIGHUP, None)  # came while that one was handled
-    assert master.wait_for_signals(1.0) == [SIGHUP]
+def fail() -> Any:
+    raise ZeroDivisionError("a fault of ours")
 
 
-def test_signals_that_count_are_all_handled(master: Any) -> None:
-    for sig in (SIGTTIN, SIGUSR1, SIGTTIN, SIGTTOU, SIGUSR1):
-        master.signal(sig, None)
-    assert master.wait_for_signals(1.0) == [SIGUSR1, SIGTTIN, SIGTTIN, SIGTTOU]
+def offline() -> Any:
+    raise OSError("the store is away")
 
 
-def test_what_ends_the_master_is_handled_first(master: Any) -> None:
-    for sig in (SIGHUP, SIGCHLD, SIGTERM, SIGTTIN, SIGINT, SIGQUIT):
-        master.signal(sig, None)
-    came = master.wait_for_signals(1.0)
-    assert came == [SIGQUIT, SIGINT, SIGTERM, SIGHUP, SIGCHLD, SIGTTIN]
+def test_it_listens_for_callers_and_for_those_who_watch_it() -> None:
+    server = Server(listen="127.0.0.1:8080", keepalive=7.9)
+    gunicorn = Gunicorn(server, object, telemetry="127.0.0.1:9090")
+    assert gunicorn.addresses() == {
+        "server.listen": "127.0.0.1:8080",
+        "telemetry.listen": "127.0.0.1:9090",
+    }
+    assert gunicorn.cfg.bind == ["127.0.0.1:8080", "127.0.0.1:9090"]
+    assert (gunicorn.cfg.keepalive, gunicorn.cfg.forwarded_allow_ips) == (7, [])
 
 
-@pytest.mark.parametrize("sig", [SIGTERM, SIGINT, SIGQUIT])
-def test_what_ends_the_master_is_told_to_a_trial_at_once(master: Any, sig: int) -> None:
-    for harmless in (SIGHUP, SIGCHLD, SIGUSR1, SIGTTIN):
-        master.signal(harmless, None)
-    assert master.interrupts == []
-    master.signal(sig, None)
-    assert master.interrupts == ["interrupt"]
-
-
-def test_a_reload_does_not_wait_for_old_workers_when_the_master_is_to_end(
-    master: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def waiting(self: Any) -> None:
-        for turn in range(100):
-            if turn == 3:
-                master.signal(SIGTERM, None)
-            master.reap_workers()
-            master.reloads.append(turn)
-
-    monkeypatch.setattr(Arbiter, "handle_hup", waiting)
-    master.handle_hup()
-    assert master.reloads == [0, 1, 2]
-    master.reap_workers()  # outside of a reload it only reaps
-    assert master.wait_for_signals(1.0) == [SIGTERM]
-
-
-def test_a_changed_config_is_not_taken_in_the_middle_of_a_reload(
-    master: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def reload(self: Any) -> None:
-        master.reloads.append("reload")
-        master.manage_workers()
-
-    monkeypatch.setattr(Arbiter, "handle_hup", reload)
-    master.changes.append("file")
-    master.handle_hup()
-    assert master.reloads == ["reload"]
-
-
-def test_a_reload_that_is_refused_starts_nothing(master: Any) -> None:
-    master.app.renew = lambda: False
-    master.handle_hup()
-    assert master.reloads == []
-
-
-def wrong_with(listen):
-    """Why an address cannot be listened on, or None."""
-    return taken({"server.listen": listen})
-
-
-def test_a_free_address_is_not_taken(tmp_path):
-    assert wrong_with("127.0.0.1:0") is None
-    assert wrong_with(f"unix:{tmp_path}/a.sock") is None
-    assert wrong_with(f"unix://{tmp_path}/a.sock") is None
-
-
-def test_a_socket_that_was_left_behind_is_not_in_the_way(tmp_path):
-    with socket.socket(socket.AF_UNIX) as sock:
-        sock.bind(str(tmp_path / "a.sock"))
-    assert wrong_with(f"unix:{tmp_path}/a.sock") is None
-
-
-def test_an_address_in_use_is_taken():
-    with socket.create_server(("127.0.0.1", 0)) as other:
-        listen = f"127.0.0.1:{other.getsockname()[1]}"
-        assert (
-            wrong_with(listen)
-            == f"cannot listen on {listen} (server.listen): Address already in use"
-        )
-
-
-@pytest.mark.parametrize("host", ["x" * 64, "no-such-host.invalid", "256.1.1.1"])
-def test_a_host_that_is_none_is_told(host):
-    assert wrong_with(f"{host}:80").startswith(f"cannot listen on {host}:80 (server.listen): ")
-
-
-@pytest.mark.parametrize(
-    ("path", "why"),
-    [
-        ("nowhere/a.sock", "this user cannot write in the folder"),
-        ("file", "there is something else at this path"),
-        ("x" * 120, "the path is longer than 100 bytes"),
-    ],
-)
-def test_a_path_that_can_be_no_socket_is_told(tmp_path, monkeypatch, path, why):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "file").write_text("")
-    assert why in wrong_with(f"unix:{path}")
+def test_an_application_that_cannot_start_tells_the_master_why() -> None:
+    gunicorn = Gunicorn(Server(), offline)
+    with pytest.raises(AppImportError, match="modelway: the store is away"):
+        gunicorn.load()
+    broken = Gunicorn(Server(), fail)
+    with pytest.raises(ZeroDivisionError):
+        broken.load()
+    for each in (gunicorn, broken):
+        each.boots.look()
+    assert gunicorn.boots.failures == ["the store is away"]
+    assert broken.boots.failures == ["ZeroDivisionError: a fault of ours"]

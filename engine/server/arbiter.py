@@ -1,0 +1,288 @@
+"""gunicorn's master process: it starts workers, and replaces them on a reload."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+from gunicorn import sock
+from gunicorn.arbiter import Arbiter
+from gunicorn.config import Config
+from gunicorn.errors import HaltServer
+
+from engine.server.boot_pipe import BootPipe
+from engine.server.shutdown import SIGNALS
+
+_ENDING: dict[int, int] = {signal.SIGQUIT: 0, signal.SIGINT: 1, signal.SIGTERM: 2}
+"""Signals that end the master, the most urgent first."""
+_ONCE = frozenset({signal.SIGCHLD, signal.SIGHUP, signal.SIGUSR1})
+"""Signals that are handled for all of their kind that came before."""
+
+
+class _Interrupted(Exception):
+    """A reload was cut short by a signal that ends the master."""
+
+
+BOOT_SECONDS = 60.0
+"""How long new workers may take to boot on a reload."""
+
+_LONGEST_PAUSE = 30.0
+"""Seconds between two workers that fail to start, at most."""
+
+
+class ReloadableApp(Protocol):
+    """The application of a gunicorn whose workers can be replaced."""
+
+    boots: BootPipe
+
+    def reload(self) -> None:
+        """Take the settings anew."""
+        ...
+
+    def renew(self) -> bool:
+        """Whether new workers are to take over, on a SIGHUP."""
+        ...
+
+    def changed(self) -> bool:
+        """Whether new workers are to take over without a SIGHUP."""
+        ...
+
+    def interrupt(self) -> None:
+        """End `renew` and `changed` soon: a signal ends the master. Its handler calls this."""
+        ...
+
+    def confirm(self) -> None:
+        """The new workers serve."""
+        ...
+
+    def revert(self, reason: str) -> None:
+        """The new workers cannot serve: go back to what was served before."""
+        ...
+
+
+class Master(Arbiter):
+    """gunicorn's master, which loses no signal to a worker.
+
+    A worker has its master's handlers until it has set its own: a signal to end that came before
+    that would be lost, and the master would wait for that worker as long as the grace. So they are
+    held back over the fork; `server/worker.py` lets them through when it is ready. SIGHUP
+    changes nothing when the application does not `renew`; it may also say by itself that it has
+    `changed`.
+
+    Once a worker has served, nothing but a signal ends the master: gunicorn ends it when a worker
+    fails to boot, this one tries again, with longer and longer pauses. One reload runs, and at most
+    one more waits. A signal that ends the master ends a reload.
+    """
+
+    LISTENERS: list[Any]
+    _reloading = False
+    _ending = False
+
+    def __init__(self, app: ReloadableApp) -> None:
+        super().__init__(app)
+        self._failed_boots = 0
+        self._next_boot = 0.0
+        self.left_behind: list[Any] = []
+
+    def signal(self, sig: int, frame: Any) -> None:
+        if sig in _ENDING:
+            self._ending = True
+            self.app.interrupt()
+        super().signal(sig, frame)
+
+    def wait_for_signals(self, timeout: float = 1.0) -> list[int]:
+        """The signals that came since the last call: those that end the master first, and those
+        that are handled for all that came before, like SIGHUP, once."""
+        came: list[int] = super().wait_for_signals(timeout)
+        once = dict.fromkeys(sig for sig in came if sig in _ONCE)
+        every = [*once, *(sig for sig in came if sig not in _ONCE)]
+        return sorted(every, key=lambda sig: _ENDING.get(sig, len(_ENDING)))
+
+    def handle_hup(self) -> None:
+        if not self.app.renew():
+            return
+        self._reloading = True
+        try:
+            super().handle_hup()
+        except _Interrupted:
+            self.log.warning("the gateway is stopped: the reload does not wait for old workers")
+        finally:
+            self._reloading = False
+
+    def manage_workers(self) -> None:
+        """gunicorn calls this about once a second, and within a reload."""
+        if self.app.boots.look():
+            self._failed_boots = 0
+        if time.monotonic() >= self._next_boot:
+            try:
+                super().manage_workers()
+            except (OSError, RuntimeError) as error:
+                if os.getpid() != self.pid or not self.app.boots.booted:
+                    raise
+                self._pause(f"no process can be made: {error}")
+        if not self._reloading and self.app.changed():
+            self.handle_hup()
+
+    def reap_workers(self) -> None:
+        """A reload calls this again and again while it waits for workers."""
+        self._reap()
+        if self._reloading and self._ending:
+            raise _Interrupted
+
+    def _reap(self) -> None:
+        while True:
+            before = dict(self.WORKERS)
+            try:
+                super().reap_workers()
+            except HaltServer as halt:
+                self.app.boots.look()
+                if not self.app.boots.booted:
+                    raise
+                for pid in before.keys() - self.WORKERS.keys():
+                    before[pid].tmp.close()
+                self._pause(self.app.boots.failures[-1] if self.app.boots.failures else halt.reason)
+            else:
+                return
+
+    def _pause(self, reason: str) -> None:
+        """A worker could not start: wait before the next one, longer each time."""
+        self._failed_boots += 1
+        pause = min(2.0 ** min(self._failed_boots, 10), _LONGEST_PAUSE)
+        self._next_boot = time.monotonic() + pause
+        self.log.error("a worker could not start, the next one is to in %g s: %s", pause, reason)
+
+    def reload(self) -> None:
+        """Start the new workers; end the old ones when all of the new have booted.
+
+        In place of gunicorn's own, which ends the old ones at once. When the new workers do not
+        boot, they are ended, the application reverts, and what served before serves on.
+        """
+        listeners = self.LISTENERS
+        addresses, last = self.cfg.address, self.worker_age
+        self.app.boots.failures.clear()
+        self._failed_boots, self._next_boot = 0, 0.0
+        try:
+            self.app.reload()
+            self.setup(self.app)
+            self.log.reopen_files()
+            if self.cfg.address != addresses:
+                self.LISTENERS = self._listeners(listeners)
+            self.left_behind = [one for one in listeners if one not in self.LISTENERS]
+            for _ in range(self.cfg.workers):
+                self.spawn_worker()
+            self._await_boot(last)
+        except _Interrupted:
+            self.LISTENERS = [*self.LISTENERS, *self.left_behind]  # all are closed with the rest
+            raise
+        except (NotBooted, OSError, RuntimeError, SystemExit) as error:
+            if os.getpid() != self.pid:  # a worker that ends
+                raise
+            self._go_back(listeners, last, _reason(error))
+            return
+        paths = [one.cfg_addr for one in self.left_behind if isinstance(one.cfg_addr, str)]
+        self.close_left_behind()
+        for path in paths:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(path)  # else who connects is refused by a socket that nobody serves
+        self.app.confirm()
+        super().manage_workers()  # which ends the oldest; ours might begin another reload
+        self._await_end(lambda age: age <= last)
+
+    def close_left_behind(self) -> None:
+        """Close the sockets that only workers from before still serve; also in each new worker,
+        which inherits them."""
+        while self.left_behind:
+            self.left_behind.pop().close()
+
+    def _listeners(self, before: Sequence[Any]) -> list[Any]:
+        """The sockets of all addresses: those that are open already, and new ones for the rest."""
+        addresses = self.cfg.address
+        found = {_normal(listener.cfg_addr): listener for listener in before}
+        missing = [address for address in addresses if _normal(address) not in found]
+        if missing:
+            config = Config()
+            config.set("bind", [_bind(address) for address in missing])
+            made = sock.create_sockets(config, self.log)
+            found |= dict(zip(map(_normal, missing), made, strict=True))
+        return [found[_normal(address)] for address in addresses]
+
+    def _await_boot(self, last: int) -> None:
+        """Wait until every worker after the age `last` has booted. Raises NotBooted."""
+        boots, deadline = self.app.boots, time.monotonic() + BOOT_SECONDS
+        while True:
+            self.reap_workers()
+            boots.look()
+            new = {worker.age for worker in self.WORKERS.values() if worker.age > last}
+            if len(new) < self.cfg.workers:
+                raise NotBooted(boots.failures[-1] if boots.failures else "a new worker died")
+            if new <= boots.booted:
+                return
+            if time.monotonic() > deadline:
+                raise NotBooted(f"the new workers did not start within {BOOT_SECONDS:g} s")
+            time.sleep(0.02)
+
+    def _await_end(self, ends: Callable[[int], bool]) -> None:
+        """Wait, as long as the grace, until no worker is left whose age `ends`."""
+        deadline = time.monotonic() + self.cfg.graceful_timeout
+        while time.monotonic() < deadline and any(ends(w.age) for w in self.WORKERS.values()):
+            self.reap_workers()
+            time.sleep(0.1)
+
+    def _go_back(self, listeners: list[Any], last: int, reason: str) -> None:
+        """End what is new and go on with what was."""
+        for pid, worker in list(self.WORKERS.items()):
+            if worker.age > last:
+                booted = worker.age in self.app.boots.booted
+                self.kill_worker(pid, signal.SIGTERM if booted else signal.SIGKILL)
+        try:
+            self._await_end(lambda age: age > last)
+            for pid, worker in list(self.WORKERS.items()):
+                if worker.age > last:
+                    self.kill_worker(pid, signal.SIGKILL)
+        finally:  # also when it is interrupted: the master ends with what it began with
+            self._restore(listeners, reason)
+
+    def _restore(self, listeners: list[Any], reason: str) -> None:
+        """Listen where it did before, with the settings of before."""
+        made = [listener for listener in self.LISTENERS if listener not in listeners]
+        sock.close_sockets(made)
+        self.left_behind = []
+        self.LISTENERS = listeners
+        self.app.revert(reason)
+        self.app.reload()
+        self.setup(self.app)
+        self._failed_boots, self._next_boot = 0, 0.0
+
+    def spawn_worker(self) -> Any:
+        signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+        try:
+            return super().spawn_worker()
+        finally:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
+
+
+class NotBooted(Exception):
+    """New workers did not boot; `str` says why."""
+
+
+def _reason(error: BaseException) -> str:
+    if isinstance(error, SystemExit):
+        return "the new settings cannot be applied, or an address be listened on"
+    return str(error)
+
+
+def _normal(address: Any) -> Any:
+    """An address as it is compared: a path may be written in several ways."""
+    return os.path.normpath(address) if isinstance(address, str) else address
+
+
+def _bind(address: Any) -> str:
+    """An address as the setting `bind` has it."""
+    if isinstance(address, str):
+        return f"unix:{address}"
+    host, port = address
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

@@ -1,0 +1,68 @@
+"""The addresses that a gateway listens on, and whether they are free."""
+
+from __future__ import annotations
+
+import os
+import socket
+import stat
+import sys
+from collections.abc import Collection, Mapping
+
+_LONGEST_PATH = 100
+"""Bytes in the path of a Unix socket: all that macOS and Linux take, and a few less."""
+
+
+def listen_addresses(listen: str, telemetry: str) -> dict[str, str]:
+    """The addresses of `server.listen` and `telemetry.listen` ("": none), by their keys."""
+    return {"server.listen": listen} | ({"telemetry.listen": telemetry} if telemetry else {})
+
+
+def why_unavailable(addresses: Mapping[str, str], in_use: Collection[str] = ()) -> str | None:
+    """Why one of these addresses, by their keys, cannot be listened on, or None.
+
+    The gateway itself listens on those `in_use`.
+    """
+    for key, address in addresses.items():
+        if address not in in_use and (why := _bind_error(address)) is not None:
+            return f"cannot listen on {address} ({key}): {why}"
+    return None
+
+
+def exit_if_unavailable(addresses: Mapping[str, str]) -> None:
+    """End the process with one line when one of these addresses cannot be listened on."""
+    if (error := why_unavailable(addresses)) is not None:
+        sys.exit(f"modelway: {error}; choose another address, or end what listens there")
+
+
+def _bind_error(listen: str) -> str | None:
+    """Why an address cannot be bound, or None."""
+    if listen.startswith("unix:"):
+        return _path_error(listen.removeprefix("unix:").removeprefix("//"))
+    host, _, port = listen.rpartition(":")
+    host = host.strip("[]")
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, int(port)))
+        except UnicodeError:  # a label of more than 63 characters
+            return "no host can have this name"
+        except OSError as error:
+            return error.strerror or str(error)
+    return None
+
+
+def _path_error(path: str) -> str | None:
+    """As `_bind_error`, for a socket in the file system."""
+    folder = os.path.dirname(os.path.abspath(path))
+    if len(os.fsencode(path)) > _LONGEST_PATH:
+        return f"the path is longer than {_LONGEST_PATH} bytes"
+    if not os.path.isdir(folder) or not os.access(folder, os.W_OK | os.X_OK):
+        return f"this user cannot write in the folder {folder}"
+    if os.path.lexists(path) and not (os.path.exists(path) and _is_socket(path)):
+        return "there is something else at this path"
+    return None
+
+
+def _is_socket(path: str) -> bool:
+    return stat.S_ISSOCK(os.stat(path).st_mode)
