@@ -1,4 +1,4 @@
-"""Who calls: the token is found where the operation's security says, taken out, and looked up."""
+"""Authentication: the token of a request is read, removed and looked up."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from engine.values.client_address import caller_address, networks, within
 from engine.values.errors import GatewayError, Malformed
 
 Headers = list[tuple[str, str]]
-_LONGEST = 4096
+_MAX_TOKEN = 4096
 _SUBPROTOCOLS = "HTTP_SEC_WEBSOCKET_PROTOCOL"
-_FOREIGN = (
+_OTHER_ORIGIN = (
     "A token that a browser sends by itself is accepted from this gateway's own pages alone, "
     "and from those of cors.origins. Send it in a header of the request."
 )
@@ -36,77 +36,78 @@ def authenticate(
     any_operation: bool = False,
     same_origin: SameOrigin | None = None,
 ) -> Stage:
-    """A stage that sets `exchange.caller`, or raises GatewayError 401 (429 for an unknown token
-    from an address that has tried many), or 403 for a token that is not for this operation (unless
-    it is asked for by any) or this address, or that a browser attached for a page that
-    `same_origin` does not allow.
+    """A stage that sets `exchange.caller`.
 
-    Whatever stands in any of `carriers` is taken out of the request, also on a public route, so
-    that it can be neither forwarded nor logged.
+    Raises GatewayError 401 without a valid token; 429 for an unknown token from an address that has
+    tried many; 403 for a token that may not call this operation (unless `any_operation`) or not
+    from this address, and for one that a browser attached to a request of a page that `same_origin`
+    does not allow.
+
+    The contents of all `carriers` are removed from the request, also on a public route, so that no
+    token is forwarded or logged.
     """
     headers = [environ_key(c.name) for c in carriers if c.kind in ("bearer", "basic", "header")]
     headers += ["HTTP_COOKIE"] if any(c.kind == "cookie" for c in carriers) else []
     prefixes = tuple(c.name.lower() for c in carriers if c.kind == "subprotocol")
     in_query = frozenset(c.name for c in carriers if c.kind == "query")
-    wanted, challenge = _wanted(carriers), _challenge(carriers)
-    find = _finder(carriers, same_origin or SameOrigin())
+    places, challenge = _places(carriers), _challenge(carriers)
+    read_secrets = _secrets_reader(carriers, same_origin or SameOrigin())
 
     def stage(exchange: Exchange, following: Handler) -> Response:
-        secrets = [] if public else find(exchange)
+        secrets = [] if public else read_secrets(exchange)
         if in_query and exchange.query:
             exchange.query = Query.parse(exchange.query).without(in_query)
             exchange.rewrite_query()
         for key in headers:
             if key in exchange.environ:
-                exchange.environ = left = dict(exchange.environ)
-                del left[key]
+                exchange.environ = environ = dict(exchange.environ)
+                del environ[key]
         if prefixes and _SUBPROTOCOLS in exchange.environ:
             exchange.environ = _without_subprotocols(exchange.environ, prefixes)
         if not public:
-            exchange.caller = _caller(secrets, wanted, challenge, exchange, services)
+            exchange.caller = _caller(secrets, places, challenge, exchange, services)
             if not any_operation:
-                _permit(exchange.caller, exchange.operation)
-            _welcome(exchange.caller, exchange, services)
+                _check_operation(exchange.caller, exchange.operation)
+            _check_address(exchange.caller, exchange, services)
         return following(exchange)
 
     return stage
 
 
-def _finder(
+def _secrets_reader(
     carriers: Sequence[Carrier], same_origin: SameOrigin
 ) -> Callable[[Exchange], list[str]]:
-    """What reads the tokens of a request. It raises GatewayError 403 for one whose only token was
-    attached by a browser for a page of another origin."""
+    """A function that reads the tokens of a request.
+
+    It raises GatewayError 403 if a browser attached the only token to a request of a page of
+    another origin.
+    """
     explicit = [carrier for carrier in carriers if not _is_ambient(carrier)]
 
-    def find(exchange: Exchange) -> list[str]:
+    def read(exchange: Exchange) -> list[str]:
         if len(explicit) == len(carriers) or same_origin.allows(exchange.environ):
             return _secrets(exchange, carriers)
-        found = _secrets(exchange, explicit)
-        if not found and _secrets(exchange, carriers):
-            raise GatewayError(403, "origin_not_allowed", _FOREIGN)
-        return found
+        secrets = _secrets(exchange, explicit)
+        if not secrets and _secrets(exchange, carriers):
+            raise GatewayError(403, "origin_not_allowed", _OTHER_ORIGIN)
+        return secrets
 
-    return find
+    return read
 
 
 def _is_ambient(carrier: Carrier) -> bool:
-    """Whether browsers attach such a token by themselves, whoever's page sends the request."""
+    """Whether browsers attach such a token by themselves, also for pages of other origins."""
     return carrier.kind in ("cookie", "basic") or carrier == ("header", "cookie")
 
 
 def _secrets(exchange: Exchange, carriers: Sequence[Carrier]) -> list[str]:
     """Every token the request carries, in the order of the carriers."""
-    found = []
-    for carrier in carriers:
-        value = carried(exchange, carrier)
-        if value:
-            found.append(value)
-    return found
+    values = (carried(exchange, carrier) for carrier in carriers)
+    return [value for value in values if value]
 
 
 def carried(exchange: Exchange, carrier: Carrier) -> str | None:
-    """The token that stands in this carrier; None or "" when there is none."""
+    """The token in this carrier; None or "" if there is none."""
     if carrier.kind == "bearer":
         scheme, _, secret = (exchange.header("HTTP_AUTHORIZATION") or "").partition(" ")
         return secret.strip() if scheme.lower() == "bearer" else None
@@ -121,14 +122,14 @@ def carried(exchange: Exchange, carrier: Carrier) -> str | None:
             return None
     if carrier.kind == "subprotocol":
         prefix = carrier.name.lower()
-        said = [p for p in _subprotocols(exchange.environ) if p.lower().startswith(prefix)]
-        return said[0][len(prefix) :] if said else None
+        names = [p for p in _subprotocols(exchange.environ) if p.lower().startswith(prefix)]
+        return names[0][len(prefix) :] if names else None
     value = dict(cookies(exchange.header("HTTP_COOKIE"))).get(carrier.name, "")
     return value[1:-1] if value[:1] == value[-1:] == '"' else value  # RFC 6265 4.1.1
 
 
 def _password(authorization: str) -> str | None:
-    """The password of HTTP Basic (RFC 7617); the user name before it may be any."""
+    """The password of HTTP Basic (RFC 7617); the user name is ignored."""
     scheme, _, credentials = authorization.partition(" ")
     if scheme.lower() != "basic":
         return None
@@ -140,33 +141,32 @@ def _password(authorization: str) -> str | None:
 
 
 def _subprotocols(environ: Mapping[str, Any]) -> list[str]:
-    return [said.strip() for said in str(environ.get(_SUBPROTOCOLS, "")).split(",")]
+    return [name.strip() for name in str(environ.get(_SUBPROTOCOLS, "")).split(",")]
 
 
 def _without_subprotocols(environ: Mapping[str, Any], prefixes: tuple[str, ...]) -> dict[str, Any]:
-    """The environ without the subprotocols that carry a token; without any, if none is left."""
-    said = [name for name in _subprotocols(environ) if name]
-    left = [name for name in said if not name.lower().startswith(prefixes)]
-    changed = {**environ, _SUBPROTOCOLS: ", ".join(left)}
-    if not left:
+    """The environ without the subprotocols that carry a token."""
+    names = [name for name in _subprotocols(environ) if name]
+    others = [name for name in names if not name.lower().startswith(prefixes)]
+    changed = {**environ, _SUBPROTOCOLS: ", ".join(others)}
+    if not others:
         del changed[_SUBPROTOCOLS]
     return changed
 
 
 def _caller(
     secrets: Sequence[str],
-    wanted: str,
+    places: str,
     challenge: Headers,
     exchange: Exchange,
     services: Services,
 ) -> Caller:
     expired = False
     for secret in secrets:
-        if len(secret) > _LONGEST:
+        if len(secret) > _MAX_TOKEN:
             continue
-        # Looked up by its digest: timing tells of SHA-256 values only, which nobody can steer.
-        hashed = digest(secret)
-        caller = services.tokens.get(hashed)
+        # By digest: timing reveals SHA-256 values only, which a caller cannot choose.
+        caller = services.tokens.get(digest(secret))
         if caller is None:
             continue
         if caller.expires is not None and services.clock() >= caller.expires:
@@ -176,14 +176,14 @@ def _caller(
     if expired:
         message = "The token has expired or was revoked. Ask the platform's operator for one."
     elif secrets:
-        _count_guess(exchange, services)
+        _limit_guesses(exchange, services)
         message = "The token is not known here. Check that it is this platform's own."
     else:
-        message = f"The request has no token. Send it as {wanted}."
+        message = f"The request has no token. Send it as {places}."
     raise GatewayError(401, "invalid_api_key", message, headers=challenge)
 
 
-def _count_guess(exchange: Exchange, services: Services) -> None:
+def _limit_guesses(exchange: Exchange, services: Services) -> None:
     """Raises GatewayError 429 for an address that has tried too many unknown tokens."""
     wait = services.guesses.take(caller_address(exchange.environ, services.proxies))
     if wait:
@@ -196,15 +196,15 @@ def _count_guess(exchange: Exchange, services: Services) -> None:
         raise GatewayError(429, "too_many_unknown_tokens", message, headers=headers)
 
 
-def _permit(caller: Caller, operation: str) -> None:
-    """Raises GatewayError 403 for an operation that the token is not for."""
+def _check_operation(caller: Caller, operation: str) -> None:
+    """Raises GatewayError 403 for an operation that the token may not call."""
     if not caller.may_call(operation):
         message = f"This token may not call '{operation}'."
         raise GatewayError(403, "operation_not_allowed", message)
 
 
-def _welcome(caller: Caller, exchange: Exchange, services: Services) -> None:
-    """Raises GatewayError 403 for an address that the token is not for."""
+def _check_address(caller: Caller, exchange: Exchange, services: Services) -> None:
+    """Raises GatewayError 403 for an address from which the token may not be used."""
     if caller.ips is None:
         return
     address = caller_address(exchange.environ, services.proxies)
@@ -214,7 +214,7 @@ def _welcome(caller: Caller, exchange: Exchange, services: Services) -> None:
 
 
 def _challenge(carriers: Sequence[Carrier]) -> Headers:
-    """What a 401 asks for (RFC 9110 11.6.1). Browsers ask a person only where Basic is named."""
+    """WWW-Authenticate of a 401 (RFC 9110 11.6.1). Browsers show a dialog only for Basic."""
     kinds = [carrier.kind for carrier in carriers]
     basic = ("www-authenticate", 'Basic realm="modelway", charset="UTF-8"')
     bearer = ("www-authenticate", "Bearer")
@@ -223,8 +223,9 @@ def _challenge(carriers: Sequence[Carrier]) -> Headers:
     return [bearer, basic] if "bearer" in kinds else [basic]
 
 
-def _wanted(carriers: Sequence[Carrier]) -> str:
-    said = {
+def _places(carriers: Sequence[Carrier]) -> str:
+    """Where a token may stand, for a message."""
+    places = {
         "bearer": "'Authorization: Bearer <token>'",
         "basic": "the password of HTTP Basic",
         "header": "header '{}'",
@@ -232,4 +233,4 @@ def _wanted(carriers: Sequence[Carrier]) -> str:
         "cookie": "cookie '{}'",
         "subprotocol": "subprotocol '{}<token>'",
     }
-    return " or ".join(said[carrier.kind].format(carrier.name) for carrier in carriers)
+    return " or ".join(places[carrier.kind].format(carrier.name) for carrier in carriers)

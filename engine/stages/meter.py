@@ -1,4 +1,4 @@
-"""What a request uses: estimated before it is sent, read from its answer as that passes."""
+"""Metering: usage is estimated before a request is sent, and read from its response."""
 
 from __future__ import annotations
 
@@ -25,8 +25,11 @@ from engine.values.usage import Usage
 
 
 def meter(dialect: Dialect, takes: Takes, services: Services) -> Stage:
-    """A stage that fills in `usage`, `cost` and `bytes_out` when the answer is over, and before
-    that says how to estimate them. Only requests for a model use anything."""
+    """A stage that sets `usage`, `cost` and `bytes_out` of the record at the end of the response.
+
+    Before that it sets `exchange.takes`, from which usage is estimated. Only requests for a model
+    have usage.
+    """
 
     may_use = dialect.meter is not None and not takes.free
     usage_option = dialect.usage_option if takes.usage_option else None
@@ -41,59 +44,64 @@ def meter(dialect: Dialect, takes: Takes, services: Services) -> Stage:
         try:
             response = following(exchange)
         except (AbortConnection, GreenletExit):
-            _left(exchange, metered, services)
+            _charge_without_response(exchange, metered, services)
             raise
         body = response.body
         media_type, encoding = _kind(response)
         record.stream = response.status < 400 and media_type == "text/event-stream"
         if isinstance(body, bytes):
-            if metered and record.response_end and response.status < 400:  # an upstream's, complete
-                used = _used_by(body, media_type, encoding, exchange, dialect.meter)
-                _charge(exchange, used, services)
+            if metered and record.response_end and response.status < 400:
+                usage = _usage_of(body, media_type, encoding, exchange, dialect.meter)
+                _charge(exchange, usage, services)
             return response
-        passing = reader(dialect.meter if metered else None, media_type, encoding, Cleaner().feed)
+        usage_reader = reader(
+            dialect.meter if metered else None, media_type, encoding, Cleaner().feed
+        )
 
-        def conclude() -> None:
-            record.bytes_out = passing.size
+        def charge_at_end() -> None:
+            record.bytes_out = usage_reader.size
             if metered and response.status < 400:
-                _charge(exchange, _used(exchange, passing), services)
+                _charge(exchange, _final_usage(exchange, usage_reader), services)
 
-        exchange.on_end.append(conclude)
+        exchange.on_end.append(charge_at_end)
         if record.stream and not encoding:
-            flow = body if isinstance(body, PushStream) else PushStream(body, Pipeline())
-            flow.pipeline.steps.append(
-                _noting(passing, usage_option if exchange.edits else None, record)
+            stream = body if isinstance(body, PushStream) else PushStream(body, Pipeline())
+            stream.pipeline.steps.append(
+                _event_step(usage_reader, usage_option if exchange.edits else None, record)
             )
-            response.body = flow
+            response.body = stream
         else:
-            response.body = _passing(body, passing)
+            response.body = _read_body(body, usage_reader)
         return response
 
     return stage
 
 
-def _used_by(
+def _usage_of(
     body: bytes, media_type: str, encoding: str, exchange: Exchange, meter: Meter | None
 ) -> Usage:
-    """What an answer that came whole has used."""
-    said = usage_in(meter, media_type, body) if meter is not None and not encoding else None
-    if said is not None:
-        return _known(said, exchange)
-    passing = reader(meter, media_type, encoding, Cleaner().feed)
-    passing.feed(body)
-    return _used(exchange, passing)
+    """The usage of a response whose body is complete."""
+    reported = usage_in(meter, media_type, body) if meter is not None and not encoding else None
+    if reported is not None:
+        return _with_request_counts(reported, exchange)
+    usage_reader = reader(meter, media_type, encoding, Cleaner().feed)
+    usage_reader.feed(body)
+    return _final_usage(exchange, usage_reader)
 
 
-def _used(exchange: Exchange, passing: Reader) -> Usage:
-    """What an answer that is over has used."""
-    said = passing.reported()
-    return passing.complete(expected(exchange)) if said is None else _known(said, exchange)
+def _final_usage(exchange: Exchange, usage_reader: Reader) -> Usage:
+    """The usage of a response that has ended, estimated if it does not report it."""
+    reported = usage_reader.reported()
+    if reported is None:
+        return usage_reader.complete(expected(exchange))
+    return _with_request_counts(reported, exchange)
 
 
-def _known(said: Usage, exchange: Exchange) -> Usage:
+def _with_request_counts(usage: Usage, exchange: Exchange) -> Usage:
+    """Reported usage, with the characters to be spoken, which only the request tells."""
     takes = exchange.takes
     speech = takes is not None and takes.speech
-    return with_characters(said, expected(exchange)) if speech else said
+    return with_characters(usage, expected(exchange)) if speech else usage
 
 
 def _charge(exchange: Exchange, usage: Usage, services: Services) -> None:
@@ -103,13 +111,13 @@ def _charge(exchange: Exchange, usage: Usage, services: Services) -> None:
     record.cost = price.cost(usage) if price is not None else 0
 
 
-def _left(exchange: Exchange, metered: bool, services: Services) -> None:
-    """The caller gets no answer of an upstream, or its session is over."""
+def _charge_without_response(exchange: Exchange, metered: bool, services: Services) -> None:
+    """Charge a request that has no response: a session, or one that was aborted."""
     record, session = exchange.record, exchange.traffic
     if session is not None:
         record.stream, record.bytes_out = True, session.received.bytes
         _charge(exchange, session.usage, services)
-    elif metered and record.reached_upstream:  # an upstream has read it, and had begun to answer
+    elif metered and record.reached_upstream:  # the upstream has read it and began to answer
         _charge(exchange, replace(expected(exchange), output=0), services)
 
 
@@ -120,18 +128,18 @@ def _request_usage(exchange: Exchange, option: UsageOption) -> None:
         exchange.edits = () if change is None else (change,)
 
 
-def _passing(body: Iterable[bytes], passing: Reader) -> Iterator[bytes]:
-    """An answer's body on its way."""
-    feed = passing.feed
+def _read_body(body: Iterable[bytes], usage_reader: Reader) -> Iterator[bytes]:
+    """The pieces of a body, each of which the reader has seen."""
+    feed = usage_reader.feed
     for data in body:
         feed(data)
         yield data
 
 
-def _noting(passing: Reader, hidden: UsageOption | None, record: RequestRecord) -> Step:
+def _event_step(usage_reader: Reader, hidden: UsageOption | None, record: RequestRecord) -> Step:
     """Reads each of a stream's events; without the one that only reports usage, if the caller did
     not set the option `hidden`."""
-    feed, clock = passing.feed, time.monotonic
+    feed, clock = usage_reader.feed, time.monotonic
     key = hidden.key if hidden is not None else b""
     last, longest = clock(), 0.0
 
