@@ -1,4 +1,4 @@
-"""One try of one target: the request in its own words, with our credential, and what came of it."""
+"""One attempt at one target: send the request, wait for the first content, classify the result."""
 
 from __future__ import annotations
 
@@ -29,12 +29,11 @@ from engine.values.errors import EventTooLarge
 
 @dataclass(slots=True)
 class AttemptResult:
-    """What came of a try: `failure` is its class (see `retry`), "" when it is to be relayed.
+    """The result of an attempt: `failure` is its class (see `retry`), "" if it is to be relayed.
 
-    `path` is what was asked for. `response` is there when the upstream answered, `content` when its
-    body can be relayed;
-    `error` is what cut the try short; `document` what an error event said, `stream_error` that as
-    the dialect understands it.
+    `path` is the path of the request. `response` is set if the upstream sent one, `content` if its
+    body can be relayed, `error` if the attempt broke off. `document` is the JSON of an error event,
+    `stream_error` what the dialect reads in it.
     """
 
     target: Target
@@ -48,19 +47,19 @@ class AttemptResult:
 
     @property
     def status(self) -> int:
-        """The status of the upstream's answer, 0 when there is none. For an error that began a
-        stream it is the one that the error has without a stream."""
+        """The status of the upstream's response, 0 without one. For an error event at the start of
+        a stream it is the status that the error has without a stream."""
         if self.stream_error is not None:
             return self.stream_error.status
         return self.response.status if self.response is not None else 0
 
     @property
     def reached(self) -> bool:
-        """Whether the upstream was sent anything of the request."""
+        """Whether any of the request was sent to the upstream."""
         return self.response is not None or (self.error is not None and self.error.sent)
 
     def close(self) -> None:
-        """Let go of the upstream's connection."""
+        """Release the upstream's connection."""
         if self.response is not None:
             self.response.close()
 
@@ -72,9 +71,9 @@ def attempt(
     expression: Expression | None,
     exchange: Exchange,
     dialect: Dialect,
-    left: float,
+    timeout: float,
 ) -> AttemptResult:
-    """Ask a target, with `left` seconds for all of it, and wait for the first content."""
+    """Send the request to a target and wait for the first content, `timeout` seconds in all."""
     result = AttemptResult(target)
     try:
         request = build_request(target, exchange, headers, expression)
@@ -82,7 +81,7 @@ def attempt(
             APPLY[credential.kind](credential, request)
         result.path = request.path
         result.response = target.upstream.client.send(
-            request.method, request.target, request.headers, request.body, left
+            request.method, request.target, request.headers, request.body, timeout
         )
         result.failure = "" if dialect.transparent else retry.status_class(result.response.status)
         if exchange.upgrade is not None and result.response.status < 300:
@@ -91,8 +90,8 @@ def attempt(
             beat = target.upstream.heartbeat if dialect.heartbeat else None
             result.content = read_first_content(result.response, dialect, beat)
     except ErrorFirst as error:
-        clean = target.upstream.redaction.redact(orjson.dumps(error.document))
-        result.document = orjson.loads(clean)
+        redacted = target.upstream.redaction.redact(orjson.dumps(error.document))
+        result.document = orjson.loads(redacted)
         result.stream_error = dialect.stream_error(result.document)
         result.failure = retry.error_event_class(result.stream_error and result.stream_error.status)
     except EventTooLarge as error:
@@ -107,7 +106,7 @@ def attempt(
         result.error = failure.without_traceback()
     except BaseException as raised:
         result.close()
-        # Whoever leaves is given nothing back: the upstream may be at work on it.
+        # Quota is not refunded to a caller who disconnects: the upstream may process the request.
         exchange.record.reached_upstream |= not isinstance(raised, Exception)
         raise
     if result.error is not None or result.document is not None:

@@ -1,7 +1,7 @@
-"""Noticing that a caller has left while we wait for an upstream.
+"""Detects that a caller has disconnected while a greenlet waits for an upstream.
 
-One greenlet of a worker looks at the callers' sockets twice a second, in one `poll` that waits for
-nothing; whoever waits for the sake of a caller who has hung up is woken with AbortConnection.
+One greenlet per worker polls the sockets of all callers twice a second, without waiting. A greenlet
+that waits for a caller who has disconnected gets AbortConnection.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from gevent.monkey import get_original
 
 from engine.values.errors import AbortConnection, AbortReason
 
-EVERY = 0.5
-"""Seconds between two looks."""
+INTERVAL = 0.5
+"""Seconds between two polls."""
 
-_LEFT = 0x2000 | 0x0008 | 0x0010  # POLLRDHUP, POLLERR, POLLHUP
+_DISCONNECTED = 0x2000 | 0x0008 | 0x0010  # POLLRDHUP, POLLERR, POLLHUP
 _poll = get_original("select", "poll")
 
 
@@ -28,7 +28,7 @@ class _Disconnected(BaseException):
 
 
 class Readable(Protocol):
-    """What is waited for again and again."""
+    """A response whose body is read in pieces."""
 
     def read(self, passing: Callable[[bytes], None] | None, /) -> bytes: ...
 
@@ -40,11 +40,11 @@ class HasDescriptor(Protocol):
 
 
 class DisconnectWatcher:
-    """The callers that somebody waits for, by the descriptor of their socket."""
+    """The watched callers, by the file descriptor of their socket."""
 
     def __init__(self) -> None:
         self._watches: dict[int, CallerWatch] = {}
-        self.looking = False
+        self.polling = False
 
     def watch(self, connection: HasDescriptor) -> CallerWatch:
         """A context in which the current greenlet gets AbortConnection when the caller leaves. It
@@ -52,37 +52,37 @@ class DisconnectWatcher:
         return CallerWatch(self, connection.fileno())
 
     def add(self, watch: CallerWatch) -> None:
-        """Look at its caller from now on."""
+        """Poll its caller from now on."""
         self._watches[watch.descriptor] = watch
-        if not self.looking:
-            self.looking = True
-            gevent.spawn(self._look)
+        if not self.polling:
+            self.polling = True
+            gevent.spawn(self._poll_callers)
 
     def drop(self, watch: CallerWatch) -> None:
-        """Look at its caller no longer."""
+        """Stop polling its caller."""
         if self._watches.get(watch.descriptor) is watch:
             del self._watches[watch.descriptor]
 
-    def _look(self) -> None:
+    def _poll_callers(self) -> None:
         while self._watches:
-            gevent.sleep(EVERY)
+            gevent.sleep(INTERVAL)
             poller = _poll()
             for descriptor in self._watches:
-                poller.register(descriptor, _LEFT)
+                poller.register(descriptor, _DISCONNECTED)
             for descriptor, _ in poller.poll(0):
                 watch = self._watches.get(descriptor)
                 gevent.get_hub().loop.run_callback(self._wake, watch)
-        self.looking = False
+        self.polling = False
 
     def _wake(self, watch: CallerWatch | None) -> None:
-        """From the hub, where nobody runs: wake it if it still waits, and not a moment later."""
+        """Called by the hub: raise in its greenlet, if that still waits."""
         if watch is not None and watch.waits and self._watches.get(watch.descriptor) is watch:
             self.drop(watch)
             watch.greenlet.throw(_Disconnected)
 
 
 class CallerWatch:
-    """One caller that is watched; `waits` while `greenlet` may be woken."""
+    """The watch of one caller; while `waits` is True `greenlet` may be interrupted."""
 
     __slots__ = ("_watcher", "descriptor", "greenlet", "waits")
 
@@ -107,8 +107,8 @@ class CallerWatch:
             raise AbortConnection(AbortReason.CALLER_LEFT) from None
 
     def read(self, response: Readable, passing: Callable[[bytes], None] | None = None) -> bytes:
-        """`answer.read(passing)`, watched: for one event after another, until `close`, and always
-        in the same greenlet."""
+        """`response.read(passing)` under this watch, which lasts until `close`; for a series of
+        reads in one greenlet."""
         if self.greenlet is None:
             self._begin()
         self.waits = True
@@ -120,7 +120,7 @@ class CallerWatch:
             self.waits = False
 
     def close(self) -> None:
-        """Watch no longer."""
+        """End the watch."""
         self.waits = False
         self.greenlet = None
         self._watcher.drop(self)

@@ -1,6 +1,6 @@
-"""Errors of an upstream as answers: read, bounded, decoded and without our credentials.
+"""Error responses of an upstream: read up to a bound, decoded, and redacted.
 
-An error may also come as the first event of a stream. The caller then gets the answer that the same
+An error may also be the first event of a stream. The caller then gets the response that the same
 error has without a stream (`AttemptResult.stream_error`).
 """
 
@@ -18,11 +18,15 @@ from engine.upstream.client.failures import UpstreamFailure
 from engine.values.content_coding import decode_body
 from engine.values.errors import GatewayError
 
-_LARGEST = 65_536
-LARGEST_OF_OTHERS = 1_000_000
-"""Bytes of an error of any other API that are looked at for our credentials."""
+_MAX_ERROR = 65_536
+MAX_OTHER_ERROR = 1_000_000
+"""Bytes of an error of a transparent dialect that are searched for our credentials."""
 
-_OF_THE_BODY = ("content-", "etag", "last-modified", "digest", "repr-digest", "cache-control")
+_BODY_HEADERS = ("content-", "etag", "last-modified", "digest", "repr-digest", "cache-control")
+_KEPT_WHEN_REDACTED = (
+    *("content-type", "content-language"),
+    *("content-location", "content-disposition"),
+)
 
 Headers = list[tuple[str, str]]
 
@@ -30,7 +34,7 @@ Headers = list[tuple[str, str]]
 def vendor_error(
     result: AttemptResult, headers: Headers, exchange: Exchange, dialect: Dialect
 ) -> Response:
-    """An error of the upstream: as it is when it is one of the dialect, else in its shape."""
+    """An error of the upstream: unchanged if it is one of the dialect, else in its form."""
     response, status = result.response, result.status
     assert response is not None
     if result.stream_error is not None:
@@ -40,7 +44,7 @@ def vendor_error(
     else:
         body, document, headers = _read_error(result, response, headers)
     if not dialect.is_error(document):
-        message = f"The upstream answered {status}{words_in(document)}."
+        message = f"The upstream answered {status}{error_message(document)}."
         error = GatewayError(status, "upstream_error", message)
         body = orjson.dumps(dialect.error(error, exchange.request_id))
         headers = _without_body(headers)
@@ -50,8 +54,8 @@ def vendor_error(
 def other_error(
     result: AttemptResult, body: bytes, headers: Headers, exchange: Exchange, dialect: Dialect
 ) -> Response:
-    """A whole answer of any other API that is no 2xx: as it came, unless it holds a credential of
-    ours, or is encoded so that nobody can tell."""
+    """A complete response of a transparent dialect that is no 2xx: unchanged, unless it holds a
+    credential of ours, or has an encoding that cannot be searched for one."""
     encoding = _encoding(headers)
     text = decode_body(encoding, body)
     if text is None:
@@ -61,18 +65,17 @@ def other_error(
         headers = _without_body(headers)
     elif (clean := result.target.upstream.redaction.redact(text)) is not text:
         body = clean
-        kept = ("content-type", "content-language", "content-location", "content-disposition")
-        described = [pair for pair in headers if pair[0] in kept]
-        headers = [pair for pair in headers if not pair[0].startswith(_OF_THE_BODY)] + described
+        still_true = [pair for pair in headers if pair[0] in _KEPT_WHEN_REDACTED]
+        headers = [pair for pair in headers if not pair[0].startswith(_BODY_HEADERS)] + still_true
     return Response(result.status, [*headers, ("content-length", str(len(body)))], body)
 
 
-def read_body(response: UpstreamResponse, most: int, first: bytes = b"") -> tuple[bytes, bool]:
-    """What comes of a body behind its `first` bytes, at least `most` of a longer one, and whether
-    that is all of it."""
+def read_body(response: UpstreamResponse, limit: int, first: bytes = b"") -> tuple[bytes, bool]:
+    """A body that begins with `first`, and whether it is complete. Of a body longer than `limit`
+    at least that much is read."""
     pieces, size = [first], len(first)
     try:
-        while size <= most:
+        while size <= limit:
             data = response.read()
             if not data:
                 return b"".join(pieces), True
@@ -83,8 +86,8 @@ def read_body(response: UpstreamResponse, most: int, first: bytes = b"") -> tupl
     return b"".join(pieces), False
 
 
-def words_in(document: Any) -> str:
-    """The words of an error in some other shape, if they can be found."""
+def error_message(document: Any) -> str:
+    """The message of an error in another form, behind a colon; "" if there is none."""
     for key in ("message", "detail", "error"):
         value = document.get(key) if isinstance(document, dict) else None
         if isinstance(value, dict):
@@ -97,9 +100,9 @@ def words_in(document: Any) -> str:
 def _read_error(
     result: AttemptResult, response: UpstreamResponse, headers: Headers
 ) -> tuple[bytes, Any, Headers]:
-    """The body of an error, which is small (a larger one counts as none), and its JSON."""
-    body, whole = read_body(response, _LARGEST)
-    text = decode_body(_encoding(headers), body) if whole else None
+    """The body of an error and its JSON. A body over the limit counts as empty."""
+    body, complete = read_body(response, _MAX_ERROR)
+    text = decode_body(_encoding(headers), body) if complete else None
     body = result.target.upstream.redaction.redact(text or b"")
     headers = [pair for pair in headers if pair[0] != "content-encoding"]
     try:
@@ -113,6 +116,6 @@ def _encoding(headers: Headers) -> str:
 
 
 def _without_body(headers: Headers) -> Headers:
-    """Headers for a JSON body of ours in place of the upstream's."""
-    kept = [pair for pair in headers if not pair[0].startswith(_OF_THE_BODY)]
-    return [*kept, ("content-type", "application/json")]
+    """The headers for a JSON body of ours in place of the upstream's."""
+    others = [pair for pair in headers if not pair[0].startswith(_BODY_HEADERS)]
+    return [*others, ("content-type", "application/json")]

@@ -12,11 +12,11 @@ from engine.exchange.record import Outcome
 from engine.upstream.attempt import AttemptResult
 from engine.upstream.disconnect_watcher import DisconnectWatcher
 from engine.upstream.error_response import (
-    LARGEST_OF_OTHERS,
+    MAX_OTHER_ERROR,
+    error_message,
     other_error,
     read_body,
     vendor_error,
-    words_in,
 )
 from engine.upstream.first_content import FirstContent
 from engine.upstream.gateway_errors import credentials_refused, error_of_failure
@@ -51,7 +51,7 @@ def relay(
         return vendor_error(result, headers, exchange, dialect)
     content = content or FirstContent(b"")
     if response.status >= 300 and not bodiless:
-        body, complete = read_body(response, LARGEST_OF_OTHERS, content.first)
+        body, complete = read_body(response, MAX_OTHER_ERROR, content.first)
         if complete:
             return other_error(result, body, headers, exchange, dialect)
         content = FirstContent(body)
@@ -99,4 +99,4 @@ def refuse(
 def _failure_message(document: Any) -> str:
     """The message for an error event of an unknown kind."""
     inner = document.get("response", document) if isinstance(document, dict) else document
-    return f"The upstream failed{words_in(inner)}."
+    return f"The upstream failed{error_message(inner)}."

@@ -1,4 +1,4 @@
-"""A target: an upstream with everything compiled and remembered that sending to it needs."""
+"""Upstreams and targets: everything that sending a request to one needs, built at start-up."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ from engine.values.redaction import Redaction, is_secret_name
 
 @dataclass(slots=True)
 class Upstream:
-    """A named server in one worker: its client, its credentials, its patience with failures."""
+    """A named server in one worker: client, credentials, retry budget and circuit breakers.
+
+    `breakers` has a breaker for each entry under `models` and model name of its targets.
+    """
 
     name: str
     dialect: str
@@ -39,37 +42,36 @@ class Upstream:
     breakers: dict[tuple[str, str], Breaker] = field(default_factory=dict)
 
     def headers(self, dialect_headers: tuple[str, ...], needed: tuple[str, ...] = ()) -> Forwarded:
-        """The request headers that pass to it from a route of a dialect; `needed` ones always."""
+        """The request headers that pass from a route of a dialect; `needed` ones always do."""
         return Forwarded((*dialect_headers, *self.forward_headers), needed)
 
     def response_headers(self, dialect: Dialect, declared: Sequence[str] = ()) -> ResponseHeaders:
-        """The rules for the headers of its answers on a route of a dialect; `declared` are those of
-        the operation's document. They are as strict as either of the two dialects asks for."""
-        speaks = dialect
+        """The rules for response headers on a route of a dialect; `declared` are those of the
+        operation's document. Of the route's and the upstream's dialect the stricter one counts."""
+        strictest = dialect
         if dialect.transparent and self.dialect in dialects.names():
-            speaks = dialects.get(self.dialect)
+            strictest = dialects.get(self.dialect)
         return ResponseHeaders(
             UpstreamUrl(self.url),
-            allowed=None if speaks.transparent else speaks.response_headers,
-            hidden=speaks.hidden_headers,
+            allowed=None if strictest.transparent else strictest.response_headers,
+            hidden=strictest.hidden_headers,
             declared=declared,
         )
 
-    def target(self, model: str, weight: float, wanted: str = "", entry: str = "") -> Target:
-        """A target here, of an `entry` under `models` that says it is `wanted` as a model there;
-        those of one entry share their breaker."""
-        made = Breaker(self.breaker.failures, self.breaker.window, self.breaker.cooldown)
+    def target(self, model: str, weight: float, configured: str = "", entry: str = "") -> Target:
+        """A target of this upstream, for an `entry` under `models`. `model` is its name for the
+        model, `configured` the one in the config; targets that share both share their breaker."""
+        new = Breaker(self.breaker.failures, self.breaker.window, self.breaker.cooldown)
         served = "" if "*" in entry else entry
-        breaker = self.breakers.setdefault((entry, wanted), made)
+        breaker = self.breakers.setdefault((entry, configured), new)
         return Target(self, model, weight, breaker, served, entry)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Target:
-    """An upstream, the model's name there ("" means: as asked for), its share, its breaker.
+    """An upstream with its name for the model ("" for the requested name), a weight, a breaker.
 
-    `served` is the name of the model it serves as callers know it, "" for a wildcard's; `entry`
-    is what stands under `models`.
+    `entry` is the key under `models`; `served` is the same, or "" for a wildcard.
     """
 
     upstream: Upstream
@@ -81,15 +83,15 @@ class Target:
 
     @property
     def name(self) -> str:
-        """How people call it: `upstream/model`, or the upstream alone."""
+        """The name in logs and metrics: `upstream/model`, or the upstream alone."""
         return f"{self.upstream.name}/{self.model}" if self.model else self.upstream.name
 
 
 def connect(config: model.Upstream, client: Callable[..., Client] = Client) -> Upstream:
-    """Make an upstream's client, a `client`. Its sockets open on first use."""
+    """Build an upstream; `client` makes its client, which opens sockets on first use."""
     tls = config.tls
     timeouts = Timeouts(**config.timeouts)
-    made = client(
+    built = client(
         config.url,
         timeouts=timeouts,
         pool_size=config.pool,
@@ -101,7 +103,7 @@ def connect(config: model.Upstream, client: Callable[..., Client] = Client) -> U
     return Upstream(
         name=config.name,
         dialect=config.dialect,
-        client=made,
+        client=built,
         timeouts=timeouts,
         credentials=Credentials(config.credentials),
         retry=config.retry,
@@ -112,12 +114,12 @@ def connect(config: model.Upstream, client: Callable[..., Client] = Client) -> U
         forward_headers=config.forward_headers,
         ask_usage=config.ask_usage,
         url=config.url,
-        redaction=Redaction(_secrets(config, made)),
+        redaction=Redaction(_secrets(config, built)),
     )
 
 
 def _secrets(config: model.Upstream, client: Client) -> Iterator[str]:
-    """What an upstream, or the proxy before it, is shown and nobody else may see."""
+    """The secrets that only the upstream, or the proxy in front of it, may see."""
     yield from (credential.value for credential in config.credentials)
     for name, value in (*config.headers.set.items(), *config.headers.add.items()):
         if is_secret_name(name):

@@ -1,12 +1,13 @@
-"""The last handler of a WebSocket's route: the upstream is asked, then the caller answered 101.
+"""The last handler of a WebSocket route: upgrade the upstream, then the caller, then relay.
 
-Everything up to the upstream's 101 is a request like any other, and so is every refusal. After it
-the two sockets belong to a `Session`, whose end is the end of the caller's connection.
+Until the upstream's 101 it is an HTTP request like any other, with the same refusals. Afterwards
+the two sockets belong to a `Session`; when it ends, the caller's connection is closed.
 """
 
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -28,37 +29,49 @@ log = logging.getLogger("modelway")
 def converse(
     forward: Handler, dialect: Dialect, limits: SessionLimits, sessions: Sessions
 ) -> Handler:
-    """A handler that makes a request a WebSocket and relays it to its end.
+    """A handler that upgrades a request to a WebSocket and relays it until it ends.
 
     `forward` reaches the upstream. Raises GatewayError before the upgrade and AbortConnection
     after it, so that the connection is closed and no HTTP response follows the session.
     """
 
     def handle(exchange: Exchange) -> Response:
-        wanted = asked(exchange.environ)
-        agreed, ours = deflating(wanted.extensions) if limits.compression else ("", ())
+        request = asked(exchange.environ)
+        caller_header, caller_extensions = (
+            deflating(request.extensions) if limits.compression else ("", ())
+        )
         if not exchange.connection.can_take_over:
-            message = "The server that runs this gateway does not let go of a connection."
+            message = "The server of this gateway cannot hand over a connection for a WebSocket."
             raise GatewayError(501, "not_implemented", message, retry=False)
-        upgrade = exchange.upgrade = Upgrade(wanted, dialect.subprotocols, limits.compression)
+        upgrade = exchange.upgrade = Upgrade(request, dialect.subprotocols, limits.compression)
         response = forward(exchange)
         if upgrade.response is None:
             return response
         headers = [*response.headers, *common_headers(exchange).items()]
-        head = switching(wanted.key, upgrade.answered, agreed, headers)
+        head = switching(request.key, upgrade.caller_protocol, caller_header, headers)
         upstream, first = upgrade.response.detach()
-        theirs = upgrade.extensions
         try:
-            sock, early = exchange.connection.take_over()
+            sock, read_ahead = exchange.connection.take_over()
             _send(sock, head)
-            limit = limits.max_message
             exchange.traffic = Traffic()
             session = Session(
-                Channel(sock, client=True, limit=limit, extensions=ours, first=early),
-                Channel(upstream, client=False, limit=limit, extensions=theirs, first=first),
+                Channel(
+                    sock,
+                    client=True,
+                    limit=limits.max_message,
+                    extensions=caller_extensions,
+                    first=read_ahead,
+                ),
+                Channel(
+                    upstream,
+                    client=False,
+                    limit=limits.max_message,
+                    extensions=upgrade.extensions,
+                    first=first,
+                ),
                 limits,
                 exchange.traffic,
-                error=_teller(exchange, dialect),
+                error=_error_writer(exchange, dialect),
                 usage=dialect.socket_usage,
             )
             _run(session, sessions, exchange)
@@ -70,7 +83,7 @@ def converse(
 
 
 def _run(session: Session, sessions: Sessions, exchange: Exchange) -> None:
-    """Run a session. What fails in it is logged here: there is nobody left to tell it to."""
+    """Run a session. Its failures are logged here: no HTTP response can report them."""
     try:
         sessions.run(session)
     except Exception as error:
@@ -78,15 +91,17 @@ def _run(session: Session, sessions: Sessions, exchange: Exchange) -> None:
         raise AbortConnection(AbortReason.SESSION_ENDED, "the session failed") from error
 
 
-def _teller(exchange: Exchange, dialect: Dialect) -> Any:
+def _error_writer(exchange: Exchange, dialect: Dialect) -> Callable[[str], bytes] | None:
+    """Writes the dialect's error message of a session; None for a dialect that has none."""
     if dialect.socket_error is None:
         return None
-    return partial(_tell, dialect.socket_error, exchange.request_id)
+    return partial(_error_event, dialect.socket_error, exchange.request_id)
 
 
-def _tell(make: Any, request_id: str, words: str) -> bytes:
-    told: bytes = make(GatewayError(502, "upstream_error", words), request_id)
-    return told
+def _error_event(
+    write: Callable[[GatewayError, str], bytes], request_id: str, message: str
+) -> bytes:
+    return write(GatewayError(502, "upstream_error", message), request_id)
 
 
 def _send(sock: Any, head: bytes) -> None:

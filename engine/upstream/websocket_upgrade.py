@@ -1,6 +1,6 @@
-"""A request that is to become a WebSocket: how an upstream is asked for it, and what it answered.
+"""The upgrade of an upstream's connection to a WebSocket: request headers, check of the response.
 
-`Forward` sends it like any other request; what is different about it stands in `Upgrade`.
+`Forward` sends the request like any other; `Upgrade` holds what differs.
 """
 
 from __future__ import annotations
@@ -21,21 +21,22 @@ from engine.values.wildcard import matches
 
 
 class Upgrade:
-    """What an exchange carries when its caller asked for a WebSocket.
+    """The upgrade of an exchange whose caller requests a WebSocket.
 
-    `headers` go to the upstream; of the offered subprotocols those that match one of `passing` do.
-    After `check` has let an answer through it is `response`, and `protocol` and `extensions` are
-    what was agreed on with the upstream.
+    `headers` are sent to the upstream, with those subprotocols of the caller that match one of
+    `passing`. After a `check` without error `response` is the upstream's 101, and `protocol` and
+    `extensions` are those agreed on with it.
     """
 
-    def __init__(self, asked: UpgradeRequest, passing: Sequence[str], compression: bool) -> None:
-        self.asked = asked
+    def __init__(self, request: UpgradeRequest, passing: Sequence[str], compression: bool) -> None:
         self.response: UpgradeResponse | None = None
         self.extensions: Extensions = ()
         self.protocol = ""
         self._key = new_key()
         self._compression = compression
-        self._offered = [name for name in asked.protocols if any(matches(name, p) for p in passing)]
+        self._offered = [
+            name for name in request.protocols if any(matches(name, p) for p in passing)
+        ]
         self.headers = [
             ("upgrade", "websocket"),
             ("sec-websocket-version", "13"),
@@ -47,34 +48,37 @@ class Upgrade:
             self.headers.append(("sec-websocket-extensions", deflate_offer()))
 
     @property
-    def answered(self) -> str:
-        """The subprotocol for the caller: the upstream's choice, else the first that passes, for a
-        browser gives up if it offered some and got none. "" where none passes: what stays here
-        may be somebody's secret."""
+    def caller_protocol(self) -> str:
+        """The subprotocol for the caller: the upstream's choice, else the first that passes; a
+        browser fails if it offered subprotocols and none is chosen. "" if none passes: a
+        subprotocol that does not pass may carry a token."""
         return self.protocol or next(iter(self._offered), "")
 
     def check(self, response: UpgradeResponse) -> None:
-        """Hold an upstream's answer against RFC 6455 4.1. Raises ProtocolFailure."""
+        """Check an upstream's response by RFC 6455 4.1. Raises ProtocolFailure."""
         if response.status != 101:
             raise _failure("it did not switch protocols")
         if (response.header("upgrade") or "").lower() != "websocket":
             raise _failure("it switched to another protocol")
         if response.header("sec-websocket-accept") != answer_to(self._key):
             raise _failure("its Sec-WebSocket-Accept is wrong")
-        chosen = _all(response, "sec-websocket-protocol")
-        if chosen and (len(chosen) > 1 or chosen[0] not in self._offered):
+        protocols = _all(response, "sec-websocket-protocol")
+        if protocols and (len(protocols) > 1 or protocols[0] not in self._offered):
             raise _failure("it chose a subprotocol that was not offered")
         try:
-            taken = deflate_taken(_all(response, "sec-websocket-extensions"), self._compression)
+            extensions = deflate_taken(
+                _all(response, "sec-websocket-extensions"), self._compression
+            )
         except ValueError as error:
             raise _failure(str(error)) from error
-        self.protocol = chosen[0] if chosen else ""
-        self.extensions = taken
+        self.protocol = protocols[0] if protocols else ""
+        self.extensions = extensions
         self.response = response
 
 
 def _all(response: UpgradeResponse, name: str) -> list[str]:
-    return [value for known, value in response.headers if known == name]
+    """All values of a header."""
+    return [pair[1] for pair in response.headers if pair[0] == name]
 
 
 def _failure(words: str) -> ProtocolFailure:

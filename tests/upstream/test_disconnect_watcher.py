@@ -25,7 +25,7 @@ PATIENCE = 5.0
 
 @pytest.fixture(autouse=True)
 def often(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(disconnect_watcher, "EVERY", 0.01)
+    monkeypatch.setattr(disconnect_watcher, "INTERVAL", 0.01)
 
 
 @pytest.fixture
@@ -116,9 +116,9 @@ def test_the_looking_ends_and_begins_again(caller: Any) -> None:
         with watcher.watch(caller[0]):
             pass
         deadline = time.monotonic() + PATIENCE
-        while watcher.looking and time.monotonic() < deadline:
+        while watcher.polling and time.monotonic() < deadline:
             gevent.sleep(0.005)
-        assert not watcher.looking
+        assert not watcher.polling
     greenlet = gevent.spawn(waiting, watcher, caller[0])
     caller[1].close()
     assert isinstance(left(greenlet), AbortConnection)
@@ -189,4 +189,4 @@ def test_what_was_read_to_its_end_is_watched_no_longer(caller: Any) -> None:
     watch.read(Quick())
     watch.close()
     gevent.sleep(0.05)
-    assert not watcher.looking
+    assert not watcher.polling

@@ -54,7 +54,7 @@ def test_the_subprotocol_for_the_caller(offered, chosen, answered):
     made = upgrade(*offered)
     more = [("sec-websocket-protocol", chosen)] if chosen else []
     made.check(given := fake_response(made, *more))
-    assert (made.answered, made.response) == (answered, given)
+    assert (made.caller_protocol, made.response) == (answered, given)
 
 
 @pytest.mark.parametrize(
