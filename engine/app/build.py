@@ -23,8 +23,7 @@ from engine.edge.visible_models import VisibleModels
 from engine.exchange.exchange import Handler, Stage, compose
 from engine.exchange.services import Services
 from engine.plan.route import Plan, Route
-from engine.relay.websocket.session import SessionLimits
-from engine.relay.websocket.sessions import Sessions
+from engine.relay.websocket.session import SessionLimits, Sessions
 from engine.stages.authenticate import authenticate
 from engine.stages.limit import limit
 from engine.stages.meter import meter

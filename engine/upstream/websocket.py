@@ -17,8 +17,7 @@ from engine.exchange.exchange import Exchange, Handler, Response
 from engine.exchange.record import Traffic
 from engine.relay.websocket.channel import Channel
 from engine.relay.websocket.handshake import asked, deflating, switching
-from engine.relay.websocket.session import Session, SessionLimits
-from engine.relay.websocket.sessions import Sessions
+from engine.relay.websocket.session import Session, SessionLimits, Sessions
 from engine.upstream.websocket_upgrade import Upgrade
 from engine.values.errors import AbortConnection, AbortReason, GatewayError
 

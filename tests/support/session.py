@@ -11,8 +11,7 @@ import gevent.socket
 
 from engine.exchange.record import Traffic
 from engine.relay.websocket.channel import Channel
-from engine.relay.websocket.session import Session, SessionLimits
-from engine.relay.websocket.sessions import Sessions
+from engine.relay.websocket.session import Session, SessionLimits, Sessions
 from tests.support.frames import Peer
 
 PATIENCE = 10.0

@@ -13,8 +13,7 @@ import pytest
 from engine import dialects
 from engine.exchange.caller_connection import WSGIConnection
 from engine.exchange.exchange import Exchange, Response
-from engine.relay.websocket.session import SessionLimits
-from engine.relay.websocket.sessions import Sessions
+from engine.relay.websocket.session import SessionLimits, Sessions
 from engine.upstream.websocket import converse
 from engine.values.errors import AbortConnection, GatewayError
 from tests.support.exchanges import new_exchange

@@ -1,5 +1,5 @@
-"""WebSockets (RFC 6455): what two sides say to each other, moved frame by frame.
+"""WebSockets (RFC 6455), relayed frame by frame. Read `session.py` first.
 
-`handshake` is HTTP's part, `frames` knows bytes and no socket, `channel` is one side on its socket,
-`messages` one side for whoever speaks himself, `session` two sides and what passes between them.
+`handshake` is the part of HTTP, `frames` parses bytes without a socket, `channel` is one side on
+its socket, `messages` one side as an endpoint, `session` two sides and the relay between them.
 """

@@ -1,7 +1,7 @@
-"""One side of a WebSocket on its socket: its frames come in, frames for it go out.
+"""One side of a WebSocket on its socket: receives its frames, and sends frames to it.
 
-A ping is answered as soon as it is read, and so is a close; what is sent waits in an `Outbox`
-where the socket does not take it.
+A ping is answered as soon as it is read, and so is a close. Frames that the socket does not accept
+wait in an `Outbox`.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ PIECE = 64 * 1024
 _WR = 1  # socket.SHUT_WR
 _LEFT = 0x2000 | 0x0008 | 0x0010  # POLLRDHUP, POLLERR, POLLHUP
 _poll = get_original("select", "poll")
-_IN_A_TURN = 256
-_PINGS = 32  # passed on and not answered yet; of more, the oldest are forgotten
+_FRAMES_PER_TURN = 256
+_UNANSWERED_PINGS = 32  # of more, the oldest are dropped
 
 
 class Stream(Protocol):
-    """What is asked of a gevent socket, plain or TLS."""
+    """The methods of a gevent socket, plain or TLS, that are used."""
 
     def send(self, data: memoryview | bytes, /) -> int: ...
     def recv(self, size: int, /) -> bytes: ...
@@ -46,18 +46,19 @@ class Stream(Protocol):
 
 
 class Gone(Exception):
-    """The other side left without a close frame: RFC 6455 7.1.5 calls that 1006."""
+    """The other side disconnected without a close frame (1006, RFC 6455 7.1.5)."""
 
 
 class Stopped(Exception):
-    """Somebody said `stop` while this greenlet waited for frames."""
+    """`stop` was called while this greenlet waited for frames."""
 
 
 class Channel:
-    """One side. `client`: it is the client, and we the server. `first`: bytes already read of it.
+    """One side. `client`: it is the client, and the gateway the server. `first`: bytes of it that
+    were read before.
 
-    `closed` is the close it sent, `heard` the moment (`time.monotonic`) of the last bytes from it,
-    `amid` says that it has been sent the beginning of a message and not its end.
+    `closed` is the close it sent, `heard` the time (`time.monotonic`) of the last bytes from it;
+    `amid`: it has been sent the beginning of a message, and not its end.
     """
 
     def __init__(
@@ -74,7 +75,7 @@ class Channel:
         self._reader = FrameReader(masked=client, limit=limit, extensions=extensions)
         self._writer = FrameWriter(mask=not client, extensions=extensions)
         self._first = first
-        self._pings: deque[bytes] = deque(maxlen=_PINGS)
+        self._pings: deque[bytes] = deque(maxlen=_UNANSWERED_PINGS)
         self._stopped = False
         self._violated = False
         self._closing = False
@@ -85,10 +86,8 @@ class Channel:
 
     @property
     def alive(self) -> float:
-        """The moment of its last sign of life: bytes from it, or bytes that it took."""
+        """The time of the last bytes from it, or of the last that it accepted."""
         return max(self.heard, self.outbox.moved)
-
-    # In.
 
     def frames(self) -> Iterator[Frame]:
         """Its frames, to the close frame and including it.
@@ -103,8 +102,8 @@ class Channel:
                     yield frame
                     if frame.opcode is CLOSE:
                         return
-                    if number % _IN_A_TURN == 0:
-                        gevent.sleep(0)  # thousands of tiny ones fit into one read
+                    if number % _FRAMES_PER_TURN == 0:
+                        gevent.sleep(0)  # one read may hold thousands of small frames
                 data = self._receive()
         except Violation:
             self._violated = True
@@ -115,10 +114,10 @@ class Channel:
             self.outbox.put_pong(self._writer.encode(PONG, frame.data))
         elif frame.opcode is CLOSE:
             self.closed = Close.parse(frame.data)
-            self._say_close(bytes(frame.data))
+            self._send_close(bytes(frame.data))
 
     def _receive(self) -> bytes:
-        """What arrives next, not empty."""
+        """The next bytes, at least one."""
         while True:
             if self._stopped:
                 raise Stopped
@@ -126,7 +125,7 @@ class Channel:
                 gevent.socket.wait(self._sock._read_event)
                 data: bytes = self._sock.recv(PIECE)
             except (Stopped, *NOT_NOW):
-                continue  # a Stopped of before may come late, when frames are waited for anew
+                continue  # `stop` may take effect in a later wait
             except OSError as error:
                 self.outbox.drop()
                 raise Gone from error
@@ -136,13 +135,13 @@ class Channel:
             return data
 
     def stop(self) -> None:
-        """End the wait of whoever iterates over `frames`, with Stopped, and any wait for room."""
+        """End the iteration over `frames`, with Stopped, and every wait for room."""
         self._stopped = True
         self.outbox.wake()
         gevent.get_hub().cancel_wait(self._sock._read_event, Stopped)
 
     def answers(self, pong: bytes) -> bool:
-        """Whether a pong of this side answers a ping that we sent it, and nobody else."""
+        """Whether a pong of this side answers a ping of the gateway."""
         if pong not in self._pings:
             return False
         while self._pings.popleft() != pong:
@@ -150,15 +149,13 @@ class Channel:
         return True
 
     def left(self) -> bool:
-        """Whether its connection has ended, for one who does not read what comes before that."""
+        """Whether its connection has ended, although bytes before that may be unread."""
         poller = _poll()
         poller.register(self._sock.fileno(), _LEFT)
         return bool(poller.poll(0))
 
-    # Out.
-
     def send(self, opcode: Opcode, data: Any, fin: bool = True) -> None:
-        """Send a frame, now or when the socket takes it; nothing after a close frame."""
+        """Send a frame, now or when the socket accepts it; nothing after a close frame."""
         if self._closing or self.outbox.broken:
             return
         if opcode not in CTRL_OPCODES:
@@ -171,20 +168,20 @@ class Channel:
         self.send(PING, data)
 
     def close(self, close: Close) -> None:
-        """Send a close frame, unless one was sent."""
+        """Send a close frame, if none was sent."""
         close = sendable(close)
-        self._say_close(Close(close.code, shortened(close.reason)).serialize())
+        self._send_close(Close(close.code, shortened(close.reason)).serialize())
 
-    def _say_close(self, payload: bytes) -> None:
+    def _send_close(self, payload: bytes) -> None:
         if not self._closing:
             self._closing = True
             self.outbox.drop_pong()
             self.outbox.put(self._writer.encode(CLOSE, payload))
 
     def finish(self, seconds: float) -> None:
-        """See a close through: what waits is sent, its close frame and its end are waited for.
+        """Complete the closing handshake: send the backlog, wait for its close frame and its end.
 
-        At the latest after so many seconds the socket is left to be closed, by its owner.
+        It takes at most so many seconds; then the owner of the socket closes it.
         """
         self._stopped = False
         with gevent.Timeout(seconds, False):  # type: ignore[arg-type]
@@ -195,7 +192,7 @@ class Channel:
                         pass
                 self._sock.shutdown(_WR)
                 while True:
-                    self._receive()  # closing with unread bytes would destroy our close frame
+                    self._receive()  # closing with unread bytes would reset the connection
             except (Gone, Violation, OSError):
                 pass
         self.outbox.drop()

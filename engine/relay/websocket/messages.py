@@ -1,4 +1,4 @@
-"""One side of a WebSocket for whoever speaks himself: whole messages instead of frames."""
+"""One side of a WebSocket as an endpoint: messages instead of frames."""
 
 from __future__ import annotations
 

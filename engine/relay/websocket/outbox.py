@@ -1,8 +1,8 @@
-"""What is sent to one side: at once if its socket takes it, else in order, as it does.
+"""The send buffer of one side.
 
-A greenlet sends on what waits, and exists only as long. Of the pongs that have to wait only the
-latest is kept, and it goes out between two pieces (RFC 6455 5.5.3). Whoever sends looks whether it
-is `full`, and makes a pause: that is what bounds it.
+Bytes that the socket does not accept at once are sent by a greenlet, which exists only while there
+are any. Of the pongs that wait only the latest is kept, and it is sent between two pieces (RFC 6455
+5.5.3). The buffer is bounded by its users, who pause while it is `full`.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ import gevent.socket
 from gevent.event import Event
 
 FULL = 256 * 1024
-"""Bytes waiting from which on nothing more may be sent."""
+"""The backlog, in bytes, from which on nothing more may be sent."""
 
 NOT_NOW = (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
 
 
 class Outbox:
-    """The sending half of a socket that never blocks.
+    """Sends on a non-blocking socket.
 
-    `backlog` is in bytes, `moved` the moment (`time.monotonic`) at which something that waited was
-    last taken; `broken` says that the socket is dead, and nothing waits any more.
+    `backlog` is in bytes, `moved` the time (`time.monotonic`) at which the socket last accepted a
+    part of it; `broken`: the socket has failed, and the backlog is dropped.
     """
 
     def __init__(self, sock: Any) -> None:
@@ -41,11 +41,11 @@ class Outbox:
 
     @property
     def full(self) -> bool:
-        """Whether so much waits that nothing more should be sent."""
+        """Whether the backlog is so large that nothing more should be sent."""
         return self.backlog > FULL
 
     def put(self, piece: bytes) -> None:
-        """Send a frame's bytes, now or when the socket takes them."""
+        """Send a frame's bytes, now or when the socket accepts them."""
         if self.broken:
             return
         sent = 0 if self._waiting else self._try(piece)
@@ -56,35 +56,35 @@ class Outbox:
                 self._flusher = gevent.spawn(self._flush)
 
     def put_pong(self, piece: bytes) -> None:
-        """Send a pong's bytes, before what waits and in place of a pong that waits."""
+        """Send a pong's bytes, before the backlog and in place of a waiting pong."""
         if self._waiting:
             self._pong = piece
         else:
             self.put(piece)
 
     def drop_pong(self) -> None:
-        """Nobody waits for a pong any more."""
+        """Drop a waiting pong."""
         self._pong = b""
 
     def room(self, seconds: float) -> bool:
-        """Wait until it is no longer `full`, or `wake`; False if it still is after so long."""
+        """Wait until it is not `full`, or `wake` is called; False if it is full after so long."""
         if not self.full:
             return True
         self._room.clear()
         return self._room.wait(seconds)
 
     def wake(self) -> None:
-        """End the wait of whoever waits for room."""
+        """End every wait for room."""
         self._room.set()
 
     def flush(self) -> None:
-        """Wait until nothing waits."""
+        """Wait until the backlog is sent."""
         while self.backlog:
             self._room.clear()
             self._room.wait()
 
     def drop(self) -> None:
-        """Nothing can be sent any more."""
+        """Drop the backlog; nothing more is sent."""
         self.broken = True
         self._waiting.clear()
         self._pong = b""
@@ -101,18 +101,18 @@ class Outbox:
             return 0
 
     def _flush(self) -> None:
-        """Send what waits, piece by piece: one that was tried must be tried again (TLS)."""
+        """Send the backlog piece by piece; TLS needs a piece that was tried to be tried again."""
         try:
             while self._waiting:
                 gevent.socket.wait(self._sock._write_event)
                 while self._waiting and (sent := self._try(self._waiting[0])):
-                    self._taken(sent)
+                    self._accepted(sent)
         except OSError:
             self.drop()
         finally:
             self._flusher = None
 
-    def _taken(self, sent: int) -> None:
+    def _accepted(self, sent: int) -> None:
         self.moved = time.monotonic()
         self.backlog -= sent
         piece = self._waiting.popleft()

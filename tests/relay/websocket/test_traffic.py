@@ -5,7 +5,7 @@ from __future__ import annotations
 from websockets.frames import Frame, Opcode
 
 from engine.exchange.record import MessageCount
-from engine.relay.websocket.tally import LONGEST_PUT_TOGETHER, Tally
+from engine.relay.websocket.traffic import MAX_JOINED, TrafficReader
 from engine.values.usage import Usage
 
 TEXT, BINARY, CONT = Opcode.TEXT, Opcode.BINARY, Opcode.CONT
@@ -18,10 +18,10 @@ def tally(*frames, usage=None):
         seen.append(message)
         return usage
 
-    counting = Tally(passed, read)
+    counting = TrafficReader(passed, read)
     for frame in frames:
-        counting.note(Frame(*frame))
-    return passed, counting.total, seen
+        counting.add(Frame(*frame))
+    return passed, counting.usage, seen
 
 
 def test_messages_and_bytes_are_counted():
@@ -38,7 +38,7 @@ def test_a_text_in_fragments_is_put_together():
 
 
 def test_fragments_that_grow_too_long_are_not_kept():
-    big = b"x" * (LONGEST_PUT_TOGETHER // 2 + 1)
+    big = b"x" * (MAX_JOINED // 2 + 1)
     _, _, seen = tally((TEXT, big, False), (CONT, big, False), (CONT, b"c"), (TEXT, b"next"))
     assert seen == [b"next"]
 
