@@ -1,6 +1,6 @@
-"""Secrets that stand in a config as they are, where `${VAR}` or `${file:...}` belongs.
+"""Secrets written out in a config, where `${VAR}` or `${file:...}` belongs.
 
-They are found to be hidden in what is shown of the file, and to be told of by the audit.
+Excerpts of the file hide them, and the audit warns of them.
 """
 
 from __future__ import annotations
@@ -24,65 +24,65 @@ _USER = re.compile(r"://[^/@\s:]*:(?P<secret>(?:\$\{[^}]*\}|[^/@\s])+)@")
 _DEFAULT = re.compile(r"\$\{[^}]*?:-(?P<secret>[^}]{16,})\}")
 _BEARER = re.compile(r"\bbearer[\"']?[ \t]*:[ \t]*(?P<secret>(?!\$\{)[^\s,}]+)")
 _MISPLACED = re.compile(r"^(credential|bearer|value|secret|password|.*key)$", re.IGNORECASE)
-"""Keys under which people put a secret as it is, where none belongs."""
+"""Names of unknown keys that most often hold a secret."""
 _PUBLIC = re.compile(r"(^|[-_.])(version|beta|organization|project|region)$", re.IGNORECASE)
-"""Names of headers and parameters that go with a credential and are none: `api-version`."""
+"""Names of headers and parameters beside a credential that are not secret: `api-version`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Literal:
-    """A secret: where its value stands, and from which to which character of the text it goes."""
+    """A secret: the path of its value, its first character in the text and the one behind it."""
 
     path: Path
     start: int
     end: int
 
 
-def literals(marked: SourceDocument) -> list[Literal]:
-    """Every secret written out in a config, or in a file that it includes."""
-    if not isinstance(marked.value, dict):
-        found = [*_USER.finditer(marked.text), *_BEARER.finditer(marked.text)]
-        return [Literal((), *match.span("secret")) for match in found]
-    starts = [0, *(match.end() for match in _LINE.finditer(marked.text))]
+def literals(document: SourceDocument) -> list[Literal]:
+    """Every secret written out in a config or an included file."""
+    if not isinstance(document.value, dict):
+        matches = [*_USER.finditer(document.text), *_BEARER.finditer(document.text)]
+        return [Literal((), *match.span("secret")) for match in matches]
+    starts = [0, *(match.end() for match in _LINE.finditer(document.text))]
     return [
         literal
-        for path, value, is_url in secret_places(marked.value)
-        for literal in _written(marked, path, value, is_url, starts)
+        for path, value, is_url in secret_places(document.value)
+        for literal in _written(document, path, value, is_url, starts)
     ]
 
 
 def _written(
-    marked: SourceDocument, path: Path, value: str, is_url: bool, starts: list[int]
+    document: SourceDocument, path: Path, value: str, is_url: bool, starts: list[int]
 ) -> Iterator[Literal]:
-    line, column = marked.place(path)
+    line, column = document.place(path)
     at = starts[line - 1] + column - 1
-    said = _raw(marked, value, at)
-    inside = _USER.search(said) if is_url else None
+    raw = _raw(document, value, at)
+    inside = _USER.search(raw) if is_url else None
     if inside is None and is_url:
         return
-    start, end = inside.span("secret") if inside else (0, len(said))
-    if "${" in said[start:end]:
-        default = _DEFAULT.search(said, start, end)
+    start, end = inside.span("secret") if inside else (0, len(raw))
+    if "${" in raw[start:end]:
+        default = _DEFAULT.search(raw, start, end)
         if default is None:
             return
         start, end = default.span("secret")
-    elif not inside and said[:1] in "\"'":
+    elif not inside and raw[:1] in "\"'":
         start, end = start + 1, end - 1
     yield Literal(path, at + start, at + end)
 
 
-def _raw(marked: SourceDocument, value: str, at: int) -> str:
-    """How a value is written: its text from `at` on, with quotes, before `${...}` is filled in."""
-    plain = marked.expansions.get(value, value)
-    if marked.text.startswith(plain, at):
+def _raw(document: SourceDocument, value: str, at: int) -> str:
+    """The text of a value in the file, from `at` on, with its quotes and `${...}`."""
+    plain = document.expansions.get(value, value)
+    if document.text.startswith(plain, at):
         return plain
-    match = _BLOCK.match(marked.text, at) or _QUOTED.match(marked.text, at)
-    return match[0] if match else _REST.match(marked.text, at)[0]  # type: ignore[index]
+    match = _BLOCK.match(document.text, at) or _QUOTED.match(document.text, at)
+    return match[0] if match else _REST.match(document.text, at)[0]  # type: ignore[index]
 
 
 def secret_places(value: dict[str, Any]) -> Iterator[tuple[Path, str, bool]]:
-    """Strings that are secrets, or URLs (True) that may hold one, with their paths: what the
-    annotation `secret` of their key says, and what stands under an unknown key named like one."""
+    """Strings that are secrets, or URLs (True) that may hold one, with their paths: the values of
+    keys with the annotation `secret`, and of unknown keys with the name of a secret."""
     for path, below, key in keys.values(value, keys.root(), "secret"):
         kind = key.notes["secret"] if key is not None else "unknown"
         if kind == "headers":
@@ -99,7 +99,7 @@ def _is_unknown_secret(value: Any, path: Path, text: str) -> bool:
 
 
 def _is_named_secret(value: Any, path: Path, text: str) -> bool:
-    """Whether the header or parameter beside a value is a secret, and no version or project."""
+    """Whether the header or parameter named beside a value is secret: not a version or project."""
     for step in path[:-1]:
         value = value[step]
     name = value.get("header", value.get("query", ""))

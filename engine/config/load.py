@@ -1,4 +1,8 @@
-"""Reading gateway.yaml into a Config: its YAML, shape and values. Names are the plan's business."""
+"""Read gateway.yaml into a Config: its YAML, shape and values. `plan/` resolves the names in it.
+
+The text becomes a SourceDocument (its value and a source map) and that a Config; nothing stands
+between them but the entries without a breach, with units converted.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,7 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from engine.config import keys, model, schema_check
-from engine.config.include import assemble
+from engine.config.include import join_includes
 from engine.config.literal_secrets import literals
 from engine.config.references import expander
 from engine.config.routes import model_entry, policies, route, spec
@@ -25,10 +29,10 @@ _NAMED = ("specs", "upstreams", "models")
 def load(
     text: str, shown: str, folder: FilePath, environ: Mapping[str, str], findings: Findings
 ) -> tuple[model.Config | None, SourceDocument]:
-    """Read a config and what it includes. None for the Config when its text cannot be read at all.
+    """Read a config and its included files. The Config is None when its text cannot be read.
 
-    Entries with a breach of the shape are left out, so that the rest can be checked as well;
-    `findings` then has errors, and nothing may be served.
+    Entries that breach the schema are left out, so that the others are checked as well; `findings`
+    then has errors, and the config must not be served.
     """
     return _load(read(text, shown, expander(environ, folder)), folder, environ, findings)
 
@@ -43,77 +47,84 @@ def load_file(
 
 
 def _load(
-    marked: SourceDocument, folder: FilePath, environ: Mapping[str, str], findings: Findings
+    document: SourceDocument, folder: FilePath, environ: Mapping[str, str], findings: Findings
 ) -> tuple[model.Config | None, SourceDocument]:
-    findings.take(marked)
-    if marked.value is None and not marked.problems:
-        findings.error(marked, (), "MW102", "the file is empty", "start with `modelway init DIR`")
-    findings.conceal(marked.file, [(one.start, one.end) for one in literals(marked)])
-    if marked.value is None:
-        return None, marked
-    whole = True
-    if isinstance(marked.value, dict) and "include" in marked.value:
-        marked, whole = assemble(marked, folder, environ, findings)
-    breaches = _check_shape(marked, findings)
-    if not isinstance(marked.value, dict):
-        return None, marked
-    said, broken = _sound(marked.value, breaches)
-    if not whole:
+    findings.take(document)
+    if document.value is None and not document.problems:
+        findings.error(document, (), "MW102", "the file is empty", "start with `modelway init DIR`")
+    secrets = [(literal.start, literal.end) for literal in literals(document)]
+    findings.conceal(document.file, secrets)
+    if document.value is None:
+        return None, document
+    complete = True
+    if isinstance(document.value, dict) and "include" in document.value:
+        document, complete = join_includes(document, folder, environ, findings)
+    breaches = _check_schema(document, findings)
+    if not isinstance(document.value, dict):
+        return None, document
+    sections, broken = _without_breaches(document.value, breaches)
+    if not complete:
         broken = model.Broken({**broken.names, **dict.fromkeys(_NAMED, frozenset("*"))})
-    config = _config(_convert(said), broken, marked, folder, findings)
-    _check_text(marked.value, (), marked, findings)
-    return config, marked
+    config = _config(_convert(sections), broken, document, folder, findings)
+    _check_text(document.value, (), document, findings)
+    return config, document
 
 
-def _check_shape(marked: SourceDocument, findings: Findings) -> list[Path]:
-    """Note breaches of the shape, except where a value could not be read in the first place.
+def _check_schema(document: SourceDocument, findings: Findings) -> list[Path]:
+    """Note breaches of the schema, except by values that could not be read at all.
 
-    Returns where all of them stand.
+    Returns the paths of all breaches.
     """
-    shaped = Findings()
+    schema_findings = Findings()
     breaches = schema_check.check(
-        marked.value, schema_check.gateway_validator(), marked, (), shaped
+        document.value, schema_check.gateway_validator(), document, (), schema_findings
     )
-    failed = {(problem.file, problem.line, problem.column) for problem in marked.problems}
-    findings.found.extend(p for p in shaped.found if (p.file, p.line, p.column) not in failed)
+    failed = {(problem.file, problem.line, problem.column) for problem in document.problems}
+    findings.found.extend(
+        p for p in schema_findings.found if (p.file, p.line, p.column) not in failed
+    )
     return breaches
 
 
-def _check_text(value: Any, at: Path, marked: SourceDocument, findings: Findings) -> None:
-    """Note strings with a NUL character, which no file, header or address can have, unless
-    something else is wrong with them already."""
+def _check_text(value: Any, at: Path, document: SourceDocument, findings: Findings) -> None:
+    """Note strings with a NUL character, which no file, header or address can have, unless they
+    have another problem already."""
     if isinstance(value, str) and "\0" in value:
-        place = place_of(marked, at)
+        place = place_of(document, at)
         if not any((p.file, p.line, p.column) == place for p in findings.found):
-            message = "a character that may not stand here (U+0000)"
-            findings.error(marked, at, "MW104", message, "take it out")
+            message = "the character U+0000 is not allowed"
+            findings.error(document, at, "MW104", message, "take it out")
     elif isinstance(value, list):
         for index, below in enumerate(value):
-            _check_text(below, (*at, index), marked, findings)
+            _check_text(below, (*at, index), document, findings)
     elif isinstance(value, dict):
         for key, below in value.items():
-            _check_text(key, (*at, key), marked, findings)
-            _check_text(below, (*at, key), marked, findings)
+            _check_text(key, (*at, key), document, findings)
+            _check_text(below, (*at, key), document, findings)
 
 
-def _sound(value: dict[str, Any], breaches: list[Path]) -> tuple[dict[str, Any], model.Broken]:
-    """The entries without a breach, so that they can be checked further, and the others' names."""
-    said = {key: below for key, below in value.items() if below is not None}
+def _without_breaches(
+    value: dict[str, Any], breaches: list[Path]
+) -> tuple[dict[str, Any], model.Broken]:
+    """The entries without a breach, and the names of the others."""
+    sections = {key: below for key, below in value.items() if below is not None}
     broken: dict[str, set[str]] = {}
     for path in breaches:
         section = str(path[0]) if path else ""
-        if section not in said:
+        if section not in sections:
             continue
-        if len(path) < 2 or not isinstance(said[section], dict | list) or section == "server":
-            del said[section]
+        if len(path) < 2 or not isinstance(sections[section], dict | list) or section == "server":
+            del sections[section]
             broken.setdefault(section, set()).add("*")
-        elif isinstance(said[section], list):
-            said[section] = [None if i == path[1] else e for i, e in enumerate(said[section])]
+        elif isinstance(sections[section], list):
+            sections[section] = [
+                None if i == path[1] else e for i, e in enumerate(sections[section])
+            ]
             broken.setdefault(section, set())
         else:
-            said[section] = {k: v for k, v in said[section].items() if k != path[1]}
+            sections[section] = {k: v for k, v in sections[section].items() if k != path[1]}
             broken.setdefault(section, set()).add(str(path[1]))
-    return said, model.Broken({section: frozenset(names) for section, names in broken.items()})
+    return sections, model.Broken({section: frozenset(names) for section, names in broken.items()})
 
 
 def _convert(sections: dict[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Filling `${VAR}`, `${VAR:-default}` and `${file:/path}` into strings; `$${` is a literal `${`."""
+"""Expand `${VAR}`, `${VAR:-default}` and `${file:/path}` in strings; `$${` is a literal `${`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def expander(environ: Mapping[str, str], folder: Path) -> Expand:
-    """A function that fills references in; `folder` is where relative paths start.
+    """A function that expands references; relative paths start at `folder`.
 
     It raises ExpandError for a variable that is not set and a file that cannot be read.
     """
@@ -28,15 +28,15 @@ def expander(environ: Mapping[str, str], folder: Path) -> Expand:
         inside = match[1]
         if inside.startswith("file:"):
             return _read(folder / inside.removeprefix("file:"))
-        name, default_given, default = inside.partition(":-")
+        name, mark, default = inside.partition(":-")
         if _NAME.fullmatch(name) is None:
             raise ExpandError(
-                f"'${{{inside}}}' is not understood",
+                f"'${{{inside}}}' is not a reference",
                 "write ${VAR}, ${VAR:-default} or ${file:/path}",
             )
         if environ.get(name):
             return _text(environ[name], name)
-        if default_given:
+        if mark:
             return default
         if name in environ:
             hint = f"set it, or give a default: ${{{name}:-...}}"
@@ -45,7 +45,7 @@ def expander(environ: Mapping[str, str], folder: Path) -> Expand:
             f"environment variable '{name}' is not set",
             did_you_mean(
                 name,
-                [known for known in environ if known.isupper()],
+                [variable for variable in environ if variable.isupper()],
                 f"set it, or give a default: ${{{name}:-...}}",
             ),
         )
@@ -54,8 +54,8 @@ def expander(environ: Mapping[str, str], folder: Path) -> Expand:
 
 
 def _text(value: str, name: str) -> str:
-    """A variable's value. Bytes that are no UTF-8 stand in it as surrogates, which no JSON, header
-    or address can hold."""
+    """The value of a variable. Bytes that are not UTF-8 are surrogates in it, which no JSON,
+    header or address can hold."""
     try:
         value.encode()
     except UnicodeEncodeError as error:
@@ -64,11 +64,11 @@ def _text(value: str, name: str) -> str:
     return value
 
 
-def defaults_taken(text: str, environ: Mapping[str, str]) -> dict[str, str]:
-    """The variables of `${VAR:-default}` in a text that are not set, or empty, with the default."""
+def defaults_in_use(text: str, environ: Mapping[str, str]) -> dict[str, str]:
+    """The unset or empty variables of `${VAR:-default}` in a text, with their defaults."""
     inside = (match[1] or "" for match in _REFERENCE.finditer(text))
-    parts = (one.partition(":-") for one in inside)
-    return {name: default for name, given, default in parts if given and not environ.get(name)}
+    parts = (reference.partition(":-") for reference in inside)
+    return {name: default for name, mark, default in parts if mark and not environ.get(name)}
 
 
 def _read(path: Path) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from engine.config.include import JoinedDocument
 from engine.config.literal_secrets import secret_places
-from engine.config.references import defaults_taken
+from engine.config.references import defaults_in_use
 from engine.offline.audit import Case, is_loopback
 from engine.source.problem import Level, Path
 from engine.source.reader import SourceDocument
@@ -29,7 +29,7 @@ def _is_local(case: Case, path: Path) -> bool:
 
 
 def _check(case: Case, file: SourceDocument, path: Path) -> None:
-    for name, default in defaults_taken(file.reference(path), case.environ).items():
+    for name, default in defaults_in_use(file.reference(path), case.environ).items():
         if len(default) > _LONGEST_PLACEHOLDER:
             continue
         who = f"upstream '{path[1]}'" if path[0] == "upstreams" else "the collector of traces"
