@@ -62,8 +62,8 @@ class Case:
     @cached_property
     def listed_policies(self) -> list[Policy]:
         """Every policy that the config says, in its order."""
-        own = (policy for route in self.config.routes for policy in route.policies)
-        return [*self.config.policies, *own]
+        of_routes = (policy for route in self.config.routes for policy in route.policies)
+        return [*self.config.policies, *of_routes]
 
     def limits_of(self, listed: Iterable[Policy]) -> Iterator[tuple[Policy, str]]:
         """The policies that limit something, each with the kind: `requests`, `spend`, ..."""
@@ -75,13 +75,13 @@ class Case:
     @cached_property
     def _asked(self) -> dict[str, tuple[str, AskedFor]]:
         """By operation: its route where that names a model, and what tells it from others."""
-        found: dict[str, tuple[str, AskedFor]] = {}
+        by_operation: dict[str, tuple[str, AskedFor]] = {}
         for route in self.plan.routes:
             if route.model is not None:
                 kinds = frozenset(kind for _, kind in self.limits_of(route.policies))
-                alike = f"{route.dialects[-1].name} {route.public} {sorted(kinds)}"
-                found[route.operation.id] = alike, AskedFor(route, kinds)
-        return found
+                equivalent = f"{route.dialects[-1].name} {route.public} {sorted(kinds)}"
+                by_operation[route.operation.id] = equivalent, AskedFor(route, kinds)
+        return by_operation
 
     @cached_property
     def _by_operations(self) -> dict[tuple[ModelOperation, ...], list[AskedFor]]:
@@ -98,10 +98,10 @@ class Case:
         """
         has = self._operations.of(model.name)
         if has not in self._by_operations:  # few models differ in this
-            alike: dict[str, AskedFor] = {}
+            equivalent: dict[str, AskedFor] = {}
             for operation in has:
-                alike.setdefault(*self._asked[operation.id])
-            self._by_operations[has] = list(alike.values())
+                equivalent.setdefault(*self._asked[operation.id])
+            self._by_operations[has] = list(equivalent.values())
         return self._by_operations[has]
 
 

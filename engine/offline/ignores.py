@@ -32,7 +32,7 @@ class Ignore:
 class Ignores:
     """The ignores of the files that were read, and which of them were of use."""
 
-    every: dict[Ignore, None] = field(default_factory=dict)
+    entries: dict[Ignore, None] = field(default_factory=dict)
     used: set[Ignore] = field(default_factory=set)
     empty: list[Problem] = field(default_factory=list)
     _seen: set[str] = field(default_factory=set)
@@ -44,30 +44,30 @@ class Ignores:
                 self._seen.add(file)
                 self._read(file, text)
         by_place: dict[tuple[str, int, str], list[Ignore]] = {}
-        for ignore in self.every:
+        for ignore in self.entries:
             by_place.setdefault((ignore.file, ignore.line, ignore.code), []).append(ignore)
-        kept = []
+        remaining = []
         for problem in problems:
-            found = by_place.get((problem.file, problem.line, problem.code), [])
-            if not found or problem.level is Level.ERROR:
-                kept.append(problem)
-            self.used.update(found if problem.level is not Level.ERROR else ())
-        return kept
+            matching = by_place.get((problem.file, problem.line, problem.code), [])
+            if not matching or problem.level is Level.ERROR:
+                remaining.append(problem)
+            self.used.update(matching if problem.level is not Level.ERROR else ())
+        return remaining
 
     def unused(self) -> list[Problem]:
         """A warning for each ignore that silenced nothing, and for each without a code."""
-        useless = [ignore for ignore in self.every if ignore not in self.used]
+        useless = [ignore for ignore in self.entries if ignore not in self.used]
         return self.empty + [
             Problem(
-                one.file,
-                one.line,
-                one.column,
+                ignore.file,
+                ignore.line,
+                ignore.column,
                 Level.WARNING,
                 "MW413",
-                f"there is no warning {one.code} on this line to ignore",
+                f"there is no warning {ignore.code} on this line to ignore",
                 "take it out",
             )
-            for one in useless
+            for ignore in useless
         ]
 
     def _read(self, file: str, text: str) -> None:
@@ -81,7 +81,7 @@ class Ignores:
             codes = list(_codes(match["said"]))
             for at, code in codes:
                 offset = match.start("said") - match.start() + at
-                self.every[Ignore(file, line, column + offset, code)] = None
+                self.entries[Ignore(file, line, column + offset, code)] = None
             if not codes:
                 hint = "write the codes, and then why: # modelway: ignore MW401 a test server"
                 message = "an ignore without a code silences nothing"
@@ -90,10 +90,10 @@ class Ignores:
                 )
 
 
-def _codes(said: str) -> Iterable[tuple[int, str]]:
+def _codes(rest: str) -> Iterable[tuple[int, str]]:
     """The codes at the beginning of what a comment says; the reason follows them."""
     at = 0
-    while (match := _CODE.match(said, at)) is not None:
+    while (match := _CODE.match(rest, at)) is not None:
         yield match.start("code"), match["code"]
         at = match.end()
 
@@ -111,5 +111,7 @@ def _scalars(text: str) -> list[tuple[int, int]]:
         tokens = list(yaml.scan(text, Loader=Loader))
     except yaml.YAMLError:
         return []  # its place is a problem of its own
-    quoted = [one for one in tokens if isinstance(one, yaml.ScalarToken) and not one.plain]
-    return [(one.start_mark.index, one.end_mark.index) for one in quoted]
+    quoted = [
+        ignore for ignore in tokens if isinstance(ignore, yaml.ScalarToken) and not ignore.plain
+    ]
+    return [(ignore.start_mark.index, ignore.end_mark.index) for ignore in quoted]

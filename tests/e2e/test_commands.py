@@ -315,7 +315,7 @@ def test_a_database_that_never_answers_is_a_warning_and_holds_nothing_up(copy: P
         config.write_text(config.read_text() + f'stores: {{records: "{url}"}}\n')
         done = modelway("check", "--boot", "-q", cwd=copy)
     assert done.returncode == 0, done.stdout
-    assert re.search(r"gateway.yaml: warning: away for now: records: .*MW322", done.stdout)
+    assert re.search(r"gateway.yaml: warning: unavailable: records: .*MW322", done.stdout)
 
 
 def test_port_in_use_is_told_and_ends_it(copy: Path) -> None:

@@ -1,4 +1,4 @@
-"""A case as written, with the place of each of its expectations."""
+"""A case, and an expectation of it that is not met, both with their places."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ class Case:
     at: Path
 
     def place(self, *steps: str) -> Place:
-        """Where an expectation stands, or the case as a whole."""
+        """The place of an expectation, or of the case."""
         return place_of(self.source, (*self.at, "expect", *steps) if steps else self.at)
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """An expectation that was not met."""
+    """An expectation that is not met."""
 
     place: Place
     what: str
     expected: str
-    found: str
+    actual: str
 
     def __str__(self) -> str:
-        return f"{self.place}: {self.what}: expected {self.expected}, found {self.found}"
+        return f"{self.place}: {self.what}: expected {self.expected}, found {self.actual}"

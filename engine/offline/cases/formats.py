@@ -11,11 +11,11 @@ from engine.source.excerpt import printable
 
 
 def line(result: Result) -> str:
-    """One result: a line, and below it what was not met."""
+    """One result: a line, and below it the expectations that are not met."""
     head = f"{'ok  ' if result.passed else 'FAIL'}  {result.case.name}"
     below = [f"      {failure}" for failure in result.failures]
-    if result.failures and result.said:
-        below.append(f"      the gateway: {result.said}")
+    if result.failures and result.refusal:
+        below.append(f"      the gateway: {result.refusal}")
     below += [f"      warning: {warning}" for warning in result.warnings]
     return "\n".join(map(printable, [head, *below]))
 
@@ -36,22 +36,22 @@ def as_json(results: Sequence[Result]) -> str:
             "passed": result.passed,
             **result.case.place()._asdict(),
             "seconds": round(result.seconds, 6),
-            "said": result.said,
+            "said": result.refusal,
             "warnings": list(result.warnings),
             "failures": [
                 {
                     **failure.place._asdict(),
                     "what": failure.what,
                     "expected": failure.expected,
-                    "found": failure.found,
+                    "found": failure.actual,
                 }
                 for failure in result.failures
             ],
         }
         for result in results
     ]
-    whole = {"passed": len(results) - failed, "failed": failed, "tests": tests}
-    return json.dumps(whole, indent=2, ensure_ascii=False)
+    document = {"passed": len(results) - failed, "failed": failed, "tests": tests}
+    return json.dumps(document, indent=2, ensure_ascii=False)
 
 
 def as_junit(results: Sequence[Result]) -> str:
@@ -70,9 +70,9 @@ def as_junit(results: Sequence[Result]) -> str:
             f'file={_quoted(place.file)} line="{place.line}" time="{result.seconds:.3f}">'
         )
         if result.failures:
-            told = "\n".join([*map(str, result.failures), result.said]).strip()
+            lines_failed = "\n".join([*map(str, result.failures), result.refusal]).strip()
             first = _quoted(str(result.failures[0]))
-            lines.append(f"<failure message={first}>{escape(_legal(told))}</failure>")
+            lines.append(f"<failure message={first}>{escape(_legal(lines_failed))}</failure>")
         if result.warnings:
             warnings = "\n".join(result.warnings)
             lines.append(f"<system-out>{escape(_legal(warnings))}</system-out>")

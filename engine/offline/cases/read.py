@@ -1,4 +1,4 @@
-"""Reading cases: `tests:` of a config, and of `*.test.yaml` beside it."""
+"""Reads cases: `tests:` of a config, and of `*.test.yaml` beside it."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ PATTERN = "*.test.yaml"
 
 
 def beside(config: FilePath) -> list[FilePath]:
-    """The files of cases that stand beside a config."""
+    """The files of cases beside a config."""
     return sorted(config.absolute().parent.glob(PATTERN))
 
 
 def of_config(planned: PlanResult, file: FilePath, findings: Findings) -> list[Case]:
-    """The cases of `tests:` in the config itself, whose shape the plan has checked."""
+    """The cases of `tests:` in the config, which the plan has validated."""
     assert planned.plan is not None
     source = planned.plan.config.source
     value = getattr(source, "value", None)
@@ -36,9 +36,11 @@ def of_config(planned: PlanResult, file: FilePath, findings: Findings) -> list[C
     return _Reader(source, file.absolute().parent, planned, findings).cases(listed or [])
 
 
-def of_file(file: FilePath, shown: str, planned: PlanResult, findings: Findings) -> list[Case]:
-    """The cases of a file; what is wrong with it goes to the findings."""
-    marked = read_file(file, shown)
+def of_file(
+    file: FilePath, display_name: str, planned: PlanResult, findings: Findings
+) -> list[Case]:
+    """The cases of a file; its problems go to the findings."""
+    marked = read_file(file, display_name)
     findings.take(marked)
     if marked.problems:
         return []
@@ -51,14 +53,14 @@ def of_file(file: FilePath, shown: str, planned: PlanResult, findings: Findings)
 @cache
 def _validator() -> schema_check.Validator:
     """A file of cases: the section `tests` of gateway.yaml, alone."""
-    whole = json_schema.schema()
+    config_schema = json_schema.schema()
     return schema_check.validator(
         {
             "type": "object",
             "additionalProperties": False,
             "required": ["tests"],
-            "properties": {"tests": whole["properties"]["tests"]},
-            "$defs": whole["$defs"],
+            "properties": {"tests": config_schema["properties"]["tests"]},
+            "$defs": config_schema["$defs"],
         }
     )
 
@@ -83,24 +85,24 @@ class _Reader:
         return self.plan.config
 
     def cases(self, listed: list[Any]) -> list[Case]:
-        """Those that can be played; the names of all of them are checked."""
-        made = []
-        seen: dict[str, Path] = {}
-        for index, said in enumerate(listed):
+        """The cases without problems; names in all of them are checked."""
+        cases = []
+        first_by_name: dict[str, Path] = {}
+        for index, entry in enumerate(listed):
             at: Path = ("tests", index)
-            first = seen.setdefault(said["name"], at)
+            first = first_by_name.setdefault(entry["name"], at)
             if first is not at:
                 hint = f"the first is at {place_of(self.source, first)}"
-                self._error((*at, "name"), "MW107", f"two tests named '{said['name']}'", hint)
+                self._error((*at, "name"), "MW107", f"two tests named '{entry['name']}'", hint)
             before = len(self.findings.found)
-            case = self._case(said, at)
+            case = self._case(entry, at)
             if len(self.findings.found) == before:
-                made.append(case)
-        return made
+                cases.append(case)
+        return cases
 
-    def _case(self, said: dict[str, Any], at: Path) -> Case:
-        request = said["request"]
-        self._known(said, at)
+    def _case(self, entry: dict[str, Any], at: Path) -> Case:
+        request = entry["request"]
+        self._check_names(entry, at)
         callers = {caller.name: caller for caller in self.config.tokens.values()}
         name = request.get("token")
         if name is not None and name not in callers:
@@ -108,7 +110,7 @@ class _Reader:
             self._error((*at, "request", "token"), "MW331", f"unknown token '{name}'", hint)
         headers = [(name, str(value)) for name, value in request.get("headers", {}).items()]
         return Case(
-            name=said["name"],
+            name=entry["name"],
             request=observation.request(
                 request["method"],
                 request["path"],
@@ -117,8 +119,8 @@ class _Reader:
                 request.get("from", "127.0.0.1"),
             ),
             caller=callers.get(name) if name is not None else None,
-            answers=_answers(said.get("upstream_answers", 200)),
-            expect=said["expect"],
+            answers=_answers(entry.get("upstream_answers", 200)),
+            expect=entry["expect"],
             source=self.source,
             at=at,
         )
@@ -144,10 +146,10 @@ class _Reader:
         text: bytes = body.encode() if isinstance(body, str) else orjson.dumps(body)
         return text
 
-    def _known(self, said: dict[str, Any], at: Path) -> None:
-        """Whether the names in a case exist."""
-        expect, upstreams = said["expect"], self.config.upstreams
-        for path, name in _upstreams_named(said):
+    def _check_names(self, entry: dict[str, Any], at: Path) -> None:
+        """Note the names in a case that do not exist."""
+        expect, upstreams = entry["expect"], self.config.upstreams
+        for path, name in _upstreams_named(entry):
             if name not in upstreams:
                 hint = did_you_mean(name, upstreams)
                 self._error((*at, *path), "MW313", f"unknown upstream '{name}'", hint)
@@ -161,8 +163,8 @@ class _Reader:
         self.findings.error(self.source, at, code, message, hint)
 
 
-def _upstreams_named(said: dict[str, Any]) -> Iterator[tuple[Path, str]]:
-    answers, expect = said.get("upstream_answers"), said["expect"]
+def _upstreams_named(entry: dict[str, Any]) -> Iterator[tuple[Path, str]]:
+    answers, expect = entry.get("upstream_answers"), entry["expect"]
     if isinstance(answers, dict):
         for name in answers:
             yield ("upstream_answers", name), name
@@ -172,5 +174,5 @@ def _upstreams_named(said: dict[str, Any]) -> Iterator[tuple[Path, str]]:
         yield ("expect", "upstreams", index), name
 
 
-def _answers(said: int | str | dict[str, int | str]) -> Answers:
-    return Answers(each=said) if isinstance(said, dict) else Answers(said)
+def _answers(entry: int | str | dict[str, int | str]) -> Answers:
+    return Answers(each=entry) if isinstance(entry, dict) else Answers(entry)

@@ -1,4 +1,4 @@
-"""Playing cases, one after the other, each on its own."""
+"""Runs cases, each in an application of its own."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from engine.offline.cases.case import Case, Failure
 from engine.offline.cases.judge import judge
 from engine.offline.rehearsal.credential_display import CredentialDisplay
-from engine.offline.rehearsal.observation import Seen
+from engine.offline.rehearsal.observation import Rehearsal
 from engine.offline.rehearsal.rehearse import rehearse
 from engine.offline.rehearsal.report import code_of
 from engine.offline.second_opinion.compare import compare_request
@@ -18,12 +18,12 @@ from engine.plan.route import Plan
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What came of a case; `seconds` it took, `said` what the gateway said of its own accord."""
+    """The result of a case: its failures, its duration, the gateway's `refusal` or ""."""
 
     case: Case
     failures: list[Failure]
     seconds: float
-    said: str = ""
+    refusal: str = ""
     warnings: Sequence[str] = ()
 
     @property
@@ -32,26 +32,26 @@ class Result:
 
 
 def run(cases: Iterable[Case], plan: Plan, *, second_opinion: bool = False) -> Iterator[Result]:
-    """The results as they come; with a `second_opinion`, their warnings too."""
+    """Yield the result of each case; with a `second_opinion`, warnings too."""
     display = CredentialDisplay(plan.config)
     for case in cases:
-        began = time.monotonic()
+        start = time.monotonic()
         warnings: list[str] = []
         try:
-            seen = rehearse(plan, case.request, case.caller, case.answers)
-            failures = judge(case, seen, plan.config)
-            said = _said(seen)
+            rehearsal = rehearse(plan, case.request, case.caller, case.answers)
+            failures = judge(case, rehearsal, plan.config)
+            refusal = _refusal(rehearsal)
             if second_opinion:
-                warnings = [display.text(warning) for warning in compare_request(plan, seen)]
+                warnings = [display.text(warning) for warning in compare_request(plan, rehearsal)]
         except ValueError as error:
             failures = [Failure(case.place(), "request", "one that can be sent", str(error))]
-            said = ""
-        yield Result(case, failures, time.monotonic() - began, said, warnings)
+            refusal = ""
+        yield Result(case, failures, time.monotonic() - start, refusal, warnings)
 
 
-def _said(seen: Seen) -> str:
-    if seen.status < 400:
+def _refusal(rehearsal: Rehearsal) -> str:
+    if rehearsal.status < 400:
         return ""
-    by = "the router" if seen.route is None else seen.refused_by or "the upstream"
-    message = f": {seen.error.message}" if seen.error is not None else ""
-    return f"refused by {by} with {seen.status} {code_of(seen)}{message}"
+    by = "the router" if rehearsal.route is None else rehearsal.refused_by or "the upstream"
+    message = f": {rehearsal.error.message}" if rehearsal.error is not None else ""
+    return f"refused by {by} with {rehearsal.status} {code_of(rehearsal)}{message}"

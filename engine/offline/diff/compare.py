@@ -41,9 +41,9 @@ def beyond(old: Names, new: Names, covers: Callable[[str, str], bool] = matches)
     return [name for name in new if not any(covers(name, pattern) for pattern in old)]
 
 
-def network_covers(text: str, known: str) -> bool:
+def network_covers(text: str, outer_text: str) -> bool:
     """Whether every address of one network is in the other."""
-    (inner,), (outer,) = networks([text]), networks([known])
+    (inner,), (outer,) = networks([text]), networks([outer_text])
     return inside(inner, outer)
 
 
@@ -56,9 +56,9 @@ def inside(inner: Network, outer: Network) -> bool:
     return inner.subnet_of(outer)
 
 
-def origin_covers(origin: str, known: str) -> bool:
+def origin_covers(origin: str, outer_text: str) -> bool:
     """Whether one origin of `cors.origins` lets in another."""
-    return known in ("*", origin)
+    return outer_text in ("*", origin)
 
 
 def listed(names: Sequence[str]) -> str:

@@ -72,8 +72,12 @@ class Side:
     @property
     def operations(self) -> set[str]:
         """The operations of all documents, served or not."""
-        known = self.planned.specifications.values()
-        return {operation.id for one in known for operation in one.operations.values()}
+        specifications = self.planned.specifications.values()
+        return {
+            operation.id
+            for specification in specifications
+            for operation in specification.operations.values()
+        }
 
 
 def of_operation(operation: Operation) -> Place:
@@ -82,12 +86,17 @@ def of_operation(operation: Operation) -> Place:
     return place_of(source, operation.at, key=True)
 
 
-def gathered(found: Iterable[Difference]) -> list[Difference]:
+def gathered(differences: Iterable[Difference]) -> list[Difference]:
     """Differences that say the same of several subjects as one; the gravest first."""
-    made: dict[tuple[str, ...], Difference] = {}
-    for one in found:
-        key = (one.level, one.kind, str(one.place), one.words)
-        known = made.get(key)
-        subjects = one.subjects if known is None else (*known.subjects, *one.subjects)
-        made[key] = replace(one, subjects=tuple(dict.fromkeys(subjects)))
-    return sorted(made.values(), key=lambda one: (_ORDER.index(one.level), one.place, one.kind))
+    merged: dict[tuple[str, ...], Difference] = {}
+    for difference in differences:
+        key = (difference.level, difference.kind, str(difference.place), difference.words)
+        previous = merged.get(key)
+        subjects = (
+            difference.subjects if previous is None else (*previous.subjects, *difference.subjects)
+        )
+        merged[key] = replace(difference, subjects=tuple(dict.fromkeys(subjects)))
+    return sorted(
+        merged.values(),
+        key=lambda difference: (_ORDER.index(difference.level), difference.place, difference.kind),
+    )

@@ -23,9 +23,9 @@ class Pair(NamedTuple):
 def pairs(old: Side, new: Side) -> Iterator[Pair]:
     """Those that are served on both sides, in the order of the new routes."""
     for name, route in new.routes.items():
-        known = old.routes.get(name)
-        if known is not None:
-            before, after = known.operation, route.operation
+        old_route = old.routes.get(name)
+        if old_route is not None:
+            before, after = old_route.operation, route.operation
             yield Pair(name, before, after, _node(old, before), _node(new, after))
 
 
@@ -41,15 +41,17 @@ def parameters(node: Node) -> dict[tuple[str, str], Node]:
         above = above.get(str(step))
     declared = [*above.get("parameters").elements(), *node.get("parameters").elements()]
     return {
-        (one.text("in"), one.text("name")): one for one in declared if isinstance(one.value, dict)
+        (parameter.text("in"), parameter.text("name")): parameter
+        for parameter in declared
+        if isinstance(parameter.value, dict)
     }
 
 
 def media(node: Node) -> dict[str, Node]:
     """The schemas of a body or an answer by media type."""
-    found = {}
+    schemas = {}
     for name, media_type in node.get("content").items():
         schema = media_type.get("schema")
         if isinstance(schema.value, dict):
-            found[name.partition(";")[0].strip().lower()] = schema
-    return found
+            schemas[name.partition(";")[0].strip().lower()] = schema
+    return schemas

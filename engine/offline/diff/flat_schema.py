@@ -1,4 +1,4 @@
-"""A schema as one flat view, its references followed and its `allOf` joined: what is compared."""
+"""A flat view of a schema for comparison: references followed, `allOf` joined."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ OTHERS = (
     *("minContains", "maxContains", "propertyNames", "patternProperties", "dependentRequired"),
     "dependentSchemas",
 )
-"""Keywords that narrow a schema in a way that is not looked into: new or other is told."""
+"""Keywords whose values are not analysed: a new or different value is a difference."""
 
 
 @dataclass(slots=True)
@@ -52,80 +52,84 @@ class Shape:
 
 
 def shape_of(node: Node, depth: int = 0) -> Shape:
-    """The view of a schema. Whatever is nested beyond any sense is left out."""
+    """The view of a schema, down to a fixed depth."""
     node = node.resolved()
-    made = Shape(node)
-    said = node.value
-    if not isinstance(said, dict) or depth > _DEEPEST:
-        return made
-    made.types = _types(node, depth)
-    made.enum = _values(said)
-    made.required = {name for name in _list(said.get("required")) if isinstance(name, str)}
-    made.properties = dict(node.get("properties").items())
-    made.closed = said.get("additionalProperties") is False
-    made.closed |= said.get("unevaluatedProperties") is False
-    made.items = _below(node, "items")
-    made.further = _below(node, "additionalProperties")
-    made.unions = [one for key in _UNIONS for one in node.get(key).elements()]
-    made.bounds = {key: said[key] for key in BOUNDS if _is_number(said.get(key))}
-    made.pattern = node.text("pattern")
-    made.rest = {key: said[key] for key in OTHERS if said.get(key) not in (None, False)}
-    if said.get("format") in CHECKED_FORMATS or said.get("format") in ("int32", "int64"):
-        made.rest["format"] = said["format"]
+    shape = Shape(node)
+    schema = node.value
+    if not isinstance(schema, dict) or depth > _DEEPEST:
+        return shape
+    shape.types = _types(node, depth)
+    shape.enum = _values(schema)
+    shape.required = {name for name in _list(schema.get("required")) if isinstance(name, str)}
+    shape.properties = dict(node.get("properties").items())
+    shape.closed = schema.get("additionalProperties") is False
+    shape.closed |= schema.get("unevaluatedProperties") is False
+    shape.items = _below(node, "items")
+    shape.further = _below(node, "additionalProperties")
+    shape.unions = [branch for key in _UNIONS for branch in node.get(key).elements()]
+    shape.bounds = {key: schema[key] for key in BOUNDS if _is_number(schema.get(key))}
+    shape.pattern = node.text("pattern")
+    shape.rest = {key: schema[key] for key in OTHERS if schema.get(key) not in (None, False)}
+    if schema.get("format") in CHECKED_FORMATS or schema.get("format") in ("int32", "int64"):
+        shape.rest["format"] = schema["format"]
     for branch in node.get("allOf").elements():
-        _join(made, shape_of(branch, depth + 1))
-    return made
+        _join(shape, shape_of(branch, depth + 1))
+    return shape
 
 
-def _join(made: Shape, more: Shape) -> None:
-    """Take in a branch of `allOf`; what two of them say of one thing is compared as a whole."""
+def _join(shape: Shape, more: Shape) -> None:
+    """Join a branch of `allOf`; a part that both describe is compared as a unit."""
     if more.types is not None:
-        made.types = more.types if made.types is None else made.types & more.types
-    made.enum = _both(made.enum, more.enum)
-    made.required |= more.required
-    made.closed |= more.closed
+        shape.types = more.types if shape.types is None else shape.types & more.types
+    shape.enum = _both(shape.enum, more.enum)
+    shape.required |= more.required
+    shape.closed |= more.closed
     for key, bound in more.bounds.items():
-        known = made.bounds.get(key, bound)
-        made.bounds[key] = max(known, bound) if BOUNDS[key] > 0 else min(known, bound)
-    said = {**_parts(made), **made.rest}
-    twice = {key: value for key, value in {**_parts(more), **more.rest}.items() if key in said}
-    made.properties = {**more.properties, **made.properties}
-    made.items = made.items or more.items
-    made.further = made.further or more.further
-    made.unions = made.unions or more.unions
-    made.pattern = made.pattern or more.pattern
-    made.rest = {**more.rest, **made.rest}
+        previous = shape.bounds.get(key, bound)
+        shape.bounds[key] = max(previous, bound) if BOUNDS[key] > 0 else min(previous, bound)
+    parts = {**_parts(shape), **shape.rest}
+    twice = {key: value for key, value in {**_parts(more), **more.rest}.items() if key in parts}
+    shape.properties = {**more.properties, **shape.properties}
+    shape.items = shape.items or more.items
+    shape.further = shape.further or more.further
+    shape.unions = shape.unions or more.unions
+    shape.pattern = shape.pattern or more.pattern
+    shape.rest = {**more.rest, **shape.rest}
     for key, value in twice.items():
-        if value != said[key]:
-            made.rest[f"{key} (allOf)"] = [*made.rest.get(f"{key} (allOf)", ()), value]
+        if value != parts[key]:
+            shape.rest[f"{key} (allOf)"] = [*shape.rest.get(f"{key} (allOf)", ()), value]
 
 
 def _parts(shape: Shape) -> dict[str, Any]:
-    """What a schema says of its parts, by the words for it."""
-    found: dict[str, Any] = {f"'{name}'": node.value for name, node in shape.properties.items()}
-    found |= {"items": shape.items.value} if shape.items is not None else {}
-    found |= {"additionalProperties": shape.further.value} if shape.further is not None else {}
-    found |= {"union": [node.value for node in shape.unions]} if shape.unions else {}
-    return found | ({"pattern": shape.pattern} if shape.pattern else {})
+    """The subschemas of a shape, by their names in differences."""
+    parts: dict[str, Any] = {f"'{name}'": node.value for name, node in shape.properties.items()}
+    parts |= {"items": shape.items.value} if shape.items is not None else {}
+    parts |= {"additionalProperties": shape.further.value} if shape.further is not None else {}
+    parts |= {"union": [node.value for node in shape.unions]} if shape.unions else {}
+    return parts | ({"pattern": shape.pattern} if shape.pattern else {})
 
 
 def _types(node: Node, depth: int) -> frozenset[str] | None:
-    """The types that a schema takes by its `type`, its values and its unions together."""
-    made: frozenset[str] | None = None
-    for found in (_said(node), _of_values(node), *(_of_union(node, key, depth) for key in _UNIONS)):
-        if found is not None:
-            made = found if made is None else made & found
-    return made
+    """The types that a schema allows by its `type`, its values and its unions together."""
+    joined: frozenset[str] | None = None
+    for types in (
+        _declared_types(node),
+        _of_values(node),
+        *(_of_union(node, key, depth) for key in _UNIONS),
+    ):
+        if types is not None:
+            joined = types if joined is None else joined & types
+    return joined
 
 
-def _said(node: Node) -> frozenset[str] | None:
-    said = node.value.get("type")
-    if not isinstance(said, str | list):
+def _declared_types(node: Node) -> frozenset[str] | None:
+    declared = node.value.get("type")
+    if not isinstance(declared, str | list):
         return None
-    found = {said} if isinstance(said, str) else {str(one) for one in said}
+    types = {declared} if isinstance(declared, str) else {str(name) for name in declared}
     if node.value.get("nullable") is True:
-        found.add("null")
-    return frozenset(found | {"integer"} if "number" in found else found)
+        types.add("null")
+    return frozenset(types | {"integer"} if "number" in types else types)
 
 
 def _of_values(node: Node) -> frozenset[str] | None:
@@ -142,10 +146,10 @@ def _of_union(node: Node, key: str, depth: int) -> frozenset[str] | None:
     return frozenset(kind for types in each for kind in types or ())
 
 
-def _values(said: dict[str, Any]) -> list[Any] | None:
+def _values(schema: dict[str, Any]) -> list[Any] | None:
     """The values that `const` and `enum` leave; None for any."""
-    const = [said["const"]] if "const" in said else None
-    listed = said.get("enum")
+    const = [schema["const"]] if "const" in schema else None
+    listed = schema.get("enum")
     return _both(const, listed if isinstance(listed, list) else None)
 
 

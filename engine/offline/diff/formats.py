@@ -12,44 +12,49 @@ from engine.source.excerpt import printable
 _COMMANDS = {Level.WEAKER: "error", Level.BREAKING: "warning"}
 
 
-def as_text(found: Sequence[Difference]) -> str:
-    """A line each, then how many there are."""
-    return "\n".join([*(printable(str(one)) for one in found), summary(found)])
+def as_text(differences: Sequence[Difference]) -> str:
+    """A line for each, then the summary."""
+    return "\n".join(
+        [*(printable(str(difference)) for difference in differences), summary(differences)]
+    )
 
 
-def summary(found: Sequence[Difference]) -> str:
+def summary(differences: Sequence[Difference]) -> str:
     """`2 weaker, 1 added`, or `no difference`."""
-    counted = Counter(one.level for one in found)
-    said = [f"{counted[level]} {level}" for level in Level if counted[level]]
-    return ", ".join(said) or "no difference"
+    counted = Counter(difference.level for difference in differences)
+    parts = [f"{counted[level]} {level}" for level in Level if counted[level]]
+    return ", ".join(parts) or "no difference"
 
 
-def as_json(found: Sequence[Difference]) -> str:
+def as_json(differences: Sequence[Difference]) -> str:
     """`{differences: [{level, kind, file, line, column, subjects, message}], ...}`."""
-    counted = Counter(one.level for one in found)
-    differences = [
+    counted = Counter(difference.level for difference in differences)
+    rows = [
         {
-            "level": one.level,
-            "kind": one.kind,
-            **one.place._asdict(),
-            "subjects": list(one.subjects),
-            "message": one.words,
+            "level": difference.level,
+            "kind": difference.kind,
+            **difference.place._asdict(),
+            "subjects": list(difference.subjects),
+            "message": difference.words,
         }
-        for one in found
+        for difference in differences
     ]
     counts = {level.value: counted[level] for level in Level}
-    return json.dumps({"counts": counts, "differences": differences}, indent=2, ensure_ascii=False)
+    return json.dumps({"counts": counts, "differences": rows}, indent=2, ensure_ascii=False)
 
 
-def as_github(found: Sequence[Difference]) -> str:
+def as_github(differences: Sequence[Difference]) -> str:
     """Workflow commands: errors for what is weaker, warnings for what breaks, notices else."""
     lines = []
-    for one in found:
-        command = _COMMANDS.get(one.level, "notice")
-        file, title = _property(one.place.file), _property(f"{one.level}: {one.kind}")
-        at = f"file={file},line={one.place.line},col={one.place.column},title={title}"
-        lines.append(f"::{command} {at}::{_data(f'{one.subject}: {one.words}')}")
-    return "\n".join([*lines, summary(found)])
+    for difference in differences:
+        command = _COMMANDS.get(difference.level, "notice")
+        file, title = (
+            _property(difference.place.file),
+            _property(f"{difference.level}: {difference.kind}"),
+        )
+        at = f"file={file},line={difference.place.line},col={difference.place.column},title={title}"
+        lines.append(f"::{command} {at}::{_data(f'{difference.subject}: {difference.words}')}")
+    return "\n".join([*lines, summary(differences)])
 
 
 def _data(text: str) -> str:

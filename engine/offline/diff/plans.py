@@ -15,11 +15,13 @@ def between(old: PlanResult, new: PlanResult) -> list[Difference]:
     """The differences, the gravest first. Both have a plan. Holds no secret."""
     before, after = Side.of(old), Side.of(new)
 
-    def redacted(one: Difference) -> Difference:
-        words = before.config.source.redact(after.config.source.redact(one.words))
-        return replace(one, words=words)
+    def redacted(difference: Difference) -> Difference:
+        words = before.config.source.redact(after.config.source.redact(difference.words))
+        return replace(difference, words=words)
 
     names = sorted(module.name for module in pkgutil.iter_modules(kinds.__path__))
     modules = [importlib.import_module(f"{kinds.__name__}.{name}") for name in names]
-    found = (one for module in modules for one in module.differences(before, after))
-    return gathered(map(redacted, found))
+    differences = (
+        difference for module in modules for difference in module.differences(before, after)
+    )
+    return gathered(map(redacted, differences))

@@ -1,7 +1,7 @@
-"""What a schema of the new document refuses, or leaves out, that the old one did not.
+"""Differences of two schemas that break callers: new refusals, and properties missing in responses.
 
-The two are walked side by side, references followed; a pair that was seen is not walked again, and
-there is a bound on depth and number, so that a schema that contains itself comes to an end.
+Both are walked side by side, references followed. Each pair is visited once, and depth and number
+are bounded, because schemas may be recursive.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _MOST = 50_000
 
 
 class Found(NamedTuple):
-    """A difference of two schemas: its kind, the place of it, and words for it."""
+    """A difference of two schemas: its kind, its place and a sentence."""
 
     kind: str
     node: Node
@@ -28,23 +28,23 @@ class Found(NamedTuple):
 
 @dataclass(slots=True)
 class Walk:
-    """One comparison of two documents. `answers`: what a server says, else what it takes."""
+    """One comparison of two documents. `answers`: of responses, else of requests."""
 
     answers: bool
-    seen: set[tuple[Any, ...]] = field(default_factory=set)
+    visited: set[tuple[Any, ...]] = field(default_factory=set)
 
     def compare(
         self, old: Node, new: Node, where: str, depth: int = 0, *, types: bool = True
     ) -> Iterator[Found]:
-        """What got narrower from one schema to another, known as `where`.
+        """What got narrower from one schema to another; `where` is their name in sentences.
 
         Without `types` these have been compared: one side is a branch of a union.
         """
         old, new = old.resolved(), new.resolved()
         key = (old.uri, old.path, new.uri, new.path)
-        if depth > _DEEPEST or key in self.seen or len(self.seen) > _MOST:
+        if depth > _DEEPEST or key in self.visited or len(self.visited) > _MOST:
             return
-        self.seen.add(key)
+        self.visited.add(key)
         where = _name(new) or where
         before, after = shape_of(old), shape_of(new)
         if not types:
@@ -64,7 +64,7 @@ class Walk:
         yield from self._unions(before, after, where, depth)
 
     def _unions(self, old: Shape, new: Shape, where: str, depth: int) -> Iterator[Found]:
-        """The branches of two unions that correspond; one that is gone, where callers send it."""
+        """Compare corresponding branches of two unions; a request may miss a branch now."""
         if not old.unions and not new.unions:
             return
         before, after = _branches(old), _branches(new)
@@ -87,14 +87,14 @@ class Walk:
 
 
 def _takes(old: Shape, new: Shape, where: str) -> Iterator[Found]:
-    """What a request may no longer say."""
-    shown = f"'{where}'"
+    """What requests may no longer contain."""
+    quoted = f"'{where}'"
     for name in sorted(new.required - old.required):
         if not _read_only(new, name):
             at = f"{where}.{name}" if where else name
             yield Found("field-required", new.node, f"'{at}' is required now")
     if new.closed and not old.closed:
-        words = f"{shown} takes no other properties than it names (additionalProperties: false)"
+        words = f"{quoted} takes no other properties than it names (additionalProperties: false)"
         yield Found("object-closed", new.node, words)
     if new.closed:
         for name in [name for name in old.properties if name not in new.properties]:
@@ -103,49 +103,49 @@ def _takes(old: Shape, new: Shape, where: str) -> Iterator[Found]:
         lost = sorted((old.types - new.types) if old.types is not None else ())
         if lost or old.types is None:
             gone = f"no longer {listed(lost)}" if lost else "before anything"
-            words = f"{shown} must be {listed(sorted(new.types))}, {gone}"
+            words = f"{quoted} must be {listed(sorted(new.types))}, {gone}"
             yield Found("type-narrowed", new.node, words)
-    yield from _enum(old, new, shown)
-    yield from _bounds(old, new, shown)
+    yield from _enum(old, new, quoted)
+    yield from _bounds(old, new, quoted)
 
 
-def _enum(old: Shape, new: Shape, shown: str) -> Iterator[Found]:
+def _enum(old: Shape, new: Shape, quoted: str) -> Iterator[Found]:
     if new.enum is None:
         return
     if old.enum is None:
         values = listed([str(value) for value in new.enum])
-        yield Found("enum-closed", new.node, f"{shown} must be one of {values} now")
+        yield Found("enum-closed", new.node, f"{quoted} must be one of {values} now")
         return
-    kept = [_exact(value) for value in new.enum]
-    lost = [str(value) for value in old.enum if _exact(value) not in kept]
+    allowed = [_exact(value) for value in new.enum]
+    lost = [str(value) for value in old.enum if _exact(value) not in allowed]
     if lost:
-        yield Found("enum-value-removed", new.node, f"{shown} may not be {listed(lost)} any more")
+        yield Found("enum-value-removed", new.node, f"{quoted} may not be {listed(lost)} any more")
 
 
 def _exact(value: Any) -> tuple[str, str]:
     return type(value).__name__, repr(value)
 
 
-def _bounds(old: Shape, new: Shape, shown: str) -> Iterator[Found]:
+def _bounds(old: Shape, new: Shape, quoted: str) -> Iterator[Found]:
     for key, sign in BOUNDS.items():
         was, now = old.bounds.get(key), new.bounds.get(key)
         if now is not None and (was is None or (now - was) * sign > 0):
             before = "was unbounded" if was is None else f"was {was}"
-            yield Found("bound-narrowed", new.node, f"{shown}: {key} is {now}, {before}")
+            yield Found("bound-narrowed", new.node, f"{quoted}: {key} is {now}, {before}")
     for key, value in new.rest.items():
         if key not in old.rest or old.rest[key] != value:
-            how = "is new" if key not in old.rest else "is another"
-            yield Found("constraint-changed", new.node, f"{shown}: {key} {how}")
+            change = "is new" if key not in old.rest else "is another"
+            yield Found("constraint-changed", new.node, f"{quoted}: {key} {change}")
     for key, was, now in (("items", old.items, new.items), ("*", old.further, new.further)):
         if was is None and now is not None and now.value:
-            words = f"{shown}: what it holds ({key}) must be of a form now"
+            words = f"{quoted}: what it holds ({key}) must be of a form now"
             yield Found("constraint-changed", new.node, words)
     if new.pattern and new.pattern != old.pattern:
-        yield Found("pattern-changed", new.node, f"{shown} must match {new.pattern} now")
+        yield Found("pattern-changed", new.node, f"{quoted} must match {new.pattern} now")
 
 
 def _answers(old: Shape, new: Shape, where: str) -> Iterator[Found]:
-    """What an answer no longer says, or says otherwise."""
+    """What responses no longer contain, or contain differently."""
     for name in old.properties:
         at = f"{where}.{name}" if where else name
         if name not in new.properties:
@@ -160,19 +160,19 @@ def _answers(old: Shape, new: Shape, where: str) -> Iterator[Found]:
 
 
 def _branches(shape: Shape) -> dict[str, Node]:
-    """The branches of a union by a name that outlives their order; a plain schema by its types."""
+    """The branches of a union by a name independent of their order; a plain schema by its types."""
     if not shape.unions:
         kinds = (shape.types or frozenset({"anything"})) - {"null"}
         kinds -= {"integer"} if "number" in kinds else frozenset()
         return dict.fromkeys(sorted(kinds), shape.node)
-    made: dict[str, Node] = {}
+    branches: dict[str, Node] = {}
     for index, branch in enumerate(shape.unions):
         value = branch.value if isinstance(branch.value, dict) else {}
         key = _name(branch) or _tag(value) or str(value.get("title") or value.get("type") or index)
         if key in ("null", "['null']"):
             continue
-        made[key if key not in made else f"{key} {index}"] = branch
-    return made
+        branches[key if key not in branches else f"{key} {index}"] = branch
+    return branches
 
 
 def _tag(value: dict[str, Any]) -> str:

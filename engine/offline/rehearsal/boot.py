@@ -1,7 +1,7 @@
-"""Starting a plan as a worker does, without serving: built, its stores opened, requests played.
+"""Starts a plan as a worker does, without serving: opens its stores and plays requests.
 
-What would leave the process is replaced: upstreams answer by themselves, counters stand at zero,
-ledger rows, metrics and log lines go to a temporary folder, nothing works in the background.
+What leaves the process is replaced: upstreams have canned responses, counters are zero, ledger
+rows, metrics and log lines go to a temporary folder, and no background task runs.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from engine.edge.router import Application
 from engine.exchange.exchange import Exchange, Handler, Response, Stage
 from engine.mock.invent import invent
 from engine.offline.rehearsal.observation import Answers, Request
-from engine.offline.rehearsal.rehearse import environ_of, play, put_on
+from engine.offline.rehearsal.rehearse import add_token, environ_of, play
 from engine.offline.rehearsal.stand_ins import Counters, recorder
 from engine.plan.route import Plan, Route
 from engine.spec import path_templates
@@ -42,7 +42,7 @@ _SQLITE = "sqlite:///"
 
 @dataclass(frozen=True, slots=True)
 class Booted:
-    """What was found: how many requests were played, and a `warning`, or ""."""
+    """The result of a boot: the number of requests played, and a `warning`, or ""."""
 
     requests: int
     warning: str = ""
@@ -51,16 +51,16 @@ class Booted:
 def boot(plan: Plan, folder: Path, *, migrate: bool = False) -> Booted:
     """Start everything that a worker of this plan starts, and play a request of each kind of route.
 
-    What is written meanwhile goes to `folder`, which is the caller's to remove. `migrate` brings
-    the database up to date as well, once all else is well. Raises CannotServe for what the operator
-    can mend, and whatever a fault of this program raises.
+    Files are written to `folder`, which the caller removes. `migrate` also migrates the database,
+    if all else succeeds. Raises CannotServe for mistakes of the operator; a bug of this program
+    raises its own exception.
     """
     try:
         _open_journal(plan)
         with _faults() as faults:
             booted = _rehearse(plan, folder, faults)
-            if faults:  # of what is done after the answers
-                raise CannotServe(f"a request is not accounted for: {faults[0]}")
+            if faults:  # in callbacks after the response
+                raise CannotServe(f"a request cannot be recorded: {faults[0]}")
         if migrate and (warning := prepare(plan.config)):
             return replace(booted, warning=warning)
     except OSError as error:
@@ -69,7 +69,7 @@ def boot(plan: Plan, folder: Path, *, migrate: bool = False) -> Booted:
 
 
 def _open_journal(plan: Plan) -> None:
-    """Whether the ledger's journal can be kept where the config says. No folder is left behind."""
+    """Check that the ledger's journal can be written. Folders made for it are removed."""
     if plan.config.stores.records is None:
         return
     journal = plan.config.stores.journal
@@ -79,13 +79,13 @@ def _open_journal(plan: Plan) -> None:
     except JournalError as error:
         raise CannotServe(str(error)) from error
     finally:
-        with contextlib.suppress(OSError):  # it was not made, or somebody has begun to use it
+        with contextlib.suppress(OSError):  # it does not exist, or another process uses it
             for folder in missing:
                 folder.rmdir()
 
 
 class _Errors(logging.Handler):
-    """Keeps what is logged as an error, in a line each."""
+    """Collects error log records, a line each."""
 
     def __init__(self) -> None:
         super().__init__(logging.ERROR)
@@ -99,7 +99,7 @@ class _Errors(logging.Handler):
 
 @contextmanager
 def _faults() -> Iterator[list[str]]:
-    """What the gateway logs as errors meanwhile, and nowhere else."""
+    """Collects what the gateway logs as errors, and writes it nowhere else."""
     log, errors = logging.getLogger("modelway"), _Errors()
     handlers, propagate = log.handlers, log.propagate
     log.handlers, log.propagate = [errors], False
@@ -110,14 +110,14 @@ def _faults() -> Iterator[list[str]]:
 
 
 def _rehearse(plan: Plan, folder: Path, faults: Sequence[str]) -> Booted:
-    """Play one request of each kind, ask for each page, and look for the stores."""
+    """Play one request of each kind, request each page, and check the stores."""
     secret = new_secret()
-    plan = replace(plan, config=_aside(plan, folder, secret))
-    told = observing(plan.config, folder, (), background=False)
-    opened = services_of(plan.config, told)
+    plan = replace(plan, config=_redirected(plan, folder, secret))
+    telemetry = observing(plan.config, folder, (), background=False)
+    opened = services_of(plan.config, telemetry)
     with closing(opened):
         for upstream in plan.config.upstreams.values():
-            connect(upstream).client.close()  # the real one: it reads the files of TLS
+            connect(upstream).client.close()  # the real client reads the TLS files
         services = replace(opened, counters=Counters([]))
         app = build(
             plan,
@@ -132,11 +132,11 @@ def _rehearse(plan: Plan, folder: Path, faults: Sequence[str]) -> Booted:
         for check in checks.values():
             check.refresh()
         away = [f"{name}: {c.error}" for name, c in checks.items() if c.error]
-    return Booted(len(requests), f"away for now: {'; '.join(away)}" if away else "")
+    return Booted(len(requests), f"unavailable: {'; '.join(away)}" if away else "")
 
 
-def _aside(plan: Plan, folder: Path, secret: str) -> Any:
-    """The config with all that is written going to `folder`, and with a token of our own."""
+def _redirected(plan: Plan, folder: Path, secret: str) -> Any:
+    """The config with all files in `folder`, and with a token for the rehearsal."""
     config = plan.config
     telemetry = config.telemetry
     return replace(
@@ -145,14 +145,14 @@ def _aside(plan: Plan, folder: Path, secret: str) -> Any:
         stores=replace(
             config.stores,
             journal=folder / "journal",
-            records=_records_aside(config.stores.records, folder),
+            records=_records_redirected(config.stores.records, folder),
         ),
         telemetry=replace(telemetry, access_log=replace(telemetry.access_log, path=os.devnull)),
     )
 
 
-def _records_aside(url: str | None, folder: Path) -> str | None:
-    """The URL of the records; one in `folder` where opening them would make an empty file."""
+def _records_redirected(url: str | None, folder: Path) -> str | None:
+    """The URL of the records; in `folder` if opening them would create a file."""
     if url is None or not url.startswith(_SQLITE):
         return url
     file = Path(url.removeprefix(_SQLITE))
@@ -164,18 +164,18 @@ def _records_aside(url: str | None, folder: Path) -> str | None:
 def _with_token(route: Route, secret: str) -> Stage:
     def enter(exchange: Exchange, following: Handler) -> Response:
         if route.carriers:
-            put_on(exchange, route.carriers[0], secret)
+            add_token(exchange, route.carriers[0], secret)
         return following(exchange)
 
     return enter
 
 
 def _play(app: Application, request: Request, faults: Sequence[str]) -> None:
-    """Whatever is answered is well, but a fault of ours."""
+    """Play a request. Raises CannotServe for status 500 or a logged error; others are fine."""
     status, _, _ = play(app, environ_of(request))
     if status == 500 or faults:
         why = faults[0] if faults else "status 500"
-        raise CannotServe(f"{request.method} {request.target} is answered with an error: {why}")
+        raise CannotServe(f"{request.method} {request.target} fails: {why}")
 
 
 def _requests(plan: Plan) -> Iterator[Request]:
@@ -188,7 +188,7 @@ def _requests(plan: Plan) -> Iterator[Request]:
 
 
 def _kind(route: Route) -> tuple[object, ...]:
-    """What tells the ways apart that requests take through the application."""
+    """The properties of a route that decide which code its requests run."""
     return (
         route.dialects[-1].name,
         route.answer,
@@ -247,7 +247,7 @@ def _example(media: Node) -> Any:
 
 
 def _pages(plan: Plan) -> Iterator[Request]:
-    """The gateway's own pages; those that are switched off are answered 404."""
+    """Requests of the gateway's pages; a page that is switched off responds with 404."""
     config = plan.config
     for path in ("/healthz", "/readyz", config.telemetry.metrics, "/", "/docs", "/openapi.json"):
         if path:

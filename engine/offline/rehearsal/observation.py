@@ -1,4 +1,4 @@
-"""What is played, and what was seen: values."""
+"""Values of a rehearsal: the request, what upstreams answer, and what was observed."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from engine.values.errors import GatewayError
 
 Pairs = Sequence[tuple[str, str]]
 
-Taking = tuple[Limit, int]
-"""A limit, and what a request takes of it."""
+QuotaTake = tuple[Limit, int]
+"""A limit, and the amount that a request takes of it."""
 
 FAILURES = ("connect", "timeout", "reset")
-"""What an upstream may do instead of answering."""
+"""Failures that an upstream can have instead of a response."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,17 +37,17 @@ class Request:
 def request(
     method: str, target: str, headers: Pairs, body: bytes, address: str = "127.0.0.1"
 ) -> Request:
-    """The request; a body that is JSON, or was to be an object or a list, gets its
-    Content-Type when it has none."""
-    told = any(name.lower() == "content-type" for name, _ in headers)
-    if body and not told and _is_json(body):
+    """A request; a body that is JSON, or begins as an object or array, gets the Content-Type of
+    JSON unless another is given."""
+    is_typed = any(name.lower() == "content-type" for name, _ in headers)
+    if body and not is_typed and _is_json(body):
         headers = [*headers, ("content-type", "application/json")]
     return Request(method, target, tuple(headers), body, address)
 
 
 def _is_json(body: bytes) -> bool:
     if body.lstrip()[:1] in (b"{", b"["):
-        return True  # a slip in it is to be told, not that its type is missing
+        return True  # so that a mistake in it is reported, not its missing type
     try:
         orjson.loads(body)
     except orjson.JSONDecodeError:
@@ -57,19 +57,19 @@ def _is_json(body: bytes) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """What upstreams answer: a status, or one of FAILURES; by upstream where it is named."""
+    """What upstreams answer: a status or one of FAILURES, for all or for one by name."""
 
     all: int | str = 200
     each: Mapping[str, int | str] = field(default_factory=dict)
 
     def of(self, upstream: str) -> int | str:
-        """What this one answers."""
+        """The answer of one upstream."""
         return self.each.get(upstream, self.all)
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
-    """A request as an upstream would get it, credentials in it; `answered` is what it said."""
+class SentRequest:
+    """A request as the upstream receives it, credentials included; `answered` is its answer."""
 
     upstream: str
     method: str
@@ -81,19 +81,18 @@ class Sent:
 
 @dataclass(slots=True)
 class Step:
-    """A stage on the way, by its name; whether it let the request pass."""
+    """A stage that ran, by its name; whether it passed the request on."""
 
     name: str
     passed: bool = False
 
 
 @dataclass(slots=True)
-class Seen:
-    """All that was seen of a request. `route` and `exchange` are None when nothing serves it.
+class Rehearsal:
+    """Everything observed of a request. `route` and `exchange` are None if no route serves it.
 
-    `carried` are the carriers that held something; `error` is what refused it, once a route had
-    it; `log` holds the lines the gateway would have logged, `reported` the places that a stricter
-    validation would refuse.
+    `carried` are the carriers with a value; `error` is the refusal of a stage; `log` holds the
+    lines that the gateway logs, `reported` the places that strict validation refuses.
     """
 
     request: Request
@@ -101,8 +100,8 @@ class Seen:
     exchange: Exchange | None = None
     carried: list[Carrier] = field(default_factory=list)
     steps: list[Step] = field(default_factory=list)
-    limits: list[Taking] = field(default_factory=list)
-    sent: list[Sent] = field(default_factory=list)
+    limits: list[QuotaTake] = field(default_factory=list)
+    sent: list[SentRequest] = field(default_factory=list)
     error: GatewayError | None = None
     status: int = 0
     headers: list[tuple[str, str]] = field(default_factory=list)
@@ -112,11 +111,11 @@ class Seen:
 
     @property
     def refused_by(self) -> str:
-        """The stage that refused it; "" when none did."""
+        """The stage that refused the request; "" for none."""
         if self.error is None or not self.steps or self.steps[-1].passed:
             return ""
         return self.steps[-1].name
 
     def step(self, name: str) -> Step | None:
-        """The stage of that name, if the request came as far as that."""
+        """The stage of that name, if it ran."""
         return next((step for step in self.steps if step.name == name), None)

@@ -1,4 +1,4 @@
-"""The routes of a path: those that may serve it, and the nearest ones where none does."""
+"""The routes of a path: those that may serve it, or the nearest ones if none does."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _VERSION = re.compile(r"/v[0-9]\w*")
 
 
 class Near(NamedTuple):
-    """An operation that comes near: `kind` is what differs (route, verb, method, mount, path)."""
+    """An operation near a request: `kind` is the difference (route, verb, method, mount, path)."""
 
     operation: Operation
     template: str
     kind: str
     why: str
-    alike: float
+    similarity: float
 
 
 def nearest(planned: PlanResult, request: Request) -> list[Near]:
@@ -39,18 +39,18 @@ def nearest(planned: PlanResult, request: Request) -> list[Near]:
     for specification in planned.specifications.values():
         for operation in specification.operations.values():
             for near in _candidates(operation, served, mounts, request):
-                known = best.get(operation.id)
-                if known is None or _rank(near) < _rank(known):
+                best_match = best.get(operation.id)
+                if best_match is None or _rank(near) < _rank(best_match):
                     best[operation.id] = near
     return sorted(best.values(), key=_rank)[:MOST]
 
 
 def _rank(near: Near) -> tuple[int, float]:
-    return _RANKS.index(near.kind), -near.alike
+    return _RANKS.index(near.kind), -near.similarity
 
 
 def _mounts(operations: Iterable[Operation]) -> set[str]:
-    return {mount for one in operations for mount in one.mounts}
+    return {mount for operation in operations for mount in operation.mounts}
 
 
 def _candidates(
@@ -73,21 +73,29 @@ def _candidates(
                     operation, template, "method", f"it takes {operation.method}, not {method}", 1.0
                 )
             continue
-        alike = SequenceMatcher(None, _filled(template, path), path).ratio()
+        similarity = SequenceMatcher(None, _filled(template, path), path).ratio()
         if method != operation.method:
-            alike -= 0.1
-        said, verb = path.rpartition(":"), template.rpartition("}:")[2]
-        if "}:" in template and said[1] and _fits(template, f"{said[0]}:{verb}", wide):
-            why = f"its verb is ':{verb}', not ':{said[2]}'"
-            yield Near(operation, template, "verb", why, alike)
+            similarity -= 0.1
+        segments_sent, verb = path.rpartition(":"), template.rpartition("}:")[2]
+        if (
+            "}:" in template
+            and segments_sent[1]
+            and _fits(template, f"{segments_sent[0]}:{verb}", wide)
+        ):
+            why = f"its verb is ':{verb}', not ':{segments_sent[2]}'"
+            yield Near(operation, template, "verb", why, similarity)
         elif (prefix := _other_mount(operation, path, wide, mounts)) is not None:
-            shown = f"'{prefix}'" if prefix else "the root"
+            actual = f"'{prefix}'" if prefix else "the root"
             where = f"'{mount}'" if mount else "the root"
             yield Near(
-                operation, template, "mount", f"it stands under {where}, not under {shown}", alike
+                operation,
+                template,
+                "mount",
+                f"it is mounted at {where}, not at {actual}",
+                similarity,
             )
-        elif alike >= _ALIKE and _misspelt(template, path):
-            yield Near(operation, template, "path", _differs(template, path), alike)
+        elif similarity >= _ALIKE and _misspelt(template, path):
+            yield Near(operation, template, "path", _differs(template, path), similarity)
 
 
 def _fits(template: str, path: str, wide: tuple[str, ...]) -> bool:
@@ -99,9 +107,9 @@ def _fits(template: str, path: str, wide: tuple[str, ...]) -> bool:
 def _other_mount(
     operation: Operation, path: str, wide: tuple[str, ...], mounts: Collection[str]
 ) -> str | None:
-    """The prefix under which the path would be the operation's; None when there is none."""
+    """The prefix under which the path would match the operation; None if there is none."""
     if all(variables(segment) for segment in operation.path.split("/")[1:]):
-        return None  # it fits the end of anything
+        return None  # it matches the end of any path
     at = 0
     while at >= 0:
         prefix = path[:at]
@@ -113,48 +121,48 @@ def _other_mount(
 
 
 def _filled(template: str, path: str) -> str:
-    """The template with its variables as the path has them, as far as segments go."""
-    said = path.split("/")
-    made = []
+    """The template with its variables replaced by the segments of the path."""
+    segments_sent = path.split("/")
+    segments = []
     for index, segment in enumerate(template.split("/")):
-        taken = "{" in segment and index < len(said)
-        made.append(said[index] if taken else segment)
-    return "/".join(made)
+        fills = "{" in segment and index < len(segments_sent)
+        segments.append(segments_sent[index] if fills else segment)
+    return "/".join(segments)
 
 
 def _misspelt(template: str, path: str) -> bool:
-    """Whether each segment that differs looks like the one that stands there."""
+    """Whether each segment that differs is similar to that of the template."""
     pairs = zip(template.split("/"), path.split("/"), strict=False)
     return all(
-        SequenceMatcher(None, wanted, said).ratio() >= _ALIKE
-        for wanted, said in pairs
-        if "{" not in wanted
+        SequenceMatcher(None, expected, segments_sent).ratio() >= _ALIKE
+        for expected, segments_sent in pairs
+        if "{" not in expected
     )
 
 
 def _differs(template: str, path: str) -> str:
-    wanted, said = template.split("/"), path.split("/")
-    for index, segment in enumerate(wanted):
-        if index >= len(said):
+    expected, segments_sent = template.split("/"), path.split("/")
+    for index, segment in enumerate(expected):
+        if index >= len(segments_sent):
             return f"the path ends before '{segment}'"
-        if "{" not in segment and said[index] != segment:
-            return f"the path says '{said[index]}' where it has '{segment}'"
-    if len(said) > len(wanted):
-        return f"the path goes on with '{'/'.join(said[len(wanted) :])}'"
+        if "{" not in segment and segments_sent[index] != segment:
+            return f"the path says '{segments_sent[index]}' where it has '{segment}'"
+    if len(segments_sent) > len(expected):
+        return f"the path goes on with '{'/'.join(segments_sent[len(expected) :])}'"
     return f"its path is {template}"
 
 
 def narrowed(plan: Plan, path: str) -> Plan:
-    """The plan with the routes among which the router has to choose for this path.
+    """The plan with the routes among which the router chooses for this path.
 
-    All of them where the path leads to none, or may name a verb that there is not: the router's
-    words then tell of the others.
+    All routes if none matches, or the path may end in an unknown verb: the router's message then
+    names others. A rehearsal builds these routes alone, not ten thousand.
     """
     segments = path.split("/")
     if ":" in segments[-1]:
         return plan
-    kept = tuple(route for route in plan.routes if _may_be(route, segments))
-    return replace(plan, routes=kept) if kept else plan
+    routes = tuple(route for route in plan.routes if _may_be(route, segments))
+    return replace(plan, routes=routes) if routes else plan
 
 
 def _may_be(route: Route, segments: list[str]) -> bool:
@@ -162,9 +170,9 @@ def _may_be(route: Route, segments: list[str]) -> bool:
 
 
 def _may_match(template: str, wide: tuple[str, ...], segments: list[str]) -> bool:
-    """Whether literal segments are those of the path, as far as variables do not span several."""
-    wanted = template.split("/")
-    for index, segment in enumerate(wanted):
+    """Whether the literal segments match the path, up to a variable of several segments."""
+    expected = template.split("/")
+    for index, segment in enumerate(expected):
         if index >= len(segments):
             return False
         if "{" not in segment:
@@ -172,4 +180,4 @@ def _may_match(template: str, wide: tuple[str, ...], segments: list[str]) -> boo
                 return False
         elif any(name in wide for name in variables(segment)):
             return True
-    return len(wanted) == len(segments)
+    return len(expected) == len(segments)

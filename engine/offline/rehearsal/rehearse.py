@@ -1,7 +1,7 @@
-"""Playing a request through the application that `serve` runs: its router, its stages.
+"""Plays a request through the application that `serve` runs: its router and stages.
 
-Only what would leave the process is another: upstreams are not asked, counters stand at zero,
-nothing is written. Each request gets an application of its own, so that none can tell of another.
+Only what leaves the process is replaced: upstreams are not called, counters are zero, nothing is
+written. Each request gets an application of its own, so that no state is shared.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from engine.exchange.services import Services
 from engine.exchange.wsgi_environ import environ_key
 from engine.offline.rehearsal.observation import (
     Answers,
+    Rehearsal,
     Request,
-    Seen,
     Step,
 )
 from engine.offline.rehearsal.path_routes import narrowed
@@ -40,18 +40,18 @@ Environ = dict[str, object]
 
 def rehearse(
     plan: Plan, request: Request, caller: Caller | None = None, answers: Answers | None = None
-) -> Seen:
-    """Play a request; with a `caller`, as if it had shown that one's token.
+) -> Rehearsal:
+    """Play a request; with a `caller`, as if it carried the token of that caller.
 
-    ValueError, in words, for a request that could not be sent.
+    Raises ValueError for a request that cannot be sent.
     """
-    seen = Seen(request)
+    rehearsal = Rehearsal(request)
     environ = environ_of(request)
     secret = new_secret() if caller is not None else ""
     named = plan.config.tokens
     services = Services(
         tokens={**named, digest(secret): caller} if caller is not None else named,
-        counters=Counters(seen.limits),
+        counters=Counters(rehearsal.limits),
         dice=lambda: 0.0,
         allow_uncounted=plan.config.stores.on_store_failure == "allow",
         prices=ByName(plan.config.prices),
@@ -61,17 +61,17 @@ def rehearse(
     app = build(
         narrowed(plan, request.target.partition("?")[0]),
         services,
-        client=_clients(plan, seen, answers or Answers()),
-        wrap_stages=lambda route, stages: _watched(route, stages, seen, secret),
+        client=_clients(plan, rehearsal, answers or Answers()),
+        wrap_stages=lambda route, stages: _observe_all(route, stages, rehearsal, secret),
     )
 
-    with heard(seen.log), mismatches.captured(seen.reported):
-        seen.status, seen.headers, seen.body = play(app, environ)
-    return seen
+    with capture_log(rehearsal.log), mismatches.captured(rehearsal.reported):
+        rehearsal.status, rehearsal.headers, rehearsal.body = play(app, environ)
+    return rehearsal
 
 
 def play(app: Application, environ: Environ) -> tuple[int, list[tuple[str, str]], bytes]:
-    """Status, headers and body of what an application answers."""
+    """Status, headers and body of the response of an application."""
     status, headers = 0, []
 
     def start_response(
@@ -89,55 +89,57 @@ def play(app: Application, environ: Environ) -> tuple[int, list[tuple[str, str]]
     return status, headers, data
 
 
-def _clients(plan: Plan, seen: Seen, answers: Answers) -> Callable[..., Recorder]:
-    """Clients in the order of the plan's upstreams, in which the application makes them."""
+def _clients(plan: Plan, rehearsal: Rehearsal, answers: Answers) -> Callable[..., Recorder]:
+    """Makes clients; the application asks for them in the order of the plan's upstreams."""
     names = iter(plan.config.upstreams)
-    make = recorder(seen.sent, answers)
+    make = recorder(rehearsal.sent, answers)
 
     def client(url: str, **settings: object) -> Recorder:
-        made: Recorder = make(url, **settings)
-        made.name = next(names)
-        return made
+        client: Recorder = make(url, **settings)
+        client.name = next(names)
+        return client
 
     return client
 
 
-def _watched(route: Route, stages: Sequence[Stage], seen: Seen, secret: str) -> Sequence[Stage]:
-    """The stages of a route, each with an eye on it, behind one that puts the token on."""
+def _observe_all(
+    route: Route, stages: Sequence[Stage], rehearsal: Rehearsal, secret: str
+) -> Sequence[Stage]:
+    """The stages of a route, each observed, after a stage that adds the token."""
 
     def enter(exchange: Exchange, following: Handler) -> Response:
-        seen.route, seen.exchange = route, exchange
+        rehearsal.route, rehearsal.exchange = route, exchange
         if secret:
-            put_on(exchange, route.carriers[0], secret)
-        seen.carried = [carrier for carrier in route.carriers if carried(exchange, carrier)]
+            add_token(exchange, route.carriers[0], secret)
+        rehearsal.carried = [carrier for carrier in route.carriers if carried(exchange, carrier)]
         try:
             return following(exchange)
         except GatewayError as error:
-            seen.error = error
+            rehearsal.error = error
             raise
         except Malformed as error:  # as the endpoint takes it
-            seen.error = GatewayError(400, "invalid_value", str(error))
+            rehearsal.error = GatewayError(400, "invalid_value", str(error))
             raise
 
-    return [enter, *(_with_an_eye_on(stage, seen) for stage in stages)]
+    return [enter, *(_observed(stage, rehearsal) for stage in stages)]
 
 
-def _with_an_eye_on(stage: Stage, seen: Seen) -> Stage:
+def _observed(stage: Stage, rehearsal: Rehearsal) -> Stage:
     def watched(exchange: Exchange, following: Handler) -> Response:
         step = Step(stage.__module__.rpartition(".")[2])
-        seen.steps.append(step)
+        rehearsal.steps.append(step)
 
-        def passing(given: Exchange) -> Response:
+        def passing(inner: Exchange) -> Response:
             step.passed = True
-            return following(given)
+            return following(inner)
 
         return stage(exchange, passing)
 
     return watched
 
 
-def put_on(exchange: Exchange, carrier: Carrier, secret: str) -> None:
-    """The token, where the operation looks for it first."""
+def add_token(exchange: Exchange, carrier: Carrier, secret: str) -> None:
+    """Add the token at the first place where the operation looks for it."""
     if carrier.kind == "query":
         pair = f"{quote(carrier.name, safe='')}={secret}"
         exchange.query = f"{exchange.query}&{pair}" if exchange.query else pair
@@ -153,12 +155,12 @@ def put_on(exchange: Exchange, carrier: Carrier, secret: str) -> None:
 
 
 def environ_of(request: Request) -> Environ:
-    """What a WSGI server makes of a request."""
+    """The WSGI environ of a request."""
     path, _, query = request.target.partition("?")
     if not path.startswith("/"):
         raise ValueError(f"the path '{path}' does not begin with '/'")
     if not request.target.isascii() or not request.target.isprintable() or " " in request.target:
-        raise ValueError("the path has a character that must be percent-encoded")
+        raise ValueError("the path contains a character that must be percent-encoded")
     environ: Environ = {
         "REQUEST_METHOD": request.method.upper(),
         "RAW_URI": request.target,
@@ -178,35 +180,37 @@ def environ_of(request: Request) -> Environ:
         "wsgi.multiprocess": True,
         "wsgi.run_once": False,
     }
-    told: dict[str, str] = {}
+    environ_headers: dict[str, str] = {}
     for name, value in request.headers:
         if not name or not value.isprintable() or "_" in name:
-            raise ValueError(f"header '{name}' could not be sent")
+            raise ValueError(f"header '{name}' cannot be sent")
         key = environ_key(name)
-        told[key] = f"{told[key]},{value}" if key in told else value
+        environ_headers[key] = (
+            f"{environ_headers[key]},{value}" if key in environ_headers else value
+        )
     if request.body:
-        told.setdefault("CONTENT_LENGTH", str(len(request.body)))
-    return {**environ, **told}
+        environ_headers.setdefault("CONTENT_LENGTH", str(len(request.body)))
+    return {**environ, **environ_headers}
 
 
-class _Ear(logging.Handler):
-    def __init__(self, heard: list[str]) -> None:
+class _LineHandler(logging.Handler):
+    def __init__(self, lines: list[str]) -> None:
         super().__init__()
-        self.heard = heard
+        self.lines = lines
 
     def emit(self, record: logging.LogRecord) -> None:
-        self.heard.append(self.format(record))
+        self.lines.append(self.format(record))
 
 
 @contextmanager
-def heard(lines: list[str]) -> Iterator[None]:
-    """What the gateway logs goes to `lines`, and nowhere else."""
-    log, ear = logging.getLogger("modelway"), _Ear(lines)
+def capture_log(lines: list[str]) -> Iterator[None]:
+    """Append what the gateway logs to `lines`, and write it nowhere else."""
+    log, handler = logging.getLogger("modelway"), _LineHandler(lines)
     before = log.propagate
-    log.addHandler(ear)
+    log.addHandler(handler)
     log.propagate = False
     try:
         yield
     finally:
-        log.removeHandler(ear)
+        log.removeHandler(handler)
         log.propagate = before

@@ -1,4 +1,4 @@
-"""What was seen of a request as one JSON value: what `explain --format json` prints."""
+"""The report of a rehearsal as one JSON value: the output of `explain --format json`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import orjson
 from engine.config.model import Config
 from engine.exchange.exchange import MISSING
 from engine.offline.rehearsal.credential_display import CredentialDisplay
-from engine.offline.rehearsal.observation import Seen, Sent
+from engine.offline.rehearsal.observation import Rehearsal, SentRequest
 from engine.offline.rehearsal.path_routes import Near, nearest
 from engine.offline.rehearsal.quota_report import verdicts
 from engine.offline.rehearsal.sent_request import changes, model_sent
@@ -19,49 +19,49 @@ from engine.source.problem import place_of
 from engine.upstream.client.client import Timeouts
 from engine.values.wildcard import ByName
 
-Said = dict[str, Any]
+Report = dict[str, Any]
 
 
-def report(planned: PlanResult, seen: Seen, warnings: Sequence[str] = ()) -> Said:
-    """All of it, with the `warnings` of the second opinion. Credentials are never in it."""
+def report(planned: PlanResult, rehearsal: Rehearsal, warnings: Sequence[str] = ()) -> Report:
+    """The report, with the `warnings` of the second opinion. It holds no credentials."""
     assert planned.plan is not None
     config = planned.plan.config
-    route = seen.route
+    route = rehearsal.route
     display = CredentialDisplay(config)
-    said: Said = {
-        "request": {"method": seen.request.method.upper(), "path": _path(seen)},
-        "served": seen.status < 400,
-        "status": seen.status,
-        "error": _error(seen),
+    summary: Report = {
+        "request": {"method": rehearsal.request.method.upper(), "path": _path(rehearsal)},
+        "served": rehearsal.status < 400,
+        "status": rehearsal.status,
+        "error": _error(rehearsal),
     }
     if route is None:
-        return said | {"nearest": [_near(near) for near in nearest(planned, seen.request)]}
-    return said | {
+        return summary | {"nearest": [_near(near) for near in nearest(planned, rehearsal.request)]}
+    return summary | {
         "operation": _operation(route),
         "route": {"place": str(place_of(config.source, route.at)), "goes": _goes(route)},
-        "authentication": _authentication(route, seen),
-        "policies": verdicts(route, seen, config.currency),
-        "validation": _validation(route, seen),
-        "model": _model(route, seen, planned.plan),
-        "targets": _targets(seen, route),
-        "patience": _patience(seen, route, config),
+        "authentication": _authentication(route, rehearsal),
+        "policies": verdicts(route, rehearsal, config.currency),
+        "validation": _validation(route, rehearsal),
+        "model": _model(route, rehearsal, planned.plan),
+        "targets": _targets(rehearsal, route),
+        "patience": _patience(rehearsal, route, config),
         "outgoing": [
-            _outgoing(sent, seen, display) | {"model": model_sent(route, sent, config)}
-            for sent in seen.sent
+            _outgoing(sent, rehearsal, display) | {"model": model_sent(route, sent, config)}
+            for sent in rehearsal.sent
         ],
-        "log": [display.text(line) for line in seen.log],
+        "log": [display.text(line) for line in rehearsal.log],
         "warnings": [display.text(warning) for warning in warnings],
     }
 
 
-def code_of(seen: Seen) -> str:
-    """The stable word of the refusal, from whichever dialect it was said in; "" for none."""
-    if seen.status < 400:
+def code_of(rehearsal: Rehearsal) -> str:
+    """The error code of the response, in whichever dialect it is written; "" for none."""
+    if rehearsal.status < 400:
         return ""
-    if seen.error is not None:
-        return seen.error.code
+    if rehearsal.error is not None:
+        return rehearsal.error.code
     try:
-        error = orjson.loads(seen.body).get("error", {})
+        error = orjson.loads(rehearsal.body).get("error", {})
     except (orjson.JSONDecodeError, AttributeError):
         return ""
     if not isinstance(error, dict):
@@ -72,18 +72,18 @@ def code_of(seen: Seen) -> str:
     return str(error.get("code") or error.get("type") or "")
 
 
-def _path(seen: Seen) -> str:
-    return seen.request.target.partition("?")[0]  # the query may hold the caller's token
+def _path(rehearsal: Rehearsal) -> str:
+    return rehearsal.request.target.partition("?")[0]  # the query may hold the caller's token
 
 
-def _error(seen: Seen) -> Said | None:
-    if seen.status < 400:
+def _error(rehearsal: Rehearsal) -> Report | None:
+    if rehearsal.status < 400:
         return None
-    error = seen.error
-    message = error.message if error is not None else _message(seen.body)
+    error = rehearsal.error
+    message = error.message if error is not None else _message(rehearsal.body)
     param = error.param if error is not None else ""
-    by = "router" if seen.route is None else seen.refused_by or "upstream"
-    return {"code": code_of(seen), "message": message, "param": param, "by": by}
+    by = "router" if rehearsal.route is None else rehearsal.refused_by or "upstream"
+    return {"code": code_of(rehearsal), "message": message, "param": param, "by": by}
 
 
 def _message(body: bytes) -> str:
@@ -94,7 +94,7 @@ def _message(body: bytes) -> str:
     return str(error.get("message", "")) if isinstance(error, dict) else ""
 
 
-def _near(near: Near) -> Said:
+def _near(near: Near) -> Report:
     operation = near.operation
     return {
         "operation": operation.id,
@@ -106,7 +106,7 @@ def _near(near: Near) -> Said:
     }
 
 
-def _operation(route: Route) -> Said:
+def _operation(route: Route) -> Report:
     operation = route.operation
     return {
         "id": operation.id,
@@ -122,10 +122,12 @@ def _goes(route: Route) -> str:
     return "to fixed targets" if route.to else "by model"
 
 
-def _authentication(route: Route, seen: Seen) -> Said:
-    caller = seen.exchange.caller if seen.exchange is not None else None
-    carriers = [{"kind": c.kind, "name": c.name, "held": c in seen.carried} for c in route.carriers]
-    verdict = "refused" if seen.refused_by == "authenticate" else "passed"
+def _authentication(route: Route, rehearsal: Rehearsal) -> Report:
+    caller = rehearsal.exchange.caller if rehearsal.exchange is not None else None
+    carriers = [
+        {"kind": c.kind, "name": c.name, "held": c in rehearsal.carried} for c in route.carriers
+    ]
+    verdict = "refused" if rehearsal.refused_by == "authenticate" else "passed"
     return {
         "verdict": "public" if route.public else verdict,
         "carriers": carriers,
@@ -133,12 +135,12 @@ def _authentication(route: Route, seen: Seen) -> Said:
     }
 
 
-def _validation(route: Route, seen: Seen) -> Said:
-    step, error = seen.step("validate"), seen.error
+def _validation(route: Route, rehearsal: Rehearsal) -> Report:
+    step, error = rehearsal.step("validate"), rehearsal.error
     if step is None:
         return {"mode": route.validate, "verdict": "not reached"}
-    if seen.reported:
-        return {"mode": route.validate, "verdict": "would refuse", "places": seen.reported}
+    if rehearsal.reported:
+        return {"mode": route.validate, "verdict": "would refuse", "places": rehearsal.reported}
     if step.passed or error is None:
         return {"mode": route.validate, "verdict": "passed"}
     return {
@@ -150,21 +152,21 @@ def _validation(route: Route, seen: Seen) -> Said:
     }
 
 
-def _model(route: Route, seen: Seen, plan: Plan) -> Said | None:
+def _model(route: Route, rehearsal: Rehearsal, plan: Plan) -> Report | None:
     config = plan.config
-    exchange = seen.exchange
+    exchange = rehearsal.exchange
     if route.model is None or exchange is None:
         return None
-    said: Said = {"from": route.model.text, "default": route.default_model}
+    report: Report = {"from": route.model.text, "default": route.default_model}
     name = exchange.model
     if not name:
-        return said | {"asked": None}
+        return report | {"asked": None}
     entry = ByName(config.models).find(name)
     assert entry is not None
     why = "wildcard" if "*" in entry.name else "exact"
     if route.model.read(exchange) in (MISSING, None, ""):
         why = "default"
-    return said | {
+    return report | {
         "asked": name,
         "why": why,
         "entry": entry.name,
@@ -173,11 +175,11 @@ def _model(route: Route, seen: Seen, plan: Plan) -> Said | None:
     }
 
 
-def _targets(seen: Seen, route: Route) -> list[Said]:
-    """In the order in which they are tried when the dice say 0."""
+def _targets(rehearsal: Rehearsal, route: Route) -> list[Report]:
+    """The targets in the order of attempts, if every weighted choice takes the first."""
     if route.to:
         return [{"upstream": t.upstream, "model": t.model, "weight": t.weight} for t in route.to]
-    exchange = seen.exchange
+    exchange = rehearsal.exchange
     if exchange is None:
         return []
     return [
@@ -191,25 +193,25 @@ def _targets(seen: Seen, route: Route) -> list[Said]:
     ]
 
 
-def _patience(seen: Seen, route: Route, config: Config) -> Said:
+def _patience(rehearsal: Rehearsal, route: Route, config: Config) -> Report:
     """Timeouts (seconds), retries and breaker of each upstream that may be asked."""
-    said: Said = {}
-    for name in dict.fromkeys(target["upstream"] for target in _targets(seen, route)):
+    report: Report = {}
+    for name in dict.fromkeys(target["upstream"] for target in _targets(rehearsal, route)):
         upstream = config.upstreams[name]
         timeouts = Timeouts(**upstream.timeouts)._asdict()
         retry, breaker = upstream.retry, upstream.breaker
-        said[name] = {
+        report[name] = {
             "timeouts": timeouts,
             "attempts": retry.attempts,
             "retries": sorted(retry.on),
             "breaker": {"failures": breaker.failures, "cooldown": breaker.cooldown},
         }
-    return said
+    return report
 
 
-def _outgoing(sent: Sent, seen: Seen, display: CredentialDisplay) -> Said:
-    exchange = seen.exchange
-    before = seen.request.body if exchange is not None else b""
+def _outgoing(sent: SentRequest, rehearsal: Rehearsal, display: CredentialDisplay) -> Report:
+    exchange = rehearsal.exchange
+    before = rehearsal.request.body if exchange is not None else b""
     changed = changes(before, sent.body)
     return {
         "upstream": sent.upstream,

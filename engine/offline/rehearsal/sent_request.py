@@ -10,18 +10,18 @@ from engine.config.model import Config
 from engine.exchange.body import Body
 from engine.exchange.exchange import MISSING, Exchange
 from engine.exchange.wsgi_environ import environ_key
-from engine.offline.rehearsal.observation import Sent
+from engine.offline.rehearsal.observation import SentRequest
 from engine.plan.route import Route
 from engine.spec.path_templates import Found, PathTree
 from engine.upstream.client.address import origin_of
 from engine.values.errors import GatewayError
 
 ABSENT: Any = object()
-"""Stands for a value that is not there."""
+"""Stands for an absent value."""
 
 
 class Change(NamedTuple):
-    """A value that changed: `place` as `messages[0].role`, ABSENT for what was or is not there."""
+    """A value that changed: `place` as `messages[0].role`, ABSENT for an absent value."""
 
     place: str
     before: Any
@@ -29,8 +29,8 @@ class Change(NamedTuple):
 
     def as_json(self) -> dict[str, Any]:
         """`{place, before, after}`, without what is absent."""
-        said = {"place": self.place, "before": self.before, "after": self.after}
-        return {name: value for name, value in said.items() if value is not ABSENT}
+        fields = {"place": self.place, "before": self.before, "after": self.after}
+        return {name: value for name, value in fields.items() if value is not ABSENT}
 
 
 def changes(before: bytes, after: bytes) -> list[Change] | None:
@@ -45,41 +45,41 @@ def changes(before: bytes, after: bytes) -> list[Change] | None:
 
 def _compared(place: str, before: Any, after: Any) -> list[Change]:
     if isinstance(before, dict) and isinstance(after, dict):
-        found = []
+        differences = []
         for name in [*before, *(name for name in after if name not in before)]:
             below = f"{place}.{name}" if place else str(name)
-            found += _compared(below, before.get(name, ABSENT), after.get(name, ABSENT))
-        return found
+            differences += _compared(below, before.get(name, ABSENT), after.get(name, ABSENT))
+        return differences
     if isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
         pairs = enumerate(zip(before, after, strict=True))
-        return [one for i, (a, b) in pairs for one in _compared(f"{place}[{i}]", a, b)]
+        return [change for i, (a, b) in pairs for change in _compared(f"{place}[{i}]", a, b)]
     same = type(before) is type(after) and before == after
     return [] if same else [Change(place, before, after)]
 
 
-def model_sent(route: Route, sent: Sent, config: Config) -> str | None:
-    """The model that the upstream is asked for; None where the request names none."""
+def model_sent(route: Route, sent: SentRequest, config: Config) -> str | None:
+    """The model named in the request to the upstream; None if it names none."""
     if route.model is None:
         return None
-    found: Any = route.model.read(_as_exchange(route, sent, config))
-    return None if found is MISSING else str(found)
+    differences: Any = route.model.read(_as_exchange(route, sent, config))
+    return None if differences is MISSING else str(differences)
 
 
-def _as_exchange(route: Route, sent: Sent, config: Config) -> Exchange:
-    """What was sent, as if it had come in: the route's expressions can be read from it."""
+def _as_exchange(route: Route, sent: SentRequest, config: Config) -> Exchange:
+    """The sent request as an exchange, from which the route's expressions can be read."""
     origin = origin_of(config.upstreams[sent.upstream].url)
     target = sent.url.partition("://")[2].partition("/")[2]
     path, _, query = f"/{target}".partition("?")
     path = path.removeprefix(origin.base_path)
     tree = PathTree()
     tree.add(route.operation.path, sent.method, None, route.wide)
-    found = tree.find(path, sent.method)
-    variables = found.variables if isinstance(found, Found) else {}
+    differences = tree.find(path, sent.method)
+    variables = differences.variables if isinstance(differences, Found) else {}
     environ = {environ_key(name): value for name, value in sent.headers}
-    made = Exchange(sent.method, path, query, environ, variables=variables)
-    made.body = Body(sent.body)
+    exchange = Exchange(sent.method, path, query, environ, variables=variables)
+    exchange.body = Body(sent.body)
     try:
-        route.operation.bodies.parse(made, False)
+        route.operation.bodies.parse(exchange, False)
     except GatewayError as error:
         raise ValueError(f"what was sent cannot be read: {error.message}") from error
-    return made
+    return exchange

@@ -1,4 +1,4 @@
-"""What stands in for the world outside: upstreams that are never asked, counters at zero."""
+"""Stand-ins for a rehearsal: clients with canned responses, counters at zero."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from engine.offline.rehearsal.observation import Answers, Sent, Taking
+from engine.offline.rehearsal.observation import Answers, QuotaTake, SentRequest
 from engine.upstream.client.address import origin_of
 from engine.upstream.client.client import Client
 from engine.upstream.client.failures import (
@@ -28,7 +28,7 @@ _FAILURES: dict[str, type[UpstreamFailure]] = {
 
 
 class Canned(UpstreamResponse):
-    """An answer that was never sent: a status, and a little JSON."""
+    """A canned response: a status and `{}`."""
 
     def __init__(self, status: int) -> None:
         self.status = status
@@ -52,9 +52,11 @@ class Canned(UpstreamResponse):
 
 
 class Recorder(Client):
-    """A client that writes down what it would send, and answers by itself."""
+    """A client that records requests and returns canned responses."""
 
-    def __init__(self, url: str, *, sent: list[Sent], answers: Answers, **settings: Any) -> None:
+    def __init__(
+        self, url: str, *, sent: list[SentRequest], answers: Answers, **settings: Any
+    ) -> None:
         origin = origin_of(url)
         self.base_path, self.host = origin.base_path, origin.host_header
         # Upstreams are known to the plan by name, to their clients by URL alone.
@@ -71,17 +73,17 @@ class Recorder(Client):
         body: bytes | Spool | None,
         total: float | None = None,
     ) -> UpstreamResponse:
-        """Write it down. Raises the UpstreamFailure that was asked for; ValueError as a Client."""
-        whole = body if isinstance(body, bytes) else b"".join(body.chunks()) if body else b""
-        request_head(method, target, self.host, headers, len(whole), asks_upgrade(headers))
-        said = self._answers.of(self.name)
+        """Record the request. Raises the configured UpstreamFailure, and ValueError as a Client."""
+        data = body if isinstance(body, bytes) else b"".join(body.chunks()) if body else b""
+        request_head(method, target, self.host, headers, len(data), asks_upgrade(headers))
+        answer = self._answers.of(self.name)
         url = f"{self._base}{target}"
-        self._sent.append(Sent(self.name, method, url, tuple(headers), whole, said))
-        if isinstance(said, str):
-            failure = _FAILURES[said]("rehearsed")
-            failure.sent = said != "connect"
+        self._sent.append(SentRequest(self.name, method, url, tuple(headers), data, answer))
+        if isinstance(answer, str):
+            failure = _FAILURES[answer]("rehearsed")
+            failure.sent = answer != "connect"
             raise failure
-        return Canned(said)
+        return Canned(answer)
 
     @property
     def connections(self) -> tuple[int, int]:
@@ -91,15 +93,15 @@ class Recorder(Client):
         """There is no pool."""
 
 
-def recorder(sent: list[Sent], answers: Answers) -> Any:
-    """What makes such clients, in place of Client."""
+def recorder(sent: list[SentRequest], answers: Answers) -> Any:
+    """A constructor of such clients, in place of Client."""
     return partial(Recorder, sent=sent, answers=answers)
 
 
 class Counters:
-    """Counters that nobody has taken from: they write down what would be taken."""
+    """Counters at zero that record what is taken."""
 
-    def __init__(self, takings: list[Taking]) -> None:
+    def __init__(self, takings: list[QuotaTake]) -> None:
         self._takings = takings
 
     def take(self, limits: tuple[Limit, ...], costs: Sequence[int]) -> TakeResult:

@@ -8,18 +8,18 @@ from engine.source.problem import Path
 
 
 def check(case: Case) -> None:
-    told: set[Path] = set()
+    warned: set[Path] = set()
     for route in case.config.routes:
         if not route.public:
             continue
         for policy, _ in case.limits_of((*case.config.policies, *route.policies)):
-            if _by(policy) == "token" and policy.at not in told:
-                told.add(policy.at)
+            if _by(policy) == "token" and policy.at not in warned:
+                warned.add(policy.at)
                 message = f"'{policy.name}' is per token, but a route it guards is called without"
                 hint = "there it counts per address; say `by: all` or `by: route` to count together"
                 case.warn(policy.at, "MW410", message, hint, key=True)
 
 
 def _by(policy: Policy) -> str:
-    said = policy.options.get("by", "token") if isinstance(policy.options, dict) else ""
-    return str(said)
+    value = policy.options.get("by", "token") if isinstance(policy.options, dict) else ""
+    return str(value)

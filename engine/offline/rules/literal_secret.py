@@ -25,13 +25,13 @@ def check(case: Case) -> None:
         if not isinstance(file, SourceDocument):
             continue
         for literal in literals(file):
-            said = file.text[literal.start : literal.end].strip()
-            if len(said) < _SHORTEST or said.lower() in _NO_SECRET:
+            text = file.text[literal.start : literal.end].strip()
+            if len(text) < _SHORTEST or text.lower() in _NO_SECRET:
                 continue
             where = ".".join(map(str, literal.path))
             message = f"a secret is written out in '{where}'"
             hint = "put it in the environment, ${VAR}, or in a file, ${file:/run/secrets/name}"
-            if _OTHER_TEMPLATE.fullmatch(said):
-                message = f"'{where}' holds '{said}' as it is: no variable is filled in"
+            if _OTHER_TEMPLATE.fullmatch(text):
+                message = f"'{where}' holds '{text}' as it is: no variable is filled in"
                 hint = "write ${VAR}; it is filled in when the config is read"
             case.findings.note(file, literal.path, Level.WARNING, "MW402", message, hint)

@@ -19,7 +19,7 @@ def check(case: Case) -> None:
 
 
 def _check(case: Case, name: str, at: Path) -> None:
-    known = case.config.models
-    if name in known or any(matches(one, name) or matches(name, one) for one in known):
+    models = case.config.models
+    if name in models or any(matches(model, name) or matches(name, model) for model in models):
         return
-    case.warn(at, "MW412", f"'{name}' allows no model that there is", did_you_mean(name, known))
+    case.warn(at, "MW412", f"'{name}' allows no model that there is", did_you_mean(name, models))

@@ -41,14 +41,14 @@ def _refused(case: Case, dialect: str, routes: list[Route]) -> Iterator[tuple[st
     for route in routes:
         tree.add(route.operation.path, "POST", route)
     for request in client_requests():
-        found = _route(tree, request) if request.dialect == dialect else None
-        if found is None:
+        served = _route(tree, request) if request.dialect == dialect else None
+        if served is None:
             continue
-        error = request.refusal(found.operation)
-        if error is None or _is_model(error, found):
+        error = request.refusal(served.operation)
+        if error is None or _is_model(error, served):
             continue
-        if _accepts_leniently(case, found, request):
-            yield f"{found.operation.name} {error.param or error.code}", request
+        if _accepts_leniently(case, served, request):
+            yield f"{served.operation.name} {error.param or error.code}", request
 
 
 def _accepts_leniently(case: Case, route: Route, request: ClientRequest) -> bool:
@@ -62,9 +62,9 @@ def _accepts_leniently(case: Case, route: Route, request: ClientRequest) -> bool
 
 def _route(tree: PathTree, request: ClientRequest) -> Route | None:
     for version in _VERSIONS:
-        found = tree.find(version + request.path, "POST")
-        if isinstance(found, Found):
-            route: Route = found.value
+        match = tree.find(version + request.path, "POST")
+        if isinstance(match, Found):
+            route: Route = match.value
             return route
     return None
 

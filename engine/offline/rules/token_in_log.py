@@ -14,12 +14,12 @@ _WITH_QUERY = ("%(q)s", "%(r)s", "%(U)s?%(q)s")
 def check(case: Case) -> None:
     if not _logs_queries(case.environ.get(_VARIABLE, "")):
         return
-    told: set[str] = set()
+    warned: set[str] = set()
     for route in case.plan.routes:
         spec = case.config.specs[route.operation.spec]
         names = [carrier.name for carrier in route.carriers if carrier.kind == "query"]
-        if names and spec.name not in told:
-            told.add(spec.name)
+        if names and spec.name not in warned:
+            warned.add(spec.name)
             message = f"tokens may come as '?{names[0]}=', and {_VARIABLE} logs query strings"
             hint = "leave %(q)s and %(r)s out of --access-logformat, or out of `token` the query"
             at = (*spec.at, "token") if spec.token else spec.at
@@ -32,9 +32,9 @@ def _logs_queries(arguments: str) -> bool:
         words = shlex.split(arguments)
     except ValueError:
         words = arguments.split()
-    said = dict(zip(words, [*words[1:], ""], strict=False))
-    said |= {key: text for key, _, text in (word.partition("=") for word in words) if text}
-    if not any(said.get(name) for name in _LOGS):
+    options = dict(zip(words, [*words[1:], ""], strict=False))
+    options |= {key: text for key, _, text in (word.partition("=") for word in words) if text}
+    if not any(options.get(name) for name in _LOGS):
         return False
-    form = said.get("--access-logformat", "")
+    form = options.get("--access-logformat", "")
     return not form or any(field in form for field in _WITH_QUERY)

@@ -12,8 +12,8 @@ def check(case: Case) -> None:
     for model in case.config.models.values():
         if "*" not in model.name:
             continue
-        unbounded = [asked for asked in case.asked(model) if not BUDGETS & asked.kinds]
-        if any(callers or asked.route.public for asked in unbounded):
+        unbounded = [entry for entry in case.asked(model) if not BUDGETS & entry.kinds]
+        if any(callers or entry.route.public for entry in unbounded):
             message = f"nothing bounds what '{model.name}' may cost"
             hint = "add the policy spend_limit or token_budget, or name the models one by one"
             case.warn(model.at, "MW405", message, hint, key=True)

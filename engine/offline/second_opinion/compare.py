@@ -16,7 +16,7 @@ import orjson
 
 from engine.exchange.exchange import Exchange
 from engine.exchange.wsgi_environ import environ_key
-from engine.offline.rehearsal.observation import Seen
+from engine.offline.rehearsal.observation import Rehearsal
 from engine.offline.second_opinion.modelway_reader import (
     read_body,
     read_parameter,
@@ -79,18 +79,18 @@ def compare_examples(planned: PlanResult) -> None:
         _note_failures(failures, planned.findings)
 
 
-def compare_request(plan: Plan, seen: Seen) -> list[str]:
+def compare_request(plan: Plan, rehearsal: Rehearsal) -> list[str]:
     """A warning for each difference in reading a rehearsed request, with its code.
 
     Nothing for a request that no route serves, or whose route validates nothing.
     """
-    route, exchange = seen.route, seen.exchange
+    route, exchange = rehearsal.route, rehearsal.exchange
     if route is None or exchange is None or route.validate == "off" or route.operation.websocket:
         return []
     specification = plan.specifications[route.operation.spec]
     operation = specification.operations[route.operation.name]
     try:
-        found = list(_disagreements(operation, specification, exchange, seen.request.body))
+        found = list(_disagreements(operation, specification, exchange, rehearsal.request.body))
     except NotComparable as error:
         return [f"MW422: openapi-core fails on this request ({error}): it was not compared"]
     return [f"MW421: {item}" for item in found]

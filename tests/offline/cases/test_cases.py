@@ -89,7 +89,7 @@ def codes(made, *cases):
 
 def test_what_is_expected_and_so_passes(made):
     result = one(made, MET)
-    assert (result.failures, result.said) == ([], "")
+    assert (result.failures, result.refusal) == ([], "")
 
 
 @pytest.mark.parametrize("name", MISSED)
@@ -115,8 +115,8 @@ def test_a_miss_tells_place_expectation_and_finding(made):
 
 def test_a_refusal_is_told_beside_what_was_missed(made):
     result = one(made, {"status": 200}, request={"method": "GET", "path": "/v1/chat"})
-    assert "refused by the router with 405 method_not_allowed" in result.said
-    assert result.said in formats.line(result)
+    assert "refused by the router with 405 method_not_allowed" in result.refusal
+    assert result.refusal in formats.line(result)
 
 
 @pytest.mark.parametrize(

@@ -134,7 +134,7 @@ def test_a_journal_that_cannot_be_kept_is_told(tmp_path):
 
 def test_a_database_that_is_away_is_a_warning(tmp_path):
     text = CONFIG.replace("sqlite:///usage.db", "postgresql+psycopg://127.0.0.1:9/none")
-    assert "away" in boot(planned(tmp_path, text)).warning
+    assert "unavailable" in boot(planned(tmp_path, text)).warning
 
 
 def test_counters_that_are_away_are_a_warning(tmp_path):
@@ -151,7 +151,7 @@ def test_a_request_that_a_stage_fails_on_is_told(tmp_path, monkeypatch):
 
     monkeypatch.setattr("engine.policies.max_body.build", broken)
     made = planned(tmp_path, CONFIG.replace("policies: [", "policies: [{max_body: 1MB}, "))
-    with pytest.raises(CannotServe, match=r"is answered with an error: KeyError: 'not thought of'"):
+    with pytest.raises(CannotServe, match=r"fails: KeyError: 'not thought of'"):
         boot(made)
 
 

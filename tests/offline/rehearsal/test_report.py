@@ -152,8 +152,8 @@ def test_a_public_route_asks_for_no_token(made):
     ("method", "path", "operation", "differs", "words"),
     [
         ("GET", "/v1/chat", "shop.chat", "method", "takes POST"),
-        ("POST", "/chat", "shop.chat", "mount", "under '/v1', not under the root"),
-        ("POST", "/v1beta/chat", "shop.chat", "mount", "not under '/v1beta'"),
+        ("POST", "/chat", "shop.chat", "mount", "at '/v1', not at the root"),
+        ("POST", "/v1beta/chat", "shop.chat", "mount", "not at '/v1beta'"),
         ("POST", "/v1/chatt", "shop.chat", "path", "'chatt' where it has 'chat'"),
         ("POST", "/v1/models/big:sing", "shop.say", "verb", "':say', not ':sing'"),
         ("GET", "/v1/hidden", "shop.hidden", "route", "no route serves it"),

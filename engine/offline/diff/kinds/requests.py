@@ -43,8 +43,8 @@ def _parameters(pair: Pair, walk: Walk) -> Iterator[Difference]:
             yield _breaking(pair, "parameter-required", node, words)
         if was is not None:
             where = f"{place} parameter {name}"
-            for one in walk.compare(was.get("schema"), node.get("schema"), where):
-                yield _breaking(pair, one.kind, one.node, one.words)
+            for change in walk.compare(was.get("schema"), node.get("schema"), where):
+                yield _breaking(pair, change.kind, change.node, change.words)
     for place, name in before:
         if (place, name) not in after:
             words = f"{place} parameter '{name}' is gone from the document"
@@ -68,5 +68,5 @@ def _body(pair: Pair, walk: Walk) -> Iterator[Difference]:
             words = f"takes no {name} any more"
             yield _breaking(pair, "media-type-removed", now, words)
             continue
-        for one in walk.compare(schema, after[name], ""):
-            yield _breaking(pair, one.kind, one.node, one.words)
+        for change in walk.compare(schema, after[name], ""):
+            yield _breaking(pair, change.kind, change.node, change.words)

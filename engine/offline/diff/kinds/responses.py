@@ -41,6 +41,6 @@ def _answers(pair: Pair, walk: Walk) -> Iterator[Difference]:
                 kind = "response-media-type-removed"
                 yield Difference(Level.BREAKING, kind, place, subject, words)
                 continue
-            for one in walk.compare(schema, schemas[name], f"answer {status}"):
-                place = place_of(one.node.source, one.node.path)
-                yield Difference(Level.BREAKING, one.kind, place, subject, one.words)
+            for change in walk.compare(schema, schemas[name], f"answer {status}"):
+                place = place_of(change.node.source, change.node.path)
+                yield Difference(Level.BREAKING, change.kind, place, subject, change.words)
