@@ -16,7 +16,7 @@ from itertools import islice
 
 from sqlalchemy import Connection, text
 
-from engine.callers.cache import Directory
+from engine.callers.cache import TokenCache
 from engine.stores.records import tokens
 from engine.stores.records.database import Database, open_database
 from engine.stores.records.migrate import upgrade
@@ -82,7 +82,7 @@ def measure(database: Database, count: int) -> None:
     known = [sha256(dice.randrange(count)) for _ in range(LOOKUPS)]
     strange = [sha256(-1 - n) for n in range(LOOKUPS)]
     time_of(find, known[:200])
-    directory = Directory({}, records, ttl=600.0)
+    directory = TokenCache({}, records, ttl=600.0)
     for digest in known[:1000]:
         directory.get(digest)
     for name, look_up, digests in (

@@ -104,14 +104,14 @@ def services_of(config: Config, told: Observing | None = None) -> Services:
 
 
 def _directory(config: Config, url: str, told: Observing) -> Lookup:
-    from engine.callers.cache import Directory
+    from engine.callers.cache import TokenCache
     from engine.stores.records.database import open_database
     from engine.stores.records.tokens import callers
 
     database = open_database(url, busy=0.05)
     told.closing.append(database.close)
     records = callers(database, config.currency)
-    made = Directory(config.tokens, records, ttl=config.stores.token_ttl)
+    made = TokenCache(config.tokens, records, ttl=config.stores.token_ttl)
     told.collectors.append(lookup_collector(made))
     # Without ever having seen the records only the config's tokens work.
     told.health.checks["records"] = StoreCheck(

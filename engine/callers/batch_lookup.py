@@ -1,4 +1,4 @@
-"""Batched look-ups: keys that wait at the same moment are asked for together."""
+"""Batched lookups: keys that wait at the same time are looked up together."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ T = TypeVar("T")
 class Batches(Generic[T]):
     """Runs `look_up` on up to `size` keys at once, in at most `concurrency` greenlets.
 
-    A batch starts on the next turn of the event loop, so it holds every key that was asked for
-    until then. A key that several greenlets wait for is looked up once. Keys wait in order of
-    arrival, one for each greenlet at most, so the queue is bounded by the worker's connections.
+    A batch starts on the next turn of the event loop and holds every key that was queued until
+    then. A key that several greenlets wait for is looked up once. Keys wait in order of arrival, at
+    most one for each greenlet, so the queue is bounded by the worker's connections.
     """
 
     def __init__(
@@ -35,7 +35,7 @@ class Batches(Generic[T]):
         self._running = 0
 
     def get(self, key: str) -> T | None:
-        """Wait for what `look_up` returns for the key; None where it returns nothing.
+        """Wait for what `look_up` returns for the key, None if it returns nothing.
 
         Raises what `look_up` raised.
         """
@@ -60,16 +60,16 @@ class Batches(Generic[T]):
             self._running -= 1
 
     def _answer(self, batch: Mapping[str, AsyncResult[T | None]]) -> None:
-        error: BaseException = RuntimeError("the look-up was abandoned")
-        found: Mapping[str, T] | None = None
+        error: BaseException = RuntimeError("the lookup was abandoned")
+        values: Mapping[str, T] | None = None
         try:
-            found = self._look_up(list(batch))
+            values = self._look_up(list(batch))
         except Exception as raised:  # noqa: BLE001 - raised again in each greenlet that waits
             error = raised
         finally:
             for key, result in batch.items():
                 del self._pending[key]
-                if found is None:
+                if values is None:
                     result.set_exception(error)
                 else:
-                    result.set(found.get(key))
+                    result.set(values.get(key))

@@ -1,8 +1,8 @@
-"""Who calls, by the digest of a token: the config's tokens, then the records, kept for a while.
+"""The token cache of a worker: from the digest of a token to its caller.
 
-Each worker has one. Tokens that it does not know are looked up in batches, so that strangers who
-try tokens cost the database little, and callers whom this worker sees for the first time are
-answered meanwhile. It goes on with the tokens it knows while the database is away.
+Tokens of the config need no lookup. Those of the records are looked up in batches, so that clients
+that try unknown tokens cost the database little, and are cached; cached tokens still work while the
+database is unavailable.
 """
 
 from __future__ import annotations
@@ -23,33 +23,34 @@ from engine.values.errors import GatewayError
 log = logging.getLogger("modelway")
 
 Records = Callable[[Sequence[str]], Mapping[str, Caller | ValueError]]
-"""Looks digests up: the callers of those it knows, a ValueError for a record that cannot be used.
+"""Looks up digests: the callers of those that exist, a ValueError for a record that is invalid.
 Raises RecordsError."""
 
-_SIZE = 10_000
-_LIMIT = 2.5
-"""Seconds until the records have to answer."""
-_LONGEST_PAUSE = 4.0
-_SAID_EVERY = 60.0
+_CACHE_SIZE = 10_000
+_LOOKUP_TIMEOUT = 2.5
+_MAX_BACKOFF = 4.0
+_WARNING_INTERVAL = 60.0
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
-    """What the records said, and when: a caller, nobody, or why the record makes no sense."""
+class _Entry:
+    """The result of a lookup and its time: a caller, None for an unknown token, or why the record
+    is invalid (`error`)."""
 
     caller: Caller | None
-    at: float
-    broken: str = ""
+    time: float
+    error: str = ""
 
 
-class Directory:
-    """Looks tokens up: in the config, in memory, or in batches in the records.
+class TokenCache:
+    """Finds the caller of a token: in the config, in memory, or in batches in the records.
 
-    What the records say holds for `ttl` seconds; a token seen before goes on working while they
-    are away, up to `keep` seconds after they last confirmed it. `size` bounds the known and the
-    unknown tokens that are remembered. `away` tells whether the records are; `asked`, `failed`,
-    `unknown` (asked, and not there) and `stale` (answered from memory meanwhile) count, for the
-    metrics.
+    A result is valid for `ttl` seconds. While the records are unavailable (`away`) a token that was
+    found before is valid for `stale_ttl` seconds after its last lookup. `size` bounds the cached
+    tokens that exist, and separately those that do not.
+
+    Counts for the metrics: `lookups` of digests, those that `failed`, those that were `unknown`,
+    and the `stale` results that were used.
     """
 
     def __init__(
@@ -58,149 +59,150 @@ class Directory:
         records: Records,
         *,
         ttl: float = 10.0,
-        keep: float = 86_400.0,
-        size: int = _SIZE,
+        stale_ttl: float = 86_400.0,
+        size: int = _CACHE_SIZE,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._configured = configured
         self._records = records
         self._ttl = ttl
-        self._keep = keep
+        self._stale_ttl = stale_ttl
         self._size = size
         self._clock = clock
-        self._known: OrderedDict[str, _Kept] = OrderedDict()
-        self._unknown: OrderedDict[str, _Kept] = OrderedDict()
+        self._callers: OrderedDict[str, _Entry] = OrderedDict()
+        self._no_callers: OrderedDict[str, _Entry] = OrderedDict()
         self._batches = Batches(self._look_up)
-        self._absence = _Absence(clock)
-        self.asked = self.failed = self.unknown = self.stale = 0
+        self._backoff = _Backoff(clock)
+        self.lookups = self.failed = self.unknown = self.stale = 0
 
     @property
     def away(self) -> bool:
-        """Whether the records could not be asked the last time."""
-        return self._absence.away
+        """Whether the last lookup failed."""
+        return self._backoff.away
 
     def get(self, digest: str) -> Caller | None:
-        """The caller, or None for an unknown token. Raises GatewayError 503 `store_unavailable`
-        when only the records could tell and cannot, 500 `token_broken` for a record that makes no
-        sense.
+        """The caller, or None for an unknown token.
+
+        Raises GatewayError 503 `store_unavailable` if only the records know the token and they are
+        unavailable, 500 `token_broken` for an invalid record.
         """
         caller = self._configured.get(digest)
         if caller is not None:
             return caller
-        kept = self._fresh(digest)
-        if kept is None:
-            kept = self._ask(digest)
-        if kept.broken:
-            raise _broken(kept.broken)
-        return kept.caller
+        entry = self._fresh(digest)
+        if entry is None:
+            entry = self._wait(digest)
+        if entry.error:
+            raise _invalid_record(entry.error)
+        return entry.caller
 
-    def _fresh(self, digest: str) -> _Kept | None:
-        """What was said within the last `ttl` seconds."""
-        for cache in (self._known, self._unknown):
-            kept = cache.get(digest)
-            if kept is not None:
-                if self._clock() - kept.at >= self._ttl:
+    def _fresh(self, digest: str) -> _Entry | None:
+        """An entry that is younger than `ttl`."""
+        for cache in (self._callers, self._no_callers):
+            entry = cache.get(digest)
+            if entry is not None:
+                if self._clock() - entry.time >= self._ttl:
                     return None
                 cache.move_to_end(digest)
-                return kept
+                return entry
         return None
 
-    def _ask(self, digest: str) -> _Kept:
-        """Wait for the records, or answer from memory while they are away."""
-        if not self._absence.is_due():
-            return self._from_memory(digest)
-        if self.away and digest in self._known:
-            # Nobody who can be answered waits to find out whether the records are back.
+    def _wait(self, digest: str) -> _Entry:
+        """Wait for a lookup; while the records are unavailable, use the cached entry."""
+        if not self._backoff.is_over():
+            return self._stale(digest)
+        if self.away and digest in self._callers:
+            # A cached token does not wait for the lookup that tests whether the records are back.
             self._batches.start(digest)
-            return self._from_memory(digest)
-        return self._batches.get(digest) or self._from_memory(digest)
+            return self._stale(digest)
+        return self._batches.get(digest) or self._stale(digest)
 
-    def _look_up(self, digests: Sequence[str]) -> Mapping[str, _Kept]:
-        """What the records say of each digest; nothing at all while they are away."""
-        if not self._absence.may_ask():
+    def _look_up(self, digests: Sequence[str]) -> Mapping[str, _Entry]:
+        """The entries of these digests; none while the records are unavailable."""
+        if not self._backoff.start_lookup():
             return {}
-        self.asked += len(digests)
+        self.lookups += len(digests)
         try:
-            found = self._within_limit(digests)
+            callers = self._within_timeout(digests)
         except RecordsError as error:
             self.failed += len(digests)
-            self._absence.begins(error)
+            self._backoff.lookup_failed(error)
             return {}
-        self._absence.ends()
-        return {digest: self._remember(digest, found.get(digest)) for digest in digests}
+        self._backoff.lookup_succeeded()
+        return {digest: self._store(digest, callers.get(digest)) for digest in digests}
 
-    def _within_limit(self, digests: Sequence[str]) -> Mapping[str, Caller | ValueError]:
-        limit = gevent.Timeout(_LIMIT)
+    def _within_timeout(self, digests: Sequence[str]) -> Mapping[str, Caller | ValueError]:
+        timeout = gevent.Timeout(_LOOKUP_TIMEOUT)
         try:
-            with limit:
+            with timeout:
                 return self._records(digests)
-        except gevent.Timeout as late:
-            if late is not limit:
+        except gevent.Timeout as error:
+            if error is not timeout:
                 raise
-            raise DatabaseAway(f"no answer within {_LIMIT} s") from late
+            raise DatabaseAway(f"no answer within {_LOOKUP_TIMEOUT} s") from error
 
-    def _remember(self, digest: str, found: Caller | ValueError | None) -> _Kept:
-        if isinstance(found, ValueError):
-            log.error("a token's record makes no sense: %s", found)
-            kept = _Kept(None, self._clock(), str(found))
+    def _store(self, digest: str, result: Caller | ValueError | None) -> _Entry:
+        if isinstance(result, ValueError):
+            log.error("a token's record is invalid: %s", result)
+            entry = _Entry(None, self._clock(), str(result))
         else:
-            kept = _Kept(found, self._clock())
-        cache, other = self._known, self._unknown
-        if found is None:
+            entry = _Entry(result, self._clock())
+        cache, other = self._callers, self._no_callers
+        if result is None:
             self.unknown += 1
             cache, other = other, cache
         other.pop(digest, None)
-        cache[digest] = kept
+        cache[digest] = entry
         cache.move_to_end(digest)
         if len(cache) > self._size:
             cache.popitem(last=False)
-        return kept
+        return entry
 
-    def _from_memory(self, digest: str) -> _Kept:
-        kept = self._known.get(digest)
-        if kept is None or self._clock() - kept.at >= self._keep:
+    def _stale(self, digest: str) -> _Entry:
+        entry = self._callers.get(digest)
+        if entry is None or self._clock() - entry.time >= self._stale_ttl:
             raise _unavailable()
         self.stale += 1
-        return kept
+        return entry
 
 
-class _Absence:
-    """Whether the records are away, and when to ask them again: after 1 s, then 2, then 4."""
+class _Backoff:
+    """When to look tokens up again after a failure: after 1 s, then 2, then every 4."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
         self._pause = 0.0
-        self._again = 0.0
-        self._said = float("-inf")
+        self._end = 0.0
+        self._last_warning = float("-inf")
         self.away = False
 
-    def is_due(self) -> bool:
-        """Whether the records answered last, or it is time to try them again."""
-        return not self.away or self._clock() >= self._again
+    def is_over(self) -> bool:
+        """Whether a lookup may start."""
+        return not self.away or self._clock() >= self._end
 
-    def may_ask(self) -> bool:
-        """Whether to ask now; while they are away, one batch at a time may."""
-        if not self.is_due():
+    def start_lookup(self) -> bool:
+        """Whether a lookup may start now; after a failure, one at a time."""
+        if not self.is_over():
             return False
         if self.away:
-            self._again = self._clock() + 2 * _LIMIT  # until it is known what came of it
+            self._end = self._clock() + 2 * _LOOKUP_TIMEOUT  # until its result is known
         return True
 
-    def begins(self, why: RecordsError) -> None:
+    def lookup_failed(self, error: RecordsError) -> None:
         now = self._clock()
         self.away = True
-        self._pause = min(_LONGEST_PAUSE, self._pause * 2 or 1.0)
-        self._again = now + self._pause
-        if now - self._said >= _SAID_EVERY:
-            self._said = now
-            log.warning("tokens cannot be looked up, those seen before still work: %s", why)
+        self._pause = min(_MAX_BACKOFF, self._pause * 2 or 1.0)
+        self._end = now + self._pause
+        if now - self._last_warning >= _WARNING_INTERVAL:
+            self._last_warning = now
+            log.warning("tokens cannot be looked up, cached ones still work: %s", error)
 
-    def ends(self) -> None:
+    def lookup_succeeded(self) -> None:
         if self.away:
             log.warning("tokens can be looked up again")
         self.away = False
         self._pause = 0.0
-        self._said = float("-inf")
+        self._last_warning = float("-inf")
 
 
 def _unavailable() -> GatewayError:
@@ -208,6 +210,6 @@ def _unavailable() -> GatewayError:
     return GatewayError(503, "store_unavailable", message, headers=[("retry-after", "1")])
 
 
-def _broken(why: str) -> GatewayError:
-    message = f"The token's record cannot be used: {why}. Ask the platform's operator."
+def _invalid_record(error: str) -> GatewayError:
+    message = f"The token's record cannot be used: {error}. Ask the platform's operator."
     return GatewayError(500, "token_broken", message, retry=False)

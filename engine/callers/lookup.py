@@ -1,4 +1,4 @@
-"""A token of the records' database by its name, for who only looks: nothing is made or changed."""
+"""Finds a token of the records' database by its name, without creating or changing anything."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from engine.stores.records.migrate import check_version
 from engine.values.caller import Caller
 
 
-class CannotSay(Exception):
-    """The token cannot be looked up, or is not there; `str` says why and what to do."""
+class TokenNotFound(Exception):
+    """The token cannot be looked up or does not exist; `str` says why and what to do."""
 
 
 def caller(url: str, name: str, currency: str) -> Caller:
-    """Who the token of this name belongs to, as the gateway would take it. Raises CannotSay."""
+    """The caller of the token of this name. Raises TokenNotFound."""
     try:
         database = open_database(url)
         try:
@@ -24,7 +24,7 @@ def caller(url: str, name: str, currency: str) -> Caller:
         finally:
             database.close()
     except RecordsError as error:
-        raise CannotSay(f"token '{name}' is not in the config, and {error}") from error
+        raise TokenNotFound(f"token '{name}' is not in the config, and {error}") from error
 
 
 def _caller(database: Database, name: str, currency: str) -> Caller:
@@ -43,4 +43,4 @@ def _caller(database: Database, name: str, currency: str) -> Caller:
         hint = did_you_mean(name, tokens.names_near(database, name)) or "it has none yet"
         raise RecordsError(f"not in {database.shown}; {hint}") from error
     except ValueError as error:
-        raise RecordsError(f"its record in {database.shown} makes no sense: {error}") from error
+        raise RecordsError(f"its record in {database.shown} is invalid: {error}") from error

@@ -128,7 +128,7 @@ def _caller(config: Config, name: str) -> Caller:
 
     try:
         return lookup.caller(config.stores.records, name, config.currency)
-    except lookup.CannotSay as error:
+    except lookup.TokenNotFound as error:
         raise click.UsageError(str(error)) from error
 
 

@@ -13,7 +13,7 @@ from engine.app.stores import (
     prepare,
     services_of,
 )
-from engine.callers.cache import Directory
+from engine.callers.cache import TokenCache
 from engine.plan.make import make_plan
 from engine.stores.counters.fallback import FallbackCounters
 from engine.stores.counters.memory import MemoryCounters
@@ -114,7 +114,7 @@ def test_a_database_is_made_and_has_what_happens(config, opened, tmp_path):
     said = config("stores: {records: 'sqlite:///deep/er/records.db', journal: deep/journal}\n")
     assert prepare(said) == ""
     services = opened(said)
-    assert isinstance(services.tokens, Directory)
+    assert isinstance(services.tokens, TokenCache)
     assert isinstance(services.counters, MemoryCounters)  # its tokens may have limits at any time
     end(services, "req_1")
     services.close()

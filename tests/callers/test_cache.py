@@ -9,7 +9,7 @@ import gevent
 import pytest
 from gevent.event import Event
 
-from engine.callers.cache import Directory
+from engine.callers.cache import TokenCache
 from engine.stores.records import tokens
 from engine.stores.records.database import open_database
 from engine.stores.records.failures import DatabaseAway, DatabaseRefuses
@@ -54,7 +54,7 @@ def asked():
 
 @pytest.fixture
 def directory(asked, clock):
-    return Directory({"c": Caller("config")}, asked, clock=clock)
+    return TokenCache({"c": Caller("config")}, asked, clock=clock)
 
 
 def refusal(directory, hashed):
@@ -90,7 +90,7 @@ def test_a_token_taken_away_or_made_is_noticed_in_time(directory, asked, clock):
 def test_what_is_kept_is_bounded_and_the_least_used_goes_first(asked, clock, kind):
     if kind == "known":
         asked.callers = dict.fromkeys("pqrs", ANNA)
-    directory = Directory({}, asked, size=3, clock=clock)
+    directory = TokenCache({}, asked, size=3, clock=clock)
     for hashed in "pqr" + "p" + "s":
         directory.get(hashed)
     asked.seen.clear()
@@ -102,7 +102,7 @@ def test_what_is_kept_is_bounded_and_the_least_used_goes_first(asked, clock, kin
 
 
 def test_guesses_do_not_push_out_what_is_known(asked, clock):
-    directory = Directory({}, asked, size=5, clock=clock)
+    directory = TokenCache({}, asked, size=5, clock=clock)
     directory.get("a")
     for number in range(100):
         directory.get(f"guess {number}")
@@ -119,11 +119,11 @@ def test_any_number_of_guesses_keeps_no_caller_from_being_found(directory, asked
     assert [greenlet.get(block=False) for greenlet in callers] == [ANNA, BERT]
     assert not any(greenlet.get(block=False) for greenlet in guesses)
     assert sorted(asked.batches) == [5002 % 256, *[256] * 19]
-    assert (directory.unknown, directory.asked) == (5000, 5002)
+    assert (directory.unknown, directory.lookups) == (5000, 5002)
 
 
 def test_guesses_that_push_each_other_out_of_memory_are_all_answered(asked, clock):
-    directory = Directory({}, asked, size=3, clock=clock)
+    directory = TokenCache({}, asked, size=3, clock=clock)
     guesses = [gevent.spawn(directory.get, f"guess {number}") for number in range(100)]
     gevent.joinall(guesses, timeout=30)
     assert [greenlet.get(block=False) for greenlet in guesses] == [None] * 100
@@ -326,7 +326,7 @@ def test_being_away_is_said_once_a_minute_and_being_back_once(directory, asked, 
 
 
 def test_records_that_never_answer_count_as_away(directory, asked, monkeypatch):
-    monkeypatch.setattr("engine.callers.cache._LIMIT", 0.05)
+    monkeypatch.setattr("engine.callers.cache._LOOKUP_TIMEOUT", 0.05)
     asked.before = Event().wait
     assert refusal(directory, "a").status == 503
     assert directory.away
@@ -356,7 +356,7 @@ def test_a_record_that_makes_no_sense_is_refused_and_says_why(directory, asked, 
 
 def test_what_ends_in_the_database_ends_here(records, clock):
     tokens.add(records, [Token("anna", digest("s"), 1.0), Token("bert", digest("t"), 1.0)])
-    directory = Directory({}, tokens.callers(records, "USD"), clock=clock)
+    directory = TokenCache({}, tokens.callers(records, "USD"), clock=clock)
     assert directory.get(digest("s")).expires is None
     tokens.revoke(records, "anna", 5.0)
     tokens.rotate(records, "bert", digest("u"), 77.0, 5.0)
@@ -373,7 +373,7 @@ from gevent import monkey
 monkey.patch_all()
 import gevent, time
 from engine.callers import cache as directory
-from engine.callers.cache import Directory
+from engine.callers.cache import TokenCache
 from engine.values.errors import GatewayError
 from engine.stores.records import tokens
 from engine.stores.records.database import open_database
@@ -381,7 +381,7 @@ from engine.values.caller import digest
 
 directory._LIMIT, directory._LONGEST_PAUSE = 0.5, 0.4  # the test is not to wait for long
 database = open_database(sys.argv[1])
-directory = Directory({}, tokens.callers(database, "USD"), ttl=0.05)
+directory = TokenCache({}, tokens.callers(database, "USD"), ttl=0.05)
 seen = {}
 slowest = 0.0
 

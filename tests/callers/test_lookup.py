@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import text, update
 
 from engine.callers import lookup
-from engine.callers.lookup import CannotSay
+from engine.callers.lookup import TokenNotFound
 from engine.stores.records import tokens
 from engine.stores.records.database import Database, open_database
 from engine.stores.records.schema import tokens as table
@@ -17,7 +17,7 @@ from engine.stores.records.tokens import Token
 
 
 def said(url: str, name: str = "alice", currency: str = "USD") -> str:
-    with pytest.raises(CannotSay) as caught:
+    with pytest.raises(TokenNotFound) as caught:
         lookup.caller(url, name, currency)
     return str(caught.value)
 
@@ -51,7 +51,7 @@ def test_an_empty_database_says_so(records: Database, records_url: str) -> None:
 
 def test_a_record_that_makes_no_sense_is_no_caller(records: Database, url: str) -> None:
     records.write(lambda c: c.execute(update(table).values(rate="often")))
-    assert re.search("its record in .* makes no sense", said(url))
+    assert re.search("its record in .* is invalid", said(url))
 
 
 def test_tables_are_not_made(records_url: str, tmp_path: Path) -> None:
@@ -76,4 +76,4 @@ def test_a_server_that_is_away_is_said_without_its_password() -> None:
 def test_what_is_no_database_is_said(tmp_path: Path) -> None:
     (tmp_path / "x.db").write_text("no database at all, and long enough to see that" * 20)
     assert "no SQLite database" in said(f"sqlite:///{tmp_path}/x.db")
-    assert "no database that is known here" in said("mysql://host/x")
+    assert "is not a supported database" in said("mysql://host/x")

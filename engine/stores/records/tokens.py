@@ -106,8 +106,8 @@ def find(database: Database, digest: str) -> Token | None:
 def callers(
     database: Database, currency: str
 ) -> Callable[[Sequence[str]], dict[str, Caller | ValueError]]:
-    """What a Directory asks: the callers of some digests, by digest, in one query. A record that
-    cannot be used is a ValueError that says why; a digest that is not there is left out."""
+    """The lookup of a TokenCache: the callers of some digests, by digest, in one query. An invalid
+    record is a ValueError that says why; a digest that does not exist is left out."""
 
     def look_up(digests: Sequence[str]) -> dict[str, Caller | ValueError]:
         asked = {"digests": _padded(digests)}

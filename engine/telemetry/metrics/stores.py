@@ -59,7 +59,7 @@ class TokenCache(Protocol):
     """Numbers of lookups by result; `away` while the database cannot be reached."""
 
     @property
-    def asked(self) -> int: ...
+    def lookups(self) -> int: ...
     @property
     def failed(self) -> int: ...
     @property
@@ -88,7 +88,7 @@ def lookup_collector(cache: TokenCache) -> Collector:
     """Token lookups by result."""
 
     def collect() -> Iterator[Sample]:
-        yield LOOKUPS, ("asked",), cache.asked
+        yield LOOKUPS, ("asked",), cache.lookups
         yield LOOKUPS, ("failed",), cache.failed
         yield LOOKUPS, ("unknown",), cache.unknown
         yield LOOKUPS, ("stale",), cache.stale

@@ -21,7 +21,7 @@ def test_the_ledger_reports_how_far_the_database_is_behind():
 
 
 def test_lookups_are_collected_by_result():
-    cache = SimpleNamespace(asked=5, failed=1, stale=2, unknown=3, away=True)
+    cache = SimpleNamespace(lookups=5, failed=1, stale=2, unknown=3, away=True)
     samples = {
         (metric, *labels): value for metric, labels, value in stores.lookup_collector(cache)()
     }
