@@ -1,3 +1,3 @@
-"""Counters of limits: `memory.py` for one machine, `redis.py` for many. The contract is
-`values/counters.py`.
+"""Stores that count limits: `memory.py` (one machine), `redis.py` (many), `fallback.py` (Redis, and
+memory while Redis is away). The interface is `values/counters.py`; read `windows.py` first.
 """

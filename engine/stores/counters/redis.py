@@ -1,10 +1,9 @@
 """Counters of many machines, in a Redis server: exact across all of them.
 
-A take is one round trip for all limits of a request, and has along what there is to correct of
-those before it. All keys have the same hash tag, because one script changes them together: a
-cluster keeps them on one of its shards, which this needs the address of (it does not follow a
-cluster's redirections). Slots are leases that a worker renews as long as it lives, so those of a
-killed one are free again within `LEASE` seconds.
+A take is one round trip for all limits of a request, and carries corrections of requests before it.
+All keys have the same hash tag, because one script changes them together: a cluster stores them on
+one of its shards, whose address is needed (redirections are not followed). Slots are leases that a
+worker renews as long as it lives, so those of a killed worker are free within `LEASE` seconds.
 """
 
 from __future__ import annotations
@@ -16,13 +15,13 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
-from engine.stores.counters.redis_later import Correction, Later
-from engine.stores.counters.redis_link import (
+from engine.stores.counters.redis_client import (
     Command,
-    Link,
     Pending,
+    RedisClient,
     Unsent,
 )
+from engine.stores.counters.redis_corrections import Correction, CorrectionQueue
 from engine.stores.counters.redis_scripts import RENEW, TAKE
 from engine.stores.counters.windows import tick_of
 from engine.values.counters import SLOT_RETRY, CountersAway, Limit, TakeResult
@@ -30,7 +29,8 @@ from engine.values.counters import SLOT_RETRY, CountersAway, Limit, TakeResult
 LEASE = 30.0
 TIMEOUT = 0.25
 _TAG = "{modelway}"
-_TOGETHER = 500
+_RENEWALS = 500
+"""Leases in one command of renewal."""
 
 
 _Location = tuple[str, int, int]
@@ -64,17 +64,16 @@ class _Receipt:
 
 
 class RedisCounters:
-    """Counters in the server at `url`: `redis://`, `rediss://` or `unix://`. To be made by the
-    worker that uses them: a child of its would have the same connections, and hold the same slots.
+    """Counters in the server at `url`: `redis://`, `rediss://` or `unix://`. Construct them in the
+    worker, after the fork: connections and slots are its own.
 
-    ValueError for another URL. `timeout` is the time for one round trip, in seconds, whatever it
-    takes; `lease` the seconds after which slots of a dead worker are free; `folder` is where the
-    workers of a machine keep what they know of the server; `clock` gives microseconds in place of
-    the server's own clock, for tests.
+    ValueError for another URL. `timeout` is the seconds of one round trip, `lease` those after
+    which slots of a dead worker are free; in `folder` the workers of a machine share what they know
+    of the server; `clock` gives microseconds in place of the server's clock, for tests.
 
-    A take whose answer comes too late is undone when it comes, because its request was decided
-    without it. Where the connection broke instead, its slots are given back (which does no harm if
-    none were taken), and what it may have taken of a window stays taken.
+    A take whose answer is late is undone when the answer comes, because its request was decided
+    without it. When the connection broke instead, its slots are released (which is harmless if none
+    were taken), and what it may have taken of a window stays taken.
     """
 
     def __init__(
@@ -87,23 +86,23 @@ class RedisCounters:
         clock: Callable[[], int] | None = None,
     ) -> None:
         self._clock = clock
-        self._ends = int(lease * 1_000_000)
+        self._lease_us = int(lease * 1_000_000)
         self._name, self._count = os.urandom(8).hex(), 0
         self._held: dict[str, set[str]] = {}
-        self._link = Link(url, timeout, folder)
-        self._later = Later(self._link, self._renewals, lease / 3, self._now)
+        self._client = RedisClient(url, timeout, folder)
+        self._corrections = CorrectionQueue(self._client, self._renewals, lease / 3, self._now)
 
     def ping(self) -> None:
-        """Ask whether the server is there. Raises CountersAway."""
-        self._link.call(("PING",))
+        """Raises CountersAway when the server does not answer."""
+        self._client.call(("PING",))
 
     def in_doubt(self, limits: tuple[Limit, ...]) -> tuple[int, ...]:
-        """Of which limits, by their indices, the server may have forgotten what was taken: it lost
-        its data within the window or, for slots, came back within a lease."""
-        if self._link.back_at < 0:  # it was never away
+        """The indices of limits whose counts the server may have lost: it lost its data within the
+        window or, for slots, it is available again for less than a lease."""
+        if self._client.back_at < 0:  # it was never away
             return ()
         now = time.monotonic()
-        lost, back = now - self._link.mark.lost_at, now - self._link.back_at
+        lost, back = now - self._client.dataset.lost_at, now - self._client.back_at
         return tuple(
             at
             for at, (_, _, window) in enumerate(limits)
@@ -111,7 +110,7 @@ class RedisCounters:
         )
 
     def take(self, limits: tuple[Limit, ...], costs: Sequence[int]) -> TakeResult:
-        self._link.check()
+        self._client.raise_if_away()
         self._count += 1
         lease = f"{self._name}:{self._count}"
         keys: list[str] = []
@@ -120,22 +119,22 @@ class RedisCounters:
         for (key, tick, amount), cost in zip(locations, costs, strict=True):
             keys.append(key)
             args += (amount, tick, cost)
-        for correction in (before := self._later.along()):
+        for correction in (corrections := self._corrections.pop_for_take()):
             keys.append(correction.key)
             args += correction[1:]
-        named = (self._now(), lease, self._ends, len(locations))
-        ask = ("EVALSHA", TAKE.sha, len(keys), *keys, *named, *args)
+        head = (self._now(), lease, self._lease_us, len(locations))
+        command = ("EVALSHA", TAKE.sha, len(keys), *keys, *head, *args)
         receipt = _Receipt(locations, costs, (), lease)
-        late = partial(self._undo, receipt, before)
+        late = partial(self._undo, receipt, corrections)
         try:
-            denied, *states = self._link.call(ask, resend=not before, on_late=late)
+            denied, *states = self._client.call(command, resend=not corrections, on_late=late)
         except Unsent as error:
-            self._later.keep(before, error)
+            self._corrections.requeue(corrections, error)
             raise
         except Pending:
             raise
         except BaseException:
-            self._undo(receipt, before, None)
+            self._undo(receipt, corrections, None)
             raise
         resets = [reset / 1e6 for reset in states[2::4]]
         if denied:
@@ -147,65 +146,65 @@ class RedisCounters:
         receipt.buckets = states[::4]
         return TakeResult(None, states[1::4], resets, receipt)
 
-    def _undo(self, receipt: _Receipt, before: Sequence[Correction], answer: Any) -> None:
-        """Give back what a take has taken that was decided without its `answer`; None: that is not
-        known and never will be."""
+    def _undo(self, receipt: _Receipt, corrections: Sequence[Correction], answer: Any) -> None:
+        """Return what was taken for a request that was decided without the `answer`; None when no
+        answer will come."""
         if answer is None:
-            self._later.keep(before, CountersAway("the answer never came"))
+            self._corrections.requeue(corrections, CountersAway("no answer"))
             receipt.buckets = ()
-        elif answer[0]:  # it was denied
+        elif answer[0]:  # denied: nothing was taken
             return
         else:
             receipt.buckets = answer[1::4]
         for at, (key, tick, _) in enumerate(receipt.locations):
             if not tick:
-                self._give_back(key, f"{receipt.lease}:{at + 1}", receipt.costs[at])
+                self._release(key, f"{receipt.lease}:{at + 1}", receipt.costs[at])
             elif receipt.buckets and receipt.costs[at]:
                 bucket, cost = receipt.buckets[at], receipt.costs[at]
-                self._later.add(Correction(key, tick, bucket, -cost))
+                self._corrections.add(Correction(key, tick, bucket, -cost))
 
     def settle(self, receipt: object, costs: Sequence[int]) -> None:
         if not isinstance(receipt, _Receipt):
             return
         locations, receipt.locations = receipt.locations, ()
         for at, (key, tick, _) in enumerate(locations):
-            was, cost = receipt.costs[at], costs[at]
+            taken, cost = receipt.costs[at], costs[at]
             if not tick:
-                self._give_back(key, f"{receipt.lease}:{at + 1}", was)
-            elif cost != was:
-                self._later.add(Correction(key, tick, receipt.buckets[at], cost - was))
+                self._release(key, f"{receipt.lease}:{at + 1}", taken)
+            elif cost != taken:
+                self._corrections.add(Correction(key, tick, receipt.buckets[at], cost - taken))
 
     def close(self) -> None:
-        """Send what is to be sent, and close the connections."""
-        self._later.close()
-        self._link.close()
+        """Send queued corrections, and close the connections."""
+        self._corrections.close()
+        self._client.close()
 
     def waiting(self) -> int:
-        """How many corrections are not sent yet."""
-        return len(self._later)
+        """How many corrections are queued."""
+        return len(self._corrections)
 
     def _now(self) -> int | str:
         return "" if self._clock is None else self._clock()
 
     def _hold(self, key: str, lease: str, count: int) -> None:
         self._held.setdefault(key, set()).update(_members(lease, count))
-        self._later.run()
+        self._corrections.start()
 
-    def _give_back(self, key: str, lease: str, count: int) -> None:
+    def _release(self, key: str, lease: str, count: int) -> None:
         held = self._held.get(key)
         if held is not None:
             held.difference_update(_members(lease, count))
             if not held:
                 del self._held[key]
         if count:
-            self._later.add(Correction(key, 0, lease, count))
+            self._corrections.add(Correction(key, 0, lease, count))
 
     def _renewals(self) -> Iterator[Command]:
         for key, held in list(self._held.items()):
             members = list(held)
-            for at in range(0, len(members), _TOGETHER):
-                some = members[at : at + _TOGETHER]
-                yield ("EVALSHA", RENEW.sha, 1, key, self._now(), self._ends, *some)
+            for at in range(0, len(members), _RENEWALS):
+                batch = members[at : at + _RENEWALS]
+                yield ("EVALSHA", RENEW.sha, 1, key, self._now(), self._lease_us, *batch)
 
 
 def _members(lease: str, count: int) -> list[str]:

@@ -1,9 +1,9 @@
-"""What Redis does in one step, in Lua, for version 5 and later.
+"""The Lua scripts of the counters, atomic in Redis 5 and later.
 
-A window is a hash as `windows` has its record: what was taken in each bucket, under its number;
-`t` the total of all, `o` the oldest and `n` the newest bucket. Slots are a sorted set of leases by
-the time at which each ends. Everything has a time to live. The clock is the server's own, so that
-machines need not agree on the time; a test may say another (`ARGV[1]`).
+A window is a hash like a record of `windows`: the count of each bucket under its number, `t` the
+total, `o` the oldest and `n` the newest bucket. Slots are a sorted set of leases by the time at
+which each ends. Every key has a time to live. The clock is the server's, so that the clocks of
+machines need not agree; a test passes another time (`ARGV[1]`).
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ local BUCKETS, MOST = 32, 9007199254740992
 
 local function text(number) return string.format('%.0f', number) end
 
-local function clock(said)
-  if said ~= '' then return tonumber(said) end
+local function clock(test_time)
+  if test_time ~= '' then return tonumber(test_time) end
   local time = redis.call('TIME')
   return tonumber(time[1]) * 1000000 + tonumber(time[2])
 end
@@ -26,12 +26,12 @@ local function keep(key, tick)
   redis.call('PEXPIRE', key, text(math.ceil((BUCKETS + 2) * tick / 1000)))
 end
 
--- The total as of a bucket; what counts no longer is taken out.
+-- The total as of a bucket; expired buckets are deleted.
 local function total_of(key, bucket, tick)
   local head = redis.call('HMGET', key, 't', 'o', 'n')
   if not head[1] then return 0 end
   local total, oldest, newest = tonumber(head[1]), tonumber(head[2]), tonumber(head[3])
-  if newest > bucket then  -- the clock was set back: all counts as if it were taken now
+  if newest > bucket then  -- the clock was set back: all counts move to this bucket
     local at = text(bucket)
     redis.call('DEL', key)
     redis.call('HSET', key, at, head[1], 't', head[1], 'o', at, 'n', at)
@@ -73,7 +73,7 @@ local function add(key, at, bucket, by, tick)
   keep(key, tick)
 end
 
--- What was taken in a bucket came to something else, or slots are free again.
+-- Change the count of a bucket, or release slots.
 local function correct(key, tick, at, by, now)
   if tick == 0 then
     for i = 1, by do redis.call('ZREM', key, at .. ':' .. i) end
@@ -88,38 +88,38 @@ local function correct(key, tick, at, by, now)
   if by ~= 0 then add(key, at, bucket, by, tick) end
 end
 
--- All from KEYS[first] on, which ARGV[said] and what follows it tell of.
-local function correct_all(first, said, now)
+-- The corrections of KEYS[first] and the following; their arguments begin at ARGV[arg].
+local function correct_all(first, arg, now)
   for i = first, #KEYS do
-    correct(KEYS[i], tonumber(ARGV[said]), ARGV[said + 1], tonumber(ARGV[said + 2]), now)
-    said = said + 3
+    correct(KEYS[i], tonumber(ARGV[arg]), ARGV[arg + 1], tonumber(ARGV[arg + 2]), now)
+    arg = arg + 3
   end
 end
 """
 
 _TAKE = """
-local now, lease, ends, count = clock(ARGV[1]), ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
+local now, lease, lease_us, count = clock(ARGV[1]), ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 correct_all(count + 1, 3 * count + 5, now)
 
-local function asked(i)
+local function limit(i)
   return KEYS[i], tonumber(ARGV[3 * i + 2]), tonumber(ARGV[3 * i + 3]), tonumber(ARGV[3 * i + 4])
 end
 
-local function taken(key, tick)
+local function count_of(key, tick)
   if tick > 0 then return total_of(key, math.floor(now / tick), tick) end
   redis.call('ZREMRANGEBYSCORE', key, '-inf', text(now))
   return redis.call('ZCARD', key)
 end
 
--- Microseconds until all is free again, and until `over` is.
+-- Microseconds until the full amount is free, and until `over` is.
 local function look(key, tick, over)
-  local found, all, newest, frees = {}, redis.call('HGETALL', key), nil, nil
+  local buckets, all, newest, frees = {}, redis.call('HGETALL', key), nil, nil
   for i = 1, #all, 2 do
     local at = tonumber(all[i])
-    if at then found[#found + 1] = {at, tonumber(all[i + 1])} end
+    if at then buckets[#buckets + 1] = {at, tonumber(all[i + 1])} end
   end
-  table.sort(found, function(a, b) return a[1] < b[1] end)
-  for _, pair in ipairs(found) do
+  table.sort(buckets, function(a, b) return a[1] < b[1] end)
+  for _, pair in ipairs(buckets) do
     newest, over = pair[1], over - pair[2]
     if over <= 0 and not frees then frees = pair[1] end
   end
@@ -129,15 +129,15 @@ end
 
 local totals, also, denied = {}, {}, 0
 for i = 1, count do
-  local key, amount, tick, cost = asked(i)
-  totals[i] = taken(key, tick)
+  local key, amount, tick, cost = limit(i)
+  totals[i] = count_of(key, tick)
   if denied == 0 and totals[i] + (also[key] or 0) + math.max(cost, 1) > amount then denied = i end
   also[key] = (also[key] or 0) + cost
 end
 
 local answer = {denied}
 for i = 1, count do
-  local key, amount, tick, cost = asked(i)
+  local key, amount, tick, cost = limit(i)
   local bucket, total, reset, wait = 0, totals[i], 0, 0
   if tick > 0 then
     bucket = math.floor(now / tick)
@@ -152,9 +152,9 @@ for i = 1, count do
     if denied > 0 and math.max(cost, 1) > amount then wait = tick * BUCKETS end
   elseif denied == 0 then
     for j = 1, cost do
-      redis.call('ZADD', key, text(now + ends), lease .. ':' .. i .. ':' .. j)
+      redis.call('ZADD', key, text(now + lease_us), lease .. ':' .. i .. ':' .. j)
     end
-    redis.call('PEXPIRE', key, text(math.ceil(ends / 1000)))
+    redis.call('PEXPIRE', key, text(math.ceil(lease_us / 1000)))
   elseif total + math.max(cost, 1) > amount then
     wait = -1
   end
@@ -173,45 +173,45 @@ return #KEYS
 """
 
 _RENEW = """
-local now, ends = clock(ARGV[1]), tonumber(ARGV[2])
-for i = 3, #ARGV do redis.call('ZADD', KEYS[1], text(now + ends), ARGV[i]) end
-redis.call('PEXPIRE', KEYS[1], text(math.ceil(ends / 1000)))
+local now, lease_us = clock(ARGV[1]), tonumber(ARGV[2])
+for i = 3, #ARGV do redis.call('ZADD', KEYS[1], text(now + lease_us), ARGV[i]) end
+redis.call('PEXPIRE', KEYS[1], text(math.ceil(lease_us / 1000)))
 return #ARGV - 2
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """A script, and the name by which a server knows it once it has seen it."""
+    """A script and its SHA-1, by which EVALSHA calls it once the server has it."""
 
     source: str
     sha: str
 
 
 def _script(source: str) -> Script:
-    whole = _COMMON + source
-    return Script(whole, sha1(whole.encode(), usedforsecurity=False).hexdigest())
+    source = _COMMON + source
+    return Script(source, sha1(source.encode(), usedforsecurity=False).hexdigest())
 
 
 TAKE = _script(_TAKE)
-"""KEYS: one for each limit, then those of what is to be corrected before. ARGV: clock, name of the
-lease, its microseconds, how many limits; amount, tick (0: slots) and cost of each; then as SETTLE.
-Answers the number of the first that denies (0: none), then for each its bucket, what remains, and
-microseconds to `reset` and `wait` (-1: nobody knows)."""
+"""KEYS: one for each limit, then those of the corrections. ARGV: clock, name of the lease, its
+microseconds, number of limits; amount, tick (0: slots) and cost of each; then as SETTLE. Returns
+the number of the first limit that denies (0: none), then for each limit its bucket, what remains,
+and microseconds to `reset` and `wait` (-1: unknown)."""
 
 SETTLE = _script(_SETTLE)
-"""KEYS: windows and slots. ARGV: clock, then of each its tick, the bucket in which it was taken and
-by how much to correct that, as `windows.correct`; of slots 0, the lease, and how many it had."""
+"""KEYS: windows and slots. ARGV: clock, then for each window its tick, the bucket of the take and
+the change, as in `windows.correct`; for slots 0, the lease, and their number."""
 
 RENEW = _script(_RENEW)
-"""KEYS: slots. ARGV: clock, microseconds, the leases that go on so long from now."""
+"""KEYS: slots. ARGV: clock, microseconds of a lease, the leases to renew."""
 
-MARK_KEY = "{modelway}:mark"
-MARK = """
+DATASET_KEY = "{modelway}:mark"
+DATASET_ID = """
 if redis.call('SETNX', KEYS[1], ARGV[1]) == 1 then return ARGV[1] end
 return redis.call('GET', KEYS[1])
 """
-"""Answers the mark that the server's data have, after giving them one where they have none: another
-mark than before means other data. KEYS: MARK_KEY. ARGV: a mark nobody else thinks of."""
+"""Returns the id of the server's data, after storing one where there is none: another id than
+before means other data. KEYS: DATASET_KEY. ARGV: a random id."""
 
 SCRIPTS = {script.sha: script for script in (TAKE, SETTLE, RENEW)}

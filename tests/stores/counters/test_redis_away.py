@@ -9,12 +9,13 @@ from typing import Any
 
 import gevent
 import pytest
+from redis import Connection
 from redis.exceptions import ConnectionError as Broken
 
-from engine.stores.counters import redis_later as later
+from engine.stores.counters import redis_corrections as corrections
 from engine.stores.counters.redis import RedisCounters
-from engine.stores.counters.redis_link import Link, Unsent
-from engine.stores.counters.redis_scripts import MARK_KEY, RENEW, TAKE
+from engine.stores.counters.redis_client import RedisClient, Unsent
+from engine.stores.counters.redis_scripts import DATASET_KEY, RENEW, TAKE
 from engine.values.counters import CountersAway
 from tests.support import redis_server
 from tests.support.counters import PATIENT, Limit, Worker, arrived, take, workers
@@ -31,13 +32,26 @@ def server():
     made.close()
 
 
-def back(link: Link) -> None:
-    """Wait until a link has found its server again; gevent's loop runs meanwhile."""
+def break_next_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the connection fail once, when the next answer is read."""
+    read, broken = Connection.read_response, []
+
+    def read_response(connection: Connection, **options: Any) -> object:
+        if not broken:
+            broken.append(connection)
+            raise Broken("in the middle of the answer")
+        return read(connection, **options)
+
+    monkeypatch.setattr(Connection, "read_response", read_response)
+
+
+def back(check: Callable[[], object]) -> None:
+    """Wait until the server is no longer away; gevent's loop runs meanwhile."""
     deadline = time.monotonic() + 20
     while time.monotonic() < deadline:
         try:
-            link.check()
-        except Unsent:
+            check()
+        except CountersAway:
             gevent.sleep(0.01)
         else:
             return
@@ -105,7 +119,7 @@ def test_scripts_forgotten_by_the_server_are_told_again(server):
 
 
 def test_a_worker_connects_anew_any_number_of_times(server):
-    link = Link(server.url, PATIENT)
+    link = RedisClient(server.url, PATIENT)
     for _ in range(250):
         assert link.call(("PING",)) == b"PONG"
         server.say("CLIENT KILL TYPE normal SKIPME yes")
@@ -113,20 +127,20 @@ def test_a_worker_connects_anew_any_number_of_times(server):
 
 
 def test_a_server_that_comes_and_goes_is_found_every_time(server):
-    link = Link(server.url, PATIENT)
+    link = RedisClient(server.url, PATIENT)
     for _ in range(5):
         server.kill()
         with pytest.raises(CountersAway):
             link.call(("PING",))
         server.start()
-        back(link)
+        back(link.raise_if_away)
         assert link.call(("PING",)) == b"PONG"
     link.close()
 
 
 def test_while_the_server_is_away_calls_wait_for_nothing(server, monkeypatch):
     server.kill()
-    link = Link(server.url, PATIENT)
+    link = RedisClient(server.url, PATIENT)
     with pytest.raises(Unsent):
         link.call(("PING",))
     connections = []
@@ -140,14 +154,14 @@ def test_while_the_server_is_away_calls_wait_for_nothing(server, monkeypatch):
 
 def test_going_away_and_coming_back_are_said_once_each_without_the_password(server, caplog):
     with caplog.at_level(logging.DEBUG):
-        link = Link(server.url.replace("redis://", "redis://somebody:s3cret@"), PATIENT)
+        link = RedisClient(server.url.replace("redis://", "redis://somebody:s3cret@"), PATIENT)
         for _ in range(20):
             with pytest.raises(CountersAway) as refused:
                 link.call(("PING",))
             assert "s3cret" not in str(refused.value)
             gevent.sleep(0.01)
         server.say("ACL SETUSER somebody on >s3cret ~* +@all")
-        back(link)
+        back(link.raise_if_away)
         link.call(("PING",))
     said = [r.getMessage() for r in caplog.records if r.levelno >= logging.WARNING]
     assert [message.split(" is ")[1].split(":")[0] for message in said] == ["away", "back"]
@@ -156,16 +170,16 @@ def test_going_away_and_coming_back_are_said_once_each_without_the_password(serv
 
 
 def test_a_server_that_lost_its_data_is_noticed_and_one_that_kept_them_is_not(server, caplog):
-    link = Link(server.url, PATIENT)
+    link = RedisClient(server.url, PATIENT)
     link.call(("PING",))
     server.say("CLIENT KILL TYPE normal SKIPME yes")
     link.call(("PING",))
-    assert link.mark.lost_at < 0
+    assert link.dataset.lost_at < 0
     server.kill()
     server.start()
     link.call(("PING",))
-    assert time.monotonic() - link.mark.lost_at < 60
-    assert caplog.text.count("has lost what was counted there") == 1
+    assert time.monotonic() - link.dataset.lost_at < 60
+    assert caplog.text.count("has lost its counters") == 1
     link.close()
 
 
@@ -194,7 +208,7 @@ def test_what_is_no_url_is_refused_without_the_password(url):
     ],
 )
 def test_the_place_in_messages_is_the_address_alone(url, place):
-    assert Link(url, PATIENT).place == f"redis at {place}"
+    assert RedisClient(url, PATIENT).name == f"redis at {place}"
 
 
 @pytest.mark.parametrize("database", ["", "/0", "/3"])
@@ -213,7 +227,7 @@ def test_everything_kept_has_an_end_and_the_same_hash_tag(server):
     take(store, [*RATE, Limit("budget:b", 10**15, 1.0, 500), Limit("t", 5, 0)])
     store.close()
     keys = [line for line in server.say("KEYS *").split(b"\r\n") if b":" in line]
-    keys.remove(MARK_KEY.encode())
+    keys.remove(DATASET_KEY.encode())
     assert len(keys) == 4
     for key in keys:
         assert key.startswith(b"{modelway}:")
@@ -222,8 +236,7 @@ def test_everything_kept_has_an_end_and_the_same_hash_tag(server):
 
 
 def test_settling_waits_for_nothing_and_is_sent_when_the_server_is_back(server, monkeypatch):
-    monkeypatch.setattr(later, "REST", 0.01)
-    monkeypatch.setattr("engine.stores.counters.redis_later.REST", 0.01)
+    monkeypatch.setattr(corrections, "RETRY_DELAY", 0.01)
     store = RedisCounters(server.url, timeout=PATIENT, lease=3600.0)  # no renewal wakes what sends
     receipts = [take(store, RATE).receipt for _ in range(5)]
     server.say("SAVE")
@@ -239,7 +252,7 @@ def test_settling_waits_for_nothing_and_is_sent_when_the_server_is_back(server, 
 
 
 def test_what_waits_for_the_server_is_bounded(server, monkeypatch, caplog):
-    monkeypatch.setattr(later, "KEPT", 3)
+    monkeypatch.setattr(corrections, "MAX_QUEUED", 3)
     store = RedisCounters(server.url, timeout=PATIENT)
     receipts = [take(store, [Limit("rate:a", 100, 60.0)]).receipt for _ in range(10)]
     server.kill()
@@ -253,7 +266,7 @@ def test_what_waits_for_the_server_is_bounded(server, monkeypatch, caplog):
 def test_a_server_that_is_not_there_has_been_told_nothing(server):
     server.kill()
     with pytest.raises(Unsent):
-        Link(server.url, PATIENT).call(("PING",), resend=False)
+        RedisClient(server.url, PATIENT).call(("PING",), resend=False)
 
 
 def test_a_connection_that_the_server_closed_loses_no_correction(server):
@@ -269,25 +282,24 @@ def test_a_connection_that_the_server_closed_loses_no_correction(server):
 
 def test_an_answer_that_has_arrived_is_not_late_however_busy_we_were(server, monkeypatch):
     """gevent's timer comes before the answer when a worker was busy for longer than the limit."""
-    link = Link(server.url, PATIENT)
+    link = RedisClient(server.url, PATIENT)
     link.call(("PING",))
-    connection = link._idle[0]
-    read, timers = connection.read_response, []
+    read, timers = Connection.read_response, []
 
-    def busy(*args: object, **options: object) -> object:
+    def busy(connection: Connection, **options: Any) -> object:
         if not timers:
             timers.append(started[-1])
             while not connection.can_read(0.01):
                 pass
             raise started[-1]
-        return read(*args, **options)
+        return read(connection, **options)
 
     started = []
     start = gevent.Timeout.start_new
     monkeypatch.setattr(
         gevent.Timeout, "start_new", lambda limit: started.append(start(limit)) or started[-1]
     )
-    monkeypatch.setattr(connection, "read_response", busy)
+    monkeypatch.setattr(Connection, "read_response", busy)
     assert link.call(("PING",)) == b"PONG"
     assert timers
     link.close()
@@ -302,7 +314,7 @@ def test_an_answer_of_another_kind_is_a_store_that_is_away(server):
 
 
 def test_the_script_is_known_by_the_name_the_server_gives_it(server):
-    connection = Link(server.url, PATIENT)
+    connection = RedisClient(server.url, PATIENT)
     assert connection.call(("SCRIPT", "LOAD", TAKE.source)) == TAKE.sha.encode()
     connection.close()
 
@@ -321,19 +333,22 @@ def test_a_slot_that_was_given_back_is_there_for_the_next_take(server):
 def test_a_slot_is_given_back_after_its_renewal_and_not_before(server, monkeypatch):
     store = RedisCounters(server.url, timeout=PATIENT, lease=0.15)
     taken = take(store, [Limit("slots:a", 1, 0.0)])
-    call, along = store._link.call, []
+    call, keys_of_take = RedisClient.call, []
 
-    def renewing(command: Any, **options: Any) -> Any:
-        if command[1] == RENEW.sha and not along:
+    def renewing(client: RedisClient, command: Any, **options: Any) -> Any:
+        if command[1] == RENEW.sha and not keys_of_take:
             store.settle(taken.receipt, [1])
-            along.append(store._later.along())
-        return call(command, **options)
+            keys_of_take.append(None)
+            take(store, RATE)
+        elif command[1] == TAKE.sha and keys_of_take == [None]:
+            keys_of_take[0] = command[3 : 3 + command[2]]
+        return call(client, command, **options)
 
-    monkeypatch.setattr(store._link, "call", renewing)
+    monkeypatch.setattr(RedisClient, "call", renewing)
     with gevent.Timeout(10):
-        while not along:
+        while keys_of_take in ([], [None]):
             gevent.sleep(0.01)
-    assert along == [[]]
+    assert len(keys_of_take[0]) == len(RATE), "the take carries no correction"
     arrived(store)
     assert take(store, [Limit("slots:a", 1, 0.0)]).denied is None
     store.close()
@@ -361,7 +376,7 @@ def test_what_went_with_a_take_that_was_never_sent_waits_on(server, monkeypatch)
 
 
 def test_a_take_has_no_more_along_than_it_has_time_for(server, monkeypatch):
-    monkeypatch.setattr(later, "PAUSE", 60.0)
+    monkeypatch.setattr(corrections, "BATCH_DELAY", 60.0)
     store = RedisCounters(server.url, timeout=PATIENT)
     wide = [Limit("rate:wide", 1000, 60.0)]
     receipts = [take(store, wide).receipt for _ in range(40)]
@@ -376,38 +391,32 @@ def test_a_take_has_no_more_along_than_it_has_time_for(server, monkeypatch):
 def test_of_what_may_have_been_done_with_a_take_only_slots_are_given_back_again(
     server, monkeypatch
 ):
-    monkeypatch.setattr(later, "PAUSE", 60.0)
+    monkeypatch.setattr(corrections, "BATCH_DELAY", 60.0)
     store = RedisCounters(server.url, timeout=PATIENT)
     both = [*RATE, Limit("slots:a", 5, 0.0)]
     store.settle(take(store, both).receipt, [1, 1])
 
-    def broken(**options: object) -> object:
-        raise Broken("in the middle of the answer")
-
-    monkeypatch.setattr(store._link._idle[0], "read_response", broken)
+    break_next_answer(monkeypatch)
     with pytest.raises(CountersAway):
         take(store, both)
     assert store.waiting() == 2, "the slot of the first, and that of the one that broke"
-    back(store._link)
+    back(store.ping)
     store.close()
     assert take(RedisCounters(server.url, timeout=PATIENT), RATE).remaining == [10 - 1 - 2 - 2]
 
 
 @pytest.mark.parametrize(("again", "times"), [(True, b"2"), (False, b"1")])
 def test_only_what_may_be_is_sent_again(server, monkeypatch, again, times):
-    link = Link(server.url, PATIENT)
+    link = RedisClient(server.url, PATIENT)
     link.call(("PING",))
 
-    def broken(**options: object) -> object:
-        raise Broken("in the middle of the answer")
-
-    monkeypatch.setattr(link._idle[0], "read_response", broken)
+    break_next_answer(monkeypatch)
     if again:
         link.call(("INCR", "once"))
     else:
         with pytest.raises(CountersAway) as raised:
             link.call(("INCR", "once"), resend=False)
         assert not isinstance(raised.value, Unsent)
-    arrived = Link(server.url, PATIENT)
+    arrived = RedisClient(server.url, PATIENT)
     assert arrived.call(("GET", "once")) == times
     arrived.close()
