@@ -20,14 +20,14 @@ from engine.plan.make import make_plan
 from engine.server.gunicorn_connection import GunicornApplication
 from engine.server.serving import metrics_folder, serving
 from engine.server.shutdown import deadlines
-from engine.server.worker import Worker as Ours
+from engine.server.worker import Worker as GatewayWorker
 from engine.source.isolated import release_memory
 from engine.source.problem import render
 from engine.values.file_descriptors import raise_limit
 from engine.values.runtime_dir import use_for_temporary_files
 
 _APP_LOAD_ERROR = 4
-"""What gunicorn takes for the word of a worker that can never serve."""
+"""The exit status by which gunicorn knows a worker that cannot load its application."""
 
 
 def load() -> Application | GunicornApplication:
@@ -46,19 +46,19 @@ def load() -> Application | GunicornApplication:
         if warning := prepare(planned.plan.config):
             sys.stderr.write(f"modelway: {warning}\n")
         use_for_temporary_files()
-        # The workers of one gunicorn meet where its number says; this is one of them.
+        # The workers of one gunicorn share a folder that is named by its pid.
         folder = metrics_folder(planned.plan, os.getppid())
-        made = serving(planned.plan, folder, ["modelway"])
+        application = serving(planned.plan, folder, ["modelway"])
     except OSError as error:
         raise AppImportError(f"modelway: {error}") from error
     except CannotConnect as error:
         raise AppImportError(str(error)) from error
     raise_limit(planned.plan.config.server.connections)
     worker = _worker()
-    if worker is None or isinstance(worker, Ours):
-        return made
-    _stop_with(worker, made)
-    return GunicornApplication(made)
+    if worker is None or isinstance(worker, GatewayWorker):
+        return application
+    _stop_requests_with(worker, application)
+    return GunicornApplication(application)
 
 
 def _worker() -> Worker | None:
@@ -69,27 +69,24 @@ def _worker() -> Worker | None:
     return worker if isinstance(worker, Worker) else None
 
 
-def _stop_with(worker: Worker, made: Application) -> None:
-    """Let gunicorn's own worker end the application's requests before its master kills it.
-
-    It knows no application that has to be told: so its handler of SIGTERM, which is set by now, is
-    called by ours. Our own worker (`engine.server.worker`) needs none of this.
-    """
+def _stop_requests_with(worker: Worker, application: Application) -> None:
+    """Let gunicorn's own worker end the application's requests before its master kills it: this
+    handler of SIGTERM calls the worker's. The gateway's worker does both itself."""
     seconds = deadlines(float(worker.cfg.graceful_timeout))
 
     def stop(number: int, frame: Any) -> None:
         if worker.alive:
-            made.leaving()
-            gevent.spawn_later(seconds.interrupt, made.interrupt)
-            gevent.spawn_later(seconds.cut, made.interrupt)  # the second call cuts
+            application.leaving()
+            gevent.spawn_later(seconds.interrupt, application.interrupt)
+            gevent.spawn_later(seconds.cut, application.interrupt)  # the second call cuts
         worker.handle_exit(number, frame)
 
     signal.signal(signal.SIGTERM, stop)
-    atexit.register(made.close)
+    atexit.register(application.close)
 
 
 def _refuse() -> None:
-    """What was loaded is one worker's: its journal, its counters, its connections."""
+    """Refuse `--preload`: journal, counters and connections belong to one worker."""
     os.write(2, b"modelway: each worker loads this for itself: leave out gunicorn's --preload\n")
     os._exit(_APP_LOAD_ERROR)
 

@@ -1,4 +1,4 @@
-"""The pipe through which new workers tell their master that they have booted, or why not."""
+"""A pipe from new workers to their master: whether they have booted, or why not."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ import contextlib
 import os
 
 _LONGEST = 2_000
-"""Bytes of one message: up to 4096 a pipe takes them at once, so that two never mix."""
+"""Bytes of one message. A pipe writes up to 4096 atomically, so that two never mix."""
 
 
 class BootPipe:
-    """One for a master and all its workers. `booted` holds the ages of the workers that have, as
-    gunicorn counts them; `failures` what those said that have not, the last one last."""
+    """The pipe of a master and all its workers.
+
+    `booted` holds gunicorn's `age` of each worker that has booted, `failures` the reasons of those
+    that have not, oldest first.
+    """
 
     def __init__(self) -> None:
         self._read, self._write = os.pipe()
@@ -22,11 +25,11 @@ class BootPipe:
         self.failures: list[str] = []
 
     def tell_booted(self, age: int) -> None:
-        """In a worker: it is ready to serve."""
+        """Called in a worker that is ready to serve."""
         self._tell(f"booted {age}")
 
     def tell_failed(self, reason: str) -> None:
-        """In a worker: it will never be."""
+        """Called in a worker that cannot start."""
         self._tell(f"failed {' '.join(reason.split())}")
 
     def _tell(self, message: str) -> None:
@@ -35,8 +38,8 @@ class BootPipe:
             os.write(self._write, data)
 
     def look(self) -> bool:
-        """In the master: take in what was told since the last look, and say whether another worker
-        has booted. Never waits."""
+        """Called in the master: read the new messages without waiting. Whether another worker has
+        booted."""
         before = len(self.booted)
         while data := self._more():
             *lines, self._rest = (self._rest + data).split(b"\n")

@@ -1,10 +1,10 @@
-"""The connections of a worker: who is admitted, who is refused, and which wait for a request.
+"""Admission of connections to a worker, and its idle connections.
 
-The law: as long as there is room, a caller is admitted. Where it is tight, the connection that has
-been idle longest is closed; where none is idle, the caller is answered 503 at once. Room is what
-file descriptors allow (`values/file_descriptors.py`). Beyond `server.connections` callers wait in
-the listening socket instead, as another worker may take them. The listener of metrics and health
-has a few places that callers cannot take: who watches the gateway is answered when it is full.
+The law: a connection is admitted while file descriptors are left (`values/file_descriptors.py`).
+When they run short, the connection that has been idle longest is closed; if none is idle, the
+caller is answered 503 at once. Beyond `server.connections` callers wait in the backlog of the
+listening socket, where another worker may accept them. The telemetry listener has a few descriptors
+reserved, so that metrics and health are served when the gateway is full.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from engine.server.caller_socket import end_input
 from engine.values import file_descriptors
 
 _PAUSE = 0.05
-"""Seconds without accepting, after the last descriptor is gone."""
+"""Seconds without accepting, once no descriptor is left."""
 _LINGER = 0.5
-"""Seconds for a caller who is refused to read why."""
+"""Seconds in which a refused caller may read the response."""
 _FRESH = 0.1
-"""Seconds in which a connection's request may still be on its way to it."""
+"""Seconds in which the request of a new connection may still be on its way."""
 
 
 class IdleConnections:
-    """The sockets that wait for a request, in the order in which they began to."""
+    """The sockets that wait for a request, longest first."""
 
     def __init__(self) -> None:
         self._since: dict[Any, float] = {}
@@ -40,33 +40,33 @@ class IdleConnections:
         return len(self._since)
 
     def add(self, sock: Any) -> None:
-        """It waits from now on."""
+        """Note that a socket waits from now on."""
         self._since[sock] = time.monotonic()
 
     def remove(self, sock: Any) -> None:
-        """It waits no longer, if it did."""
+        """Note that a socket waits no longer."""
         self._since.pop(sock, None)
 
     def close(self, seconds: float) -> None:
-        """Close those that have waited for so long."""
+        """Close those that have waited for `seconds` or longer."""
         before = time.monotonic() - seconds
         for sock in [sock for sock, since in self._since.items() if since <= before]:
             end_input(sock)
 
     def close_longest(self) -> bool:
-        """Close the one that has waited longest; whether there was one to be closed."""
-        found = next(iter(self._since.items()), None)
-        if found is None or found[1] > time.monotonic() - _FRESH:
+        """Close the one that has waited longest. Whether one could be closed."""
+        sock, since = next(iter(self._since.items()), (None, 0.0))
+        if sock is None or since > time.monotonic() - _FRESH:
             return False
-        self.remove(found[0])
-        end_input(found[0])
+        self.remove(sock)
+        end_input(sock)
         return True
 
 
 class Admission:
-    """Which callers a worker admits, over all its listeners: at most `connections` each.
+    """Admits connections over all listeners of a worker, at most `connections` for each.
 
-    `refusal` makes the bytes of a 503 for an address.
+    `refusal` makes the bytes of a 503 for the address of a caller.
     """
 
     def __init__(
@@ -81,10 +81,10 @@ class Admission:
         self._tight = min(self._most, connections - 1)
         self._refused = Pool(max(1, others // 4))
 
-    def admits(self, own: Sized = (), idle: IdleConnections | None = None) -> bool:
-        """Whether there is room for one more. `own` are the connections of a listener with places
-        of its own, and `idle` those of them that wait: they make room for that listener alone."""
-        if idle is not None and (len(own) < self._reserved or idle.close_longest()):
+    def admits(self, connections: Sized = (), idle: IdleConnections | None = None) -> bool:
+        """Whether one more connection is admitted. The telemetry listener gives its connections and
+        those of them that are idle: they are closed for that listener alone."""
+        if idle is not None and (len(connections) < self._reserved or idle.close_longest()):
             return True
         closed = self.make_room()
         if self.connected < self._most:
@@ -93,17 +93,17 @@ class Admission:
         return closed
 
     def make_room(self) -> bool:
-        """Close a connection where room is tight; whether one was. To be called now and then too:
-        a full listener accepts nothing, and so asks for nothing."""
+        """Close an idle connection if descriptors run short. Whether one was closed. The worker
+        calls it periodically, as a full listener accepts nothing."""
         return self.connected >= self._tight and self._idle.close_longest()
 
     @property
     def connected(self) -> int:
-        """How many callers are connected."""
+        """The number of connections."""
         return sum(map(len, self.pools))
 
     def refuse(self, client: Any, address: Any) -> None:
-        """Answer 503 without waiting for anything."""
+        """Answer 503 without waiting."""
         client.settimeout(0.0)
         with contextlib.suppress(OSError):  # it may have left, or sent nothing yet
             client.recv(65_536)
@@ -117,7 +117,7 @@ class Admission:
 
 
 def _linger(client: Any) -> None:
-    """Read on for a moment: a socket closed with unread bytes may destroy its answer."""
+    """Read for a moment: a socket that is closed with unread bytes resets the connection."""
     end = time.monotonic() + _LINGER
     with contextlib.closing(client), contextlib.suppress(OSError):
         while (left := end - time.monotonic()) > 0:
@@ -127,8 +127,8 @@ def _linger(client: Any) -> None:
 
 
 class Listener(StreamServer):
-    """gevent's server of a listening socket, with an `admission`; one that has places of its own
-    is given its `idle` connections."""
+    """gevent's server on a listening socket, with `admission`. `idle` is given for the telemetry
+    listener, which has reserved descriptors."""
 
     def __init__(
         self,
@@ -142,10 +142,10 @@ class Listener(StreamServer):
         super().__init__(sock, handle=handle, spawn=pool, **tls)
         self._admission = admission
         admission.pools.append(pool)
-        self._own, self._own_idle = pool, idle
+        self._connections, self._idle = pool, idle
 
     def do_read(self) -> Any:
-        """The next connection and its address; None when there is none to be handled."""
+        """Accept a connection: its socket and address, or None if none is to be served."""
         try:
             accepted = super().do_read()
         except OSError as error:
@@ -155,7 +155,7 @@ class Listener(StreamServer):
             self.stop_accepting()
             gevent.spawn_later(_PAUSE, self._resume)
             return None
-        if accepted is not None and not self._admission.admits(self._own, self._own_idle):
+        if accepted is not None and not self._admission.admits(self._connections, self._idle):
             self._admission.refuse(*accepted)
             return None
         return accepted

@@ -1,4 +1,4 @@
-"""One worker of a gateway that serves: the application with its logs, metrics and health."""
+"""Builds the application of one worker, with its logs, metrics and health."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ from engine.telemetry.log import LOGGERS
 from engine.telemetry.metrics.folder import folder_of
 
 _GARBAGE = (10_000, 10, 30)
-"""How much comes to life between two searches for what only holds itself. Requests leave next to
-nothing of that; a search through all that 5,000 streams hold would stop the worker."""
+"""Thresholds of the garbage collector. Requests leave almost no reference cycles, and a collection
+over the objects of 5,000 streams would stop the worker."""
 
 
 def metrics_folder(plan: Plan, master: int) -> Path | None:
-    """Where the workers of that master meet; None when there are no metrics. Raises OSError."""
+    """The folder of the metrics shared by the workers of a master, given by its pid; None without
+    metrics. Raises OSError."""
     return folder_of(master) if plan.config.telemetry.metrics else None
 
 

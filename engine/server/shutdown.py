@@ -1,8 +1,8 @@
-"""The deadlines of a worker that was told to stop: both lie within the grace of its master.
+"""The deadlines of a worker that stops, all within the grace period of its master.
 
 0            SIGTERM: no new connections, idle ones are closed after a second, requests go on
-interrupt    requests that wait are answered with 503, streams get their error event
-cut          what could not take that is cut; then rows and lines are flushed
+interrupt    waiting requests are answered with 503, streams get their error event
+cut          requests that are still open are cut; then ledger and logs are flushed
 grace        the master sends SIGKILL
 """
 
@@ -15,11 +15,11 @@ SIGNALS = frozenset({signal.SIGTERM, signal.SIGINT, signal.SIGQUIT})
 """The signals that end a worker."""
 
 LEAST_GRACE = 2
-"""Seconds that a master gives at least, so that a worker can write down how its requests ended."""
+"""The shortest grace period in seconds: a worker needs it to record how its requests ended."""
 
 _MARGIN = 2.0
 _EACH = 0.001
-"""Seconds that it takes to end a request: to tell its caller, and to write its row and its line."""
+"""Seconds to end one request: the response, the ledger entry and the log line."""
 
 
 class ShutdownDeadlines(NamedTuple):
@@ -30,7 +30,6 @@ class ShutdownDeadlines(NamedTuple):
 
 
 def deadlines(grace: float, connections: int = 0) -> ShutdownDeadlines:
-    """The deadlines of a worker with so many connections, that its master kills after `grace`
-    seconds."""
+    """The deadlines of a worker with so many connections. `grace` is in seconds."""
     margin = min(_MARGIN + connections * _EACH, grace / 2)
     return ShutdownDeadlines(grace - margin, grace - margin / 4)

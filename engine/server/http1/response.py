@@ -34,6 +34,7 @@ _CONNECTION_HEADERS = frozenset(
     )
 )
 """Headers that this module writes itself, or that are about one connection (RFC 9110 7.6.1)."""
+_LONGEST_CACHED_NAME = 64
 _LENGTH = frozenset({"content-length"})
 LAST_CHUNK = b"0\r\n\r\n"
 
@@ -75,7 +76,10 @@ class ResponseWriter:
         if about_connection:
             headers = self._own_headers(code, headers, about_connection)
         for name in names:
-            _check_name(name)
+            if len(name) <= _LONGEST_CACHED_NAME:
+                _check_name(name)
+            else:
+                _check_name.__wrapped__(name)
         self._lines = _lines(headers)
         self._head_only |= code in (204, 304) or code < 200
         has_length = self._left is not None
