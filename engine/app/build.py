@@ -205,7 +205,7 @@ def _last_handler(route: Route, parts: _Parts) -> Handler:
         services=parts.services,
         watcher=parts.watcher,
         declared=[p.name for p in route.operation.parameters if p.place == "header"],
-        declared_answers=route.operation.response_headers,
+        declared_responses=route.operation.response_headers,
         debug=config.server.debug_headers,
     )
     if route.websocket is None:

@@ -1,7 +1,7 @@
-"""The beginning of an answer: held back until it has content, so that failing over stays possible.
+"""The first content of a response: what precedes it is held back, so that a retry stays possible.
 
-A stream's start-up events (a role, an id, a ping) are held, up to a bound. An error event before
-any content, or an end without any, is a failure like a 5xx.
+The start-up events of a stream (a role, an id, a ping) are held, up to a bound. An error event
+before any content, or an end without content, is a failure like a 5xx.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from engine.values.event_json import event_json
 
 HELD_EVENTS = 16
 HELD_BYTES = 65_536
-_DECIDED = 64  # bytes of JSON, white space included, by which its first member is known
+_PREFIX = 64  # bytes of JSON, white space included, that contain its first member
 
 
 class ErrorFirst(Exception):
-    """A stream whose first event of any weight is an error; `document` is what it said."""
+    """A response that begins with an error in place of content; `document` is its JSON."""
 
     def __init__(self, document: Any) -> None:
         super().__init__("the upstream began its stream with an error")
@@ -29,9 +29,9 @@ class ErrorFirst(Exception):
 
 @dataclass(slots=True)
 class FirstContent:
-    """What has arrived of an answer: `first` is ready to be sent, `cleaner` cleans the rest.
+    """The start of a response: `first` is ready to be sent, `cleaner` cleans the rest.
 
-    `cleaner` is None for an answer that is relayed as bytes.
+    `cleaner` is None for a response that is relayed as bytes.
     """
 
     first: bytes
@@ -39,16 +39,16 @@ class FirstContent:
 
 
 def media_type(response: UpstreamResponse) -> str:
-    """What an answer is said to be, in lower case and without parameters."""
+    """The media type of a response, in lower case and without parameters."""
     return (response.header("content-type") or "").partition(";")[0].strip().lower()
 
 
 def is_event_stream(response: UpstreamResponse) -> bool:
-    """Whether an answer is a stream of events that can be read."""
-    return _streams(media_type(response), response)
+    """Whether a response is a stream of server-sent events that is not encoded."""
+    return _is_event_stream(media_type(response), response)
 
 
-def _streams(kind: str, response: UpstreamResponse) -> bool:
+def _is_event_stream(kind: str, response: UpstreamResponse) -> bool:
     return kind == "text/event-stream" and not response.header("content-encoding")
 
 
@@ -57,14 +57,14 @@ def read_first_content(
 ) -> FirstContent:
     """Wait for the first content. Raises UpstreamFailure, ErrorFirst or EventTooLarge.
 
-    A stream that falls silent for `beat` seconds is begun all the same, with a sign of life.
+    If nothing arrives for `beat` seconds, the stream begins with a heartbeat instead.
     """
     if dialect.transparent:
         return FirstContent(response.read())
     kind = media_type(response)
     if kind == "text/html" and response.status < 300:  # a proxy's page, or a login
         raise ErrorFirst({"message": "it answered with an HTML page"})
-    if not _streams(kind, response):
+    if not _is_event_stream(kind, response):
         return _open_body(response, kind, dialect)
     cleaner = Cleaner(dialect.stream)
     held = b""
@@ -75,14 +75,14 @@ def read_first_content(
             return FirstContent(held + dialect.heartbeat, cleaner)
         data = response.read()
         ended = not data
-        fresh = cleaner.feed(data) if data else cleaner.rest()
-        held += fresh
-        for event in fresh.split(b"\n\n"):
+        arrived = cleaner.feed(data) if data else cleaner.rest()
+        held += arrived
+        for event in arrived.split(b"\n\n"):
             if not event:
                 continue
             events += 1
             if event.startswith(b":"):
-                continue  # a comment says nothing
+                continue  # a comment
             document = event_json(event)
             if dialect.is_error_event(document):
                 raise ErrorFirst(document)
@@ -96,11 +96,11 @@ def read_first_content(
 
 
 def _open_body(response: UpstreamResponse, kind: str, dialect: Dialect) -> FirstContent:
-    """The first of a body that is no stream of events. An error may stand in it all the same, in
-    place of a stream or as the first item of an array that is streamed."""
+    """The start of a body that is no stream of events. It may still be an error, in place of a
+    stream or as the first item of a streamed array."""
     first = response.read()
-    if len(first) >= _DECIDED and b"error" not in first[:_DECIDED]:
-        return FirstContent(first)  # what nearly every answer is
+    if len(first) >= _PREFIX and b"error" not in first[:_PREFIX]:
+        return FirstContent(first)  # nearly every response
     if kind != "application/json" or response.status != 200 or response.header("content-encoding"):
         return FirstContent(first)
     while _may_be_error(first, dialect) and len(first) <= HELD_BYTES:
@@ -114,10 +114,10 @@ def _open_body(response: UpstreamResponse, kind: str, dialect: Dialect) -> First
 
 
 def _may_be_error(text: bytes, dialect: Dialect) -> bool:
-    """Whether a JSON text, or what has come of it, begins as an error does."""
-    begins = b"".join(text[:_DECIDED].split())
+    """Whether JSON, perhaps incomplete, begins like an error."""
+    start = b"".join(text[:_PREFIX].split())
     return any(
-        known.startswith(begins) or begins.startswith(known) for known in dialect.error_prefixes
+        prefix.startswith(start) or start.startswith(prefix) for prefix in dialect.error_prefixes
     )
 
 

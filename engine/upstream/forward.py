@@ -1,8 +1,8 @@
-"""Sending a request on: to one target after another, until one begins an answer with content.
+"""Forward a request: attempt one target after another until a response has content.
 
-The law: a target is asked when its breaker lets it and a credential is awake; each once before any
-of them twice; a further try at an upstream takes of its budget and waits as `retry` says, never
-past the first upstream's `total`. What the last one answered is what the caller gets.
+The law: a target is attempted if its breaker allows it and a credential is available; every target
+once before any of them twice. A retry at an upstream takes from its retry budget and waits as
+`retry` says, never beyond the first upstream's `total`. The caller gets the last attempt's result.
 """
 
 from __future__ import annotations
@@ -32,28 +32,31 @@ from engine.upstream.relay_response import refuse, relay
 from engine.upstream.target import Target, Upstream
 
 log = logging.getLogger("modelway")
-_PLAIN = "/:@+,;=()[]"
+_SAFE = "/:@+,;=()[]"
 
 
 @dataclass(slots=True)
 class _Progress:
-    """How far one request has come: its tries by target, the last of them, and its time."""
+    """The state of one request: attempts by target, the last result, the deadline.
+
+    `ready` is when the Retry-After of a target ends, `refused` the credentials it has refused.
+    """
 
     targets: Sequence[Target]
-    end: float
-    tries: dict[Target, int] = field(default_factory=dict)
+    deadline: float
+    attempts: dict[Target, int] = field(default_factory=dict)
     refused: set[tuple[Target, Credential | None]] = field(default_factory=set)
     last: AttemptResult | None = None
-    ready: dict[Target, float] = field(default_factory=dict)  # when a Retry-After is over
+    ready: dict[Target, float] = field(default_factory=dict)
 
 
 class Forward:
-    """A handler that sends the exchange to one of its targets, or of the `fixed` ones.
+    """The last handler of a route: it sends the exchange to its targets, or to the `fixed` ones.
 
-    Headers that the document declares as parameters (`declared`) pass beside those of dialect and
-    upstream, and so do those it declares for answers (`declared_answers`) on the way back; with
-    `debug` the answer names its target. Raises GatewayError 502, 503 or 504 when
-    none answers, AbortConnection when the caller leaves.
+    Headers that the document declares for requests (`declared`) and for responses
+    (`declared_responses`) pass, besides those of dialect and upstream. With `debug` the response
+    names its target. Raises GatewayError 502, 503 or 504 if no target responds, AbortConnection if
+    the caller disconnects.
     """
 
     def __init__(
@@ -66,15 +69,17 @@ class Forward:
         services: Services,
         watcher: DisconnectWatcher,
         declared: Sequence[str] = (),
-        declared_answers: Sequence[str] = (),
+        declared_responses: Sequence[str] = (),
         debug: bool = False,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        named = expression.steps if expression is not None and expression.place == "header" else ()
-        needed = (*named, *declared)
+        model_header = (
+            expression.steps if expression is not None and expression.place == "header" else ()
+        )
+        needed = (*model_header, *declared)
         self._headers = {u.name: u.headers(dialect.request_headers, needed) for u in upstreams}
         self._response_headers = {
-            u.name: u.response_headers(dialect, declared_answers) for u in upstreams
+            u.name: u.response_headers(dialect, declared_responses) for u in upstreams
         }
         self._expression = expression
         self._fixed = fixed
@@ -89,25 +94,26 @@ class Forward:
         targets = targets or order(self._fixed, self._services.dice)
         progress = _Progress(targets, self._clock() + targets[0].upstream.timeouts.total)
         with self._watcher.watch(exchange.connection):
-            while (chosen := self._next_target(progress, exchange)) is not None:
-                if not self._attempt(progress, *chosen, exchange):
+            while (candidate := self._next_target(progress, exchange)) is not None:
+                if not self._attempt(progress, *candidate, exchange):
                     break
             return self._respond(progress, exchange)
 
     def _next_target(
         self, progress: _Progress, exchange: Exchange
     ) -> tuple[Target, Credential | None] | None:
-        """The next target and a credential for it, after waiting as long as it takes."""
-        asked, targets = progress.tries, progress.targets
-        if asked and len(targets) > 1:
-            targets = sorted(targets, key=lambda target: asked.get(target, 0))
+        """The next target and a credential for it, after the wait before a retry; None if no
+        attempt may be made."""
+        attempts, targets = progress.attempts, progress.targets
+        if attempts and len(targets) > 1:
+            targets = sorted(targets, key=lambda target: attempts.get(target, 0))
         for target in targets:
-            upstream, tries = target.upstream, asked.get(target, 0)
-            wait = self._wait(progress, target, tries) if tries else 0.0
+            upstream, count = target.upstream, attempts.get(target, 0)
+            wait = self._wait(progress, target, count) if count else 0.0
             if wait is None:
                 continue
             moment = self._clock() + wait
-            if moment >= progress.end:
+            if moment >= progress.deadline:
                 continue
             credential = upstream.credentials.take(moment)
             if (credential is None and upstream.credentials) or (
@@ -116,7 +122,7 @@ class Forward:
                 continue
             if target.breaker.wait(moment) > 0:
                 continue
-            if not asked or not any(other.upstream is upstream for other in asked):
+            if not attempts or not any(other.upstream is upstream for other in attempts):
                 upstream.budget.request()
             elif not upstream.budget.take():
                 continue
@@ -128,16 +134,16 @@ class Forward:
             return target, credential
         return None
 
-    def _wait(self, progress: _Progress, target: Target, tries: int) -> float | None:
-        """Seconds before this try; None if there is to be none."""
+    def _wait(self, progress: _Progress, target: Target, attempts: int) -> float | None:
+        """Seconds to wait before another attempt; None if there may be none."""
         policy = target.upstream.retry
-        if tries >= policy.attempts:
+        if attempts >= policy.attempts:
             return None
         ready = progress.ready.get(target)
         if ready is not None:
             wait = max(0.0, ready - self._clock())
             return wait if wait <= policy.max_wait else None
-        return retry.backoff(tries - 1, self._services.dice)
+        return retry.backoff(attempts - 1, self._services.dice)
 
     def _attempt(
         self,
@@ -146,13 +152,13 @@ class Forward:
         credential: Credential | None,
         exchange: Exchange,
     ) -> bool:
-        """Ask a target and note what came of it; whether another try may follow."""
-        progress.tries[target] = progress.tries.get(target, 0) + 1
+        """Attempt a target and record the result. Returns whether a retry may follow."""
+        progress.attempts[target] = progress.attempts.get(target, 0) + 1
         record = exchange.record
         record.attempt_count += 1
         record.upstream, record.model = target.upstream.name, target.served or exchange.model
         record.served_entry = target.entry
-        began = time.monotonic()
+        start = time.monotonic()
         if progress.last is not None:
             progress.last.close()
         result = progress.last = attempt(
@@ -162,14 +168,14 @@ class Forward:
             self._expression,
             exchange,
             self._dialect,
-            progress.end - self._clock(),
+            progress.deadline - self._clock(),
         )
         exchange.on_end.append(result.close)
         record.reached_upstream |= result.reached
-        seconds = _note(exchange, result, began)
+        seconds = _record_attempt(exchange, result, start)
         if not result.failure:
             target.breaker.succeeded()
-            record.first_byte = began + seconds - record.start
+            record.first_byte = start + seconds - record.start
             return False
         log.warning(
             "request %s: %s failed (%s): %s",
@@ -184,34 +190,33 @@ class Forward:
     def _record_failure(
         self, progress: _Progress, result: AttemptResult, credential: Credential | None
     ) -> None:
-        """What a failure says about its target, its credential and when to ask again."""
-        target, now, asked = result.target, self._clock(), self._retry_after(result)
+        """Apply a failure to the breaker, the credential and the time of the next attempt."""
+        target, now, retry_after = result.target, self._clock(), self._retry_after(result)
         progress.ready.pop(target, None)
-        if asked is not None:
-            progress.ready[target] = now + asked
+        if retry_after is not None:
+            progress.ready[target] = now + retry_after
         if retry.counts_against_target(result.failure):
             target.breaker.failed(now)
         else:
-            target.breaker.succeeded()  # it is up, whatever it thinks of us
+            target.breaker.succeeded()  # it is up, although it refused this request
         refused = result.failure == "credential"
         if refused:
             progress.refused.add((target, credential))
         if credential is not None and (refused or result.failure == "429"):
-            rest = REFUSED_SECONDS if refused else min(asked or 1.0, REFUSED_SECONDS)
+            rest = REFUSED_SECONDS if refused else min(retry_after or 1.0, REFUSED_SECONDS)
             target.upstream.credentials.rest(credential, now + rest, refused=refused)
 
     def _retry_after(self, result: AttemptResult) -> float | None:
-        """The seconds an upstream asks us to wait."""
+        """The seconds that the upstream asks to wait, or None."""
         if result.response is None:
             return None
-        ms, seconds = (
-            result.response.header("retry-after-ms"),
-            result.response.header("retry-after"),
+        header = result.response.header
+        return retry.retry_delay(
+            header("retry-after-ms"), header("retry-after"), self._services.clock()
         )
-        return retry.retry_delay(ms, seconds, self._services.clock())
 
     def _respond(self, progress: _Progress, exchange: Exchange) -> Response:
-        """The response that is left when no further try is made."""
+        """The response for the caller when no further attempt is made."""
         last = progress.last
         if last is None:
             now = self._clock()
@@ -225,18 +230,18 @@ class Forward:
             )
         headers = self._headers_for_caller(last, exchange)
         if last.failure:
-            retried = sum(progress.tries.values()) > 1
+            retried = sum(progress.attempts.values()) > 1
             return refuse(last, headers, exchange, self._dialect, retried)
         response = relay(last, headers, exchange, self._dialect, self._watcher)
         if self._debug:
-            response.headers.append(("x-modelway-target", quote(last.target.name, safe=_PLAIN)))
+            response.headers.append(("x-modelway-target", quote(last.target.name, safe=_SAFE)))
         return response
 
     def _headers_for_caller(
         self, result: AttemptResult, exchange: Exchange
     ) -> list[tuple[str, str]]:
-        """The headers of an upstream's answer that the caller gets; none that holds a credential
-        of ours."""
+        """The headers of an upstream's response that pass to the caller, none with a credential of
+        ours."""
         if result.response is None:
             return []
         upstream = result.target.upstream
@@ -245,15 +250,15 @@ class Forward:
         return upstream.redaction.filter_headers(headers)
 
 
-def _note(exchange: Exchange, result: AttemptResult, began: float) -> float:
-    """Keep what came of a try, for those who observe the end; the seconds that it took."""
+def _record_attempt(exchange: Exchange, result: AttemptResult, start: float) -> float:
+    """Add an attempt to the record of the request. Returns its duration in seconds."""
     record, target = exchange.record, result.target
-    seconds = time.monotonic() - began
+    seconds = time.monotonic() - start
     record.wait_time += seconds
     model = target.model or exchange.model
     record.attempts.append(
         Attempt(
-            target.name, target.upstream.name, model, result.failure, result.status, began, seconds
+            target.name, target.upstream.name, model, result.failure, result.status, start, seconds
         )
     )
     return seconds

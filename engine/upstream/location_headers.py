@@ -1,8 +1,8 @@
-"""Addresses in response headers (Location, Content-Location, Link): from the upstream's to ours.
+"""URLs in response headers (Location, Content-Location, Link), rewritten for the caller.
 
-The law: an address below the upstream's base path becomes the same path below the mount prefix,
-without scheme and host, so that it holds behind any proxy (RFC 9110 10.2.2 allows it). Whatever
-could lead a browser elsewhere is not written: None.
+The law: a URL below the upstream's base path becomes the same path below the mount prefix, without
+scheme and host, so that it is valid behind any proxy (RFC 9110 10.2.2). A URL that could lead a
+browser elsewhere is left out: None.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ RELATIONS = frozenset(
     | {"canonical", "describedby", "help", "license", "terms-of-service", "deprecation", "sunset"}
     | {"successor-version", "predecessor-version", "latest-version", "service-doc", "service-desc"}
 )
-"""Relations of a Link that a browser follows only when somebody asks it to. All others may make it
-load something (`preload`, `preconnect`, `stylesheet`, `compression-dictionary`)."""
+"""Relations of a Link that a browser follows only on request. Others may make it load something
+(`preload`, `preconnect`, `stylesheet`, `compression-dictionary`)."""
 
 
 class UpstreamUrl:
-    """The URL of an upstream, to tell the addresses that point into it."""
+    """The URL of an upstream, which rewrites the URLs that are below it."""
 
     __slots__ = ("_base", "_host", "_port", "_prefix")
 
@@ -44,44 +44,46 @@ class UpstreamUrl:
         self._prefix = f"{'http' if unix else parts.scheme}://{host}{port}"
 
     def rewrite(self, address: str, path: str, mount: str) -> str | None:
-        """`address` as a caller can use it; None where it does not point into the upstream.
+        """`address` for the caller; None if it is not below the upstream's base path.
 
-        `path` is the path that was asked for, against which a relative address is resolved, and
-        `mount` the prefix under which callers know the upstream's base path.
+        A relative address is resolved against `path`, the path of the request. `mount` is the
+        prefix of the caller's path that stands for the base path.
         """
-        parts = self._resolved(address, path)
+        parts = self._resolve(address, path)
         if parts is None or not self._is_here(parts):
             return None
         rest = parts.path[len(self._base) :]
         if not parts.path.startswith(self._base) or rest[:1] not in ("", "/") or unsafe(rest):
             return None
-        made = quote(mount, safe="/%:@!$&'()*+,;=-._~") + rest or "/"
-        if made.startswith("//"):  # it would name a host
+        rewritten = quote(mount, safe="/%:@!$&'()*+,;=-._~") + rest or "/"
+        if rewritten.startswith("//"):  # this would be a host
             return None
         query = f"?{parts.query}" if parts.query else ""
-        return made + query + (f"#{parts.fragment}" if parts.fragment else "")
+        return rewritten + query + (f"#{parts.fragment}" if parts.fragment else "")
 
     def rewrite_links(self, header: str, path: str, mount: str) -> str | None:
-        """A Link header (RFC 8288) with its addresses moved, without those that would make a
-        browser load something or tell where the upstream is; None where nothing is left."""
-        kept, at = [], 0
+        """A Link header (RFC 8288) with its URLs rewritten; None if no link is left.
+
+        Links that would make a browser load something, or disclose the upstream, are left out.
+        """
+        links, at = [], 0
         while at < len(header):
-            found = _LINK.match(header, at)
-            if found is None or header[found.end() : found.end() + 1] not in ("", ","):
+            link = _LINK.match(header, at)
+            if link is None or header[link.end() : link.end() + 1] not in ("", ","):
                 return None
-            at = found.end() + 1
-            relation = _RELATION.search(found["rest"])
+            at = link.end() + 1
+            relation = _RELATION.search(link["rest"])
             words = (relation[1] or relation[2]).lower().split() if relation else []
             if not words or not RELATIONS.issuperset(words):
                 continue
-            address = self.rewrite(found["address"], path, mount)
-            if address is None and self._is_foreign(found["address"], path):
-                address = found["address"]
+            address = self.rewrite(link["address"], path, mount)
+            if address is None and self._is_foreign(link["address"], path):
+                address = link["address"]
             if address is not None:
-                kept.append(f"<{address}>{found['rest']}")
-        return ", ".join(kept) or None
+                links.append(f"<{address}>{link['rest']}")
+        return ", ".join(links) or None
 
-    def _resolved(self, address: str, path: str) -> SplitResult | None:
+    def _resolve(self, address: str, path: str) -> SplitResult | None:
         if not _PLAIN.fullmatch(address):
             return None
         try:
@@ -92,8 +94,8 @@ class UpstreamUrl:
         return parts if parts.scheme in ("http", "https") and "@" not in parts.netloc else None
 
     def _is_here(self, parts: SplitResult) -> bool:
-        """Whether it names the upstream's host, by either scheme: the upstream may stand behind
-        something that ends TLS and not know of it."""
+        """Whether a URL has the upstream's host, with either scheme: the upstream may be behind a
+        proxy that terminates TLS and use http in its URLs."""
         port = _port(parts)
         default = parts.port is None or port == _PORTS[parts.scheme]
         return parts.hostname == self._host and (
@@ -101,8 +103,8 @@ class UpstreamUrl:
         )
 
     def _is_foreign(self, address: str, path: str) -> bool:
-        """Whether it is a whole address of somebody else."""
-        parts = self._resolved(address, path)
+        """Whether it is an absolute URL of another host."""
+        parts = self._resolve(address, path)
         return parts is not None and "://" in address and parts.hostname != self._host
 
 

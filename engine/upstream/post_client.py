@@ -1,4 +1,4 @@
-"""Posting small bodies to one address, for what the gateway itself has to tell somebody."""
+"""A client that posts small bodies to one URL: spans to a collector."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from engine.upstream import retry
 from engine.upstream.client.client import Client, Timeouts
 from engine.upstream.client.failures import UpstreamFailure
 
-_LARGEST = 65_536
+_MAX_RESPONSE = 65_536
 
 
 class PostClient:
-    """Posts bodies to `url`, one of http, https or http+unix, with these headers; `seconds` is what
-    one may take. ValueError for a URL that is odd."""
+    """Posts bodies to `url` (http, https or http+unix) with `headers`, each within `seconds`.
+    ValueError for an invalid URL."""
 
     def __init__(
         self,
@@ -31,14 +31,14 @@ class PostClient:
         self._clock = clock
 
     def __call__(self, body: bytes) -> ExportResult:
-        """Send a body, and wait for the whole answer. No failure raises."""
+        """Send a body and wait for the response. A failure is a result, not an exception."""
         try:
             response = self._client.send("POST", self._client.base_path or "/", self._headers, body)
         except UpstreamFailure as failure:
             return ExportResult(0, _words(failure))
         try:
             received = b""
-            while (data := response.read()) and len(received) < _LARGEST:
+            while (data := response.read()) and len(received) < _MAX_RESPONSE:
                 received += data
         except UpstreamFailure as failure:
             return ExportResult(0, _words(failure))
@@ -53,5 +53,5 @@ class PostClient:
 
 
 def _words(failure: UpstreamFailure) -> str:
-    """What went wrong, of somebody who is no upstream."""
+    """What failed, in words for a server that is no upstream."""
     return failure.words.replace("upstream", "other side")

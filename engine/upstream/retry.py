@@ -1,22 +1,22 @@
-"""When to ask again: the failures that allow it, how long to wait, and how often in all.
+"""When to retry: which failures allow it, how long to wait, and how often in all.
 
     class      what happened                                            counts against the target
     connect    refused, unreachable, DNS, TLS, no connection in time    yes
-    reset      closed before any byte of an answer, a stream also
+    reset      closed before any byte of a response, a stream also
                when it breaks before any content                        yes
-    408, 429   the upstream asks for patience                           408 yes, 429 no
+    408, 429   the upstream asks to retry later                         408 yes, 429 no
     5xx        500, 502, 503, 504, 529                                  yes
     error      an error event as the first event of a 200, of the
-               upstream's own fault or of a kind nobody knows           yes
-    credential 401, 402, 403: ours, not the caller's                    no; the target is set aside
-    fatal      a timeout after the request was sent, an answer that     yes, and is never asked
-               is no HTTP: the upstream may be at work on it            again
-    (none)     any other answer: the caller's to see                    no
+               upstream's own fault or of an unknown kind               yes
+    credential 401, 402, 403: ours, not the caller's                    no; it is set aside
+    fatal      a timeout after the request was sent, a response that    yes, and is never
+               is no HTTP: the upstream may be processing it            retried
+    (none)     any other response: relayed to the caller                no
 
-An error event that tells of a caller's mistake, a limit or a credential has the class of the status
-that the dialect says the same error has without a stream.
+An error event about the caller's request, a limit or a credential has the class of the status that
+the dialect gives the same error without a stream.
 
-Never after the first content event.
+Nothing is retried after the first content.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ from datetime import UTC
 from email.utils import parsedate_to_datetime
 
 CLASSES = ("connect", "reset", "408", "429", "5xx", "error")
-"""What `retry.on` may name."""
+"""The classes that `retry.on` may name."""
 
 _RETRIED_5XX = frozenset({500, 502, 503, 504, 529})
-_OURS = frozenset({401, 402, 403})
-_BASE = 0.25
-_LONGEST = 8.0
+_CREDENTIAL_STATUSES = frozenset({401, 402, 403})
+_FIRST_BACKOFF = 0.25
+_MAX_BACKOFF = 8.0
 _NUMBER = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9})?")
 
 
 def status_class(status: int) -> str:
-    """The class of an answer's status; "" for one that is the caller's to see."""
-    if status in _OURS:
+    """The class of a response's status; "" for one that is relayed to the caller."""
+    if status in _CREDENTIAL_STATUSES:
         return "credential"
     if status in (408, 429):
         return str(status)
@@ -46,22 +46,22 @@ def status_class(status: int) -> str:
 
 
 def error_event_class(status: int | None) -> str:
-    """The class of an error that began a stream; `status` is the one it has without a stream, None
-    for an error of an unknown kind."""
+    """The class of an error event before any content; `status` is the one that the error has
+    without a stream, None for an error of an unknown kind."""
     failure = "5xx" if status is None else status_class(status)
     return "error" if failure == "5xx" else failure
 
 
 _KINDS = {"connect": "connect", "connect_timeout": "connect", "reset": "reset"}
-_KINDS_OF_A_STREAM = _KINDS | {"truncated": "reset", "protocol": "reset"}
+_STREAM_KINDS = _KINDS | {"truncated": "reset", "protocol": "reset"}
 
 
 def failure_class(kind: str, *, stream: bool = False) -> str:
-    """The class of an UpstreamFailure's kind; "" for one that must not be asked again.
+    """The class of an UpstreamFailure's kind; "" for one that must not be retried.
 
-    `stream`: the head of a stream had come, and no content yet.
+    `stream`: the head of a stream had arrived, and no content yet.
     """
-    return (_KINDS_OF_A_STREAM if stream else _KINDS).get(kind, "")
+    return (_STREAM_KINDS if stream else _KINDS).get(kind, "")
 
 
 def counts_against_target(failure: str) -> bool:
@@ -69,13 +69,13 @@ def counts_against_target(failure: str) -> bool:
     return failure not in ("", "429", "credential")
 
 
-def backoff(tries: int, dice: Callable[[], float]) -> float:
-    """Seconds to wait before try number `tries` + 1: full jitter below a doubling bound."""
-    return dice() * min(_LONGEST, _BASE * 2.0**tries)
+def backoff(retries: int, dice: Callable[[], float]) -> float:
+    """Seconds to wait after `retries` retries: full jitter below a doubling bound."""
+    return dice() * min(_MAX_BACKOFF, _FIRST_BACKOFF * 2.0**retries)
 
 
 def retry_delay(retry_after_ms: str | None, retry_after: str | None, now: float) -> float | None:
-    """The seconds an upstream asks us to wait, or None. `now` is in Unix seconds.
+    """The seconds that an upstream asks to wait, or None. `now` is in Unix seconds.
 
     `retry-after-ms` comes before `retry-after`, which holds seconds or an HTTP date
     (RFC 9110 section 10.2.3).
@@ -96,8 +96,8 @@ def retry_delay(retry_after_ms: str | None, retry_after: str | None, now: float)
 
 
 class Budget:
-    """How many retries an upstream may get: a share of its requests, so that an outage is not
-    made worse by asking again. A few are always allowed, for upstreams with little traffic."""
+    """The retry budget of an upstream: a share of its requests, so that retries do not prolong an
+    outage. `spare` retries are always allowed, for an upstream with little traffic."""
 
     __slots__ = ("_share", "_spare", "_tokens")
 
@@ -107,11 +107,11 @@ class Budget:
         self._tokens = float(spare)
 
     def request(self) -> None:
-        """Note a first try: it earns its share of a retry."""
+        """Record a first attempt: it earns its share of a retry."""
         self._tokens = min(self._spare, self._tokens + self._share)
 
     def take(self) -> bool:
-        """Take a retry, if there is one left."""
+        """Take a retry; False if none is left."""
         if self._tokens < 1.0:
             return False
         self._tokens -= 1.0
@@ -119,5 +119,5 @@ class Budget:
 
 
 def may_retry(failure: str, on: Collection[str]) -> bool:
-    """Whether a failure of this class may be asked again under `retry.on`."""
+    """Whether `on` (`retry.on`) lets a failure of this class be retried."""
     return failure in on or failure == "credential"
