@@ -146,7 +146,7 @@ def _traces(section: Mapping[str, Any], source: Source, findings: Findings) -> T
     headers = section.get("headers", {})
     for name, value in headers.items():
         if name.lower() in _RESERVED_HEADERS or not value.isprintable() or not value.isascii():
-            message = f"header '{name}' cannot be given this value here"
+            message = f"header '{name}' cannot have this value"
             findings.error(source, (*_TRACES, "headers", name), "MW105", message)
     endpoint = section["endpoint"].rstrip("/")
     url = endpoint if endpoint.endswith(_TRACES_PATH) else endpoint + _TRACES_PATH

@@ -1,4 +1,4 @@
-"""The tokens that stand in gateway.yaml itself."""
+"""`tokens:` of gateway.yaml: callers by the digest of their secret."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ class Tokens:
         self._findings = findings
         self._currency = currency
 
-    def callers(self, said: list[dict[str, Any] | None]) -> dict[str, Caller]:
+    def callers(self, entries: list[dict[str, Any] | None]) -> dict[str, Caller]:
         """The callers by the digest of their secret."""
         tokens: dict[str, Caller] = {}
         names: set[str] = set()
-        for index, token in enumerate(said):
+        for index, token in enumerate(entries):
             if token is None:
                 continue
             at: Path = ("tokens", index)
@@ -53,20 +53,20 @@ class Tokens:
         return tuple(texts)
 
     def _limits(self, token: Mapping[str, Any], at: Path) -> tuple[Quota, ...]:
-        found = []
+        quotas = []
         for key, kind in (("rate", "requests"), ("token_budget", "tokens"), ("budget", "spend")):
             if key not in token:
                 continue
             try:
                 if kind == "spend":
-                    found.append(quota.money(token[key], self._currency))
+                    quotas.append(quota.money(token[key], self._currency))
                 else:
-                    found.append(quota.count(kind, token[key]))
+                    quotas.append(quota.count(kind, token[key]))
             except ValueError as error:
                 self._error((*at, key), "MW104", str(error))
         if "concurrency" in token:
-            found.append(Quota("concurrency", token["concurrency"]))
-        return tuple(found)
+            quotas.append(Quota("concurrency", token["concurrency"]))
+        return tuple(quotas)
 
     def _moment(self, text: str | None, at: Path) -> float | None:
         if text is None:
@@ -74,7 +74,7 @@ class Tokens:
         try:
             moment = datetime.fromisoformat(text)
         except ValueError:
-            message = f"'{text}' is no date that exists"
+            message = f"'{text}' is not a valid date"
             self._error(at, "MW104", message, "write 2027-01-31")
             return None
         seconds = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()

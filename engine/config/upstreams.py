@@ -10,16 +10,16 @@ from engine.source.files import is_file
 from engine.source.problem import Findings, Path
 from engine.source.reader import SourceDocument
 
-_NOT_A_CREDENTIAL = frozenset(
+_RESERVED_HEADERS = frozenset(
     {"host", "connection", "content-length", "transfer-encoding", "upgrade", "expect", "te"}
 )
 
 
 class Upstreams:
-    """Entries of the right shape -> Upstream."""
+    """Reads valid entries of `upstreams:`."""
 
-    def __init__(self, marked: SourceDocument, folder: FilePath, findings: Findings) -> None:
-        self.marked = marked
+    def __init__(self, source: SourceDocument, folder: FilePath, findings: Findings) -> None:
+        self.source = source
         self.folder = folder
         self.findings = findings
 
@@ -45,66 +45,66 @@ class Upstreams:
             headers=self._headers(values.get("headers", {}), (*at, "headers")),
         )
 
-    def _credentials(self, said: dict[str, Any], at: Path) -> tuple[model.Credential, ...]:
-        if "credential" in said and "credentials" in said:
+    def _credentials(self, section: dict[str, Any], at: Path) -> tuple[model.Credential, ...]:
+        if "credential" in section and "credentials" in section:
             message = "'credential' and 'credentials' together"
-            self.findings.error(self.marked, (*at, "credentials"), "MW105", message, "keep one")
-        if "credential" in said:
-            made = self._credential(said["credential"], (*at, "credential"))
-            return (made,) if made else ()
-        listed = enumerate(said.get("credentials", []))
-        every = [self._credential(one, (*at, "credentials", index)) for index, one in listed]
-        return tuple(one for one in every if one is not None)
+            self.findings.error(self.source, (*at, "credentials"), "MW105", message, "keep one")
+        if "credential" in section:
+            credential = self._credential(section["credential"], (*at, "credential"))
+            return (credential,) if credential else ()
+        entries = enumerate(section.get("credentials", []))
+        credentials = [self._credential(e, (*at, "credentials", index)) for index, e in entries]
+        return tuple(credential for credential in credentials if credential is not None)
 
-    def _headers(self, said: dict[str, Any], at: Path) -> model.HeaderChanges:
+    def _headers(self, section: dict[str, Any], at: Path) -> model.HeaderChanges:
         for kind in ("set", "add"):
-            for name, value in said.get(kind, {}).items():
-                if name.lower() in _NOT_A_CREDENTIAL or not _is_header_value(value):
-                    message = f"header '{name}' cannot be given this value here"
-                    self.findings.error(self.marked, (*at, kind, name), "MW105", message)
+            for name, value in section.get(kind, {}).items():
+                if name.lower() in _RESERVED_HEADERS or not _is_header_value(value):
+                    message = f"header '{name}' cannot have this value"
+                    self.findings.error(self.source, (*at, kind, name), "MW105", message)
         return model.HeaderChanges(
-            {name.lower(): value for name, value in said.get("set", {}).items()},
-            {name.lower(): value for name, value in said.get("add", {}).items()},
-            frozenset(name.lower() for name in said.get("remove", ())),
+            {name.lower(): value for name, value in section.get("set", {}).items()},
+            {name.lower(): value for name, value in section.get("add", {}).items()},
+            frozenset(name.lower() for name in section.get("remove", ())),
         )
 
-    def _credential(self, said: dict[str, str], at: Path) -> model.Credential | None:
-        forms = [kind for kind in ("bearer", "header", "query") if kind in said]
-        if len(forms) != 1 or ("bearer" in said and "value" in said):
+    def _credential(self, section: dict[str, str], at: Path) -> model.Credential | None:
+        forms = [kind for kind in ("bearer", "header", "query") if kind in section]
+        if len(forms) != 1 or ("bearer" in section and "value" in section):
             hint = "write {bearer: ...}, {header: name, value: ...} or {query: name, value: ...}"
-            self.findings.error(self.marked, at, "MW105", "a credential has one form", hint)
+            self.findings.error(self.source, at, "MW105", "a credential has one form", hint)
             return None
-        kind, name, value = "header", "authorization", f"Bearer {said.get('bearer')}"
-        if "bearer" not in said:
-            kind = "header" if "header" in said else "query"
-            name, value = said[kind], said["value"]
-        if kind == "header" and name.lower() in _NOT_A_CREDENTIAL:
+        kind, name, value = "header", "authorization", f"Bearer {section.get('bearer')}"
+        if "bearer" not in section:
+            kind = "header" if "header" in section else "query"
+            name, value = section[kind], section["value"]
+        if kind == "header" and name.lower() in _RESERVED_HEADERS:
             message = f"header '{name}' cannot hold a credential"
-            self.findings.error(self.marked, (*at, "header"), "MW105", message)
-        if said.get("bearer", "").lower().startswith("bearer "):
-            message = "'Bearer' is written before a bearer credential anyway"
+            self.findings.error(self.source, (*at, "header"), "MW105", message)
+        if section.get("bearer", "").lower().startswith("bearer "):
+            message = "the gateway writes 'Bearer' before a bearer credential itself"
             self.findings.error(
-                self.marked, (*at, "bearer"), "MW105", message, "write the key alone"
+                self.source, (*at, "bearer"), "MW105", message, "write the key alone"
             )
         if not value.isprintable() or not value.isascii():
-            message = "a credential has ASCII letters, digits and signs only; no line ends"
-            self.findings.error(self.marked, at, "MW105", message)
+            message = "a credential holds printable ASCII characters only"
+            self.findings.error(self.source, at, "MW105", message)
         return model.Credential(kind, name.lower() if kind == "header" else name, value)
 
-    def _tls(self, said: dict[str, Any], at: Path) -> model.Tls:
+    def _tls(self, section: dict[str, Any], at: Path) -> model.Tls:
         files: dict[str, str] = {}
         for key in ("ca", "certificate", "key"):
-            if key in said:
-                path = self.folder / said[key]
+            if key in section:
+                path = self.folder / section[key]
                 files[key] = str(path)
                 if not is_file(path):
                     self.findings.error(
-                        self.marked, (*at, key), "MW106", f"there is no file '{said[key]}'"
+                        self.source, (*at, key), "MW106", f"there is no file '{section[key]}'"
                     )
-        if "key" in said and "certificate" not in said:
+        if "key" in section and "certificate" not in section:
             message = "a key without its certificate"
-            self.findings.error(self.marked, (*at, "key"), "MW105", message, "name the certificate")
-        return model.Tls(**{**said, **files})
+            self.findings.error(self.source, (*at, "key"), "MW105", message, "name the certificate")
+        return model.Tls(**{**section, **files})
 
 
 def _is_header_value(value: str) -> bool:

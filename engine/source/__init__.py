@@ -1,3 +1,3 @@
-"""Text with positions: YAML and JSON read so that every value knows its line and column, and the
-`Problem` that points at one. Read `reader.py` first.
+"""Text with positions: YAML and JSON with the line and column of every value, and the `Problem`
+that names one. Read `reader.py` first, then `problem.py`.
 """

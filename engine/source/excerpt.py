@@ -1,6 +1,6 @@
-"""The lines of a file around a place, cut to a width, with marks under the word that is meant.
+"""Excerpt of a file around a place: lines cut to a width, with marks under the word there.
 
-Widths are counted in cells of a terminal: a wide character takes two, a combining one none.
+Widths count terminal cells: a wide character takes two, a combining character none.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _WORD = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """Numbered lines; `marks` go under the one numbered `line`: blanks, then `^~~~`."""
+    """Numbered lines; `marks` (blanks, then `^~~~`) belong under line number `line`."""
 
     lines: tuple[tuple[int, str], ...]
     line: int
@@ -37,49 +37,49 @@ def excerpt(text: str, line: int, column: int, context: int = 0) -> Excerpt | No
     lines = text.splitlines()
     if not 0 < line <= len(lines):
         return None
-    said = lines[line - 1]
-    at = min(max(column - 1, 0), len(said))
-    found = _WORD.match(said, at)
-    end = found.end() if found else at + 1
-    first, last = _window(said, at)
-    cut = ("…" if first else "") + said[first:last] + ("…" if last < len(said) else "")
-    blanks = (" " if first else "") + "".join(map(_blank, said[first:at]))
-    under = max(1, sum(map(_cells, said[at : min(end, last)])))
+    text_line = lines[line - 1]
+    at = min(max(column - 1, 0), len(text_line))
+    word = _WORD.match(text_line, at)
+    end = word.end() if word else at + 1
+    first, last = _window(text_line, at)
+    cut = ("…" if first else "") + text_line[first:last] + ("…" if last < len(text_line) else "")
+    blanks = (" " if first else "") + "".join(map(_blank, text_line[first:at]))
+    under = max(1, sum(map(_cells, text_line[at : min(end, last)])))
     around = range(max(line - context, 1), min(line + context, len(lines)) + 1)
-    shown = [
+    numbered = [
         (number, cut if number == line else _start(lines[number - 1]))
         for number in around
         if number == line or (not first and lines[number - 1].strip())
     ]
     return Excerpt(
-        tuple((number, printable(one)) for number, one in shown),
+        tuple((number, printable(content)) for number, content in numbered),
         line,
         blanks + "^" + "~" * (under - 1),
     )
 
 
-def _window(said: str, at: int) -> tuple[int, int]:
-    """From which character to which a line is shown."""
+def _window(line: str, at: int) -> tuple[int, int]:
+    """The first character of a line to show, and the one behind the last."""
     first = 0
-    if sum(map(_cells, said)) > _WIDEST:
-        first = _back(said, at, _BEFORE)
+    if sum(map(_cells, line)) > _WIDEST:
+        first = _back(line, at, _BEFORE)
     last, width = first, 0
-    while last < len(said) and width + _cells(said[last]) <= _WIDEST:
-        width += _cells(said[last])
+    while last < len(line) and width + _cells(line[last]) <= _WIDEST:
+        width += _cells(line[last])
         last += 1
     return first, last
 
 
-def _back(said: str, at: int, cells: int) -> int:
-    """The character that is so many cells before `at`, or the first."""
-    while at > 0 and (cells := cells - _cells(said[at - 1])) >= 0:
+def _back(line: str, at: int, cells: int) -> int:
+    """The index of the character that many cells before `at`, or 0."""
+    while at > 0 and (cells := cells - _cells(line[at - 1])) >= 0:
         at -= 1
     return at
 
 
-def _start(said: str) -> str:
-    _, last = _window(said, 0)
-    return said[:last] + ("…" if last < len(said) else "")
+def _start(line: str) -> str:
+    _, last = _window(line, 0)
+    return line[:last] + ("…" if last < len(line) else "")
 
 
 def _cells(char: str) -> int:
@@ -93,12 +93,12 @@ def _blank(char: str) -> str:
 
 
 def printable(text: str) -> str:
-    """The text as one line that steers no terminal: a picture stands for each control character."""
+    """The text as one line without control characters: their Unicode pictures stand for them."""
     return text if text.isprintable() else "".join(map(_harmless, text))
 
 
 def _harmless(char: str) -> str:
-    """A control character could steer the terminal: its picture stands for it."""
+    """A character that is safe to print: a control character could change the terminal."""
     if char == "\t" or unicodedata.category(char) != "Cc":
         return char
     return chr(0x2400 + ord(char)) if ord(char) < 0x20 else "\N{REPLACEMENT CHARACTER}"

@@ -1,6 +1,6 @@
-"""Files: those that travel with the program, and a note of those that a config is read from.
+"""Files shipped with the program, and a record of the files that a config is read from.
 
-What travels stands at the top level of the repository; in an installed wheel, under
+Shipped files are at the top level of the repository; in an installed wheel, under
 `engine/shipped/`.
 """
 
@@ -23,33 +23,33 @@ CONFIG = HOME / "gateway.yaml"
 SCHEMA = HOME / "schemas" / "gateway.schema.json"
 DOCUMENTS = HOME / "openapi"
 
-_noted: ContextVar[dict[Path, str] | None] = ContextVar("noted", default=None)
+_records: ContextVar[dict[Path, str] | None] = ContextVar("records", default=None)
 
 
 @contextmanager
 def record_reads() -> Iterator[dict[Path, str]]:
-    """All files that `read_text` is asked for within: the SHA-256 of each by its path, "" for one
-    that could not be read."""
-    noted: dict[Path, str] = {}
-    before = _noted.set(noted)
+    """Record the files that `read_text` reads within: the SHA-256 of each by its path, "" for one
+    that cannot be read."""
+    record: dict[Path, str] = {}
+    before = _records.set(record)
     try:
-        yield noted
+        yield record
     finally:
-        _noted.reset(before)
+        _records.reset(before)
 
 
 def is_file(path: Path) -> bool:
-    """Whether a file is there. One that we may not look at counts as there: reading it says why."""
+    """Whether a file exists. One that may not be looked at counts: reading it reports why."""
     try:
         return path.is_file()
     except PermissionError:
         return True
-    except (OSError, ValueError):  # nothing can have that name
+    except (OSError, ValueError):  # no file can have that name
         return False
 
 
 def names_in(folder: Path) -> list[str]:
-    """The names of what is in a folder; none where that cannot be seen."""
+    """The names in a folder; none if it cannot be read."""
     try:
         return os.listdir(folder)
     except (OSError, ValueError):
@@ -58,13 +58,13 @@ def names_in(folder: Path) -> list[str]:
 
 def read_text(path: Path, encoding: str = "utf-8") -> str:
     """The text of a file, its line ends as LF. Raises OSError and UnicodeDecodeError."""
-    noted = _noted.get()
-    if noted is not None:
-        noted[path.absolute()] = ""
+    record = _records.get()
+    if record is not None:
+        record[path.absolute()] = ""
     try:
         data = path.read_bytes()
     except ValueError as error:
         raise OSError(errno.EINVAL, "no file can have this name", str(path)) from error
-    if noted is not None:
-        noted[path.absolute()] = hashlib.sha256(data).hexdigest()
+    if record is not None:
+        record[path.absolute()] = hashlib.sha256(data).hexdigest()
     return data.decode(encoding).replace("\r\n", "\n").replace("\r", "\n")

@@ -1,6 +1,6 @@
-"""Memory that is needed for a moment only: used in another process, or given back at once.
+"""Temporary memory: used in a child process, or released to the system at once.
 
-Python keeps what it once took: a process stays as large as it was when it read a large document.
+Python keeps freed memory: a process stays as large as it was when it read a large document.
 """
 
 from __future__ import annotations
@@ -9,51 +9,51 @@ import ctypes
 import gc
 import logging
 import pickle
-import posix as system  # what gevent puts in place of some of os waits for its loop
+import posix as system  # gevent replaces parts of os by functions that wait for its loop
 import threading
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-Made = TypeVar("Made")
+Result = TypeVar("Result")
 
 log = logging.getLogger("modelway")
 
 
-def run_in_child(function: Callable[..., Made], *arguments: object) -> Made:
-    """What the function returns, made in a child process: its memory goes when that ends.
+def run_in_child(function: Callable[..., Result], *arguments: object) -> Result:
+    """Call the function in a child process, whose memory is released when it ends.
 
-    The value is pickled on its way, and nothing else that the function changes is seen here. It is
-    called here where there are threads (a child would have their locks and not them), where no
-    process can be made, and where the child fails: its exceptions are raised from here.
+    The result is pickled; other changes by the function are lost. The function is called in this
+    process if it has threads (a child would inherit their locks, but not the threads), if no
+    process can be created, and if the child fails: exceptions are raised in this process.
     """
     if threading.active_count() > 1:
         return function(*arguments)
-    ours, theirs = system.pipe()
+    reading_end, writing_end = system.pipe()
     try:
         child = system.fork()
     except OSError as error:
-        system.close(ours)
-        system.close(theirs)
-        log.info("no process can be made, it is done in this one: %s", error)
+        system.close(reading_end)
+        system.close(writing_end)
+        log.info("no child process can be created, this process does its work: %s", error)
         return function(*arguments)
     if child == 0:
-        _answer(theirs, function, arguments)
-    system.close(theirs)
-    with open(ours, "rb") as pipe:
+        _answer(writing_end, function, arguments)
+    system.close(writing_end)
+    with open(reading_end, "rb") as pipe:
         data = pipe.read()
     try:
         _, status = system.waitpid(child, 0)
-    except ChildProcessError:  # SIGCHLD is ignored here: nobody knows how it ended
+    except ChildProcessError:  # SIGCHLD is ignored: its exit status is unknown
         status = -1
     if status != 0:
-        log.info("the process that was to do it ended with status %d: done again here", status)
+        log.info("the child process ended with status %d, this process repeats its work", status)
         return function(*arguments)
-    made: Made = pickle.loads(data)  # noqa: S301 - our own child wrote it
-    return made
+    result: Result = pickle.loads(data)  # noqa: S301 - our own child wrote it
+    return result
 
 
 def _answer(pipe: int, function: Callable[..., object], arguments: tuple[object, ...]) -> None:
-    """Write the value and end the process; nothing that the parent would do at its end is done."""
+    """Write the result and end the process, without the exit handlers of the parent."""
     status = 1
     try:
         with open(pipe, "wb") as file:
@@ -64,7 +64,7 @@ def _answer(pipe: int, function: Callable[..., object], arguments: tuple[object,
 
 
 def release_memory() -> None:
-    """Give the system what is free: unreachable cycles, and what the C library kept of memory."""
+    """Collect unreachable cycles, and return free memory of the C library to the system."""
     gc.collect()
     trim: Any = getattr(ctypes.CDLL(None), "malloc_trim", None)  # glibc has it, musl does not
     if trim is not None:

@@ -1,4 +1,4 @@
-"""YAML text -> node tree, by libyaml: YAML 1.2's core schema, no deeper than libyaml can bear."""
+"""YAML text -> node tree, by libyaml: the core schema of YAML 1.2, with a limited depth."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Loader(yaml.CSafeLoader):
     yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}
 
     def resolve(self, kind: type[yaml.Node], value: str | None, implicit: Any) -> str:
-        """The tag of a node without one: PyYAML's own rules, without the paths nobody uses."""
+        """The implicit tag of a node: as PyYAML, without its path resolvers."""
         if kind is yaml.ScalarNode:
             if implicit[0] and value is not None:
                 for tag, pattern in self.yaml_implicit_resolvers.get(value[:1], ()):
@@ -47,7 +47,7 @@ for _name, _pattern, _first in (
 
 
 def compose(text: str) -> yaml.Node | None:
-    """The node tree. Raises RecursionError for what is nested too deeply for libyaml's stack."""
+    """The node tree. Raises RecursionError for a nesting too deep for libyaml's stack."""
     if _may_be_deep(text) and _depth(text) > _DEEPEST:
         raise RecursionError
     loader = Loader(text)
@@ -58,7 +58,7 @@ def compose(text: str) -> yaml.Node | None:
 
 
 def _may_be_deep(text: str) -> bool:
-    """A cheap look: no document is deep without deep lines or many open brackets."""
+    """A cheap test: a deep document has deep lines or many open brackets."""
     open_brackets = 0
     for match in _BRACKET.finditer(text):
         open_brackets += 1 if match[0] in "[{" else -1

@@ -19,8 +19,8 @@ Path = tuple[str | int, ...]
 
 
 def path_in(value: object, steps: Iterable[str | int]) -> Path:
-    """The path of a breach as jsonschema_rs gives it, which has names of digits as numbers ("01" as
-    1): with the names that are there. It ends where several could be meant."""
+    """The path of a jsonschema_rs error, which has names of digits as numbers ("01" as 1), with the
+    names of the value. It ends where several names are possible."""
     path: list[str | int] = []
     for step in steps:
         if isinstance(value, dict):
@@ -56,7 +56,7 @@ class Level(StrEnum):
 class Problem:
     """One finding. `line` and `column` count from 1; 0 means the file as a whole.
 
-    `message` and `hint` are a line each, whatever was found in the file: it may be a stranger's.
+    `message` and `hint` are one printable line each: the file may come from a stranger.
     """
 
     file: str
@@ -77,7 +77,7 @@ class Problem:
 
 
 class Source(Protocol):
-    """A file that knows the place of each of its values, and which came out of a secret."""
+    """A file with the place of each value; `redact` replaces values that came out of a secret."""
 
     @property
     def file(self) -> str: ...
@@ -126,7 +126,7 @@ def place_of(source: Source, path: Path, *, key: bool = False) -> Place:
 
 @dataclass(slots=True)
 class Findings:
-    """Problems as they are found, in any order; sorted by place when read.
+    """A collection of problems, added in any order and sorted by place when read.
 
     `texts` holds the texts of the files that have some, by the names that problems use.
     """
@@ -135,12 +135,12 @@ class Findings:
     texts: dict[str, str] = field(default_factory=dict)
 
     def take(self, source: Source) -> None:
-        """Note what is wrong with a file as YAML, and keep its text for showing lines of it."""
+        """Add the syntax problems of a file, and keep its text for excerpts."""
         self.found.extend(source.problems)
         self.texts[source.file] = source.text
 
     def conceal(self, file: str, spans: Iterable[tuple[int, int]]) -> None:
-        """Never show these characters (from, to) of a file's text: stars stand in their place."""
+        """Replace these characters (from, to) of a file's text by stars in excerpts."""
         text = self.texts[file]
         for start, end in spans:
             text = text[:start] + _NOT_BLANK.sub("*", text[start:end]) + text[end:]
@@ -193,12 +193,12 @@ def render(problem: Problem, texts: Mapping[str, str]) -> str:
 
     `texts` holds the text of each file by name; a file that is missing there has no excerpt.
     """
-    shown = [str(problem)]
-    found = excerpt(texts.get(problem.file, ""), problem.line, problem.column)
-    if found is not None:
-        number, line = found.lines[0]
-        caret = found.marks.rstrip("~")
-        shown += [f"  {number} | {line}", f"  {' ' * len(str(number))} | {caret}"]
+    lines = [str(problem)]
+    place = excerpt(texts.get(problem.file, ""), problem.line, problem.column)
+    if place is not None:
+        number, line = place.lines[0]
+        caret = place.marks.rstrip("~")
+        lines += [f"  {number} | {line}", f"  {' ' * len(str(number))} | {caret}"]
     if problem.hint:
-        shown.append(f"  hint: {problem.hint}")
-    return "\n".join(shown)
+        lines.append(f"  hint: {problem.hint}")
+    return "\n".join(lines)

@@ -55,10 +55,10 @@ class SourceDocument:
 
         A path that leads nowhere gives the place of the nearest value above it.
         """
-        found = self.positions.get((path, key))
-        if found is None:
-            found = self.positions[path, key] = self._place(path, key)
-        return found
+        position = self.positions.get((path, key))
+        if position is None:
+            position = self.positions[path, key] = self._place(path, key)
+        return position
 
     def _place(self, path: Path, key: bool) -> tuple[int, int]:
         if self._source_map is None:
@@ -66,7 +66,7 @@ class SourceDocument:
                 large = len(self.text) >= _LARGE
                 self._source_map = run_in_child(_map, self.text) if large else _map(self.text)
             except (yaml.YAMLError, RecursionError):
-                # JSON that is no YAML: 1.1 refuses surrogates and long keys, libyaml what is deep
+                # JSON that is not YAML: surrogates, long keys, or too deep for libyaml
                 return self._place_in_json(path, key)
             if self._source_map is None:
                 return 1, 1
@@ -75,10 +75,10 @@ class SourceDocument:
     def _place_in_json(self, path: Path, key: bool) -> tuple[int, int]:
         text = self.text.encode()
         for end in range(len(path), -1, -1):
-            found = spans(text, tuple(map(str, path[:end])))
-            if not found:
+            matches = spans(text, tuple(map(str, path[:end])))
+            if not matches:
                 continue
-            start = found[0][0]
+            start = matches[0][0]
             if key and end and (before := _KEY_BEFORE.search(text, max(start - 500, 0), start)):
                 start = before.start()
             before_value = text[:start].decode()
@@ -118,8 +118,8 @@ def read(text: str, file: str, expand: Expand | None = None) -> SourceDocument:
             document._source_map,
         ) = parts
     except yaml.MarkedYAMLError as error:
-        found = fault(text, error)
-        _note(document, found.line, found.column, "MW001", found.message, found.hint)
+        cause = fault(text, error)
+        _note(document, cause.line, cause.column, "MW001", cause.message, cause.hint)
     except yaml.reader.ReaderError as error:
         before = text[: error.position]
         line, column = before.count("\n") + 1, len(before) - before.rfind("\n")

@@ -35,15 +35,15 @@ class SourceMap:
         """
         at, of_key = 0, False
         for number, step in enumerate(path, 1):
-            found = self._child(at, step)
-            if found is None:
+            child = self._child(at, step)
+            if child is None:
                 break
             # A step that equals the last one also selects its key.
-            at, of_key = found, key and (number == len(path) or step == path[-1])
+            at, of_key = child, key and (number == len(path) or step == path[-1])
         start = 4 * at + (0 if of_key else 2)
         return self._marks[start] + 1, self._marks[start + 1] + 1
 
-    def _add(self, name: yaml.Node, node: yaml.Node, seen: dict[int, int]) -> None:
+    def _add(self, name: yaml.Node, node: yaml.Node, anchors: dict[int, int]) -> None:
         index = len(self._ends)
         key, value = name.start_mark, node.start_mark
         self._marks.extend((key.line, key.column, value.line, value.column))
@@ -51,19 +51,19 @@ class SourceMap:
         self._keys.append(name.value if isinstance(name, yaml.ScalarNode) else None)
         if isinstance(node, yaml.ScalarNode):
             return
-        if id(node) in seen:
-            self._aliases[index] = seen[id(node)]
+        if id(node) in anchors:
+            self._aliases[index] = anchors[id(node)]
             return
-        seen[id(node)] = index
+        anchors[id(node)] = index
         if isinstance(node, yaml.SequenceNode):
             self._lists.add(index)
             for below in node.value:
-                self._add(below, below, seen)
+                self._add(below, below, anchors)
         else:
             for named, below in node.value:
                 if named.tag == "tag:yaml.org,2002:merge":
                     self._merges.add(len(self._ends))
-                self._add(named, below, seen)
+                self._add(named, below, anchors)
         self._ends[index] = len(self._ends)
 
     def _below(self, at: int) -> Iterator[int]:

@@ -56,8 +56,8 @@ class Suggestions:
         by_start, by_end = self._sorted
         candidates = {*_neighbours(by_start, folded), *_neighbours(by_end, folded[::-1])}
         alike = sorted(
-            (one for one in candidates if usable(one)),
-            key=lambda one: (-_shared(folded, one.casefold()), one),
+            (candidate for candidate in candidates if usable(candidate)),
+            key=lambda candidate: (-_shared(folded, candidate.casefold()), candidate),
         )
         return near(name, alike[:_COMPARED])
 

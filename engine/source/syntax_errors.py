@@ -1,7 +1,7 @@
-"""What is wrong with a text that is no YAML: the place to look at, and what to write.
+"""YAML syntax errors: the place of the mistake, and what to write.
 
-libyaml names the place where it gave up, often far behind the mistake: an open bracket or quote is
-told of where it opens, a key without a colon where it stands.
+libyaml names the place where it stopped, often far behind the mistake. Here an unclosed bracket or
+quote is reported where it opens, and a key without a colon where it stands.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Fault(NamedTuple):
 
 
 def fault(text: str, error: yaml.MarkedYAMLError) -> Fault:
-    """Where the mistake is that `error` stems from, as far as that can be told."""
+    """The probable place and cause of a syntax error."""
     lines = text.splitlines()
     mark, opened = error.problem_mark or error.context_mark, error.context_mark
     line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
@@ -41,9 +41,9 @@ def fault(text: str, error: yaml.MarkedYAMLError) -> Fault:
     if opened is None or mark is None:
         return plain
     start = Fault(opened.line + 1, opened.column + 1, "")
-    shown = _at(lines, start.line, start.column)
+    content = _at(lines, start.line, start.column)
     if error.context == "while scanning a quoted scalar":
-        message = f"not YAML: the {_named(shown)} that opens here is not closed"
+        message = f"not YAML: the {_quote_name(content)} that opens here is not closed"
         return start._replace(message=message)
     if (quote := _long_quote(text, line)) is not None:
         return quote
@@ -57,17 +57,20 @@ def fault(text: str, error: yaml.MarkedYAMLError) -> Fault:
 
 
 def _hint(lines: list[str], line: int, column: int) -> str:
-    shown = lines[line - 1] if line <= len(lines) else ""
-    if "\t" in shown[: len(shown) - len(shown.lstrip())] or shown[column - 1 : column] == "\t":
+    content = lines[line - 1] if line <= len(lines) else ""
+    if (
+        "\t" in content[: len(content) - len(content.lstrip())]
+        or content[column - 1 : column] == "\t"
+    ):
         return "indent with spaces, never with tabs"
-    bare = _QUOTED.sub('""', shown)
+    bare = _QUOTED.sub('""', content)
     if re.search(r"\{[^}]*\$\{|\[[^]]*\$\{", bare):
         return 'inside { } put quotes around it: "${VAR}"'
-    char = shown[column - 1 : column]
-    before = shown[: column - 1].rstrip()
+    char = content[column - 1 : column]
+    before = content[: column - 1].rstrip()
     if before.endswith("*") or char == "*":
         return 'put quotes around it: "*"'
-    if shown.startswith("---"):
+    if content.startswith("---"):
         return "take out the line '---': a file holds one document"
     if char == "-" and before == "":
         return "entries within [ ] have no '- '; is a '[' not closed before?"
@@ -82,24 +85,24 @@ def _hint(lines: list[str], line: int, column: int) -> str:
 
 def _colon(lines: list[str], line: int, column: int) -> str:
     """A second `: ` on a line, or a line that is indented deeper than the one before allows."""
-    shown = lines[line - 1]
-    if ":" in shown[: column - 1]:
+    content = lines[line - 1]
+    if ":" in content[: column - 1]:
         return "put quotes around a value that holds ': '"
-    above = next((one for one in reversed(lines[: line - 1]) if one.strip()), "")
+    above = next((other for other in reversed(lines[: line - 1]) if other.strip()), "")
     if re.match(r"-[^-\s]", above.lstrip()):
         return "a list's entry begins with '- ', a dash and a space: so must the line before"
-    if _indent(shown) > _indent(above) and not above.rstrip().endswith(":"):
-        columns = f"{_indent(shown)} spaces, the line before by {_indent(above)}"
+    if _indent(content) > _indent(above) and not above.rstrip().endswith(":"):
+        columns = f"{_indent(content)} spaces, the line before by {_indent(above)}"
         return f"it is indented by {columns}: keys of one mapping begin in one column"
     return "put quotes around a value that holds ': '"
 
 
 def _indentation(lines: list[str], plain: Fault, start: Fault) -> str:
     """A key that begins in another column than the mapping it belongs to."""
-    shown = lines[plain.line - 1] if plain.line <= len(lines) else ""
-    if plain.column == start.column or _indent(shown) + 1 != plain.column:
+    content = lines[plain.line - 1] if plain.line <= len(lines) else ""
+    if plain.column == start.column or _indent(content) + 1 != plain.column:
         return ""
-    above = next((one for one in reversed(lines[: plain.line - 1]) if one.strip()), "")
+    above = next((other for other in reversed(lines[: plain.line - 1]) if other.strip()), "")
     return (
         f"it begins in column {plain.column}, the line before in column {_indent(above) + 1}, the "
         f"keys around them (line {start.line}) in column {start.column}: keys of one mapping begin "
@@ -124,12 +127,12 @@ def _bracket(lines: list[str], plain: Fault, start: Fault) -> Fault:
 
 def _no_colon(lines: list[str], start: Fault) -> Fault:
     """A line that should be `key: value`."""
-    shown = lines[start.line - 1][start.column - 1 :] if start.line <= len(lines) else ""
-    if shown[:1] in ("'", '"') and shown.count(shown[0]) == 1:
+    content = lines[start.line - 1][start.column - 1 :] if start.line <= len(lines) else ""
+    if content[:1] in ("'", '"') and content.count(content[0]) == 1:
         return start._replace(
-            message=f"not YAML: the {_named(shown[0])} that opens here is not closed"
+            message=f"not YAML: the {_quote_name(content[0])} that opens here is not closed"
         )
-    match = re.match(r"([\w.-]+)\s*[:=]\s*(\S.*)", shown)
+    match = re.match(r"([\w.-]+)\s*[:=]\s*(\S.*)", content)
     hint = f"write '{match[1]}: ...', with a colon and a space" if match else "write 'key: value'"
     return start._replace(message="not YAML: there is no ': ' on this line", hint=hint)
 
@@ -140,13 +143,13 @@ def _long_quote(text: str, line: int) -> Fault | None:
     for token in _tokens(text):
         first, last = token.start_mark.line + 1, token.end_mark.line + 1
         if token.style in ('"', "'") and first < last and last == line:
-            quote = _named(token.style)
+            quote = _quote_name(token.style)
             message = f"not YAML: the {quote} that opens here is closed on line {last} only"
             return Fault(first, token.start_mark.column + 1, message, "close it on its own line")
     return None
 
 
-def _named(quote: str) -> str:
+def _quote_name(quote: str) -> str:
     return "single quote" if quote == "'" else "double quote"
 
 
@@ -157,7 +160,7 @@ def _tokens(text: str) -> Iterator[yaml.ScalarToken]:
             if isinstance(token, yaml.ScalarToken):
                 yield token
     except yaml.YAMLError:
-        return  # whoever asks knows of it
+        return  # the caller reports it
 
 
 def _at(lines: list[str], line: int, column: int) -> str:

@@ -1,4 +1,4 @@
-"""YAML nodes -> plain values, and what is wrong with them: repeated keys, tags, numbers."""
+"""YAML nodes -> plain values, with problems for repeated keys, unsupported tags and numbers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Expand = Callable[[str], str]
 
 _LONGEST_NUMBER = 400
 _MOST_BY_ALIAS = 300_000
-"""Values that aliases may stand for, all told: a few lines can stand for billions."""
+"""Most values that all aliases may expand to: a few lines can expand to billions."""
 
 
 class ExpandError(Exception):
@@ -28,8 +28,8 @@ class ExpandError(Exception):
 class Values:
     """The plain values of one file's nodes.
 
-    `problems` are what is wrong with them. `expanded` are the values that `${...}` was filled into,
-    with what the file says instead; `references` are the same texts of the file by line and column.
+    `problems` are the problems of the values. `expansions` maps each value with a filled-in
+    `${...}` to its text in the file; `references` holds the same texts by line and column.
     """
 
     def __init__(self, file: str, expand: Expand | None) -> None:
@@ -40,45 +40,46 @@ class Values:
         self.expand = expand
         self.resolver = Loader("")
         self.open: set[int] = set()
-        self.made: dict[int, Any] = {}
+        self.by_node: dict[int, Any] = {}
         self._sizes: dict[int, int] = {}
         self._count = self._by_alias = 0
 
     def of(self, node: yaml.Node) -> Any:
+        """The value of a node. An alias has the value of its anchor."""
         self._count += 1
         if isinstance(node, yaml.ScalarNode):
             return self._scalar(node)
         if id(node) in self.open:
             self._wrong(node, "MW004", "an alias that contains itself")
             return None
-        if id(node) in self.made:
+        if id(node) in self.by_node:
             return self._alias(node)
         before = self._count
         self.open.add(id(node))
         try:
             if isinstance(node, yaml.SequenceNode):
-                made: Any = [self.of(child) for child in node.value]
+                value: Any = [self.of(child) for child in node.value]
             else:
-                made = self._mapping(node)
+                value = self._mapping(node)
         finally:
             self.open.discard(id(node))
-        # An alias shares its anchor's value, so that aliases of aliases cost nothing.
-        self.made[id(node)] = made
+        # An alias shares the value of its anchor, so that aliases of aliases cost nothing.
+        self.by_node[id(node)] = value
         self._sizes[id(node)] = self._count - before
-        return made
+        return value
 
     def _alias(self, node: yaml.Node) -> Any:
-        made, size = self.made[id(node)], self._sizes[id(node)]
+        value, size = self.by_node[id(node)], self._sizes[id(node)]
         before = self._by_alias
         if before <= _MOST_BY_ALIAS:
             self._count += size
             self._by_alias += size
         if self._by_alias <= _MOST_BY_ALIAS:
-            return made
-        if before <= _MOST_BY_ALIAS:  # said once
-            message = f"aliases stand for more than {_MOST_BY_ALIAS:,} values"
+            return value
+        if before <= _MOST_BY_ALIAS:  # report it once
+            message = f"aliases expand to more than {_MOST_BY_ALIAS:,} values"
             self._wrong(node, "MW004", message, "write this without aliases of aliases")
-        return type(made)()
+        return type(value)()
 
     def _wrong(self, node: yaml.Node, code: str, message: str, hint: str = "") -> None:
         mark = node.start_mark
@@ -86,7 +87,7 @@ class Values:
         self.problems.append(Problem(*place, Level.ERROR, code, message, hint))
 
     def _mapping(self, node: yaml.Node) -> dict[str, Any]:
-        made: dict[str, Any] = {}
+        mapping: dict[str, Any] = {}
         merged: dict[str, Any] = {}
         for name, value in node.value:
             if name.tag == TAG + "merge":
@@ -101,11 +102,11 @@ class Values:
             if not isinstance(name, yaml.ScalarNode):
                 self._wrong(name, "MW004", "a key must be a plain name")
                 continue
-            if name.value in made:
+            if name.value in mapping:
                 self._wrong(name, "MW003", f"key '{name.value}' is repeated", "keep one of them")
                 continue
-            made[name.value] = self.of(value)
-        return merged | made if merged else made
+            mapping[name.value] = self.of(value)
+        return merged | mapping if merged else mapping
 
     def _scalar(self, node: yaml.ScalarNode) -> Any:
         tag, text = node.tag, node.value

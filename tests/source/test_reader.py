@@ -363,7 +363,7 @@ def test_aliases_of_aliases_cannot_stand_for_billions():
     assert value(bomb(4))["a3"][9][9][9] == ["x"] * 10
     marked = read(bomb(30), "f")
     assert [(p.code, p.message) for p in marked.problems] == [
-        ("MW004", "aliases stand for more than 300,000 values")
+        ("MW004", "aliases expand to more than 300,000 values")
     ]
     assert len(json.dumps(marked.value)) < 10_000_000
 
