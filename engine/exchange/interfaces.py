@@ -110,6 +110,9 @@ class Upgrade(Protocol):
     def headers(self) -> Headers:
         """The headers that ask the upstream for a WebSocket."""
 
+    redact: Callable[[bytes], bytes] | None
+    """Takes the upstream's credentials out of its messages."""
+
     def check(self, response: UpgradeResponse, /) -> None:
         """Verify the upstream's response and keep it. Raises an upstream failure."""
 

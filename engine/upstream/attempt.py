@@ -85,6 +85,7 @@ def attempt(
         )
         result.failure = "" if dialect.transparent else retry.status_class(result.response.status)
         if exchange.upgrade is not None and result.response.status < 300:
+            exchange.upgrade.redact = target.upstream.redaction.redact
             exchange.upgrade.check(result.response)
         elif result.response.status < 400:
             beat = target.upstream.heartbeat if dialect.heartbeat else None

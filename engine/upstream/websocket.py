@@ -72,6 +72,7 @@ def converse(
                 exchange.traffic,
                 error=_error_writer(exchange, dialect),
                 usage=dialect.socket_usage,
+                redact=upgrade.redact,
             )
             _run(session, sessions, exchange)
         finally:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from engine.exchange.interfaces import UpgradeResponse
 from engine.relay.websocket.handshake import (
@@ -25,11 +25,12 @@ class Upgrade:
 
     `headers` are sent to the upstream, with those subprotocols of the caller that match one of
     `passing`. After a `check` without error `response` is the upstream's 101, and `protocol` and
-    `extensions` are those agreed on with it.
+    `extensions` are those agreed on with it. `redact` takes its credentials out of its messages.
     """
 
     def __init__(self, request: UpgradeRequest, passing: Sequence[str], compression: bool) -> None:
         self.response: UpgradeResponse | None = None
+        self.redact: Callable[[bytes], bytes] | None = None
         self.extensions: Extensions = ()
         self.protocol = ""
         self._key = new_key()

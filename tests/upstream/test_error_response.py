@@ -12,12 +12,17 @@ import pytest
 from engine import dialects
 from engine.config.model import Credential
 from engine.exchange.exchange import Response
+from engine.relay.websocket.handshake import UpgradeRequest
+from engine.upstream.attempt import attempt
 from engine.upstream.forward import Forward
+from engine.upstream.websocket_upgrade import Upgrade
 from engine.values.errors import AbortConnection
 from engine.values.redaction import MARKER
 from tests.support.documents import exchange
+from tests.support.exchanges import new_exchange
 from tests.support.upstreams import EVENTS, JSON, SERVICES, WATCHER, Client, FakeResponse, target
 
+OPENAI = dialects.get("openai")
 KEY = "sk-live-0123456789abcdef"
 LEAK = json.dumps({"error": {"message": f"key '{KEY}' is wrong", "type": "t", "code": 404}})
 
@@ -137,3 +142,13 @@ def test_bare_json_behind_events_holds_no_credential(dialect: str) -> None:
     with pytest.raises(AbortConnection):
         got.extend(response.body)  # type: ignore[arg-type]
     assert KEY.encode() not in b"".join(got)
+
+
+def test_a_websocket_gets_the_redaction_of_its_upstream() -> None:
+    west = target(Client(), credentials=[Credential("header", "authorization", f"Bearer {KEY}")])
+    upgrade = Upgrade(UpgradeRequest("key", (), ""), (), compression=False)
+    request = new_exchange("GET", "/x", dialect=OPENAI)
+    request.upgrade = upgrade
+    attempt(west, None, west.upstream.headers(()), None, request, OPENAI, 9.0)
+    assert upgrade.redact is not None
+    assert upgrade.redact(f"key {KEY}".encode()) == b"key [redacted]"

@@ -13,10 +13,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import gevent
-from websockets.frames import CLOSE, PING, PONG, TEXT, Close
+from websockets.frames import CLOSE, PING, PONG, TEXT, Close, Frame
 
 from engine.exchange.record import Traffic
 from engine.relay.websocket import ending
@@ -48,7 +48,8 @@ class Session:
     """Two channels and the relay between them. `run` returns when both are closed.
 
     `error` makes the message that reports a failure of the upstream to the caller, `usage` reads
-    the messages of the upstream.
+    the messages of the upstream, `redact` takes credentials out of those that may report an
+    error.
     """
 
     def __init__(
@@ -60,6 +61,7 @@ class Session:
         *,
         error: Callable[[str], bytes] | None = None,
         usage: ReadUsage | None = None,
+        redact: Callable[[bytes], bytes] | None = None,
     ) -> None:
         self._caller = caller
         self._upstream = upstream
@@ -67,6 +69,7 @@ class Session:
         self._traffic = traffic
         self._error = error
         self._usage = usage
+        self._redact = redact
         self._ending: Ending | None = None
         self._pings: dict[Channel, float] = {}  # when the last unanswered ping was sent
         self._paused: set[Channel] = set()
@@ -142,7 +145,7 @@ class Session:
                 elif opcode is CLOSE:
                     self.end(ending.closed(source.closed))
                 else:
-                    sink.send(opcode, frame.data, frame.fin)
+                    sink.send(opcode, self._redacted(frame, source), frame.fin)
                     traffic.add(frame)
                     self._last_message = source.heard
                 if sink.outbox.full:
@@ -160,6 +163,13 @@ class Session:
         except Exception:
             self.end(ending.same(1011, "the gateway failed"))
             raise
+
+    def _redacted(self, frame: Frame, source: Channel) -> Any:
+        """The data of a frame; without credentials, where the upstream may report an error."""
+        if self._redact is None or source is not self._upstream or frame.opcode is not TEXT:
+            return frame.data
+        data = bytes(frame.data)
+        return self._redact(data) if b"error" in data else data
 
     def _count_ping(self, pings: TokenBucket, source: Channel) -> None:
         """Raises Violation for a side that sends too many pings and pongs."""

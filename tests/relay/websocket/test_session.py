@@ -16,6 +16,7 @@ from engine.relay.websocket.frames import FrameWriter
 from engine.relay.websocket.handshake import deflate_offer, deflate_taken, deflating
 from engine.relay.websocket.outbox import FULL
 from engine.relay.websocket.session import SessionLimits
+from engine.values.redaction import Redaction
 from engine.values.usage import Usage
 from tests.support.frames import (
     BINARY,
@@ -70,6 +71,19 @@ def test_frames_pass_as_they_came(way, frames):
         for got in frames:
             here.send(got.opcode, got.data, fin=got.fin)
             assert there.next() == got
+
+
+def test_errors_of_the_upstream_are_redacted():
+    redaction = Redaction(["Bearer sk-secret"])
+    with session(redact=redaction.redact) as between:
+        for data, expected in (
+            (b'{"type":"error","message":"sk-secret"}', b'{"type":"error","message":"[redacted]"}'),
+            (b'{"text":"sk-secret"}', b'{"text":"sk-secret"}'),
+        ):
+            between.upstream.send(TEXT, data)
+            assert between.caller.next().data == expected
+        between.caller.send(TEXT, b'{"error":"sk-secret"}')
+        assert between.upstream.next().data == b'{"error":"sk-secret"}'
 
 
 @pytest.mark.parametrize("way", WAYS)
