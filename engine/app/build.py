@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from engine import dialects
 from engine.app.stores import is_metered, services_of
 from engine.config.model_operations import ModelOperations
-from engine.console.site import pages as console_pages
+from engine.console.pages import pages as console_pages
 from engine.edge import model_list
 from engine.edge.cors import Cors
 from engine.edge.endpoint import Endpoints, Responder, answer_errors, discard_body

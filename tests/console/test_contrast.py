@@ -4,13 +4,13 @@ import re
 
 import pytest
 
-from engine.console.site import PAGE
+from engine.console.pages import FILES
 from tests.support.each import each
 
 COLOURS = {
     name: (light, dark)
     for name, light, dark in re.findall(
-        r"--([\w-]+): light-dark\((#\w{6}), (#\w{6})\)", (PAGE / "style.css").read_text("utf-8")
+        r"--([\w-]+): light-dark\((#\w{6}), (#\w{6})\)", (FILES / "style.css").read_text("utf-8")
     )
 }
 COLOURS["on-fill"] = ("#ffffff", "#ffffff")

@@ -24,7 +24,7 @@ def test_strange_hosts_do_not_make_it_be_merged_again(shipped, monkeypatch):
         return merged(*arguments)
 
     monkeypatch.setattr(reference, "merged", counted)
-    handler = dict(reference.reference(shipped, reference.Asset(b"", "")))["/openapi.json"]
+    handler = reference.document(shipped)
     answers = {ask(handler, f"host-{n}").body for n in range(20)}
     assert len(answers) == 20
     assert len(times) == 1
@@ -32,5 +32,5 @@ def test_strange_hosts_do_not_make_it_be_merged_again(shipped, monkeypatch):
 
 def test_numbers_of_more_than_64_bits_are_served(shipped, monkeypatch):
     monkeypatch.setattr(reference, "merged", lambda plan, base: {"maximum": 2**70, "url": base})
-    handler = dict(reference.reference(shipped, reference.Asset(b"", "")))["/openapi.json"]
+    handler = reference.document(shipped)
     assert str(2**70).encode() in ask(handler, "host").body

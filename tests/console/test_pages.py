@@ -6,7 +6,8 @@ import falcon.testing
 import pytest
 
 from engine.app.build import build
-from engine.console.site import PAGE
+from engine.console.pages import FILES, pages
+from engine.exchange.services import Services
 from tests.console.conftest import planned
 
 PATHS = ("/", "/console/playground", "/console/models.json", "/docs", "/openapi.json")
@@ -27,6 +28,22 @@ def test_pages_are_switched(text, said, missing):
     assert gone == missing
 
 
+def test_no_document_can_take_the_path_of_a_page(shipped):
+    console = shipped.config.console
+    for path, _ in pages(shipped, Services()):
+        assert console.has(path), path
+
+
+@pytest.mark.parametrize(
+    ("switch", "path", "link"),
+    [("docs", "/console/playground", "../docs"), ("playground", "/docs", "console/playground")],
+)
+def test_a_page_does_not_link_to_one_that_is_off(text, client, switch, path, link):
+    assert f'href="{link}"' in client.simulate_get(path).text
+    bare = falcon.testing.TestClient(build(planned(f"{text}\nconsole: {{{switch}: false}}\n")))
+    assert f'href="{link}"' not in bare.simulate_get(path).text
+
+
 def test_every_file_that_a_page_names_is_served(client):
     for page, base in (("/", "/"), ("/console/playground", "/console/"), ("/docs", "/")):
         html = client.simulate_get(page).text
@@ -37,14 +54,14 @@ def test_every_file_that_a_page_names_is_served(client):
 
 
 def test_every_module_that_a_module_names_is_served(client):
-    for file in PAGE.rglob("*.js"):
+    for file in FILES.rglob("*.js"):
         for name in re.findall(r'(?:from|import\() ?"(\./[^"]+)"', file.read_text("utf-8")):
-            path = (file.parent / name).resolve().relative_to(PAGE)
+            path = (file.parent / name).resolve().relative_to(FILES)
             assert client.simulate_get(f"/console/page/{path}").status_code == 200, path
 
 
 def test_modules_are_short_and_load_nothing_from_elsewhere():
-    for file in PAGE.rglob("*.*"):
+    for file in FILES.rglob("*.*"):
         text = file.read_text("utf-8")
         assert text.count("\n") < 250, file
         assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(", text)
@@ -54,10 +71,10 @@ def test_modules_are_short_and_load_nothing_from_elsewhere():
 def test_the_whole_playground_is_under_60_kilobytes(client):
     """Uncompressed: the page, what it names, and every module it may load sooner or later."""
     html = client.simulate_get("/console/playground").text
-    named = {PAGE / name for name in re.findall(r'(?:src|href)="page/([^"]+)"', html)}
-    modules = {file for file in (PAGE / "playground").rglob("*") if file.is_file()}
+    named = {FILES / name for name in re.findall(r'(?:src|href)="page/([^"]+)"', html)}
+    modules = {file for file in (FILES / "playground").rglob("*") if file.is_file()}
     assert {"style.css", "playground.css", "theme.js", "mark.svg", "main.js"} <= {
         file.name for file in named
     }
-    files = {PAGE / "playground.html", *named, *modules}
+    files = {FILES / "playground.html", *named, *modules}
     assert sum(file.stat().st_size for file in files) < 60_000
