@@ -1,4 +1,4 @@
-"""What is right and still unwise: warnings about a plan that has no errors.
+"""The audit: warnings about unwise settings in a plan without errors.
 
 A rule is a module in `rules/` that defines `check(case)`; nothing else names it.
 """
@@ -27,20 +27,20 @@ from engine.source.problem import Findings, Level, Path
 from engine.values.quota import KINDS
 
 BUDGETS = frozenset(name for name, kind in KINDS.items() if kind.cost is not None)
-"""The kinds of quota that bound what a request uses, not how many there are."""
+"""The kinds of quota that bound the usage of requests, not their number."""
 
 
 @dataclass(frozen=True, slots=True)
-class AskedFor:
-    """A route on which models are asked for, and the kinds of what is limited there."""
+class ModelRoute:
+    """A route that serves models, and the kinds of its limits."""
 
     route: Route
     kinds: frozenset[str]
 
 
 @dataclass(frozen=True)
-class Case:
-    """A plan without errors and what was found while it was made."""
+class AuditCase:
+    """A plan without errors, and its findings: what a rule checks."""
 
     plan: Plan
     planned: PlanResult
@@ -61,46 +61,46 @@ class Case:
 
     @cached_property
     def listed_policies(self) -> list[Policy]:
-        """Every policy that the config says, in its order."""
+        """Every policy of the config, in order."""
         of_routes = (policy for route in self.config.routes for policy in route.policies)
         return [*self.config.policies, *of_routes]
 
     def limits_of(self, listed: Iterable[Policy]) -> Iterator[tuple[Policy, str]]:
-        """The policies that limit something, each with the kind: `requests`, `spend`, ..."""
+        """The policies that limit usage, each with its kind: `requests`, `spend`, ..."""
         for policy in listed:
             quota = policies.quota_of(policy, self.config.currency)
             if quota is not None:
                 yield policy, quota.kind
 
     @cached_property
-    def _asked(self) -> dict[str, tuple[str, AskedFor]]:
-        """By operation: its route where that names a model, and what tells it from others."""
-        by_operation: dict[str, tuple[str, AskedFor]] = {}
+    def _model_routes(self) -> dict[str, tuple[str, ModelRoute]]:
+        """Routes that serve models, by operation, each with a key equal for equivalent routes."""
+        by_operation: dict[str, tuple[str, ModelRoute]] = {}
         for route in self.plan.routes:
             if route.model is not None:
                 kinds = frozenset(kind for _, kind in self.limits_of(route.policies))
                 equivalent = f"{route.dialects[-1].name} {route.public} {sorted(kinds)}"
-                by_operation[route.operation.id] = equivalent, AskedFor(route, kinds)
+                by_operation[route.operation.id] = equivalent, ModelRoute(route, kinds)
         return by_operation
 
     @cached_property
-    def _by_operations(self) -> dict[tuple[ModelOperation, ...], list[AskedFor]]:
+    def _by_operations(self) -> dict[tuple[ModelOperation, ...], list[ModelRoute]]:
         return {}
 
     @cached_property
     def _operations(self) -> ModelOperations:
         return self.plan.model_operations()
 
-    def asked(self, model: Model) -> list[AskedFor]:
-        """The routes on which a model can be asked for: those of its operations.
+    def routes_for(self, model: Model) -> list[ModelRoute]:
+        """The routes that serve a model: those of its operations.
 
-        Of routes that are public or not and limited alike, one stands for all.
+        Of equivalent routes (dialect, public, limits) only the first.
         """
         has = self._operations.of(model.name)
-        if has not in self._by_operations:  # few models differ in this
-            equivalent: dict[str, AskedFor] = {}
+        if has not in self._by_operations:  # most models have the same operations
+            equivalent: dict[str, ModelRoute] = {}
             for operation in has:
-                equivalent.setdefault(*self._asked[operation.id])
+                equivalent.setdefault(*self._model_routes[operation.id])
             self._by_operations[has] = list(equivalent.values())
         return self._by_operations[has]
 
@@ -118,14 +118,14 @@ def is_loopback(upstream: Upstream) -> bool:
 
 
 def names() -> list[str]:
-    """The rules there are."""
+    """The names of the rules."""
     return sorted(module.name for module in pkgutil.iter_modules(rules.__path__))
 
 
 def audit(planned: PlanResult, environ: Mapping[str, str]) -> None:
-    """Note in the plan's findings what is unwise in it; nothing while there are errors."""
+    """Run all rules; their warnings go to the plan's findings. A plan with errors has none."""
     if planned.plan is None:
         return
-    case = Case(planned.plan, planned, environ)
+    case = AuditCase(planned.plan, planned, environ)
     for name in names():
         importlib.import_module(f"{rules.__name__}.{name}").check(case)

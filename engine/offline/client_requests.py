@@ -29,7 +29,7 @@ class ClientRequest:
     body: str
 
     def refusal(self, operation: Operation) -> GatewayError | None:
-        """Why `operation` refuses the body; None when it does not."""
+        """The refusal of the body by `operation`, or None."""
         environ = {"CONTENT_TYPE": self.type}
         exchange = Exchange("POST", self.path, "", environ)
         exchange.body = Body(self.body.encode())

@@ -1,6 +1,6 @@
-"""`# modelway: ignore MW401 why`: warnings of these codes on this line are not told of.
+"""`# modelway: ignore MW401 why`: silences warnings of these codes on this line.
 
-Errors always are. An ignore that silences nothing is a warning itself.
+Errors are never silenced. An ignore that silences nothing is a warning itself.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import yaml
 from engine.source.nodes import Loader
 from engine.source.problem import Level, Problem
 
-_COMMENT = re.compile(r"(?<![^\s])#[ \t]*modelway:[ \t]*ignore\b(?P<said>[^\r\n]*)")
+_COMMENT = re.compile(r"(?<![^\s])#[ \t]*modelway:[ \t]*ignore\b(?P<rest>[^\r\n]*)")
 _CODE = re.compile(r"[\s,]*(?P<code>MW[0-9]{3})\b")
 
 
@@ -30,7 +30,7 @@ class Ignore:
 
 @dataclass(slots=True)
 class Ignores:
-    """The ignores of the files that were read, and which of them were of use."""
+    """The ignores of all files, and which of them silenced a warning."""
 
     entries: dict[Ignore, None] = field(default_factory=dict)
     used: set[Ignore] = field(default_factory=set)
@@ -38,7 +38,7 @@ class Ignores:
     _seen: set[str] = field(default_factory=set)
 
     def silence(self, problems: Iterable[Problem], texts: Mapping[str, str]) -> list[Problem]:
-        """The problems that remain. `texts` are the files by the names that problems use."""
+        """The problems that are not silenced. `texts` are the files by their names in problems."""
         for file, text in texts.items():
             if file not in self._seen:
                 self._seen.add(file)
@@ -65,7 +65,7 @@ class Ignores:
                 Level.WARNING,
                 "MW413",
                 f"there is no warning {ignore.code} on this line to ignore",
-                "take it out",
+                "remove it",
             )
             for ignore in useless
         ]
@@ -78,9 +78,9 @@ class Ignores:
             if any(start <= match.start() < end for start, end in quoted):
                 continue
             line, column = _place(text, match.start())
-            codes = list(_codes(match["said"]))
+            codes = list(_codes(match["rest"]))
             for at, code in codes:
-                offset = match.start("said") - match.start() + at
+                offset = match.start("rest") - match.start() + at
                 self.entries[Ignore(file, line, column + offset, code)] = None
             if not codes:
                 hint = "write the codes, and then why: # modelway: ignore MW401 a test server"
@@ -91,7 +91,7 @@ class Ignores:
 
 
 def _codes(rest: str) -> Iterable[tuple[int, str]]:
-    """The codes at the beginning of what a comment says; the reason follows them."""
+    """The codes of a comment, each with its offset; the reason follows them."""
     at = 0
     while (match := _CODE.match(rest, at)) is not None:
         yield match.start("code"), match["code"]
@@ -106,7 +106,7 @@ def _place(text: str, index: int) -> tuple[int, int]:
 
 
 def _scalars(text: str) -> list[tuple[int, int]]:
-    """From where to where the text has values, in which `#` begins no comment."""
+    """The spans of quoted values in the text, in which `#` begins no comment."""
     try:
         tokens = list(yaml.scan(text, Loader=Loader))
     except yaml.YAMLError:

@@ -1,3 +1,3 @@
-"""What changes in effect between two configs, whatever changed in their text. Read `plans.py`
+"""Differences in effect between two configs, whatever changed in their text. Read `plans.py`
 first; one kind of difference is one file in `kinds/`.
 """

@@ -1,4 +1,4 @@
-"""Comparing what allows something: which of two allows more."""
+"""Comparison of quotas and allow lists: which of two allows more."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Names = Sequence[str] | None
 
 
 def beyond(old: Names, new: Names, covers: Callable[[str, str], bool] = matches) -> list[str]:
-    """What `new` allows and `old` does not, as `new` writes it; `*` for everything."""
+    """The entries of `new` that allow more than `old`; `*` for everything."""
     if old is None:
         return []
     if new is None:
@@ -48,7 +48,7 @@ def network_covers(text: str, outer_text: str) -> bool:
 
 
 def inside(inner: Network, outer: Network) -> bool:
-    """The same, of networks."""
+    """Whether every address of `inner` is in `outer`."""
     if isinstance(inner, IPv4Network) and isinstance(outer, IPv4Network):
         return inner.subnet_of(outer)
     if isinstance(inner, IPv4Network) or isinstance(outer, IPv4Network):
@@ -57,10 +57,10 @@ def inside(inner: Network, outer: Network) -> bool:
 
 
 def origin_covers(origin: str, outer_text: str) -> bool:
-    """Whether one origin of `cors.origins` lets in another."""
+    """Whether one origin of `cors.origins` includes another."""
     return outer_text in ("*", origin)
 
 
 def listed(names: Sequence[str]) -> str:
-    """Names for people: at most five of them."""
+    """At most five of the names, as text."""
     return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")

@@ -15,8 +15,8 @@ _MOST_NAMED = 3
 
 
 class Level(StrEnum):
-    """What a difference means: `weaker` guards less, `breaking` refuses or changes what callers
-    rely on; the others say what they say."""
+    """The effect of a difference: `weaker` protects less, `breaking` refuses or changes what
+    callers rely on; the others mean what they say."""
 
     WEAKER = "weaker"
     BREAKING = "breaking"
@@ -30,7 +30,7 @@ _ORDER = list(Level)
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """`subjects` are what it is about: operations, a model, an upstream. `place` is in the new
+    """`subjects` are the operations, model or upstream that differ. `place` is in the new
     files, or in the old ones for what is gone."""
 
     level: Level
@@ -81,13 +81,13 @@ class Side:
 
 
 def of_operation(operation: Operation) -> Place:
-    """Where an operation stands in its document."""
+    """The place of an operation in its document."""
     source: Source = operation.source
     return place_of(source, operation.at, key=True)
 
 
 def gathered(differences: Iterable[Difference]) -> list[Difference]:
-    """Differences that say the same of several subjects as one; the gravest first."""
+    """Merge equal differences of several subjects; the most severe first."""
     merged: dict[tuple[str, ...], Difference] = {}
     for difference in differences:
         key = (difference.level, difference.kind, str(difference.place), difference.words)

@@ -11,7 +11,7 @@ from engine.spec.operation import Operation
 
 
 class Pair(NamedTuple):
-    """An operation that is served on both sides: its old and new part of the documents."""
+    """An operation served on both sides, with its nodes in the old and new document."""
 
     name: str
     before: Operation
@@ -21,7 +21,7 @@ class Pair(NamedTuple):
 
 
 def pairs(old: Side, new: Side) -> Iterator[Pair]:
-    """Those that are served on both sides, in the order of the new routes."""
+    """The operations served on both sides, in the order of the new routes."""
     for name, route in new.routes.items():
         old_route = old.routes.get(name)
         if old_route is not None:
@@ -48,7 +48,7 @@ def parameters(node: Node) -> dict[tuple[str, str], Node]:
 
 
 def media(node: Node) -> dict[str, Node]:
-    """The schemas of a body or an answer by media type."""
+    """The schemas of a request body or response by media type."""
     schemas = {}
     for name, media_type in node.get("content").items():
         schema = media_type.get("schema")

@@ -12,7 +12,7 @@ from engine.plan.route import PlanResult
 
 
 def between(old: PlanResult, new: PlanResult) -> list[Difference]:
-    """The differences, the gravest first. Both have a plan. Holds no secret."""
+    """The differences, the most severe first, without secrets. Both sides have a plan."""
     before, after = Side.of(old), Side.of(new)
 
     def redacted(difference: Difference) -> Difference:

@@ -176,7 +176,7 @@ def _branches(shape: Shape) -> dict[str, Node]:
 
 
 def _tag(value: dict[str, Any]) -> str:
-    """The constant that tells a branch from the others: `type: text`."""
+    """The tag of a branch: a property with a constant, `type: text`."""
     properties = value.get("properties")
     for name, below in properties.items() if isinstance(properties, dict) else ():
         if isinstance(below, dict):
@@ -191,7 +191,7 @@ def _named(key: str) -> str:
 
 
 def _name(node: Node) -> str:
-    """The name of a schema that has one of its own."""
+    """The name of a schema under `components`."""
     path: Sequence[str | int] = node.path
     return str(path[2]) if len(path) == 3 and path[:2] == ("components", "schemas") else ""
 

@@ -1,17 +1,17 @@
-"""Limits that every machine counts for itself, so that they hold several times over."""
+"""Limits that each machine counts separately, so that together they allow more."""
 
 from __future__ import annotations
 
-from engine.offline.audit import Case
+from engine.offline.audit import AuditCase
 
 
-def check(case: Case) -> None:
+def check(case: AuditCase) -> None:
     stores = case.config.stores
     shared = (stores.records or "").startswith("postgresql")
     if not shared or stores.counters != "memory":
         return
     limited = any(True for _ in case.limits_of(case.listed_policies))
     if limited or any(caller.limits for caller in case.config.tokens.values()):
-        message = "limits are counted in memory, by each machine for itself"
+        message = "limits are counted in memory, separately on each machine"
         hint = "records on PostgreSQL mean several machines: counters: redis://host:6379/0"
         case.warn(("stores", "records"), "MW408", message, hint)

@@ -1,9 +1,9 @@
-"""A stream whose upstream may fall silent for so long that nobody waits for it any more."""
+"""An idle timeout of streams that is too short, too long or without effect."""
 
 from __future__ import annotations
 
 from engine.config.model import Upstream
-from engine.offline.audit import Case
+from engine.offline.audit import AuditCase
 from engine.plan.route import Route
 from engine.upstream.client.deadlines import Timeouts
 
@@ -11,30 +11,33 @@ _LONGEST = 600.0
 _SHORTEST = 1.0
 
 
-def check(case: Case) -> None:
+def check(case: AuditCase) -> None:
     streaming = [route for route in case.plan.routes if _streams(case, route)]
     fixed = {target.upstream for route in streaming for target in route.to}
     dialects = {route.dialects[-1].name for route in streaming if route.model is not None}
     by_model = {target.upstream for model in case.config.models.values() for target in model.to}
     for upstream in case.config.upstreams.values():
-        asked = upstream.name in by_model and (upstream.dialect in dialects or not upstream.dialect)
-        if (upstream.name in fixed or (asked and dialects)) and "idle" in upstream.timeouts:
+        speaks = upstream.dialect in dialects or (dialects and not upstream.dialect)
+        has_streams = upstream.name in fixed or (upstream.name in by_model and speaks)
+        if has_streams and "idle" in upstream.timeouts:
             _check(case, upstream)
 
 
-def _check(case: Case, upstream: Upstream) -> None:
+def _check(case: AuditCase, upstream: Upstream) -> None:
     timeouts = Timeouts(**upstream.timeouts)
     at = (*upstream.at, "timeouts", "idle")
     if not _SHORTEST <= timeouts.idle <= _LONGEST:
-        what = "hardly lets them pause" if timeouts.idle < _SHORTEST else "guards nothing"
+        what = (
+            "cuts normal pauses" if timeouts.idle < _SHORTEST else "does not detect a dead stream"
+        )
         message = f"streams come from '{upstream.name}': an idle timeout of {timeouts.idle:g} s"
-        case.warn(at, "MW404", f"{message} {what}", "30s to 5m is usual; absent it is 60s")
+        case.warn(at, "MW404", f"{message} {what}", "write 30s to 5m; the default is 60s")
     elif timeouts.idle >= timeouts.total:
-        message = f"the idle timeout of '{upstream.name}' never acts: `total` ends before it"
-        case.warn(at, "MW404", message, "make it less than timeouts.total, 10m when absent")
+        message = f"the idle timeout of '{upstream.name}' has no effect: `total` is not longer"
+        case.warn(at, "MW404", message, "write less than timeouts.total, by default 10m")
 
 
-def _streams(case: Case, route: Route) -> bool:
+def _streams(case: AuditCase, route: Route) -> bool:
     operation = route.operation
     node = case.planned.specifications[operation.spec].node(operation)
     return any(

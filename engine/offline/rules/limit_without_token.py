@@ -1,13 +1,13 @@
-"""A limit for each token, where callers have none: it counts for each address instead."""
+"""A limit per token on a public route, where it counts per address."""
 
 from __future__ import annotations
 
 from engine.config.model import Policy
-from engine.offline.audit import Case
+from engine.offline.audit import AuditCase
 from engine.source.problem import Path
 
 
-def check(case: Case) -> None:
+def check(case: AuditCase) -> None:
     warned: set[Path] = set()
     for route in case.config.routes:
         if not route.public:
@@ -15,8 +15,10 @@ def check(case: Case) -> None:
         for policy, _ in case.limits_of((*case.config.policies, *route.policies)):
             if _by(policy) == "token" and policy.at not in warned:
                 warned.add(policy.at)
-                message = f"'{policy.name}' is per token, but a route it guards is called without"
-                hint = "there it counts per address; say `by: all` or `by: route` to count together"
+                message = f"'{policy.name}' is per token, but a route with it takes no tokens"
+                hint = (
+                    "it counts per address; write `by: all` or `by: route` to count them together"
+                )
                 case.warn(policy.at, "MW410", message, hint, key=True)
 
 

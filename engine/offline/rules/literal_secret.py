@@ -1,4 +1,4 @@
-"""A secret that stands in the file, and with it in every copy of the file."""
+"""A secret in the text of a config file, and so in every copy of it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 
 from engine.config.include import JoinedDocument
 from engine.config.literal_secrets import literals
-from engine.offline.audit import Case
+from engine.offline.audit import AuditCase
 from engine.source.problem import Level
 from engine.source.reader import SourceDocument
 
@@ -18,7 +18,7 @@ _OTHER_TEMPLATE = re.compile(
 """A variable as shells, Helm, Windows or a guide write it."""
 
 
-def check(case: Case) -> None:
+def check(case: AuditCase) -> None:
     source = case.config.source
     files = source.files if isinstance(source, JoinedDocument) else [source]
     for file in files:
@@ -32,6 +32,6 @@ def check(case: Case) -> None:
             message = f"a secret is written out in '{where}'"
             hint = "put it in the environment, ${VAR}, or in a file, ${file:/run/secrets/name}"
             if _OTHER_TEMPLATE.fullmatch(text):
-                message = f"'{where}' holds '{text}' as it is: no variable is filled in"
-                hint = "write ${VAR}; it is filled in when the config is read"
+                message = f"'{where}' is the literal text '{text}': no variable is substituted"
+                hint = "write ${VAR}; it is substituted when the config is read"
             case.findings.note(file, literal.path, Level.WARNING, "MW402", message, hint)

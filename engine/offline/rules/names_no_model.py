@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from engine.offline.audit import Case
+from engine.offline.audit import AuditCase
 from engine.source.problem import Path
 from engine.source.suggestion import did_you_mean
 from engine.values.wildcard import matches
 
 
-def check(case: Case) -> None:
+def check(case: AuditCase) -> None:
     for policy in case.listed_policies:
         if policy.name == "allow_models":
             for index, name in enumerate(policy.options):
@@ -18,8 +18,8 @@ def check(case: Case) -> None:
             _check(case, name, ("tokens", number, "models", index))
 
 
-def _check(case: Case, name: str, at: Path) -> None:
+def _check(case: AuditCase, name: str, at: Path) -> None:
     models = case.config.models
     if name in models or any(matches(model, name) or matches(name, model) for model in models):
         return
-    case.warn(at, "MW412", f"'{name}' allows no model that there is", did_you_mean(name, models))
+    case.warn(at, "MW412", f"'{name}' matches no model of the config", did_you_mean(name, models))

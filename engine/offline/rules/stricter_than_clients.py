@@ -1,10 +1,10 @@
-"""Documents that refuse, read strictly, what their vendor's own clients send."""
+"""Documents that, read strictly, refuse requests of their vendor's own clients."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from engine.offline.audit import Case
+from engine.offline.audit import AuditCase
 from engine.offline.client_requests import ClientRequest, client_requests
 from engine.plan.route import Route
 from engine.spec.path_templates import Found, PathTree
@@ -14,7 +14,7 @@ _VERSIONS = ("", "/v1", "/v1beta")
 _MOST_PLACES = 5
 
 
-def check(case: Case) -> None:
+def check(case: AuditCase) -> None:
     for name, spec in case.config.specs.items():
         routes = [r for r in case.plan.routes if r.operation.spec == name]
         routes = [r for r in routes if r.validate == "strict" and r.operation.method == "POST"]
@@ -28,14 +28,16 @@ def check(case: Case) -> None:
             f"read strictly, '{name}' refuses what its vendor accepts: {', '.join(places)}"
             f"{f' and {more} more' if more else ''} (sent by {', '.join(clients)})"
         )
-        hint = "say validate: lenient on its routes, or correct the document with an overlay"
+        hint = "write validate: lenient on its routes, or correct the document with an overlay"
         case.warn((*spec.at, "document"), "MW420", message, hint)
 
 
-def _refused(case: Case, dialect: str, routes: list[Route]) -> Iterator[tuple[str, ClientRequest]]:
+def _refused(
+    case: AuditCase, dialect: str, routes: list[Route]
+) -> Iterator[tuple[str, ClientRequest]]:
     """Operations and places that only a strict reading refuses, each with one request.
 
-    What a lenient reading refuses too is narrowed on purpose, and so is the choice of models.
+    Refusals of a lenient reading too, and of model names, are intended.
     """
     tree = PathTree()
     for route in routes:
@@ -51,12 +53,12 @@ def _refused(case: Case, dialect: str, routes: list[Route]) -> Iterator[tuple[st
             yield f"{served.operation.name} {error.param or error.code}", request
 
 
-def _accepts_leniently(case: Case, route: Route, request: ClientRequest) -> bool:
+def _accepts_leniently(case: AuditCase, route: Route, request: ClientRequest) -> bool:
     specification = case.plan.specifications[route.operation.spec]
     try:
         lenient = specification.reread(route.operation, lenient=True, named=False)
     except ValueError:
-        return False  # `lenient` would be no way out
+        return False  # `lenient` would not help
     return request.refusal(lenient) is None
 
 

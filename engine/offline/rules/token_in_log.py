@@ -1,17 +1,17 @@
-"""Tokens in the query string, under a gunicorn that writes query strings down."""
+"""Tokens in query strings that gunicorn's access log contains."""
 
 from __future__ import annotations
 
 import shlex
 
-from engine.offline.audit import Case
+from engine.offline.audit import AuditCase
 
 _VARIABLE = "GUNICORN_CMD_ARGS"
 _LOGS = ("--access-logfile", "--log-config", "--log-syslog")
 _WITH_QUERY = ("%(q)s", "%(r)s", "%(U)s?%(q)s")
 
 
-def check(case: Case) -> None:
+def check(case: AuditCase) -> None:
     if not _logs_queries(case.environ.get(_VARIABLE, "")):
         return
     warned: set[str] = set()
@@ -20,14 +20,14 @@ def check(case: Case) -> None:
         names = [carrier.name for carrier in route.carriers if carrier.kind == "query"]
         if names and spec.name not in warned:
             warned.add(spec.name)
-            message = f"tokens may come as '?{names[0]}=', and {_VARIABLE} logs query strings"
-            hint = "leave %(q)s and %(r)s out of --access-logformat, or out of `token` the query"
+            message = f"tokens may be sent as '?{names[0]}=', and {_VARIABLE} logs query strings"
+            hint = "remove %(q)s and %(r)s from --access-logformat, or the query from `token`"
             at = (*spec.at, "token") if spec.token else spec.at
             case.warn(at, "MW407", message, hint, key=True)
 
 
 def _logs_queries(arguments: str) -> bool:
-    """Whether gunicorn's arguments write an access log with query strings; its own format does."""
+    """Whether gunicorn's arguments log query strings, as its default format does."""
     try:
         words = shlex.split(arguments)
     except ValueError:

@@ -1,19 +1,19 @@
-"""A credential whose variable is not set: the default that stands in for it is not one."""
+"""A credential whose variable is not set, so that its default is sent."""
 
 from __future__ import annotations
 
 from engine.config.include import JoinedDocument
 from engine.config.literal_secrets import secret_places
 from engine.config.references import defaults_in_use
-from engine.offline.audit import Case, is_loopback
+from engine.offline.audit import AuditCase, is_loopback
 from engine.source.problem import Level, Path
 from engine.source.reader import SourceDocument
 
 _LONGEST_PLACEHOLDER = 15
-"""A longer default is a credential that is written out: MW402 tells of it."""
+"""A longer default is a credential in the file: MW402."""
 
 
-def check(case: Case) -> None:
+def check(case: AuditCase) -> None:
     source = case.config.source
     for file in source.files if isinstance(source, JoinedDocument) else [source]:
         if isinstance(file, SourceDocument) and isinstance(file.value, dict):
@@ -22,13 +22,13 @@ def check(case: Case) -> None:
                     _check(case, file, path)
 
 
-def _is_local(case: Case, path: Path) -> bool:
-    """Whether it is shown to an upstream on this machine: model servers there need none."""
+def _is_local(case: AuditCase, path: Path) -> bool:
+    """Whether it is for an upstream on this machine: local model servers need none."""
     upstream = case.config.upstreams.get(str(path[1])) if path[0] == "upstreams" else None
     return upstream is not None and is_loopback(upstream)
 
 
-def _check(case: Case, file: SourceDocument, path: Path) -> None:
+def _check(case: AuditCase, file: SourceDocument, path: Path) -> None:
     for name, default in defaults_in_use(file.reference(path), case.environ).items():
         if len(default) > _LONGEST_PLACEHOLDER:
             continue

@@ -1,21 +1,21 @@
-"""A model by wildcard: whatever the upstream sells can be asked for, at any price."""
+"""A wildcard model without a budget: callers may use any model of the upstream, at any price."""
 
 from __future__ import annotations
 
-from engine.offline.audit import BUDGETS, Case
+from engine.offline.audit import BUDGETS, AuditCase
 from engine.values.caller import Caller
 
 
-def check(case: Case) -> None:
+def check(case: AuditCase) -> None:
     callers = case.config.stores.records is not None
     callers = callers or any(_unbounded(caller) for caller in case.config.tokens.values())
     for model in case.config.models.values():
         if "*" not in model.name:
             continue
-        unbounded = [entry for entry in case.asked(model) if not BUDGETS & entry.kinds]
+        unbounded = [entry for entry in case.routes_for(model) if not BUDGETS & entry.kinds]
         if any(callers or entry.route.public for entry in unbounded):
-            message = f"nothing bounds what '{model.name}' may cost"
-            hint = "add the policy spend_limit or token_budget, or name the models one by one"
+            message = f"no budget bounds the cost of '{model.name}'"
+            hint = "add the policy spend_limit or token_budget, or list the models by name"
             case.warn(model.at, "MW405", message, hint, key=True)
 
 

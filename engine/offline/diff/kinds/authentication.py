@@ -1,4 +1,4 @@
-"""Whether a token is asked for, and where it may stand."""
+"""Whether routes require a token, and where requests carry it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from engine.source.problem import Place
 from engine.spec.security import Carrier
 
 _SEEN_BY_OTHERS = ("query", "cookie", "basic")
-"""What logs show, or what a browser attaches by itself."""
+"""Carriers that logs show, or that a browser attaches by itself."""
 
 
 def differences(old: Side, new: Side) -> Iterator[Difference]:
@@ -43,7 +43,7 @@ def differences(old: Side, new: Side) -> Iterator[Difference]:
 
 
 def _place(side: Side, route: Route) -> Place:
-    """Where it is said how a token is carried: in the config, else in the document."""
+    """The place that declares the carriers: in the config, else in the document."""
     spec = side.config.specs[route.operation.spec]
     return side.place((*spec.at, "token")) if spec.token else of_operation(route.operation)
 

@@ -1,4 +1,4 @@
-"""Policies on routes: limits raised, lowered or gone, lists of what is allowed wider or not."""
+"""Policies of routes: limits raised, lowered or removed, allow lists widened or narrowed."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def differences(old: Side, new: Side) -> Iterator[Difference]:
 
 
 def _place(old: Side, was: Policy | None, new: Side, now: Policy | None) -> Place:
-    """Where a policy stands; in the old file when it is gone."""
+    """The place of a policy, in the old file if it was removed."""
     if now is not None:
         return new.place(now.at, key=True)
     assert was is not None
@@ -44,7 +44,7 @@ def _place(old: Side, was: Policy | None, new: Side, now: Policy | None) -> Plac
 def _pairs(
     old: Sequence[Policy], new: Sequence[Policy]
 ) -> Iterator[tuple[Policy | None, Policy | None]]:
-    """Policies that correspond: equal ones first, then by name, who shares it and its time."""
+    """Pairs of corresponding policies: equal ones first, then by name, sharing and window."""
     left = list(old)
     waiting = list(new)
     for alike in (_same, _same_window, _same_name):

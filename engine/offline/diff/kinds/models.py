@@ -1,4 +1,4 @@
-"""Models that callers may ask for: which there are, and who serves them."""
+"""Models that callers may ask for, and their targets."""
 
 from __future__ import annotations
 

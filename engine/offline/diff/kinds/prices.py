@@ -1,4 +1,4 @@
-"""Models that have a price, or no longer: limits of money are counted at prices."""
+"""Models whose price was added or removed: spending limits depend on prices."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What callers may send: parameters and bodies of operations that are served on both sides."""
+"""Requests: parameters and bodies of operations served on both sides."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What callers are answered, as the documents say it."""
+"""Responses, as the documents describe them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operations that are served, or no longer; and the paths they are served at."""
+"""Operations that are served now or no longer, and their paths."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ def differences(old: Side, new: Side) -> Iterator[Difference]:
 
 
 def _key(pattern: str) -> str:
-    """The key as it is called within its section or entry: `access_log.format`."""
+    """The key within its section or entry: `access_log.format`."""
     steps = pattern.split(".")
     return ".".join(steps[2:] if "*" in steps else steps[1:] or steps)
 

@@ -1,4 +1,4 @@
-"""Where an operation goes: the place of its model, its fixed targets, the gateway itself."""
+"""The destination of a route: by model, fixed targets, or the gateway itself."""
 
 from __future__ import annotations
 

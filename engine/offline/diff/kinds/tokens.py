@@ -1,4 +1,4 @@
-"""Tokens of the config: who is there, and what each may."""
+"""Tokens of the config and their permissions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Upstreams: which there are, what they are shown and trusted with."""
+"""Upstreams: their credentials, proxies and headers."""
 
 from __future__ import annotations
 
