@@ -1,4 +1,4 @@
-"""The answers that the gateway gives itself: its list of models."""
+"""The list of models, which the gateway answers itself."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _not_found(
         message = f"The model '{name[:_LONGEST]}' is not served in this format; it has "
         message += f"{listed(has)}."
     elif has is None:
-        meant = shown.suggestions.near(name, lambda one: caller is None or caller.may_use(one))
+        meant = shown.suggestions.near(name, lambda model: caller is None or caller.may_use(model))
         message += f" Did you mean '{meant}'?" if meant else ""
     return GatewayError(404, "model_not_found", message, param=variable)
 

@@ -69,7 +69,7 @@ class RequestBodyReader:
             raise too_large(limit)
         self._broken = True
         self._connection.set_timeout(self._timeout)
-        begun = time.monotonic()
+        start = time.monotonic()
         try:
             body = self._read(length, limit)
         except TimeoutError as error:
@@ -83,7 +83,7 @@ class RequestBodyReader:
                 AbortReason.CALLER_LEFT, "the caller left while sending the body"
             ) from error
         finally:
-            self._record.wait_time += time.monotonic() - begun
+            self._record.wait_time += time.monotonic() - start
         self._broken, self._done = False, True
         return body
 
@@ -103,7 +103,7 @@ class RequestBodyReader:
             raise GatewayError(408, "request_timeout", message) from late
 
     def is_left(self) -> bool:
-        """Whether more of the body is still to come than is worth reading for a next request."""
+        """Whether too much of the body was not read for the connection to carry another request."""
         if self._done or self._broken:
             return self._broken
         length = self._length()

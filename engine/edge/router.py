@@ -1,4 +1,5 @@
-"""Falcon's router for a gateway: finds routes on the raw path, answers misses as errors of ours."""
+"""Falcon's application and router: routes are found by the raw path, and every error is an error
+object of the gateway."""
 
 from __future__ import annotations
 
@@ -47,7 +48,7 @@ class Resource:
 
 
 class _Variants:
-    """The operations of one method and path, told apart by what the query says."""
+    """The operations of one method and path, distinguished by query parameters."""
 
     __slots__ = ("_all", "only")
 
@@ -56,18 +57,18 @@ class _Variants:
         self.only: Resource | None = None
 
     def add(self, resource: Resource, names: list[str]) -> None:
-        """Add one, unless the query it asks for is taken; `names` are its own variables."""
-        if all(known.query != resource.query for known, _ in self._all):
+        """Add an operation, unless another has the same query; `names` are its variables."""
+        if all(other.query != resource.query for other, _ in self._all):
             self._all.append((resource, names))
             self._all.sort(key=lambda entry: -len(entry[0].query))
         alone = len(self._all) == 1 and not self._all[0][0].query
         self.only = self._all[0][0] if alone else None
 
     def choose(self, query: str, variables: Spans) -> tuple[Resource, Spans] | None:
-        """The one that asks for most of what the query says, and its variables."""
-        said = set(parse_qsl(query, keep_blank_values=True))
+        """The operation with the most parameters that the query has, and its variables."""
+        parameters = set(parse_qsl(query, keep_blank_values=True))
         for resource, names in self._all:
-            if said.issuperset(resource.query):
+            if parameters.issuperset(resource.query):
                 return resource, dict(zip(names, variables.values(), strict=True))
         return None
 

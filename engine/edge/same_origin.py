@@ -1,7 +1,7 @@
-"""Credentials that a browser attaches by itself, cookies and HTTP Basic: whose pages may use them.
+"""CSRF protection: the origins whose pages may use credentials that a browser attaches by itself.
 
 A page of any origin can make a browser send a form or open a WebSocket here, and the browser adds
-such a credential. Browsers say where that comes from in `Sec-Fetch-Site` (Fetch Metadata) or
+cookies and HTTP Basic. Browsers say where that comes from in `Sec-Fetch-Site` (Fetch Metadata) or
 `Origin` (RFC 6454), which no page can change. A request with neither comes from no browser, or from
 one that sends the page's own requests only.
 """

@@ -104,14 +104,14 @@ class _Shown:
 
 
 class Answers:
-    """Answers that were made before: the last ones that fit into `size` bytes."""
+    """An LRU cache of responses, of `size` bytes."""
 
     def __init__(self, size: int) -> None:
         self._left = size
         self._kept: OrderedDict[object, bytes] = OrderedDict()
 
     def get(self, key: object, make: Callable[[], bytes]) -> bytes:
-        """The answer of this key, made now if it is not kept."""
+        """The response of this key; `make` renders it if it is not cached."""
         body = self._kept.get(key)
         if body is None:
             body = self._kept[key] = make()

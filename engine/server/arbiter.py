@@ -19,8 +19,8 @@ from engine.server.shutdown import SIGNALS
 
 _ENDING: dict[int, int] = {signal.SIGQUIT: 0, signal.SIGINT: 1, signal.SIGTERM: 2}
 """Signals that end the master, the most urgent first."""
-_ONCE = frozenset({signal.SIGCHLD, signal.SIGHUP, signal.SIGUSR1})
-"""Signals that are handled for all of their kind that came before."""
+_REPEATABLE = frozenset({signal.SIGCHLD, signal.SIGHUP, signal.SIGUSR1})
+"""Signals of which several are handled like one."""
 
 
 class _Interrupted(Exception):
@@ -65,17 +65,16 @@ class ReloadableApp(Protocol):
 
 
 class Master(Arbiter):
-    """gunicorn's master, which loses no signal to a worker.
+    """gunicorn's master process, with reloads that take over completely or not at all.
 
-    A worker has its master's handlers until it has set its own: a signal to end that came before
-    that would be lost, and the master would wait for that worker as long as the grace. So they are
-    held back over the fork; `server/worker.py` lets them through when it is ready. SIGHUP
-    changes nothing when the application does not `renew`; it may also say by itself that it has
-    `changed`.
+    A new worker has its master's signal handlers until it has set its own, and would lose a signal
+    that comes before. So the signals that end a worker are blocked over the fork, and
+    `server/worker.py` unblocks them. SIGHUP reloads if the application agrees (`renew`); it may
+    also ask for a reload (`changed`).
 
-    Once a worker has served, nothing but a signal ends the master: gunicorn ends it when a worker
-    fails to boot, this one tries again, with longer and longer pauses. One reload runs, and at most
-    one more waits. A signal that ends the master ends a reload.
+    Once a worker has served, only a signal ends the master: where gunicorn ends it because a worker
+    fails to boot, this one tries again, with backoff. One reload runs, and at most one more waits.
+    A signal that ends the master ends a reload.
     """
 
     LISTENERS: list[Any]
@@ -95,12 +94,12 @@ class Master(Arbiter):
         super().signal(sig, frame)
 
     def wait_for_signals(self, timeout: float = 1.0) -> list[int]:
-        """The signals that came since the last call: those that end the master first, and those
-        that are handled for all that came before, like SIGHUP, once."""
-        came: list[int] = super().wait_for_signals(timeout)
-        once = dict.fromkeys(sig for sig in came if sig in _ONCE)
-        every = [*once, *(sig for sig in came if sig not in _ONCE)]
-        return sorted(every, key=lambda sig: _ENDING.get(sig, len(_ENDING)))
+        """The signals since the last call: those that end the master first, and repeatable ones,
+        like SIGHUP, once."""
+        received = super().wait_for_signals(timeout)
+        repeatable = dict.fromkeys(sig for sig in received if sig in _REPEATABLE)
+        signals = [*repeatable, *(sig for sig in received if sig not in _REPEATABLE)]
+        return sorted(signals, key=lambda sig: _ENDING.get(sig, len(_ENDING)))
 
     def handle_hup(self) -> None:
         if not self.app.renew():
@@ -149,7 +148,7 @@ class Master(Arbiter):
                 return
 
     def _pause(self, reason: str) -> None:
-        """A worker could not start: wait before the next one, longer each time."""
+        """Wait before the next worker is started, longer each time."""
         self._failed_boots += 1
         pause = min(2.0 ** min(self._failed_boots, 10), _LONGEST_PAUSE)
         self._next_boot = time.monotonic() + pause
@@ -158,8 +157,8 @@ class Master(Arbiter):
     def reload(self) -> None:
         """Start the new workers; end the old ones when all of the new have booted.
 
-        In place of gunicorn's own, which ends the old ones at once. When the new workers do not
-        boot, they are ended, the application reverts, and what served before serves on.
+        gunicorn would end the old ones at once. If the new workers do not boot, they are ended, the
+        application reverts, and the old workers continue.
         """
         listeners = self.LISTENERS
         addresses, last = self.cfg.address, self.worker_age
@@ -171,7 +170,7 @@ class Master(Arbiter):
             self.log.reopen_files()
             if self.cfg.address != addresses:
                 self.LISTENERS = self._listeners(listeners)
-            self.left_behind = [one for one in listeners if one not in self.LISTENERS]
+            self.left_behind = [old for old in listeners if old not in self.LISTENERS]
             for _ in range(self.cfg.workers):
                 self.spawn_worker()
             self._await_boot(last)
@@ -183,32 +182,32 @@ class Master(Arbiter):
                 raise
             self._go_back(listeners, last, _reason(error))
             return
-        paths = [one.cfg_addr for one in self.left_behind if isinstance(one.cfg_addr, str)]
+        paths = [old.cfg_addr for old in self.left_behind if isinstance(old.cfg_addr, str)]
         self.close_left_behind()
         for path in paths:
             with contextlib.suppress(FileNotFoundError):
-                os.unlink(path)  # else who connects is refused by a socket that nobody serves
+                os.unlink(path)  # nobody serves this Unix socket any more
         self.app.confirm()
         super().manage_workers()  # which ends the oldest; ours might begin another reload
         self._await_end(lambda age: age <= last)
 
     def close_left_behind(self) -> None:
-        """Close the sockets that only workers from before still serve; also in each new worker,
-        which inherits them."""
+        """Close the sockets that only old workers serve. Also called in each new worker, which
+        inherits them."""
         while self.left_behind:
             self.left_behind.pop().close()
 
     def _listeners(self, before: Sequence[Any]) -> list[Any]:
-        """The sockets of all addresses: those that are open already, and new ones for the rest."""
+        """The sockets of all addresses: those that are open, and new ones for the rest."""
         addresses = self.cfg.address
-        found = {_normal(listener.cfg_addr): listener for listener in before}
-        missing = [address for address in addresses if _normal(address) not in found]
+        sockets = {_normal(listener.cfg_addr): listener for listener in before}
+        missing = [address for address in addresses if _normal(address) not in sockets]
         if missing:
             config = Config()
             config.set("bind", [_bind(address) for address in missing])
-            made = sock.create_sockets(config, self.log)
-            found |= dict(zip(map(_normal, missing), made, strict=True))
-        return [found[_normal(address)] for address in addresses]
+            created = sock.create_sockets(config, self.log)
+            sockets |= dict(zip(map(_normal, missing), created, strict=True))
+        return [sockets[_normal(address)] for address in addresses]
 
     def _await_boot(self, last: int) -> None:
         """Wait until every worker after the age `last` has booted. Raises NotBooted."""
@@ -233,7 +232,7 @@ class Master(Arbiter):
             time.sleep(0.1)
 
     def _go_back(self, listeners: list[Any], last: int, reason: str) -> None:
-        """End what is new and go on with what was."""
+        """End the new workers and continue with the old ones."""
         for pid, worker in list(self.WORKERS.items()):
             if worker.age > last:
                 booted = worker.age in self.app.boots.booted
@@ -243,13 +242,12 @@ class Master(Arbiter):
             for pid, worker in list(self.WORKERS.items()):
                 if worker.age > last:
                     self.kill_worker(pid, signal.SIGKILL)
-        finally:  # also when it is interrupted: the master ends with what it began with
+        finally:  # also if a signal ends the master meanwhile
             self._restore(listeners, reason)
 
     def _restore(self, listeners: list[Any], reason: str) -> None:
-        """Listen where it did before, with the settings of before."""
-        made = [listener for listener in self.LISTENERS if listener not in listeners]
-        sock.close_sockets(made)
+        """Listen on the old addresses, with the old settings."""
+        sock.close_sockets([new for new in self.LISTENERS if new not in listeners])
         self.left_behind = []
         self.LISTENERS = listeners
         self.app.revert(reason)
@@ -276,12 +274,12 @@ def _reason(error: BaseException) -> str:
 
 
 def _normal(address: Any) -> Any:
-    """An address as it is compared: a path may be written in several ways."""
+    """An address for comparison: a path may be written in several ways."""
     return os.path.normpath(address) if isinstance(address, str) else address
 
 
 def _bind(address: Any) -> str:
-    """An address as the setting `bind` has it."""
+    """An address in the form of the setting `bind`."""
     if isinstance(address, str):
         return f"unix:{address}"
     host, port = address

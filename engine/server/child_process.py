@@ -24,7 +24,7 @@ MEMORY = 4 << 30
 """Bytes of data a child may have."""
 
 _LOOK = 0.1
-"""Seconds between two looks whether to stop: a signal does not end the wait for the child."""
+"""Seconds between two calls of `stop`: a signal does not end the wait for the child."""
 
 _REASON_LENGTH = 500
 _DEFAULT = ("SIGINT", "SIGTERM", "SIGQUIT", "SIGCHLD", "SIGALRM", "SIGABRT")
@@ -32,7 +32,7 @@ _IGNORED = ("SIGHUP", "SIGUSR1", "SIGUSR2", "SIGTTIN", "SIGTTOU", "SIGWINCH")
 
 
 class ChildFailed(Exception):
-    """The child hung, died or raised; `str` says which, in a clause without a subject."""
+    """The child hung, died or raised; `str` is the predicate of a sentence about it."""
 
 
 def _never() -> bool:
@@ -46,10 +46,10 @@ def run(
     memory: int = MEMORY,
     stop: Callable[[], bool] = _never,
 ) -> T:
-    """What the function returns, pickled on its way. Raises ChildFailed, also soon after `stop`
-    says so.
+    """Run a function in a child process, and return its result, which is pickled. Raises
+    ChildFailed, also soon after `stop` returns True.
 
-    To be called where no other thread runs: the child would have its locks, and not it.
+    No other thread may run: the child would have its locks, and no thread to release them.
     """
     read_end, write_end = os.pipe()
     try:
@@ -79,8 +79,8 @@ def run(
         raise ChildFailed(_death(status)) from error
     if not good:
         raise ChildFailed(f"failed: {value}")
-    made: T = value
-    return made
+    result: T = value
+    return result
 
 
 def _work(function: Callable[[], object], pipe: int, seconds: float, memory: int) -> NoReturn:
@@ -93,7 +93,7 @@ def _work(function: Callable[[], object], pipe: int, seconds: float, memory: int
         except MemoryError:
             answer = pickle.dumps((False, "it needs more memory than it may have"))
         except Exception as error:  # noqa: BLE001 - whatever it was, the parent says so
-            answer = pickle.dumps((False, in_words(error)))
+            answer = pickle.dumps((False, describe(error)))
         while answer:
             answer = answer[os.write(pipe, answer) :]
         status = 0
@@ -101,7 +101,7 @@ def _work(function: Callable[[], object], pipe: int, seconds: float, memory: int
         os._exit(status)
 
 
-def in_words(error: Exception) -> str:
+def describe(error: Exception) -> str:
     """An exception in one line, with the place in the program that raised it."""
     words = " ".join(f"{type(error).__name__}: {error}".split())[:_REASON_LENGTH]
     frames = traceback.extract_tb(error.__traceback__)

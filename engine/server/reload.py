@@ -1,8 +1,8 @@
-"""The plan that is served, and how the next one takes its place: tried first, all or nothing.
+"""Reloading: the plan that is served, and its replacement, completely or not at all.
 
-A child process plans and starts the config (`trial`); only then the master plans it, and new
-workers take over. What it says of that stands in a file in the deployment's folder, for
-`modelway reload`, for `/readyz` and for the metrics.
+A child process plans and starts the new config (`trial`); then the master plans it, and new workers
+take over. The state is published in a file of the runtime directory, for `modelway reload`,
+`/readyz` and the metrics.
 """
 
 from __future__ import annotations
@@ -34,13 +34,14 @@ log = logging.getLogger("modelway")
 
 _FILE, _LOCK = "config.json", "master"
 _TRIES = 3
-"""How often a config is tried whose files change while it is."""
+"""Trials of a config whose files change meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What the master `pid` serves: the `hash` of all files of its config, `loaded` at that time,
-    and the last try (`tried`), which failed if there is an `error`. Times are Unix seconds."""
+    """What the master `pid` serves: the `hash` of all files of its config, the time when it was
+    `loaded`, and that of the last trial (`tried`), which failed if there is an `error`. Times are
+    Unix seconds."""
 
     pid: int
     hash: str
@@ -50,7 +51,7 @@ class State:
 
 
 def read(folder: Path) -> State | None:
-    """The state of the deployment that meets in `folder`; None when nothing serves it."""
+    """The state of the deployment with this runtime directory; None if no master serves it."""
     try:
         with (folder / _LOCK).open("rb") as lock:
             if _lock(lock.fileno()):
@@ -82,21 +83,21 @@ class Plans:
         self._seconds = seconds
         self._folder = folder
         self._files = dict(first.files)
-        self._seen = look(self._files)
-        self._changing: Mapping[Path, object] | None = None
+        self._fingerprint = fingerprint(self._files)
+        self._last_fingerprint: Mapping[Path, object] | None = None
         now = time.time()
         self.state = State(os.getpid(), first.hash, now, now)
         self._lock: int | None = None
-        self._tried = first.hash
-        self._next: Trial | None = None
-        self._before: tuple[Plan, State, dict[Path, str]] | None = None
+        self._tried_hash = first.hash
+        self._next_trial: Trial | None = None
+        self._previous: tuple[Plan, State, dict[Path, str]] | None = None
         self.stopping = False
 
     def publish(self) -> None:
-        """Let others know; from the master, once it serves.
+        """Publish the state. Called by the master, once it serves.
 
-        Of two masters with one config the first is known, as long as it lives. A folder that cannot
-        be written costs `modelway reload`, and nothing else.
+        Of two masters with one config the first publishes, as long as it lives. If the folder is
+        not writable, only `modelway reload` does not work.
         """
         try:
             self._publish()
@@ -115,52 +116,52 @@ class Plans:
         draft.replace(self._folder / _FILE)
 
     def standing(self) -> tuple[str, float, str] | None:
-        """Hash, time and error of what the master serves; asked in its workers."""
+        """Hash, time and error of the config that the master serves; called in its workers."""
         state = read(self._folder)
         return None if state is None else (state.hash, state.loaded, state.error)
 
     def changed(self) -> bool:
-        """Whether the files say something else than what was planned last, and have held still
-        since the last look: who edits them may not be done."""
-        now = look(self._files)
-        still, self._changing = now == self._changing, now
-        if not still or now == self._seen:
+        """Whether the files differ from the config that was planned last, and are the same as at
+        the last call: an edit may be incomplete."""
+        now = fingerprint(self._files)
+        is_stable, self._last_fingerprint = now == self._last_fingerprint, now
+        if not is_stable or now == self._fingerprint:
             return False
-        self._seen = now
-        trial = self._try(known=self._tried)
-        if trial.hash and trial.hash == self._tried:
+        self._fingerprint = now
+        trial = self._try(known=self._tried_hash)
+        if trial.hash and trial.hash == self._tried_hash:
             return False
-        self._next = trial
+        self._next_trial = trial
         return True
 
     def renew(self) -> bool:
-        """Try the config as it is now. Whether there is another plan, which `confirm` or `revert`
-        then settles; if not, the log says why."""
+        """Try the current config. Whether there is a new plan, which `confirm` or `revert` then
+        settles; if not, the reason is logged."""
         planned, error = self._renewed()
         now = time.time()
         if planned is None or planned.plan is None:
             self._refuse(error, now)
             return False
-        self._before = (self.plan, self.state, self._files)
+        self._previous = (self.plan, self.state, self._files)
         self.plan = planned.plan
         self._files = dict(planned.files)
-        self._seen = look(self._files)
+        self._fingerprint = fingerprint(self._files)
         self.state = State(os.getpid(), planned.hash, now, now)
         return True
 
     def confirm(self) -> None:
-        """The plan that `renew` found is served."""
-        self._before = None
+        """The new plan is served."""
+        self._previous = None
         log.warning("config %s is served from now on", self.state.hash)
         self.publish()
         release_memory()
 
     def revert(self, reason: str) -> None:
-        """The plan that `renew` found cannot be served: the one before is served on."""
-        assert self._before is not None
-        self.plan, self.state, files = self._before
+        """The new plan cannot be served: keep the old one."""
+        assert self._previous is not None
+        self.plan, self.state, files = self._previous
         self._files = files | dict.fromkeys(self._files, "")
-        self._before = None
+        self._previous = None
         self._refuse(reason, time.time())
 
     def _refuse(self, error: str, now: float) -> None:
@@ -170,13 +171,13 @@ class Plans:
         release_memory()
 
     def _renewed(self) -> tuple[PlanResult | None, str]:
-        """The config as it is now, tried and then planned; or why it cannot be served."""
+        """The current config, tried and then planned; or why it cannot be served."""
         for _ in range(_TRIES):
-            trial, self._next = self._next or self._try(), None
+            trial, self._next_trial = self._next_trial or self._try(), None
             if trial.hash:
-                self._tried = trial.hash
+                self._tried_hash = trial.hash
                 self._files = dict(trial.files) | dict.fromkeys(self._files, "")
-            self._seen = look(self._files)
+            self._fingerprint = fingerprint(self._files)
             if trial.error:
                 return None, trial.error
             planned = self._planned()
@@ -188,7 +189,7 @@ class Plans:
         return None, "its files change while they are read: reload again when they are complete"
 
     def _cannot_listen(self, planned: PlanResult) -> str:
-        """Why another address than before cannot be listened on, or ""."""
+        """Why a new address cannot be listened on, or ""."""
         assert planned.plan is not None
         return why_unavailable(_addresses(planned.plan), _addresses(self.plan).values()) or ""
 
@@ -196,7 +197,7 @@ class Plans:
         return try_out(self._make, self._boot, self._seconds, known, lambda: self.stopping)
 
     def _planned(self) -> PlanResult | None:
-        """Another plan. None for a fault of ours: it must not end the master that serves."""
+        """A new plan. None if planning fails unexpectedly: that must not end the master."""
         try:
             return self._make()
         except Exception:
@@ -208,25 +209,25 @@ def _addresses(plan: Plan) -> dict[str, str]:
     return listen_addresses(plan.config.server.listen, plan.config.telemetry.address)
 
 
-def look(files: Mapping[Path, object]) -> dict[Path, object]:
-    """What files look like from outside: which file it is really, its time and its size.
+def fingerprint(files: Mapping[Path, object]) -> dict[Path, object]:
+    """The real path, inode, modification time and size of files, to see whether they change.
 
-    The folders that they stand in are looked at as well, for files that come or go.
+    Their folders are included, for files that appear or disappear.
     """
-    every = {*files, *(path.parent for path in files)}
-    return {path: _look(path) for path in sorted(every)}
+    paths = {*files, *(path.parent for path in files)}
+    return {path: _stat(path) for path in sorted(paths)}
 
 
-def _look(path: Path) -> object:
+def _stat(path: Path) -> object:
     try:
-        found = path.stat()
-        return os.path.realpath(path), found.st_ino, found.st_mtime_ns, found.st_size
+        stat = path.stat()
+        return os.path.realpath(path), stat.st_ino, stat.st_mtime_ns, stat.st_size
     except OSError as error:
         return error.errno
 
 
 def _lock(descriptor: int) -> bool:
-    """Whether the lock is ours now, or was before."""
+    """Take the lock. Whether this process has it."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -235,7 +236,7 @@ def _lock(descriptor: int) -> bool:
 
 
 class Gateway(Gunicorn):
-    """gunicorn's master over plans: workers that start are given the last good one."""
+    """Runs gunicorn over `plans`: new workers get the last good plan."""
 
     def __init__(
         self,
@@ -244,28 +245,28 @@ class Gateway(Gunicorn):
         ready: Callable[[], None],
         form: logging.Formatter | None = None,
     ) -> None:
-        """`folder` is where the workers' metrics meet, `form` how gunicorn's log is written."""
+        """`folder` is that of the workers' metrics, `form` formats gunicorn's log."""
         self.plans = plans
 
-        def known() -> None:
+        def when_ready() -> None:
             plans.publish()
             ready()
 
         super().__init__(
             plans.plan.config.server,
             lambda: serving(plans.plan, folder, source=plans.standing),
-            known,
+            when_ready,
             form,
             plans.plan.config.telemetry.address,
         )
 
     def renew(self) -> bool:
-        good = self.plans.renew()
+        renewed = self.plans.renew()
         self._adopt()
-        return good
+        return renewed
 
     def _adopt(self) -> None:
-        """Take the settings of the plan that is to be served."""
+        """Take the settings of the plan."""
         config = self.plans.plan.config
         self.server, self.telemetry = config.server, config.telemetry.address
 

@@ -1,6 +1,6 @@
-"""Trying a config before it is served: planned and started in a process of its own.
+"""Plans and starts a config in a child process, before it is served.
 
-Whatever a config does to the process that reads it, the gateway that serves goes on.
+A config that hangs, crashes or uses up the memory ends the child only.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import gevent
 
 from engine.app.stores import CannotServe
 from engine.plan.route import Plan, PlanResult
-from engine.server.child_process import ChildFailed, in_words, run
+from engine.server.child_process import ChildFailed, describe, run
 from engine.source.problem import render
 from engine.values import runtime_dir
 
@@ -34,8 +34,8 @@ which is removed whatever becomes of it. Raises CannotServe."""
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What came of a config: `hash` and `files` as those of a PlanResult, "" and none where not
-    even that is known; the `error` for which it cannot be served, or ""; a `warning`, or ""."""
+    """The result: `hash` and `files` as in PlanResult, empty if planning failed; the `error` for
+    which the config cannot be served, or ""; a `warning`, or ""."""
 
     hash: str = ""
     files: Mapping[Path, str] = field(default_factory=dict)
@@ -50,8 +50,8 @@ def try_out(
     known: str = "",
     stop: Callable[[], bool] = lambda: False,
 ) -> Trial:
-    """Plan a config with `make`, and start it with `boot`, unless its hash is `known` already. To
-    be called where no other thread runs. It ends soon after `stop` says so."""
+    """Plan a config with `make`, and start it with `boot` unless its hash is `known`. No other
+    thread may run. Ends soon after `stop` returns True."""
     try:
         with (
             _exit_on_sigterm(),
@@ -69,10 +69,10 @@ def try_out(
 
 @contextmanager
 def _exit_on_sigterm() -> Iterator[None]:
-    """Where SIGTERM would end this process without a word, let it exit in order: the child and the
-    folder go first. A master has a handler of its own."""
-    mine = threading.current_thread() is threading.main_thread()
-    if not mine or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+    """Where SIGTERM has its default action, exit instead, so that the child and the folder are
+    removed. A master has a handler."""
+    in_main_thread = threading.current_thread() is threading.main_thread()
+    if not in_main_thread or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
         yield
         return
     signal.signal(signal.SIGTERM, lambda sig, frame: sys.exit(128 + sig))
@@ -83,13 +83,13 @@ def _exit_on_sigterm() -> Iterator[None]:
 
 
 def _try_out(make: Callable[[], PlanResult], boot: Boot, known: str, folder: Path) -> Trial:
-    gevent.reinit()  # a hub that was used before the fork would wait for threads that are not here
+    gevent.reinit()  # the parent's hub would wait for threads that a child does not have
     try:
         planned = make()
     except MemoryError:
         raise
     except Exception as error:  # noqa: BLE001 - a fault of ours must not end the gateway
-        return Trial(error=f"planning it failed, a fault of this program: {in_words(error)}")
+        return Trial(error=f"planning it failed, a fault of this program: {describe(error)}")
     files = dict(planned.files)
     if planned.hash == known:
         return Trial(planned.hash, files)
@@ -103,7 +103,7 @@ def _try_out(make: Callable[[], PlanResult], boot: Boot, known: str, folder: Pat
     except MemoryError:
         raise
     except Exception as error:  # noqa: BLE001 - as above
-        words = f"starting it failed, a fault of this program: {in_words(error)}"
+        words = f"starting it failed, a fault of this program: {describe(error)}"
         return Trial(planned.hash, files, error=redact(words))
 
 
