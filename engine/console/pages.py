@@ -10,19 +10,16 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-import swagger_ui_bundle
-
 from engine.config.model import Console
 from engine.console.asset import Asset, fixed, read
 from engine.console.home import home
 from engine.console.playground_api import listing
-from engine.console.reference import document
+from engine.console.reference import SWAGGER_UI, document
 from engine.exchange.exchange import Handler
 from engine.exchange.services import Services
 from engine.plan.route import Plan
 
 FILES = Path(__file__).resolve().parent / "page"
-_SWAGGER_UI = Path(swagger_ui_bundle.swagger_ui_path)
 _SHARED_FILES = (FILES / "style.css", FILES / "theme.js", FILES / "mark.svg")
 
 PathHandler = tuple[str, Handler]
@@ -66,7 +63,7 @@ PAGES = (
         html="docs.html",
         files=(
             *(FILES / name for name in ("docs.css", "docs.js", "plainer.js")),
-            *(_SWAGGER_UI / name for name in ("swagger-ui.css", "swagger-ui-bundle.js")),
+            *(SWAGGER_UI / name for name in ("swagger-ui.css", "swagger-ui-bundle.js")),
         ),
         data=(("/openapi.json", lambda plan, services: document(plan)),),
         links=(b'<a href="../docs">Reference</a>',),

@@ -1,17 +1,22 @@
-"""GET /openapi.json: the merged document that the reference page shows."""
+"""The reference page: the merged document at /openapi.json, and the files of Swagger UI."""
 
 from __future__ import annotations
 
 import json
 from functools import cache, lru_cache
+from pathlib import Path
 
 import orjson
+import swagger_ui_bundle
 
 from engine.console.asset import Asset, respond
 from engine.console.base_url import base_of
 from engine.console.merged_document import merged
 from engine.exchange.exchange import Exchange, Handler, Response
 from engine.plan.route import Plan
+
+SWAGGER_UI = Path(swagger_ui_bundle.swagger_ui_path)
+"""The files of Swagger UI."""
 
 _ADDRESSES = 8
 _PLACEHOLDER = "https://the-address-of-this-gateway.invalid"
