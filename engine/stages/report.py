@@ -16,6 +16,7 @@ from engine.exchange.exchange import Exchange, Handler, Response, Stage
 from engine.spec.media_types import is_json
 from engine.spec.response_schemas import Answers
 from engine.values.errors import GatewayError
+from engine.values.redaction import redact_tokens
 from engine.values.throttle import LogThrottle
 
 MAX_RESPONSE = 1_000_000
@@ -24,6 +25,8 @@ MAX_RESPONSE = 1_000_000
 OTHER_PLACES = "other"
 """The place of mismatches in an operation after `max_places`."""
 
+_MAX_PLACE = 200
+"""Characters of a place: the keys of a map are the caller's."""
 _INDEX = re.compile(r"\[\d+\]")
 _CODES_WITH_CALLERS_NAMES = frozenset({"unknown_parameter"})
 
@@ -42,7 +45,7 @@ class Mismatches:
         self, request_id: str, operation: str, code: str, place: str, part: str = "request"
     ) -> None:
         """Count and log one mismatch. `place` is within the `part`."""
-        name = _INDEX.sub("[]", place)
+        name = redact_tokens(_INDEX.sub("[]", place))[:_MAX_PLACE]
         if code in _CODES_WITH_CALLERS_NAMES:
             name = name.rpartition(".")[0]
         key = (operation, name or "body")

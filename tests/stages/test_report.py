@@ -123,6 +123,12 @@ def test_the_log_names_a_place_once_a_minute_and_all_are_counted(
     }
 
 
+def test_a_place_is_cut_and_has_no_token(mismatches: Mismatches) -> None:
+    mismatches.note("req_1", "o", "c", "metadata.mw-" + "a1" * 20)
+    mismatches.note("req_1", "o", "c", "m" * 300)
+    assert {place for _, place in mismatches.places} == {"metadata.mw-***", "m" * 200}
+
+
 def test_places_are_bounded() -> None:
     bounded = Mismatches(max_places=3)
     for number in range(10):
