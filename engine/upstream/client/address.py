@@ -1,4 +1,4 @@
-"""Where an upstream listens, and the proxy on the way to it: read once, at start-up."""
+"""The address of an upstream and of the proxy in front of it, parsed at start-up."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _DEFAULT_PORTS = {"http": 80, "https": 443, "http+unix": 0}
 
 
 class Origin(NamedTuple):
-    """Where an upstream listens. `host_header` is what it is called in requests."""
+    """The address of an upstream. `host_header` is the value of Host."""
 
     tls: bool
     host: str
@@ -32,7 +32,8 @@ class Proxy(NamedTuple):
 
 
 def origin_of(url: str) -> Origin:
-    """Read an upstream's URL. ValueError, without the URL (it may hold a password), if it is odd.
+    """Parse an upstream's URL. ValueError if it is invalid; the message does not show it: it may
+    hold a password.
 
     http://host:port/base, https://..., http+unix:///path/to.sock and, with a base path,
     http+unix://%2Fpath%2Fto.sock/base.
@@ -54,10 +55,10 @@ def origin_of(url: str) -> Origin:
             raise ValueError("the path of a unix socket is absolute")
         return Origin(False, "localhost", 0, "localhost", base, path)
     host, port = _host_and_port(parts)
-    shown = f"[{host}]" if ":" in host else host
+    host_header = f"[{host}]" if ":" in host else host
     if port != _DEFAULT_PORTS[parts.scheme]:
-        shown = f"{shown}:{port}"
-    return Origin(parts.scheme == "https", host, port, shown, base)
+        host_header = f"{host_header}:{port}"
+    return Origin(parts.scheme == "https", host, port, host_header, base)
 
 
 def _split(url: str) -> SplitResult:
@@ -72,7 +73,7 @@ def _split(url: str) -> SplitResult:
 def _host_and_port(parts: SplitResult) -> tuple[str, int]:
     host = parts.hostname or ""
     try:
-        # Also for a plain name: a label that is too long is found here and not by a request.
+        # Also for an ASCII name: a label that is too long is refused here, not per request.
         host = host if ":" in host else host.encode("idna").decode("ascii")
     except UnicodeError:
         host = ""
@@ -82,10 +83,10 @@ def _host_and_port(parts: SplitResult) -> tuple[str, int]:
 
 
 def proxy_of(origin: Origin, proxy: str | None, environ: Mapping[str, str]) -> Proxy | None:
-    """The proxy to go through: `proxy` if given ("" is none), else what the environment says.
+    """The proxy to use: `proxy` if given ("" for none), else the one of the environment.
 
-    Of the environment: HTTPS_PROXY or HTTP_PROXY by the scheme, the lower-case name first, and
-    NO_PROXY. A loopback host and a unix socket never go through a proxy of the environment.
+    The environment has HTTPS_PROXY or HTTP_PROXY by the scheme, the lower-case name first, and
+    NO_PROXY. For a loopback host or a unix socket its proxy is never used.
     """
     if origin.unix_path:
         return None
@@ -112,7 +113,7 @@ def _variable(environ: Mapping[str, str], name: str) -> str:
 
 
 def excluded(no_proxy: str, host: str, port: int) -> bool:
-    """Does NO_PROXY name this host? Entries are parted by commas or spaces: `*`, a name (it and all
+    """Whether NO_PROXY names a host. Its entries, between commas or spaces: `*`, a name (it and all
     names under it), an address, a network (10.0.0.0/8); a name or an address may have a port."""
     host = host.lower().rstrip(".")
     for entry in re.split(r"[,\s]+", no_proxy.lower()):

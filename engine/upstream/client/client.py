@@ -1,7 +1,7 @@
-"""Asking one upstream: `Client.send` gives an `UpstreamResponse`, or raises an UpstreamFailure.
+"""Requests to one upstream: `Client.send` returns an `UpstreamResponse` or raises UpstreamFailure.
 
-HTTP/1.1 over a pool of kept-alive connections, inside gevent, with four timeouts. What is read is
-what has arrived, and at most 64 KB of it is held, so a slow caller slows its upstream down.
+HTTP/1.1 over a pool of persistent connections, with gevent and four timeouts. At most 64 KB of a
+response are buffered, so a slow caller slows its upstream down.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ __all__ = ["Client", "Spool", "Timeouts", "UpstreamResponse"]
 class Client:
     """One upstream server: its address, its pool, its timeouts.
 
-    `base_path` is the path of the URL without a trailing slash, for the caller to put before its
-    targets; `host` is what the Host header says, `proxy_authorization` what its proxy is shown, ""
-    for nothing. ValueError for a URL or a proxy that is odd.
+    `base_path` is the path of the URL without a trailing slash, which the caller puts before its
+    request targets; `host` is the Host header, `proxy_authorization` the credentials for the proxy
+    or "". ValueError for an invalid URL of upstream or proxy.
     """
 
     proxy_authorization = ""
@@ -55,16 +55,16 @@ class Client:
         self._timeouts = timeouts
         self._clock = clock
         self._pool = Pool(pool_size, pool_idle, pool_age, clock)
-        self._made: WeakSet[Connection] = WeakSet()
+        self._connections: WeakSet[Connection] = WeakSet()
         self.base_path = self._origin.base_path
         self.host = self._origin.host_header
-        # A proxy that sees the request wants the whole URL (RFC 9112 3.2.2) and its password.
-        seen = self._proxy is not None and not self._origin.tls
-        self._prefix = f"http://{self.host}" if seen else ""
+        # A proxy without a tunnel needs the absolute URL (RFC 9112 3.2.2) and its credentials.
+        forwards = self._proxy is not None and not self._origin.tls
+        self._prefix = f"http://{self.host}" if forwards else ""
         if self._proxy is not None:
             self.proxy_authorization = self._proxy.authorization
         self._extra: tuple[tuple[str, str], ...] = ()
-        if seen and self.proxy_authorization:
+        if forwards and self.proxy_authorization:
             self._extra = (("Proxy-Authorization", self.proxy_authorization),)
 
     def send(
@@ -75,19 +75,18 @@ class Client:
         body: bytes | Spool | None,
         total: float | None = None,
     ) -> UpstreamResponse:
-        """Send a request and wait for the head of its answer. `total` shortens that timeout.
+        """Send a request and wait for the head of its response. `total` shortens that timeout.
 
-        `target` begins with a slash. Host, Content-Length and, beside an Upgrade, Connection are
-        written here and are refused among `headers`, like whatever would not stay one line:
-        ValueError.
+        `target` begins with a slash. Host, Content-Length and, with Upgrade, Connection are written
+        here; ValueError if `headers` has one of them, or a value that is not one line.
 
-        A reused connection that ends before any byte of an answer is replaced once by a new one,
-        for any method (RFC 9112 9.3.1 allows it by what is known of the server): an upstream that
-        closes idle connections does so without having read the request, and shows it by a clean
-        end or, when the request was already on its way, by a reset. A timeout is not such a sign.
+        If a reused connection ends before any byte of a response, the request is sent once more on
+        a new one, whatever its method (RFC 9112 9.3.1): an upstream that closes an idle connection
+        has not read the request. It does so by a clean end, or by a reset if the request was on its
+        way. After a timeout nothing is sent again.
         """
         if not target.startswith("/"):
-            # Behind a proxy the target is joined to the host: without its slash it would change it.
+            # For a proxy it is appended to the host, which it would change without its slash.
             raise ValueError("the target of a request begins with '/'")
         length = _length(method, body)
         if self._extra:
@@ -106,7 +105,7 @@ class Client:
             except Reset as failure:
                 if failure.without_traceback().answered:
                     raise
-        # Not from the pool again: its connections may all have died together.
+        # Not from the pool again: all of its connections may have ended together.
         response = UpstreamResponse(
             self._dial(deadlines), ResponseParser(method, upgrade), self._pool, deadlines
         )
@@ -121,23 +120,23 @@ class Client:
             if failure is ConnectTimeout:
                 raise
             raise failure from timeout
-        made = Connection(sock, self._clock())
-        self._made.add(made)
-        return made
+        connection = Connection(sock, self._clock())
+        self._connections.add(connection)
+        return connection
 
     @property
     def connections(self) -> tuple[int, int]:
-        """How many connections are idle, and how many carry a request."""
+        """The numbers of idle connections and of those that carry a request."""
         idle = len(self._pool)
-        return idle, max(0, len(self._made) - idle)
+        return idle, max(0, len(self._connections) - idle)
 
     def close(self) -> None:
-        """Close the idle connections; the busy ones end with their answers."""
+        """Close the idle connections; the others are closed after their response."""
         self._pool.close()
 
 
 def _length(method: str, body: bytes | Spool | None) -> int | None:
     if body is None:
-        # RFC 9110 8.6: a method that means something by a body says so when there is none.
+        # RFC 9110 8.6: a method for which a body has a meaning sends `Content-Length: 0`.
         return 0 if method in ("POST", "PUT", "PATCH") else None
     return len(body) if isinstance(body, bytes) else body.size

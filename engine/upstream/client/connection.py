@@ -20,7 +20,7 @@ from engine.upstream.client.http1 import ResponseParser
 
 PIECE = 64 * 1024
 
-# How long the next wait may last, in seconds, and the failure to raise when it lasts longer.
+# The time limit of the next wait in seconds, and the failure to raise after it.
 Wait = tuple[float, type[UpstreamFailure]]
 
 # gevent removes `poll` from the standard module; its own starts a watcher even for a timeout of 0.
@@ -49,7 +49,7 @@ class Connection:
         self.socket = sock
         self.born = born  # both on the clock of the pool
         self.idle_since = born
-        self.sent = 0  # bytes of the request of now that have left
+        self.sent = 0  # bytes of the current request that have been sent
         poller = _poll()
         poller.register(sock.fileno(), _POLLIN)
         self._ready = poller.poll
@@ -57,20 +57,20 @@ class Connection:
         self._arrival = gevent.get_hub().loop.io(sock.fileno(), _READ)
         self._recv, self._send = sock.recv, sock.send
         self._timer = DeadlineTimer()
-        sock.settimeout(0.0)  # whoever waits, waits here
+        sock.settimeout(0.0)  # all waiting is done in this class
 
     def readable(self) -> bool:
-        """Have bytes, an end or an error arrived? Waits for nothing; any descriptor number."""
-        # True of TLS too: PIECE is more than a record, so none is left half read inside.
+        """Whether bytes, an end or an error have arrived. Does not wait."""
+        # Holds for TLS too: PIECE is longer than a record, so no rest of one is buffered.
         return bool(self._ready(0))
 
     def send(
         self, pieces: Iterable[bytes | memoryview], parser: ResponseParser, wait: Callable[[], Wait]
     ) -> bool:
-        """Send all pieces; False if the final answer, or the end, came before the last of them.
+        """Send all pieces. False if the final response, or the end, arrived before the last one.
 
-        `wait` is asked each time the upstream takes nothing. Raises what it says, or the
-        failures of AnswerParser for what arrives meanwhile.
+        `wait` gives the time limit each time the socket accepts nothing. Raises its failure, or
+        those of ResponseParser for what arrives meanwhile.
         """
         self.sent = 0
         for piece in pieces:
@@ -83,7 +83,7 @@ class Connection:
                 except _NOT_NOW:
                     sent = 0
                 except OSError:
-                    return False  # why is told by what can still be received
+                    return False  # what can still be received shows why
                 if sent:
                     self.sent += sent
                     view = view[sent:]
@@ -92,12 +92,12 @@ class Connection:
         return True
 
     def _response_has_begun(self, parser: ResponseParser) -> bool:
-        """Take in what has arrived while we send; True once that is the final answer's head."""
+        """Feed `parser` what has arrived during sending. True after the final response's head."""
         if self.readable():
             try:
                 data = self.socket.recv(PIECE)
             except _NOT_NOW:
-                return False  # a TLS record that is not whole, or is not for us
+                return False  # an incomplete TLS record, or one without data
             except OSError:
                 data = b""
             if data:
@@ -114,16 +114,15 @@ class Connection:
             raise failure from None
 
     def receive(self, parser: ResponseParser, wait: Wait) -> None:
-        """Feed `parser` what arrives next, at most PIECE bytes, or the end."""
+        """Feed `parser` the next bytes, at most PIECE, or the end."""
         seconds, failure = wait
         try:
-            # Trying for nothing costs more than a wait that is over at once, and others get their
-            # turn: so it waits before it tries.
+            # A wait that ends at once costs less than a failed `recv`, and lets others run.
             self._timer.wait(self._arrival, seconds)
             try:
                 data = self._recv(PIECE)
             except _NOT_NOW:
-                data = self._arrived()
+                data = self._receive_rest()
         except TimeoutError:
             raise failure from None
         except OSError:
@@ -137,9 +136,9 @@ class Connection:
     def stream(
         self, parser: ResponseParser, wait: Callable[[], Wait], passing: Callable[[bytes], None]
     ) -> None:
-        """Like `receive`, but what arrives within a body goes to `passing` from the event loop, one
-        after another, and `wait` is asked each time. It is over when the body is, or the
-        connection, or when either raises: `passing` anything but OSError."""
+        """Like `receive`, but the event loop calls `passing` with each part of the body, and `wait`
+        for each time limit. Returns after the body or the connection has ended. Raises what either
+        of the two raises; `passing` must not raise OSError."""
         recv, extend = self._recv, self._timer.extend
         seconds, failure = wait()
 
@@ -168,8 +167,8 @@ class Connection:
         except OSError:
             parser.end(clean=False)
 
-    def _arrived(self) -> bytes:
-        """What arrives next, where what has arrived is a TLS record that is not whole."""
+    def _receive_rest(self) -> bytes:
+        """The next bytes, after an incomplete TLS record."""
         while True:
             self._timer.wait(self._arrival, self._timer.left())
             try:
@@ -178,7 +177,7 @@ class Connection:
                 continue
 
     def arrives(self, seconds: float) -> bool:
-        """Whether bytes, an end or an error arrive within the time."""
+        """Whether bytes, an end or an error arrive within `seconds`."""
         try:
             self._timer.wait(self._arrival, seconds)
         except TimeoutError:

@@ -1,4 +1,4 @@
-"""The four timeouts of one request, as the length of its next wait."""
+"""The four timeouts of a request, as the time limit of its next wait."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from engine.upstream.client.failures import (
 
 
 class Timeouts(NamedTuple):
-    """In seconds. `connect`: name, TCP, proxy and TLS together. `first_byte`: from the request
-    sent, or from the upstream ceasing to take it, to the final answer's first byte. `idle`:
-    between two reads. `total`: from `send` to the last byte."""
+    """In seconds. `connect`: name lookup, TCP, proxy and TLS together. `first_byte`: from the end
+    of sending, or from when the upstream stops accepting the request, to the first byte of the
+    final response. `idle`: between two reads. `total`: from `send` to the last byte."""
 
     connect: float = 3
     first_byte: float = 60
@@ -27,7 +27,7 @@ class Timeouts(NamedTuple):
 
 
 class Deadlines:
-    """How long one request may still wait; `total` shortens that timeout."""
+    """The time limits of one request; `total` shortens that timeout."""
 
     def __init__(
         self, timeouts: Timeouts, clock: Callable[[], float], total: float | None = None
@@ -39,7 +39,7 @@ class Deadlines:
         self._end = clock() + (longest if total is None or total > longest else total)
 
     def until(self, moment: float, failure: type[UpstreamFailure]) -> Wait:
-        """What is left of the time until `moment`, or of the total if that ends first."""
+        """The time left until `moment`, or of the total timeout if that ends first."""
         return self._at_most(moment - self.now(), failure)
 
     def connect(self) -> Wait:
@@ -49,7 +49,7 @@ class Deadlines:
         return self._at_most(self.timeouts.first_byte, FirstByteTimeout)
 
     def idle(self) -> Wait:
-        if self._end - self.now() > self._idle > 0:  # written out: it is asked for every event
+        if self._end - self.now() > self._idle > 0:  # written out: called for every event
             return self._idle, IdleTimeout
         return self._at_most(self._idle, IdleTimeout)
 

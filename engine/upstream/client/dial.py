@@ -1,4 +1,4 @@
-"""From a URL to an open socket: name, TCP or unix socket, a proxy's CONNECT, TLS."""
+"""Open a socket to an upstream: name lookup, TCP or unix socket, a proxy's CONNECT, TLS."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from engine.values.file_descriptors import is_exhausted, too_many_connections, w
 
 
 def tls_context(ca: str | None, cert: tuple[str, str] | None, verify: bool) -> ssl.SSLContext:
-    """The rules of TLS for one upstream; `ca` replaces the machine's own authorities."""
+    """The TLS context of one upstream; `ca` replaces the system's certificate authorities."""
     context = gevent.ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
-    # A renegotiation could leave a send waiting for something to read.
+    # After a renegotiation a send could have to wait for bytes to read.
     context.options |= ssl.OP_NO_RENEGOTIATION
     context.set_alpn_protocols(["http/1.1"])
     if not verify:
@@ -37,20 +37,20 @@ def tls_context(ca: str | None, cert: tuple[str, str] | None, verify: bool) -> s
 
 
 def _no_password() -> str:
-    """Asked for an encrypted key: without this OpenSSL asks the terminal, and waits."""
+    """The password callback of an encrypted key: without it OpenSSL prompts on the terminal."""
     raise OSError("the private key is encrypted")
 
 
 def dial(
     origin: Origin, proxy: Proxy | None, context: ssl.SSLContext | None, seconds: float
 ) -> Socket:
-    """An open socket; through a proxy's tunnel and TLS where they belong.
+    """Open a socket, through the proxy's tunnel and with TLS if they are configured.
 
-    Names are asked for anew each time; every address of a name gets its share of `seconds`, which
-    covers all of it. Raises ConnectFailed or ConnectTimeout; GatewayError 503 without a file
-    descriptor for it.
+    The name is looked up each time; each of its addresses gets a share of `seconds`, the limit for
+    everything. Raises ConnectFailed or ConnectTimeout; GatewayError 503 if no file descriptor is
+    left.
     """
-    # Asking for a name waits in gevent's thread pool, which knows no timeout but this.
+    # A name lookup waits in gevent's thread pool, which has no timeout of its own.
     limit = gevent.Timeout(seconds)
     try:
         with limit:
@@ -58,14 +58,14 @@ def dial(
     except gevent.Timeout as timeout:
         if timeout is not limit:
             raise
-        raise ConnectTimeout(_place(origin, proxy)) from None
+        raise ConnectTimeout(_address(origin, proxy)) from None
     except TimeoutError:
-        raise ConnectTimeout(_place(origin, proxy)) from None
+        raise ConnectTimeout(_address(origin, proxy)) from None
     except OSError as error:
         if is_exhausted(error):  # no fault of the upstream
             warn_exhausted()
             raise too_many_connections() from error
-        raise ConnectFailed(f"{_place(origin, proxy)}: {_reason(error)}") from error
+        raise ConnectFailed(f"{_address(origin, proxy)}: {_reason(error)}") from error
 
 
 def _open(
@@ -73,11 +73,11 @@ def _open(
 ) -> Socket:
     sock = _connect(origin, proxy, time.monotonic() + seconds)
     try:
-        sock.settimeout(None)  # from here on `dial` watches the time
+        sock.settimeout(None)  # from here on `dial` limits the time
         if origin.tls and proxy is not None:
             _tunnel(sock, origin, proxy)
         if context is not None:
-            # A cut is told from an end: only then is a body without a length known to be whole.
+            # A cut differs from an end: else a body without a length could be incomplete.
             sock = context.wrap_socket(
                 sock, server_hostname=origin.host.rstrip("."), suppress_ragged_eofs=False
             )
@@ -89,24 +89,24 @@ def _open(
 
 def _connect(origin: Origin, proxy: Proxy | None, until: float) -> Any:
     if origin.unix_path:
-        return _connect_one(gevent.socket.AF_UNIX, origin.unix_path, None)
+        return _connect_address(gevent.socket.AF_UNIX, origin.unix_path, None)
     host, port = (proxy.host, proxy.port) if proxy else (origin.host, origin.port)
-    found = gevent.socket.getaddrinfo(host, port, type=gevent.socket.SOCK_STREAM)
+    addresses = gevent.socket.getaddrinfo(host, port, type=gevent.socket.SOCK_STREAM)
     last = OSError("its name has no address")
-    for position, (family, _, _, _, address) in enumerate(found):
-        # An address that is silent must not use up the time of the ones behind it.
-        share = (until - time.monotonic()) / (len(found) - position)
+    for position, (family, _, _, _, address) in enumerate(addresses):
+        # An address that does not respond leaves time for the next ones.
+        share = (until - time.monotonic()) / (len(addresses) - position)
         try:
-            return _connect_one(family, address, max(share, 0.001))
+            return _connect_address(family, address, max(share, 0.001))
         except OSError as error:
-            last = error.with_traceback(None)  # which would hold this frame, and that holds it
+            last = error.with_traceback(None)  # its frames refer to it: a cycle
     try:
         raise last
     finally:
         del last
 
 
-def _connect_one(family: int, address: Any, seconds: float | None) -> Any:
+def _connect_address(family: int, address: Any, seconds: float | None) -> Any:
     sock: Any = gevent.socket.socket(family, gevent.socket.SOCK_STREAM)
     try:
         if family != gevent.socket.AF_UNIX:
@@ -121,7 +121,7 @@ def _connect_one(family: int, address: Any, seconds: float | None) -> Any:
 
 
 def _tunnel(sock: Any, origin: Origin, proxy: Proxy) -> None:
-    """RFC 9110 9.3.6. The password never gets into a message, nor does what the proxy says."""
+    """CONNECT (RFC 9110 9.3.6). No message has the password or text of the proxy."""
     host = f"[{origin.host}]" if ":" in origin.host else origin.host
     lines = [f"CONNECT {host}:{origin.port} HTTP/1.1", f"Host: {host}:{origin.port}"]
     if proxy.authorization:
@@ -140,7 +140,7 @@ def _tunnel(sock: Any, origin: Origin, proxy: Proxy) -> None:
         raise OSError("the proxy sent bytes before the tunnel was used")
 
 
-def _place(origin: Origin, proxy: Proxy | None) -> str:
+def _address(origin: Origin, proxy: Proxy | None) -> str:
     if proxy is not None:
         return f"{origin.host_header} by the proxy {proxy.host}:{proxy.port}"
     return origin.unix_path or origin.host_header

@@ -1,7 +1,7 @@
-"""What can go wrong between us and an upstream, one class per kind.
+"""The failures of a request to an upstream, one class per kind.
 
-The law: `kind` is for tables (retry rules, metrics), `message` for people, and the two facts decide
-whether asking again can do harm. No message ever carries a header, a body or a proxy's password.
+The law: `kind` is for tables (retry rules, metrics), `message` for people; `sent` and `answered`
+decide whether a retry can do harm. No message has a header, a body or a proxy's password.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from typing import ClassVar, Self
 
 
 class UpstreamFailure(Exception):
-    """A request that got no whole answer.
+    """A request without a complete response.
 
-    `sent`: a byte of the request had left, so the upstream could have acted on it.
-    `answered`: a byte of an answer had arrived, an interim (1xx) one included.
+    `sent`: a byte of the request had been sent, so the upstream may have processed it.
+    `answered`: a byte of a response had arrived, an interim (1xx) one included.
     """
 
     kind: ClassVar[str]
@@ -26,8 +26,8 @@ class UpstreamFailure(Exception):
         super().__init__(self.message)
 
     def without_traceback(self) -> Self:
-        """Itself, to be kept: without the frames that it came through. They hold all of the request
-        and so whoever keeps it, which only the collector could take apart again."""
+        """Itself without its frames: they refer to the request, and so to whatever keeps the
+        failure, a cycle that only the garbage collector could free."""
         self.__traceback__ = self.__context__ = self.__cause__ = None
         return self
 
@@ -78,7 +78,7 @@ class HeadersTooLarge(UpstreamFailure):
 
 
 class Cancelled(UpstreamFailure):
-    """The answer was closed on our side before its end; nobody upstream is at fault."""
+    """The gateway closed the response before its end; the upstream is not at fault."""
 
     kind = "cancelled"
     words = "the answer was closed before its end"

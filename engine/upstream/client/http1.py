@@ -1,4 +1,4 @@
-"""HTTP/1.1 as bytes: the head of a request out, an answer in. Knows no socket (RFC 9112)."""
+"""HTTP/1.1 without a socket: write the head of a request, parse a response (RFC 9112)."""
 
 from __future__ import annotations
 
@@ -19,14 +19,13 @@ from engine.upstream.client.failures import (
 )
 
 HEADER_LIMIT = 256 * 1024
-_USUAL = 64  # bytes of a name that is kept
+_MAX_CACHED_NAME = 64  # bytes
 
 _WORD = r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+"
 _START = re.compile(rf"{_WORD} [!-~\x80-\xff]+")
-# How long a request is and how long its connection lives is ours to say: saying it twice is how
-# one request becomes two.
-_OURS = r"(?!(?i:host|content-length|transfer-encoding|connection|expect):)"
-_LINE = re.compile(rf"{_OURS}{_WORD}: [\t\x20-\x7e\x80-\xff]*\r\n")
+# The client alone writes the framing of a request: given twice, one request becomes two.
+_NOT_FRAMING = r"(?!(?i:host|content-length|transfer-encoding|connection|expect):)"
+_LINE = re.compile(rf"{_NOT_FRAMING}{_WORD}: [\t\x20-\x7e\x80-\xff]*\r\n")
 
 
 def request_head(
@@ -39,9 +38,9 @@ def request_head(
 ) -> bytes:
     """The request line and all headers; `length` None means no Content-Length.
 
-    Host, Content-Length and, if `upgrade`, Connection are written here. ValueError for what
-    would not stay one line (CR, LF, NUL), for what HTTP does not allow, and for a header that is
-    ours to write; it names the header and never shows a value.
+    Host, Content-Length and, if `upgrade`, Connection are written here. ValueError for a header
+    that is written here, is not one line (CR, LF, NUL) or is not valid HTTP; the message has its
+    name and never its value.
     """
     lines = "".join(starmap(_line, headers))
     if not _START.fullmatch(f"{method} {target}"):
@@ -54,13 +53,13 @@ def request_head(
 
 
 def asks_upgrade(headers: Sequence[tuple[str, str]]) -> bool:
-    """Do these request headers ask for another protocol?"""
+    """Whether request headers have an Upgrade."""
     return "upgrade" in map(str.lower, dict(headers))
 
 
 @lru_cache(maxsize=256)
 def _line(name: str, value: str) -> str:
-    """One header line. Most are the same for every request; checking them is what takes time."""
+    """One header line; cached, because most are the same for every request."""
     line = f"{name}: {value}\r\n"
     if not _LINE.fullmatch(line):
         raise ValueError(f"the header {name!r} cannot be sent")
@@ -68,27 +67,26 @@ def _line(name: str, value: str) -> str:
 
 
 class ResponseParser:
-    """Reads one answer to one request: feed it bytes, take body bytes out. `upgrade` says that the
-    request asked for another protocol.
+    """Parses one response: `feed` bytes, `take` body bytes. `upgrade`: the request had Upgrade.
 
-    `headed` is True from the final head on (1xx are skipped, 101 is final), `done` from the last
-    byte on. A message framed in two ways, or in one we do not know, is a ProtocolFailure: reading
-    it one way would let an upstream smuggle an answer past us (RFC 9112 6.3). At most one feed of
-    body waits inside; HEADER_LIMIT bounds heads, 1xx included, and trailers.
+    `headed` is True after the final head (1xx are skipped, 101 is final), `done` after the last
+    byte. A message with two framings, or an unknown one, is a ProtocolFailure: another reader could
+    find another response in it (RFC 9112 6.3). At most one feed of body is buffered; HEADER_LIMIT
+    bounds heads, 1xx included, and trailers.
     """
 
     status = 0
     length: int | None = None
-    started = False  # a byte has come
-    begun = False  # a byte of a message that is not over has come
+    started = False  # a byte has arrived
+    begun = False  # a byte of an incomplete message has arrived
     headed = False
     done = False
     reusable = False  # the connection may carry another request
-    excess = False  # bytes came that are no part of the answer
-    leftover = b""  # what came behind a 101
+    excess = False  # bytes arrived that are no part of the response
+    leftover = b""  # the bytes after a 101
     _chunked = False
     _until_close = False
-    _barren = 0  # bytes fed since the last byte of a body, against HEADER_LIMIT
+    _without_body = 0  # bytes fed since the last byte of a body, for HEADER_LIMIT
 
     def __init__(self, method: str, upgrade: bool = False) -> None:
         self.headers: list[tuple[str, str]] = []
@@ -98,13 +96,13 @@ class ResponseParser:
         self._parser: Any = httptools.HttpResponseParser(self)
 
     def feed(self, data: bytes) -> None:
-        """Bytes that have arrived, not empty. Raises ProtocolFailure or HeadersTooLarge."""
+        """Parse bytes, at least one. Raises ProtocolFailure or HeadersTooLarge."""
         if self._parser is None:
             self._poison()
             return
         if not self.started:
             self.started = True
-            # httptools also lets empty lines, RTSP/ and ICE/ begin an answer.
+            # httptools also accepts empty lines, RTSP/ and ICE/ at the start of a response.
             if data[0] != 0x48:
                 raise ProtocolFailure("it does not begin with HTTP/")
         try:
@@ -112,23 +110,23 @@ class ResponseParser:
         except httptools.HttpParserUpgrade as upgrade:
             self.leftover = data[upgrade.args[0] :]
         except httptools.HttpParserError as error:
-            # Bytes behind a whole answer are no part of it: they only cost the connection.
+            # Bytes after a complete response are no part of it: the connection is not reused.
             if not self.done:
                 raise _failure_of(error) from None
             self._poison()
         if self.done:
             self.drop()
         elif self.body:
-            self._barren = 0
+            self._without_body = 0
         else:
-            self._barren += len(data)
-            if self._barren > HEADER_LIMIT:
+            self._without_body += len(data)
+            if self._without_body > HEADER_LIMIT:
                 raise HeadersTooLarge(f"more than {HEADER_LIMIT // 1024} KB")
 
     def end(self, *, clean: bool = True) -> None:
-        """The connection is at its end; not `clean` if it was reset or TLS was cut.
+        """The connection has ended; not `clean` if it was reset or TLS was cut.
 
-        Raises Reset before the final answer, Truncated within it.
+        Raises Reset before the final response, Truncated within it.
         """
         if self.done:
             self.reusable = False
@@ -140,8 +138,7 @@ class ResponseParser:
             raise Truncated
 
     def drop(self) -> None:
-        """Nothing more will be fed. What parses holds our methods: a cycle that the collector would
-        have to find."""
+        """Drop the parser, which refers to our methods: a cycle for the garbage collector."""
         self._parser = None
 
     def take(self) -> bytes:
@@ -153,17 +150,17 @@ class ResponseParser:
         self.excess = True
         self.reusable = False
 
-    # What httptools calls, by these names.
+    # Callbacks of httptools.
 
     def on_message_begin(self) -> None:
         if self.done:
-            raise ProtocolFailure("there are bytes behind its end")
+            raise ProtocolFailure("there are bytes after its end")
         self.begun = True
 
     def on_header(self, name: bytes, value: bytes) -> None:
         if self.headed:
             return  # a trailer
-        low = _low(name) if len(name) < _USUAL else name.decode("latin-1").lower()
+        low = _low(name) if len(name) < _MAX_CACHED_NAME else name.decode("latin-1").lower()
         text = value.decode("latin-1").strip(" \t")
         self.headers.append((low, text))
         if low == "content-length":
@@ -188,7 +185,7 @@ class ResponseParser:
             raise HeadersTooLarge(f"more than {HEADER_LIMIT // 1024} KB")
         self.status = status
         self.headed = True
-        # Where a chunked body would begin after a HEAD is not told apart from bytes too many.
+        # After a HEAD a chunked body cannot be told from surplus bytes.
         self.reusable = (
             status != 101 and parser.should_keep_alive() and not (self._bodiless and self._chunked)
         )
@@ -204,7 +201,7 @@ class ResponseParser:
     def on_message_complete(self) -> None:
         if self.headed:
             self.done = True
-        else:  # a 1xx answer: the final one is still to come
+        else:  # a 1xx response: the final one follows
             self.begun = False
             self.headers = []
             self.length = None
@@ -217,6 +214,6 @@ def _low(name: bytes) -> str:
 
 
 def _failure_of(error: httptools.HttpParserError) -> UpstreamFailure:
-    # What a callback raised comes out as the context of httptools' own error.
+    # An exception of a callback is the context of httptools' own error.
     cause = error.__context__
     return cause if isinstance(cause, UpstreamFailure) else ProtocolFailure(str(error))

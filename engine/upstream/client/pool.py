@@ -1,7 +1,7 @@
 """The idle connections to one upstream.
 
-Last in, first out: the connection used last is the likeliest to be alive, and the surplus of a
-busy minute grows old at the other end, where it is found and closed.
+Last in, first out: the connection used last is the most likely to be open. Those that a busy time
+leaves over grow old at the other end, and are closed there.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from engine.upstream.client.connection import Connection
 
 
 class Pool:
-    """Keeps at most `size` idle connections, none idle longer than `idle` or older than `age` s.
+    """At most `size` idle connections, none idle longer than `idle` or older than `age` seconds.
 
-    Nothing here waits, so greenlets cannot meet inside. There is no timer: the surplus is closed
-    when the next connection comes back.
+    No method waits, so two greenlets never run in one. There is no timer: expired connections are
+    closed when the next one is given back.
     """
 
     def __init__(self, size: int, idle: float, age: float, clock: Callable[[], float]) -> None:
@@ -31,12 +31,12 @@ class Pool:
         return len(self._connections)
 
     def take(self) -> Connection | None:
-        """A connection the upstream had not closed a moment ago, or None."""
+        """A connection that the upstream has not closed, as far as is known; or None."""
         now = self._clock()
         while self._connections:
             connection = self._connections.pop()
-            # Nobody is asked anything, so whatever has arrived (an end, an error, bytes) is a
-            # reason not to ask here.
+            # No request is open: if anything has arrived (an end, an error, bytes), it cannot be
+            # used.
             if not (
                 now - connection.idle_since >= self._idle
                 or now - connection.born >= self._age
@@ -47,7 +47,7 @@ class Pool:
         return None
 
     def give(self, connection: Connection) -> None:
-        """Take back a connection whose answer was read whole."""
+        """Take a connection back after a complete response."""
         now = self._clock()
         connection.idle_since = now
         if self._closed or self._size < 1 or self._expired(connection, now):
@@ -62,7 +62,7 @@ class Pool:
             oldest = self._connections[0]
 
     def close(self) -> None:
-        """Close the idle connections now, and the busy ones when they come back."""
+        """Close the idle connections now, the others when they are given back."""
         self._closed = True
         while self._connections:
             self._connections.pop().close()

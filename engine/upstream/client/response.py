@@ -1,4 +1,4 @@
-"""One answer of an upstream: what its client and the caller of that share about one request."""
+"""The response of an upstream to one request: its head, and its body by `read`."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from engine.upstream.client.request import Spool, pieces
 
 
 class UpstreamResponse:
-    """What an upstream answers: `status`, `headers` (names in lower case, in order, repeated ones
-    kept), `length` (its Content-Length, or None), and the body by `read`."""
+    """A response: `status`, `headers` (names in lower case, in order, repeated ones included),
+    `length` (its Content-Length, or None), and the body by `read`."""
 
     status = 0
     length: int | None = None
     _failure: UpstreamFailure | None = None
-    _sent_whole = False  # else the upstream still waits for the rest of the request
+    _request_sent = False  # else the upstream waits for the rest of the request
 
     def __init__(
         self, connection: Connection, parser: ResponseParser, pool: Pool, deadlines: Deadlines
@@ -31,14 +31,14 @@ class UpstreamResponse:
         self._deadlines = deadlines
 
     def begin(self, head: bytes, body: bytes | Spool | None) -> None:
-        """Send the request and wait for the head of its answer; for Client alone, and once."""
+        """Send the request and wait for the head of the response. `Client` calls it once."""
         parser = self._parser
         try:
             self._send(head, body)
             deadlines = self._deadlines
             deadline = deadlines.now() + deadlines.timeouts.first_byte
             while not parser.headed and self._failure is None:
-                # An interim answer is no sign that the final one has begun.
+                # After an interim response the time limit of the first byte still holds.
                 self._receive(None if parser.begun else deadline)
         except BaseException:
             self._release()
@@ -61,16 +61,15 @@ class UpstreamResponse:
 
     @property
     def is_complete(self) -> bool:
-        """Whether the body has come to its end, and all of it was read."""
+        """Whether the body has ended and all of it has been read."""
         return self._parser.done and self._failure is None and not self._parser.body
 
     def read(self, passing: Callable[[bytes], None] | None = None) -> bytes:
-        """The part of the body that has arrived, waiting until there is one; b"" at the end.
+        """The next part of the body, after a wait if none has arrived; b"" at the end.
 
-        What came before a failure is given first; then each call raises the UpstreamFailure.
-        `passing`, where it is given, is called from the event loop with each part but the last that
-        arrives while this waits; what it raises, but no OSError, is raised here, and the answer
-        goes on.
+        What arrived before a failure is returned first; then each call raises the UpstreamFailure.
+        During the wait the event loop calls `passing`, if given, with each part but the last. What
+        it raises (no OSError) is raised here; the response can still be read.
         """
         parser = self._parser
         while not parser.body:
@@ -82,15 +81,15 @@ class UpstreamResponse:
         return parser.take()
 
     def silent(self, seconds: float) -> bool:
-        """Whether nothing more arrives for so long. Returns early when something does."""
+        """Whether nothing arrives for `seconds`. Returns as soon as something does."""
         if self._parser.body or self._parser.done or self._connection is None:
             return False
         return not self._connection.arrives(seconds)
 
     def close(self) -> None:
-        """Let go of the connection: back to the pool after the whole answer, closed otherwise.
+        """Release the connection: to the pool after the complete response, else close it.
 
-        Idempotent, and safe while another greenlet waits in `read`: that one gets Cancelled.
+        Idempotent. A greenlet that waits in `read` gets Cancelled.
         """
         if not self._parser.done and self._failure is None:
             self._fail(Cancelled())
@@ -98,9 +97,9 @@ class UpstreamResponse:
             self._release()
 
     def detach(self) -> tuple[Socket, bytes]:
-        """After a 101: the socket, now the caller's, and the bytes that came behind the head."""
+        """After a 101: the socket, which the caller now owns, and the bytes after the head."""
         if self.status != 101 or self._connection is None:
-            raise ValueError("only an answer of status 101 has a socket to give")
+            raise ValueError("only a response of status 101 gives its socket away")
         sock, self._connection = self._connection.detach(), None
         return sock, self._parser.leftover
 
@@ -109,7 +108,7 @@ class UpstreamResponse:
         if connection is None:
             raise Cancelled
         try:
-            self._sent_whole = connection.send(
+            self._request_sent = connection.send(
                 pieces(head, body), self._parser, self._deadlines.first_byte
             )
         except UpstreamFailure as failure:
@@ -120,8 +119,8 @@ class UpstreamResponse:
         deadline: float | None = None,
         passing: Callable[[bytes], None] | None = None,
     ) -> None:
-        """Take in what arrives next: a first byte before `deadline`, or any within the pause that
-        an upstream may make. With `passing`, see `read`."""
+        """Feed the parser what arrives next: before `deadline` if given, else within the idle
+        timeout. `passing` as in `read`."""
         connection, deadlines = self._connection, self._deadlines
         try:
             if connection is None:
@@ -139,16 +138,16 @@ class UpstreamResponse:
                 self._settle()
 
     def _settle(self) -> None:
-        """Give the connection back with the last byte, not when the caller is done with it."""
+        """Release the connection with the last byte, not when the caller closes the response."""
         if self._parser.done and self._parser.status != 101:
             self._release()
 
     def _fail(self, failure: UpstreamFailure) -> None:
-        """Keep the first failure, with what is known of the request, and hang up."""
+        """Keep the first failure, with the state of the request, and close the connection."""
         if self._failure is None:
             failure.sent = self._connection is not None and self._connection.sent > 0
             failure.answered = self._parser.started
-            self._failure = failure.without_traceback()  # perhaps nobody ever asks for it
+            self._failure = failure.without_traceback()  # it may be kept for long
         self._release()
 
     def _release(self) -> None:
@@ -157,7 +156,7 @@ class UpstreamResponse:
             return
         self._parser.drop()
         if (
-            self._sent_whole
+            self._request_sent
             and self._failure is None
             and self._parser.reusable
             and self._parser.done
