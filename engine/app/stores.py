@@ -1,6 +1,6 @@
-"""The stores that a config asks for: prepared once before anything is served, opened in workers.
+"""The stores of a config: prepared once before anything is served, then opened in each worker.
 
-What a deployment does not use is not imported.
+Modules that a deployment does not use are not imported.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ if TYPE_CHECKING:  # what a deployment does not use is not imported
     from engine.stores.counters.redis import RedisCounters
     from engine.stores.records.database import Database
 
-_PATIENCE = 1.0
-"""Seconds in which a store has to answer whether it is there."""
+_PING_TIMEOUT = 1.0
+"""Seconds in which a store has to answer a health check."""
 
 
 class CannotServe(Exception):
@@ -39,16 +39,14 @@ class CannotServe(Exception):
 
 
 class CannotConnect(CannotServe):
-    """A store cannot be used as it is, and nothing may be served without it; `str` says why and
-    what to do."""
+    """A store that is necessary cannot be used; `str` says why and what to do."""
 
 
 def prepare(config: Config) -> str:
-    """Make the database's tables, or bring them up to date, and the journal's folder. Returns a
-    warning, or "".
+    """Create or upgrade the database's tables and the journal's folder. Returns a warning, or "".
 
-    Raises CannotConnect. A database that is away for now is only warned of: tokens that stand in
-    the config work without it.
+    Raises CannotConnect. A database that is unavailable is only a warning: tokens of the config
+    work without it.
     """
     if config.stores.records is None:
         return ""
@@ -58,85 +56,85 @@ def prepare(config: Config) -> str:
     from engine.stores.records.migrate import upgrade
 
     try:
-        Journal(config.stores.journal).close()  # it can be written
+        Journal(config.stores.journal).close()  # raises if it cannot be written
         database = open_database(config.stores.records)
         try:
             upgrade(database)
         finally:
             database.close()
-    except DatabaseAway as away:
-        return f"the database is away: {away}"
+    except DatabaseAway as error:
+        return f"the database is unavailable: {error}"
     except (RecordsError, JournalError) as error:
         raise CannotConnect(str(error)) from error
     return ""
 
 
-def services_of(config: Config, told: Observing | None = None) -> Services:
-    """The services of one worker: to be made in it, after the fork. Raises CannotConnect.
+def services_of(config: Config, telemetry: Observing | None = None) -> Services:
+    """The services of one worker, to be called in it, after the fork. Raises CannotConnect.
 
-    `told` is what it tells of itself, besides what it writes into the ledger.
+    `telemetry` has the logs and metrics of the worker; the stores add to it.
     """
-    told = told or Observing()
+    telemetry = telemetry or Observing()
     tokens: Lookup = config.tokens
-    observers, closing = told.observers, told.closing
+    observers, closing = telemetry.observers, telemetry.closing
     if config.stores.records is not None:
-        tokens = _directory(config, config.stores.records, told)
-        observers.append(_ledger(config, config.stores.records, told))
+        tokens = _token_cache(config, config.stores.records, telemetry)
+        observers.append(_ledger(config, config.stores.records, telemetry))
     begin: Observer | None = None
     if config.telemetry.traces is not None:
         from engine.app.tracing import tracing
 
-        begin = tracing(config, config.telemetry.traces, told)
+        begin = tracing(config, config.telemetry.traces, telemetry)
     return Services(
         tokens=tokens,
-        counters=_counters(config, told) if _is_limited(config) else None,
+        counters=_counters(config, telemetry) if _is_limited(config) else None,
         allow_uncounted=config.stores.on_store_failure == "allow",
         prices=ByName(config.prices),
         currency=config.currency,
         begin=begin,
         observers=observers,
         proxies=config.server.trusted_proxies,
-        collectors=told.collectors,
-        page=told.page,
-        health=told.health,
+        collectors=telemetry.collectors,
+        page=telemetry.page,
+        health=telemetry.health,
         closing=closing,
     )
 
 
-def _directory(config: Config, url: str, told: Observing) -> Lookup:
+def _token_cache(config: Config, url: str, telemetry: Observing) -> Lookup:
     from engine.callers.cache import TokenCache
     from engine.stores.records.database import open_database
     from engine.stores.records.tokens import callers
 
     database = open_database(url, busy=0.05)
-    told.closing.append(database.close)
+    telemetry.closing.append(database.close)
     records = callers(database, config.currency)
-    made = TokenCache(config.tokens, records, ttl=config.stores.token_ttl)
-    told.collectors.append(lookup_collector(made))
-    # Without ever having seen the records only the config's tokens work.
-    told.health.checks["records"] = StoreCheck(
-        partial(_records_away, database), lambda seen: not seen
+    cache = TokenCache(config.tokens, records, ttl=config.stores.token_ttl)
+    telemetry.collectors.append(lookup_collector(cache))
+    # Until the first success, only the tokens of the config work.
+    telemetry.health.checks["records"] = StoreCheck(
+        partial(_ping_records, database), lambda connected: not connected
     )
-    return made
+    return cache
 
 
-def _records_away(database: Database) -> str:
+def _ping_records(database: Database) -> str:
     from engine.stores.records.failures import RecordsError
 
-    limit = gevent.Timeout(_PATIENCE)
+    timeout = gevent.Timeout(_PING_TIMEOUT)
     try:
-        with limit:
+        with timeout:
             database.read(lambda connection: connection.exec_driver_sql("SELECT 1").scalar())
     except RecordsError as error:
         return str(error)
-    except gevent.Timeout as late:
-        if late is not limit:
+    except gevent.Timeout as error:
+        if error is not timeout:
             raise
-        return f"{database.shown} does not answer in {_PATIENCE:g} s"
+        return f"{database.shown} does not answer in {_PING_TIMEOUT:g} s"
     return ""
 
 
-def _ledger(config: Config, url: str, told: Observing) -> Observer:
+def _ledger(config: Config, url: str, telemetry: Observing) -> Observer:
     from engine.stores.ledger.journal import Journal, JournalError
     from engine.stores.ledger.shipper import Shipper
     from engine.stores.records.database import open_database
@@ -150,10 +148,10 @@ def _ledger(config: Config, url: str, told: Observing) -> Observer:
     database = open_database(url)
     table = UsageTable(database, partial(upgrade, database))
     shipper = Shipper(journal, table, retention=config.stores.retention)
-    if told.background:
+    if telemetry.background:
         shipper.start()
-    told.closing += [database.close, shipper.close if told.background else journal.close]
-    told.collectors.append(ledger_collector(journal, shipper))
+    telemetry.closing += [database.close, shipper.close if telemetry.background else journal.close]
+    telemetry.collectors.append(ledger_collector(journal, shipper))
 
     def enter(exchange: Exchange) -> None:
         if exchange.operation:
@@ -162,7 +160,7 @@ def _ledger(config: Config, url: str, told: Observing) -> Observer:
     return enter
 
 
-def _counters(config: Config, told: Observing) -> Counters:
+def _counters(config: Config, telemetry: Observing) -> Counters:
     stores = config.stores
     folder = runtime_directory(config.folder / FilePath(config.source.file).name)
     counters: Counters
@@ -179,20 +177,20 @@ def _counters(config: Config, told: Observing) -> Counters:
         )
         counters = redis
         denies = stores.on_store_failure == "deny"
-        told.health.checks["counters"] = StoreCheck(
-            partial(_counters_away, redis), lambda seen: denies
+        telemetry.health.checks["counters"] = StoreCheck(
+            partial(_ping_counters, redis), lambda connected: denies
         )
         if local is not None:
             from engine.stores.counters.fallback import FallbackCounters
 
             counters = fallback = FallbackCounters(redis, local, machines=stores.machines)
-            told.collectors.append(uncounted_collector(lambda: fallback.counted_locally))
-    told.closing.append(counters.close)
+            telemetry.collectors.append(uncounted_collector(lambda: fallback.counted_locally))
+    telemetry.closing.append(counters.close)
     return counters
 
 
 def _memory(folder: FilePath) -> MemoryCounters:
-    """The counters that the workers of this machine share."""
+    """The counters in the shared memory of this machine."""
     from engine.stores.counters.memory import MemoryCounters
 
     try:
@@ -201,23 +199,24 @@ def _memory(folder: FilePath) -> MemoryCounters:
         raise CannotConnect(f"limits cannot be counted: {error}") from error
 
 
-def _counters_away(redis: RedisCounters) -> str:
+def _ping_counters(redis: RedisCounters) -> str:
     try:
         redis.ping()
-    except CountersAway as away:
-        return str(away)
+    except CountersAway as error:
+        return str(error)
     return ""
 
 
 def is_metered(config: Config) -> bool:
-    """Whether anybody is to know what requests use: log, metrics, traces, ledger or limits."""
-    told = config.telemetry
-    logged = told.access_log.format != "off"
-    return logged or bool(told.metrics) or told.traces is not None or _is_limited(config)
+    """Whether anything reads usage: access log, metrics, traces, ledger or limits."""
+    telemetry = config.telemetry
+    has_log = telemetry.access_log.format != "off"
+    traces = telemetry.traces is not None
+    return has_log or bool(telemetry.metrics) or traces or _is_limited(config)
 
 
 def _is_limited(config: Config) -> bool:
-    """Whether anything may have to be counted; tokens in a database may have limits at any time."""
+    """Whether there may be quotas; tokens in a database may get some at any time."""
     listed: Iterable[Policy] = [*config.policies, *(p for r in config.routes for p in r.policies)]
     return (
         config.stores.records is not None

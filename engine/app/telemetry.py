@@ -1,4 +1,4 @@
-"""What a worker that serves tells of itself: logs and metrics, as the config asks for them."""
+"""The logs and metrics of a worker, as the config switches them on."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ from engine.values.metric import Collector
 
 @dataclass(slots=True)
 class Observing:
-    """What is told of exchanges, asked of the parts, shown as a page, and closed at the end.
+    """The observers of exchanges, the collectors of gauges, the metrics page, and what to close.
 
-    `background` says whether the parts start their work beside the requests: shipping the ledger,
-    reading gauges, sending spans.
+    `background`: the parts start their background work: shipping the ledger, sampling gauges,
+    exporting spans.
     """
 
     observers: list[Observer] = field(default_factory=list)
@@ -43,7 +43,7 @@ class Observing:
 
 
 def form_of(config: Config) -> log.LineFormatter:
-    """How the gateway's own log is written."""
+    """The format of the gateway's own log."""
     return log.LineFormatter(config.telemetry.log.format == "text", config.source.redact)
 
 
@@ -54,77 +54,77 @@ def observing(
     *,
     background: bool = True,
 ) -> Observing:
-    """The logs and metrics of one worker: to be made in it, after the fork.
+    """The logs and metrics of one worker, to be called in it, after the fork.
 
-    `folder` is where the metrics of the master's workers meet; None for no metrics. `loggers` are
-    those that are the gateway's own to write.
+    `folder` holds the metrics of all workers of a master; None for no metrics. `loggers` are the
+    loggers that the gateway configures.
     """
-    said = config.telemetry
-    made = Observing(background=background)
-    made.health.version = version()
-    made.health.config.accept(hash_of(config), 0.0)
+    settings = config.telemetry
+    parts = Observing(background=background)
+    parts.health.version = version()
+    parts.health.config.accept(hash_of(config), 0.0)
     sinks: list[Sink] = []
     errors = Sink("stderr")
     sinks.append(errors)
-    log.install(log.LineHandler(errors.write, form_of(config)), said.log.level, loggers)
-    behind: Batch[Exchange] = Batch()
-    if said.access_log.format != "off":
-        sinks.append(_access_log(config, said.access_log, behind, made))
-    made.closing.append(errors.close)
-    if folder is not None and said.metrics:
-        _metrics(config, folder, behind, made)
-    if behind.consumers:
-        made.observers.append(behind.add)
-    made.collectors += [
-        process_collector(made.health.version),
-        config_collector(made.health.config),
+    log.install(log.LineHandler(errors.write, form_of(config)), settings.log.level, loggers)
+    batch: Batch[Exchange] = Batch()
+    if settings.access_log.format != "off":
+        sinks.append(_access_log(config, settings.access_log, batch, parts))
+    parts.closing.append(errors.close)
+    if folder is not None and settings.metrics:
+        _metrics(config, folder, batch, parts)
+    if batch.consumers:
+        parts.observers.append(batch.add)
+    parts.collectors += [
+        process_collector(parts.health.version),
+        config_collector(parts.health.config),
         log_collector(lambda: sum(sink.dropped for sink in sinks)),
     ]
-    return made
+    return parts
 
 
 def _access_log(
-    config: Config, said: telemetry.AccessLog, behind: Batch[Exchange], made: Observing
+    config: Config, settings: telemetry.AccessLog, batch: Batch[Exchange], parts: Observing
 ) -> Sink:
-    sink = Sink(said.path)
+    sink = Sink(settings.path)
     lines = AccessLog(
         sink.write,
-        text=said.format == "text",
-        fields=said.fields,
-        sample=said.sample,
+        text=settings.format == "text",
+        fields=settings.fields,
+        sample=settings.sample,
         dice=random.random,
         currency=config.currency,
         proxies=config.server.trusted_proxies,
     )
-    behind.consumers.append(lines.write)
-    made.closing += [sink.close, behind.flush]
+    batch.consumers.append(lines.write)
+    parts.closing += [sink.close, batch.flush]
     return sink
 
 
-def _metrics(config: Config, folder: Path, behind: Batch[Exchange], made: Observing) -> None:
+def _metrics(config: Config, folder: Path, batch: Batch[Exchange], parts: Observing) -> None:
     from engine.telemetry.metrics.recorder import Metrics
 
-    metrics = Metrics(folder, config.currency, made.collectors, behind.flush)
-    made.observers.append(metrics)
-    behind.consumers.append(metrics.record)
-    made.page = metrics.page
-    made.closing.append(metrics.close)
-    if made.background:
+    metrics = Metrics(folder, config.currency, parts.collectors, batch.flush)
+    parts.observers.append(metrics)
+    batch.consumers.append(metrics.record)
+    parts.page = metrics.page
+    parts.closing.append(metrics.close)
+    if parts.background:
         metrics.start()
 
 
 def hash_of(config: Config) -> str:
-    """The SHA-256 of gateway.yaml and the documents it names, as they are on disk."""
-    hashed = hashlib.sha256(config.source.text.encode())
+    """The SHA-256 of gateway.yaml and its documents, as they are on disk."""
+    digest = hashlib.sha256(config.source.text.encode())
     for spec in config.specs.values():
         file = config.folder / spec.document
         if file.is_file():
-            hashed.update(file.read_bytes())
-    return hashed.hexdigest()
+            digest.update(file.read_bytes())
+    return digest.hexdigest()
 
 
 def version() -> str:
-    """The version of this package, "unknown" where it was not installed."""
+    """The version of this package, "unknown" if it is not installed."""
     try:
         return version_of("modelway")
     except PackageNotFoundError:

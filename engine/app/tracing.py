@@ -1,7 +1,4 @@
-"""Traces as a config asks for them: their parts put together, in the worker that keeps them.
-
-Whoever imports this needs the extra `otel`.
-"""
+"""The traces of a worker, as the config switches them on. Needs the extra `otel`."""
 
 from __future__ import annotations
 
@@ -23,21 +20,24 @@ from engine.upstream.post_client import PostClient
 from engine.values.throttle import LogThrottle
 
 
-def tracing(config: Config, said: Traces, told: Observing) -> Observer:
-    """What is to be told of the beginning of each exchange; `told` gets all the rest.
+def tracing(config: Config, traces: Traces, telemetry: Observing) -> Observer:
+    """The observer of the beginning of each exchange; the other parts are added to `telemetry`.
 
-    The spans go out in the background from now on.
+    Starts the export of spans in the background.
     """
-    ours = version()
-    encoder = Encoder(resource_attributes(os.environ, ours, platform.node(), os.getpid()), ours)
-    post = PostClient(said.url, {"content-type": "application/x-protobuf", **said.headers})
+    gateway_version = version()
+    encoder = Encoder(
+        resource_attributes(os.environ, gateway_version, platform.node(), os.getpid()),
+        gateway_version,
+    )
+    post = PostClient(traces.url, {"content-type": "application/x-protobuf", **traces.headers})
     exporter = Exporter(encoder.encode, post, rejected_spans, warn=LogThrottle().log)
-    if told.background:
+    if telemetry.background:
         exporter.start()
-    told.closing += [post.close, exporter.close]
-    told.collectors.append(exporter_collector(exporter))
-    tracer = Tracer(Sampler(said.sample), exporter.add, _peers(config))
-    told.observers.append(tracer.end)
+    telemetry.closing += [post.close, exporter.close]
+    telemetry.collectors.append(exporter_collector(exporter))
+    tracer = Tracer(Sampler(traces.sample), exporter.add, _peers(config))
+    telemetry.observers.append(tracer.end)
     return tracer.begin
 
 

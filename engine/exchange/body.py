@@ -16,7 +16,7 @@ _CHUNK = 65_536
 
 
 class Stream(Protocol):
-    """Where a body is read from: WSGI's `wsgi.input`."""
+    """The source of a body: WSGI's `wsgi.input`."""
 
     def read(self, size: int, /) -> bytes: ...
 
@@ -76,14 +76,14 @@ class Body:
         if self._file is None:
             data = self.buffer
             return Body(b"".join(p if isinstance(p, bytes) else data[p[0] : p[1]] for p in pieces))
-        made = Body.__new__(Body)
-        made._file, made._map = self._file, self._map
-        made.pieces = pieces
-        made.size = sum(len(p) if isinstance(p, bytes) else p[1] - p[0] for p in pieces)
-        return made
+        body = Body.__new__(Body)
+        body._file, body._map = self._file, self._map
+        body.pieces = pieces
+        body.size = sum(len(p) if isinstance(p, bytes) else p[1] - p[0] for p in pieces)
+        return body
 
     def close(self) -> None:
-        """Give the temporary file back."""
+        """Close the temporary file."""
         if self._map is not None:
             self._map.close()
         if self._file is not None:
@@ -101,14 +101,14 @@ def receive(stream: Stream, length: int | None, limit: int) -> Body:
         if length <= IN_MEMORY:
             data = stream.read(length) if length else b""
             if len(data) < length:
-                raise _cut_short(len(data), length)
+                raise _incomplete(len(data), length)
             return Body(data)
     data = stream.read(IN_MEMORY + 1)
     if len(data) > limit:
         raise too_large(limit)
     if len(data) <= IN_MEMORY:
         if length is not None:
-            raise _cut_short(len(data), length)
+            raise _incomplete(len(data), length)
         return Body(data)
     return _spool(stream, data, length, limit)
 
@@ -124,7 +124,7 @@ def _spool(stream: Stream, data: bytes, length: int | None, limit: int) -> Body:
             file.write(data)
             data = stream.read(_CHUNK)
         if length is not None and size < length:
-            raise _cut_short(size, length)
+            raise _incomplete(size, length)
         file.flush()
     except BaseException:
         file.close()
@@ -139,9 +139,9 @@ def too_large(limit: int) -> GatewayError:
     )
 
 
-def _cut_short(got: int, length: int) -> GatewayError:
+def _incomplete(received: int, length: int) -> GatewayError:
     return GatewayError(
         400,
         "incomplete_body",
-        f"The request body ended after {got} bytes where Content-Length announced {length}.",
+        f"The request body ended after {received} bytes where Content-Length announced {length}.",
     )

@@ -1,7 +1,7 @@
 """A response body that arrives in pieces, and the steps that each piece takes to the caller.
 
-The server iterates over it. Where the caller takes each piece at once, a source that the event loop
-tells of an arrival sends the piece from there: no greenlet is woken between two pieces.
+The server iterates over it. While the caller reads fast enough, the source sends each piece from
+the event loop when it arrives, without waking a greenlet.
 """
 
 from __future__ import annotations
@@ -9,19 +9,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 Step = Callable[[bytes], bytes]
-"""Returns what becomes of a piece; b"" keeps it from the caller."""
+"""Returns the piece to send in place of a piece; b"" drops it."""
 
 
 class Blocked(Exception):
-    """The caller did not take all of a piece at once: yield b"" to have the rest sent."""
+    """The socket did not take all of a piece: yield b"" to have the server send the rest."""
 
 
 class Pipeline:
-    """The `steps` that each piece takes in order, then `try_send`.
+    """The `steps` for each piece, in order, then `try_send`.
 
     `try_send` sends what it can without waiting, keeps the rest for the server, and returns whether
-    nothing was left. None: this server cannot, and every piece is iterated over. A source holds the
-    pipeline and not the PushStream, which would keep the source alive after its caller has gone.
+    nothing was left; None if the server cannot do that, and iterates over every piece. A source
+    holds the pipeline and not the PushStream, which would keep the source alive after its caller
+    has left.
     """
 
     __slots__ = ("steps", "try_send")
@@ -37,7 +38,7 @@ class Pipeline:
         return piece
 
     def send(self, piece: bytes) -> None:
-        """Take all steps and send without waiting; only where `try_send` is set. Raises Blocked."""
+        """Apply all steps and send without waiting; only if `try_send` is set. Raises Blocked."""
         assert self.try_send is not None
         piece = self.through(piece)
         if piece and not self.try_send(piece):
@@ -45,7 +46,7 @@ class Pipeline:
 
 
 class PushStream:
-    """The pieces of a source, each through the steps of `pipeline`. Meanwhile the source may send
+    """The pieces of a source after the steps of `pipeline`. Between two of them the source may send
     others through the same pipeline; after Blocked it yields b"" to have the rest sent."""
 
     __slots__ = ("_pieces", "pipeline")

@@ -1,4 +1,4 @@
-"""What stages share, passed in once when the application is built."""
+"""What stages share: passed in once, when the application is built."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ log = logging.getLogger("modelway")
 
 
 class Lookup(Protocol):
-    """Where callers are found."""
+    """Finds callers by the digest of their token; None for an unknown one."""
 
     def get(self, digest: str, /) -> Caller | None: ...
 
@@ -52,21 +52,22 @@ class WorkerHealth(Protocol):
         ...
 
     def details(self, ready: bool, now: float) -> dict[str, Any]:
-        """What operators are shown; `now` in Unix seconds."""
+        """The state of the worker for operators; `now` in Unix seconds."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """`clock` gives Unix seconds, `dice` a number from 0 up to 1, `tokens` callers by digest,
-    `guesses` how many unknown tokens a client has tried.
+    """The services of one worker.
 
-    `counters` count what is limited; `allow_uncounted` lets requests pass that they cannot count.
-    `prices` are per model, in `currency`. `begin` is told of the beginning of each
-    exchange, `observers` of its end. `proxies` are the networks whose X-Forwarded-For is believed.
+    `tokens` finds callers; `guesses` limits how many unknown tokens a client may try. `clock` gives
+    Unix seconds, `dice` a random number from 0 up to 1. `counters` count against quotas;
+    `allow_uncounted` lets requests pass while they are unavailable. `prices` are per model, in
+    `currency`. `proxies` are the networks whose X-Forwarded-For is trusted.
 
-    `collectors` sample the gauges, `page` returns the text of all metrics, where there are any;
-    `health` tells whether the worker is ready.
+    `begin` is called when an exchange begins, `observers` when it has ended. `collectors` sample
+    the gauges, `page` returns the text of all metrics, None without metrics; `health` says whether
+    the worker is ready. `closing` is what `close` calls.
     """
 
     tokens: Lookup = field(default_factory=dict[str, Caller])
@@ -86,7 +87,7 @@ class Services:
     closing: Sequence[Callable[[], None]] = ()
 
     def close(self) -> None:
-        """The worker ends: close what was opened, last in first out. What fails is logged."""
+        """Close the services, last in first out, when the worker ends. Failures are logged."""
         for close in reversed(self.closing):
             try:
                 close()

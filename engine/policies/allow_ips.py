@@ -1,4 +1,4 @@
-"""`allow_ips: [10.0.0.0/8]`: where requests may come from; others are 403.
+"""`allow_ips: [10.0.0.0/8]`: the networks that may send requests; others get 403.
 
 Behind a proxy, `server.trusted_proxies` says whose X-Forwarded-For is believed.
 """
@@ -27,7 +27,7 @@ SCHEMA: dict[str, Any] = {
 
 
 def read(options: list[str]) -> tuple[Network, ...]:
-    """Raises ValueError for what is no network."""
+    """Raises ValueError for a text that is not a network."""
     return networks(options)
 
 

@@ -1,4 +1,4 @@
-"""`allow_models: [gpt-4o*]`: the models that may be asked for on these routes; others are 403."""
+"""`allow_models: [gpt-4o*]`: the models that may be requested on these routes; others get 403."""
 
 from __future__ import annotations
 

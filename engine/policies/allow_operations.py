@@ -1,4 +1,4 @@
-"""`allow_operations: [openai.*]`: the operations that are served at all; others are 403."""
+"""`allow_operations: [openai.*]`: the operations that are served; others get 403."""
 
 from __future__ import annotations
 

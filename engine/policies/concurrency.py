@@ -1,4 +1,4 @@
-"""`concurrency: {requests: 10}`: requests under way at one time; one more is answered 429."""
+"""`concurrency: {requests: 10}`: open requests at one time; one more gets 429."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""`max_body: 10MB`: the largest request body on these routes; a larger one is answered 413.
+"""`max_body: 10MB`: the largest request body on these routes; a larger one gets 413.
 
-It lowers `server.max_body`, and cannot raise it.
+It can lower `server.max_body`, not raise it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`rate_limit: {requests: 600, per: 1m}`: requests in any such time; the next one is 429."""
+"""`rate_limit: {requests: 600, per: 1m}`: requests per window; one more gets 429."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from engine.values import units
 from engine.values.quota import AMOUNT, BY, PER, Quota
 
 SCHEMA: dict[str, Any] = {
-    "description": "Requests in any such time.",
+    "description": "Requests per window.",
     "type": "object",
     "additionalProperties": False,
     "required": ["requests", "per"],

@@ -1,4 +1,4 @@
-"""`spend_limit: {amount: 20, per: 30d}`: money in any such time, at `prices`; then 402."""
+"""`spend_limit: {amount: 20, per: 30d}`: money per window, at `prices`; then 402."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from engine.values.quota import BY, PER, Quota
 from engine.values.usage import NANO
 
 SCHEMA: dict[str, Any] = {
-    "description": "Money in any such time, at what `prices` say.",
+    "description": "Money per window, at what `prices` say.",
     "type": "object",
     "additionalProperties": False,
     "required": ["amount", "per"],

@@ -1,6 +1,6 @@
-"""`token_budget: {tokens: 1000000, per: 1d}`: model tokens, in and out, in any such time.
+"""`token_budget: {tokens: 1000000, per: 1d}`: model tokens, input and output, per window.
 
-An estimate is reserved before a request is sent and corrected to what the upstream counted.
+An estimate is taken before a request is sent, and corrected to the usage that the upstream reports.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from engine.values import units
 from engine.values.quota import AMOUNT, BY, PER, Quota
 
 SCHEMA: dict[str, Any] = {
-    "description": "Model tokens, in and out, in any such time.",
+    "description": "Model tokens, in and out, per window.",
     "type": "object",
     "additionalProperties": False,
     "required": ["tokens", "per"],

@@ -128,7 +128,7 @@ def test_a_database_is_made_and_has_what_happens(config, opened, tmp_path):
 def test_a_database_that_is_away_is_warned_of(config):
     url = "postgresql+psycopg://me:very-secret@127.0.0.1:1/none"
     warning = prepare(config(f"stores: {{records: '{url}'}}\n"))
-    assert "the database is away" in warning
+    assert "the database is unavailable" in warning
     assert "127.0.0.1:1" in warning
     assert "very-secret" not in warning
 

@@ -108,7 +108,7 @@ def test_a_gateway_begins_without_its_database(
     database.stop()
     config = project(tmp_path, upstream.url, {"chat": "[]"}, more=stores(database.url))
     with gateway(tmp_path, config) as front:
-        assert "the database is away" in front.said()
+        assert "the database is unavailable" in front.said()
         assert [ask(front.port, chat()).status for _ in range(5)] == [200] * 5
         unknown = ask(front.port, chat(token="mw-nobody"))
         assert unknown.status == 503
