@@ -13,7 +13,7 @@ from math import isfinite
 from typing import Any
 
 from jsonschema import Draft202012Validator, TypeChecker, ValidationError, validators
-from jsonschema.exceptions import best_match
+from jsonschema.exceptions import relevance
 
 from engine.config import hints
 from engine.config.json_schema import schema
@@ -95,22 +95,30 @@ _Validator: Any = _extend(
 
 
 def _specific(error: Error) -> Iterator[Error]:
-    """The errors to report: of a union, those of the branch that `best_match` prefers; the union's
-    own where no branch is of the type of the value."""
-    best = best_match([error])
-    if error.validator != "anyOf" or best is None or best is error or _is_type_error(best, error):
+    """The errors to report: of a union, those of its most relevant branch; the union's own where
+    no branch has the type of the value."""
+    branch = _relevant_branch(error) if error.validator == "anyOf" else []
+    if not branch:
         yield error
-        return
-    while best.parent is not None and best.parent is not error:
-        best = best.parent
-    branch = best.relative_schema_path[0]
-    for below in error.context:
-        if below.relative_schema_path[0] == branch:
-            yield from _specific(below)
+    for below in branch:
+        yield from _specific(below)
 
 
-def _is_type_error(best: Error, union: Error) -> bool:
-    return best.validator == "type" and len(best.absolute_path) == len(union.absolute_path)
+def _relevant_branch(union: Error) -> list[Error]:
+    """The errors of the branch that has, by jsonschema's `relevance`, the best error of all: the
+    deepest, and one of the type of the value. Empty when no branch is better than the others."""
+    branches: dict[Any, list[Error]] = {}
+    for error in union.context:
+        branches.setdefault(error.relative_schema_path[0], []).append(error)
+    ranked = sorted(branches.values(), key=_rank)
+    if len(ranked) > 1 and _rank(ranked[0]) == _rank(ranked[1]):
+        return []
+    best = min(ranked[0], key=relevance)
+    return [] if best.validator == "type" and not best.relative_path else ranked[0]
+
+
+def _rank(errors: list[Error]) -> Any:
+    return min(relevance(error) for error in errors)
 
 
 def _note(error: Error, root: Any, source: Source, path: Path, findings: Findings) -> None:

@@ -221,3 +221,23 @@ def test_a_breach_inside_a_part_of_the_file_has_its_place_in_the_file():
     validator = schema_check.validator({"items": {"type": "string"}})
     schema_check.check([1], validator, marked, ("a", "b"), noted)
     assert [(p.line, p.column) for p in noted.problems] == [(2, 7)]
+
+
+def test_all_breaches_of_the_branch_that_fits_the_value_are_told():
+    branch = {
+        "type": "object",
+        "additionalProperties": False,
+        "required": ["from"],
+        "properties": {"from": {"type": "string"}},
+    }
+    against = {"anyOf": [{"type": "string", "pattern": "^a"}, branch]}
+    assert said({"frm": "x"}, against) == [
+        ("MW102", "'from' is missing"),
+        ("MW101", "unknown key 'frm'"),
+    ]
+
+
+def test_a_pattern_does_not_match_before_a_final_line_end():
+    against = {"type": "string", "pattern": "^[0-9]+$"}
+    assert said("5", against) == []
+    assert said("5\n", against) == [("MW104", "this is not of the right form")]
