@@ -15,7 +15,6 @@ import gunicorn_h1c
 
 _LONGEST_LENGTH = 100
 """Digits of a Content-Length."""
-_LONGEST_CACHED_NAME = 64
 _SINGLE = frozenset({"HTTP_HOST", "CONTENT_TYPE", "CONTENT_LENGTH"})
 _UNPREFIXED = {"CONTENT-TYPE": "CONTENT_TYPE", "CONTENT-LENGTH": "CONTENT_LENGTH"}
 _CORRELATION_IDS = {
@@ -140,15 +139,10 @@ def _check_lines(head: bytes, request_line: bytes) -> None:
 
 
 def _read_headers(head: RequestHead, parsed: list[tuple[bytes, bytes]]) -> None:
-    headers = head.headers
-    for name, value in parsed:
-        key = _key(name) if len(name) <= _LONGEST_CACHED_NAME else _key.__wrapped__(name)
-        text = value.decode("latin-1")
-        if key in headers:
-            if key in _SINGLE:
-                raise InvalidRequest(400, f"{key} stands twice")
-            text = f"{headers[key]},{text}"
-        headers[key] = text
+    headers = {_key(name): value.decode("latin-1") for name, value in parsed}
+    if len(headers) < len(parsed):
+        headers = _joined(parsed)
+    head.headers = headers
     if "HTTP_CONNECTION" in headers:
         options = [word.strip(" \t") for word in headers["HTTP_CONNECTION"].lower().split(",")]
         head.close = "close" in options or (head.close and "keep-alive" not in options)
@@ -169,7 +163,20 @@ def _read_headers(head: RequestHead, parsed: list[tuple[bytes, bytes]]) -> None:
         head.content_length = int(length)
 
 
-@lru_cache(maxsize=1024)
+def _joined(parsed: list[tuple[bytes, bytes]]) -> dict[str, str]:
+    """Headers of which some are repeated."""
+    headers: dict[str, str] = {}
+    for name, value in parsed:
+        key, text = _key(name), value.decode("latin-1")
+        if key in headers:
+            if key in _SINGLE:
+                raise InvalidRequest(400, f"{key} stands twice")
+            text = f"{headers[key]},{text}"
+        headers[key] = text
+    return headers
+
+
+@lru_cache(maxsize=512)
 def _key(name: bytes) -> str:
     """The WSGI name of a header."""
     upper = name.decode("latin-1").upper()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from email.utils import formatdate
 from functools import lru_cache
 
@@ -34,7 +34,6 @@ _CONNECTION_HEADERS = frozenset(
     )
 )
 """Headers that this module writes itself, or that are about one connection (RFC 9110 7.6.1)."""
-_LONGEST_CACHED_NAME = 64
 _LENGTH = frozenset({"content-length"})
 LAST_CHUNK = b"0\r\n\r\n"
 
@@ -71,29 +70,21 @@ class ResponseWriter:
         code = int(status[:3])
         self._status = status
         self._left = None
-        names = [name for name, _ in headers]
-        about_connection = _CONNECTION_HEADERS.intersection(names)
-        if about_connection:
-            headers = self._own_headers(code, headers, about_connection)
-        for name in names:
-            if len(name) <= _LONGEST_CACHED_NAME:
-                _check_name(name)
-            else:
-                _check_name.__wrapped__(name)
+        fields = dict(headers)
+        _check_names(tuple(fields))
+        own = _CONNECTION_HEADERS.intersection(fields)
+        if own == _LENGTH and code >= 200 and code != 204:
+            self._left = int(fields["content-length"])
+        elif own:
+            headers = [pair for pair in headers if pair[0] not in own or self._passes(code, *pair)]
         self._lines = _lines(headers)
         self._head_only |= code in (204, 304) or code < 200
         has_length = self._left is not None
         self.chunked = self._minor_version == 1 and not has_length and not self._head_only
         self.close |= not (has_length or self.chunked or self._head_only)
 
-    def _own_headers(self, code: int, headers: Headers, names: Collection[str]) -> Headers:
-        """The headers that are sent as they are; what the others say of the connection is noted."""
-        if names == _LENGTH and code >= 200 and code != 204:
-            self._left = int(next(value for name, value in headers if name == "content-length"))
-            return headers
-        return [pair for pair in headers if pair[0] not in names or self._passes(code, *pair)]
-
     def _passes(self, code: int, name: str, value: str) -> bool:
+        """Take note of a header about this connection. Whether it is sent as it is."""
         if name == "content-length":
             if code == 204 or code < 200:  # RFC 9110 8.6
                 return False
@@ -139,10 +130,10 @@ def chunk(data: bytes) -> bytes:
     return b"%x\r\n%b\r\n" % (len(data), data)
 
 
-@lru_cache(maxsize=1024)
-def _check_name(name: str) -> None:
+@lru_cache(maxsize=256)
+def _check_names(names: tuple[str, ...]) -> None:
     """Raise ValueError for a name that is no token in lower case."""
-    if not _NAME.fullmatch(name):
+    if not all(map(_NAME.fullmatch, names)):
         raise ValueError(_INVALID)
 
 
