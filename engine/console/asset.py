@@ -1,4 +1,4 @@
-"""A file of the console as it is sent: read once, compressed once, known by a tag."""
+"""A file of the console as it is served: read once, compressed once, with an entity tag."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _POLICY: Mapping[str, str] = {
     "base-uri": "'none'",
 }
 POLICY = "; ".join(f"{name} {value}" for name, value in _POLICY.items())
-"""What a page may do (CSP 3): nothing from elsewhere, and no script or style in the page itself."""
+"""The Content-Security-Policy (CSP 3): same origin only, and no inline script or style."""
 
 GUARDS = [
     ("content-security-policy", POLICY),
@@ -43,7 +43,7 @@ GUARDS = [
 
 @dataclass(frozen=True)
 class Asset:
-    """Some content and its media type."""
+    """Content and its media type."""
 
     content: bytes
     media_type: str
@@ -53,53 +53,52 @@ class Asset:
         return hashlib.sha256(self.content).hexdigest()[:24]
 
     @cached_property
-    def small(self) -> bytes:
-        """Compressed, at the first request that takes it so."""
+    def compressed(self) -> bytes:
+        """The content compressed with gzip, at the first request that accepts it."""
         return gzip.compress(self.content, 6, mtime=0)
 
 
 def read(path: Path) -> Asset:
-    """A file; its name says its media type."""
+    """Read a file; its suffix gives the media type."""
     return Asset(path.read_bytes(), _TYPES[path.suffix])
 
 
 def respond(asset: Asset, exchange: Exchange) -> Response:
-    """The asset, compressed where that is understood; 304 for who has it already.
+    """The asset, compressed where the client accepts it; 304 where the client has it.
 
-    Browsers ask each time whether it is still the same, so that a page and its scripts are always
-    of one release.
+    Browsers revalidate it each time, so that a page and its scripts are always of one release.
     """
-    packed = _takes_gzip(exchange.header("HTTP_ACCEPT_ENCODING") or "")
-    tag = f'"{asset.tag}{"-gz" if packed else ""}"'
+    gzipped = _accepts_gzip(exchange.header("HTTP_ACCEPT_ENCODING") or "")
+    tag = f'"{asset.tag}{"-gz" if gzipped else ""}"'
     headers = [
         ("etag", tag),
         ("cache-control", "no-cache"),
         ("vary", "accept-encoding"),
         *GUARDS,
     ]
-    if _has(exchange.header("HTTP_IF_NONE_MATCH") or "", tag):
+    if _matches(exchange.header("HTTP_IF_NONE_MATCH") or "", tag):
         return Response(304, headers)
     headers.append(("content-type", asset.media_type))
-    if packed:
+    if gzipped:
         headers.append(("content-encoding", "gzip"))
-    return Response(200, headers, asset.small if packed else asset.content)
+    return Response(200, headers, asset.compressed if gzipped else asset.content)
 
 
 def fixed(asset: Asset) -> Handler:
-    """A handler for an asset that is the same for everybody."""
+    """A handler for an asset that is the same for every client."""
     return lambda exchange: respond(asset, exchange)
 
 
-def _has(said: str, tag: str) -> bool:
+def _matches(if_none_match: str, tag: str) -> bool:
     """Whether `If-None-Match` names the tag (RFC 9110 13.1.2, weak comparison)."""
-    known = [one.strip().removeprefix("W/") for one in said.split(",")]
-    return tag in known or "*" in known
+    tags = [entry.strip().removeprefix("W/") for entry in if_none_match.split(",")]
+    return tag in tags or "*" in tags
 
 
-def _takes_gzip(said: str) -> bool:
-    """Whether `Accept-Encoding` takes gzip; one of weight 0 does not (RFC 9110 12.5.3)."""
-    for one in said.lower().split(","):
-        coding, _, weight = one.partition(";")
+def _accepts_gzip(accept_encoding: str) -> bool:
+    """Whether `Accept-Encoding` accepts gzip; with weight 0 it does not (RFC 9110 12.5.3)."""
+    for entry in accept_encoding.lower().split(","):
+        coding, _, weight = entry.partition(";")
         if coding.strip() == "gzip":
             return weight.replace(" ", "") not in ("q=0", "q=0.0", "q=0.00", "q=0.000")
     return False

@@ -1,4 +1,4 @@
-"""The address under which a caller reached the gateway."""
+"""The base URL under which a caller reached the gateway."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ _HOST = re.compile(r"(?:[A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(?::[0-9]{
 
 
 def base_of(exchange: Exchange, server: Server) -> str:
-    """`https://host:port` without a final slash, safe to show: `server.base_url`, or what the
-    request says. X-Forwarded-Proto and -Host count from `server.trusted_proxies` alone."""
+    """`https://host:port` without a final slash, valid to show: `server.base_url`, or that of the
+    request. X-Forwarded-Proto and -Host are read from `server.trusted_proxies` only."""
     if server.base_url:
         return server.base_url
     scheme = str(exchange.environ.get("wsgi.url_scheme", "http"))
@@ -28,6 +28,6 @@ def base_of(exchange: Exchange, server: Server) -> str:
     return f"{scheme.lower()}://{host}"
 
 
-def _last(said: str | None) -> str:
-    """The value that the nearest proxy added."""
-    return (said or "").rpartition(",")[2].strip()
+def _last(header: str | None) -> str:
+    """The value added by the nearest proxy."""
+    return (header or "").rpartition(",")[2].strip()

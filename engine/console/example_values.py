@@ -1,4 +1,4 @@
-"""Examples as readers see them: what the mock puts in at each answer is filled in here once."""
+"""Examples for the reference page: the placeholders that the mock fills in, with fixed values."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-_FACTS: dict[str, str | int] = {
+_VALUES: dict[str, str | int] = {
     "text": "Air scatters blue light more than red.",
     "word": "Air scatters blue light more than red.",
     "model": "the-model",
@@ -17,27 +17,27 @@ _FACTS: dict[str, str | int] = {
     "output_tokens": 9,
     "total_tokens": 33,
 }
-_PLACE = re.compile(r"\{\{(\w+)\}\}")
-_ONLY_FOR_THE_MOCK = re.compile(r"^: if \w+\n", re.MULTILINE)
+_PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
+_MOCK_CONDITION = re.compile(r"^: if \w+\n", re.MULTILINE)
 
 
 def filled(example: Any) -> Any:
-    """An example without placeholders; `{{n}}` counts from 0. What is not known stays."""
+    """An example without placeholders; `{{n}}` counts from 0. Unknown ones stay."""
     return _filled(example, itertools.count())
 
 
 def _filled(value: Any, numbers: Iterator[int]) -> Any:
     if isinstance(value, dict):
-        return {key: _filled(one, numbers) for key, one in value.items()}
+        return {key: _filled(item, numbers) for key, item in value.items()}
     if isinstance(value, list):
-        return [_filled(one, numbers) for one in value]
+        return [_filled(item, numbers) for item in value]
     if not isinstance(value, str):
         return value
-    whole = _PLACE.fullmatch(value)
-    if whole:
-        return _fact(whole, numbers)
-    return _PLACE.sub(lambda at: str(_fact(at, numbers)), _ONLY_FOR_THE_MOCK.sub("", value))
+    match = _PLACEHOLDER.fullmatch(value)
+    if match:
+        return _value(match, numbers)
+    return _PLACEHOLDER.sub(lambda at: str(_value(at, numbers)), _MOCK_CONDITION.sub("", value))
 
 
-def _fact(at: re.Match[str], numbers: Iterator[int]) -> str | int:
-    return next(numbers) if at[1] == "n" else _FACTS.get(at[1], at[0])
+def _value(at: re.Match[str], numbers: Iterator[int]) -> str | int:
+    return next(numbers) if at[1] == "n" else _VALUES.get(at[1], at[0])

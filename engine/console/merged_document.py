@@ -1,4 +1,4 @@
-"""One OpenAPI document of all that a plan routes, as callers see it."""
+"""One OpenAPI document of everything that a plan routes, as callers see it."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ _ABOUT = (
     "What this gateway serves. A path takes the token where its security says; a pasted token "
     "stays in this page."
 )
-_OURS = frozenset({"operationId", "security", "servers", "tags", "callbacks", "parameters"})
+_REPLACED = frozenset({"operationId", "security", "servers", "tags", "callbacks", "parameters"})
 _ODD = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 def merged(plan: Plan, base: str) -> dict[str, Any]:
-    """The document. Paths are whole, the only server is `base`; an operation is named as in
-    gateway.yaml (`spec.operationId`) and stands once, under the first of its prefixes."""
-    made = _Merger(plan)
+    """The document. Paths include their prefix, the only server is `base`; an operation is named as
+    in gateway.yaml (`spec.operationId`) and listed once, under the first of its prefixes."""
+    merger = _Merger(plan)
     for route in plan.routes:
-        made.add(route)
+        merger.add(route)
     return {
         "openapi": "3.1.0",
         "info": {"title": "Modelway", "version": "1", "description": _ABOUT},
         "servers": [{"url": base}],
-        "tags": [{"name": name, **more} for name, more in made.tags.items()],
-        "paths": made.paths,
-        "components": {**made.components.made, "securitySchemes": made.schemes},
+        "tags": [{"name": name, **more} for name, more in merger.tags.items()],
+        "paths": merger.paths,
+        "components": {**merger.components.made, "securitySchemes": merger.schemes},
     }
 
 
@@ -44,8 +44,8 @@ class _Merger:
         self._taken: set[tuple[str, str]] = set()
 
     def add(self, route: Route) -> None:
-        """Add a route's operation, unless another one is on its path: the gateway then answers
-        both the same way, and shows the first."""
+        """Add a route's operation, unless another one has its path: the gateway answers both the
+        same way, and the first is shown."""
         operation = route.operation
         template = operation.mounts[0] + operation.path
         shape = (operation.method, path_templates.shape(template))
@@ -54,15 +54,15 @@ class _Merger:
         self._taken.add(shape)
         node = self.plan.specifications[operation.spec].node(operation)
         copied = self.components.copy(node, operation.spec)
-        said = {key: below for key, below in copied.items() if key not in _OURS}
+        members = {key: value for key, value in copied.items() if key not in _REPLACED}
         if also := ", ".join(f"`{mount}{operation.path}`" for mount in operation.mounts[1:]):
-            said["description"] = f"{said.get('description', '')}\n\nAlso at {also}.".strip()
+            members["description"] = f"{members.get('description', '')}\n\nAlso at {also}.".strip()
         if parameters := self._parameters(route):
-            said["parameters"] = parameters
+            members["parameters"] = parameters
         self.paths.setdefault(template, {})[operation.method.lower()] = {
             "operationId": operation.id,
             "tags": [self._tag(operation.spec, tag) for tag in _texts(copied.get("tags"))],
-            **said,
+            **members,
             "security": self._security(route),
         }
 
@@ -71,15 +71,15 @@ class _Merger:
         operation = route.operation
         document = self.plan.specifications[operation.spec].library.document
         item = document.get("paths").get(operation.path)
-        found: dict[tuple[str, str], Any] = {}
+        parameters: dict[tuple[str, str], Any] = {}
         for holder in (item, item.get(operation.method.lower())):
-            for one in holder.get("parameters").elements():
-                place = (one.text("in"), one.text("name"))
-                found[place] = self.components.copy(one, operation.spec)
-        return list(found.values())
+            for parameter in holder.get("parameters").elements():
+                key = (parameter.text("in"), parameter.text("name"))
+                parameters[key] = self.components.copy(parameter, operation.spec)
+        return list(parameters.values())
 
     def _tag(self, spec: str, tag: str) -> str:
-        """A tag of a document under a name that says which document it is of."""
+        """A tag of a document, prefixed with the name of the document."""
         name = f"{spec}: {tag}"
         if name not in self.tags:
             listed = self.plan.specifications[spec].library.document.get("tags").elements()
@@ -88,21 +88,21 @@ class _Merger:
         return name
 
     def _security(self, route: Route) -> list[dict[str, list[str]]]:
-        """Where the token may stand, as far as OpenAPI has words for it: none for a subprotocol."""
+        """The security schemes of the token; OpenAPI has none for a subprotocol."""
         if route.public:
             return []
-        return [self._scheme(one) for one in route.carriers if one.kind != "subprotocol"]
+        return [self._scheme(c) for c in route.carriers if c.kind != "subprotocol"]
 
     def _scheme(self, carrier: Carrier) -> dict[str, list[str]]:
-        """The security scheme for a place of the token; one for each place in all."""
+        """The security scheme of a carrier of the token, which is added once."""
         if carrier.kind in ("bearer", "basic"):
-            name, said = carrier.kind, {"type": "http", "scheme": carrier.kind}
+            name, scheme = carrier.kind, {"type": "http", "scheme": carrier.kind}
         else:
             name = f"{carrier.kind}-{_ODD.sub('_', carrier.name)}"
-            said = {"type": "apiKey", "in": carrier.kind, "name": carrier.name}
-        self.schemes[name] = {**said, "description": "The token that this platform gave you."}
+            scheme = {"type": "apiKey", "in": carrier.kind, "name": carrier.name}
+        self.schemes[name] = {**scheme, "description": "The token that this platform gave you."}
         return {name: []}
 
 
-def _texts(said: Any) -> list[str]:
-    return [one for one in said if isinstance(one, str)] if isinstance(said, list) else ["all"]
+def _texts(tags: Any) -> list[str]:
+    return [tag for tag in tags if isinstance(tag, str)] if isinstance(tags, list) else ["all"]

@@ -1,7 +1,7 @@
-"""The mock upstream: any operation of any document, answered from the document's own examples.
+"""The mock upstream: any operation of any document, answered from the examples of the document.
 
-It is built by the same engine: it checks the credential it expects and every request against the
-document, and echoes what the caller said, word by word where a stream is asked for.
+It is built of the same engine: it checks its credential, validates every request, and echoes the
+last turn of the caller, in streams word by word.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from engine.mock.examples import (
     events,
     examples,
     fill,
-    said_last,
+    last_turn,
 )
 from engine.mock.session import session
 from engine.spec.operation import Operation
@@ -46,8 +46,8 @@ _CHUNKS = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Voice:
-    """How the mock speaks: its dialect, and the seconds between two pieces of a stream."""
+class Style:
+    """How the mock answers: its dialect, and the seconds between two pieces of a stream."""
 
     dialect: Dialect
     delay: float
@@ -59,14 +59,14 @@ def build(
     delay: float = 0.0,
     max_body: int = 1_000_000_000,
 ) -> Application:
-    """The mock's application. It answers 401 to any credential but this one."""
+    """The application of the mock. It answers 401 to any other credential."""
     endpoints = Endpoints(max_body, 60.0)
     app = application(endpoints, [answer_errors, check_head])
     services = Services(tokens={digest(credential): Caller("gateway")})
     for specification, dialect in documents:
-        voice = Voice(dialect, delay)
+        style = Style(dialect, delay)
         for operation in specification.operations.values():
-            last = _last(operation, specification, voice)
+            last = _last(operation, specification, style)
             handler = compose(
                 [
                     answer_errors,
@@ -85,22 +85,22 @@ def build(
     return app
 
 
-def _last(operation: Operation, specification: Specification, voice: Voice) -> Handler:
-    """What answers in the end: a session where the document says so, else an example."""
+def _last(operation: Operation, specification: Specification, style: Style) -> Handler:
+    """The last handler: a session where the operation is a WebSocket, else an example."""
     if operation.websocket:
-        return session(voice.dialect.mock_conversation, voice.delay)
-    return _speak(operation, examples(specification.node(operation)), voice)
+        return session(style.dialect.mock_conversation, style.delay)
+    return _example(examples(specification.node(operation)), style)
 
 
-def _speak(operation: Operation, found: list[Example], voice: Voice) -> Handler:
+def _example(candidates: list[Example], style: Style) -> Handler:
     def handle(exchange: Exchange) -> Response:
         request = exchange.value if exchange.value is not MISSING else None
         model = _model(exchange, request)
         fault = faults.named(model)
         if fault is not None:
             faults.before(fault, faults.sender(exchange.connection), gevent.sleep)
-        example = choose(found, request, exchange.query)
-        return _response(example, _facts(request, model), request, voice, fault)
+        example = choose(candidates, request, exchange.query)
+        return _response(example, _values(request, model), request, style, fault)
 
     return handle
 
@@ -111,8 +111,8 @@ def _model(exchange: Exchange, request: Any) -> str:
     return unquote(exchange.variable("model")) if "model" in exchange.variables else ""
 
 
-def _facts(request: Any, model: str) -> dict[str, Any]:
-    text = said_last(request)
+def _values(request: Any, model: str) -> dict[str, Any]:
+    text = last_turn(request)
     count = len(text.split())
     return {
         "text": text,
@@ -127,9 +127,9 @@ def _facts(request: Any, model: str) -> dict[str, Any]:
 
 def _response(
     example: Example,
-    facts: dict[str, Any],
+    values: dict[str, Any],
     request: Any,
-    voice: Voice,
+    style: Style,
     fault: faults.Fault | None,
 ) -> Response:
     media_type, value = example.media_type, example.value
@@ -138,25 +138,25 @@ def _response(
     if media_type == "text/event-stream":
         options = request.get("stream_options") if isinstance(request, dict) else None
         usage = isinstance(options, dict) and options.get("include_usage") is True
-        pieces = events(str(value or ""), facts, usage)
+        pieces = events(str(value or ""), values, usage)
     elif isinstance(value, list) and "json" in media_type:
-        pieces = elements(value, facts)
+        pieces = elements(value, values)
     elif "json" in media_type:
-        return Response(example.status, headers, orjson.dumps(fill(value, facts)))
+        return Response(example.status, headers, orjson.dumps(fill(value, values)))
     elif isinstance(value, str):
-        return Response(example.status, headers, fill(value, facts).encode())
+        return Response(example.status, headers, fill(value, values).encode())
     elif media_type:
         pieces = iter([_BINARY] * _CHUNKS)
     if pieces is None:
         return Response(example.status, headers, b"")
     if fault is not None:
-        pieces = faults.during(fault, pieces, _error_event(voice), gevent.sleep)
-    return Response(example.status, headers, _paced(pieces, voice.delay))
+        pieces = faults.during(fault, pieces, _error_event(style), gevent.sleep)
+    return Response(example.status, headers, _paced(pieces, style.delay))
 
 
-def _error_event(voice: Voice) -> bytes:
+def _error_event(style: Style) -> bytes:
     error = GatewayError(503, "mock_fault", "The mock was asked for an error in mid-stream.")
-    return voice.dialect.error_event(orjson.dumps(voice.dialect.error(error, "req_mock")))
+    return style.dialect.error_event(orjson.dumps(style.dialect.error(error, "req_mock")))
 
 
 def _paced(pieces: Iterator[bytes], delay: float) -> Iterator[bytes]:

@@ -1,4 +1,4 @@
-"""Faults on request, told by the model's name so that they pass through a gateway.
+"""Faults on request, by the name of the model, which passes through a gateway.
 
 fault-status-503                the error object with that status
 fault-status-429-retry-after-2  ... with a Retry-After header, in seconds
@@ -11,8 +11,8 @@ fault-garbage                   bytes that are not HTTP
 fault-code-1011                 a WebSocket is closed with that code as soon as it is open
 fault-code-1011-after-3         ... after three messages
 
-Over a WebSocket, what happens before an answer happens before the upgrade, and each message of the
-mock's counts as an event.
+Over a WebSocket, faults before an answer come before the upgrade, and each message of the mock
+counts as an event.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ _GARBAGE = b"\x00\x01 this is not HTTP \xff\r\n\r\n"
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What to do wrong: `number` is a status, seconds, or events to send first; `code` a
-    WebSocket's close code."""
+    """A fault: `number` is a status, seconds, or the events to send first; `code` the close code of
+    a WebSocket."""
 
     kind: str
     number: float | None
@@ -45,7 +45,7 @@ class Fault:
 
 
 def named(model: str) -> Fault | None:
-    """The fault a model's name asks for."""
+    """The fault that the name of a model requests."""
     if (close := _CODE.fullmatch(model)) is not None:
         return Fault("code", float(close["after"] or 0), code=int(close["code"]))
     match = _FAULT.fullmatch(model)
@@ -88,7 +88,7 @@ def before(
 def during(
     fault: Fault, events: Iterator[bytes], error_event: bytes, sleep: Callable[[float], None]
 ) -> Iterator[bytes]:
-    """A stream that goes wrong after some events."""
+    """A stream with its fault after some events."""
     if fault.kind in ("slow", "code"):
         yield from events
         return

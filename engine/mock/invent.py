@@ -1,7 +1,7 @@
-"""A value of a schema, for answers whose document has no example: the least that is right.
+"""A minimal value of a schema, for answers without an example in the document.
 
-Examples, defaults and constants come first. An object has what it must have, a list one item, a
-union its first branch; what leads into itself ends where it may.
+Examples, defaults and constants come first. An object has its required members, an array one item,
+a union its first branch; recursion ends where the schema allows.
 """
 
 from __future__ import annotations
@@ -27,27 +27,27 @@ _TEXTS = {
 def invent(schema: Node, depth: int = 0) -> Any:
     """A value of the schema; None where it names no type."""
     schema = schema.resolved()
-    said = schema.value
-    if not isinstance(said, dict):
+    keywords = schema.value
+    if not isinstance(keywords, dict):
         return None
     for key in ("example", "const", "default"):
-        if said.get(key) is not None:
-            return said[key]
-    if isinstance(said.get("examples"), list) and said["examples"]:
-        return said["examples"][0]
-    if isinstance(said.get("enum"), list) and said["enum"]:
-        return said["enum"][0]
+        if keywords.get(key) is not None:
+            return keywords[key]
+    if isinstance(keywords.get("examples"), list) and keywords["examples"]:
+        return keywords["examples"][0]
+    if isinstance(keywords.get("enum"), list) and keywords["enum"]:
+        return keywords["enum"][0]
     merged = _merged(schema, depth)
     if merged is not None:
         return merged
-    kind = said.get("type", "object" if "properties" in said else None)
+    kind = keywords.get("type", "object" if "properties" in keywords else None)
     if isinstance(kind, list):
         kind = next((name for name in kind if name != "null"), "null")
     return _of_type(kind, schema, depth)
 
 
 def _merged(schema: Node, depth: int) -> Any:
-    """What the branches come to: all of `allOf`, the first of a union; None without branches."""
+    """The value of the branches: all of `allOf`, the first of a union; None without branches."""
     parts = [invent(part, depth) for part in schema.get("allOf").elements()]
     for word in ("oneOf", "anyOf"):
         branches = list(schema.get(word).elements())
@@ -57,8 +57,8 @@ def _merged(schema: Node, depth: int) -> Any:
     if not parts:
         return None
     if all(isinstance(part, dict) for part in parts):
-        own = _object(schema, depth) if "properties" in schema.value else {}
-        return {name: value for part in (*parts, own) for name, value in part.items()}
+        properties = _object(schema, depth) if "properties" in schema.value else {}
+        return {name: value for part in (*parts, properties) for name, value in part.items()}
     return parts[-1]
 
 
@@ -91,8 +91,8 @@ def _object(schema: Node, depth: int) -> dict[str, Any]:
     return {name: invent(properties.get(name), depth + 1) for name in names}
 
 
-def _number(said: dict[str, Any]) -> Any:
-    low = said.get("minimum", said.get("exclusiveMinimum", 0))
-    number = low + 1 if "exclusiveMinimum" in said else low
-    high = said.get("maximum", number)
-    return min(number, high) if number or "minimum" in said else min(1, high) if high else 0
+def _number(schema: dict[str, Any]) -> Any:
+    low = schema.get("minimum", schema.get("exclusiveMinimum", 0))
+    number = low + 1 if "exclusiveMinimum" in schema else low
+    high = schema.get("maximum", number)
+    return min(number, high) if number or "minimum" in schema else min(1, high) if high else 0

@@ -17,27 +17,27 @@ NEVER_SENT = frozenset(
     | {"sec-websocket-key", "sec-websocket-version", "sec-websocket-accept"}
     | {"sec-websocket-protocol", "sec-websocket-extensions"}
 )
-"""Request headers that no configuration can let through: they carry the caller's own token or
-address, or belong to one hop (RFC 9110 section 7.6.1)."""
+"""Request headers that no configuration can forward: they carry the caller's token or address, or
+belong to one hop (RFC 9110 section 7.6.1)."""
 
 
 class Forwarded:
-    """The request headers that pass, compiled: `pick(environ)` gives them in a fixed order."""
+    """The request headers that pass, compiled; `pick(environ)` returns them in a fixed order."""
 
     def __init__(self, names: Iterable[str], needed: Iterable[str] = ()) -> None:
         self._needed = frozenset(name.lower() for name in ("content-type", *needed))
-        wanted = dict.fromkeys(name.lower() for name in (*ALWAYS_SENT, *names, *needed))
-        self._pairs = [(name, environ_key(name)) for name in wanted if name not in NEVER_SENT]
-        # Most requests have none but the usual ones, which are looked up one by one.
+        allowed = dict.fromkeys(name.lower() for name in (*ALWAYS_SENT, *names, *needed))
+        self._pairs = [(name, environ_key(name)) for name in allowed if name not in NEVER_SENT]
+        # Most requests have no others, so that a few lookups are enough.
         self._usual = [pair for pair in self._pairs if pair[0] in ALWAYS_SENT]
         self._others = frozenset(key for name, key in self._pairs if name not in ALWAYS_SENT)
 
     def pick(self, environ: Mapping[str, Any]) -> list[tuple[str, str]]:
-        """Those that the request has, except what its Connection header names as its hop's own;
-        a caller cannot take the `needed` ones out that way."""
-        said = environ.get
+        """Those that the request has, except the headers that its Connection header names; that
+        cannot remove the `needed` ones."""
+        get = environ.get
         pairs = self._usual if self._others.isdisjoint(environ) else self._pairs
-        picked = [(name, value) for name, key in pairs if (value := said(key))]
+        picked = [(name, value) for name, key in pairs if (value := get(key))]
         hop = environ.get("HTTP_CONNECTION", "").lower()
         if hop in ("", "keep-alive", "close"):
             return picked

@@ -16,7 +16,7 @@ from engine.edge.response import common_headers
 from engine.exchange.exchange import Exchange, Handler, Response
 from engine.exchange.record import Traffic
 from engine.relay.websocket.channel import Channel
-from engine.relay.websocket.handshake import asked, deflating, switching
+from engine.relay.websocket.handshake import deflating, parse_request, switching
 from engine.relay.websocket.session import Session, SessionLimits, Sessions
 from engine.upstream.websocket_upgrade import Upgrade
 from engine.values.errors import AbortConnection, AbortReason, GatewayError
@@ -35,7 +35,7 @@ def converse(
     """
 
     def handle(exchange: Exchange) -> Response:
-        request = asked(exchange.environ)
+        request = parse_request(exchange.environ)
         caller_header, caller_extensions = (
             deflating(request.extensions) if limits.compression else ("", ())
         )

@@ -12,7 +12,7 @@ from engine.mock.examples import (
     events,
     examples,
     fill,
-    said_last,
+    last_turn,
     words,
 )
 from engine.source import files
@@ -110,7 +110,7 @@ def test_an_operation_that_never_streams_does_not():
     ],
 )
 def test_the_last_thing_the_user_said_is_found(request_, text):
-    assert said_last(request_) == text
+    assert last_turn(request_) == text
 
 
 @given(st.text())

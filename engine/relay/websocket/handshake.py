@@ -31,14 +31,14 @@ _CLIENT_DEFLATE = ClientPerMessageDeflateFactory(
 
 
 class UpgradeRequest(NamedTuple):
-    """What a client asks for: `protocols` in its order, `extensions` as its header says them."""
+    """An upgrade request: `protocols` in its order, `extensions` as in its header."""
 
     key: str
     protocols: tuple[str, ...]
     extensions: str
 
 
-def asked(environ: Mapping[str, Any]) -> UpgradeRequest:
+def parse_request(environ: Mapping[str, Any]) -> UpgradeRequest:
     """Read a request that is to become a WebSocket (RFC 6455 4.2.1).
 
     Raises GatewayError 426 for one that does not ask for it or asks for another version, 400 for
@@ -66,12 +66,12 @@ def asked(environ: Mapping[str, Any]) -> UpgradeRequest:
 
 
 def new_key() -> str:
-    """What a client asks with: 16 random bytes in base64."""
+    """The key of a client: 16 random bytes in base64."""
     return generate_key()
 
 
 def answer_to(key: str) -> str:
-    """What only a server that speaks WebSocket answers to a key (RFC 6455 4.2.2)."""
+    """The answer of a WebSocket server to a key (RFC 6455 4.2.2)."""
     return accept_key(key)
 
 

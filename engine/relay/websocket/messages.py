@@ -10,7 +10,7 @@ from websockets.frames import BINARY, CLOSE, CONT, CTRL_OPCODES, TEXT, Close, Fr
 from engine.exchange.caller_connection import CallerConnection
 from engine.relay.websocket.channel import Channel, Gone
 from engine.relay.websocket.frames import Violation
-from engine.relay.websocket.handshake import asked, deflating, switching
+from engine.relay.websocket.handshake import deflating, parse_request, switching
 from engine.values.errors import AbortConnection, AbortReason
 
 _LINGER = 2.0
@@ -101,11 +101,11 @@ def accept(
 ) -> Messages:
     """Upgrade a request to a WebSocket, and return the server's side of it.
 
-    Raises GatewayError 400 or 426 for a request that does not ask for one (`handshake.asked`), and
+    Raises GatewayError 400 or 426 for a request that does not ask for one (`parse_request`), and
     AbortConnection. What runs afterwards must end by raising AbortConnection, so that no HTTP
     response follows on the connection.
     """
-    wanted = asked(environ)
+    wanted = parse_request(environ)
     agreed, extensions = deflating(wanted.extensions) if compression else ("", ())
     sock, early = connection.take_over()
     try:

@@ -6,12 +6,12 @@ import pytest
 
 from engine.relay.websocket.handshake import (
     answer_to,
-    asked,
     deflate_offer,
     deflate_taken,
     deflating,
     new_key,
     offered,
+    parse_request,
     switching,
 )
 from engine.values.errors import GatewayError
@@ -39,12 +39,12 @@ RIGHT = {
     ],
 )
 def test_a_request_that_asks_rightly(more):
-    assert asked({**RIGHT, **more}) == (KEY, (), "")
+    assert parse_request({**RIGHT, **more}) == (KEY, (), "")
 
 
 def test_what_is_offered_is_read():
     protocols = "realtime,  a.b ,,c"
-    said = asked(
+    said = parse_request(
         {
             **RIGHT,
             "HTTP_SEC_WEBSOCKET_PROTOCOL": protocols,
@@ -82,7 +82,7 @@ def test_what_is_offered_is_read():
 def test_a_request_that_asks_wrongly_or_not_at_all(more, status, code):
     environ = {key: value for key, value in {**RIGHT, **more}.items() if value is not None}
     with pytest.raises(GatewayError) as raised:
-        asked(environ)
+        parse_request(environ)
     error = raised.value
     assert (error.status, error.code) == (status, code)
     assert "secret" not in error.message
@@ -110,7 +110,7 @@ def test_the_answer_is_that_of_the_standard():
 def test_keys_are_random_and_of_the_right_length():
     keys = {new_key() for _ in range(20)}
     assert len(keys) == 20
-    assert all(asked({**RIGHT, "HTTP_SEC_WEBSOCKET_KEY": key}) for key in keys)
+    assert all(parse_request({**RIGHT, "HTTP_SEC_WEBSOCKET_KEY": key}) for key in keys)
 
 
 @pytest.mark.parametrize(
