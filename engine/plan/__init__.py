@@ -1,3 +1,3 @@
-"""PLAN: config and documents to a Plan of Routes. Every name is resolved, and every problem is
-found, here. Read `make.py` first.
+"""PLAN: config and documents to a Plan of Routes. Names are resolved here and nowhere else, and
+every problem is reported at once. Read `make.py` first, then `route.py`.
 """

@@ -1,4 +1,4 @@
-"""Which route serves which operation: names before wildcards, and none of them twice."""
+"""Assign operations to routes: names before wildcards, and each operation once."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MOST_NAMED = 8
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A route that serves an operation; `at` is where it says so."""
+    """A route that serves an operation; `at` is the place of the name in the config."""
 
     route: model.Route
     operation: Operation
@@ -53,7 +53,7 @@ def assign(
             hint = _hint(pattern.rstrip(".*"), known, config)
             findings.error(config.source, at, "MW302", f"'{pattern}' names no operation", hint)
         elif matched and all(op.id in explicit for op in matched):
-            message = f"this can never match: every operation of '{pattern}' has a route of its own"
+            message = f"this can never match: every operation of '{pattern}' has another route"
             findings.error(config.source, at, "MW302", message, "remove it")
         for operation in matched:
             if operation.id not in explicit:
@@ -88,8 +88,8 @@ def _leave_out(
     pattern: str, names: list[str], config: model.Config, at: Path, findings: Findings
 ) -> None:
     """Operations that a wildcard names, and that cannot be served."""
-    shown = ", ".join(names[:_MOST_NAMED]) + (", ..." if len(names) > _MOST_NAMED else "")
-    message = f"'{pattern}' leaves out {len(names)} that cannot be served: {shown}"
+    names_text = ", ".join(names[:_MOST_NAMED]) + (", ..." if len(names) > _MOST_NAMED else "")
+    message = f"'{pattern}' leaves out {len(names)} that cannot be served: {names_text}"
     findings.note(config.source, at, Level.WARNING, "MW308", message)
 
 
@@ -134,8 +134,8 @@ def _note_unserved(
         names = [op.id for op in specification.operations.values() if op.id not in claims]
         if not names:
             continue
-        shown = ", ".join(names[:_MOST_NAMED]) + (", ..." if len(names) > _MOST_NAMED else "")
+        names_text = ", ".join(names[:_MOST_NAMED]) + (", ..." if len(names) > _MOST_NAMED else "")
         total = len(specification.operations)
-        message = f"no route serves {len(names)} of {total} operations: {shown}"
+        message = f"no route serves {len(names)} of {total} operations: {names_text}"
         source = specification.library.document.source
         findings.note(source, ("paths",), Level.INFO, "MW306", message, key=True)

@@ -39,13 +39,13 @@ from engine.spec.spec import Specification
 
 def make_plan(file: FilePath, environ: Mapping[str, str], text: str | None = None) -> PlanResult:
     """Read gateway.yaml and all it names, and plan. Reads files; opens no socket."""
-    # All that is made here is kept: looking for garbage in it takes longer than making it.
+    # Everything allocated here is kept: collecting garbage in it takes longer than building it.
     collecting = gc.isenabled()
     gc.disable()
     try:
-        with record_reads() as noted:
+        with record_reads() as files:
             planned = _make(file, environ, text)
-        planned.files = noted
+        planned.files = files
         return planned
     finally:
         if collecting:
@@ -67,20 +67,20 @@ def _make(file: FilePath, environ: Mapping[str, str], text: str | None) -> PlanR
         _route(claim, config, planned.specifications, findings)
         for claim in assign(config, planned.specifications, findings)
     ]
-    made = tuple(route for route in routes if route is not None)
-    _check_paths(made, config.console, findings)
-    note_claimed(made, config, findings)
-    by_model = tuple(route.by_model for route in made if route.model is not None)
+    resolved = tuple(route for route in routes if route is not None)
+    _check_paths(resolved, config.console, findings)
+    note_claimed(resolved, config, findings)
+    by_model = tuple(route.by_model for route in resolved if route.model is not None)
     defaults = [
         (route.default_model, route.by_model, (*route.at[:2], "model", "default"))
-        for route in made
+        for route in resolved
         if route.default_model
     ]
     check_operations(config, by_model, defaults, planned.specifications, findings)
     for specification in planned.specifications.values():
         specification.settle()
     if not findings.errors:
-        guarded = (replace(r, guards=guards(r.policies, config.currency)) for r in made)
+        guarded = (replace(r, guards=guards(r.policies, config.currency)) for r in resolved)
         planned.plan = Plan(config, tuple(guarded), planned.specifications, by_model)
     return planned
 
@@ -92,51 +92,51 @@ def _route(
     findings: Findings,
 ) -> Route | None:
     """One operation of a route, resolved; None when that cannot be done."""
-    operation, said = claim.operation, claim.route
+    operation, route = claim.operation, claim.route
     spec = config.specs[operation.spec]
     node = specifications[operation.spec].node(operation)
-    found = model_location.model_expression(claim, node, config, findings)
+    model = model_location.model_expression(claim, node, config, findings)
     dialect = dialects.get(spec.dialect if spec.dialect in dialects.names() else dialects.PLAIN)
-    shares_paths = said.answer == "models"
+    shares_paths = route.answer == "models"
     others = [d for d in dialects.by_request() if d is not dialect] if shares_paths else []
     _note_unsent(operation, findings)
     names = path_templates.variables(operation.path)
-    wide = [found.steps[0]] if found is not None and found.place == "path" else []
+    wide = [model.steps[0]] if model is not None and model.place == "path" else []
     return Route(
         operation=operations.as_asked(claim, config, specifications, findings),
         dialects=(*others, dialect),
         carriers=security.configured(list(spec.token)) or operation.carriers,
-        model=found,
-        default_model=said.default_model,
-        also=model_location.repeating(claim, found, config, findings),
-        to=said.to,
-        answer=said.answer,
-        public=said.public,
-        validate=said.validate,
-        policies=(*config.policies, *said.policies),
-        guards=Guards(),  # compiled when all of them are known to be right
-        wide=tuple(names if said.answer == "models" else {*wide, *operation.wide}),
+        model=model,
+        default_model=route.default_model,
+        also=model_location.repeating(claim, model, config, findings),
+        to=route.to,
+        answer=route.answer,
+        public=route.public,
+        validate=route.validate,
+        policies=(*config.policies, *route.policies),
+        guards=Guards(),  # compiled when all policies are valid
+        wide=tuple(names if route.answer == "models" else {*wide, *operation.wide}),
         takes=takes(node, dialect),
-        websocket=(said.websocket or WebSocket()) if operation.websocket else None,
-        unknown_fields=said.unknown_fields,
+        websocket=(route.websocket or WebSocket()) if operation.websocket else None,
+        unknown_fields=route.unknown_fields,
         answers=operations.answers(claim, specifications, findings),
         at=claim.at,
     )
 
 
 def _note_unsent(operation: Operation, findings: Findings) -> None:
-    """Parameters that are checked, and then not forwarded: they could carry the caller's token."""
+    """Warn of parameters that are checked but not forwarded: they could hold the caller's token."""
     for parameter in operation.parameters:
         named = parameter.place == "header" and parameter.name.lower() in NEVER_SENT
         if named or parameter.place == "cookie":
-            said = f"{parameter.place} parameter '{parameter.name}' of {operation.id}"
-            message = f"{said} is checked, but never forwarded"
+            subject = f"{parameter.place} parameter '{parameter.name}' of {operation.id}"
+            message = f"{subject} is checked, but never forwarded"
             findings.note(operation.source, operation.at, Level.WARNING, "MW319", message, key=True)
 
 
 def _check_paths(routes: tuple[Route, ...], console: Console, findings: Findings) -> None:
-    """Two routes on one method and path, unless the gateway answers both from `models`; a route
-    on a path of the console."""
+    """Note two routes on one method and path, unless the gateway answers both from `models`, and
+    each route on a path of the console."""
     taken: dict[tuple[object, ...], Route] = {}
     for route in routes:
         operation = route.operation

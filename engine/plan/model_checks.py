@@ -1,4 +1,4 @@
-"""Whether models can have the operations that they name, and those they are the default of."""
+"""Checks of `models.x.operations`, and of default models, against the operations of a model."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def check_operations(
     table = ModelOperations(config.models, config.upstreams, operations)
     for model in config.models.values():
         for index, name in enumerate(model.operations):
-            found = _problem(name, model, known, table)
-            if found is not None:
-                findings.note(config.source, (*model.at, "operations", index), *found)
+            problem = _problem(name, model, known, table)
+            if problem is not None:
+                findings.note(config.source, (*model.at, "operations", index), *problem)
     entries = ByName(config.models)
     for name, operation, at in defaults:
         entry = entries.find(name)
@@ -62,7 +62,7 @@ def _problem(
     if any(matches(operation.id, name) for operation in table.all):
         message = f"no upstream of '{model.name}' speaks the dialect of {name}"
         return Level.WARNING, "MW341", message, "take it out, or add a target that speaks it"
-    if any(matches(one, name) for one in known):
+    if any(matches(operation, name) for operation in known):
         message = f"{name} is not routed by model"
         return Level.WARNING, "MW341", message, "take it out, or give it a route with 'model'"
     if "*" in name:

@@ -1,4 +1,4 @@
-"""Where the requests of a route name their model, checked against what the operation takes."""
+"""The place in a request that names its model, checked against the parameters and body schema."""
 
 from __future__ import annotations
 
@@ -15,30 +15,30 @@ from engine.spec.quota_fields import properties
 def model_expression(
     claim: Claim, node: Node, config: Config, findings: Findings
 ) -> Expression | None:
-    """The route's model expression, checked against what the operation has; `node` is the
-    operation's own part of its document."""
-    said, operation = claim.route, claim.operation
-    if not said.model:
+    """The model expression of a route, checked against its operation; `node` is the operation in
+    its document. None for a route without one, or with a wrong one."""
+    route, operation = claim.route, claim.operation
+    if not route.model:
         return None
-    at: Path = (*said.at, "model")
+    at: Path = (*route.at, "model")
     try:
-        found = expression.parse(said.model)
+        location = expression.parse(route.model)
     except ValueError as error:
         findings.error(config.source, at, "MW305", str(error))
         return None
     names = path_templates.variables(operation.path)
-    if found.place == "path" and found.steps[0] not in names:
-        hint = did_you_mean(found.steps[0], names) or "its path has no variables"
-        message = f"{operation.id} has no path variable '{found.steps[0]}'"
+    if location.place == "path" and location.steps[0] not in names:
+        hint = did_you_mean(location.steps[0], names) or "its path has no variables"
+        message = f"{operation.id} has no path variable '{location.steps[0]}'"
         findings.error(config.source, at, "MW305", message, hint)
         return None
-    if found.place == "body" and not operation.bodies.media_types:
+    if location.place == "body" and not operation.bodies.media_types:
         message = f"{operation.id} takes no request body to name a model in"
         findings.error(config.source, at, "MW305", message)
         return None
-    if found.place == "body":
-        _check_member(claim, found, at, node, config, findings)
-    if found.place == "body" and len(found.steps) > 1:
+    if location.place == "body":
+        _check_member(claim, location, at, node, config, findings)
+    if location.place == "body" and len(location.steps) > 1:
         if claim.route.default_model:
             message = (
                 "a default model goes with a place at the top of the body: $request.body#/name"
@@ -47,18 +47,18 @@ def model_expression(
         if any("form" in media_type for media_type in operation.bodies.media_types):
             message = f"{operation.id} takes a form, whose fields are at its top"
             findings.error(config.source, at, "MW305", message, "write $request.body#/name")
-    return found
+    return location
 
 
 def _check_member(
-    claim: Claim, found: Expression, at: Path, node: Node, config: Config, findings: Findings
+    claim: Claim, location: Expression, at: Path, node: Node, config: Config, findings: Findings
 ) -> None:
-    """Note a place in the body that no schema names, where the schemas name others.
+    """Note a member of the body that no schema names, if the schemas name others.
 
-    It is an error only where another name is near: a document need not name all members.
+    It is an error only if a similar name exists: a document need not name all members.
     """
     schemas = [media.get("schema") for _, media in node.get("requestBody").get("content").items()]
-    for depth, step in enumerate(found.steps):
+    for depth, step in enumerate(location.steps):
         named = {name: below for schema in schemas for name, below in properties(schema)}
         if step in named:
             schemas = [
@@ -67,7 +67,7 @@ def _check_member(
             continue
         if not named or step.isdigit() or step == "*":
             return
-        place = ".".join(found.steps[: depth + 1])
+        place = ".".join(location.steps[: depth + 1])
         message = f"no schema of the request body of {claim.operation.id} names '{place}'"
         close = near(step, named)
         level = Level.WARNING if close is None else Level.ERROR
@@ -77,11 +77,11 @@ def _check_member(
 
 
 def repeating(
-    claim: Claim, found: Expression | None, config: Config, findings: Findings
+    claim: Claim, location: Expression | None, config: Config, findings: Findings
 ) -> tuple[Expression, ...]:
-    """The places in a JSON body that repeat the model's name."""
+    """The places in a JSON body that repeat the name of the model."""
     at: Path = (*claim.route.at, "model", "also")
-    if claim.route.also and found is not None and found.place == "body":
+    if claim.route.also and location is not None and location.place == "body":
         message = "'also' goes with a model in the path, query or a header, not in the body"
         findings.error(config.source, at, "MW305", message, key=True)
         return ()

@@ -1,4 +1,4 @@
-"""Whether every name in gateway.yaml exists: dialects, upstreams, models, policies."""
+"""Checks that every name in gateway.yaml exists: dialects, upstreams, models, policies."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _HINTS = {
 def check_names(
     config: model.Config, specifications: Mapping[str, Specification], findings: Findings
 ) -> None:
-    """Note every name that stands for nothing, and every route that goes nowhere or twice."""
+    """Note every unknown name, and every route without exactly one of `model`, `to`, `answer`."""
     checker = _Checker(config, findings)
     for spec in config.specs.values():
         checker.dialect(spec.dialect, (*spec.at, "dialect"))
@@ -118,22 +118,22 @@ class _Checker:
             circle = self._circle(name)
             if circle and frozenset(circle) not in reported:
                 reported.add(frozenset(circle))
-                shown = " -> ".join([*circle, name])
+                chain = " -> ".join([*circle, name])
                 at = ("models", name, "fallback")
-                self.error(at, "MW315", f"fallback goes in a circle: {shown}", "take one out")
+                self.error(at, "MW315", f"fallback goes in a circle: {chain}", "take one out")
 
     def _circle(self, start: str) -> list[str]:
-        """The shortest way from a model back to itself by fallbacks, or nothing."""
-        ways = [[start]]
-        seen: set[str] = set()
-        for way in ways:
-            entry = self.config.models.get(way[-1])
+        """The shortest chain of fallbacks from a model back to itself, or nothing."""
+        chains = [[start]]
+        visited: set[str] = set()
+        for chain in chains:
+            entry = self.config.models.get(chain[-1])
             for name in entry.fallback if entry else ():
                 if name == start:
-                    return way
-                if name not in seen:
-                    seen.add(name)
-                    ways.append([*way, name])
+                    return chain
+                if name not in visited:
+                    visited.add(name)
+                    chains.append([*chain, name])
         return []
 
     def policies(self, listed: Iterable[model.Policy]) -> None:
@@ -155,11 +155,11 @@ class _Checker:
     def route(self, route: model.Route) -> None:
         self.targets(route.to)
         self.policies(route.policies)
-        ways = [way for way in ("model", "to", "answer") if getattr(route, way)]
-        if len(ways) != 1:
-            said = " and ".join(ways) if ways else "none of them"
+        goals = [key for key in ("model", "to", "answer") if getattr(route, key)]
+        if len(goals) != 1:
+            present = " and ".join(goals) if goals else "none of them"
             hint = "model: for requests that name one; to: for a fixed upstream; answer: models"
-            message = f"a route has one of 'model', 'to' and 'answer'; this has {said}"
+            message = f"a route has one of 'model', 'to' and 'answer'; this has {present}"
             self.error(route.at, "MW317", message, hint)
         if not route.operations:
             self.error(route.at, "MW317", "a route needs 'operation' or 'operations'")

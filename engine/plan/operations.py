@@ -1,4 +1,4 @@
-"""The documents that a config names, read, and their operations as the routes ask for them."""
+"""Read the documents of a config, and compile their operations for the options of their route."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ def read_all(
 ) -> dict[str, Specification]:
     """Every document that can be read, by its name in the config.
 
-    `cache` is the folder where large ones are kept between two starts.
+    `cache` is the folder that caches large documents between two starts.
     """
-    found: dict[str, Specification] = {}
+    specifications: dict[str, Specification] = {}
     for name, spec in config.specs.items():
         file = config.folder / spec.document
         if not is_file(file):
@@ -32,10 +32,10 @@ def read_all(
             continue
         shown = str(FilePath(config.source.file).parent / spec.document)
         overlays = _overlays(spec, config, findings)
-        made = read(name, file, shown, spec.mount, findings, overlays, cache)
-        if made is not None:
-            found[name] = made
-    return found
+        specification = read(name, file, shown, spec.mount, findings, overlays, cache)
+        if specification is not None:
+            specifications[name] = specification
+    return specifications
 
 
 def as_asked(
@@ -44,47 +44,47 @@ def as_asked(
     specifications: Mapping[str, Specification],
     findings: Findings,
 ) -> Operation:
-    """The operation, compiled for the way in which its route checks requests."""
-    operation, said = claim.operation, claim.route
-    lenient, named = said.validate == "lenient", said.unknown_fields != "pass"
+    """The operation, compiled for the options `validate` and `unknown_fields` of its route."""
+    operation, route = claim.operation, claim.route
+    lenient, named = route.validate == "lenient", route.unknown_fields != "pass"
     if not (lenient or named):
         return operation
     try:
         return specifications[operation.spec].reread(operation, lenient=lenient, named=named)
     except ValueError as error:
         message = f"{operation.id} cannot be compiled as the route asks: {error}"
-        findings.error(config.source, said.at, "MW309", message, "use another way to validate it")
+        findings.error(config.source, route.at, "MW309", message, "use another way to validate it")
         return operation
 
 
 def answers(
     claim: Claim, specifications: Mapping[str, Specification], findings: Findings
 ) -> Answers | None:
-    """What the operation answers, where its route reports on that."""
+    """The response schemas of the operation, if its route reports on responses."""
     operation = claim.operation
     if claim.route.validate_responses != "report":
         return None
     try:
         return specifications[operation.spec].answers(operation)
     except ValueError as error:
-        message = f"the answers of {operation.id} are not looked at: {error}"
+        message = f"the answers of {operation.id} are not checked: {error}"
         source, at = operation.source, operation.at
         findings.note(source, at, Level.WARNING, "MW233", message, key=True)
         return None
 
 
 def _overlays(spec: Spec, config: Config, findings: Findings) -> list[tuple[FilePath, str]]:
-    """The overlays on a document that exist, with the names to show for them."""
-    found = []
-    for index, said in enumerate(spec.overlays):
-        file = config.folder / said
+    """The existing overlay files of a document, with their names for messages."""
+    overlays = []
+    for index, overlay in enumerate(spec.overlays):
+        file = config.folder / overlay
         if is_file(file):
-            found.append((file, str(FilePath(config.source.file).parent / said)))
+            overlays.append((file, str(FilePath(config.source.file).parent / overlay)))
         else:
             at = (*spec.at, "overlays", index)
-            message = f"there is no file '{said}'"
+            message = f"there is no file '{overlay}'"
             findings.error(config.source, at, "MW106", message, _near_file(file))
-    return found
+    return overlays
 
 
 def _near_file(file: FilePath) -> str:

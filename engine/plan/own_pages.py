@@ -1,4 +1,4 @@
-"""The gateway's own pages and the documents: where both want a path, the document has it."""
+"""Paths of the gateway's pages that an operation of a document takes: the operation is served."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from engine.spec.path_templates import Found, PathTree
 
 
 class Routed(Protocol):
-    """What is asked of a route."""
+    """The members of a route that this module reads."""
 
     @property
     def operation(self) -> Operation: ...
@@ -23,17 +23,17 @@ class Routed(Protocol):
 
 
 def note_claimed(routes: Sequence[Routed], config: Config, findings: Findings) -> None:
-    """Warn of each page of the gateway's own that an operation takes the place of."""
+    """Warn of each page of the gateway on the path of an operation."""
     tree = PathTree()
     for route in routes:
         for template, _ in route.templates:
             tree.add(template, route.operation.method, route.operation, route.wide)
     metrics = config.telemetry.metrics
     for path in config.telemetry.public_pages:
-        found = tree.find(path, "GET")
-        if not isinstance(found, Found):
+        match = tree.find(path, "GET")
+        if not isinstance(match, Found):
             continue
-        operation: Operation = found.value
+        operation: Operation = match.value
         hint = "telemetry.metrics names another path" if path == metrics else ""
         findings.note(
             operation.source,

@@ -1,6 +1,6 @@
-"""Whether the places of stores can be used, judged by the stores themselves; nothing is opened.
+"""Checks of the URLs of stores, by the stores' own parsers; no connection is opened.
 
-What a deployment does not use is not imported.
+A store that the config does not use is not imported.
 """
 
 from __future__ import annotations
@@ -10,19 +10,19 @@ from urllib.parse import urlsplit
 from engine.config.model import Stores
 from engine.source.problem import Path
 
-PORT = "the port is no number from 0 to 65535"
+PORT = "the port is not a number from 0 to 65535"
 
 
 def faults(stores: Stores) -> list[tuple[Path, str]]:
-    """What is wrong, with its place. No URL is in the words: it may hold a password."""
-    found: list[tuple[Path, str]] = []
+    """The problems with their paths. Messages hold no URL: it may hold a password."""
+    problems: list[tuple[Path, str]] = []
     if stores.records is not None and (why := _of_records(stores.records)):
-        found.append((("stores", "records"), why))
+        problems.append((("stores", "records"), why))
     if stores.counters != "memory" and (why := _of_counters(stores.counters)):
-        found.append((("stores", "counters"), why))
+        problems.append((("stores", "counters"), why))
     if stores.records is not None and stores.journal.is_file():
-        found.append((("stores", "journal"), "the journal is a folder, and this is a file"))
-    return found
+        problems.append((("stores", "journal"), "the journal is a folder, and this is a file"))
+    return problems
 
 
 def _of_records(url: str) -> str:
@@ -51,7 +51,7 @@ def _of_counters(url: str) -> str:
 
 
 def _has_port(url: str) -> bool:
-    """Whether the port, where there is one, is one."""
+    """Whether the URL has no port, or a valid one."""
     try:
         _ = urlsplit(url).port
     except ValueError:
