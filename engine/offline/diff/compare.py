@@ -21,7 +21,7 @@ def more(old: Quota, new: Quota) -> int:
     return -1 if any(after < before for before, after in pairs) else 0
 
 
-def said(quota: Quota, currency: str) -> str:
+def quota_text(quota: Quota, currency: str) -> str:
     """`60 requests per 1m`."""
     kind = KINDS[quota.kind]
     words = f"{amount_text(kind, quota.amount)} {unit_text(kind, currency)}"

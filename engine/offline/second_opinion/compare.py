@@ -1,6 +1,6 @@
 """Modelway's reading beside openapi-core's: of the examples in documents, and of one request.
 
-openapi-core takes about a second to import and 3 ms for a value; `serve` never imports it.
+openapi-core takes about 0.3 s to import and 3 ms for a value; `serve` never imports it.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def _disagreements(
 
 
 def _reader(specification: Specification) -> OpenapiCoreReader:
-    # An import of openapi-core takes a second, and the server does without it.
+    # Importing openapi-core takes 0.3 s, and the server does not need it.
     from engine.offline.second_opinion.openapi_core_reader import OpenapiCoreReader
 
     return OpenapiCoreReader(specification.library)

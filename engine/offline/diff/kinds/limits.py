@@ -12,7 +12,7 @@ from engine.offline.diff.compare import (
     listed,
     more,
     network_covers,
-    said,
+    quota_text,
 )
 from engine.offline.diff.difference import Difference, Level, Side
 from engine.source.problem import Place
@@ -117,5 +117,5 @@ def _direction(raised: bool, up: str, down: str, words: str) -> tuple[Level, str
 def _said(policy: Policy, currency: str) -> str:
     quota = policies.quota_of(policy, currency)
     if quota is not None:
-        return f"{said(quota, currency)} by {policies.sharer_of(policy)}"
+        return f"{quota_text(quota, currency)} by {policies.sharer_of(policy)}"
     return json.dumps(policy.options) if isinstance(policy.options, dict) else str(policy.options)

@@ -36,13 +36,13 @@ def differences(old: Side, new: Side) -> Iterator[Difference]:
             words = f"goes to {shares(entry.to)}, was {shares(was.to)}"
             yield Difference(Level.CHANGED, "model-targets", place, subject, words)
         if entry.operations != was.operations:
-            now, past = (", ".join(one.operations) or "all" for one in (entry, was))
+            now, past = (", ".join(target.operations) or "all" for target in (entry, was))
             words = f"has the operations {now}, was {past}"
             lost = _operations(old, name) - _operations(new, name)
             level = Level.BREAKING if lost else Level.CHANGED
             yield Difference(level, "model-operations", place, subject, words)
         if entry.fallback != was.fallback:
-            now, past = (", ".join(one.fallback) or "none" for one in (entry, was))
+            now, past = (", ".join(target.fallback) or "none" for target in (entry, was))
             words = f"falls back to {now}, was {past}"
             yield Difference(Level.CHANGED, "model-fallback", place, subject, words)
 

@@ -43,9 +43,9 @@ def _place(route: Route) -> str:
 def shares(targets: Sequence[Target]) -> str:
     """`openai 90%, azure as gpt-4o-prod 10%`: in order, with the share of each."""
     total = sum(target.weight for target in targets)
-    said = []
+    parts = []
     for target in targets:
         model = f" as {target.model}" if target.model else ""
         share = f" {100 * target.weight / total:.3g}%" if len(targets) > 1 else ""
-        said.append(f"{target.upstream}{model}{share}")
-    return ", ".join(said) or "none"
+        parts.append(f"{target.upstream}{model}{share}")
+    return ", ".join(parts) or "none"

@@ -10,7 +10,7 @@ from engine.offline.diff.compare import (
     listed,
     more,
     network_covers,
-    said,
+    quota_text,
 )
 from engine.offline.diff.difference import Difference, Level, Side
 from engine.source.problem import Place
@@ -87,13 +87,13 @@ def _limits(
     for kind in dict.fromkeys([*before, *after]):
         was, now = before.get(kind), after.get(kind)
         if now is None and was is not None:
-            words = f"has no limit of {kind} any more, was {said(was, currency)}"
+            words = f"has no limit of {kind} any more, was {quota_text(was, currency)}"
             yield Difference(Level.WEAKER, "limit-removed", place, subject, words)
         elif was is None and now is not None:
-            words = f"has a limit now: {said(now, currency)}"
+            words = f"has a limit now: {quota_text(now, currency)}"
             yield Difference(Level.CHANGED, "limit-added", place, subject, words)
         elif was is not None and now is not None and was != now:
-            words = f"limit is {said(now, currency)}, was {said(was, currency)}"
+            words = f"limit is {quota_text(now, currency)}, was {quota_text(was, currency)}"
             raised = more(was, now) > 0
             level = Level.WEAKER if raised else Level.CHANGED
             kind_ = "limit-raised" if raised else "limit-lowered"

@@ -55,5 +55,5 @@ def _changed(was: Upstream, now: Upstream) -> Found:
 
 
 def _shown(upstream: Upstream) -> str:
-    said = [f"{one.kind} {one.name}" for one in upstream.credentials]
-    return " and ".join(said) or "none"
+    credentials = [f"{credential.kind} {credential.name}" for credential in upstream.credentials]
+    return " and ".join(credentials) or "none"
