@@ -74,7 +74,7 @@ def time_of(look_up: Callable[[str], object], digests: list[str]) -> tuple[float
 
 def measure(database: Database, count: int) -> None:
     dice = random.Random(1)
-    records = tokens.callers(database, "USD")
+    records = tokens.caller_lookup(database, "USD")
 
     def find(digest: str) -> object:
         return records([digest])

@@ -104,11 +104,11 @@ def services_of(config: Config, telemetry: Observing | None = None) -> Services:
 def _token_cache(config: Config, url: str, telemetry: Observing) -> Lookup:
     from engine.callers.cache import TokenCache
     from engine.stores.records.database import open_database
-    from engine.stores.records.tokens import callers
+    from engine.stores.records.tokens import caller_lookup
 
     database = open_database(url, busy=0.05)
     telemetry.closing.append(database.close)
-    records = callers(database, config.currency)
+    records = caller_lookup(database, config.currency)
     cache = TokenCache(config.tokens, records, ttl=config.stores.token_ttl)
     telemetry.collectors.append(lookup_collector(cache))
     # Until the first success, only the tokens of the config work.
@@ -130,7 +130,7 @@ def _ping_records(database: Database) -> str:
     except gevent.Timeout as error:
         if error is not timeout:
             raise
-        return f"{database.shown} does not answer in {_PING_TIMEOUT:g} s"
+        return f"{database.display_url} does not answer in {_PING_TIMEOUT:g} s"
     return ""
 
 

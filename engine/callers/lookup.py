@@ -33,14 +33,14 @@ def _caller(database: Database, name: str, currency: str) -> Caller:
         raise RecordsError(f"there is no database {file} yet: `modelway token create` makes it")
     if not check_version(database):
         raise RecordsError(
-            f"the tables of {database.shown} are not up to date: `modelway serve` and `modelway "
-            "token` bring them there"
+            f"the tables of {database.display_url} are not up to date: `modelway serve` and "
+            "`modelway token` migrate them"
         )
     try:
-        token = tokens.named(database, name)
+        token = tokens.get(database, name)
         return token.caller(token.sha256, currency)
     except tokens.UnknownToken as error:
         hint = did_you_mean(name, tokens.names_near(database, name)) or "it has none yet"
-        raise RecordsError(f"not in {database.shown}; {hint}") from error
+        raise RecordsError(f"not in {database.display_url}; {hint}") from error
     except ValueError as error:
-        raise RecordsError(f"its record in {database.shown} is invalid: {error}") from error
+        raise RecordsError(f"its record in {database.display_url} is invalid: {error}") from error

@@ -52,7 +52,7 @@ def ship(config: Path, database: str | None, folder: Path) -> None:
                 f"cannot ship {error.filename or folder}: {error.strerror}; this user needs write "
                 "permission there, or name a copy of the folder"
             ) from error
-        click.echo(_summary(shipped, folder, records.shown))
+        click.echo(_summary(shipped, folder, records.display_url))
 
 
 def _summary(shipped: ShippedFolder, folder: Path, database: str) -> str:

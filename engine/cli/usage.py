@@ -23,9 +23,9 @@ from engine.stores.records.database import Database
 from engine.stores.records.totals import (
     KINDS,
     Total,
-    Which,
-    known,
-    names,
+    UsageFilter,
+    distinct_values,
+    existing_ids,
     totals,
 )
 from engine.values import units
@@ -43,7 +43,7 @@ class Report:
     them."""
 
     by: str
-    selection: Which
+    selection: UsageFilter
     totals: Sequence[Total]
     unshipped: int
 
@@ -97,13 +97,13 @@ def command(
         click.echo(f"{count} in {location.journal} not yet in the database", err=True)
 
 
-def _selection(now: float, since: str, until: str | None, token: str, model: str) -> Which:
+def _selection(now: float, since: str, until: str | None, token: str, model: str) -> UsageFilter:
     start = _time("--since", since, now, 0.0)
     end = now if until is None else _time("--until", until, now, _DAY)
     if start >= end:
         message = f"'{since}' is not before {until or 'now'}"
         raise click.BadParameter(message, param_hint="--since")
-    return Which(start, end, token, model)
+    return UsageFilter(start, end, token, model)
 
 
 def _time(option: str, text: str, now: float, day_offset: float) -> float:
@@ -125,22 +125,22 @@ def _unshipped(records: Database, location: RecordsLocation) -> int:
     if location.journal is None:
         return 0
     try:
-        return count_unshipped(location.journal, lambda ids: known(records, ids))
+        return count_unshipped(location.journal, lambda ids: existing_ids(records, ids))
     except OSError as error:
         warning = f"cannot read the journal {location.journal}: {error.strerror}"
         click.echo(warning, err=True)
         return 0
 
 
-def _no_requests(records: Database, selection: Which) -> str:
+def _no_requests(records: Database, selection: UsageFilter) -> str:
     """Why the selection is empty: an unknown name, with a similar one."""
-    period = Which(selection.since, selection.until)
+    period = UsageFilter(selection.since, selection.until)
     for kind, name in (("token", selection.token), ("model", selection.model)):
         if not name:
             continue
-        known_names = names(records, kind, period)
+        known_names = distinct_values(records, kind, period)
         if kind == "model":
-            known_names += names(records, "served", period)
+            known_names += distinct_values(records, "served", period)
         if name not in known_names:
             hint = did_you_mean(name, known_names) or "there are no others"
             return f"no requests of {kind} '{name}' in this period: {hint}"

@@ -356,7 +356,7 @@ def test_a_record_that_makes_no_sense_is_refused_and_says_why(directory, asked, 
 
 def test_what_ends_in_the_database_ends_here(records, clock):
     tokens.add(records, [Token("anna", digest("s"), 1.0), Token("bert", digest("t"), 1.0)])
-    directory = TokenCache({}, tokens.callers(records, "USD"), clock=clock)
+    directory = TokenCache({}, tokens.caller_lookup(records, "USD"), clock=clock)
     assert directory.get(digest("s")).expires is None
     tokens.revoke(records, "anna", 5.0)
     tokens.rotate(records, "bert", digest("u"), 77.0, 5.0)
@@ -379,9 +379,9 @@ from engine.stores.records import tokens
 from engine.stores.records.database import open_database
 from engine.values.caller import digest
 
-directory._LIMIT, directory._LONGEST_PAUSE = 0.5, 0.4  # the test is not to wait for long
+directory._LOOKUP_TIMEOUT, directory._MAX_BACKOFF = 0.5, 0.4  # the test is not to wait for long
 database = open_database(sys.argv[1])
-directory = TokenCache({}, tokens.callers(database, "USD"), ttl=0.05)
+directory = TokenCache({}, tokens.caller_lookup(database, "USD"), ttl=0.05)
 seen = {}
 slowest = 0.0
 

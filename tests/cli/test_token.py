@@ -71,7 +71,7 @@ def test_create_prints_the_secret_alone_and_keeps_its_digest(on, records_url):
     secret = made.stdout.strip()
     assert secret not in made.stderr
     database = open_database(records_url)
-    kept = tokens.find(database, digest(secret))
+    kept = tokens.find_by_digest(database, digest(secret))
     database.close()
     assert kept.models == ("gpt-4o*", "o1", "x")
     assert kept.operations == ("openai.*",)
@@ -85,7 +85,7 @@ def test_create_prints_the_secret_alone_and_keeps_its_digest(on, records_url):
 def test_a_token_without_options_has_no_bounds(on, records_url):
     secret = on("create", "--name", "free").stdout.strip()
     database = open_database(records_url)
-    caller = tokens.find(database, digest(secret)).caller(digest(secret), "USD")
+    caller = tokens.find_by_digest(database, digest(secret)).caller(digest(secret), "USD")
     database.close()
     assert (caller.models, caller.operations, caller.ips) == (None, None, None)
     assert (caller.expires, caller.limits) == (None, ())
@@ -194,7 +194,7 @@ def test_rotate_prints_another_secret_and_keeps_the_old_one_for_its_grace(on, re
     database = open_database(records_url)
 
     def find(secret):
-        return tokens.callers(database, "USD")([digest(secret)]).get(digest(secret))
+        return tokens.caller_lookup(database, "USD")([digest(secret)]).get(digest(secret))
 
     assert find(rotated.stdout.strip()).expires is None
     assert abs(find(old).expires - time.time() - 3600) < 60

@@ -34,7 +34,7 @@ def export_tokens(config: Path, database: str | None) -> None:
     field that is absent sets no limit.
     """
     with open_records(records_of(config, database)) as records:
-        for token in tokens.every(records):
+        for token in tokens.get_all(records):
             row = {key: value for key, value in asdict(token).items() if value not in (None, "")}
             click.echo(orjson.dumps(row).decode())
 
@@ -95,7 +95,7 @@ class _Reader:
 
     def check_unused(self, database: Database) -> None:
         """Note tokens whose name or digest the database already has."""
-        names, digests = tokens.taken(database, list(self.tokens.values()))
+        names, digests = tokens.find_conflicts(database, list(self.tokens.values()))
         for number, token in self.tokens.items():
             if token.name in names:
                 self._note(number, f"name: '{token.name}' is already in the database")

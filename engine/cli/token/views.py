@@ -39,7 +39,7 @@ def list_tokens(config: Path, database: str | None, output_format: str) -> None:
     """
     now = time.time()
     with open_records(records_of(config, database)) as records:
-        rows = (_fields(token, now) for token in tokens.every(records))
+        rows = (_fields(token, now) for token in tokens.get_all(records))
         {"table": _print_table, "json": _print_json, "csv": _print_csv}[output_format](rows)
 
 
@@ -52,7 +52,7 @@ def show(config: Path, database: str | None, name: str) -> None:
     Its secret cannot be shown: only the SHA-256 of it is stored.
     """
     with open_records(records_of(config, database)) as records:
-        token = tokens.named(records, name)
+        token = tokens.get(records, name)
     for key, value in _fields(token, time.time()).items():
         text = _DEFAULTS.get(key, "-") if value is None else _cell(value) or "none"
         if value != "":

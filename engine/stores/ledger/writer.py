@@ -53,7 +53,7 @@ class LedgerWriter:
         except gevent.Timeout as timeout:
             if timeout is not timer:
                 raise
-            database = self.table.database.shown
+            database = self.table.database.display_url
             raise DatabaseAway(f"{database} does not answer in {self._timeout:g} s") from timeout
         finally:
             timer.close()

@@ -1,8 +1,7 @@
-"""The database behind the records: opening it, asking it, and saying in words why it fails.
+"""The database of the records: connections, transactions, and errors with plain messages.
 
-Open it where it is used: in a worker after the fork. SQLite answers a look-up in microseconds, so
-it is asked on the spot; the driver of PostgreSQL waits through `select`, which gevent makes
-cooperative.
+Open it in the worker that uses it, after the fork. SQLite answers a look-up in microseconds, so its
+queries block; the driver of PostgreSQL waits in `select`, which gevent makes cooperative.
 """
 
 from __future__ import annotations
@@ -30,31 +29,31 @@ from engine.stores.records.failures import (
 T = TypeVar("T")
 
 _POSTGRES = frozenset({"postgresql+psycopg", "postgresql", "postgres"})
-_PROMPT = {
+_CONNECTION_LIMITS = {
     "connect_timeout": 3,
-    "tcp_user_timeout": 3000,  # ms: a host that is gone is noticed
+    "tcp_user_timeout": 3000,  # ms: detects a host that is down
     "keepalives_idle": 30,
     "keepalives_interval": 5,
     "keepalives_count": 3,
     "application_name": "modelway",
     "options": "-c statement_timeout=2000 -c lock_timeout=2000",  # ms
 }
-"""How long a connection to PostgreSQL may take for anything; the URL may say otherwise."""
-_PROMPT_TRANSACTION = "SET LOCAL statement_timeout = 2000; SET LOCAL lock_timeout = 2000"
-"""The same through a pooler, which refuses `options` and shares sessions: for one transaction."""
+"""Time limits of connections to PostgreSQL; the URL overrides them."""
+_TRANSACTION_LIMITS = "SET LOCAL statement_timeout = 2000; SET LOCAL lock_timeout = 2000"
+"""The limits of a transaction through a pooler, which refuses `options` and shares sessions."""
 _POOLER_REFUSES = "unsupported startup parameter"
 
 
 class Database:
     """Runs functions on connections, whatever the database is. Made by `open_database`.
 
-    `shown` is the URL without its password; `kind` is `sqlite` or `postgresql`. `pooled` is true
-    once a pooler in transaction mode, such as PgBouncer, turned out to stand before PostgreSQL.
+    `display_url` is the URL without its password; `kind` is `sqlite` or `postgresql`. `pooled` is
+    True once a pooler in transaction mode, such as PgBouncer, was detected before PostgreSQL.
     """
 
     def __init__(self, engine: Engine, url: URL) -> None:
-        # Without its query, where a password may stand as well.
-        self.shown = url.set(query={}).render_as_string(hide_password=True)
+        # Without its query, which may contain a password.
+        self.display_url = url.set(query={}).render_as_string(hide_password=True)
         self.kind = url.get_backend_name()
         self.engine = engine
         self.pooled = False
@@ -65,73 +64,74 @@ class Database:
         )
         self._reader = engine.execution_options(**options)
 
-    def read(self, ask: Callable[[Connection], T], *, timeout: int = 0) -> T:
-        """What `ask` finds, outside of any transaction; with `timeout`, in one that PostgreSQL may
-        take so many seconds for. Raises RecordsError.
+    def read(self, query: Callable[[Connection], T], *, timeout: int = 0) -> T:
+        """Run a query outside of transactions; with `timeout`, in one that PostgreSQL ends after so
+        many seconds. Raises RecordsError.
 
-        Asks again, once, when a connection that had been idle turns out to be cut.
+        Runs the query again, once, when an idle connection turns out to be broken.
         """
         if timeout and self.kind == "postgresql":
-            return self._run(self.engine.begin, partial(_patiently, ask, timeout))
+            return self._run(self.engine.begin, partial(_with_timeout, query, timeout))
         for last in (False, True):
             try:
-                return self._run((self.engine if self.pooled else self._reader).connect, ask)
+                return self._run((self.engine if self.pooled else self._reader).connect, query)
             except DatabaseAway as away:
                 if last or not away.stale:
                     raise
         raise AssertionError("the second time returns or raises")
 
-    def write(self, do: Callable[[Connection], T]) -> T:
-        """Run `do` in one transaction: all of it is kept, or nothing. Raises RecordsError.
+    def write(self, change: Callable[[Connection], T]) -> T:
+        """Run `change` in one transaction, which commits all of it or nothing. Raises RecordsError.
 
-        When the database goes away at the very end, nobody knows which: do what can be repeated.
+        When the database goes away during the commit, the result is unknown: `change` must be
+        idempotent.
         """
-        return self._run(self.engine.begin, do)
+        return self._run(self.engine.begin, change)
 
     def close(self) -> None:
-        """Close the connections that are idle now; the busy ones close when they come back."""
+        """Close idle connections now, and busy ones when they are returned."""
         self.engine.dispose()
 
     def _listen(self) -> None:
         @event.listens_for(self.engine, "do_connect")
-        def connect(dialect: Any, record: object, words: Any, options: dict[str, Any]) -> Any:
+        def connect(dialect: Any, record: object, arguments: Any, options: dict[str, Any]) -> Any:
             if self.pooled:
                 options.pop("options", None)
             try:
-                return dialect.connect(*words, **options)
+                return dialect.connect(*arguments, **options)
             except dialect.loaded_dbapi.OperationalError as error:
-                ours = options.get("options") == _PROMPT["options"]
+                ours = options.get("options") == _CONNECTION_LIMITS["options"]
                 if not ours or _POOLER_REFUSES not in str(error):
                     raise
             self.pooled = True
             options.pop("options")
-            return dialect.connect(*words, **options)
+            return dialect.connect(*arguments, **options)
 
         @event.listens_for(self.engine, "begin")
         def begins(connection: Connection) -> None:
             commits = connection.get_execution_options().get("isolation_level") == "AUTOCOMMIT"
             if self.pooled and not commits:
-                connection.exec_driver_sql(_PROMPT_TRANSACTION)
+                connection.exec_driver_sql(_TRANSACTION_LIMITS)
 
-    def _run(self, connect: Callable[[], Any], do: Callable[[Connection], T]) -> T:
+    def _run(self, connect: Callable[[], Any], function: Callable[[Connection], T]) -> T:
         try:
             with connect() as connection:
-                return do(connection)
+                return function(connection)
         except (DBAPIError, PoolTimeout) as error:
-            raise failure(error, self.shown) from error
+            raise failure(error, self.display_url) from error
 
 
 def open_database(url: str, *, busy: float = 5.0, pool: int = 5) -> Database:
-    """A database by its URL; nothing is connected yet. Raises BadUrl.
+    """The database of a URL, without a connection yet. Raises BadUrl.
 
-    `sqlite:////absolute/path.db` or `postgresql+psycopg://user:password@host/name`. `busy` is how
-    many seconds a write to SQLite waits for others that write (it stops a whole worker, so workers
-    give little), `pool` how many connections are kept.
+    `sqlite:////absolute/path.db` or `postgresql+psycopg://user:password@host/name`. `busy` is the
+    seconds that a write to SQLite waits for other writers (it blocks the worker, so workers wait
+    less), `pool` the maximum of idle connections.
     """
     try:
         parsed = make_url(url)
-    except (ArgumentError, ValueError) as error:  # ValueError: a port that is none
-        raise BadUrl(_unknown("what is given")) from error
+    except (ArgumentError, ValueError) as error:  # ValueError: an invalid port
+        raise BadUrl(_unknown("this URL")) from error
     if parsed.drivername == "sqlite":
         return Database(_sqlite(parsed, busy, pool), parsed)
     if parsed.drivername in _POSTGRES:
@@ -140,9 +140,9 @@ def open_database(url: str, *, busy: float = 5.0, pool: int = 5) -> Database:
     raise BadUrl(_unknown(f"'{parsed.drivername}'"))
 
 
-def _unknown(said: str) -> str:
-    known = "sqlite:///var/modelway.db or postgresql+psycopg://user@host/name"
-    return f"{said} is not a supported database; write {known}"
+def _unknown(subject: str) -> str:
+    examples = "sqlite:///var/modelway.db or postgresql+psycopg://user@host/name"
+    return f"{subject} is not a supported database; write {examples}"
 
 
 def _sqlite(url: URL, busy: float, pool: int) -> Engine:
@@ -160,14 +160,14 @@ def _sqlite(url: URL, busy: float, pool: int) -> Engine:
 
     @event.listens_for(engine, "connect")
     def connected(connection: sqlite3.Connection, record: object) -> None:
-        # Transactions begin where we say so, not where the driver guesses.
+        # SQLAlchemy begins transactions, not the driver.
         connection.isolation_level = None
         for pragma in ("foreign_keys=ON", "synchronous=NORMAL"):
             connection.execute(f"PRAGMA {pragma}")
 
     @event.listens_for(engine, "begin")
     def begins(connection: Connection) -> None:
-        # Taking the lock for writing at once: one that reads first may find no way to write.
+        # Take the write lock at once: a transaction that reads first may fail to get it later.
         if not connection.get_execution_options().get("reads"):
             connection.exec_driver_sql("BEGIN IMMEDIATE")
 
@@ -176,7 +176,7 @@ def _sqlite(url: URL, busy: float, pool: int) -> Engine:
 
 def _postgresql(url: URL, pool: int) -> Engine:
     _cooperative()
-    said = {key: value for key, value in _PROMPT.items() if key not in url.query}
+    limits = {key: value for key, value in _CONNECTION_LIMITS.items() if key not in url.query}
     return create_engine(
         url,
         pool_size=pool,
@@ -184,18 +184,18 @@ def _postgresql(url: URL, pool: int) -> Engine:
         pool_timeout=2,
         pool_recycle=1800,
         pool_use_lifo=True,
-        # Plans that the server keeps break behind a pooler such as pgbouncer.
-        connect_args={"prepare_threshold": None, **said},
+        # Prepared statements break behind a pooler such as PgBouncer.
+        connect_args={"prepare_threshold": None, **limits},
     )
 
 
-def _patiently(ask: Callable[[Connection], T], timeout: int, connection: Connection) -> T:
+def _with_timeout(query: Callable[[Connection], T], timeout: int, connection: Connection) -> T:
     connection.exec_driver_sql(f"SET LOCAL statement_timeout = '{timeout}s'")
-    return ask(connection)
+    return query(connection)
 
 
 def _cooperative() -> None:
-    """Make the driver wait through gevent also where it was imported before gevent patched.
+    """Make the driver wait through gevent even when it was imported before the monkey patches.
 
     gunicorn's master imports it unpatched when it looks at the database before it forks.
     """

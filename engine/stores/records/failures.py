@@ -1,4 +1,4 @@
-"""What goes wrong with the database, in words that say what to do."""
+"""Errors of the database, with messages that say what to do."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 
 class RecordsError(Exception):
-    """The records cannot be used. Its words name the database, never its password."""
+    """The records cannot be used. The message names the database, never its password."""
 
 
 class BadUrl(RecordsError):
-    """What is no URL of a database that we know."""
+    """A URL that is not that of a supported database."""
 
 
 class WrongVersion(RecordsError):
@@ -22,13 +22,13 @@ class WrongVersion(RecordsError):
 
 
 class Clash(RecordsError):
-    """What is to be written is there already."""
+    """A row with the same key exists."""
 
 
 class DatabaseAway(RecordsError):
     """The database does not answer, or not in time; it may come back by itself.
 
-    `stale`: a connection that had been idle was cut, so that asking again may well work.
+    `stale`: an idle connection was broken, so that another attempt is likely to succeed.
     """
 
     def __init__(self, message: str, stale: bool = False) -> None:
@@ -37,7 +37,7 @@ class DatabaseAway(RecordsError):
 
 
 class DatabaseRefuses(RecordsError):
-    """The database answers, but does not let us: somebody has to mend something."""
+    """The database answers with an error that an operator has to fix."""
 
 
 _SQLITE = (
@@ -66,31 +66,33 @@ _CONNECTING = (
     (r'role "[^"]*" does not exist', "28"),
     (r'database "[^"]*" does not exist', "3D"),
 )
-"""Refusals while connecting come without a code, in words."""
+"""Errors while connecting have no code: part of the message, and the code to use."""
 
 
-def failure(error: DBAPIError | PoolTimeout, shown: str) -> RecordsError:
-    """The exception of ours for one of the driver's; `shown` is the URL without a password."""
+def failure(error: DBAPIError | PoolTimeout, display_url: str) -> RecordsError:
+    """The RecordsError for an exception of the driver; `display_url` has no password."""
     if isinstance(error, PoolTimeout):
-        return DatabaseAway(f"{shown}: all its connections are busy")
+        return DatabaseAway(f"{display_url}: all its connections are busy")
     original = error.orig
     if isinstance(error, IntegrityError):
-        return Clash(f"{shown}: what is to be written is there already")
+        return Clash(f"{display_url}: what is to be written is there already")
     if isinstance(original, sqlite3.Error):
-        return _sqlite(str(original), shown)
+        return _sqlite(str(original), display_url)
     state = getattr(original, "sqlstate", None) or _state(str(original))
-    for code, why in _POSTGRES.items():
+    for code, reason in _POSTGRES.items():
         if state.startswith(code):
-            return DatabaseRefuses(f"{shown}: {why}")
-    why = " ".join(str(original).split())[:300] or type(original).__name__
-    return DatabaseAway(f"{shown} does not answer: {why}", stale=error.connection_invalidated)
+            return DatabaseRefuses(f"{display_url}: {reason}")
+    reason = " ".join(str(original).split())[:300] or type(original).__name__
+    return DatabaseAway(
+        f"{display_url} does not answer: {reason}", stale=error.connection_invalidated
+    )
 
 
-def _sqlite(message: str, shown: str) -> RecordsError:
-    for part, why in _SQLITE:
+def _sqlite(message: str, display_url: str) -> RecordsError:
+    for part, reason in _SQLITE:
         if part in message:
-            return DatabaseRefuses(f"{shown}: {why}")
-    return DatabaseAway(f"{shown} does not answer: {message}")
+            return DatabaseRefuses(f"{display_url}: {reason}")
+    return DatabaseAway(f"{display_url} does not answer: {message}")
 
 
 def _state(message: str) -> str:

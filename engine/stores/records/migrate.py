@@ -1,6 +1,6 @@
-"""Bringing the tables to the version that this program knows.
+"""Migrates the tables to the version of this program.
 
-Safe when many processes start at once: one of them does it, the others wait and find it done.
+Many processes may start at once: one of them migrates, the others wait for it.
 """
 
 from __future__ import annotations
@@ -18,40 +18,41 @@ from engine.stores.records.migrations import HEAD
 
 _FOLDER = Path(__file__).parent / "migrations"
 _LOCK = 0x6D6F64656C776179  # "modelway"
-_PATIENCE = 30.0
+_TIMEOUT = 30.0
 
 
 def upgrade(database: Database) -> None:
-    """Make the tables, or bring them up to date. Raises WrongVersion and other RecordsErrors.
+    """Create the tables, or migrate them. Raises WrongVersion and other RecordsErrors.
 
-    SQLite's file is made as well, with its folder, for this user alone.
+    SQLite's file is created as well, with its folder, with mode 0600.
     """
     _make_file(database)
     if check_version(database):
         return
     if database.kind == "sqlite":
-        _write_ahead(database)
+        _enable_wal(database)
     database.write(lambda connection: _upgrade(connection, database))
 
 
 def check_version(database: Database) -> bool:
-    """Whether the tables are those that this program knows; False when `upgrade` has work to do.
+    """Whether the tables have the version of this program; False when `upgrade` has work to do.
 
-    Raises WrongVersion when a newer program has made them, as nobody here knows what they mean.
+    Raises WrongVersion when a newer program has created them.
     """
     return _is_current(database.read(_revision), database)
 
 
-def _is_current(found: str | None, database: Database) -> bool:
-    if found == HEAD:
+def _is_current(revision: str | None, database: Database) -> bool:
+    if revision == HEAD:
         return True
     from alembic.script import ScriptDirectory
 
     steps = ScriptDirectory(str(_FOLDER)).walk_revisions()
-    if found is not None and found not in {step.revision for step in steps}:
+    if revision is not None and revision not in {step.revision for step in steps}:
         raise WrongVersion(
-            f"{database.shown} was made by a newer Modelway (its tables are {found}, this program "
-            f"knows up to {HEAD}): run that version, or put back the copy from before its upgrade"
+            f"{database.display_url} was made by a newer Modelway (its tables are {revision}, this "
+            f"program knows up to {HEAD}): run that version, or put back the copy from before its "
+            "upgrade"
         )
     return False
 
@@ -59,16 +60,16 @@ def _is_current(found: str | None, database: Database) -> bool:
 def _revision(connection: Connection) -> str | None:
     if not inspect(connection).has_table("alembic_version"):
         return None
-    found = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
-    return None if found is None else str(found)
+    revision = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
+    return None if revision is None else str(revision)
 
 
 def _upgrade(connection: Connection, database: Database) -> None:
     if database.kind == "postgresql":
         for setting in ("statement_timeout", "lock_timeout"):
-            connection.execute(text(f"SET LOCAL {setting} = '{int(_PATIENCE)}s'"))
+            connection.execute(text(f"SET LOCAL {setting} = '{int(_TIMEOUT)}s'"))
         connection.execute(text(f"SELECT pg_advisory_xact_lock({_LOCK})"))
-    if _is_current(_revision(connection), database):  # somebody else has done it meanwhile
+    if _is_current(_revision(connection), database):  # another process has migrated meanwhile
         return
     from alembic import command
     from alembic.config import Config
@@ -87,7 +88,9 @@ def _make_file(database: Database) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
         os.close(os.open(file, os.O_CREAT | os.O_RDWR, 0o600))
     except OSError as error:
-        raise DatabaseRefuses(f"{database.shown}: cannot make {file}: {error.strerror}") from error
+        raise DatabaseRefuses(
+            f"{database.display_url}: cannot make {file}: {error.strerror}"
+        ) from error
 
 
 def _set_modes(connection: Connection) -> None:
@@ -95,10 +98,10 @@ def _set_modes(connection: Connection) -> None:
     connection.exec_driver_sql("PRAGMA journal_mode=WAL")
 
 
-def _write_ahead(database: Database) -> None:
-    """Readers and a writer side by side, and a file that can shrink, which must be said before it
-    has tables. The file keeps this; nobody may be writing meanwhile."""
-    deadline = time.monotonic() + _PATIENCE
+def _enable_wal(database: Database) -> None:
+    """Allow readers beside a writer, and a file that can shrink: both are properties of the file,
+    set before it has tables, while no other process writes."""
+    deadline = time.monotonic() + _TIMEOUT
     while True:
         try:
             database.read(_set_modes)

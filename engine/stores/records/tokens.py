@@ -1,4 +1,4 @@
-"""Tokens in the database: made, looked up, rotated, revoked."""
+"""Tokens in the database: create, look up, rotate, revoke."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PAGE = 1000
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A token as it is kept. Times are Unix seconds; None sets no bound, an empty list allows none.
+    """A row of the table. Times are Unix seconds; None sets no bound, an empty list allows none.
 
     `rate` is like `60/1m`, `token_budget` like `1000000/1d`, `budget` like `20 USD/30d`.
     `previous_sha256` is the secret before a rotation, accepted until `previous_until`.
@@ -44,23 +44,23 @@ class Token:
     note: str = ""
 
     def limits(self, currency: str) -> tuple[Quota, ...]:
-        """What it may use at most. ValueError for what is not understood, or other money."""
-        found = []
+        """Its quotas. ValueError for an invalid value, or another currency."""
+        quotas = []
         if self.rate is not None:
-            found.append(quota.count("requests", self.rate))
+            quotas.append(quota.count("requests", self.rate))
         if self.token_budget is not None:
-            found.append(quota.count("tokens", self.token_budget))
+            quotas.append(quota.count("tokens", self.token_budget))
         if self.budget is not None:
-            found.append(quota.money(self.budget, currency))
+            quotas.append(quota.money(self.budget, currency))
         if self.concurrency is not None:
-            found.append(Quota("concurrency", self.concurrency))
-        return tuple(found)
+            quotas.append(Quota("concurrency", self.concurrency))
+        return tuple(quotas)
 
     def caller(self, digest: str, currency: str) -> Caller:
-        """Who calls with the secret of this digest. ValueError for a record that makes no sense:
-        a bound that cannot be kept must not be left out.
+        """The caller with the secret of this digest. ValueError for an invalid record: a bound that
+        cannot be read must not be ignored.
 
-        A revoked token has expired in 1970, so that no machine's clock can say otherwise.
+        A revoked token expires in 1970, so that it is refused whatever a machine's clock says.
         """
         networks(self.ips or ())
         ends = [self.expires]
@@ -79,7 +79,7 @@ class Token:
 
 
 class UnknownToken(RecordsError):
-    """There is no token of that name."""
+    """There is no token with this name."""
 
     def __init__(self, name: str) -> None:
         super().__init__(f"there is no token '{name}'")
@@ -97,41 +97,41 @@ _BY_DIGEST = select(*_COLUMNS).where(
 _BY_NAME = select(*_COLUMNS).where(table.c.name == bindparam("name"))
 
 
-def find(database: Database, digest: str) -> Token | None:
-    """The token that has this digest, or had it before a rotation."""
+def find_by_digest(database: Database, digest: str) -> Token | None:
+    """The token with this digest, also with that of its previous secret."""
     row = database.read(lambda c: c.execute(_BY_DIGEST, {"digests": [digest]}).first())
     return None if row is None else _token(row)
 
 
-def callers(
+def caller_lookup(
     database: Database, currency: str
 ) -> Callable[[Sequence[str]], dict[str, Caller | ValueError]]:
     """The lookup of a TokenCache: the callers of some digests, by digest, in one query. An invalid
     record is a ValueError that says why; a digest that does not exist is left out."""
 
     def look_up(digests: Sequence[str]) -> dict[str, Caller | ValueError]:
-        asked = {"digests": _padded(digests)}
+        parameters = {"digests": _padded(digests)}
         try:
-            rows = database.read(lambda c: c.execute(_BY_DIGEST, asked).all())
-        except ValueError as error:  # a column that is no JSON: it spoils its own token only
+            rows = database.read(lambda c: c.execute(_BY_DIGEST, parameters).all())
+        except ValueError as error:  # a column that is not JSON: only its own token is invalid
             if len(digests) == 1:
                 return {digests[0]: error}
             half = len(digests) // 2
             return look_up(digests[:half]) | look_up(digests[half:])
-        wanted = set(digests)
-        found: dict[str, Caller | ValueError] = {}
-        for column in ("previous_sha256", "sha256"):  # one in force counts before a former one
+        requested = set(digests)
+        callers: dict[str, Caller | ValueError] = {}
+        for column in ("previous_sha256", "sha256"):  # the current one takes precedence
             for row in rows:
                 digest = getattr(row, column)
-                if digest in wanted:
-                    found[digest] = _caller(row, digest, currency)
-        return found
+                if digest in requested:
+                    callers[digest] = _caller(row, digest, currency)
+        return callers
 
     return look_up
 
 
 def _padded(digests: Sequence[str]) -> list[str]:
-    """The digests, the last repeated up to a power of two: few statements for a server to know."""
+    """The digests, the last repeated up to a power of two, so that there are few statements."""
     size = 1 << (len(digests) - 1).bit_length()
     return [*digests, *[digests[-1]] * (size - len(digests))]
 
@@ -143,23 +143,23 @@ def _caller(row: Row[Any], digest: str, currency: str) -> Caller | ValueError:
         return error
 
 
-def named(database: Database, name: str) -> Token:
-    """The token of this name. Raises UnknownToken."""
-    return _known(database.read(lambda c: c.execute(_BY_NAME, {"name": name}).first()), name)
+def get(database: Database, name: str) -> Token:
+    """The token with this name. Raises UnknownToken."""
+    return _existing(database.read(lambda c: c.execute(_BY_NAME, {"name": name}).first()), name)
 
 
 def names_near(database: Database, name: str) -> list[str]:
-    """Some names that begin as this one does, or else any."""
+    """Some names with the same first letter, or else any."""
     column = table.c.name
-    alike = select(column).where(column.startswith(name[:1], autoescape=True)).limit(_PAGE)
-    found = database.read(lambda c: c.execute(alike).scalars().all())
-    if not found:
-        found = database.read(lambda c: c.execute(select(column).limit(_PAGE)).scalars().all())
-    return list(found)
+    query = select(column).where(column.startswith(name[:1], autoescape=True)).limit(_PAGE)
+    names = database.read(lambda c: c.execute(query).scalars().all())
+    if not names:
+        names = database.read(lambda c: c.execute(select(column).limit(_PAGE)).scalars().all())
+    return list(names)
 
 
-def every(database: Database) -> Iterator[Token]:
-    """All tokens by name, a page at a time: a million fit in no memory."""
+def get_all(database: Database) -> Iterator[Token]:
+    """All tokens by name, read a page at a time to bound the memory."""
     page: Select[Any] = select(*_COLUMNS).order_by(table.c.name).limit(_PAGE)
     rows = database.read(lambda c: c.execute(page).all())
     while rows:
@@ -168,9 +168,9 @@ def every(database: Database) -> Iterator[Token]:
         rows = database.read(lambda c, after=after: c.execute(after).all())  # type: ignore[misc]
 
 
-def add(database: Database, made: Iterable[Token]) -> None:
-    """Keep all of these, or none. Raises Clash for a name or secret that is taken."""
-    rows = [asdict(token) for token in made]
+def add(database: Database, tokens: Iterable[Token]) -> None:
+    """Insert all of these, or none. Raises Clash for a name or secret that exists."""
+    rows = [asdict(token) for token in tokens]
 
     def insert_all(connection: Connection) -> None:
         for start in range(0, len(rows), _PAGE):
@@ -179,67 +179,69 @@ def add(database: Database, made: Iterable[Token]) -> None:
     database.write(insert_all)
 
 
-def taken(database: Database, made: Sequence[Token]) -> tuple[set[str], set[str]]:
-    """Which names and which digests of these are taken in the database."""
+def find_conflicts(database: Database, tokens: Sequence[Token]) -> tuple[set[str], set[str]]:
+    """The names and the digests of these that exist in the database."""
     names: set[str] = set()
     digests: set[str] = set()
-    for start in range(0, len(made), _PAGE // 4):
-        part = made[start : start + _PAGE // 4]
+    for start in range(0, len(tokens), _PAGE // 4):
+        part = tokens[start : start + _PAGE // 4]
         secrets = [d for t in part for d in (t.sha256, t.previous_sha256) if d is not None]
         current, previous = table.c.sha256, table.c.previous_sha256
-        asked = select(table.c.name, current, previous).where(
+        query = select(table.c.name, current, previous).where(
             or_(
                 table.c.name.in_([t.name for t in part]),
                 current.in_(secrets),
                 previous.in_(secrets),
             )
         )
-        rows = database.read(lambda c, asked=asked: c.execute(asked).all())  # type: ignore[misc]
+        rows = database.read(lambda c, query=query: c.execute(query).all())  # type: ignore[misc]
         names.update(row.name for row in rows)
         digests.update(d for row in rows for d in row[1:] if d is not None)
     return names, digests
 
 
 def rotate(database: Database, name: str, sha256: str, until: float | None, now: float) -> Token:
-    """Give the token another secret; the old one is accepted until `until`. Returns it as it was.
+    """Give the token another secret; the old one is accepted until `until`. Returns the token
+    before the change.
 
     Raises UnknownToken, and Clash when the token is revoked or has expired. A secret from before
     an earlier rotation ends at once.
     """
 
-    def do(connection: Connection) -> Token:
+    def change(connection: Connection) -> Token:
         before = _locked(connection, name)
         if before.revoked is not None or (before.expires is not None and before.expires <= now):
-            why = "is revoked" if before.revoked is not None else "has expired"
-            raise Clash(f"token '{name}' {why}, so a new secret would be refused: create another")
-        old = (before.sha256, until) if until is not None else (None, None)
-        values = {"sha256": sha256, "previous_sha256": old[0], "previous_until": old[1]}
+            state = "is revoked" if before.revoked is not None else "has expired"
+            raise Clash(f"token '{name}' {state}, so a new secret would be refused: create another")
+        previous = (before.sha256, until) if until is not None else (None, None)
+        values = {"sha256": sha256, "previous_sha256": previous[0], "previous_until": previous[1]}
         connection.execute(update(table).where(table.c.name == name).values(values))
         return before
 
-    return database.write(do)
+    return database.write(change)
 
 
 def revoke(database: Database, name: str, now: float) -> Token:
-    """Refuse the token from now on. Returns it as it was; revoking it again changes nothing.
+    """Refuse the token from now on. Returns the token before the change; revoking it again changes
+    nothing.
 
     Raises UnknownToken.
     """
 
-    def do(connection: Connection) -> Token:
+    def change(connection: Connection) -> Token:
         before = _locked(connection, name)
         if before.revoked is None:
             connection.execute(update(table).where(table.c.name == name).values(revoked=now))
         return before
 
-    return database.write(do)
+    return database.write(change)
 
 
 def _locked(connection: Connection, name: str) -> Token:
-    return _known(connection.execute(_BY_NAME.with_for_update(), {"name": name}).first(), name)
+    return _existing(connection.execute(_BY_NAME.with_for_update(), {"name": name}).first(), name)
 
 
-def _known(row: Row[Any] | None, name: str) -> Token:
+def _existing(row: Row[Any] | None, name: str) -> Token:
     if row is None:
         raise UnknownToken(name)
     return _token(row)
@@ -250,6 +252,6 @@ def _token(row: Row[Any]) -> Token:
     for key in _LISTS:
         if values[key] is not None:
             if not isinstance(values[key], list):
-                raise ValueError(f"'{key}' is no list")
+                raise ValueError(f"'{key}' is not a list")
             values[key] = tuple(values[key])
     return Token(**values)

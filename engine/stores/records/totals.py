@@ -1,4 +1,4 @@
-"""Adding the ledger up: what was asked, what it took and what it cost, by whom or what."""
+"""Totals of the ledger: requests, usage and cost, grouped by token, model, day and so on."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ from engine.exchange.record import Outcome
 from engine.stores.records.database import Database
 from engine.stores.records.schema import usage
 
-_PATIENCE = 120
-"""Seconds that PostgreSQL may take to add up."""
+_TIMEOUT = 120
+"""Seconds of a query in PostgreSQL."""
 _DAY = 86_400
 
 KINDS = ("token", "model", "served", "upstream", "day", "operation", "status", "outcome")
-"""What totals can be made by; `model` is the one that was asked for."""
+"""What totals can be grouped by; `model` is the requested one."""
 
 
 @dataclass(frozen=True, slots=True)
-class Which:
-    """The rows that count: from `since` until before `until` (Unix seconds), of one token, of one
-    model (asked for or served); "" stands for all."""
+class UsageFilter:
+    """Selects rows: from `since` until before `until` (Unix seconds), of one token, of one model
+    (requested or served); "" selects all."""
 
     since: float
     until: float
@@ -45,8 +45,9 @@ class Which:
 
 @dataclass(frozen=True, slots=True)
 class Total:
-    """Sums for one `key`. `failed` are those that were answered with an error or broke off, unless
-    the caller had left. `cost` is in nano-units by currency."""
+    """Sums for one `key`. `failed` counts requests with an error or an incomplete response, unless
+    the caller had left. `cost` is in nano-units by currency. `waited` is the sum of the seconds to
+    the first byte of the `answered` requests that had one."""
 
     key: str = ""
     requests: int = 0
@@ -60,11 +61,11 @@ class Total:
 
     @property
     def first_byte(self) -> float | None:
-        """Seconds until the first byte of the answer, on average over those that had one."""
+        """The average seconds to the first byte."""
         return self.waited / self.answered if self.answered else None
 
     def __add__(self, other: Total) -> Total:
-        """The sum of two, with the key of the first."""
+        """The sum, with the key of the first."""
         currencies = sorted({*self.cost, *other.cost})
         return Total(
             key=self.key,
@@ -79,44 +80,44 @@ class Total:
         )
 
 
-def totals(database: Database, by: str, which: Which) -> list[Total]:
+def totals(database: Database, by: str, where: UsageFilter) -> list[Total]:
     """One total for each value of `by` (one of KINDS): days in order, others by requests.
 
     Raises RecordsError.
     """
-    ask = _query(_key(by, database.kind), which)
-    found: dict[str, Total] = {}
-    for row in database.read(lambda c: c.execute(ask).all(), timeout=_PATIENCE):
+    query = _query(_key(by, database.kind), where)
+    sums: dict[str, Total] = {}
+    for row in database.read(lambda c: c.execute(query).all(), timeout=_TIMEOUT):
         total = _total(by, row)
-        found[total.key] = found[total.key] + total if total.key in found else total
+        sums[total.key] = sums[total.key] + total if total.key in sums else total
     if by == "day":
-        return sorted(found.values(), key=lambda total: total.key)
-    return sorted(found.values(), key=lambda total: (-total.requests, total.key))
+        return sorted(sums.values(), key=lambda total: total.key)
+    return sorted(sums.values(), key=lambda total: (-total.requests, total.key))
 
 
-def names(database: Database, by: str, which: Which) -> list[str]:
+def distinct_values(database: Database, by: str, where: UsageFilter) -> list[str]:
     """Every value of `by` among the rows. Raises RecordsError."""
-    ask = select(_key(by, database.kind)).where(*_chosen(which)).distinct()
-    found = database.read(lambda connection: connection.execute(ask).all(), timeout=_PATIENCE)
-    return sorted(str(row[0]) for row in found)
+    query = select(_key(by, database.kind)).where(*_conditions(where)).distinct()
+    rows = database.read(lambda connection: connection.execute(query).all(), timeout=_TIMEOUT)
+    return sorted(str(row[0]) for row in rows)
 
 
-def known(database: Database, ids: Sequence[str]) -> set[str]:
-    """Those of the ids that have been entered. Raises RecordsError."""
-    ask = select(usage.c.id).where(usage.c.id.in_(ids))
-    return database.read(lambda connection: set(connection.execute(ask).scalars()))
+def existing_ids(database: Database, ids: Sequence[str]) -> set[str]:
+    """Those of the ids that are in the table. Raises RecordsError."""
+    query = select(usage.c.id).where(usage.c.id.in_(ids))
+    return database.read(lambda connection: set(connection.execute(query).scalars()))
 
 
-def _query(key: ColumnElement[Any], which: Which) -> Select[Any]:
+def _query(key: ColumnElement[Any], where: UsageFilter) -> Select[Any]:
     column = usage.c
-    lacks = (column.outcome != Outcome.CALLER_LEFT.value) & (
+    failed = (column.outcome != Outcome.CALLER_LEFT.value) & (
         (column.outcome != Outcome.COMPLETE.value) | (column.status >= 400)
     )
     return (
         select(
             key,
             func.count(),
-            func.sum(case((lacks, 1), else_=0)),
+            func.sum(case((failed, 1), else_=0)),
             func.sum(column.input),
             func.sum(column.output),
             func.sum(column.cached),
@@ -125,25 +126,27 @@ def _query(key: ColumnElement[Any], which: Which) -> Select[Any]:
             func.coalesce(func.sum(column.first_byte), 0.0),
             func.count(column.first_byte),
         )
-        .where(*_chosen(which))
+        .where(*_conditions(where))
         .group_by(key, column.currency)
     )
 
 
-def _chosen(which: Which) -> list[ColumnElement[bool]]:
+def _conditions(where: UsageFilter) -> list[ColumnElement[bool]]:
     column = usage.c
-    chosen = [column.time >= which.since, column.time < which.until]
-    if which.token:
-        chosen.append(column.token == which.token)
-    if which.model:
-        chosen.append(or_(column.model_asked == which.model, column.model_served == which.model))
-    return chosen
+    conditions = [column.time >= where.since, column.time < where.until]
+    if where.token:
+        conditions.append(column.token == where.token)
+    if where.model:
+        conditions.append(
+            or_(column.model_asked == where.model, column.model_served == where.model)
+        )
+    return conditions
 
 
 def _key(by: str, kind: str) -> ColumnElement[Any]:
     if by == "day":
         days: ColumnElement[Any] = usage.c.time / literal_column(str(_DAY))
-        # SQLite's cast cuts off; PostgreSQL's rounds.
+        # SQLite's cast truncates; PostgreSQL's rounds.
         return cast(days if kind == "sqlite" else func.floor(days), Integer).label("day")
     column: ColumnElement[Any] = usage.c[
         {"model": "model_asked", "served": "model_served"}.get(by, by)

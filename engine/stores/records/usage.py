@@ -93,7 +93,7 @@ class UsageTable:
         except (RecordsError, OverflowError) as error:
             if not _is_row_error(error):
                 raise
-            raise RowsRefused(f"{self.database.shown} refuses a row of the ledger") from error
+            raise RowsRefused(f"{self.database.display_url} refuses a row of the ledger") from error
 
     def delete_before(self, before: float, limit: int) -> int:
         """Delete at most `limit` rows from before a time (Unix seconds); how many were deleted.

@@ -27,7 +27,7 @@ class Paper:
 
     def __init__(self):
         self.database = self
-        self.shown = "paper"
+        self.display_url = "paper"
         self.rows = {}
         self.asked = 0
         self.away = 0

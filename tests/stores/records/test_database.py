@@ -35,7 +35,7 @@ def test_what_is_no_database_known_here_is_refused(url):
 
 def test_a_password_is_never_shown():
     database = open_database("postgresql+psycopg://me:geheim@127.0.0.1:1/x")
-    assert "geheim" not in database.shown
+    assert "geheim" not in database.display_url
     with pytest.raises(DatabaseAway) as raised:
         database.read(one)
     assert "geheim" not in str(raised.value)
@@ -46,7 +46,7 @@ def test_a_password_in_the_query_is_never_shown():
     database = open_database("postgresql+psycopg://me@127.0.0.1:1/x?password=geheim")
     with pytest.raises(DatabaseAway) as raised:
         database.read(one)
-    assert "geheim" not in f"{database.shown} {raised.value}"
+    assert "geheim" not in f"{database.display_url} {raised.value}"
 
 
 def test_a_password_in_what_is_no_url_is_never_shown():

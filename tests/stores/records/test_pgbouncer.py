@@ -12,7 +12,7 @@ from sqlalchemy import text
 from engine.stores.ledger.entry import Entry, decode, encode
 from engine.stores.records.database import Database, DatabaseAway, open_database
 from engine.stores.records.migrate import upgrade
-from engine.stores.records.totals import Which, totals
+from engine.stores.records.totals import UsageFilter, totals
 from engine.stores.records.usage import UsageTable
 from tests.support.pgbouncer import BINARY, WHY_NOT, pgbouncer
 from tests.support.postgres import Postgres
@@ -35,7 +35,7 @@ def test_tables_are_made_and_rows_are_entered_once_and_added_up(pooled: Database
     entries = [Entry(id=f"req_{n}", time=time.time(), token="a", input=n) for n in range(100)]
     rows = [row for entry in entries if (row := decode(encode(entry))) is not None]
     assert [table.insert(rows), table.insert(rows)] == [100, 0]
-    (total,) = totals(pooled, "token", Which(0, 1e12))
+    (total,) = totals(pooled, "token", UsageFilter(0, 1e12))
     assert (total.key, total.requests, total.input) == ("a", 100, sum(range(100)))
     assert table.delete_before(1e12, limit=1000) == 100
 
@@ -52,7 +52,7 @@ def test_each_statement_has_its_time_limit(pooled: Database) -> None:
 
 def test_nothing_of_ours_stays_in_the_sessions_that_others_get(pooled: Database) -> None:
     upgrade(pooled)
-    totals(pooled, "token", Which(0, 1e12))
+    totals(pooled, "token", UsageFilter(0, 1e12))
     url = pooled.engine.url
     with psycopg.connect(
         host="127.0.0.1", port=url.port, dbname=url.database, user="modelway", autocommit=True

@@ -38,20 +38,20 @@ PLAIN = Token(name="plain", sha256=digest("b"), created=NOW)
 @pytest.mark.parametrize("token", [FULL, PLAIN, replace(PLAIN, models=(), ips=(), operations=())])
 def test_a_token_is_found_as_it_was_kept(records, token):
     tokens.add(records, [token])
-    assert tokens.find(records, token.sha256) == token
-    assert tokens.named(records, token.name) == token
-    assert list(tokens.every(records)) == [token]
+    assert tokens.find_by_digest(records, token.sha256) == token
+    assert tokens.get(records, token.name) == token
+    assert list(tokens.get_all(records)) == [token]
 
 
 def test_a_token_is_found_by_its_secret_before_the_rotation(records):
     tokens.add(records, [FULL, PLAIN])
-    assert tokens.find(records, digest("before")) == FULL
+    assert tokens.find_by_digest(records, digest("before")) == FULL
 
 
 @pytest.mark.parametrize("hashed", ["", digest("c"), digest("a").upper(), digest("a")[:-1], "%"])
 def test_another_digest_finds_nothing(records, hashed):
     tokens.add(records, [FULL, PLAIN])
-    assert tokens.find(records, hashed) is None
+    assert tokens.find_by_digest(records, hashed) is None
 
 
 @pytest.mark.parametrize(
@@ -68,20 +68,20 @@ def test_what_is_taken_clashes_and_nothing_is_kept_of_it(records, other):
     fresh = Token(name="fresh", sha256=digest("fresh"), created=NOW)
     with pytest.raises(Clash):
         tokens.add(records, [fresh, other])
-    assert sorted(token.name for token in tokens.every(records)) == sorted([FULL.name, "plain"])
+    assert sorted(token.name for token in tokens.get_all(records)) == sorted([FULL.name, "plain"])
 
 
 def test_every_token_comes_once_however_many_pages_there_are(records):
     made = [Token(name=f"t{n}", sha256=digest(str(n)), created=NOW) for n in range(2001)]
     tokens.add(records, made)
-    assert sorted(token.name for token in tokens.every(records)) == sorted(t.name for t in made)
+    assert sorted(token.name for token in tokens.get_all(records)) == sorted(t.name for t in made)
 
 
 def test_rotation_keeps_the_old_secret_until_its_time_is_over(records):
     tokens.add(records, [PLAIN])
     before = tokens.rotate(records, "plain", digest("new"), NOW + 60, NOW)
     assert before == PLAIN
-    after = tokens.named(records, "plain")
+    after = tokens.get(records, "plain")
     assert after == replace(
         PLAIN, sha256=digest("new"), previous_sha256=digest("b"), previous_until=NOW + 60
     )
@@ -92,17 +92,17 @@ def test_rotation_keeps_the_old_secret_until_its_time_is_over(records):
 def test_rotation_without_grace_ends_the_old_secret(records):
     tokens.add(records, [FULL])
     tokens.rotate(records, FULL.name, digest("new"), None, NOW)
-    assert tokens.find(records, digest("a")) is None
-    assert tokens.find(records, digest("before")) is None
-    assert tokens.find(records, digest("new")).name == FULL.name
+    assert tokens.find_by_digest(records, digest("a")) is None
+    assert tokens.find_by_digest(records, digest("before")) is None
+    assert tokens.find_by_digest(records, digest("new")).name == FULL.name
 
 
 def test_a_second_rotation_ends_the_first_secret(records):
     tokens.add(records, [PLAIN])
     tokens.rotate(records, "plain", digest("second"), NOW + 60, NOW)
     tokens.rotate(records, "plain", digest("third"), NOW + 60, NOW)
-    assert tokens.find(records, digest("b")) is None
-    assert tokens.find(records, digest("second")).name == "plain"
+    assert tokens.find_by_digest(records, digest("b")) is None
+    assert tokens.find_by_digest(records, digest("second")).name == "plain"
 
 
 @pytest.mark.parametrize(
@@ -114,20 +114,20 @@ def test_a_token_that_has_ended_is_not_rotated(records, change, words):
     tokens.add(records, [ended])
     with pytest.raises(Clash, match=words):
         tokens.rotate(records, "plain", digest("new"), None, NOW)
-    assert tokens.named(records, "plain") == ended
+    assert tokens.get(records, "plain") == ended
 
 
 def test_revoking_keeps_the_first_time(records):
     tokens.add(records, [PLAIN])
     assert tokens.revoke(records, "plain", NOW) == PLAIN
     assert tokens.revoke(records, "plain", NOW + 5).revoked == NOW
-    assert tokens.named(records, "plain").revoked == NOW
+    assert tokens.get(records, "plain").revoked == NOW
 
 
 @pytest.mark.parametrize(
     "ask",
     [
-        tokens.named,
+        tokens.get,
         lambda database, name: tokens.revoke(database, name, NOW),
         lambda database, name: tokens.rotate(database, name, digest("new"), None, NOW),
     ],
@@ -150,7 +150,7 @@ def test_what_is_taken_is_known_before(records):
     tokens.add(records, [FULL, PLAIN])
     asked = [Token(f"n{n}", digest(f"n{n}"), NOW) for n in range(600)]
     asked += [Token("plain", digest("y"), NOW), Token("z", digest("before"), NOW)]
-    names, digests = tokens.taken(records, asked)
+    names, digests = tokens.find_conflicts(records, asked)
     assert names == {"plain", FULL.name}
     assert digests == {FULL.sha256, FULL.previous_sha256, PLAIN.sha256}
 
@@ -209,8 +209,8 @@ def test_a_list_that_somebody_wrote_wrongly_spoils_its_own_token_only(records, w
     if records.kind == "postgresql":
         change = text("UPDATE tokens SET models = CAST(:wrong AS json) WHERE name = :name")
     records.write(lambda c: c.execute(change, {"wrong": wrong, "name": FULL.name}))
-    found = tokens.callers(records, "USD")([FULL.sha256, PLAIN.sha256, digest("nobody")])
-    assert "'models' is no list" in str(found.pop(FULL.sha256))
+    found = tokens.caller_lookup(records, "USD")([FULL.sha256, PLAIN.sha256, digest("nobody")])
+    assert "'models' is not a list" in str(found.pop(FULL.sha256))
     assert {hashed: caller.name for hashed, caller in found.items()} == {PLAIN.sha256: "plain"}
 
 
@@ -222,7 +222,7 @@ def test_a_column_that_is_no_json_spoils_its_own_token_only(tmp_path):
     tokens.add(database, [*others[:10], FULL, *others[10:]])
     broken = text("UPDATE tokens SET ips = '[1' WHERE name = :name")
     database.write(lambda c: c.execute(broken, {"name": FULL.name}))
-    found = tokens.callers(database, "USD")([t.sha256 for t in (*others, FULL)])
+    found = tokens.caller_lookup(database, "USD")([t.sha256 for t in (*others, FULL)])
     assert isinstance(found.pop(FULL.sha256), ValueError)
     assert {caller.name for caller in found.values()} == {f"t{n}" for n in range(20)}
     database.close()
@@ -232,7 +232,7 @@ def test_a_column_that_is_no_json_spoils_its_own_token_only(tmp_path):
 def test_callers_are_found_by_their_digests(records, count):
     tokens.add(records, [PLAIN, FULL])
     guesses = [digest(f"guess {n}") for n in range(count - 1)]
-    find = tokens.callers(records, "USD")
+    find = tokens.caller_lookup(records, "USD")
     assert find([*guesses, PLAIN.sha256])[PLAIN.sha256].name == "plain"
     assert find([*guesses, digest("before")])[digest("before")].expires == NOW + 10
     assert find([*guesses, digest("nobody")]) == {}
@@ -240,7 +240,7 @@ def test_callers_are_found_by_their_digests(records, count):
 
 def test_both_secrets_of_a_rotated_token_are_found_at_once(records):
     tokens.add(records, [FULL])
-    found = tokens.callers(records, "USD")([digest("before"), FULL.sha256])
+    found = tokens.caller_lookup(records, "USD")([digest("before"), FULL.sha256])
     assert found[FULL.sha256].expires == NOW + 1000.125
     assert found[digest("before")].expires == NOW + 10
 

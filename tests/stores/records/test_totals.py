@@ -6,15 +6,15 @@ from engine.stores.ledger.entry import Entry, decode, encode
 from engine.stores.records.totals import (
     KINDS,
     Total,
-    Which,
-    known,
-    names,
+    UsageFilter,
+    distinct_values,
+    existing_ids,
     totals,
 )
 from engine.stores.records.usage import UsageTable
 
 DAY = 86_400.0
-ALL = Which(0.0, 1e12)
+ALL = UsageFilter(0.0, 1e12)
 GPT = {"model_asked": "gpt-4o", "model_served": "gpt-4o-2024", "upstream": "openai"}
 CLAUDE = {"model_asked": "gpt-4o", "model_served": "claude", "upstream": "anthropic"}
 MONEY = {"currency": "USD", "cost": 1}
@@ -73,14 +73,17 @@ def test_sums_are_exact_and_currencies_apart(books):
 
 
 def test_what_is_asked_about(books):
-    assert counted(books, "token", Which(DAY, 2 * DAY)) == {"b": (3, 2)}
-    assert counted(books, "day", Which(0, 1e12, token="a")) == {
+    assert counted(books, "token", UsageFilter(DAY, 2 * DAY)) == {"b": (3, 2)}
+    assert counted(books, "day", UsageFilter(0, 1e12, token="a")) == {
         "1970-01-01": (2, 0),
         "1970-01-03": (2, 1),
     }
-    assert counted(books, "token", Which(0, 1e12, model="claude")) == {"b": (1, 0)}
-    assert counted(books, "token", Which(0, 1e12, model="gpt-4o")) == {"a": (4, 1), "b": (2, 1)}
-    assert totals(books, "token", Which(0, 1e12, token="nobody")) == []
+    assert counted(books, "token", UsageFilter(0, 1e12, model="claude")) == {"b": (1, 0)}
+    assert counted(books, "token", UsageFilter(0, 1e12, model="gpt-4o")) == {
+        "a": (4, 1),
+        "b": (2, 1),
+    }
+    assert totals(books, "token", UsageFilter(0, 1e12, token="nobody")) == []
 
 
 @pytest.mark.parametrize("by", KINDS)
@@ -91,13 +94,13 @@ def test_the_sum_of_all_totals_is_always_the_same(books, by):
 
 
 def test_names_that_there_are(books):
-    assert names(books, "token", ALL) == ["a", "b"]
-    assert names(books, "token", Which(2 * DAY, 1e12)) == ["a"]
+    assert distinct_values(books, "token", ALL) == ["a", "b"]
+    assert distinct_values(books, "token", UsageFilter(2 * DAY, 1e12)) == ["a"]
 
 
 def test_rows_that_have_been_entered(books):
-    assert known(books, ["1", "7", "8"]) == {"1", "7"}
-    assert known(books, []) == set()
+    assert existing_ids(books, ["1", "7", "8"]) == {"1", "7"}
+    assert existing_ids(books, []) == set()
 
 
 def test_an_empty_ledger_has_no_totals(records):
