@@ -46,7 +46,7 @@ def run(*args, **more):
     return CliRunner().invoke(cli.main, ["check", *args], **more)
 
 
-def test_a_problem_is_shown_with_the_lines_around_it_and_its_word_underlined(folder):
+def test_a_problem_is_printed_with_its_lines_and_a_mark(folder):
     assert run("bad.yaml").stdout.splitlines() == [
         "bad.yaml:4:65: error: unknown upstream 'mian' [MW313]",
         '  3 | upstreams: {main: {url: "http://127.0.0.1:9"}}',
@@ -77,18 +77,18 @@ def test_a_problem_is_shown_with_the_lines_around_it_and_its_word_underlined(fol
     ],
 )
 @pytest.mark.parametrize("form", [None, *formats.names()])
-def test_it_exits_as_the_manual_says_in_every_format(folder, args, code, form):
+def test_the_exit_status_is_the_same_in_every_format(folder, args, code, form):
     args = args if form is None or "--format" in args else ["--format", form, *args]
     assert run(*args).exit_code == code
 
 
-def test_strict_fails_for_warnings_but_not_for_notes(folder):
+def test_strict_fails_for_warnings_but_not_for_infos(folder):
     (folder / "gateway.yaml").write_text(GOOD.replace("shop.*", "shop.list"))
     result = run("--strict")
     assert (result.exit_code, "1 info" in result.stdout) == (0, True)
 
 
-def test_several_files_have_a_line_each_and_a_sum(folder):
+def test_several_files_have_a_line_each_and_a_total(folder):
     lines = run("gateway.yaml", "bad.yaml", "unwise.yaml").stdout.splitlines()
     assert lines[-4:] == [
         "gateway.yaml: no problems",
@@ -98,14 +98,14 @@ def test_several_files_have_a_line_each_and_a_sum(folder):
     ]
 
 
-def test_files_stand_in_place_of_the_default_and_beside_an_option(folder):
+def test_files_replace_the_default_config_but_not_the_option(folder):
     (folder / "gateway.yaml").unlink()
     assert run("unwise.yaml").exit_code == 0
     assert run("unwise.yaml", env={"MODELWAY_CONFIG": "none.yaml"}).exit_code == 0
     assert "bad.yaml: 1 error" in run("-c", "bad.yaml", "unwise.yaml").stdout
 
 
-def test_what_two_configs_say_of_one_document_is_told_once(folder):
+def test_a_problem_of_a_shared_document_is_printed_once(folder):
     (folder / "shop.yaml").write_text(DOCUMENT.replace(', version: "1"', ""))
     result = run("gateway.yaml", "unwise.yaml", "gateway.yaml")
     assert result.stdout.count("[MW220]") == 1
@@ -120,20 +120,20 @@ def test_standard_input_is_a_config_in_the_working_directory(folder):
     assert run("-", input="\ufeff" + GOOD).exit_code == 0
 
 
-def test_standard_input_that_is_no_text_is_a_problem(folder):
+def test_standard_input_that_is_not_utf8_is_a_problem(folder):
     result = run("-", input=b"\xff\xfe\x00")
     assert result.exit_code == 1
     assert result.stdout.startswith("<stdin>: error: not UTF-8 text (byte 0) [MW002]\n")
 
 
-def test_includes_of_standard_input_start_at_the_working_directory(folder):
+def test_includes_of_standard_input_are_relative_to_the_working_directory(folder):
     (folder / "more.yaml").write_text("zebra: 1\n")
     assert (
         "more.yaml:1:1: error: unknown key" in run("-", input=GOOD + "include: [more.yaml]").stdout
     )
 
 
-def test_a_comment_silences_a_warning_and_one_of_no_use_is_a_warning(folder):
+def test_a_comment_silences_a_warning_and_an_unused_one_is_a_warning(folder):
     line = '"http://shop.internal"}}'
     (folder / "gateway.yaml").write_text(UNWISE.replace(line, line + " # modelway: ignore MW401 x"))
     assert run("--strict").stdout == "gateway.yaml: no problems\n"
@@ -150,12 +150,12 @@ def test_a_comment_in_a_document_works_as_in_the_config(folder):
     assert run().stdout == "gateway.yaml: no problems\n"
 
 
-def test_where_there_are_errors_no_ignore_is_called_useless(folder):
+def test_with_errors_no_ignore_is_reported_as_unused(folder):
     (folder / "bad.yaml").write_text(BAD + "# modelway: ignore MW401\n")
     assert "MW413" not in run("bad.yaml").stdout
 
 
-def test_an_ignore_in_a_shared_document_is_useful_if_one_config_needs_it(folder):
+def test_an_ignore_in_a_shared_document_is_used_if_one_config_needs_it(folder):
     (folder / "a.yaml").write_text(GOOD + "include: [up.yaml]\n")
     text = GOOD.replace('upstreams: {main: {url: "http://127.0.0.1:9"}}', "include: [up.yaml]")
     (folder / "a.yaml").write_text(text)
@@ -165,7 +165,7 @@ def test_an_ignore_in_a_shared_document_is_useful_if_one_config_needs_it(folder)
     assert run("--strict", "a.yaml", "b.yaml").exit_code == 0
 
 
-def test_json_holds_every_problem_and_the_sums(folder):
+def test_json_has_every_problem_and_the_totals(folder):
     said = json.loads(run("--format", "json", "bad.yaml", "unwise.yaml").stdout)
     assert said["ok"] is False
     assert said["summary"] == {"error": 1, "warning": 1, "info": 0}
@@ -184,7 +184,7 @@ def test_json_holds_every_problem_and_the_sums(folder):
     }
 
 
-def test_json_of_a_file_as_a_whole_has_no_line(folder):
+def test_json_of_a_problem_of_a_whole_file_has_no_line(folder):
     said = json.loads(run("--format", "json", "-", input=b"\xff").stdout)
     assert (said["problems"][0]["line"], said["problems"][0]["hint"]) == (None, None)
 
@@ -210,7 +210,7 @@ def test_github_knows_a_command_for_every_level(level, command):
     assert first == f"::{command} file=f.yaml,title=MW101::m"
 
 
-def test_nothing_in_a_problem_can_begin_a_command_of_its_own():
+def test_a_problem_cannot_inject_a_workflow_command():
     problem = Problem(
         "a,b:c%\n::error::x", 1, 1, Level.ERROR, "MW101", "x\r\n::error::100%", "\n::h"
     )
@@ -226,7 +226,7 @@ def sarif(*problems):
     return json.loads(formats.render("sarif", report(*problems)))
 
 
-def test_sarif_has_what_the_standard_asks_for_and_code_scanning_shows(folder):
+def test_sarif_is_valid_and_complete(folder):
     said = json.loads(run("--format", "sarif", "bad.yaml", "unwise.yaml").stdout)
     assert said["version"] == "2.1.0"
     (one,) = said["runs"]
@@ -247,7 +247,7 @@ def test_sarif_has_what_the_standard_asks_for_and_code_scanning_shows(folder):
     }
 
 
-def test_sarif_of_nothing_is_a_run_without_results():
+def test_sarif_without_problems_is_a_run_without_results():
     (one,) = sarif()["runs"]
     assert (one["results"], one["tool"]["driver"]["rules"]) == ([], [])
 
@@ -269,7 +269,7 @@ def test_sarif_names_files_as_uris_from_the_working_directory(folder, file, uri)
     assert result["level"] == "note"
 
 
-def test_colours_are_for_terminals_only(folder):
+def test_only_terminals_get_colours(folder):
     problem = Problem("f.yaml", 0, 0, Level.ERROR, "MW101", "m", "h")
     assert "\x1b[31m" in formats.render("text", report(problem, colour=True))
     assert "\x1b" not in formats.render("text", report(problem))
@@ -301,7 +301,7 @@ def test_a_terminal_has_colours_unless_they_are_switched_off(
     assert check.has_colour() is coloured
 
 
-def test_what_steers_a_terminal_never_gets_there(folder):
+def test_control_characters_are_not_printed(folder):
     (folder / "shop.yaml").write_text(DOCUMENT.replace("ok", "\\x1b[2J"))
     (folder / "bad.yaml").write_text(BAD.replace("mian", '"\\e[2J"'))
     for form in formats.names():
@@ -320,7 +320,7 @@ def test_explain_of_an_unknown_code_suggests_a_near_one(folder):
     assert "did you mean 'MW" in run("--explain", "MW10").stderr
 
 
-def test_a_secret_beside_a_problem_is_not_shown(folder):
+def test_a_secret_beside_a_problem_is_not_printed(folder):
     text = BAD.replace('9"}}', '9", credential: {bearer: sk-written-here}}}')
     (folder / "bad.yaml").write_text(text)
     for form in formats.names():
@@ -339,25 +339,25 @@ def commands():
 
 
 @pytest.mark.parametrize("command", commands())
-def test_what_the_hook_and_the_workflow_run_is_a_command_that_passes_and_fails(folder, command):
+def test_the_command_of_the_hook_and_the_workflow_passes_and_fails(folder, command):
     _, *args = shlex.split(command)
     assert run(*args).exit_code == 0
     (folder / "gateway.yaml").write_text(BAD)
     assert run(*args).exit_code == 1
 
 
-def test_the_hook_has_what_pre_commit_asks_for():
+def test_the_hook_is_valid_for_pre_commit():
     (hook,) = hooks()
     assert {"id", "name", "entry", "language"} <= set(hook)
 
 
-def test_the_hook_runs_whichever_file_of_a_config_was_changed_or_deleted():
+def test_the_hook_runs_for_every_changed_or_deleted_file_of_a_config():
     (hook,) = hooks()
     assert (hook["always_run"], hook["pass_filenames"]) == (True, False)
     assert not {"files", "types", "types_or", "exclude"} & set(hook)
 
 
-def test_quiet_prints_nothing_where_nothing_is_wrong(folder):
+def test_quiet_prints_nothing_without_problems(folder):
     (folder / "gateway.yaml").write_text(GOOD.replace("shop.*", "shop.list"))
     assert "[MW306]" in run().stdout
     for form in ("text", "github"):
@@ -365,14 +365,14 @@ def test_quiet_prints_nothing_where_nothing_is_wrong(folder):
         assert run("-q", "--format", form, "gateway.yaml", "gateway.yaml").output == ""
 
 
-def test_quiet_shows_warnings_of_the_files_that_have_some(folder):
+def test_quiet_prints_only_files_with_warnings(folder):
     shown = run("-q", "gateway.yaml", "unwise.yaml").stdout
     assert "[MW401]" in shown
     assert "no problems" not in shown
     assert run("-q", "unwise.yaml", "--format", "json").stdout.startswith("{")
 
 
-def test_operations_without_a_route_are_one_note_of_their_document(folder):
+def test_operations_without_a_route_are_one_info_of_their_document(folder):
     (folder / "gateway.yaml").write_text(GOOD.replace("shop.*", "shop.list"))
     many = "".join(f"  /p{n}: {{get: {{operationId: op{n}}}}}\n" for n in range(20))
     (folder / "shop.yaml").write_text(DOCUMENT.rstrip() + "\n" + many)

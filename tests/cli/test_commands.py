@@ -51,7 +51,7 @@ def test_every_command_has_its_file_and_its_name():
 
 
 @pytest.mark.parametrize("name", commands())
-def test_every_command_has_help_that_reads_like_a_manual(name):
+def test_every_command_has_a_help_text(name):
     result = run(name, "--help")
     assert result.exit_code == 0
     assert len(result.output.splitlines()) > 6
@@ -64,7 +64,7 @@ def test_the_help_names_every_command():
         assert re.search(rf"^  {name}  +[A-Z]", result.output, re.MULTILINE)
 
 
-def test_the_version_is_told():
+def test_the_version_is_printed():
     assert re.fullmatch(r"modelway, version \d+\.\d+\.\d+\n", run("--version").output)
 
 
@@ -72,16 +72,16 @@ def test_the_version_is_told():
     "args",
     [["nonsense"], ["check", "--nonsense"], ["check", "extra"], ["token", "new"], ["init"], []],
 )
-def test_wrong_usage_exits_with_two(folder, args):
+def test_wrong_usage_exits_with_2(folder, args):
     assert run(*args).exit_code == 2
 
 
-def test_check_of_a_clean_config_exits_with_zero(folder):
+def test_check_without_problems_exits_with_0(folder):
     result = run("check")
     assert (result.exit_code, result.output) == (0, "gateway.yaml: no problems\n")
 
 
-def test_check_shows_every_problem_with_its_line_and_exits_with_one(folder):
+def test_check_prints_every_error_and_exits_with_1(folder):
     text = GOOD.replace("upstream: main", "upstream: mian").replace("version: 1", "version: 2")
     (folder / "gateway.yaml").write_text(text)
     result = run("check")
@@ -93,7 +93,7 @@ def test_check_shows_every_problem_with_its_line_and_exits_with_one(folder):
     assert "2 errors" in result.output.splitlines()[-1]
 
 
-def test_check_of_warnings_and_notes_exits_with_zero_and_quiet_hides_notes(folder):
+def test_check_with_warnings_exits_with_0(folder):
     text = GOOD.replace("shop.*", "shop.list").replace(
         "main: {", 'spare: {url: "https://x"}, main: {'
     )
@@ -106,7 +106,7 @@ def test_check_of_warnings_and_notes_exits_with_zero_and_quiet_hides_notes(folde
     assert "no route serves" not in run("check", "-q").output
 
 
-def test_check_warns_of_what_breaks_the_standard(folder):
+def test_check_warns_of_violations_of_the_standard(folder):
     (folder / "shop.yaml").write_text(DOCUMENT.replace('title: Shop, version: "1"', "title: Shop"))
     result = run("check")
     assert result.exit_code == 0
@@ -121,21 +121,21 @@ def test_check_of_a_config_that_cannot_be_read_is_a_problem(folder, file):
     assert result.exception is None or isinstance(result.exception, SystemExit)
 
 
-def test_the_config_may_be_named_by_option_or_by_the_environment(folder):
+def test_the_config_comes_from_the_option_or_the_environment(folder):
     os.rename(folder / "gateway.yaml", folder / "other.yaml")
     assert run("check").exit_code == 1
     assert run("check", "-c", "other.yaml").exit_code == 0
     assert run("check", env={"MODELWAY_CONFIG": "other.yaml"}).exit_code == 0
 
 
-def test_markup_in_a_file_is_shown_as_it_is(folder):
+def test_markup_in_a_file_is_not_interpreted(folder):
     (folder / "gateway.yaml").write_text(GOOD + "'[red]x[/nonsense]': 1\n")
     result = run("check")
     assert result.exit_code == 1
     assert "unknown key '[red]x[/nonsense]'" in result.output
 
 
-def test_the_shipped_config_checks_clean():
+def test_the_shipped_config_has_no_problems():
     keys = {f"{name}_API_KEY": "x" for name in ("OPENAI", "ANTHROPIC", "GEMINI", "RERANK")}
     result = CliRunner().invoke(cli.main, ["check", "-q", "-c", str(files.CONFIG)], env=keys)
     assert (result.exit_code, result.output) == (0, "")
@@ -149,7 +149,7 @@ def test_with_errors_nothing_is_served(folder, name):
     assert "unknown upstream 'mian'" in result.output
 
 
-def test_routes_shows_every_path_where_it_goes_and_what_guards_it(folder):
+def test_routes_lists_paths_with_targets_and_policies(folder):
     result = run("routes")
     assert result.exit_code == 0
     heading, *rows = [line.rstrip() for line in result.output.splitlines()]
@@ -172,7 +172,7 @@ def test_routes_of_the_shipped_config_has_a_line_for_each_path():
     assert "websocket" in result.output
 
 
-def test_init_writes_a_project_that_checks_clean(folder):
+def test_init_writes_a_project_without_problems(folder):
     result = run("init", "new/project")
     assert result.exit_code == 0
     made = folder / "new/project"
@@ -227,13 +227,13 @@ def test_a_new_token_has_an_entry_that_works_when_pasted(folder, args, entry):
     assert secret not in pasted
 
 
-def test_two_tokens_are_never_alike():
+def test_two_tokens_have_different_secrets():
     secrets = [re.search(r"mw-\w+", run("token", "new", "a").output)[0] for _ in range(2)]
     assert secrets[0] != secrets[1]
 
 
 @pytest.mark.parametrize("bad", ["tomorrow", "2027-02-30", "31.01.2027", ""])
-def test_a_token_with_a_bad_date_is_refused_before_it_is_made(bad):
+def test_a_token_with_an_invalid_date_is_refused(bad):
     result = run("token", "new", "a", "--expires", bad)
     assert result.exit_code == 2
     assert "mw-" not in result.output
@@ -243,7 +243,7 @@ def test_an_empty_name_is_refused():
     assert run("token", "new", "").exit_code == 2
 
 
-def test_the_entry_is_plain_yaml():
+def test_the_entry_of_a_token_is_yaml():
     output = run("token", "new", "alice").output
     entry = yaml.safe_load(output[output.index("  - {") :])[0]
     assert set(entry) == {"name", "sha256"}

@@ -28,30 +28,30 @@ def run(*args, **more):
     return CliRunner().invoke(cli.main, ["diff", *map(str, args)], **more)
 
 
-def test_no_difference_exits_with_zero():
+def test_no_difference_exits_with_0():
     result = run("old", "old/gateway.yaml")
     assert (result.exit_code, result.output) == (0, "no difference\n")
 
 
-def test_what_is_weaker_exits_with_three():
+def test_weaker_exits_with_3():
     result = run("old", "new")
     assert result.exit_code == 3
     assert "new/gateway.yaml" in result.output
     assert "weaker: shop.chat, shop.say, shop.show: rate_limit is 90 requests" in result.output
 
 
-def test_what_is_stronger_exits_with_zero():
+def test_stronger_exits_with_0():
     assert run("new", "old").exit_code == 0
 
 
-def test_what_breaks_callers_exits_with_three_when_that_is_asked_for(folder):
+def test_breaking_exits_with_3_if_strict(folder):
     write(folder / "new", STRONGER_DOCUMENT)
     assert run("old", "new").exit_code == 0
     assert run("old", "new", "--strict").exit_code == 3
 
 
 @pytest.mark.parametrize("side", ["old", "new"])
-def test_errors_in_a_config_exit_with_one(folder, side):
+def test_errors_in_a_config_exit_with_1(folder, side):
     write(folder / side, CONFIG.replace("upstream: main", "upstream: mian"))
     result = run("old", "new")
     assert result.exit_code == 1
@@ -74,11 +74,11 @@ def test_the_old_config_may_come_from_a_pipe(folder):
 
 
 @pytest.mark.parametrize("args", [[], ["old"], ["old", "-"], ["old", "new", "--format", "xml"]])
-def test_wrong_usage_exits_with_two(args):
+def test_wrong_usage_exits_with_2(args):
     assert run(*args).exit_code == 2
 
 
-def test_a_file_that_is_not_there_is_a_problem():
+def test_a_missing_file_is_a_problem():
     assert run("old", "nowhere.yaml").exit_code == 1
 
 

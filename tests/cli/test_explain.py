@@ -24,7 +24,7 @@ def run(*args, **more):
     return CliRunner().invoke(cli.main, ["explain", *args], **more)
 
 
-def test_what_is_served_exits_with_zero():
+def test_a_served_request_exits_with_0():
     result = run("POST", "/v1/chat", "--token", "alice", "-d", BODY)
     assert result.exit_code == 0
     assert result.output.startswith("POST /v1/chat: served (200)\n")
@@ -33,7 +33,7 @@ def test_what_is_served_exits_with_zero():
     assert f"[gateway.yaml:{at}:16]" in result.output
 
 
-def test_what_is_refused_exits_with_one():
+def test_a_refused_request_exits_with_1():
     result = run("POST", "/v1/chat", "-d", BODY)
     assert (result.exit_code, "invalid_api_key" in result.output) == (1, True)
 
@@ -56,7 +56,7 @@ def test_json_is_one_document():
     assert (said["served"], said["model"]["asked"]) == (True, "big")
 
 
-def test_upstreams_answer_what_is_said():
+def test_upstreams_respond_as_configured():
     args = ("POST", "/v1/chat", "--token", "alice", "-d", BODY)
     assert "it answers      503" in run(*args, "--answers", "main=503").output
     assert run(*args, "--answers", "main=503").exit_code == 0
@@ -76,12 +76,12 @@ def test_upstreams_answer_what_is_said():
         (["GET", "/v1/items/7", "-d", "@no.json"], "cannot be read"),
     ],
 )
-def test_wrong_usage_exits_with_two_and_says_why(args, words):
+def test_wrong_usage_exits_with_2(args, words):
     result = run(*args)
     assert (result.exit_code, words in result.output) == (2, True)
 
 
-def test_a_config_with_errors_explains_nothing(folder):
+def test_a_config_with_errors_is_not_explained(folder):
     (folder / "gateway.yaml").write_text(CONFIG.replace("upstream: main", "upstream: mian"))
     result = run("GET", "/v1/items/7")
     assert (result.exit_code, "unknown upstream 'mian'" in result.output) == (1, True)
@@ -92,7 +92,7 @@ def with_records(folder):
     (folder / "gateway.yaml").write_text(config)
 
 
-def test_a_token_may_stand_in_the_database(folder):
+def test_a_token_may_be_in_the_database(folder):
     with_records(folder)
     made = CliRunner().invoke(cli.main, ["token", "create", "--name", "dora", "--models", "small"])
     assert made.exit_code == 0, made.output
@@ -107,19 +107,19 @@ def test_a_token_may_stand_in_the_database(folder):
     assert len((folder / "records.db").read_bytes()) == len(before)
 
 
-def test_a_token_that_cannot_be_looked_up_says_why(folder):
+def test_a_failed_token_lookup_is_explained(folder):
     with_records(folder)
     result = run("POST", "/v1/chat", "--token", "dora", "-d", BODY)
     assert (result.exit_code, "there is no database" in result.output) == (2, True)
     assert not (folder / "records.db").exists()
 
 
-def test_a_name_unlike_any_lists_those_there_are():
+def test_an_unknown_name_lists_the_known_ones():
     result = run("POST", "/v1/chat", "--token", "somebody-else", "-d", BODY)
     assert (result.exit_code, "known: " in result.output) == (2, True)
 
 
-def test_a_slip_in_json_is_told_as_one():
+def test_invalid_json_is_reported():
     result = run("POST", "/v1/chat", "--token", "alice", "-d", ' {"model": "big"')
     assert (result.exit_code, "refused (400)" in result.output) == (1, True)
     assert "not valid JSON" in result.output

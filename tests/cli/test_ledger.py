@@ -102,7 +102,7 @@ def test_an_incomplete_line_is_skipped_and_reported(tmp_path: Path, url: str) ->
     assert "1 incomplete lines skipped" in result.output
 
 
-def test_while_the_database_is_away_the_files_stay(tmp_path: Path) -> None:
+def test_files_stay_while_the_database_is_unreachable(tmp_path: Path) -> None:
     folder = left_behind(tmp_path / "journal", 3)
     result = ship(folder, "postgresql+psycopg://me@127.0.0.1:1/x")
     assert result.exit_code == 1
@@ -110,7 +110,7 @@ def test_while_the_database_is_away_the_files_stay(tmp_path: Path) -> None:
     assert len(list(folder.glob("*.rows"))) == 1
 
 
-def test_a_database_that_is_not_there_is_not_made(tmp_path: Path) -> None:
+def test_a_missing_database_is_not_created(tmp_path: Path) -> None:
     folder = left_behind(tmp_path / "journal", 3)
     result = ship(folder, f"sqlite:///{tmp_path}/typo.db")
     assert result.exit_code == 1
@@ -118,7 +118,7 @@ def test_a_database_that_is_not_there_is_not_made(tmp_path: Path) -> None:
     assert len(list(folder.glob("*.rows"))) == 1
 
 
-def test_a_folder_without_a_journal_is_said(tmp_path: Path, url: str) -> None:
+def test_a_folder_without_a_journal_is_reported(tmp_path: Path, url: str) -> None:
     result = ship(tmp_path, url)
     assert result.exit_code == 0
     assert "no files that end in .rows" in result.output
@@ -126,7 +126,7 @@ def test_a_folder_without_a_journal_is_said(tmp_path: Path, url: str) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_a_file_that_cannot_be_read_is_said(tmp_path: Path, url: str) -> None:
+def test_a_file_that_cannot_be_read_is_reported(tmp_path: Path, url: str) -> None:
     folder = left_behind(tmp_path / "journal", 3)
     (file,) = folder.glob("*.rows")
     file.chmod(0)

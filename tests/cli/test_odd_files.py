@@ -77,7 +77,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_says_what_is_wrong_with_a_file(command: str) -> None:
+def test_every_command_reports_an_unusable_file(command: str) -> None:
     for file in NAMES:
         if (command, file) == ("import", "empty"):
             continue  # nobody to take in is no mistake
@@ -90,7 +90,7 @@ def test_every_command_says_what_is_wrong_with_a_file(command: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["empty/below", LONG])
-def test_a_folder_that_cannot_be_made_is_said(name: str) -> None:
+def test_a_folder_that_cannot_be_created_is_reported(name: str) -> None:
     result = CliRunner().invoke(cli.main, ["init", name])
     assert isinstance(result.exception, SystemExit), result.exception
     assert "cannot be written" in result.output
@@ -124,7 +124,7 @@ cli.main(sys.argv[1:])
         ["usage", "--database", "sqlite:///closed/x.db"],
     ],
 )
-def test_what_may_not_be_looked_at_is_said(folder: Path, words: list[str]) -> None:
+def test_a_file_without_permission_is_reported(folder: Path, words: list[str]) -> None:
     """Root may look at anything, so the file system's refusal is played."""
     (folder / "inside").write_text(SPEC.format("closed/x.yaml"))
     done = run(words, program=["-c", REFUSING], stdout=subprocess.PIPE)
@@ -165,7 +165,7 @@ paths:
         ["diff", "gateway.yaml", "evil"],
     ],
 )
-def test_names_in_files_steer_no_terminal_and_forge_no_line(folder: Path, words: list[str]) -> None:
+def test_file_names_cannot_control_a_terminal(folder: Path, words: list[str]) -> None:
     (folder / "evil.yaml").write_text(EVIL)
     config = SPEC.format("evil.yaml").replace('"a.*"', '["a.*", "a.\\e[2J\\nforged: x"]')
     if words[0] != "check":
@@ -193,7 +193,7 @@ def run(
 
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 @pytest.mark.parametrize("words", [["check"], ["routes"], ["check", "--explain", "MW101"]])
-def test_a_full_disk_is_said(
+def test_a_full_disk_is_reported(
     words: list[str], unbuffered: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PYTHONUNBUFFERED", unbuffered)
@@ -204,7 +204,7 @@ def test_a_full_disk_is_said(
 
 
 @pytest.mark.parametrize("words", [["check", "-q"], ["routes"], ["explain", "GET", "/v1/items/7"]])
-def test_a_closed_output_is_no_fault(words: list[str]) -> None:
+def test_a_closed_output_is_no_error(words: list[str]) -> None:
     reading, writing = os.pipe()
     os.close(reading)
     with os.fdopen(writing, "w") as nobody:

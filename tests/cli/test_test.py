@@ -41,13 +41,13 @@ def test_cases_in_the_config_are_found_as_well(folder):
     assert run().output == "ok    an item\nok    another\n2 passed\n"
 
 
-def test_only_the_named_files_are_played(folder):
+def test_only_the_named_files_are_run(folder):
     (folder / "a.test.yaml").write_text(GOOD)
     (folder / "b.yaml").write_text(GOOD.replace("an item", "another"))
     assert run("b.yaml").output == "ok    another\n1 passed\n"
 
 
-def test_a_failure_tells_its_place_and_exits_with_one(folder):
+def test_a_failure_has_its_place_and_exits_with_1(folder):
     (folder / "a.test.yaml").write_text(GOOD.replace("status: 200", "status: 404"))
     result = run()
     assert result.exit_code == 1
@@ -58,7 +58,7 @@ def test_a_failure_tells_its_place_and_exits_with_one(folder):
     ]
 
 
-def test_json_and_junit_are_whole_documents(folder):
+def test_json_and_junit_are_complete_documents(folder):
     (folder / "a.test.yaml").write_text(GOOD)
     assert json.loads(run("--format", "json").output)["passed"] == 1
     assert ET.fromstring(run("--format", "junit").output).find("testsuite").get("tests") == "1"
@@ -72,7 +72,7 @@ def test_json_and_junit_are_whole_documents(folder):
         ("tests: [", "a.test.yaml:2:1: error: not YAML"),
     ],
 )
-def test_what_is_wrong_with_a_file_is_shown_as_check_shows_it(folder, text, place):
+def test_problems_of_a_file_are_printed_as_by_check(folder, text, place):
     (folder / "a.test.yaml").write_text(text)
     result = run()
     assert result.exit_code == 1
@@ -80,19 +80,19 @@ def test_what_is_wrong_with_a_file_is_shown_as_check_shows_it(folder, text, plac
     assert "nothing is tested" in result.output
 
 
-def test_a_config_with_errors_tests_nothing(folder):
+def test_a_config_with_errors_is_not_tested(folder):
     (folder / "gateway.yaml").write_text(CONFIG.replace("upstream: main", "upstream: mian"))
     (folder / "a.test.yaml").write_text(GOOD)
     result = run()
     assert (result.exit_code, "unknown upstream 'mian'" in result.output) == (1, True)
 
 
-def test_without_any_case_nothing_passes(folder):
+def test_a_config_without_cases_fails(folder):
     result = run()
     assert (result.exit_code, "no cases" in result.output) == (2, True)
 
 
-def test_a_file_that_is_not_there_is_a_problem(folder):
+def test_a_missing_file_is_a_problem(folder):
     result = run("no.test.yaml")
     assert (result.exit_code, "MW002" in result.output) == (1, True)
 
@@ -113,7 +113,7 @@ def test_a_request_that_openapi_core_reads_differently_has_a_warning_and_passes(
     assert result.exit_code == 0
 
 
-def test_warnings_stand_in_json_and_junit_too(folder):
+def test_json_and_junit_have_the_warnings(folder):
     write(folder, document=AMBIGUOUS)
     (folder / "chat.test.yaml").write_text(CHAT)
     (test,) = json.loads(run("--format", "json").output)["tests"]

@@ -59,7 +59,7 @@ def refused(result, *words, status=1):
         assert said in result.stderr
 
 
-def test_create_prints_the_secret_alone_and_keeps_its_digest(on, records_url):
+def test_create_prints_only_the_secret_and_stores_its_digest(on, records_url):
     made = on(
         *("create", "--name", "shop", "--models", "gpt-4o*, o1", "--models", "x"),
         *("--operations", "openai.*", "--ips", "10.0.0.0/8,::1", "--expires", "90d"),
@@ -82,7 +82,7 @@ def test_create_prints_the_secret_alone_and_keeps_its_digest(on, records_url):
     assert abs(kept.created - time.time()) < 60
 
 
-def test_a_token_without_options_has_no_bounds(on, records_url):
+def test_a_token_without_options_has_no_limits(on, records_url):
     secret = on("create", "--name", "free").stdout.strip()
     database = open_database(records_url)
     caller = tokens.find_by_digest(database, digest(secret)).caller(digest(secret), "USD")
@@ -91,7 +91,7 @@ def test_a_token_without_options_has_no_bounds(on, records_url):
     assert (caller.expires, caller.limits) == (None, ())
 
 
-def test_a_day_counts_to_its_end(local, tmp_path):
+def test_a_token_is_valid_until_the_end_of_the_day(local, tmp_path):
     local("create", "--name", "a", "--expires", "2999-12-31")
     assert "2999-12-31" not in local("show", "a").stdout
     assert "expires           3000-01-01T00:00:00Z" in local("show", "a").stdout
@@ -132,7 +132,7 @@ def test_invalid_options_are_refused(local, tmp_path, options, words):
     assert not (tmp_path / "x.db").exists()
 
 
-def test_a_name_is_taken_once(on):
+def test_names_are_unique(on):
     on("create", "--name", "shop")
     refused(on("create", "--name", "shop"), "already", "modelway token rotate shop")
 
@@ -164,7 +164,7 @@ def test_an_empty_list(on, records_url):
     assert on("list", "--format", "csv").stdout == ""
 
 
-def test_show_tells_all_but_the_secret(local):
+def test_show_prints_everything_except_the_secret(local):
     secret = local("create", "--name", "shop", "--models", "gpt-4o*").stdout.strip()
     shown = local("show", "shop").stdout
     assert re.search(r"^state +active$", shown, re.MULTILINE)
@@ -174,7 +174,7 @@ def test_show_tells_all_but_the_secret(local):
     assert secret not in shown
 
 
-def test_an_expired_token_is_shown_as_such(local):
+def test_an_expired_token_has_that_state(local):
     line = {"name": "old", "sha256": digest("s"), "expires": 5}
     local("import", "-", input=json.dumps(line))
     assert re.search(r"^state +expired$", local("show", "old").stdout, re.MULTILINE)
@@ -186,7 +186,7 @@ def test_an_unknown_name_has_a_suggestion(on, command):
     refused(on(command, "shop-ue"), "there is no token 'shop-ue'", "did you mean 'shop-eu'?")
 
 
-def test_rotate_prints_another_secret_and_keeps_the_old_one_for_its_grace(on, records_url):
+def test_rotate_prints_a_new_secret_and_keeps_the_old_one_for_the_grace_time(on, records_url):
     old = on("create", "--name", "shop").stdout.strip()
     rotated = on("rotate", "shop", "--grace", "1h")
     assert SECRET.fullmatch(rotated.stdout)
@@ -205,7 +205,7 @@ def test_rotate_prints_another_secret_and_keeps_the_old_one_for_its_grace(on, re
     database.close()
 
 
-def test_a_bad_grace_is_refused(local):
+def test_an_invalid_grace_time_is_refused(local):
     local("create", "--name", "a")
     refused(local("rotate", "a", "--grace", "1 day"), "is not a duration", status=2)
 
@@ -219,7 +219,7 @@ def test_a_revoked_token_stays_revoked(on):
     refused(on("rotate", "shop"), "is revoked", "create another")
 
 
-def test_what_is_exported_can_be_imported_elsewhere(on, tmp_path):
+def test_exported_tokens_can_be_imported(on, tmp_path):
     secret = on("create", "--name", "a", "--models", "x", "--budget", "20 USD/30d").stdout.strip()
     on("rotate", "a")
     on("create", "--name", "b", "--note", "b's")
@@ -287,13 +287,13 @@ def test_all_invalid_lines_are_named_in_order(local, tmp_path):
     assert re.findall(r"stdin>?:(\d+):", result.stderr) == ["1", "2", "3"]
 
 
-def test_a_line_may_say_a_day_and_leave_the_rest_out(local):
+def test_a_line_needs_only_a_name_and_a_digest(local):
     line = {"name": "a", "sha256": digest("a"), "expires": "2998-12-31", "models": None}
     assert local("import", "-", input=json.dumps(line)).exit_code == 0
     assert "2999-01-01T00:00:00Z" in local("show", "a").stdout
 
 
-def test_a_file_that_is_not_there(local):
+def test_a_missing_file_is_reported(local):
     refused(local("import", "nowhere.jsonl"), "nowhere.jsonl", status=2)
 
 
@@ -305,7 +305,7 @@ tokens: [{name: fixed, sha256: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822c
 """
 
 
-def test_the_config_says_where_the_tokens_are_and_what_counts(tmp_path):
+def test_the_config_names_the_database_and_the_currency(tmp_path):
     (tmp_path / "home").mkdir()
     (tmp_path / "home" / "gateway.yaml").write_text(CONFIG)
     where = ["--config", "home/gateway.yaml"]
@@ -315,7 +315,7 @@ def test_the_config_says_where_the_tokens_are_and_what_counts(tmp_path):
     assert "within 3 s" in token("revoke", "a", *where).stderr
 
 
-def test_tokens_of_the_config_are_told_apart(tmp_path):
+def test_tokens_of_the_config_are_not_changed(tmp_path):
     (tmp_path / "gateway.yaml").write_text(CONFIG)
     refused(token("create", "--name", "fixed"), "is already in gateway.yaml")
     token("create", "--name", "a")
@@ -336,7 +336,7 @@ def test_tokens_of_the_config_are_told_apart(tmp_path):
         ("version: 1\nstores: {records: mysql://x/y}\n", ["gateway.yaml:2:"]),
     ],
 )
-def test_a_config_that_does_not_say_where(tmp_path, config, words):
+def test_a_config_without_a_database_is_explained(tmp_path, config, words):
     if config is not None:
         (tmp_path / "gateway.yaml").write_text(config)
     refused(token("create", "--name", "a"), *words)
@@ -350,7 +350,7 @@ def test_a_config_that_does_not_say_where(tmp_path, config, words):
         ("sqlite:////proc/nowhere/x.db", "cannot make"),
     ],
 )
-def test_a_database_that_cannot_be_used_is_said_in_one_line(url, words):
+def test_an_unusable_database_is_reported_in_one_line(url, words):
     result = token("create", "--name", "a", "--database", url)
     refused(result, words)
     assert "geheim" not in result.output
@@ -358,7 +358,7 @@ def test_a_database_that_cannot_be_used_is_said_in_one_line(url, words):
 
 
 @pytest.mark.parametrize("command", [["list"], ["show", "a"], ["export"], ["revoke", "a"]])
-def test_reading_makes_no_database(local, tmp_path, command):
+def test_reading_creates_no_database(local, tmp_path, command):
     refused(local(*command), "there is no database", "modelway token create")
     assert list(Path(tmp_path).iterdir()) == []
 
@@ -371,7 +371,7 @@ def test_a_newer_database_is_refused(on, records_url):
     refused(on("create", "--name", "b"), "made by a newer Modelway", "run that version")
 
 
-def test_a_file_that_may_not_be_written_is_said(local, tmp_path, monkeypatch):
+def test_a_file_without_write_permission_is_reported(local, tmp_path, monkeypatch):
     local("create", "--name", "a")
     for file in tmp_path.glob("x.db*"):
         file.write_bytes(b"not a database at all" * 100)

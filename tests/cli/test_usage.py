@@ -64,7 +64,7 @@ def lines(result):
     return [" ".join(line.split()) for line in result.stdout.splitlines()]
 
 
-def test_a_table_for_people_with_a_total(folder):
+def test_the_table_has_a_total(folder):
     assert lines(run()) == [
         "TOKEN REQUESTS FAILED INPUT OUTPUT CACHED COST FIRST BYTE",
         "lab 3 1 0 0 0 0.000000007 EUR + 1.00 USD",
@@ -73,11 +73,11 @@ def test_a_table_for_people_with_a_total(folder):
     ]
 
 
-def test_one_row_needs_no_total(folder):
+def test_a_single_row_has_no_total(folder):
     assert [row.split()[0] for row in lines(run("--token", "shop"))] == ["TOKEN", "shop"]
 
 
-def test_json_for_programs_is_exact(folder):
+def test_json_is_exact(folder):
     said = json.loads(run("--format", "json").stdout)
     assert said["totals"][1] == {
         "token": "shop",
@@ -105,7 +105,7 @@ def test_csv_sums_up_to_the_total(folder):
     assert [r["first_byte"] for r in rows] == ["", "", "0.750000"]
 
 
-def test_by_what_it_adds_up(folder):
+def test_usage_is_grouped_by_each_kind(folder):
     def keys(by, *more):
         said = json.loads(run("--format", "json", "--by", by, *more).stdout)
         return [total[by] for total in said["totals"]]
@@ -130,7 +130,7 @@ def test_an_empty_selection_is_explained(folder):
     assert run("--model", "gpt-4o", "--since", "1m").stderr.startswith("no requests of model")
 
 
-def test_rows_that_are_still_in_a_journal_are_mentioned(folder):
+def test_unshipped_rows_are_mentioned(folder):
     journal = Journal(folder / "var" / "journal")
     for number in ("1", "2", "new", "newer"):  # the first two are in the database already
         journal.append(Entry(number, time.time(), "shop"))
@@ -162,14 +162,14 @@ def test_invalid_options_are_explained(folder, arguments, words):
     assert words in result.stderr
 
 
-def test_without_a_database_it_says_how_to_have_one(folder):
+def test_a_missing_database_is_explained(folder):
     (folder / "gateway.yaml").write_text("version: 1\n")
     result = run()
     assert result.exit_code == 1
     assert "stores: {records: sqlite:///var/modelway.db}" in result.stderr
 
 
-def test_a_database_that_is_away_is_told_in_words(folder):
+def test_an_unreachable_database_is_reported(folder):
     result = run("--database", "postgresql+psycopg://me:geheim@127.0.0.1:1/none")
     assert result.exit_code == 1
     assert result.stderr.startswith("Error: postgresql+psycopg://me:***@127.0.0.1:1/none")
@@ -182,7 +182,7 @@ def test_a_database_alone_needs_no_config(folder):
     assert [total["token"] for total in json.loads(result.stdout)["totals"]] == ["lab", "shop"]
 
 
-def test_a_large_table_takes_little_work_for_each_row():
+def test_a_large_table_is_rendered_with_few_calls():
     totals = [Total(f"token-{n}", requests=n, cost={"USD": n}) for n in range(2000)]
     profile = cProfile.Profile()
     with contextlib.redirect_stdout(io.StringIO()) as shown:
@@ -191,7 +191,7 @@ def test_a_large_table_takes_little_work_for_each_row():
     assert pstats.Stats(profile).total_calls / len(totals) < 200
 
 
-def test_a_long_key_has_a_line_to_itself(capsys):
+def test_a_long_key_has_a_line_of_its_own(capsys):
     totals = [Total("m" * 200, requests=1234), Total("short", requests=1)]
     print_table(Report("model", UsageFilter(0, 1), totals, 0))
     head, key, long, short, total = capsys.readouterr().out.splitlines()

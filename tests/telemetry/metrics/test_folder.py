@@ -12,13 +12,13 @@ import pytest
 from engine.telemetry.metrics.folder import Slot, folder_of, remove_dead_gauges
 
 
-def test_a_run_has_one_folder_for_its_user_alone(tmp_path):
+def test_a_master_has_one_folder_for_its_user_only(tmp_path):
     made = folder_of(os.getpid(), tmp_path)
     assert folder_of(os.getpid(), tmp_path) == made
     assert stat.S_IMODE(made.stat().st_mode) == 0o700
 
 
-def test_folders_of_runs_that_are_over_are_removed(tmp_path):
+def test_folders_of_ended_masters_are_removed(tmp_path):
     process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
     theirs = folder_of(process.pid, tmp_path)
     (theirs / "counter_0.db").touch()
@@ -31,14 +31,14 @@ def test_folders_of_runs_that_are_over_are_removed(tmp_path):
     assert (ours.exists(), theirs.exists()) == (True, False)
 
 
-def test_another_run_of_the_same_number_starts_afresh(tmp_path):
+def test_a_reused_pid_gets_a_new_folder(tmp_path):
     left = tmp_path / f"modelway-metrics-{os.getuid()}-{os.getpid()}-1"
     left.mkdir()
     assert folder_of(os.getpid(), tmp_path) != left
     assert not left.exists()
 
 
-def test_a_folder_that_somebody_else_put_there_is_not_used(tmp_path):
+def test_a_folder_of_another_user_is_refused(tmp_path):
     made = folder_of(os.getpid(), tmp_path)
     made.rmdir()
     (tmp_path / "elsewhere").mkdir()
@@ -47,7 +47,7 @@ def test_a_folder_that_somebody_else_put_there_is_not_used(tmp_path):
         folder_of(os.getpid(), tmp_path)
 
 
-def test_slots_are_taken_in_turn_and_taken_over(tmp_path):
+def test_slots_are_locked_in_order_and_reused(tmp_path):
     one, two = Slot(tmp_path), Slot(tmp_path)
     assert (one.number, two.number) == (0, 1)
     one.close()
@@ -57,7 +57,7 @@ def test_slots_are_taken_in_turn_and_taken_over(tmp_path):
     three.close()
 
 
-def test_the_gauges_of_the_dead_go_and_their_counters_stay(tmp_path):
+def test_gauges_of_dead_workers_are_removed_and_counters_remain(tmp_path):
     living = Slot(tmp_path)
     for number in (0, 7):
         for kind in ("counter", "gauge_livesum", "histogram"):

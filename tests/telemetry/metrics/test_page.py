@@ -38,7 +38,7 @@ def folder(tmp_path):
     return tmp_path
 
 
-def test_it_says_what_prometheus_client_says(folder):
+def test_the_page_is_that_of_prometheus_client(folder):
     theirs = samples(generate_latest(MultiProcessCollector(None, str(folder))))
     page = Page()
     assert samples(page.text(folder)) == pytest.approx(theirs)
@@ -46,7 +46,7 @@ def test_it_says_what_prometheus_client_says(folder):
     assert len(theirs) > 400
 
 
-def test_what_is_gone_is_said_no_more(folder):
+def test_removed_files_are_not_on_the_page(folder):
     page = Page()
     assert b"modelway_workers " in page.text(folder)
     for path in folder.glob("gauge_*"):
@@ -55,7 +55,7 @@ def test_what_is_gone_is_said_no_more(folder):
     assert b"modelway_requests_total" in page.text(folder)
 
 
-def test_a_file_that_a_worker_has_opened_and_not_yet_filled_says_nothing(folder):
+def test_an_empty_file_is_ignored(folder):
     said = Page().text(folder)
     (folder / "counter_3.db").touch()
     assert Page().text(folder) == said

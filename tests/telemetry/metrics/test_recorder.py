@@ -1,4 +1,4 @@
-"""What is counted of an exchange, and that it adds up over workers, the dead ones too."""
+"""Exchanges are counted, and counts are summed over workers, also over dead ones."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def values(made, name):
     return found
 
 
-def test_a_request_is_counted_by_what_is_bounded(metrics):
+def test_requests_are_counted_by_labels_of_the_config(metrics):
     ended(metrics, over())
     ended(metrics, over())
     ended(metrics, over(429, Outcome.REFUSED))
@@ -73,7 +73,7 @@ def test_a_request_is_counted_by_what_is_bounded(metrics):
     assert b"whatever a caller says" not in metrics.page()
 
 
-def test_times_are_in_histograms(metrics):
+def test_times_are_recorded_in_histograms(metrics):
     ended(metrics, over())
     buckets = values(metrics, "modelway_request_duration_seconds_bucket")
     at = {key[0]: value for key, value in buckets.items()}
@@ -84,13 +84,13 @@ def test_times_are_in_histograms(metrics):
     assert own == pytest.approx(0.001)
 
 
-def test_a_value_on_a_bound_belongs_below_it(metrics):
+def test_a_value_on_a_bound_is_in_the_bucket_of_that_bound(metrics):
     ended(metrics, over(duration=0.5))
     buckets = values(metrics, "modelway_request_duration_seconds_bucket")
     assert {key[0]: value for key, value in buckets.items()}["0.5"] == 1.0
 
 
-def test_tokens_and_money_go_to_the_model_that_served(metrics):
+def test_tokens_and_cost_belong_to_the_model_that_served(metrics):
     ended(metrics, over(served_entry="claude"))
     assert values(metrics, "modelway_tokens_total") == {
         ("claude", "input", "one"): 10.0,
@@ -112,13 +112,13 @@ def test_tokens_and_money_go_to_the_model_that_served(metrics):
         (200, Outcome.UPSTREAM_CUT, "upstream_cut"),
     ],
 )
-def test_what_went_wrong_is_an_error_type(metrics, status, outcome, error):
+def test_a_failure_has_an_error_type(metrics, status, outcome, error):
     ended(metrics, over(status, outcome))
     (key,) = values(metrics, "gen_ai_client_operation_duration_seconds_count")
     assert key == (error, "chat", "openai", "gpt-*")
 
 
-def test_tries_are_counted_by_what_came_of_them(metrics):
+def test_attempts_are_counted_by_result(metrics):
     tries = [
         Attempt("one", "one", "m", "connect", 0, 0.0, 0.1),
         Attempt("two", "two", "m", "", 200, 0.1, 0.1),
@@ -131,7 +131,7 @@ def test_tries_are_counted_by_what_came_of_them(metrics):
     assert values(metrics, "modelway_upstream_retries_total") == {("two",): 1.0}
 
 
-def test_a_single_try_that_failed_went_not_well(metrics):
+def test_a_single_failed_attempt_is_counted(metrics):
     ended(
         metrics,
         over(502, Outcome.FAILED, attempts=[Attempt("one", "one", "m", "connect", 0, 0.0, 0.1)]),
@@ -139,7 +139,7 @@ def test_a_single_try_that_failed_went_not_well(metrics):
     assert values(metrics, "modelway_upstream_attempts_total") == {("connect", "one"): 1.0}
 
 
-def test_refusals_and_limits_are_counted_by_their_reason(metrics):
+def test_refusals_and_limits_are_counted_by_reason(metrics):
     ended(metrics, over(400, Outcome.REFUSED, code="invalid_type"))
     ended(metrics, over(429, Outcome.REFUSED, code="rate_limit_exceeded", limit="rate_limit"))
     ended(metrics, over(502, Outcome.FAILED, code="upstream_error"))
@@ -155,7 +155,7 @@ def test_uncounted_requests_are_counted(metrics):
     assert values(metrics, "modelway_counters_away_total") == {(): 1.0}
 
 
-def test_a_stream_tells_its_mean_gap_and_its_longest(metrics):
+def test_a_stream_records_its_mean_and_longest_gap(metrics):
     ended(metrics, over(stream=True, events=11, longest_gap=0.08, response_end=0.0, duration=1.2))
     assert list(values(metrics, "modelway_stream_event_gap_seconds_sum").values()) == [
         pytest.approx(0.1)
@@ -163,7 +163,7 @@ def test_a_stream_tells_its_mean_gap_and_its_longest(metrics):
     assert list(values(metrics, "modelway_stream_longest_gap_seconds_sum").values()) == [0.08]
 
 
-def test_a_session_is_counted_and_odd_close_codes_are_one(metrics):
+def test_sessions_are_counted_and_unknown_close_codes_share_a_label(metrics):
     for code in (1000, 4999, 4998):
         exchange = over(101)
         exchange.traffic = Traffic(code=code)
@@ -176,14 +176,14 @@ def test_a_session_is_counted_and_odd_close_codes_are_one(metrics):
     assert sum(values(metrics, "modelway_websocket_messages_total").values()) == 6.0
 
 
-def test_what_is_no_operation_is_counted_as_well(metrics):
+def test_requests_without_operation_are_counted(metrics):
     exchange = new_exchange("", "", "", {}, "req_1")
     exchange.record.end(400, Outcome.REFUSED, "bad_request")
     ended(metrics, exchange)
     assert values(metrics, "modelway_requests_total") == {("", "", "refused", "4xx", ""): 1.0}
 
 
-def test_readings_are_taken_and_counters_among_them_only_grow(tmp_path):
+def test_samples_are_collected_and_counters_only_grow(tmp_path):
     said = [5.0]
 
     def read():
@@ -203,14 +203,14 @@ def test_readings_are_taken_and_counters_among_them_only_grow(tmp_path):
     again.close()
 
 
-def test_a_reading_that_fails_is_logged_and_the_others_are_taken(tmp_path, caplog):
+def test_a_collector_that_raises_is_logged_and_the_others_run(tmp_path, caplog):
     made = Metrics(tmp_path, collectors=[lambda: 1 / 0, lambda: [(process.WORKERS, (), 1.0)]])
     assert values(made, "modelway_workers") == {(): 1.0}
     assert "a metric cannot be collected" in caplog.text
     made.close()
 
 
-def test_a_worker_that_is_killed_leaves_its_counts(tmp_path):
+def test_the_counts_of_a_killed_worker_remain(tmp_path):
     made = Metrics(tmp_path, collectors=[lambda: [(process.WORKERS, (), 1.0)]])
     for _ in range(3):
         reading, writing = os.pipe()
@@ -234,7 +234,7 @@ def test_a_worker_that_is_killed_leaves_its_counts(tmp_path):
     made.close()
 
 
-def test_what_ends_together_counts_as_what_ends_alone(metrics, tmp_path):
+def test_exchanges_recorded_together_count_as_alone(metrics, tmp_path):
     every = [
         over(duration=0.1),
         over(duration=7.0, served_entry="claude"),
@@ -255,7 +255,7 @@ def test_what_ends_together_counts_as_what_ends_alone(metrics, tmp_path):
     assert told[0] == told[1]
 
 
-def test_one_that_cannot_be_noted_costs_no_other(metrics, caplog):
+def test_an_exchange_that_cannot_be_recorded_does_not_affect_others(metrics, caplog):
     metrics.page()
     ended(metrics, *(over(duration=duration) for duration in (0.1, "no number", 0.1)))
     counted = values(metrics, "modelway_request_duration_seconds_count")
