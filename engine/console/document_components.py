@@ -30,7 +30,7 @@ class _Context:
 class Components:
     """The `components` of the new document, to which the parts that need them are copied."""
 
-    made: dict[str, dict[str, Any]] = field(default_factory=dict)
+    components: dict[str, dict[str, Any]] = field(default_factory=dict)
     _known: dict[str, str] = field(default_factory=dict)
 
     def copy(self, node: Node, spec: str) -> Any:
@@ -94,22 +94,22 @@ class Components:
             kind = at.kind or "schemas"
             name = self._name(kind, str(target.path[-1] if target.path else at.spec), at.spec)
             known = self._known[target.pointer] = f"#/components/{kind}/{name}"
-            below = self.made.setdefault(kind, {})
+            below = self.components.setdefault(kind, {})
             below[name] = {}  # reserved, as the target may refer to itself
             below[name] = self._copy(
                 target.value, target, _Context(at.spec, kind, schema=kind == "schemas")
             )
         return known
 
-    def _name(self, kind: str, wanted: str, spec: str) -> str:
-        taken = self.made.get(kind, {})
-        plain = _ODD.sub("_", wanted) or "part"
+    def _name(self, kind: str, name: str, spec: str) -> str:
+        names = self.components.get(kind, {})
+        plain = _ODD.sub("_", name) or "part"
         choices = (plain, f"{_ODD.sub('_', spec)}.{plain}")
-        for name in choices:
-            if name not in taken:
-                return name
+        for choice in choices:
+            if choice not in names:
+                return choice
         number = 2
-        while f"{choices[1]}.{number}" in taken:
+        while f"{choices[1]}.{number}" in names:
             number += 1
         return f"{choices[1]}.{number}"
 

@@ -30,7 +30,7 @@ def merged(plan: Plan, base: str) -> dict[str, Any]:
         "servers": [{"url": base}],
         "tags": [{"name": name, **more} for name, more in merger.tags.items()],
         "paths": merger.paths,
-        "components": {**merger.components.made, "securitySchemes": merger.schemes},
+        "components": {**merger.components.components, "securitySchemes": merger.schemes},
     }
 
 

@@ -77,11 +77,11 @@ def answer_to(key: str) -> str:
 
 def offered(environ: Mapping[str, Any]) -> tuple[str, ...]:
     """The subprotocols a request offers. Raises GatewayError 400 for a list that is none."""
-    said = environ.get("HTTP_SEC_WEBSOCKET_PROTOCOL", "")
-    if not said:
+    header = environ.get("HTTP_SEC_WEBSOCKET_PROTOCOL", "")
+    if not header:
         return ()
     try:
-        return tuple(parse_subprotocol(said))
+        return tuple(parse_subprotocol(header))
     except InvalidHeader as error:
         # The library's words would show the header, and a token may stand in it.
         raise _wrong("its Sec-WebSocket-Protocol is no list of names") from error

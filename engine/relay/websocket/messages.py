@@ -25,8 +25,8 @@ class Message(NamedTuple):
 
 
 class Closed(Exception):
-    """The conversation is over: what the other side said last (1006 if it just left), or what
-    was said to it because it broke the rules."""
+    """The session is over: with the close of the other side (1006 if it disconnected), or the one
+    sent to it for a violation."""
 
     def __init__(self, code: int, reason: str) -> None:
         super().__init__(f"{code} {reason}")
@@ -55,8 +55,8 @@ class Messages:
             parts.append(bytes(frame.data))
             if frame.fin:
                 return Message(text, b"".join(parts))
-        said = self._channel.closed or Close(1006, "")
-        raise Closed(said.code, said.reason)
+        close = self._channel.closed or Close(1006, "")
+        raise Closed(close.code, close.reason)
 
     def _frames_of(self, channel: Channel) -> Iterator[Frame]:
         try:
@@ -83,8 +83,8 @@ class Messages:
     def _send(self, opcode: Any, data: bytes) -> None:
         channel = self._channel
         if channel.closed is not None or channel.outbox.broken:
-            said = channel.closed or Close(1006, "")
-            raise Closed(said.code, said.reason)
+            close = channel.closed or Close(1006, "")
+            raise Closed(close.code, close.reason)
         channel.send(opcode, data)
         if not channel.outbox.room(_PATIENCE):
             raise Closed(1006, "")
@@ -105,11 +105,11 @@ def accept(
     AbortConnection. What runs afterwards must end by raising AbortConnection, so that no HTTP
     response follows on the connection.
     """
-    wanted = parse_request(environ)
-    agreed, extensions = deflating(wanted.extensions) if compression else ("", ())
+    request = parse_request(environ)
+    agreed, extensions = deflating(request.extensions) if compression else ("", ())
     sock, early = connection.take_over()
     try:
-        sock.sendall(switching(wanted.key, protocol, agreed, headers))
+        sock.sendall(switching(request.key, protocol, agreed, headers))
     except OSError as error:
         raise AbortConnection(
             AbortReason.CALLER_LEFT, "the caller left before the upgrade"
