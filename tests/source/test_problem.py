@@ -1,9 +1,8 @@
-"""Problems: how they are sorted, worded and shown, and which name was meant."""
+"""Problems: how they are sorted, worded and shown."""
 
 import pytest
 
 from engine.source.problem import Findings, Level, Problem, path_in, render
-from engine.source.suggestion import did_you_mean, near
 
 
 class Source:
@@ -96,42 +95,6 @@ def test_a_problem_of_the_whole_file_shows_no_line():
 def test_a_very_long_line_is_cut():
     shown = render(problem(1, 500), {"gateway.yaml": "a" * 1000})
     assert max(len(line) for line in shown.splitlines()) < 200
-
-
-@pytest.mark.parametrize(
-    ("name", "meant"),
-    [
-        ("upstrem", "upstream"),
-        ("Upstream", "upstream"),
-        ("upstraem", "upstream"),
-        ("mdoel", "model"),
-        ("zzz", None),
-        ("", None),
-        (7, None),
-    ],
-)
-def test_the_near_name_is_found(name, meant):
-    assert near(name, ["upstream", "model", "policies"]) == meant
-
-
-@pytest.mark.parametrize(
-    ("name", "meant"),
-    [("ot", "to"), ("UPSTREAM", "upstream"), ("PER", "per"), ("_max-body", "max_body")],
-)
-def test_the_near_name_is_found_for_short_names_other_case_and_swapped_letters(name, meant):
-    assert near(name, ["to", "per", "upstream", "max_body", "weight"]) == meant
-
-
-def test_a_hint_names_the_near_name_or_those_there_are():
-    assert did_you_mean("modle", ["model", "to"]) == "did you mean 'model'?"
-    assert did_you_mean("zzz", ["b", "a"]) == "known: a, b"
-    assert did_you_mean("zzz", ["b", "a"], "look it up") == "look it up"
-    assert did_you_mean("zzz", []) == ""
-
-
-def test_a_hint_lists_eight_names_at_most():
-    names = [f"name{number}" for number in range(9)]
-    assert did_you_mean("zzz", names) == f"known: {', '.join(names[:8])}, ..."
 
 
 def test_a_secret_is_taken_out_of_message_and_hint_as_it_is_noted():

@@ -1,16 +1,16 @@
-"""The near name out of very many."""
+"""The near name out of few or very many."""
 
 import time
 
 import pytest
 
-from engine.source.suggestion import Suggestions
+from engine.source.suggestion import Suggestions, did_you_mean, near
 
 MANY = [f"vendor-{n % 7}/model-{n:05}-instruct" for n in range(10_000)]
 NAMES = [*MANY, "gpt-4o", "gpt-4o-mini", "Claude-Sonnet", "text-embedding-3-small", "o1", "ab"]
 
 
-def near(name, usable=lambda one: True, names=NAMES):
+def nearest(name, usable=lambda one: True, names=NAMES):
     return Suggestions(names).near(name, usable)
 
 
@@ -34,18 +34,18 @@ def near(name, usable=lambda one: True, names=NAMES):
     ],
 )
 def test_the_near_name_is_found_among_many(name, meant):
-    assert near(name) == meant
+    assert nearest(name) == meant
 
 
 def test_only_usable_names_are_suggested():
-    assert near("gpt-4", lambda one: one != "gpt-4o") == "gpt-4o-mini"
-    assert near("gpt-4", lambda one: False) is None
-    assert near("gpt-4", names=[]) is None
+    assert nearest("gpt-4", lambda one: one != "gpt-4o") == "gpt-4o-mini"
+    assert nearest("gpt-4", lambda one: False) is None
+    assert nearest("gpt-4", names=[]) is None
 
 
 def test_few_names_are_looked_at_however_many_there_are():
     looked_at = []
-    near("vendor-3/model", lambda one: not looked_at.append(one))
+    nearest("vendor-3/model", lambda one: not looked_at.append(one))
     assert len(looked_at) <= 120
 
 
@@ -59,3 +59,39 @@ def test_a_suggestion_costs_about_as_much_among_many_names_as_among_few():
         return time.process_time() - begun
 
     assert cost(MANY) < 5 * cost(MANY[:500])
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("upstrem", "upstream"),
+        ("Upstream", "upstream"),
+        ("upstraem", "upstream"),
+        ("mdoel", "model"),
+        ("zzz", None),
+        ("", None),
+        (7, None),
+    ],
+)
+def test_the_near_name_is_found(name, meant):
+    assert near(name, ["upstream", "model", "policies"]) == meant
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [("ot", "to"), ("UPSTREAM", "upstream"), ("PER", "per"), ("_max-body", "max_body")],
+)
+def test_the_near_name_is_found_for_short_names_other_case_and_swapped_letters(name, meant):
+    assert near(name, ["to", "per", "upstream", "max_body", "weight"]) == meant
+
+
+def test_a_hint_names_the_near_name_or_those_there_are():
+    assert did_you_mean("modle", ["model", "to"]) == "did you mean 'model'?"
+    assert did_you_mean("zzz", ["b", "a"]) == "known: a, b"
+    assert did_you_mean("zzz", ["b", "a"], "look it up") == "look it up"
+    assert did_you_mean("zzz", []) == ""
+
+
+def test_a_hint_lists_eight_names_at_most():
+    names = [f"name{number}" for number in range(9)]
+    assert did_you_mean("zzz", names) == f"known: {', '.join(names[:8])}, ..."
