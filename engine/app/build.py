@@ -161,7 +161,7 @@ def _handler(route: Route, parts: _Parts) -> Handler:
 def _page(endpoints: Endpoints, handler: Handler) -> Responder:
     """The complete stack of a page of the gateway's own, which no observer sees."""
     stages = [answer_errors, check_head, discard_body]
-    return endpoints.responder(compose(stages, handler), [dialects.get("openai")])
+    return endpoints.responder(compose(stages, handler), [dialects.default()])
 
 
 def _report_stage(route: Route) -> list[Stage]:

@@ -202,8 +202,7 @@ def application(
 
     Requests that match no route pass `stages`; for `pages`, `cors` and `hint` see Router.
     """
-    others = [dialects.get(name) for name in dialects.names() if name != "openai"]
-    all_dialects = [*others, dialects.get("openai")]
+    all_dialects = dialects.by_request()
 
     def unmatched(handler: Handler) -> Responder:
         return endpoints.responder(compose(stages, handler), all_dialects)
