@@ -141,7 +141,7 @@ def test_init_overwrites_nothing(copy: Path) -> None:
     (copy / "gateway.yaml").write_text("mine")
     done = modelway("init", copy)
     assert done.returncode == 1
-    assert "exists already" in done.stderr
+    assert "already exists" in done.stderr
     assert (copy / "gateway.yaml").read_text() == "mine"
 
 
