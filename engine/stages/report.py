@@ -65,13 +65,13 @@ class Mismatches:
     @contextmanager
     def captured(self, places: list[str]) -> Iterator[None]:
         """Meanwhile mismatches are not counted: their places go to `places`, each is logged."""
-        kept = (self.places, self.codes, self._throttles)
+        saved = (self.places, self.codes, self._throttles)
         self.places, self.codes, self._throttles = Counter(), Counter(), {}
         try:
             yield
         finally:
             places += [place for _, place in self.places.elements()]
-            self.places, self.codes, self._throttles = kept
+            self.places, self.codes, self._throttles = saved
 
 
 mismatches = Mismatches()

@@ -11,7 +11,7 @@ from engine.callers.limit_set import LimitSet
 from engine.config.model import Policy
 from engine.exchange.exchange import Response
 from engine.exchange.services import Services
-from engine.offline.diff.compare import said
+from engine.offline.diff.compare import quota_text
 from engine.plan.make import make_plan
 from engine.stages.limit import limit
 from engine.stores.counters.memory import MemoryCounters
@@ -98,7 +98,7 @@ def test_a_kind_of_the_table_is_planned_counted_and_refused_by_its_cost(tmp_path
 @pytest.mark.usefixtures("image_limit", "images")
 def test_a_kind_of_the_table_has_words_in_reports():
     (rule,) = policies.guards([Policy("image_limit", 3, (), "")], "USD").rules
-    assert said(rule.quota, "USD") == "3 images per 1h"
+    assert quota_text(rule.quota, "USD") == "3 images per 1h"
 
 
 def test_every_kind_costs_something_or_is_counted_by_request():
