@@ -14,7 +14,8 @@ import gevent
 
 from engine import policies
 from engine.app.telemetry import Observing
-from engine.config.model import Config, Policy
+from engine.config.config import Config
+from engine.config.routes import Policy
 from engine.exchange.exchange import Exchange, Observer
 from engine.exchange.services import Lookup, Services
 from engine.stores.ledger.entry import entry_of

@@ -11,7 +11,7 @@ from importlib.metadata import version as version_of
 from pathlib import Path
 
 from engine.config import telemetry
-from engine.config.model import Config
+from engine.config.config import Config
 from engine.exchange.exchange import Exchange, Observer
 from engine.telemetry import log
 from engine.telemetry.access_log import AccessLog

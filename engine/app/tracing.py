@@ -7,7 +7,7 @@ import platform
 
 from engine import dialects
 from engine.app.telemetry import Observing, version
-from engine.config.model import Config
+from engine.config.config import Config
 from engine.config.telemetry import Traces
 from engine.exchange.exchange import Observer
 from engine.telemetry.metrics.process import exporter_collector

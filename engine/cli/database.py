@@ -12,8 +12,8 @@ from typing import Any
 import click
 
 from engine.cli.config_file import config_option
+from engine.config.config import Config
 from engine.config.load import load
-from engine.config.model import Config
 from engine.source.files import is_file
 from engine.source.problem import Findings, render
 from engine.source.reader import SourceDocument

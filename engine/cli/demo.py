@@ -16,8 +16,10 @@ import click
 
 from engine.app.build import build
 from engine.cli.config_file import result_or_exit
-from engine.config.model import Breaker, Model, Server
+from engine.config.models import Model
+from engine.config.server import Server
 from engine.config.telemetry import OFF
+from engine.config.upstreams import Breaker
 from engine.plan.make import make_plan
 from engine.plan.route import Plan
 from engine.server.master import Gunicorn

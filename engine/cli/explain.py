@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from engine.cli.config_file import config_option, result_or_exit, second_opinion_option
-from engine.config.model import Config
+from engine.config.config import Config
 from engine.offline.rehearsal import observation
 from engine.offline.rehearsal.observation import FAILURES, Answers
 from engine.offline.rehearsal.rehearse import rehearse

@@ -9,7 +9,7 @@ import click
 
 from engine import dialects
 from engine.cli.config_file import result_or_exit
-from engine.config.model import Server
+from engine.config.server import Server
 from engine.mock.app import build
 from engine.plan.make import make_plan
 from engine.server.master import Gunicorn

@@ -10,16 +10,20 @@ from collections.abc import Mapping
 from pathlib import Path as FilePath
 from typing import Any
 
-from engine.config import keys, model, schema_check
+from engine.config import keys, schema_check
+from engine.config.config import Broken, Config
+from engine.config.console import Console
 from engine.config.include import join_includes
 from engine.config.literal_secrets import literals
+from engine.config.models import read_model
 from engine.config.references import expander
-from engine.config.routes import model_entry, policies, route, spec
-from engine.config.server import server
-from engine.config.stores import prices, stores
-from engine.config.telemetry import check_listen, telemetry
-from engine.config.tokens import Tokens
-from engine.config.upstreams import Upstreams
+from engine.config.routes import read_policies, read_route
+from engine.config.server import read_server
+from engine.config.specs import read_spec
+from engine.config.stores import read_prices, read_stores
+from engine.config.telemetry import check_listen, read_telemetry
+from engine.config.tokens import TokenReader
+from engine.config.upstreams import UpstreamReader
 from engine.source.problem import Findings, Path, place_of
 from engine.source.reader import SourceDocument, read, read_file
 
@@ -28,7 +32,7 @@ _NAMED = ("specs", "upstreams", "models")
 
 def load(
     text: str, shown: str, folder: FilePath, environ: Mapping[str, str], findings: Findings
-) -> tuple[model.Config | None, SourceDocument]:
+) -> tuple[Config | None, SourceDocument]:
     """Read a config and its included files. The Config is None when its text cannot be read.
 
     Entries that breach the schema are left out, so that the others are checked as well; `findings`
@@ -39,7 +43,7 @@ def load(
 
 def load_file(
     file: FilePath, environ: Mapping[str, str], findings: Findings
-) -> tuple[model.Config | None, SourceDocument]:
+) -> tuple[Config | None, SourceDocument]:
     """Read a config from its file, as `load` does."""
     folder = file.absolute().parent
     document = read_file(file, str(file), expander(environ, folder))
@@ -48,7 +52,7 @@ def load_file(
 
 def _load(
     document: SourceDocument, folder: FilePath, environ: Mapping[str, str], findings: Findings
-) -> tuple[model.Config | None, SourceDocument]:
+) -> tuple[Config | None, SourceDocument]:
     findings.take(document)
     if document.value is None and not document.problems:
         findings.error(document, (), "MW102", "the file is empty", "start with `modelway init DIR`")
@@ -64,7 +68,7 @@ def _load(
         return None, document
     sections, broken = _without_breaches(document.value, breaches)
     if not complete:
-        broken = model.Broken({**broken.names, **dict.fromkeys(_NAMED, frozenset("*"))})
+        broken = Broken({**broken.names, **dict.fromkeys(_NAMED, frozenset("*"))})
     config = _config(_convert(sections), broken, document, folder, findings)
     _check_text(document.value, (), document, findings)
     return config, document
@@ -103,9 +107,7 @@ def _check_text(value: Any, at: Path, document: SourceDocument, findings: Findin
             _check_text(below, (*at, key), document, findings)
 
 
-def _without_breaches(
-    value: dict[str, Any], breaches: list[Path]
-) -> tuple[dict[str, Any], model.Broken]:
+def _without_breaches(value: dict[str, Any], breaches: list[Path]) -> tuple[dict[str, Any], Broken]:
     """The entries without a breach, and the names of the others."""
     sections = {key: below for key, below in value.items() if below is not None}
     broken: dict[str, set[str]] = {}
@@ -124,7 +126,7 @@ def _without_breaches(
         else:
             sections[section] = {k: v for k, v in sections[section].items() if k != path[1]}
             broken.setdefault(section, set()).add(str(path[1]))
-    return sections, model.Broken({section: frozenset(names) for section, names in broken.items()})
+    return sections, Broken({section: frozenset(names) for section, names in broken.items()})
 
 
 def _convert(sections: dict[str, Any]) -> dict[str, Any]:
@@ -135,33 +137,35 @@ def _convert(sections: dict[str, Any]) -> dict[str, Any]:
 
 def _config(
     sections: dict[str, Any],
-    broken: model.Broken,
+    broken: Broken,
     source: SourceDocument,
     folder: FilePath,
     findings: Findings,
-) -> model.Config:
+) -> Config:
     values = keys.fill(sections, "")
-    upstreams = Upstreams(source, folder, findings)
-    tokens = Tokens(source, findings, values["currency"])
-    listen = server(values.get("server", {}), source, findings)
-    observing = telemetry(values.get("telemetry", {}), folder, source, findings)
+    upstreams = UpstreamReader(source, folder, findings)
+    tokens = TokenReader(source, findings, values["currency"])
+    listen = read_server(values.get("server", {}), source, findings)
+    observing = read_telemetry(values.get("telemetry", {}), folder, source, findings)
     at = ("telemetry" if "listen" in values.get("telemetry", {}) else "server", "listen")
     check_listen(observing, listen.listen, at, source, findings)
-    return model.Config(
+    return Config(
         source=source,
         folder=folder,
         server=listen,
-        specs={n: spec(n, v) for n, v in values.get("specs", {}).items()},
-        upstreams={n: upstreams.build(n, v) for n, v in values.get("upstreams", {}).items()},
-        models={n: model_entry(n, v) for n, v in values.get("models", {}).items()},
-        policies=policies(values.get("policies", []), ("policies",)),
-        routes=tuple(route(v, ("routes", i)) for i, v in enumerate(values.get("routes", [])) if v),
+        specs={n: read_spec(n, v) for n, v in values.get("specs", {}).items()},
+        upstreams={n: upstreams.read(n, v) for n, v in values.get("upstreams", {}).items()},
+        models={n: read_model(n, v) for n, v in values.get("models", {}).items()},
+        policies=read_policies(values.get("policies", []), ("policies",)),
+        routes=tuple(
+            read_route(v, ("routes", i)) for i, v in enumerate(values.get("routes", [])) if v
+        ),
         tokens=tokens.callers(values.get("tokens", [])),
         broken=broken,
-        stores=stores(values.get("stores", {}), folder, source, findings),
-        prices=prices(values.get("prices", {})),
+        stores=read_stores(values.get("stores", {}), folder, source, findings),
+        prices=read_prices(values.get("prices", {})),
         currency=values["currency"],
-        console=model.Console(**values.get("console", {})),
+        console=Console(**values.get("console", {})),
         origins=tuple(values.get("cors", {}).get("origins", ())),
         telemetry=observing,
     )

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from engine.config.model import Model, Upstream
+from engine.config.models import Model
+from engine.config.upstreams import Upstream
 from engine.values.wildcard import Patterns
 
 

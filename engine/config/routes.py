@@ -1,68 +1,70 @@
-"""`specs:`, `models:`, `policies:` and `routes:` of gateway.yaml."""
+"""`policies:` and `routes:` of gateway.yaml."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
-from engine.config import keys, model
+from engine.config import keys
 from engine.config.keys import default
+from engine.config.models import Target, read_targets
 from engine.source.problem import Path
 
 
-def spec(name: str, section: dict[str, Any]) -> model.Spec:
-    """An entry of `specs:`."""
-    values = keys.fill(section, "specs.*")
-    mount = values.get("mount", [])
-    return model.Spec(
-        name=name,
-        document=values["document"],
-        dialect=values["dialect"],
-        mount=(mount,) if isinstance(mount, str) else tuple(mount),
-        token=tuple(values.get("token", ())),
-        at=("specs", name),
-        overlays=tuple(values.get("overlays", ())),
-    )
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """A policy by name, with its options as written; `group` names the operations it is for, ""
+    all of them."""
+
+    name: str
+    options: Any
+    at: Path
+    group: str = ""
 
 
-def _targets(listed: list[dict[str, Any]], at: Path) -> tuple[model.Target, ...]:
-    return tuple(
-        model.Target(
-            upstream=target["upstream"],
-            model=target.get("model", ""),
-            weight=float(target.get("weight", default("models.*.to.*.weight"))),
-            at=(*at, "to", index),
-        )
-        for index, target in enumerate(listed)
-    )
+@dataclass(frozen=True, slots=True)
+class WebSocket:
+    """The limits of a session; `ping` is how long a side may be silent before it is asked,
+    `max_pings` how many one side may send a minute."""
+
+    max_message: int = default("routes.*.websocket.max_message")
+    idle: float = default("routes.*.websocket.idle")
+    session: float = default("routes.*.websocket.session")
+    ping: float = default("routes.*.websocket.ping")
+    compression: bool = default("routes.*.websocket.compression")
+    max_pings: int = default("routes.*.websocket.max_pings")
 
 
-def model_entry(name: str, section: dict[str, Any]) -> model.Model:
-    """An entry of `models:`."""
-    values = keys.fill(section, "models.*")
-    at: Path = ("models", name)
-    return model.Model(
-        name=name,
-        to=_targets(values["to"], at),
-        fallback=tuple(values.get("fallback", ())),
-        title=values.get("title", name),
-        owner=values["owner"],
-        created=values["created"],
-        at=at,
-        operations=tuple(values.get("operations", ())),
-    )
+@dataclass(frozen=True, slots=True)
+class Route:
+    """Operations as written, and where they go: by model, to fixed targets, or answered here."""
+
+    operations: tuple[tuple[str, Path], ...]
+    model: str
+    default_model: str
+    also: tuple[str, ...]
+    to: tuple[Target, ...]
+    answer: str
+    public: bool
+    validate: str
+    policies: tuple[Policy, ...]
+    at: Path
+    unknown_fields: str = default("routes.*.unknown_fields")
+    validate_responses: str = default("routes.*.validate_responses")
+    websocket: WebSocket | None = None
 
 
-def policies(listed: list[dict[str, Any]], at: Path, group: str = "") -> tuple[model.Policy, ...]:
+def read_policies(listed: list[dict[str, Any]], at: Path, group: str = "") -> tuple[Policy, ...]:
     """The entries of a list `policies`; `group` names the operations they are for, "" all."""
     return tuple(
-        model.Policy(name, options, (*at, index, name), group)
+        Policy(name, options, (*at, index, name), group)
         for index, entry in enumerate(listed)
         if entry
         for name, options in entry.items()
     )
 
 
-def route(section: dict[str, Any], at: Path) -> model.Route:
+def read_route(section: dict[str, Any], at: Path) -> Route:
     """An entry of `routes:`."""
     values = keys.fill(section, "routes.*")
     operations: list[tuple[str, Path]] = []
@@ -74,20 +76,20 @@ def route(section: dict[str, Any], at: Path) -> model.Route:
     else:
         operations += [(name, (*at, "operations", i)) for i, name in enumerate(listed)]
     expression = values.get("model", "")
-    return model.Route(
+    return Route(
         operations=tuple(operations),
         model=expression if isinstance(expression, str) else expression["from"],
         default_model="" if isinstance(expression, str) else expression.get("default", ""),
         also=() if isinstance(expression, str) else tuple(expression.get("also", ())),
-        to=_targets(values.get("to", []), at),
+        to=read_targets(values.get("to", []), at),
         answer=values.get("answer", ""),
         public=values.get("auth") == "none",
         validate=values["validate"],
-        policies=policies(
+        policies=read_policies(
             values.get("policies", []), (*at, "policies"), " ".join(name for name, _ in operations)
         ),
         at=at,
         unknown_fields=values["unknown_fields"],
         validate_responses=values["validate_responses"],
-        websocket=model.WebSocket(**values["websocket"]) if "websocket" in values else None,
+        websocket=WebSocket(**values["websocket"]) if "websocket" in values else None,
     )

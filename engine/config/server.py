@@ -3,18 +3,38 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from engine.config import hints, model
-from engine.config.networks import read_networks
-from engine.source.problem import Findings
+from engine.config import hints
+from engine.config.keys import default
+from engine.source.problem import Findings, Path, Source
 from engine.source.reader import SourceDocument
+from engine.values.client_address import Network, networks
 
 _HOST = re.compile(r"[A-Za-z0-9._-]*|\[[0-9A-Fa-f:.]+(?:%\w+)?\]")
 
 
-def server(section: Mapping[str, Any], source: SourceDocument, findings: Findings) -> model.Server:
+@dataclass(frozen=True, slots=True)
+class Server:
+    """How the gateway listens."""
+
+    listen: str = default("server.listen")
+    workers: int = default("server.workers")
+    connections: int = default("server.connections")
+    max_body: int = default("server.max_body")
+    body_timeout: float = default("server.body_timeout")
+    keepalive: float = default("server.keepalive")
+    grace: float = default("server.grace")
+    debug_headers: bool = default("server.debug_headers")
+    trusted_proxies: tuple[Network, ...] = ()
+    watch: bool = default("server.watch")
+    base_url: str = ""
+    request_timeout: float = default("server.request_timeout")
+
+
+def read_server(section: Mapping[str, Any], source: SourceDocument, findings: Findings) -> Server:
     """`server:`; the problems of its values go to the findings."""
     values = dict(section)
     if "base_url" in values:
@@ -23,7 +43,7 @@ def server(section: Mapping[str, Any], source: SourceDocument, findings: Finding
         at = ("server", "trusted_proxies")
         values["trusted_proxies"] = read_networks(values["trusted_proxies"], at, source, findings)
     _check_listen(values.get("listen", ""), source, findings)
-    return model.Server(**values)
+    return Server(**values)
 
 
 def _check_listen(address: str, source: SourceDocument, findings: Findings) -> None:
@@ -36,3 +56,16 @@ def _check_listen(address: str, source: SourceDocument, findings: Findings) -> N
     if source.reference(at):
         hint = hints.example("listen", form, ["string"])
     findings.error(source, at, "MW104", message, hint)
+
+
+def read_networks(
+    texts: Iterable[str], at: Path, source: Source, findings: Findings
+) -> tuple[Network, ...]:
+    """The networks of a list that stands at `at`; those that are not valid are left out."""
+    valid: list[Network] = []
+    for index, text in enumerate(texts):
+        try:
+            valid += networks([text])
+        except ValueError as error:
+            findings.error(source, (*at, index), "MW104", str(error))
+    return tuple(valid)

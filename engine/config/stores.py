@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import Any
 
-from engine.config import keys, model
+from engine.config import keys
+from engine.config.keys import default
 from engine.source.problem import Findings, Source
 from engine.values.usage import Price, price_of
 
@@ -15,9 +17,27 @@ _RECORDS = (_SQLITE, "postgresql+psycopg://")
 _COUNTERS = ("redis://", "rediss://", "unix://")
 
 
-def stores(
+@dataclass(frozen=True, slots=True)
+class Stores:
+    """Where things are kept: URLs as SQLAlchemy and Redis take them, `counters` may be `memory`.
+
+    `counters_timeout` is in seconds. `on_store_failure` is `local`, `allow` or `deny`; `machines`
+    is how many share the counters, for `local`. `retention` None: for ever.
+    """
+
+    records: str | None = None
+    counters: str = default("stores.counters")
+    counters_timeout: float = default("stores.counters_timeout")
+    on_store_failure: str = default("stores.on_store_failure")
+    machines: int = default("stores.machines")
+    token_ttl: float = default("stores.token_ttl")
+    journal: FilePath = FilePath(default("stores.journal"))
+    retention: float | None = None
+
+
+def read_stores(
     section: Mapping[str, Any], folder: FilePath, source: Source, findings: Findings
-) -> model.Stores:
+) -> Stores:
     """`stores:`, its paths made absolute from the config's folder."""
     values = keys.fill(section, "stores")
     values["records"] = _records(values.get("records"), folder, source, findings)
@@ -30,7 +50,7 @@ def stores(
         at = ("stores", "counters_timeout")
         message = f"'counters_timeout' is {timeout:g}s, requests wait so long for each answer"
         findings.error(source, at, "MW104", message, "between 1ms and 60s; 250ms if in doubt")
-    return model.Stores(**values)
+    return Stores(**values)
 
 
 def _records(url: str | None, folder: FilePath, source: Source, findings: Findings) -> str | None:
@@ -45,6 +65,6 @@ def _records(url: str | None, folder: FilePath, source: Source, findings: Findin
     return url
 
 
-def prices(section: Mapping[str, Any]) -> dict[str, Price]:
+def read_prices(section: Mapping[str, Any]) -> dict[str, Price]:
     """`prices:` by model's name or wildcard."""
     return {name: price_of(price) for name, price in section.items()}

@@ -10,7 +10,7 @@ from typing import Any
 
 from engine.config import keys
 from engine.config.keys import default
-from engine.config.networks import read_networks
+from engine.config.server import read_networks
 from engine.source.problem import Findings, Path, Source
 from engine.values.client_address import Network, networks
 from engine.values.listen_address import ListenAddress
@@ -93,7 +93,7 @@ class Telemetry:
         return (*PAGES, *([self.metrics] if self.metrics else []))
 
 
-def telemetry(
+def read_telemetry(
     section: Mapping[str, Any], folder: FilePath, source: Source, findings: Findings
 ) -> Telemetry:
     """`telemetry:`, its paths made absolute from the config's folder."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from engine.config.networks import read_networks
+from engine.config.server import read_networks
 from engine.source.problem import Findings, Path, Source
 from engine.values import quota
 from engine.values.caller import Caller
@@ -15,7 +15,7 @@ from engine.values.quota import Quota
 _DAY = 86_400.0
 
 
-class Tokens:
+class TokenReader:
     """Reads the entries of `tokens:`; `currency` is the one that budgets must be in."""
 
     def __init__(self, source: Source, findings: Findings, currency: str) -> None:

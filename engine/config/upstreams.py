@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from typing import Any
 
-from engine.config import keys, model
+from engine.config import keys
+from engine.config.keys import default
 from engine.source.files import is_file
 from engine.source.problem import Findings, Path
 from engine.source.reader import SourceDocument
@@ -15,7 +18,76 @@ _RESERVED_HEADERS = frozenset(
 )
 
 
-class Upstreams:
+@dataclass(frozen=True, slots=True)
+class Credential:
+    """What an upstream is shown: `kind` is header or query, `name` its name there."""
+
+    kind: str
+    name: str
+    value: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Tls:
+    """How an upstream's certificate is checked, and ours shown. Files are absolute paths."""
+
+    ca: str | None = None
+    certificate: str | None = None
+    key: str | None = None
+    verify: bool = default("upstreams.*.tls.verify")
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """When a request is tried again at an upstream; `on` holds classes of failures."""
+
+    attempts: int = default("upstreams.*.retry.attempts")
+    on: frozenset[str] = frozenset(default("upstreams.*.retry.on"))
+    budget: float = default("upstreams.*.retry.budget")
+    max_wait: float = default("upstreams.*.retry.max_wait")
+
+
+@dataclass(frozen=True, slots=True)
+class Breaker:
+    """When a target is left alone, and for how long."""
+
+    failures: int = default("upstreams.*.breaker.failures")
+    window: float = default("upstreams.*.breaker.window")
+    cooldown: float = default("upstreams.*.breaker.cooldown")
+
+
+@dataclass(frozen=True, slots=True)
+class HeaderChanges:
+    """Request headers changed on the way to an upstream; names in lower case."""
+
+    set: Mapping[str, str] = field(default_factory=dict)
+    add: Mapping[str, str] = field(default_factory=dict)
+    remove: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Upstream:
+    """A server that requests can go to. `dialect` "" means: as what is routed to it. `ask_usage`:
+    its streams are asked to tell what they used."""
+
+    name: str
+    url: str
+    dialect: str
+    credentials: tuple[Credential, ...]
+    timeouts: Mapping[str, float]
+    forward_headers: tuple[str, ...]
+    pool: int
+    proxy: str | None
+    tls: Tls
+    at: Path
+    retry: Retry = field(default_factory=Retry)
+    breaker: Breaker = field(default_factory=Breaker)
+    heartbeat: float | None = None
+    headers: HeaderChanges = field(default_factory=HeaderChanges)
+    ask_usage: bool = default("upstreams.*.ask_usage")
+
+
+class UpstreamReader:
     """Reads valid entries of `upstreams:`."""
 
     def __init__(self, source: SourceDocument, folder: FilePath, findings: Findings) -> None:
@@ -23,11 +95,11 @@ class Upstreams:
         self.folder = folder
         self.findings = findings
 
-    def build(self, name: str, section: dict[str, Any]) -> model.Upstream:
+    def read(self, name: str, section: dict[str, Any]) -> Upstream:
         """One upstream; the problems of its values go to the findings."""
         at: Path = ("upstreams", name)
         values = keys.fill(section, "upstreams.*")
-        return model.Upstream(
+        return Upstream(
             name=name,
             url=values["url"].rstrip("/"),
             dialect=values.get("dialect", ""),
@@ -40,12 +112,12 @@ class Upstreams:
             tls=self._tls(values.get("tls", {}), (*at, "tls")),
             at=at,
             retry=_retry(values.get("retry", {})),
-            breaker=model.Breaker(**values.get("breaker", {})),
+            breaker=Breaker(**values.get("breaker", {})),
             heartbeat=values.get("heartbeat") or None,
             headers=self._headers(values.get("headers", {}), (*at, "headers")),
         )
 
-    def _credentials(self, section: dict[str, Any], at: Path) -> tuple[model.Credential, ...]:
+    def _credentials(self, section: dict[str, Any], at: Path) -> tuple[Credential, ...]:
         if "credential" in section and "credentials" in section:
             message = "'credential' and 'credentials' together"
             self.findings.error(self.source, (*at, "credentials"), "MW105", message, "keep one")
@@ -56,19 +128,19 @@ class Upstreams:
         credentials = [self._credential(e, (*at, "credentials", index)) for index, e in entries]
         return tuple(credential for credential in credentials if credential is not None)
 
-    def _headers(self, section: dict[str, Any], at: Path) -> model.HeaderChanges:
+    def _headers(self, section: dict[str, Any], at: Path) -> HeaderChanges:
         for kind in ("set", "add"):
             for name, value in section.get(kind, {}).items():
                 if name.lower() in _RESERVED_HEADERS or not _is_header_value(value):
                     message = f"header '{name}' cannot have this value"
                     self.findings.error(self.source, (*at, kind, name), "MW105", message)
-        return model.HeaderChanges(
+        return HeaderChanges(
             {name.lower(): value for name, value in section.get("set", {}).items()},
             {name.lower(): value for name, value in section.get("add", {}).items()},
             frozenset(name.lower() for name in section.get("remove", ())),
         )
 
-    def _credential(self, section: dict[str, str], at: Path) -> model.Credential | None:
+    def _credential(self, section: dict[str, str], at: Path) -> Credential | None:
         forms = [kind for kind in ("bearer", "header", "query") if kind in section]
         if len(forms) != 1 or ("bearer" in section and "value" in section):
             hint = "write {bearer: ...}, {header: name, value: ...} or {query: name, value: ...}"
@@ -89,9 +161,9 @@ class Upstreams:
         if not value.isprintable() or not value.isascii():
             message = "a credential holds printable ASCII characters only"
             self.findings.error(self.source, at, "MW105", message)
-        return model.Credential(kind, name.lower() if kind == "header" else name, value)
+        return Credential(kind, name.lower() if kind == "header" else name, value)
 
-    def _tls(self, section: dict[str, Any], at: Path) -> model.Tls:
+    def _tls(self, section: dict[str, Any], at: Path) -> Tls:
         files: dict[str, str] = {}
         for key in ("ca", "certificate", "key"):
             if key in section:
@@ -104,15 +176,15 @@ class Upstreams:
         if "key" in section and "certificate" not in section:
             message = "a key without its certificate"
             self.findings.error(self.source, (*at, "key"), "MW105", message, "name the certificate")
-        return model.Tls(**{**section, **files})
+        return Tls(**{**section, **files})
 
 
 def _is_header_value(value: str) -> bool:
     return value.isprintable() and value.isascii()
 
 
-def _retry(section: dict[str, Any]) -> model.Retry:
+def _retry(section: dict[str, Any]) -> Retry:
     values = dict(section)
     if "on" in values:
         values["on"] = frozenset(str(failure) for failure in values["on"])
-    return model.Retry(**values)
+    return Retry(**values)

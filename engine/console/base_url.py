@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from engine.config.model import Server
+from engine.config.server import Server
 from engine.exchange.exchange import Exchange
 from engine.values.client_address import within
 

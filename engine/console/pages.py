@@ -1,7 +1,7 @@
 """The pages of the console: the table PAGES lists them with their paths and files.
 
 To add a page: put its HTML, CSS and JavaScript into `page/` and a row into PAGES; its path must be
-known to `config.model.Console.has`, which keeps documents off it.
+known to `config.console.Console.has`, which keeps documents off it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from engine.config.model import Console
+from engine.config.console import Console
 from engine.console.asset import Asset, fixed, read
 from engine.console.home import home
 from engine.console.playground_api import listing

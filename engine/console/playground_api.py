@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-from engine.config.model import Server
+from engine.config.server import Server
 from engine.console.asset import GUARDS
 from engine.console.base_url import base_of
 from engine.console.chat_formats import RoutedFormat, models, routed_formats

@@ -9,8 +9,9 @@ from functools import cached_property
 
 import orjson
 
-from engine.config.model import Config, Model
+from engine.config.config import Config
 from engine.config.model_operations import ModelOperation, ModelOperations
+from engine.config.models import Model
 from engine.dialects import Dialect, ModelCard, ModelList
 from engine.source.suggestion import Suggestions
 from engine.values.caller import Caller

@@ -14,13 +14,11 @@ from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 from engine import policies
-from engine.config.model import (
-    Config,
-    Model,
-    Policy,
-    Upstream,
-)
+from engine.config.config import Config
 from engine.config.model_operations import ModelOperation, ModelOperations
+from engine.config.models import Model
+from engine.config.routes import Policy
+from engine.config.upstreams import Upstream
 from engine.offline import rules
 from engine.plan.route import Plan, PlanResult, Route
 from engine.source.problem import Findings, Level, Path

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from engine.config import model
+from engine.config.config import Config
+from engine.config.routes import Route
 from engine.source.problem import Findings, Level, Path, Problem
 from engine.source.suggestion import did_you_mean
 from engine.spec.operation import Operation
@@ -19,13 +20,13 @@ _MOST_NAMED = 8
 class Claim:
     """A route that serves an operation; `at` is the place of the name in the config."""
 
-    route: model.Route
+    route: Route
     operation: Operation
     at: Path
 
 
 def assign(
-    config: model.Config, specifications: Mapping[str, Specification], findings: Findings
+    config: Config, specifications: Mapping[str, Specification], findings: Findings
 ) -> list[Claim]:
     """A claim for every operation that is served, in the order of the routes."""
     known = {op.id: op for spec in specifications.values() for op in spec.operations.values()}
@@ -75,9 +76,7 @@ def _refused(specifications: Mapping[str, Specification]) -> dict[str, Problem]:
     }
 
 
-def _refuse(
-    name: str, problem: Problem, config: model.Config, at: Path, findings: Findings
-) -> None:
+def _refuse(name: str, problem: Problem, config: Config, at: Path, findings: Findings) -> None:
     """An operation that a route names, and that cannot be served."""
     place = f"{problem.file}:{problem.line}:{problem.column}"
     hint = f"see {place}: {problem.message}"
@@ -85,7 +84,7 @@ def _refuse(
 
 
 def _leave_out(
-    pattern: str, names: list[str], config: model.Config, at: Path, findings: Findings
+    pattern: str, names: list[str], config: Config, at: Path, findings: Findings
 ) -> None:
     """Operations that a wildcard names, and that cannot be served."""
     names_text = ", ".join(names[:_MOST_NAMED]) + (", ..." if len(names) > _MOST_NAMED else "")
@@ -93,9 +92,7 @@ def _leave_out(
     findings.note(config.source, at, Level.WARNING, "MW308", message)
 
 
-def _claim(
-    claim: Claim, claims: dict[str, Claim], config: model.Config, findings: Findings
-) -> None:
+def _claim(claim: Claim, claims: dict[str, Claim], config: Config, findings: Findings) -> None:
     other = claims.setdefault(claim.operation.id, claim)
     if other is not claim:
         line, _ = config.source.place(other.at)
@@ -103,9 +100,7 @@ def _claim(
         findings.error(config.source, claim.at, "MW303", message, f"the first is on line {line}")
 
 
-def _check_websockets(
-    config: model.Config, claims: Mapping[str, Claim], findings: Findings
-) -> None:
+def _check_websockets(config: Config, claims: Mapping[str, Claim], findings: Findings) -> None:
     """Limits of a session on a route that has none."""
     having = {claim.route.at for claim in claims.values() if claim.operation.websocket}
     for route in config.routes:
@@ -116,7 +111,7 @@ def _check_websockets(
             findings.error(config.source, at, "MW307", message, hint, key=True)
 
 
-def _hint(name: str, known: Mapping[str, Operation], config: model.Config) -> str:
+def _hint(name: str, known: Mapping[str, Operation], config: Config) -> str:
     spec = name.partition(".")[0]
     ending = [id_ for id_, op in known.items() if name in (op.name, f"{op.method} {op.path}")]
     if len(ending) == 1:

@@ -11,12 +11,10 @@ from dataclasses import replace
 from pathlib import Path as FilePath
 
 from engine import dialects
+from engine.config.config import Config
+from engine.config.console import Console
 from engine.config.load import load, load_file
-from engine.config.model import (
-    Config,
-    Console,
-    WebSocket,
-)
+from engine.config.routes import WebSocket
 from engine.plan import model_location, operations
 from engine.plan.assign import Claim, assign
 from engine.plan.model_checks import check_operations

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from engine.config.model import Config, Model
+from engine.config.config import Config
 from engine.config.model_operations import ModelOperation, ModelOperations, listed
+from engine.config.models import Model
 from engine.source.problem import Findings, Level, Path
 from engine.source.suggestion import did_you_mean
 from engine.spec.spec import Specification

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.config.model import Config
+from engine.config.config import Config
 from engine.plan.assign import Claim
 from engine.source.problem import Findings, Level, Path
 from engine.source.suggestion import did_you_mean, near

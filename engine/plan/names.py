@@ -9,7 +9,11 @@ from functools import cache
 from pathlib import Path as FilePath
 
 from engine import dialects, policies
-from engine.config import model, schema_check
+from engine.config import schema_check
+from engine.config.config import Config
+from engine.config.models import Model, Target
+from engine.config.routes import Policy, Route
+from engine.config.upstreams import Upstream
 from engine.plan import store_urls
 from engine.relay.headers import NEVER_SENT
 from engine.source.files import is_file
@@ -34,7 +38,7 @@ _HINTS = {
 
 
 def check_names(
-    config: model.Config, specifications: Mapping[str, Specification], findings: Findings
+    config: Config, specifications: Mapping[str, Specification], findings: Findings
 ) -> None:
     """Note every unknown name, and every route without exactly one of `model`, `to`, `answer`."""
     checker = _Checker(config, findings)
@@ -64,7 +68,7 @@ def _options_validator(name: str) -> schema_check.Validator:
 
 
 class _Checker:
-    def __init__(self, config: model.Config, findings: Findings) -> None:
+    def __init__(self, config: Config, findings: Findings) -> None:
         self.config = config
         self.findings = findings
         self.used: set[str] = set()
@@ -82,14 +86,14 @@ class _Checker:
             hint = did_you_mean(name, dialects.names())
             self.error(at, "MW311", f"unknown dialect '{name}'", hint)
 
-    def forwarded(self, upstream: model.Upstream) -> None:
+    def forwarded(self, upstream: Upstream) -> None:
         for index, name in enumerate(upstream.forward_headers):
             if name.lower() in NEVER_SENT:
                 at = (*upstream.at, "forward_headers", index)
                 message = f"header '{name}' is never forwarded"
                 self.error(at, "MW312", message, "it carries the caller's token or address")
 
-    def targets(self, targets: Iterable[model.Target]) -> None:
+    def targets(self, targets: Iterable[Target]) -> None:
         for target in targets:
             self.used.add(target.upstream)
             if not self._exists("upstreams", target.upstream):
@@ -101,7 +105,7 @@ class _Checker:
                     (*target.at, "model"), "MW314", "a target's model is a name, not a wildcard"
                 )
 
-    def fallbacks(self, entry: model.Model) -> None:
+    def fallbacks(self, entry: Model) -> None:
         for index, name in enumerate(entry.fallback):
             at = (*entry.at, "fallback", index)
             if not self._exists("models", name):
@@ -136,7 +140,7 @@ class _Checker:
                     chains.append([*chain, name])
         return []
 
-    def policies(self, listed: Iterable[model.Policy]) -> None:
+    def policies(self, listed: Iterable[Policy]) -> None:
         for policy in listed:
             if policy.name not in policies.names():
                 hint = did_you_mean(policy.name, policies.names())
@@ -152,7 +156,7 @@ class _Checker:
             except ValueError as error:
                 self.error(policy.at, "MW104", str(error))
 
-    def route(self, route: model.Route) -> None:
+    def route(self, route: Route) -> None:
         self.targets(route.to)
         self.policies(route.policies)
         goals = [key for key in ("model", "to", "answer") if getattr(route, key)]
@@ -167,7 +171,7 @@ class _Checker:
         if route.model and not self.config.models and "models" not in self.config.broken.names:
             self.error((*route.at, "model"), "MW317", "there are no 'models' for it to name")
 
-    def default(self, route: model.Route) -> None:
+    def default(self, route: Route) -> None:
         name = route.default_model
         known = self.config.models
         if not name or self._exists("models", name) or any(matches(name, m) for m in known):
@@ -175,7 +179,7 @@ class _Checker:
         hint = did_you_mean(name, known)
         self.error((*route.at, "model", "default"), "MW314", f"unknown model '{name}'", hint)
 
-    def address(self, upstream: model.Upstream) -> None:
+    def address(self, upstream: Upstream) -> None:
         """The URL and the proxy, as the client reads them."""
         try:
             origin = origin_of(upstream.url)
@@ -191,7 +195,7 @@ class _Checker:
         except ValueError as error:
             self.error((*upstream.at, "proxy"), "MW104", str(error))
 
-    def tls(self, upstream: model.Upstream) -> None:
+    def tls(self, upstream: Upstream) -> None:
         """The files of TLS, as the client loads them."""
         tls = upstream.tls
         pair = (tls.certificate, tls.key or tls.certificate) if tls.certificate else None

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path as FilePath
 
-from engine.config.model import Config, Spec
+from engine.config.config import Config
+from engine.config.specs import Spec
 from engine.plan.assign import Claim
 from engine.source.files import is_file, names_in
 from engine.source.problem import Findings, Level

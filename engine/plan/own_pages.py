@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from engine.config.model import Config
+from engine.config.config import Config
 from engine.source.problem import Findings, Level
 from engine.spec.operation import Operation
 from engine.spec.path_templates import Found, PathTree

@@ -9,8 +9,10 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path as FilePath
 
-from engine.config.model import Config, Policy, Target, WebSocket
+from engine.config.config import Config
 from engine.config.model_operations import ModelOperation, ModelOperations
+from engine.config.models import Target
+from engine.config.routes import Policy, WebSocket
 from engine.dialects import Dialect
 from engine.policies import Guards
 from engine.source.problem import Findings, Path, Problem

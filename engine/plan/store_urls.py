@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-from engine.config.model import Stores
+from engine.config.stores import Stores
 from engine.source.problem import Path
 
 PORT = "the port is not a number from 0 to 65535"

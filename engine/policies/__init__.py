@@ -18,7 +18,7 @@ from functools import cache
 from hashlib import sha256
 from typing import Any
 
-from engine.config.model import Policy
+from engine.config.routes import Policy
 from engine.exchange.exchange import Stage
 from engine.exchange.services import Services
 from engine.values.quota import Quota, QuotaRule

@@ -12,7 +12,7 @@ from gunicorn.errors import AppImportError
 from gunicorn.glogging import Logger
 
 from engine.app.stores import CannotServe
-from engine.config.model import Server
+from engine.config.server import Server
 from engine.server.arbiter import Master
 from engine.server.boot_pipe import BootPipe
 from engine.server.listen_addresses import exit_if_unavailable, listen_addresses

@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-from engine.config.model import Credential
+from engine.config.upstreams import Credential
 from engine.dialects import Dialect, StreamError
 from engine.exchange.exchange import Exchange
 from engine.relay.headers import Forwarded

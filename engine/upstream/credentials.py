@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from urllib.parse import quote
 
-from engine.config.model import Credential
+from engine.config.upstreams import Credential
 from engine.spec.query_string import Query
 from engine.upstream.client.request import UpstreamRequest
 

@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 import gevent
 
-from engine.config.model import Credential
+from engine.config.upstreams import Credential
 from engine.dialects import Dialect
 from engine.exchange.exchange import Exchange, Response
 from engine.exchange.record import Attempt

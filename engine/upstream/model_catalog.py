@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
 
-from engine.config.model import Model
+from engine.config.models import Model
 from engine.source.suggestion import Suggestions
 from engine.upstream.choose import order
 from engine.upstream.target import Target, Upstream

@@ -10,7 +10,7 @@ import logging
 
 import orjson
 
-from engine.config.model import HeaderChanges
+from engine.config.upstreams import HeaderChanges
 from engine.exchange.exchange import Exchange
 from engine.relay.headers import Forwarded
 from engine.spec.expression import Expression

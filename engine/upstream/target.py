@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from engine import dialects
-from engine.config import model
+from engine.config import upstreams
+from engine.config.upstreams import HeaderChanges, Retry
 from engine.dialects import Dialect
 from engine.relay.headers import Forwarded
 from engine.relay.response_headers import ResponseHeaders
@@ -30,11 +31,11 @@ class Upstream:
     client: Client
     timeouts: Timeouts
     credentials: Credentials
-    retry: model.Retry
+    retry: Retry
     budget: Budget
-    breaker: model.Breaker
+    breaker: upstreams.Breaker
     heartbeat: float | None
-    changes: model.HeaderChanges
+    changes: HeaderChanges
     forward_headers: tuple[str, ...]
     ask_usage: bool = True
     url: str = ""
@@ -87,7 +88,7 @@ class Target:
         return f"{self.upstream.name}/{self.model}" if self.model else self.upstream.name
 
 
-def connect(config: model.Upstream, client: Callable[..., Client] = Client) -> Upstream:
+def connect(config: upstreams.Upstream, client: Callable[..., Client] = Client) -> Upstream:
     """Build an upstream; `client` makes its client, which opens sockets on first use."""
     tls = config.tls
     timeouts = Timeouts(**config.timeouts)
@@ -118,7 +119,7 @@ def connect(config: model.Upstream, client: Callable[..., Client] = Client) -> U
     )
 
 
-def _secrets(config: model.Upstream, client: Client) -> Iterator[str]:
+def _secrets(config: upstreams.Upstream, client: Client) -> Iterator[str]:
     """The secrets that only the upstream, or the proxy in front of it, may see."""
     yield from (credential.value for credential in config.credentials)
     for name, value in (*config.headers.set.items(), *config.headers.add.items()):

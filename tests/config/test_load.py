@@ -7,14 +7,8 @@ import pytest
 
 from engine.config.json_schema import schema
 from engine.config.load import load
-from engine.config.model import (
-    Breaker,
-    Credential,
-    HeaderChanges,
-    Retry,
-    Server,
-    Tls,
-)
+from engine.config.server import Server
+from engine.config.upstreams import Breaker, Credential, HeaderChanges, Retry, Tls
 from engine.source.problem import Findings
 from engine.upstream import retry
 from engine.upstream.client.client import Timeouts

@@ -2,8 +2,8 @@
 
 import pytest
 
-from engine.config import model
 from engine.config.model_operations import ModelOperation, ModelOperations, listed
+from engine.config.models import Model, Target
 from tests.support.upstreams import Client, upstream
 
 CHAT, EMBED, MESSAGES = (
@@ -21,10 +21,8 @@ def table(**models):
     """`name=([upstreams], [fallbacks], [operations])`."""
     made = {}
     for name, (to, fallback, operations) in models.items():
-        targets = tuple(model.Target(one, "", 1.0, ()) for one in to)
-        made[name] = model.Model(
-            name, targets, tuple(fallback), name, "me", 0, (), tuple(operations)
-        )
+        targets = tuple(Target(one, "", 1.0, ()) for one in to)
+        made[name] = Model(name, targets, tuple(fallback), name, "me", 0, (), tuple(operations))
     return ModelOperations(made, UPSTREAMS, (CHAT, EMBED, MESSAGES))
 
 

@@ -126,7 +126,7 @@ def test_every_default_is_allowed_by_its_own_schema(at, schema):
 
 
 def test_the_defaults_are_those_of_the_code():
-    from engine.config.model import Server
+    from engine.config.server import Server
 
     for name, schema in json_schema.schema()["$defs"]["server"]["properties"].items():
         default = schema.get("default", "" if schema["type"] == "string" else ())

@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.config.model import Server
+from engine.config.server import Server
 from engine.console.base_url import base_of
 from engine.values.client_address import networks
 from tests.support.exchanges import new_exchange

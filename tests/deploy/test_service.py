@@ -5,7 +5,7 @@ import configparser
 from click.testing import CliRunner
 
 from engine.cli import main
-from engine.config.model import Server
+from engine.config.server import Server
 from tests.support.paths import ROOT
 
 FILE = ROOT / "deploy" / "modelway.service"

@@ -6,8 +6,8 @@ import orjson
 import pytest
 
 from engine import dialects
-from engine.config import model
 from engine.config.model_operations import ModelOperation, ModelOperations
+from engine.config.models import Model, Target
 from engine.edge import model_list
 from engine.edge.visible_models import Answers, VisibleModels
 from engine.values.caller import Caller
@@ -32,8 +32,8 @@ def shown_models(*names, **narrowed):
     upstreams["any"] = upstream(Client(), name="any", dialect="")
     models = {}
     for name in (*names, *narrowed):
-        to = (model.Target(narrowed.get(name, "any"), "", 1.0, ()),)
-        models[name] = model.Model(name, to, (), name, "me", 5, ())
+        to = (Target(narrowed.get(name, "any"), "", 1.0, ()),)
+        models[name] = Model(name, to, (), name, "me", 5, ())
     config = SimpleNamespace(models=models)
     return VisibleModels(config, ModelOperations(models, upstreams, OPERATIONS))
 

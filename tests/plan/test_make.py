@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.config.model import WebSocket
+from engine.config.routes import WebSocket
 from engine.plan.make import make_plan
 from engine.source import files
 from engine.source.problem import Level

@@ -3,7 +3,7 @@
 import pytest
 
 from engine import policies
-from engine.config.model import Policy
+from engine.config.routes import Policy
 from engine.policies import guards
 from engine.values.quota import Quota
 

@@ -8,7 +8,7 @@ import pytest
 
 from engine import policies
 from engine.callers.limit_set import LimitSet
-from engine.config.model import Policy
+from engine.config.routes import Policy
 from engine.exchange.exchange import Response
 from engine.exchange.services import Services
 from engine.offline.diff.compare import quota_text

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from gunicorn.errors import AppImportError
 
-from engine.config.model import Server
+from engine.config.server import Server
 from engine.server.master import Gunicorn
 
 

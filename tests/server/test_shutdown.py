@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.config.model import Server
+from engine.config.server import Server
 from engine.server.master import settings
 from engine.server.shutdown import deadlines
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from engine.config import model as config
-from engine.config.model import Credential
+from engine.config.upstreams import Breaker, Credential, HeaderChanges, Retry
 from engine.dialects import Dialect
 from engine.exchange.services import Services
 from engine.upstream.attempt import AttemptResult
@@ -126,14 +125,14 @@ def upstream(
     forward_headers: tuple[str, ...] = (),
     dialect: str = "",
     *,
-    retry: config.Retry | None = None,
-    breaker: config.Breaker | None = None,
+    retry: Retry | None = None,
+    breaker: Breaker | None = None,
     heartbeat: float | None = None,
-    headers: config.HeaderChanges | None = None,
+    headers: HeaderChanges | None = None,
     timeouts: Timeouts | None = None,
 ) -> Upstream:
     """An upstream with the defaults of gateway.yaml, but asked once unless `retry` is given."""
-    retry = retry or config.Retry(attempts=1)
+    retry = retry or Retry(attempts=1)
     return Upstream(
         name=name,
         dialect=dialect,
@@ -142,9 +141,9 @@ def upstream(
         credentials=Credentials(credentials),
         retry=retry,
         budget=Budget(retry.budget),
-        breaker=breaker or config.Breaker(),
+        breaker=breaker or Breaker(),
         heartbeat=heartbeat,
-        changes=headers or config.HeaderChanges(),
+        changes=headers or HeaderChanges(),
         forward_headers=forward_headers,
         url="http://upstream.test",
         redaction=Redaction(credential.value for credential in credentials),

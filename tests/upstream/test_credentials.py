@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine import dialects
-from engine.config.model import Credential
+from engine.config.upstreams import Credential
 from engine.exchange.exchange import Exchange
 from engine.upstream.attempt import attempt
 from engine.upstream.client.request import UpstreamRequest

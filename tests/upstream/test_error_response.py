@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from engine import dialects
-from engine.config.model import Credential
+from engine.config.upstreams import Credential
 from engine.exchange.exchange import Response
 from engine.relay.websocket.handshake import UpgradeRequest
 from engine.upstream.attempt import attempt

@@ -12,12 +12,7 @@ from typing import Any
 import pytest
 
 from engine import dialects
-from engine.config.model import (
-    Breaker,
-    Credential,
-    HeaderChanges,
-    Retry,
-)
+from engine.config.upstreams import Breaker, Credential, HeaderChanges, Retry
 from engine.exchange.body import receive
 from engine.exchange.exchange import Exchange, Response
 from engine.exchange.services import Services

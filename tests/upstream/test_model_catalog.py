@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from engine.config import model
+from engine.config.models import Model, Target
 from engine.upstream.model_catalog import Catalog, ServedModel, build_catalog
 from tests.support.upstreams import Client, upstream
 
@@ -73,8 +73,8 @@ def made(**models: Any) -> Catalog:
     configured = {}
     for name, (to, fallback) in models.items():
         name = name.replace("_star", "*")
-        targets = tuple(model.Target(u, m, w, ()) for u, m, w in to)
-        configured[name] = model.Model(name, targets, tuple(fallback), "", "", 0, ())
+        targets = tuple(Target(u, m, w, ()) for u, m, w in to)
+        configured[name] = Model(name, targets, tuple(fallback), "", "", 0, ())
     return build_catalog(configured, {"a": A, "b": B, "c": C})
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.config.model import HeaderChanges
+from engine.config.upstreams import HeaderChanges
 from engine.upstream.request import change_headers, upstream_path
 
 

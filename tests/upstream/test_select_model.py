@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from engine.config import model
 from engine.config.model_operations import ModelOperation, ModelOperations
+from engine.config.models import Model, Target
 from engine.exchange.body import Body
 from engine.exchange.exchange import MISSING, Response
 from engine.exchange.services import Services
@@ -25,8 +25,8 @@ UPSTREAMS = {name: upstream(Client(), name=name, dialect=DIALECTS.get(name, "ope
 
 
 def entry(name, *upstreams, fallback=(), operations=()):
-    to = tuple(model.Target(one, "", 1.0, ()) for one in upstreams)
-    return model.Model(name, to, fallback, name, "me", 0, (), operations)
+    to = tuple(Target(one, "", 1.0, ()) for one in upstreams)
+    return Model(name, to, fallback, name, "me", 0, (), operations)
 
 
 MODELS = {

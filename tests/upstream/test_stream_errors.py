@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from engine import dialects
-from engine.config.model import Breaker, Retry
+from engine.config.upstreams import Breaker, Retry
 from engine.exchange.exchange import Response
 from engine.upstream.forward import Forward
 from engine.values.errors import GatewayError

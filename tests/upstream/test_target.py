@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from engine.config import model
-from engine.config.model import Credential, Tls
+from engine.config.upstreams import Credential, Tls, Upstream
 from engine.upstream.target import connect
 from tests.support.upstreams import Client, upstream
 
@@ -42,7 +41,7 @@ def test_no_configuration_lets_the_callers_token_through(name: str) -> None:
     assert made.pick({"HTTP_" + name.upper().replace("-", "_"): "secret"}) == []
 
 
-def configured(**more: Any) -> model.Upstream:
+def configured(**more: Any) -> Upstream:
     values: dict[str, Any] = {
         "name": "u",
         "url": "https://api.example.com/base/v1/",
@@ -55,7 +54,7 @@ def configured(**more: Any) -> model.Upstream:
         "tls": Tls(),
         "at": (),
     }
-    return model.Upstream(**(values | more))
+    return Upstream(**(values | more))
 
 
 def test_an_upstream_is_made_without_a_connection() -> None:

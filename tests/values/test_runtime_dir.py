@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.config.model import Server
+from engine.config.server import Server
 from engine.server.master import settings
 from engine.values import runtime_dir as module
 from engine.values.runtime_dir import (

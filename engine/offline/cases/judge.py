@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from engine.config.model import Config
+from engine.config.config import Config
 from engine.offline.cases.case import Case, Failure
 from engine.offline.rehearsal.credential_display import CredentialDisplay
 from engine.offline.rehearsal.observation import Rehearsal, SentRequest

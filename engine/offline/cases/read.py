@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 from engine.config import json_schema, schema_check
-from engine.config.model import Config
+from engine.config.config import Config
 from engine.offline.cases.case import Case
 from engine.offline.rehearsal import observation
 from engine.offline.rehearsal.observation import Answers

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from engine.config.model import Config
+from engine.config.config import Config
 from engine.plan.route import PlanResult, Route
 from engine.source.problem import Path, Place, Source, place_of
 from engine.spec.operation import Operation

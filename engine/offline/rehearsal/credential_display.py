@@ -7,7 +7,8 @@ import re
 from collections.abc import Iterator
 from urllib.parse import quote
 
-from engine.config.model import Config, Upstream
+from engine.config.config import Config
+from engine.config.upstreams import Upstream
 from engine.offline.rehearsal.observation import Pairs
 from engine.source.problem import Source, part_of
 from engine.values.redaction import Redaction, is_secret_name

@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-from engine.config.model import Config
+from engine.config.config import Config
 from engine.exchange.exchange import MISSING
 from engine.offline.rehearsal.credential_display import CredentialDisplay
 from engine.offline.rehearsal.observation import Rehearsal, SentRequest

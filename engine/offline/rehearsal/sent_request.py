@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from engine.config.model import Config
+from engine.config.config import Config
 from engine.exchange.body import Body
 from engine.exchange.exchange import MISSING, Exchange
 from engine.exchange.wsgi_environ import environ_key

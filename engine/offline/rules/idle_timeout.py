@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.config.model import Upstream
+from engine.config.upstreams import Upstream
 from engine.offline.audit import AuditCase
 from engine.plan.route import Route
 from engine.upstream.client.deadlines import Timeouts

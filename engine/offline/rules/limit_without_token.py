@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.config.model import Policy
+from engine.config.routes import Policy
 from engine.offline.audit import AuditCase
 from engine.source.problem import Path
 

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from engine.config import json_schema
-from engine.config.model import Config
+from engine.config.config import Config
 from engine.offline.diff import formats, kinds
 from engine.offline.diff.levels import levels, rule_of
 from engine.offline.diff.plans import between

@@ -1,7 +1,7 @@
 """The headers of an attempt carry its trace context to the upstream."""
 
 from engine import dialects
-from engine.config.model import HeaderChanges
+from engine.config.upstreams import HeaderChanges
 from engine.telemetry.tracing.trace_context import Sampler
 from engine.upstream.attempt import attempt
 from tests.support.exchanges import new_exchange

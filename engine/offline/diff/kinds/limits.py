@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 
 from engine import policies
-from engine.config.model import Policy
+from engine.config.routes import Policy
 from engine.offline.diff.compare import (
     beyond,
     listed,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from engine.config.model import Target
+from engine.config.models import Target
 from engine.offline.diff.difference import Difference, Level, Side
 from engine.plan.route import Route
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from engine.config.model import Upstream
+from engine.config.upstreams import Upstream
 from engine.offline.diff.compare import listed
 from engine.offline.diff.difference import Difference, Level, Side
 

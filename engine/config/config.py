@@ -1,0 +1,61 @@
+"""All of gateway.yaml as one value; the type of each section stands in the module of its name.
+
+Durations are in seconds, sizes in bytes; `at` is the place of an entry. Defaults are those of the
+schema (`keys.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path as FilePath
+
+from engine.config.console import Console
+from engine.config.keys import default
+from engine.config.models import Model
+from engine.config.routes import Policy, Route
+from engine.config.server import Server
+from engine.config.specs import Spec
+from engine.config.stores import Stores
+from engine.config.telemetry import Telemetry
+from engine.config.upstreams import Upstream
+from engine.source.problem import Source
+from engine.values.caller import Caller
+from engine.values.usage import Price
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """Names of entries, by section, that were left out because of a breach; "*" means all."""
+
+    names: Mapping[str, frozenset[str]] = field(default_factory=dict)
+
+    def has(self, section: str, name: str) -> bool:
+        """Whether this entry may exist after all."""
+        return bool(self.names.get(section, frozenset()) & {name, "*"})
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """All of gateway.yaml. `tokens` are callers by the digest of their secret. Pages of `origins`
+    may call the API from a browser; "*" is any.
+
+    `broken` entries were left out; a config that has some is never served.
+    """
+
+    source: Source
+    folder: FilePath
+    server: Server
+    specs: Mapping[str, Spec]
+    upstreams: Mapping[str, Upstream]
+    models: Mapping[str, Model]
+    policies: tuple[Policy, ...]
+    routes: tuple[Route, ...]
+    tokens: Mapping[str, Caller]
+    broken: Broken = field(default_factory=Broken)
+    stores: Stores = field(default_factory=Stores)
+    prices: Mapping[str, Price] = field(default_factory=dict)
+    currency: str = default("currency")
+    console: Console = field(default_factory=Console)
+    origins: tuple[str, ...] = ()
+    telemetry: Telemetry = field(default_factory=Telemetry)

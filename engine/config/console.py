@@ -1,0 +1,28 @@
+"""`console:` of gateway.yaml: the web pages that are served."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from engine.config.keys import default
+
+
+@dataclass(frozen=True, slots=True)
+class Console:
+    """Which pages are served: home always, when `enabled`."""
+
+    enabled: bool = default("console.enabled")
+    playground: bool = default("console.playground")
+    docs: bool = default("console.docs")
+
+    def has(self, template: str) -> str:
+        """What of the console stands on this path, in words; "" for nothing."""
+        if not self.enabled:
+            return ""
+        if template == "/":
+            return "home page"
+        if self.docs and template in ("/docs", "/openapi.json"):
+            return "reference"
+        if self.playground and template in ("/console/playground", "/console/models.json"):
+            return "playground"
+        return "page files" if template.startswith("/console/page/") else ""

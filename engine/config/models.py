@@ -1,0 +1,64 @@
+"""`models:` of gateway.yaml: the names that callers may ask for, and their targets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from engine.config import keys
+from engine.config.keys import default
+from engine.source.problem import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """An upstream by name, the model's name there ("" means: as asked for), its share."""
+
+    upstream: str
+    model: str
+    weight: float
+    at: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A name or wildcard callers may ask for. `operations` are names or wildcards over
+    `spec.operationId`; empty: all that its upstreams speak."""
+
+    name: str
+    to: tuple[Target, ...]
+    fallback: tuple[str, ...]
+    title: str
+    owner: str
+    created: int
+    at: Path
+    operations: tuple[str, ...] = ()
+
+
+def read_model(name: str, section: dict[str, Any]) -> Model:
+    """An entry of `models:`."""
+    values = keys.fill(section, "models.*")
+    at: Path = ("models", name)
+    return Model(
+        name=name,
+        to=read_targets(values["to"], at),
+        fallback=tuple(values.get("fallback", ())),
+        title=values.get("title", name),
+        owner=values["owner"],
+        created=values["created"],
+        at=at,
+        operations=tuple(values.get("operations", ())),
+    )
+
+
+def read_targets(listed: list[dict[str, Any]], at: Path) -> tuple[Target, ...]:
+    """The entries of the list `to` under the key at `at`."""
+    return tuple(
+        Target(
+            upstream=target["upstream"],
+            model=target.get("model", ""),
+            weight=float(target.get("weight", default("models.*.to.*.weight"))),
+            at=(*at, "to", index),
+        )
+        for index, target in enumerate(listed)
+    )

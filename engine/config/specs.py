@@ -1,0 +1,37 @@
+"""`specs:` of gateway.yaml: OpenAPI documents, where they are served, and their dialects."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from engine.config import keys
+from engine.source.problem import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """A document, where it is served, and how it speaks. `token` holds carriers as written."""
+
+    name: str
+    document: str
+    dialect: str
+    mount: tuple[str, ...]
+    token: tuple[Any, ...]
+    at: Path
+    overlays: tuple[str, ...] = ()
+
+
+def read_spec(name: str, section: dict[str, Any]) -> Spec:
+    """An entry of `specs:`."""
+    values = keys.fill(section, "specs.*")
+    mount = values.get("mount", [])
+    return Spec(
+        name=name,
+        document=values["document"],
+        dialect=values["dialect"],
+        mount=(mount,) if isinstance(mount, str) else tuple(mount),
+        token=tuple(values.get("token", ())),
+        at=("specs", name),
+        overlays=tuple(values.get("overlays", ())),
+    )
