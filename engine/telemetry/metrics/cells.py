@@ -9,8 +9,7 @@ the metric classes of prometheus_client take a lock and look the labels up for e
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +31,7 @@ class Cell:
         self._key = key
         self.value: float = file.read_value(key)[0]
 
-    def add(self, amount: float = 1.0) -> None:
+    def add(self, amount: float) -> None:
         self.value += amount
         self._write(self._key, self.value, 0.0)
 
@@ -51,17 +50,12 @@ class Distribution:
         self._buckets = buckets
         self._sum = total
 
-    def tally(self, values: Sequence[float]) -> tuple[Mapping[int, int], float]:
-        """The number of values in each bucket, and their sum."""
-        bounds = self._bounds
-        return Counter([bisect_left(bounds, value) for value in values]), sum(values)
-
-    def add(self, tally: tuple[Mapping[int, int], float]) -> None:
-        """Write a tally: writing costs most, so it is done once for many values."""
-        counts, total = tally
-        for index, count in counts.items():
-            self._buckets[index].add(count)
-        self._sum.add(total)
+    def observe(self, values: Sequence[float]) -> None:
+        """Add values: each to its bucket, and together to the sum."""
+        bounds, buckets = self._bounds, self._buckets
+        for value in values:
+            buckets[bisect_left(bounds, value)].add(1.0)
+        self._sum.add(sum(values))
 
 
 class Cells:

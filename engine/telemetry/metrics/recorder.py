@@ -16,18 +16,52 @@ import gevent
 from gevent.lock import BoundedSemaphore
 
 from engine.exchange.exchange import Exchange
-from engine.telemetry.metrics import requests, streams, upstreams, usage
+from engine.telemetry.metrics import streams, upstreams
 from engine.telemetry.metrics.cells import Cells
 from engine.telemetry.metrics.folder import Slot, remove_dead_gauges
 from engine.telemetry.metrics.page import Page
-from engine.telemetry.metrics.series import SeriesLabels, labels_of
+from engine.telemetry.metrics.requests import RequestSeries
+from engine.telemetry.metrics.series import SeriesLabels, Write, labels_of
+from engine.telemetry.metrics.usage import UsageSeries
 from engine.values.metric import Collector, Metric
 
 log = logging.getLogger("modelway")
 
 INTERVAL = 1.0
 """Seconds between two samples of the gauges."""
-_GROUPS = (requests.writes, streams.writes, usage.writes, upstreams.writes)
+
+
+class _Series:
+    """The metrics of requests with the same labels."""
+
+    def __init__(self, cells: Cells, labels: SeriesLabels) -> None:
+        self._cells = cells
+        self._labels = labels
+        self.requests = RequestSeries(cells, labels)
+        self._usage = UsageSeries(cells, labels)
+
+    def record(self, exchanges: Sequence[Exchange]) -> None:
+        """Record exchanges that ended; one that cannot be read does not affect the others."""
+        try:
+            writes = self._writes(exchanges)
+        except Exception:
+            if len(exchanges) == 1:
+                log.exception("request %s: its metrics are lost", exchanges[0].request_id)
+                return
+            for exchange in exchanges:
+                self.record([exchange])
+            return
+        for write in writes:
+            write()
+
+    def _writes(self, exchanges: Sequence[Exchange]) -> list[Write]:
+        records = [exchange.record for exchange in exchanges]
+        return [
+            *self.requests.writes(records),
+            *self._usage.writes(records),
+            *upstreams.writes(self._cells, records),
+            *streams.writes(self._cells, self._labels, exchanges),
+        ]
 
 
 class Metrics:
@@ -51,7 +85,7 @@ class Metrics:
         self._cells = Cells(folder, self._slot.number)
         self._page = Page()
         self._page_lock = BoundedSemaphore()
-        self._series: dict[tuple[str, ...], SeriesLabels] = {}
+        self._series: dict[tuple[str, ...], _Series] = {}
         self._totals: dict[tuple[Metric, tuple[str, ...]], float] = {}
         self._greenlet: Any = None
 
@@ -70,15 +104,15 @@ class Metrics:
 
     def __call__(self, exchange: Exchange) -> None:
         """Count an exchange that ended."""
-        requests.count(self._cells, self._labels(exchange), exchange.record)
+        self._series_of(exchange).requests.count(exchange.record)
 
     def record(self, exchanges: Sequence[Exchange]) -> None:
         """Record the other metrics of exchanges that ended, together."""
-        groups: dict[SeriesLabels, list[Exchange]] = {}
+        groups: dict[_Series, list[Exchange]] = {}
         for exchange in exchanges:
-            groups.setdefault(self._labels(exchange), []).append(exchange)
-        for labels, group in groups.items():
-            self._record(labels, group)
+            groups.setdefault(self._series_of(exchange), []).append(exchange)
+        for series, group in groups.items():
+            series.record(group)
 
     def page(self) -> bytes:
         """The text that Prometheus scrapes. A thread renders it, so that requests continue."""
@@ -97,27 +131,14 @@ class Metrics:
             except Exception:
                 log.exception("a metric cannot be collected")
 
-    def _record(self, labels: SeriesLabels, exchanges: Sequence[Exchange]) -> None:
-        """Record exchanges of one series; one that cannot be read does not affect the others."""
-        try:
-            writes = [write for group in _GROUPS for write in group(self._cells, labels, exchanges)]
-        except Exception:
-            if len(exchanges) == 1:
-                log.exception("request %s: its metrics are lost", exchanges[0].request_id)
-                return
-            for exchange in exchanges:
-                self._record(labels, [exchange])
-            return
-        for write in writes:
-            write()
-
-    def _labels(self, exchange: Exchange) -> SeriesLabels:
+    def _series_of(self, exchange: Exchange) -> _Series:
         record = exchange.record
         key = (exchange.operation, record.requested_entry, record.upstream, record.served_entry)
-        labels = self._series.get(key)
-        if labels is None:
-            labels = self._series[key] = labels_of(exchange, self._currency)
-        return labels
+        series = self._series.get(key)
+        if series is None:
+            labels = labels_of(exchange, self._currency)
+            series = self._series[key] = _Series(self._cells, labels)
+        return series
 
     def _render(self) -> bytes:
         remove_dead_gauges(self._slot.folder)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property, partial
 
-from engine.exchange.exchange import Exchange
 from engine.exchange.record import RequestRecord
-from engine.telemetry.metrics.cells import Cells
-from engine.telemetry.metrics.series import SeriesLabels, Write, increase, observe
+from engine.telemetry.metrics.cells import Cell, Cells, Distribution
+from engine.telemetry.metrics.series import SeriesLabels, Write, increase
 from engine.values.metric import Collector, Sample, counter, gauge, histogram
 
 _SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 40, 80, 160, 320, 640)
@@ -64,30 +64,45 @@ UNCOUNTED = counter(
 IN_FLIGHT = gauge("modelway_requests_in_flight", "", "Requests in progress.")
 
 
-def count(cells: Cells, labels: SeriesLabels, record: RequestRecord) -> None:
-    """Count a request that ended, at once: the count survives a killed worker."""
-    status = f"{record.status // 100}xx"
-    cells.cell(
-        REQUESTS, labels.operation, labels.model, labels.upstream, status, record.outcome
-    ).add()
+class RequestSeries:
+    """The cells of requests with the same labels."""
 
+    def __init__(self, cells: Cells, labels: SeriesLabels) -> None:
+        operation, model = labels.operation, labels.model
+        self._cells = cells
+        self._operation = operation
+        self._labels = (operation, model, labels.upstream)
+        self._duration = cells.distribution(DURATION, operation, model)
+        self._overhead = cells.distribution(OVERHEAD, operation)
+        self._results: dict[tuple[int, str], Cell] = {}
 
-def writes(cells: Cells, labels: SeriesLabels, exchanges: Sequence[Exchange]) -> Iterator[Write]:
-    """The other metrics of requests that ended."""
-    operation, model = labels.operation, labels.model
-    records = [exchange.record for exchange in exchanges]
-    yield observe(cells, DURATION, (operation, model), [record.duration for record in records])
-    yield observe(cells, OVERHEAD, (operation,), [record.gateway_time for record in records])
-    first = [record.first_byte for record in records if record.first_byte is not None]
-    if first:
-        yield observe(cells, FIRST_BYTE, (operation, model, labels.upstream), first)
-    for record in records:
-        if record.code and record.status < 500:
-            yield increase(cells, REFUSALS, (operation, record.code), 1)
-        if record.limit:
-            yield increase(cells, LIMITS, (record.limit,), 1)
-        if record.uncounted:
-            yield increase(cells, UNCOUNTED, (), 1)
+    @cached_property
+    def _first_byte(self) -> Distribution:
+        return self._cells.distribution(FIRST_BYTE, *self._labels)
+
+    def count(self, record: RequestRecord) -> None:
+        """Count a request that ended, at once: the count survives a killed worker."""
+        result = record.status // 100, record.outcome
+        cell = self._results.get(result)
+        if cell is None:
+            labels = (*self._labels, f"{result[0]}xx", record.outcome)
+            cell = self._results[result] = self._cells.cell(REQUESTS, *labels)
+        cell.add(1.0)
+
+    def writes(self, records: Sequence[RequestRecord]) -> Iterator[Write]:
+        """The other metrics of requests that ended."""
+        yield partial(self._duration.observe, [record.duration for record in records])
+        yield partial(self._overhead.observe, [record.gateway_time for record in records])
+        first = [record.first_byte for record in records if record.first_byte is not None]
+        if first:
+            yield partial(self._first_byte.observe, first)
+        for record in records:
+            if record.code and record.status < 500:
+                yield increase(self._cells, REFUSALS, (self._operation, record.code), 1)
+            if record.limit:
+                yield increase(self._cells, LIMITS, (record.limit,), 1)
+            if record.uncounted:
+                yield increase(self._cells, UNCOUNTED, (), 1)
 
 
 def in_flight_collector(count: Callable[[], int]) -> Collector:

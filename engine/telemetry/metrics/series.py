@@ -11,8 +11,8 @@ from engine.telemetry.metrics.cells import Cells
 from engine.values.metric import Metric
 
 Write = Callable[[], None]
-"""Adds to a metric. Writes are computed for a batch of requests first and run after that, so that a
-request that cannot be read leaves no metric half recorded."""
+"""Adds to a metric. A batch of requests is read first and written after that, so that a request
+that cannot be read leaves no metric half recorded."""
 
 
 class SeriesLabels(NamedTuple):
@@ -44,8 +44,7 @@ def labels_of(exchange: Exchange, currency: str) -> SeriesLabels:
 
 def observe(cells: Cells, metric: Metric, labels: Sequence[str], values: Sequence[float]) -> Write:
     """The write that adds values to a histogram."""
-    distribution = cells.distribution(metric, *labels)
-    return partial(distribution.add, distribution.tally(values))
+    return partial(cells.distribution(metric, *labels).observe, values)
 
 
 def increase(cells: Cells, metric: Metric, labels: Sequence[str], amount: float) -> Write:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol
 
-from engine.exchange.exchange import Exchange
+from engine.exchange.record import RequestRecord
 from engine.telemetry.metrics.cells import Cells
-from engine.telemetry.metrics.series import SeriesLabels, Write, increase
+from engine.telemetry.metrics.series import Write, increase
 from engine.values.metric import Collector, Sample, counter, gauge
 
 ATTEMPTS = counter(
@@ -57,16 +56,16 @@ class Upstream(Protocol):
     def breakers(self) -> Mapping[tuple[str, str], Breaker]: ...
 
 
-def writes(cells: Cells, labels: SeriesLabels, exchanges: Sequence[Exchange]) -> Iterator[Write]:
+def writes(cells: Cells, records: Sequence[RequestRecord]) -> Iterator[Write]:
     """The attempts of requests that ended."""
-    del labels  # a request may have attempts at several upstreams
-    results: Counter[tuple[str, str]] = Counter()
-    retries: Counter[str] = Counter()
-    for exchange in exchanges:
-        for number, attempt in enumerate(exchange.record.attempts):
-            results[attempt.upstream, attempt.failure or "ok"] += 1
+    results: dict[tuple[str, str], int] = {}
+    retries: dict[str, int] = {}
+    for record in records:
+        for number, attempt in enumerate(record.attempts):
+            result = attempt.upstream, attempt.failure or "ok"
+            results[result] = results.get(result, 0) + 1
             if number:
-                retries[attempt.upstream] += 1
+                retries[attempt.upstream] = retries.get(attempt.upstream, 0) + 1
     for result, times in results.items():
         yield increase(cells, ATTEMPTS, result, times)
     for upstream, times in retries.items():

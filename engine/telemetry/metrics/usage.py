@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property, partial
 
-from engine.exchange.exchange import Exchange
 from engine.exchange.record import Outcome, RequestRecord
-from engine.telemetry.metrics.cells import Cells
-from engine.telemetry.metrics.series import SeriesLabels, Write, increase, observe
+from engine.telemetry.metrics.cells import Cell, Cells, Distribution
+from engine.telemetry.metrics.series import SeriesLabels, Write, observe
 from engine.values.metric import counter, histogram
 
 # Bucket bounds as the semantic conventions for GenAI recommend them.
@@ -41,28 +41,56 @@ GEN_AI_USAGE = histogram(
 )
 
 
-def writes(cells: Cells, labels: SeriesLabels, exchanges: Sequence[Exchange]) -> Iterator[Write]:
-    """The usage of those requests that asked for a model and reached an upstream."""
-    records = [exchange.record for exchange in exchanges]
-    records = [each for each in records if each.requested_entry and each.reached_upstream]
-    target = (labels.served_model, labels.upstream)
-    usages = [record.usage for record in records]
-    for kind, numbers in (
-        ("input", [usage.input for usage in usages if usage.input]),
-        ("output", [usage.output for usage in usages if usage.output]),
-    ):
-        if numbers:
-            yield increase(cells, TOKENS, (*target, kind), sum(numbers))
-            yield observe(cells, GEN_AI_USAGE, (*labels.gen_ai, kind), numbers)
-    if cached := sum([usage.cached for usage in usages]):
-        yield increase(cells, TOKENS, (*target, "cached"), cached)
-    if cost := sum([record.cost for record in records]):
-        yield increase(cells, COST, (*target, labels.currency), cost / 1e9)
-    durations: dict[str, list[float]] = {}
-    for record in records:
-        durations.setdefault(_error_type(record), []).append(record.duration)
-    for error, seconds in durations.items():
-        yield observe(cells, GEN_AI_DURATION, (*labels.gen_ai, error), seconds)
+class UsageSeries:
+    """The cells of requests with the same labels, each created with its first value: most
+    requests that are refused, and operations without a model, have none."""
+
+    def __init__(self, cells: Cells, labels: SeriesLabels) -> None:
+        self._cells = cells
+        self._target = (labels.served_model, labels.upstream)
+        self._gen_ai = labels.gen_ai
+        self._currency = labels.currency
+
+    @cached_property
+    def _input(self) -> tuple[Cell, Distribution]:
+        return self._tokens("input")
+
+    @cached_property
+    def _output(self) -> tuple[Cell, Distribution]:
+        return self._tokens("output")
+
+    @cached_property
+    def _cached(self) -> Cell:
+        return self._cells.cell(TOKENS, *self._target, "cached")
+
+    @cached_property
+    def _cost(self) -> Cell:
+        return self._cells.cell(COST, *self._target, self._currency)
+
+    def _tokens(self, kind: str) -> tuple[Cell, Distribution]:
+        total = self._cells.cell(TOKENS, *self._target, kind)
+        return total, self._cells.distribution(GEN_AI_USAGE, *self._gen_ai, kind)
+
+    def writes(self, records: Sequence[RequestRecord]) -> Iterator[Write]:
+        """The usage of those requests that asked for a model and reached an upstream."""
+        records = [each for each in records if each.requested_entry and each.reached_upstream]
+        if inputs := [record.usage.input for record in records if record.usage.input]:
+            total, distribution = self._input
+            yield partial(total.add, sum(inputs))
+            yield partial(distribution.observe, inputs)
+        if outputs := [record.usage.output for record in records if record.usage.output]:
+            total, distribution = self._output
+            yield partial(total.add, sum(outputs))
+            yield partial(distribution.observe, outputs)
+        if cached := sum([record.usage.cached for record in records]):
+            yield partial(self._cached.add, cached)
+        if cost := sum([record.cost for record in records]):
+            yield partial(self._cost.add, cost / 1e9)
+        durations: dict[str, list[float]] = {}
+        for record in records:
+            durations.setdefault(_error_type(record), []).append(record.duration)
+        for error, seconds in durations.items():
+            yield observe(self._cells, GEN_AI_DURATION, (*self._gen_ai, error), seconds)
 
 
 def _error_type(record: RequestRecord) -> str:

@@ -30,8 +30,8 @@ def folder(tmp_path):
                 labels = [text] * len(metric.labels)
                 if metric.kind == "histogram":
                     for value in (0.0003, 0.5, 0.5, 7, 1e9):
-                        spread = cells.distribution(metric, *labels)
-                        spread.add(spread.tally([value * (number + 1)]))
+                        distribution = cells.distribution(metric, *labels)
+                        distribution.observe([value * (number + 1)])
                 else:
                     cells.cell(metric, *labels).add(number + 0.25)
         cells.close()
