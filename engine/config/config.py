@@ -1,7 +1,8 @@
 """All of gateway.yaml as one value; the type of each section stands in the module of its name.
 
 Durations are in seconds, sizes in bytes; `at` is the place of an entry. Defaults are those of the
-schema (`keys.py`).
+schema (`keys.py`). Where a key has another name than its field, the field's metadata says it:
+`key`, from the section.
 """
 
 from __future__ import annotations
@@ -57,5 +58,5 @@ class Config:
     prices: Mapping[str, Price] = field(default_factory=dict)
     currency: str = default("currency")
     console: Console = field(default_factory=Console)
-    origins: tuple[str, ...] = ()
+    origins: tuple[str, ...] = field(default=(), metadata={"key": "cors.origins"})
     telemetry: Telemetry = field(default_factory=Telemetry)

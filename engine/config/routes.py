@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from engine.config import keys
@@ -40,12 +40,12 @@ class Route:
     """Operations as written, and where they go: by model, to fixed targets, or answered here."""
 
     operations: tuple[tuple[str, Path], ...]
-    model: str
-    default_model: str
-    also: tuple[str, ...]
+    model: str = field(metadata={"key": "model.from"})
+    default_model: str = field(metadata={"key": "model.default"})
+    also: tuple[str, ...] = field(metadata={"key": "model.also"})
     to: tuple[Target, ...]
     answer: str
-    public: bool
+    public: bool = field(metadata={"key": "auth"})
     validate: str
     policies: tuple[Policy, ...]
     at: Path

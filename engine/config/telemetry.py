@@ -61,7 +61,7 @@ class Traces:
     """`url` is the collector's, for traces; `sample` the share that is kept of the traces that
     begin here. `headers` go with each request to the collector: they may be secret."""
 
-    url: str
+    url: str = field(metadata={"key": "endpoint"})
     sample: float = default("telemetry.traces.sample")
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
 

@@ -73,7 +73,7 @@ class Upstream:
     name: str
     url: str
     dialect: str
-    credentials: tuple[Credential, ...]
+    credentials: tuple[Credential, ...] = field(metadata={"key": "credential"})
     timeouts: Mapping[str, float]
     forward_headers: tuple[str, ...]
     pool: int

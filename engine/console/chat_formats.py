@@ -94,7 +94,7 @@ def models(plan: Plan, formats: Sequence[RoutedFormat]) -> list[dict[str, Any]]:
             entry["price"] = {
                 "input": price.input / _ATTO_PER_MILLION,
                 "output": price.output / _ATTO_PER_MILLION,
-                "cached": price.cached / _ATTO_PER_MILLION,
+                "cached": price.cached_input / _ATTO_PER_MILLION,
             }
         entries.append(entry)
     return entries

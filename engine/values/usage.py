@@ -55,7 +55,7 @@ class Price:
 
     input: int = 0
     output: int = 0
-    cached: int = 0
+    cached_input: int = 0
     image: int = 0
     second: int = 0
     character: int = 0
@@ -64,7 +64,7 @@ class Price:
         """Nano-units for a usage, rounded half up."""
         total = self.input * usage.input + self.output * usage.output
         if cached := usage.cached:
-            total += (self.cached - self.input) * cached
+            total += (self.cached_input - self.input) * cached
         if usage.images or usage.seconds or usage.characters:
             total += self.image * usage.images + self.character * usage.characters
             total += int(self.second * Decimal(str(usage.seconds)))
@@ -85,7 +85,7 @@ def price_of(prices: Mapping[str, object]) -> Price:
     return Price(
         input=unit("input", million),
         output=unit("output", million),
-        cached=unit("cached_input" if "cached_input" in prices else "input", million),
+        cached_input=unit("cached_input" if "cached_input" in prices else "input", million),
         image=unit("image"),
         second=unit("second"),
         character=unit("character"),

@@ -15,21 +15,8 @@ from engine.upstream.client.client import Timeouts
 _SQLITE = "sqlite:///"
 _USUAL_FIELDS = tuple(name for name in FIELDS if name != "query")
 
-UNSET = frozenset({"source", "folder", "broken", "at", "name"})
+NOT_SETTINGS = frozenset({"source", "folder", "broken", "at", "name"})
 """Fields of the config that are no settings."""
-
-KEYS: Mapping[str, str] = {
-    "origins": "cors.origins",
-    "telemetry.traces.url": "telemetry.traces.endpoint",
-    "upstreams.*.credentials": "upstreams.*.credential",
-    "prices.*.cached": "prices.*.cached_input",
-    "routes.*.model": "routes.*.model.from",
-    "routes.*.default_model": "routes.*.model.default",
-    "routes.*.also": "routes.*.model.also",
-    "routes.*.public": "routes.*.auth",
-    "tokens.*.limits": "tokens.*.rate",
-}
-"""Fields of the config whose key in gateway.yaml has another name."""
 
 
 class Setting(NamedTuple):
@@ -44,54 +31,57 @@ class Setting(NamedTuple):
 def settings(side: Side) -> dict[Path, Setting]:
     """All settings of a config, by the names that lead to them."""
     config = side.config
-    found: dict[Path, Setting] = {}
+    result: dict[Path, Setting] = {}
     for field in dataclasses.fields(config):
-        value = getattr(config, field.name)
-        if field.name in UNSET or field.name in ("policies", "routes", "tokens"):
-            continue  # these are compared as they come to, operation by operation, by name
+        value, keys = getattr(config, field.name), field_keys(field)
+        if field.name in NOT_SETTINGS or field.name in ("policies", "routes", "tokens"):
+            continue  # these are compared in effect: operation by operation, token by token
         if isinstance(value, Mapping):
             for name, entry in value.items():
                 subject = f"{field.name.rstrip('s')} {name}"
-                found |= _below(side, entry, (field.name, "*"), (field.name, name), subject)
+                result |= _below(side, entry, (*keys, "*"), (*keys, name), subject)
         else:
-            found |= _below(side, value, (field.name,), (field.name,), field.name)
+            result |= _below(side, value, keys, keys, str(keys[0]))
     for name, route in side.routes.items():
-        said = config.routes[int(route.at[1])]
-        said = dataclasses.replace(said, websocket=route.websocket)
-        at, under = ("routes", route.at[1]), ("routes", "*")
-        found |= _below(side, said, under, at, name, key=("routes", name))
-    return found
+        index = route.at[1]
+        entry = dataclasses.replace(config.routes[int(index)], websocket=route.websocket)
+        at = ("routes", index)
+        result |= _below(side, entry, ("routes", "*"), at, name, identity=("routes", name))
+    return result
+
+
+def field_keys(field: dataclasses.Field[Any]) -> Path:
+    """The keys in gateway.yaml that lead from its section to a field: `key` in the metadata of the
+    field, or the name of the field."""
+    return tuple(str(field.metadata.get("key", field.name)).split("."))
 
 
 def _below(
-    side: Side, value: Any, pattern: Path, at: Path, subject: str, key: Path | None = None
+    side: Side, value: Any, pattern: Path, at: Path, subject: str, identity: Path | None = None
 ) -> dict[Path, Setting]:
-    """A value's own setting, or those of its fields."""
-    key = at if key is None else key
-    known = ".".join(map(str, pattern))
-    if known in KEYS:
-        steps = KEYS[known].split(".")
-        at = (*at[: len(pattern) - 1], *steps[len(pattern) - 1 :]) if "*" in steps else tuple(steps)
-        known = KEYS[known]
-        subject = subject if "*" in steps else steps[0]
-    found = {key: Setting(_comparable(value, known, side), known, subject, at)}
-    for name, below in _fields(value, known):
-        found |= _below(side, below, (*pattern, name), (*at, name), subject, (*key, name))
-    return found
+    """A value's own setting, and those of its fields; `identity` is equal in both configs."""
+    identity = at if identity is None else identity
+    name = ".".join(map(str, pattern))
+    result = {identity: Setting(_comparable(value, name, side), name, subject, at)}
+    for keys, below in _fields(value, name):
+        result |= _below(side, below, (*pattern, *keys), (*at, *keys), subject, (*identity, *keys))
+    return result
 
 
-def _fields(value: Any, pattern: str) -> Iterator[tuple[str, Any]]:
+def _fields(value: Any, pattern: str) -> Iterator[tuple[Path, Any]]:
     if pattern == "upstreams.*.timeouts":
-        yield from Timeouts(**value)._asdict().items()
+        yield from (((name,), seconds) for name, seconds in Timeouts(**value)._asdict().items())
     elif dataclasses.is_dataclass(value):
         for field in dataclasses.fields(value):
-            if field.init and field.name not in UNSET:
-                yield field.name, getattr(value, field.name)
+            if field.init and field.name not in NOT_SETTINGS:
+                yield field_keys(field), getattr(value, field.name)
 
 
 def _comparable(value: Any, pattern: str, side: Side) -> Any:
-    """A value that is equal for configs that come to the same: paths are from the config's folder,
-    a mapping of settings only says that it is there."""
+    """The value in a form that is equal for configs of equal effect.
+
+    A path is relative to the folder of the config; a mapping of settings is `on`.
+    """
     if dataclasses.is_dataclass(value) or pattern == "upstreams.*.timeouts":
         return "on"
     if pattern == "telemetry.access_log.fields":
