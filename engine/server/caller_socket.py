@@ -40,9 +40,10 @@ class CallerSocket:
     def try_send(self, data: bytes) -> int:
         """How many bytes could be sent at once. A failure shows at the next `send`."""
         try:
-            return int(self.sock.send(data, 0, 0.0))
+            sent: int = self.sock.send(data, 0, 0.0)
         except OSError:
             return 0
+        return sent
 
 
 def linger(sock: Any) -> None:

@@ -111,8 +111,10 @@ class WorkerConnection:
     def _try_send(self, data: bytes) -> bool:
         data = chunk(data)
         sent = self._sock.try_send(data)
+        if sent == len(data):
+            return True
         self._unsent = data[sent:]
-        return sent == len(data)
+        return False
 
     def take_over(self) -> tuple[Any, bytes]:
         data, self._sock.buffered = self._sock.buffered, b""

@@ -9,7 +9,6 @@ the metric classes of prometheus_client take a lock and look the labels up for e
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -50,12 +49,10 @@ class Distribution:
         self._buckets = buckets
         self._sum = total
 
-    def observe(self, values: Sequence[float]) -> None:
-        """Add values: each to its bucket, and together to the sum."""
-        bounds, buckets = self._bounds, self._buckets
-        for value in values:
-            buckets[bisect_left(bounds, value)].add(1.0)
-        self._sum.add(sum(values))
+    def observe(self, value: float) -> None:
+        """Count a value in its bucket, and add it to the sum."""
+        self._buckets[bisect_left(self._bounds, value)].add(1.0)
+        self._sum.add(value)
 
 
 class Cells:

@@ -1,8 +1,8 @@
 """The recorder of a worker's metrics: counts each request when it ends, and collects gauges.
 
-The number of requests is written at once, so that killing the worker loses none; the other metrics
-of a request may wait for 10 ms under load, because many together cost less. Gauges (connections,
-breakers, the ledger's lag) are sampled once a second.
+The number of requests is written before the last byte of a response leaves, so that killing the
+worker loses none; the other metrics of a request are written after it, so that no caller waits for
+them. Gauges (connections, breakers, the ledger's lag) are sampled once a second.
 """
 
 from __future__ import annotations
@@ -16,12 +16,13 @@ import gevent
 from gevent.lock import BoundedSemaphore
 
 from engine.exchange.exchange import Exchange
-from engine.telemetry.metrics import streams, upstreams
 from engine.telemetry.metrics.cells import Cells
 from engine.telemetry.metrics.folder import Slot, remove_dead_gauges
 from engine.telemetry.metrics.page import Page
 from engine.telemetry.metrics.requests import RequestSeries
-from engine.telemetry.metrics.series import SeriesLabels, Write, labels_of
+from engine.telemetry.metrics.series import SeriesLabels, labels_of
+from engine.telemetry.metrics.streams import record_session, record_stream
+from engine.telemetry.metrics.upstreams import record_attempts
 from engine.telemetry.metrics.usage import UsageSeries
 from engine.values.metric import Collector, Metric
 
@@ -40,28 +41,16 @@ class _Series:
         self.requests = RequestSeries(cells, labels)
         self._usage = UsageSeries(cells, labels)
 
-    def record(self, exchanges: Sequence[Exchange]) -> None:
-        """Record exchanges that ended; one that cannot be read does not affect the others."""
-        try:
-            writes = self._writes(exchanges)
-        except Exception:
-            if len(exchanges) == 1:
-                log.exception("request %s: its metrics are lost", exchanges[0].request_id)
-                return
-            for exchange in exchanges:
-                self.record([exchange])
-            return
-        for write in writes:
-            write()
-
-    def _writes(self, exchanges: Sequence[Exchange]) -> list[Write]:
-        records = [exchange.record for exchange in exchanges]
-        return [
-            *self.requests.writes(records),
-            *self._usage.writes(records),
-            *upstreams.writes(self._cells, records),
-            *streams.writes(self._cells, self._labels, exchanges),
-        ]
+    def record(self, exchange: Exchange) -> None:
+        """Record the other metrics of an exchange that ended."""
+        record, cells = exchange.record, self._cells
+        self.requests.record(record)
+        self._usage.record(record)
+        record_attempts(cells, record.attempts)
+        if record.events > 1:
+            record_stream(cells, self._labels, record)
+        if exchange.traffic is not None:
+            record_session(cells, exchange.operation, exchange.traffic)
 
 
 class Metrics:
@@ -107,12 +96,13 @@ class Metrics:
         self._series_of(exchange).requests.count(exchange.record)
 
     def record(self, exchanges: Sequence[Exchange]) -> None:
-        """Record the other metrics of exchanges that ended, together."""
-        groups: dict[_Series, list[Exchange]] = {}
+        """Record the other metrics of exchanges that ended; one that cannot be read does not
+        affect the others."""
         for exchange in exchanges:
-            groups.setdefault(self._series_of(exchange), []).append(exchange)
-        for series, group in groups.items():
-            series.record(group)
+            try:
+                self._series_of(exchange).record(exchange)
+            except Exception:
+                log.exception("request %s: its metrics are lost", exchange.request_id)
 
     def page(self) -> bytes:
         """The text that Prometheus scrapes. A thread renders it, so that requests continue."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property, partial
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
 
 from engine.exchange.record import RequestRecord
 from engine.telemetry.metrics.cells import Cell, Cells, Distribution
-from engine.telemetry.metrics.series import SeriesLabels, Write, increase
+from engine.telemetry.metrics.series import SeriesLabels
 from engine.values.metric import Collector, Sample, counter, gauge, histogram
 
 _SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 40, 80, 160, 320, 640)
@@ -89,20 +89,19 @@ class RequestSeries:
             cell = self._results[result] = self._cells.cell(REQUESTS, *labels)
         cell.add(1.0)
 
-    def writes(self, records: Sequence[RequestRecord]) -> Iterator[Write]:
-        """The other metrics of requests that ended."""
-        yield partial(self._duration.observe, [record.duration for record in records])
-        yield partial(self._overhead.observe, [record.gateway_time for record in records])
-        first = [record.first_byte for record in records if record.first_byte is not None]
-        if first:
-            yield partial(self._first_byte.observe, first)
-        for record in records:
-            if record.code and record.status < 500:
-                yield increase(self._cells, REFUSALS, (self._operation, record.code), 1)
-            if record.limit:
-                yield increase(self._cells, LIMITS, (record.limit,), 1)
-            if record.uncounted:
-                yield increase(self._cells, UNCOUNTED, (), 1)
+    def record(self, record: RequestRecord) -> None:
+        """Record the other metrics of a request that ended."""
+        cells = self._cells
+        self._duration.observe(record.duration)
+        self._overhead.observe(record.gateway_time)
+        if record.first_byte is not None:
+            self._first_byte.observe(record.first_byte)
+        if record.code and record.status < 500:
+            cells.cell(REFUSALS, self._operation, record.code).add(1.0)
+        if record.limit:
+            cells.cell(LIMITS, record.limit).add(1.0)
+        if record.uncounted:
+            cells.cell(UNCOUNTED).add(1.0)
 
 
 def in_flight_collector(count: Callable[[], int]) -> Collector:

@@ -1,18 +1,10 @@
-"""The label values that requests share, and the writes that record them."""
+"""The label values that requests share."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
 from typing import NamedTuple
 
 from engine.exchange.exchange import Exchange
-from engine.telemetry.metrics.cells import Cells
-from engine.values.metric import Metric
-
-Write = Callable[[], None]
-"""Adds to a metric. A batch of requests is read first and written after that, so that a request
-that cannot be read leaves no metric half recorded."""
 
 
 class SeriesLabels(NamedTuple):
@@ -40,13 +32,3 @@ def labels_of(exchange: Exchange, currency: str) -> SeriesLabels:
         currency=currency,
         gen_ai=(exchange.dialect.gen_ai_operation(exchange.operation), provider, model),
     )
-
-
-def observe(cells: Cells, metric: Metric, labels: Sequence[str], values: Sequence[float]) -> Write:
-    """The write that adds values to a histogram."""
-    return partial(cells.distribution(metric, *labels).observe, values)
-
-
-def increase(cells: Cells, metric: Metric, labels: Sequence[str], amount: float) -> Write:
-    """The write that adds an amount to a counter."""
-    return partial(cells.cell(metric, *labels).add, amount)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 
-from engine.exchange.exchange import Exchange
-from engine.exchange.record import RequestRecord
+from engine.exchange.record import RequestRecord, Traffic
 from engine.telemetry.metrics.cells import Cells
-from engine.telemetry.metrics.series import SeriesLabels, Write, increase, observe
+from engine.telemetry.metrics.series import SeriesLabels
 from engine.values.metric import Collector, counter, gauge, histogram
 
 _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60)
@@ -37,20 +36,19 @@ CLOSES = counter(
 SESSIONS = gauge("modelway_websocket_sessions_open", "", "WebSockets that are open.")
 
 
-def writes(cells: Cells, labels: SeriesLabels, exchanges: Sequence[Exchange]) -> Iterator[Write]:
-    """The metrics of the streams and sessions among requests that ended."""
-    streams = [exchange.record for exchange in exchanges if exchange.record.events > 1]
-    if streams:
-        target = (labels.served_model, labels.upstream)
-        yield observe(cells, GAP, target, [_mean_gap(record) for record in streams])
-        yield observe(cells, STALL, target, [record.longest_gap for record in streams])
-    for exchange in exchanges:
-        traffic, operation = exchange.traffic, exchange.operation
-        if traffic is not None:
-            yield increase(cells, MESSAGES, (operation, "in"), traffic.sent.messages)
-            yield increase(cells, MESSAGES, (operation, "out"), traffic.received.messages)
-            code = str(traffic.code) if traffic.code in _CLOSE_CODES else "other"
-            yield increase(cells, CLOSES, (operation, code), 1)
+def record_stream(cells: Cells, labels: SeriesLabels, record: RequestRecord) -> None:
+    """Record the gaps of a stream of at least two events that ended."""
+    target = (labels.served_model, labels.upstream)
+    cells.distribution(GAP, *target).observe(_mean_gap(record))
+    cells.distribution(STALL, *target).observe(record.longest_gap)
+
+
+def record_session(cells: Cells, operation: str, traffic: Traffic) -> None:
+    """Record the messages and the close code of a session that ended."""
+    cells.cell(MESSAGES, operation, "in").add(traffic.sent.messages)
+    cells.cell(MESSAGES, operation, "out").add(traffic.received.messages)
+    code = str(traffic.code) if traffic.code in _CLOSE_CODES else "other"
+    cells.cell(CLOSES, operation, code).add(1.0)
 
 
 def _mean_gap(record: RequestRecord) -> float:

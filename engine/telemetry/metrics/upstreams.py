@@ -6,9 +6,8 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol
 
-from engine.exchange.record import RequestRecord
+from engine.exchange.record import Attempt
 from engine.telemetry.metrics.cells import Cells
-from engine.telemetry.metrics.series import Write, increase
 from engine.values.metric import Collector, Sample, counter, gauge
 
 ATTEMPTS = counter(
@@ -56,20 +55,12 @@ class Upstream(Protocol):
     def breakers(self) -> Mapping[tuple[str, str], Breaker]: ...
 
 
-def writes(cells: Cells, records: Sequence[RequestRecord]) -> Iterator[Write]:
-    """The attempts of requests that ended."""
-    results: dict[tuple[str, str], int] = {}
-    retries: dict[str, int] = {}
-    for record in records:
-        for number, attempt in enumerate(record.attempts):
-            result = attempt.upstream, attempt.failure or "ok"
-            results[result] = results.get(result, 0) + 1
-            if number:
-                retries[attempt.upstream] = retries.get(attempt.upstream, 0) + 1
-    for result, times in results.items():
-        yield increase(cells, ATTEMPTS, result, times)
-    for upstream, times in retries.items():
-        yield increase(cells, RETRIES, (upstream,), times)
+def record_attempts(cells: Cells, attempts: Sequence[Attempt]) -> None:
+    """Record the attempts of a request that ended; they may be at several upstreams."""
+    for number, attempt in enumerate(attempts):
+        cells.cell(ATTEMPTS, attempt.upstream, attempt.failure or "ok").add(1.0)
+        if number:
+            cells.cell(RETRIES, attempt.upstream).add(1.0)
 
 
 def upstream_collector(upstreams: Mapping[str, Upstream]) -> Collector:

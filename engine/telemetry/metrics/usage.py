@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 
 from engine.exchange.record import Outcome, RequestRecord
 from engine.telemetry.metrics.cells import Cell, Cells, Distribution
-from engine.telemetry.metrics.series import SeriesLabels, Write, observe
+from engine.telemetry.metrics.series import SeriesLabels
 from engine.values.metric import counter, histogram
 
 # Bucket bounds as the semantic conventions for GenAI recommend them.
@@ -71,26 +70,25 @@ class UsageSeries:
         total = self._cells.cell(TOKENS, *self._target, kind)
         return total, self._cells.distribution(GEN_AI_USAGE, *self._gen_ai, kind)
 
-    def writes(self, records: Sequence[RequestRecord]) -> Iterator[Write]:
-        """The usage of those requests that asked for a model and reached an upstream."""
-        records = [each for each in records if each.requested_entry and each.reached_upstream]
-        if inputs := [record.usage.input for record in records if record.usage.input]:
+    def record(self, record: RequestRecord) -> None:
+        """Record the usage of a request that asked for a model and reached an upstream."""
+        if not (record.requested_entry and record.reached_upstream):
+            return
+        usage = record.usage
+        if usage.input:
             total, distribution = self._input
-            yield partial(total.add, sum(inputs))
-            yield partial(distribution.observe, inputs)
-        if outputs := [record.usage.output for record in records if record.usage.output]:
+            total.add(usage.input)
+            distribution.observe(usage.input)
+        if usage.output:
             total, distribution = self._output
-            yield partial(total.add, sum(outputs))
-            yield partial(distribution.observe, outputs)
-        if cached := sum([record.usage.cached for record in records]):
-            yield partial(self._cached.add, cached)
-        if cost := sum([record.cost for record in records]):
-            yield partial(self._cost.add, cost / 1e9)
-        durations: dict[str, list[float]] = {}
-        for record in records:
-            durations.setdefault(_error_type(record), []).append(record.duration)
-        for error, seconds in durations.items():
-            yield observe(self._cells, GEN_AI_DURATION, (*self._gen_ai, error), seconds)
+            total.add(usage.output)
+            distribution.observe(usage.output)
+        if usage.cached:
+            self._cached.add(usage.cached)
+        if record.cost:
+            self._cost.add(record.cost / 1e9)
+        labels = (*self._gen_ai, _error_type(record))
+        self._cells.distribution(GEN_AI_DURATION, *labels).observe(record.duration)
 
 
 def _error_type(record: RequestRecord) -> str:

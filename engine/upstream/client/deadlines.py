@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -34,9 +35,11 @@ class Deadlines:
     ) -> None:
         self.timeouts = timeouts
         self.now = clock
-        self._idle = timeouts.idle
         longest = timeouts.total
         self._end = clock() + (longest if total is None or total > longest else total)
+        idle = timeouts.idle
+        self._idle = idle, IdleTimeout
+        self._idle_until = self._end - idle if idle > 0 else -math.inf
 
     def until(self, moment: float, failure: type[UpstreamFailure]) -> Wait:
         """The time left until `moment`, or of the total timeout if that ends first."""
@@ -49,9 +52,9 @@ class Deadlines:
         return self._at_most(self.timeouts.first_byte, FirstByteTimeout)
 
     def idle(self) -> Wait:
-        if self._end - self.now() > self._idle > 0:  # written out: called for every event
-            return self._idle, IdleTimeout
-        return self._at_most(self._idle, IdleTimeout)
+        if self.now() < self._idle_until:  # called for every event
+            return self._idle
+        return self._at_most(*self._idle)
 
     def _at_most(self, seconds: float, failure: type[UpstreamFailure]) -> Wait:
         left = self._end - self.now()

@@ -31,7 +31,7 @@ def folder(tmp_path):
                 if metric.kind == "histogram":
                     for value in (0.0003, 0.5, 0.5, 7, 1e9):
                         distribution = cells.distribution(metric, *labels)
-                        distribution.observe([value * (number + 1)])
+                        distribution.observe(value * (number + 1))
                 else:
                     cells.cell(metric, *labels).add(number + 0.25)
         cells.close()
