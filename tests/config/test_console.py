@@ -1,0 +1,32 @@
+"""`console:` as values, and the paths that its pages take."""
+
+from engine.config.console import Console
+from tests.support.configs import read_config
+from tests.support.each import each
+
+
+def test_all_pages_are_served_by_default():
+    assert read_config("").console == Console(enabled=True, playground=True, docs=True)
+
+
+@each(
+    ("path", "page"),
+    [
+        ("/", "home page"),
+        ("/docs", "reference"),
+        ("/openapi.json", "reference"),
+        ("/console/playground", "playground"),
+        ("/console/models.json", "playground"),
+        ("/console/page/home.css", "page files"),
+        ("/console", ""),
+        ("/v1/models", ""),
+    ],
+)
+def test_a_path_of_the_console_has_a_page(path, page):
+    assert Console().has(path) == page
+    assert Console(enabled=False).has(path) == ""
+
+
+def test_a_page_that_is_off_leaves_its_paths_free():
+    assert Console(docs=False).has("/docs") == ""
+    assert Console(playground=False).has("/console/playground") == ""

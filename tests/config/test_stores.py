@@ -1,0 +1,57 @@
+"""`stores:` and `prices:` as values."""
+
+from pathlib import Path
+
+import pytest
+
+from engine.config.stores import Stores
+from engine.values.usage import price_of
+from tests.support.configs import read_config, read_errors
+
+
+def stores(text):
+    return read_config(f"stores: {{{text}}}\n").stores
+
+
+def test_stores_have_defaults():
+    assert stores("") == Stores(journal=Path("/folder") / Stores().journal)
+
+
+def test_durations_of_stores_are_seconds():
+    values = stores("counters_timeout: 100ms, token_ttl: 2m, retention: 9d")
+    assert (values.counters_timeout, values.token_ttl) == (0.1, 120.0)
+    assert values.retention == 9 * 86_400
+
+
+@pytest.mark.parametrize(
+    ("records", "url"),
+    [
+        ("sqlite:///var/x.db", "sqlite:////folder/var/x.db"),
+        ("sqlite:////var/x.db", "sqlite:////var/x.db"),
+        ("postgresql+psycopg://user@host/name", "postgresql+psycopg://user@host/name"),
+    ],
+)
+def test_a_relative_path_of_sqlite_starts_at_the_folder_of_the_config(records, url):
+    assert stores(f"records: '{records}'").records == url
+
+
+@pytest.mark.parametrize("counters", ["memory", "redis://host:6379/0", "unix:///run/redis.sock"])
+def test_counters_are_in_memory_or_in_redis(counters):
+    assert stores(f"counters: '{counters}'").counters == counters
+
+
+@pytest.mark.parametrize(
+    "entry",
+    ["records: 'mysql://host/x'", "counters: 'memcached://host'", "counters_timeout: 61s"],
+)
+def test_a_store_that_is_not_supported_is_an_error_at_its_value(entry):
+    column = len("stores: {") + entry.index(": ") + 3
+    assert read_errors(f"stores: {{{entry}}}\n") == [(4, column, "MW104")]
+
+
+def test_prices_are_by_the_name_of_a_model():
+    config = read_config("prices: {small: {input: 1, output: 2}, 'large-*': {image: 0.5}}\n")
+    assert config.prices == {
+        "small": price_of({"input": 1, "output": 2}),
+        "large-*": price_of({"image": 0.5}),
+    }
