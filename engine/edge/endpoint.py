@@ -146,10 +146,10 @@ def discard_body(exchange: Exchange, following: Handler) -> Response:
 
 def raw_target(environ: dict[str, Any]) -> str:
     """The request target as it was sent, without scheme and host where it had them."""
-    target = str(environ.get("RAW_URI") or environ.get("PATH_INFO", "/"))
-    if not target.startswith("/") and "://" in target:
-        target = "/" + target.partition("://")[2].partition("/")[2]
-    return target
+    target: str = environ.get("RAW_URI") or environ.get("PATH_INFO", "/")
+    if target.startswith("/") or "://" not in target:
+        return target
+    return "/" + target.partition("://")[2].partition("/")[2]
 
 
 def refusal(error: GatewayError, exchange: Exchange) -> Response:

@@ -41,13 +41,14 @@ def send(
             resp.append_header(name, value)
     if response.gateway_headers is not None:
         fields |= response.gateway_headers
-    length = int(fields.get("content-length", -1))
     fields |= common_headers(exchange)
     body = response.body
     if isinstance(body, bytes):
         length = exchange.record.bytes_out = len(body)
         fields["content-length"] = str(length)
         body = (body,)
+    else:
+        length = int(fields.get("content-length", -1))
     resp.stream = sending = _Sending(body, exchange, length, after)
     if not has_body(exchange, response):
         sending.close()  # Falcon sends none, and never closes it

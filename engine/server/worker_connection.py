@@ -64,14 +64,14 @@ class WorkerConnection:
         if self._awaits_continue:
             self._awaits_continue = False
             self._sock.send(_CONTINUE)
-        pieces, length = [self._ahead] if self._ahead else [], len(self._ahead)
+        pieces, length = [self._ahead], len(self._ahead)
         while length < size and not body.complete:
             piece = self._receive(body)
             if piece is None:
                 break
             pieces.append(piece)
             length += len(piece)
-        data = pieces[0] if len(pieces) == 1 else b"".join(pieces)
+        data = b"".join(pieces)
         self._ahead = data[size:]
         return data[:size]
 

@@ -35,11 +35,12 @@ _EXPRESSION = re.compile(
 @dataclass(frozen=True, slots=True)
 class Expression:
     """Where a value stands: `place` is body, path, query or header; `steps` is its JSON Pointer,
-    or its one name."""
+    or its one name; `member` is the name of a member at the top of the body."""
 
     text: str
     place: str
     steps: tuple[str, ...]
+    member: str | None = None
 
     @property
     def param(self) -> str:
@@ -48,9 +49,9 @@ class Expression:
 
     def read(self, exchange: Exchange) -> Any:
         """The value, or MISSING. Raises GatewayError 400 when it stands there twice."""
+        if self.member is not None and isinstance(exchange.value, dict):
+            return exchange.value.get(self.member, MISSING)
         name = self.steps[0]
-        if self.place == "body" and len(self.steps) == 1 and isinstance(exchange.value, dict):
-            return exchange.value.get(name, MISSING)
         if self.place == "path":
             return unquote(exchange.variable(name))
         if self.place == "header":
@@ -85,8 +86,8 @@ class Expression:
         if self.place != "body":
             return None
         if isinstance(exchange.value, dict):
-            if (names := _form_names(exchange)) is not None:
-                self._refuse_look_alikes(names, lenient_name)
+            if exchange.media_type in _FORMS:
+                self._refuse_look_alikes(_form_names(exchange), lenient_name)
             else:
                 self._refuse_look_alikes(exchange.value, str.casefold)
         if self.read(exchange) is MISSING:
@@ -182,13 +183,11 @@ def lenient_name(name: str) -> str:
     return plain.strip().casefold()
 
 
-def _form_names(exchange: Exchange) -> list[str] | None:
-    """The names in a form as they were sent; None for a body that is no form."""
+def _form_names(exchange: Exchange) -> list[str]:
+    """The names in a form as they were sent."""
     if exchange.media_type == "multipart/form-data":
         return [part.name for part in exchange.parts]
-    if exchange.media_type == "application/x-www-form-urlencoded":
-        return Query.parse(bytes(exchange.body.buffer).decode("latin-1")).names()
-    return None
+    return Query.parse(bytes(exchange.body.buffer).decode("latin-1")).names()
 
 
 def _has(value: Any, steps: tuple[str, ...]) -> bool:
@@ -236,7 +235,8 @@ def parse(text: str) -> Expression:
     if match["body"]:
         steps = match["pointer"].split("/")[1:]
         unescaped = tuple(step.replace("~1", "/").replace("~0", "~") for step in steps)
-        return Expression(text, "body", unescaped)
+        member = unescaped[0] if len(unescaped) == 1 else None
+        return Expression(text, "body", unescaped, member)
     if match["header"]:
         return Expression(text, "header", (match["header"].lower(),))
     return Expression(text, match["place"], (match["name"],))

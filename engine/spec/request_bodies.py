@@ -89,10 +89,11 @@ class Bodies:
 
     def _rule(self, exchange: Exchange) -> Rule:
         sent = media_type = exchange.environ.get("CONTENT_TYPE", "")
-        if not self.rules and not self.ranges:
-            raise GatewayError(400, "unexpected_body", "This operation takes no request body.")
         rule = self.rules.get(sent)
         if rule is None:
+            if not self.media_types:
+                message = "This operation takes no request body."
+                raise GatewayError(400, "unexpected_body", message)
             media_type = sent.partition(";")[0].strip().lower()
             rule = self.rules.get(media_type) or self._rule_of_range(media_type)
         if rule is None:

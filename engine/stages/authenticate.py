@@ -6,6 +6,7 @@ import base64
 import binascii
 import math
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from engine.edge.same_origin import SameOrigin
@@ -83,12 +84,14 @@ def _secrets_reader(
     another origin.
     """
     explicit = [carrier for carrier in carriers if not _is_ambient(carrier)]
+    if len(explicit) == len(carriers):
+        return partial(_secrets, carriers)
 
     def read(exchange: Exchange) -> list[str]:
-        if len(explicit) == len(carriers) or same_origin.allows(exchange.environ):
-            return _secrets(exchange, carriers)
-        secrets = _secrets(exchange, explicit)
-        if not secrets and _secrets(exchange, carriers):
+        if same_origin.allows(exchange.environ):
+            return _secrets(carriers, exchange)
+        secrets = _secrets(explicit, exchange)
+        if not secrets and _secrets(carriers, exchange):
             raise GatewayError(403, "origin_not_allowed", _OTHER_ORIGIN)
         return secrets
 
@@ -100,10 +103,9 @@ def _is_ambient(carrier: Carrier) -> bool:
     return carrier.kind in ("cookie", "basic") or carrier == ("header", "cookie")
 
 
-def _secrets(exchange: Exchange, carriers: Sequence[Carrier]) -> list[str]:
+def _secrets(carriers: Sequence[Carrier], exchange: Exchange) -> list[str]:
     """Every token the request carries, in the order of the carriers."""
-    values = (carried(exchange, carrier) for carrier in carriers)
-    return [value for value in values if value]
+    return [secret for carrier in carriers if (secret := carried(exchange, carrier))]
 
 
 def carried(exchange: Exchange, carrier: Carrier) -> str | None:

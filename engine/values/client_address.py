@@ -50,8 +50,7 @@ def caller_address(environ: Mapping[str, Any], proxies: Sequence[Network]) -> st
     can write anything before them. "" for a Unix socket without the header.
     """
     address = str(environ.get("REMOTE_ADDR", ""))
-    forwarded = environ.get("HTTP_X_FORWARDED_FOR")
-    if not proxies or forwarded is None:
+    if not proxies or (forwarded := environ.get("HTTP_X_FORWARDED_FOR")) is None:
         return address
     for hop in reversed(str(forwarded).split(",")):
         if address and not within(address, proxies):

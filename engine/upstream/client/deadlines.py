@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -39,7 +38,7 @@ class Deadlines:
         self._end = clock() + (longest if total is None or total > longest else total)
         idle = timeouts.idle
         self._idle = idle, IdleTimeout
-        self._idle_until = self._end - idle if idle > 0 else -math.inf
+        self._idle_until = self._end - idle
 
     def until(self, moment: float, failure: type[UpstreamFailure]) -> Wait:
         """The time left until `moment`, or of the total timeout if that ends first."""

@@ -20,6 +20,7 @@ from engine.upstream.client.failures import (
 
 HEADER_LIMIT = 256 * 1024
 _MAX_CACHED_NAME = 64  # bytes
+_FRAMING = frozenset({"content-length", "transfer-encoding"})
 
 _WORD = r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+"
 _START = re.compile(rf"{_WORD} [!-~\x80-\xff]+")
@@ -163,11 +164,15 @@ class ResponseParser:
         low = _low(name) if len(name) < _MAX_CACHED_NAME else name.decode("latin-1").lower()
         text = value.decode("latin-1").strip(" \t")
         self.headers.append((low, text))
-        if low == "content-length":
-            self.length = int(text)
-        elif low == "transfer-encoding":
-            if self._chunked or text.lower() != "chunked":
-                raise ProtocolFailure("its transfer coding is not plain chunked")
+        if low in _FRAMING:
+            self._take_framing(low, text)
+
+    def _take_framing(self, name: str, value: str) -> None:
+        if name == "content-length":
+            self.length = int(value)
+        elif self._chunked or value.lower() != "chunked":
+            raise ProtocolFailure("its transfer coding is not plain chunked")
+        else:
             self._chunked = True
 
     def on_headers_complete(self) -> None:
