@@ -1,6 +1,6 @@
-"""What to write in place of a value that gateway.yaml does not take: the hints of `shape.check`.
+"""Hints of `schema_check`: what to write in place of a value that the schema refuses.
 
-A hint repeats a value only where it is short and plain: it may have come out of a secret.
+A hint repeats a value only if it is a short plain word: it may be part of a secret.
 """
 
 from __future__ import annotations
@@ -11,18 +11,22 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from engine.config import likely_value
+from engine.config.keys import ANNOTATION
+from engine.config.likely_value import flag, plain
 from engine.source.suggestion import near
 
-_DURATION = r"(ms|s|m|h|d)$"
-_WHOLE_TIME = r"(s|m|h|d)$"
-_SIZE = r"(B|KB|MB|GB|KiB|MiB|GiB)$"
+_UNITS = {
+    "duration": ("a duration", "a number and its unit: 250ms, 3s, 10m, 1h, 90d"),
+    "size": ("a size", "a number and its unit: 512KB, 25MB, 1GiB"),
+}
+"""The formats of strings by the annotation `unit` of their key, and an example of each."""
+
 _PLACES = (
     "write $request.body#/model, $request.path.NAME, $request.query.NAME or $request.header.NAME"
 )
-_UNIT = "a number and its unit: 250ms, 3s, 10m, 1h, 90d"
-_QUOTES = "\u201c\u201d\u201e\u2018\u2019"
+_TYPOGRAPHIC_QUOTES = "\u201c\u201d\u201e\u2018\u2019"
 
-ELSEWHERE = {
+SYNONYMS = {
     "port": "listen",
     "host": "listen",
     "bind": "listen",
@@ -46,9 +50,9 @@ ELSEWHERE = {
     "rate_limit": "policies",
     "name": "title",
 }
-"""What other programs call a key, by our name for it."""
+"""Names of keys in other gateways, and the key of gateway.yaml that has the same meaning."""
 
-_FORMS: dict[str, tuple[str, str]] = {
+_FORMATS: dict[str, tuple[str, str]] = {
     "listen": (
         "an address with a port",
         "write 127.0.0.1:8080, [::]:8080 or unix:/run/gateway.sock",
@@ -73,61 +77,43 @@ _FORMS: dict[str, tuple[str, str]] = {
     "metrics": ("a path", "write true, false, or another path: /internal/metrics"),
     "header": ("a header name", "letters, digits and -, as x-api-key"),
 }
-"""What a key's pattern is for, and an example."""
+"""The formats of strings by their key, and an example of each."""
 
-_OBJECTS: tuple[tuple[str, Callable[[Any], str]], ...] = (
-    ("enabled", lambda value: f"{{enabled: {likely_value.flag(value) or 'true'}}}"),
-    ("verify", lambda value: f"{{verify: {likely_value.flag(value) or 'true'}}}"),
-    (
-        "fields",
-        lambda value: (
-            '{format: "off"}' if likely_value.flag(value) == "false" else "{format: json}"
-        ),
-    ),
-    (
-        "level",
-        lambda value: (
-            f"{{level: {value if isinstance(value, str) and value.islower() else 'info'}}}"
-        ),
-    ),
+_MAPPINGS: tuple[tuple[str, Callable[[Any], str]], ...] = (
+    ("enabled", lambda value: f"{{enabled: {flag(value) or 'true'}}}"),
+    ("verify", lambda value: f"{{verify: {flag(value) or 'true'}}}"),
+    ("fields", lambda value: '{format: "off"}' if flag(value) == "false" else "{format: json}"),
+    ("level", lambda value: f"{{level: {_lower_case(value) or 'info'}}}"),
     ("bearer", lambda value: '{bearer: "${API_KEY}"}'),
-    ("document", lambda value: f"{{document: {likely_value.plain(value) or 'openapi/api.yaml'}}}"),
-    ("fallback", lambda value: f"{{to: [{{upstream: {likely_value.plain(value) or 'NAME'}}}]}}"),
-    ("upstream", lambda value: f"{{upstream: {likely_value.plain(value) or 'NAME'}}}"),
+    ("document", lambda value: f"{{document: {plain(value) or 'openapi/api.yaml'}}}"),
+    ("fallback", lambda value: f"{{to: [{{upstream: {plain(value) or 'NAME'}}}]}}"),
+    ("upstream", lambda value: f"{{upstream: {plain(value) or 'NAME'}}}"),
     ("origins", lambda value: "{origins: [https://app.example.com]}"),
     ("attempts", lambda value: f"{{attempts: {value if type(value) is int and value else 1}}}"),
-    ("connect", lambda value: f"{{total: {likely_value.duration(value, whole=False) or '10m'}}}"),
-    ("url", lambda value: f"{{url: {likely_value.plain(value) or 'https://host/path'}}}"),
+    ("connect", lambda value: f"{{total: {likely_value.duration(value) or '10m'}}}"),
+    ("url", lambda value: f"{{url: {plain(value) or 'https://host/path'}}}"),
     ("requests", lambda value: "{requests: 60, per: 1m}"),
     ("tokens", lambda value: "{tokens: 100000, per: 1d}"),
     ("amount", lambda value: "{amount: 20, per: 30d}"),
-    (
-        "endpoint",
-        lambda value: f"{{endpoint: {likely_value.plain(value) or 'http://localhost:4318'}}}",
-    ),
+    ("endpoint", lambda value: f"{{endpoint: {plain(value) or 'http://localhost:4318'}}}"),
     ("set", lambda value: "{set: {NAME: VALUE}}"),
 )
-"""A mapping by one of its keys, and what a value that is no mapping was meant to be."""
+"""Mappings by a key that only they have, and the mapping that another value probably stands for."""
 
 
-def form(key: str, schema: Mapping[str, Any]) -> str:
-    """What a string of this schema is, in words: `a duration`; "" where that is not known."""
-    pattern = str(schema.get("pattern", ""))
-    if key in ("rate", "token_budget", "budget"):
-        return _FORMS[key][0]
-    if pattern.endswith((_DURATION, _WHOLE_TIME)):
-        return "a duration"
-    if pattern.endswith(_SIZE):
-        return "a size"
-    return _FORMS[key][0] if pattern and key in _FORMS else ""
+def string_format(key: str, schema: Mapping[str, Any]) -> str:
+    """The format of a string of this schema, as `a duration`; "" if it has none."""
+    if (unit := _unit(schema)) in _UNITS:
+        return _UNITS[unit][0]
+    return _FORMATS[key][0] if "pattern" in schema and key in _FORMATS else ""
 
 
 def hint(key: str, value: Any, schema: Mapping[str, Any], types: Sequence[str]) -> str:
-    """What to write in place of `value`, which is not one of `types`, or not of the right form."""
-    if isinstance(value, str) and value[:1] in _QUOTES and value:
+    """What to write in place of `value`, which has another type than `types`, or another format."""
+    if isinstance(value, str) and value[:1] in _TYPOGRAPHIC_QUOTES and value:
         return "these are typographic quotes; write plain ones"
-    if "boolean" in types and (flag := likely_value.flag(value)):
-        return f"write {flag}"
+    if "boolean" in types and (word := flag(value)):
+        return f"write {word}"
     if "number" in types or "integer" in types:
         return _number(value, schema)
     if "array" in types:
@@ -140,57 +126,75 @@ def hint(key: str, value: Any, schema: Mapping[str, Any], types: Sequence[str]) 
 
 
 def example(key: str, schema: Mapping[str, Any], types: Sequence[str]) -> str:
-    """The same without the value, which came out of `${...}`."""
+    """What to write in place of a value that comes from `${...}`: the value is not repeated."""
     if {"boolean", "number", "integer"} & set(types):
         return "${...} becomes a number, true or false only where it stands without quotes"
-    if form(key, schema) in ("a duration", "a size"):
-        return _UNIT if form(key, schema) == "a duration" else "a size: 512KB, 25MB, 1GiB"
-    return _FORMS[key][1] if key in _FORMS else str(schema.get("description", ""))
+    if (unit := _unit(schema)) in _UNITS:
+        return _UNITS[unit][1]
+    return _FORMATS[key][1] if key in _FORMATS else _description(schema)
 
 
 def choice(key: str, value: Any, options: Sequence[Any]) -> str:
-    """The option that a value was meant to be."""
+    """The option of an `enum` that a value probably stands for."""
     if value is False and "off" in options:
         return 'write "off"'
     if key == "token":
         return "write bearer or basic, or {header: NAME}, {query: NAME}, {cookie: NAME}"
     if key == "on" and isinstance(value, int) and 500 <= value < 600:
         return "write 5xx: it stands for 500, 502, 503, 504 and 529"
-    close = near(value, map(str, options)) if isinstance(value, str) else None
-    return f"did you mean '{close}'?" if close else ""
+    option = near(value, map(str, options)) if isinstance(value, str) else None
+    return f"did you mean '{option}'?" if option else ""
 
 
 def constant(key: str, value: Any, expected: Any) -> str:
-    """What to write where only one value may stand."""
+    """What to write where the schema has a `const`."""
     if key == "auth":
         return "write none to serve callers without a token; leave it out to ask for one"
     return f"write {expected}" + (" without quotes" if str(value) == str(expected) else "")
 
 
+def _unit(schema: Mapping[str, Any]) -> str:
+    return str(schema.get(ANNOTATION, {}).get("unit", ""))
+
+
+def _description(schema: Mapping[str, Any]) -> str:
+    return str(schema.get("description", ""))
+
+
+def _lower_case(value: Any) -> str:
+    return value if isinstance(value, str) and value.islower() else ""
+
+
 def _string(key: str, value: Any, schema: Mapping[str, Any]) -> str:
-    pattern = str(schema.get("pattern", ""))
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    if words := likely_value.of_key(key, value):
-        return words
-    if pattern.endswith((_DURATION, _WHOLE_TIME)) and key not in _FORMS:
-        whole = not pattern.endswith(_DURATION)
-        if key == "retention" and number:
-            return f"write {value}d, or another unit: h, m, s"
-        right = likely_value.duration(value, whole=whole)
-        more = ", or another unit: ms, m, h, d" if number and not whole else ""
-        return f"write {right}{more}" if right else _UNIT
-    if pattern.endswith(_SIZE):
-        if number and value < 1000:
+    if text := likely_value.of_key(key, value):
+        return text
+    unit, is_number = _unit(schema), likely_value.is_number(value)
+    if unit == "duration":
+        return _duration(key, value, schema)
+    if unit == "size":
+        if is_number and value < 1000:
             return f"write {value}MB, or another unit: KB, GB"
-        right = likely_value.size(value)
-        return f"write {right}" if right else "a number and its unit: 512KB, 25MB, 1GiB"
+        size = likely_value.size(value)
+        return f"write {size}" if size else _UNITS[unit][1]
     if key == "operation" and isinstance(value, list):
         return "write a list under 'operations'"
-    if key in _FORMS and (pattern or not number):
-        return _FORMS[key][1]
-    if number and pattern == "":
+    if key in _FORMATS and ("pattern" in schema or not is_number):
+        return _FORMATS[key][1]
+    if is_number and "pattern" not in schema:
         return "put it in quotes"
-    return str(schema.get("description", "")) if not isinstance(value, dict | list) else ""
+    return _description(schema) if not isinstance(value, dict | list) else ""
+
+
+def _duration(key: str, value: Any, schema: Mapping[str, Any]) -> str:
+    is_number = likely_value.is_number(value)
+    if key == "retention" and is_number:
+        return f"write {value}d, or another unit: h, m, s"
+    takes_ms = re.search(str(schema.get("pattern", "")), "1ms") is not None
+    duration = likely_value.duration(value, takes_ms=takes_ms)
+    if not duration:
+        return _UNITS["duration"][1]
+    units = ", or another unit: ms, m, h, d" if is_number and takes_ms else ""
+    return f"write {duration}{units}"
 
 
 def _number(value: Any, schema: Mapping[str, Any]) -> str:
@@ -200,7 +204,7 @@ def _number(value: Any, schema: Mapping[str, Any]) -> str:
         return ""
     match = re.fullmatch(r"[$€£]?\s*(\d+(?:[.,]\d+)?)\s*([%$€£]?)", value.strip())
     if match is None:
-        return str(schema.get("description", ""))
+        return _description(schema)
     number = match[1].replace(",", ".")
     if match[2] == "%" and schema.get("maximum") == 1:
         number = f"{float(number) / 100:g}"
@@ -210,19 +214,19 @@ def _number(value: Any, schema: Mapping[str, Any]) -> str:
 def _list(key: str, value: Any) -> str:
     if isinstance(value, dict):
         return "begin each entry with '- ', or write [{...}]"
-    shown = likely_value.plain(value)
-    if not shown:
+    word = plain(value)
+    if not word:
         return 'write ["..."]'
     if key == "to":
-        return f"write [{{upstream: {shown}}}]"
-    return f'write ["{shown}"]' if shown[0] in "*[]{}#@" else f"write [{shown}]"
+        return f"write [{{upstream: {word}}}]"
+    return f'write ["{word}"]' if word[0] in "*[]{}#@" else f"write [{word}]"
 
 
 def _mapping(value: Any, schema: Mapping[str, Any]) -> str:
     properties = schema.get("properties", {})
     if isinstance(value, list) or not properties:
         return ""
-    for key, written in _OBJECTS:
+    for key, mapping in _MAPPINGS:
         if key in properties:
-            return f"write {written(value)}"
+            return f"write {mapping(value)}"
     return f"its keys: {', '.join(properties)}"

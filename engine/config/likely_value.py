@@ -1,4 +1,5 @@
-"""What a value of gateway.yaml was probably meant to be: `3 sec` is `3s`, `25 mb` is `25MB`."""
+"""The value of the right format that a wrong one probably stands for: `3s` for `3 sec`, `25MB` for
+`25 mb`."""
 
 from __future__ import annotations
 
@@ -24,9 +25,17 @@ _SAFE = re.compile(r"[A-Za-z0-9._:/@*$#{}\[\]-]{1,40}")
 _YES, _NO = ("yes", "on", "true", "y", "1"), ("no", "off", "false", "n", "0")
 
 
-def duration(value: Any, *, whole: bool) -> str:
-    """`3 sec` -> `3s`, `1h30m` -> `90m`; "" for what is no time at all."""
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
+def is_number(value: Any) -> bool:
+    """Whether a value of YAML is a number; true and false are none."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def duration(value: Any, *, takes_ms: bool = True) -> str:
+    """`3s` for `3 sec`, `90m` for `1h30m`; "" for a value that is no duration.
+
+    Without `takes_ms` the key takes whole seconds at least.
+    """
+    if not (is_number(value) or isinstance(value, str)):
         return ""
     text = str(value).strip().lower()
     if text in _UNITS["s"][1:-1] or text in _UNITS["m"][1:] or text in _UNITS["h"][1:]:
@@ -39,17 +48,17 @@ def duration(value: Any, *, whole: bool) -> str:
         unit = next((unit for unit, words in _UNITS.items() if word in words), None)
         if unit is None:
             return ""
-        if len(parts) == 1 and number.isdigit() and not (whole and unit == "ms"):
+        if len(parts) == 1 and number.isdigit() and (takes_ms or unit != "ms"):
             return f"{int(number)}{unit}"
         total += float(number) * _MILLISECONDS[unit]
     for unit in ("d", "h", "m", "s", "ms"):
         if total >= _MILLISECONDS[unit] and total % _MILLISECONDS[unit] == 0:
-            return "" if whole and unit == "ms" else f"{total / _MILLISECONDS[unit]:.0f}{unit}"
+            return f"{total / _MILLISECONDS[unit]:.0f}{unit}" if takes_ms or unit != "ms" else ""
     return ""
 
 
 def size(value: Any) -> str:
-    """`25 mb` -> `25MB`, `25000000` -> `25MB`."""
+    """`25MB` for `25 mb` and for `25000000`; "" for a value that is no size."""
     if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
         for factor, unit in ((10**9, "GB"), (10**6, "MB"), (1000, "KB")):
             if value and value % factor == 0:
@@ -60,13 +69,13 @@ def size(value: Any) -> str:
 
 
 def flag(value: Any) -> str:
-    """`true` or `false` for the words that mean it, else ""."""
+    """`true` for `yes`, `false` for `off`, and so on; "" for other values."""
     text = str(value).lower()
     return "true" if text in _YES else "false" if text in _NO else ""
 
 
 def plain(value: Any) -> str:
-    """A value that may be repeated: a short word."""
+    """The value, if a hint may repeat it: a short word without blanks; else ""."""
     return value if isinstance(value, str) and _SAFE.fullmatch(value) else ""
 
 
@@ -122,15 +131,15 @@ def _rate(value: Any) -> str:
     match = re.fullmatch(r"(\d+)\s*(?:(?:/|per)\s*(.+))?", str(value).strip())
     if match is None:
         return ""
-    per = duration(match[2], whole=True) if match[2] else ""
+    per = duration(match[2], takes_ms=False) if match[2] else ""
     return f"write {match[1]}/{per or '1m'}"
 
 
 def _currency(value: Any) -> str:
     signs = {"$": "USD", "€": "EUR", "£": "GBP"}
     text = str(value)
-    meant = signs.get(text, text.upper() if re.fullmatch(r"[a-zA-Z]{3}", text) else "")
-    return f"write {meant}" if meant else ""
+    code = signs.get(text, text.upper() if re.fullmatch(r"[a-zA-Z]{3}", text) else "")
+    return f"write {code}" if code else ""
 
 
 def _mount(value: Any) -> str:
@@ -167,10 +176,10 @@ OF_KEY: dict[str, Callable[[Any], str]] = {
     "origins": _origin,
     "metrics": lambda value: f"write {flag(value)}" if flag(value) else "",
 }
-"""What a value of a key was probably meant to be."""
+"""Hints by key."""
 
 
 def of_key(key: str, value: Any) -> str:
-    """What to write in place of a value of this key; "" where nobody can tell."""
-    right = OF_KEY.get(key)
-    return right(value) if right is not None else ""
+    """What to write in place of a value of this key; "" if no format of the key is near."""
+    hint = OF_KEY.get(key)
+    return hint(value) if hint is not None else ""

@@ -152,8 +152,8 @@ def _hint_for_unknown(key: str, names: list[str]) -> str:
         return "it begins or ends with a blank that is no space, as U+00A0; write spaces"
     if names == ["set", "add", "remove"] and near(key, names) is None:
         return f"write {{set: {{{key}: ...}}}}"
-    if key in hints.ELSEWHERE and hints.ELSEWHERE[key] in names:
-        return f"did you mean '{hints.ELSEWHERE[key]}'?"
+    if key in hints.SYNONYMS and hints.SYNONYMS[key] in names:
+        return f"did you mean '{hints.SYNONYMS[key]}'?"
     return did_you_mean(key, names)
 
 
@@ -196,7 +196,7 @@ def _sentence(error: Error, path: Path) -> str:
     """What is wrong, without the value."""
     name, limit, value = str(error.validator), error.validator_value, error.instance
     subject = f"'{path[-1]}'" if path and isinstance(path[-1], str) else "this"
-    form = hints.form(_key(path), error.schema)
+    form = hints.string_format(_key(path), error.schema)
     if name == "type":
         expected = form if form and _types(error) == ["string"] else _one_of(_types(error))
         return f"{subject} must be {expected}, not {_kind(value)}"

@@ -3,19 +3,21 @@
 import pytest
 
 from engine.config import hints, likely_value, schema_check
+from engine.config.keys import ANNOTATION
 from engine.source.problem import Findings
 from engine.source.reader import read
 from tests.support.each import each
 
 
-@each("key", sorted({*likely_value.OF_KEY, *hints.ELSEWHERE.values(), "x", "on"}))
+@each("key", sorted({*likely_value.OF_KEY, *hints.SYNONYMS.values(), "x", "on"}))
 @each(
     "value",
     ["", " ", "x" * 500, "\u201cx\u201d", 0, -1, 10**30, 1.5, float("nan"), True, None, [], {}],
 )
 def test_no_value_is_too_odd_for_a_hint(key, value):
     types = ["string", "boolean", "number", "array", "object"]
-    schemas = ({}, {"pattern": "(ms|s|m|h|d)$"}, {"pattern": "x"}, {"properties": {"set": {}}})
+    units = [{"pattern": "x", ANNOTATION: {"unit": unit}} for unit in ("duration", "size")]
+    schemas = ({}, *units, {"pattern": "x"}, {"properties": {"set": {}}})
     for schema in schemas:
         for kind in types:
             assert isinstance(hints.hint(key, value, schema, [kind]), str)

@@ -6,29 +6,29 @@ from engine.config import likely_value
 
 
 @pytest.mark.parametrize(
-    ("value", "whole", "right"),
+    ("value", "takes_ms", "right"),
     [
-        (3, False, "3s"),
-        (3.5, False, "3500ms"),
-        ("3 s", False, "3s"),
-        ("3Sec", False, "3s"),
-        ("10 minutes", False, "10m"),
-        ("1h30m", False, "90m"),
-        ("1.5h", False, "90m"),
-        (".5s", False, "500ms"),
-        ("90 days", False, "90d"),
-        ("minute", True, "1m"),
-        ("per hour", True, ""),
-        ("250ms", True, ""),
-        (True, False, ""),
-        (float("inf"), False, ""),
-        ("never", False, ""),
-        ("-3s", False, ""),
-        ([3], False, ""),
+        (3, True, "3s"),
+        (3.5, True, "3500ms"),
+        ("3 s", True, "3s"),
+        ("3Sec", True, "3s"),
+        ("10 minutes", True, "10m"),
+        ("1h30m", True, "90m"),
+        ("1.5h", True, "90m"),
+        (".5s", True, "500ms"),
+        ("90 days", True, "90d"),
+        ("minute", False, "1m"),
+        ("per hour", False, ""),
+        ("250ms", False, ""),
+        (True, True, ""),
+        (float("inf"), True, ""),
+        ("never", True, ""),
+        ("-3s", True, ""),
+        ([3], True, ""),
     ],
 )
-def test_a_duration_is_recognised(value, whole, right):
-    assert likely_value.duration(value, whole=whole) == right
+def test_a_duration_is_recognised(value, takes_ms, right):
+    assert likely_value.duration(value, takes_ms=takes_ms) == right
 
 
 @pytest.mark.parametrize(
