@@ -154,7 +154,7 @@ def _boot(result: PlanResult, file: str) -> None:
     trial = try_out(lambda: result, lambda plan, folder: boot(plan, folder).warning)
     for level, message in ((Level.ERROR, trial.error), (Level.WARNING, trial.warning)):
         if message:
-            result.findings.found.append(Problem(file, 0, 0, level, "MW322", message))
+            result.findings.unsorted.append(Problem(file, 0, 0, level, "MW322", message))
 
 
 def _plan_of(data: bytes) -> PlanResult:

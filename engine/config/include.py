@@ -88,7 +88,7 @@ def join_includes(
             _join(joined, part, findings)
         elif part.value is not None:
             findings.error(part, (), "MW103", "an included file must be a mapping of sections")
-    return joined, complete and not any(p.code == "MW108" for p in findings.found)
+    return joined, complete and not any(p.code == "MW108" for p in findings.unsorted)
 
 
 def _files(

@@ -84,8 +84,8 @@ def _check_schema(document: SourceDocument, findings: Findings) -> list[Path]:
         document.value, schema_check.gateway_validator(), document, (), schema_findings
     )
     failed = {(problem.file, problem.line, problem.column) for problem in document.problems}
-    findings.found.extend(
-        p for p in schema_findings.found if (p.file, p.line, p.column) not in failed
+    findings.unsorted.extend(
+        p for p in schema_findings.unsorted if (p.file, p.line, p.column) not in failed
     )
     return breaches
 
@@ -95,7 +95,7 @@ def _check_text(value: Any, at: Path, document: SourceDocument, findings: Findin
     have another problem already."""
     if isinstance(value, str) and "\0" in value:
         place = place_of(document, at)
-        if not any((p.file, p.line, p.column) == place for p in findings.found):
+        if not any((p.file, p.line, p.column) == place for p in findings.unsorted):
             message = "the character U+0000 is not allowed"
             findings.error(document, at, "MW104", message, "take it out")
     elif isinstance(value, list):

@@ -19,7 +19,9 @@ _JSON = [("content-type", "application/json")]
 _LONGEST = 200
 
 
-def models(shown: VisibleModels, dialects: Sequence[Dialect], variable: str = "") -> Handler:
+def models(
+    visible_models: VisibleModels, dialects: Sequence[Dialect], variable: str = ""
+) -> Handler:
     """A handler that lists the models the caller may use, or shows the one named in the path, also
     where a wildcard serves it. `dialects` are those of the route.
 
@@ -30,38 +32,44 @@ def models(shown: VisibleModels, dialects: Sequence[Dialect], variable: str = ""
     def handle(exchange: Exchange) -> Response:
         dialect, caller = by_name[exchange.dialect.name], exchange.caller
         if not variable:
-            return Response(200, _JSON, _list(shown, dialect, caller, exchange.query))
+            return Response(200, _JSON, _list(visible_models, dialect, caller, exchange.query))
         name = unquote(exchange.variable(variable))
         usable = caller is None or caller.may_use(name)
-        card = shown.find(name, dialect) if usable else None
+        card = visible_models.find(name, dialect) if usable else None
         if card is None:
-            raise _not_found(name, usable, shown, caller, variable)
+            raise _not_found(name, usable, visible_models, caller, variable)
         return Response(200, _JSON, orjson.dumps(dialect.model(card)))
 
     return handle
 
 
-def _list(shown: VisibleModels, dialect: Dialect, caller: Caller | None, query: str) -> bytes:
+def _list(
+    visible_models: VisibleModels, dialect: Dialect, caller: Caller | None, query: str
+) -> bytes:
     def make() -> bytes:
         parameters = dict(Query.parse(query).items())
-        return orjson.dumps(dialect.models(shown.listed(dialect, caller), parameters))
+        return orjson.dumps(dialect.models(visible_models.listed(dialect, caller), parameters))
 
     if query:
         return make()
-    return shown.answers.get((dialect.name, None if caller is None else caller.models), make)
+    return visible_models.answers.get(
+        (dialect.name, None if caller is None else caller.models), make
+    )
 
 
 def _not_found(
-    name: str, usable: bool, shown: VisibleModels, caller: Caller | None, variable: str
+    name: str, usable: bool, visible_models: VisibleModels, caller: Caller | None, variable: str
 ) -> GatewayError:
     message = f"The model '{name[:_LONGEST]}' does not exist here, or the token may not use it."
-    has = shown.operations_of(name) if usable else None
+    has = visible_models.operations_of(name) if usable else None
     if has:
         message = f"The model '{name[:_LONGEST]}' is not served in this format; it has "
         message += f"{listed(has)}."
     elif has is None:
-        meant = shown.suggestions.near(name, lambda model: caller is None or caller.may_use(model))
-        message += f" Did you mean '{meant}'?" if meant else ""
+        suggestion = visible_models.suggestions.near(
+            name, lambda model: caller is None or caller.may_use(model)
+        )
+        message += f" Did you mean '{suggestion}'?" if suggestion else ""
     return GatewayError(404, "model_not_found", message, param=variable)
 
 

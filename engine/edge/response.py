@@ -100,10 +100,10 @@ class _Sending:
             break
         pipeline.try_send = self._exchange.connection.try_send
 
-    def _counted(self, body: Iterator[bytes], left: int) -> Iterator[bytes]:
+    def _counted(self, body: Iterator[bytes], remaining: int) -> Iterator[bytes]:
         for data in body:
-            left -= len(data)
-            if left == 0:
+            remaining -= len(data)
+            if remaining == 0:
                 data += b"".join(body)  # nothing, but only now it knows that it is over
                 self._exchange.end()
             yield data

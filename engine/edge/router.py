@@ -21,8 +21,8 @@ from engine.exchange.exchange import Exchange, Handler, Response, Stage, compose
 from engine.exchange.wsgi_environ import wants_websocket
 from engine.source.suggestion import near
 from engine.spec.path_templates import (
-    Found,
-    Missed,
+    PathMatch,
+    PathMiss,
     PathTree,
     Spans,
     shape,
@@ -114,26 +114,26 @@ class Router:
         if odd is not None:
             responder = self._unmatched(partial(_refuse, odd))
             return self, {req.method: responder}, {"mount": "", "variables": {}}, uri
-        found = self._tree.find(path, req.method)
-        if isinstance(found, Found):
-            variants: _Variants = found.value
-            chosen: tuple[Resource, Spans] | None
+        match = self._tree.find(path, req.method)
+        if isinstance(match, PathMatch):
+            variants: _Variants = match.value
+            selection: tuple[Resource, Spans] | None
             if variants.only is not None:
-                chosen = variants.only, found.variables
+                selection = variants.only, match.variables
             else:
-                chosen = variants.choose(query, found.variables)
-            if chosen is not None:
-                resource, spans = chosen
+                selection = variants.choose(query, match.variables)
+            if selection is not None:
+                resource, spans = selection
                 params = {"mount": resource.mount, "variables": spans}
                 route = resource, {req.method: resource.responder}, params, uri
                 if variants.only is not None and not spans and "%" not in path:
                     self._plain[path, req.method] = route  # one for each path without variables
                 return route
-            found = Missed((), ())
+            match = PathMiss((), ())
         page = self._pages.get(path)
         if page is not None and req.method in ("GET", "HEAD"):
             return self, {req.method: page}, {"mount": "", "variables": {}}, uri
-        responder = self._unmatched(partial(_miss, found, self._cors, self._hint))
+        responder = self._unmatched(partial(_miss, match, self._cors, self._hint))
         return self, {req.method: responder}, {"mount": "", "variables": {}}, uri
 
 
@@ -234,7 +234,7 @@ def _refuse(odd: str, exchange: Exchange) -> Response:
     raise GatewayError(400, "invalid_path", f"The request's address cannot be served: {odd}.")
 
 
-def _miss(missed: Missed, cors: Cors, more: str, exchange: Exchange) -> Response:
+def _miss(missed: PathMiss, cors: Cors, more: str, exchange: Exchange) -> Response:
     """404 for a path that is not there, 405 for one that takes other methods, 426 for a WebSocket
     where there is none; a browser that asks what may be sent there is told."""
     if missed.allowed and not missed.verbs:
@@ -248,11 +248,11 @@ def _miss(missed: Missed, cors: Cors, more: str, exchange: Exchange) -> Response
             f"{exchange.method} is not allowed here; {' and '.join(missed.allowed)} is.",
             headers=[("allow", ", ".join(missed.allowed))],
         )
-    shown = exchange.path[:200]
+    path = exchange.path[:200]
     verb = ":" + exchange.path.rpartition(":")[2]
-    meant = near(verb, missed.verbs) if missed.verbs else None
-    hint = f" Did you mean '{meant}'?" if meant else more
-    raise GatewayError(404, "not_found", f"There is no {exchange.method} {shown}.{hint}")
+    suggestion = near(verb, missed.verbs) if missed.verbs else None
+    hint = f" Did you mean '{suggestion}'?" if suggestion else more
+    raise GatewayError(404, "not_found", f"There is no {exchange.method} {path}.{hint}")
 
 
 def _no_websocket(allowed: Sequence[str]) -> GatewayError:

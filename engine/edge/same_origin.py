@@ -31,8 +31,8 @@ class SameOrigin:
         self, origins: Sequence[str] = (), base_url: str = "", proxies: Sequence[Network] = ()
     ) -> None:
         parts = urlsplit(base_url)
-        own = [f"{parts.scheme}://{parts.netloc}".lower()] if base_url else []
-        self._origins = frozenset([*origins, *own]) - {"*"}
+        gateway_origins = [f"{parts.scheme}://{parts.netloc}".lower()] if base_url else []
+        self._origins = frozenset([*origins, *gateway_origins]) - {"*"}
         self._proxies = tuple(proxies)
 
     def allows(self, environ: Mapping[str, Any]) -> bool:
@@ -48,7 +48,8 @@ class SameOrigin:
         scheme, _, host = origin.lower().partition("://")
         port = _PORTS.get(scheme, "")
         return bool(port and host) and _with_port(host, port) in {
-            _with_port(known.strip().lower(), port) for known in self._hosts(environ)
+            _with_port(host_and_port.strip().lower(), port)
+            for host_and_port in self._hosts(environ)
         }
 
     def _hosts(self, environ: Mapping[str, Any]) -> list[str]:

@@ -60,13 +60,13 @@ class VisibleModels:
         return ModelCard(name, title, entry.owner, entry.created, tuple(methods))
 
     def _shown(self, dialect: Dialect) -> _Shown:
-        shown = self._dialects.get(dialect.name)
-        if shown is None:
+        entry = self._dialects.get(dialect.name)
+        if entry is None:
             exact = [model for model in self._models.values() if "*" not in model.name]
             cards = (self._card(model, model.name, dialect) for model in exact)
-            shown = _Shown([card for card in cards if card is not None], dialect)
-            self._dialects[dialect.name] = shown
-        return shown
+            entry = _Shown([card for card in cards if card is not None], dialect)
+            self._dialects[dialect.name] = entry
+        return entry
 
 
 def _method(path: str) -> str:
@@ -94,9 +94,9 @@ class _Shown:
         listed = self._scopes.get(scope)
         if listed is None:
             every, allowed = self._all, Patterns(scope)
-            kept = [index for index, name in enumerate(every.names) if allowed.match(name)]
-            names = [every.names[index] for index in kept]
-            listed = ModelList(names, [every.documents[index] for index in kept])
+            indexes = [index for index, name in enumerate(every.names) if allowed.match(name)]
+            names = [every.names[index] for index in indexes]
+            listed = ModelList(names, [every.documents[index] for index in indexes])
             self._scopes[scope] = listed
             if len(self._scopes) > _SCOPES:
                 self._scopes.popitem(last=False)

@@ -29,29 +29,29 @@ def assign(
     config: Config, specifications: Mapping[str, Specification], findings: Findings
 ) -> list[Claim]:
     """A claim for every operation that is served, in the order of the routes."""
-    known = {op.id: op for spec in specifications.values() for op in spec.operations.values()}
+    operations = {op.id: op for spec in specifications.values() for op in spec.operations.values()}
     refused = _refused(specifications)
     unread = (set(config.specs) - set(specifications)) | set(config.broken.names.get("specs", ()))
     claims: dict[str, Claim] = {}
-    named = [(r, name, at) for r in config.routes for name, at in r.operations if "*" not in name]
+    exact = [(r, name, at) for r in config.routes for name, at in r.operations if "*" not in name]
     wild = [(r, name, at) for r in config.routes for name, at in r.operations if "*" in name]
-    for route, name, at in named:
-        if name in known:
-            _claim(Claim(route, known[name], at), claims, config, findings)
+    for route, name, at in exact:
+        if name in operations:
+            _claim(Claim(route, operations[name], at), claims, config, findings)
         elif name in refused:
             _refuse(name, refused[name], config, at, findings)
         elif not unread & {name.partition(".")[0], "*"}:
-            hint = _hint(name, known, config)
+            hint = _hint(name, operations, config)
             findings.error(config.source, at, "MW301", f"unknown operation '{name}'", hint)
     explicit = set(claims)
     for route, pattern, at in wild:
-        matched = [op for id_, op in known.items() if matches(id_, pattern)]
+        matched = [op for id_, op in operations.items() if matches(id_, pattern)]
         spec = pattern.partition(".")[0]
-        left = sorted(name for name in refused if matches(name, pattern))
-        if left:
-            _leave_out(pattern, left, config, at, findings)
+        refused_names = sorted(name for name in refused if matches(name, pattern))
+        if refused_names:
+            _leave_out(pattern, refused_names, config, at, findings)
         elif not matched and not (unread if "*" in spec else unread & {spec, "*"}):
-            hint = _hint(pattern.rstrip(".*"), known, config)
+            hint = _hint(pattern.rstrip(".*"), operations, config)
             findings.error(config.source, at, "MW302", f"'{pattern}' names no operation", hint)
         elif matched and all(op.id in explicit for op in matched):
             message = f"this can never match: every operation of '{pattern}' has another route"
@@ -111,14 +111,16 @@ def _check_websockets(config: Config, claims: Mapping[str, Claim], findings: Fin
             findings.error(config.source, at, "MW307", message, hint, key=True)
 
 
-def _hint(name: str, known: Mapping[str, Operation], config: Config) -> str:
+def _hint(name: str, operations: Mapping[str, Operation], config: Config) -> str:
     spec = name.partition(".")[0]
-    ending = [id_ for id_, op in known.items() if name in (op.name, f"{op.method} {op.path}")]
+    ending = [id_ for id_, op in operations.items() if name in (op.name, f"{op.method} {op.path}")]
     if len(ending) == 1:
         return f"did you mean '{ending[0]}'?"
     if spec not in config.specs:
         return did_you_mean(spec, config.specs, "an operation is <spec>.<operationId>")
-    return did_you_mean(name, [id_ for id_ in known if id_.startswith(f"{spec}.")] or known)
+    return did_you_mean(
+        name, [id_ for id_ in operations if id_.startswith(f"{spec}.")] or operations
+    )
 
 
 def _note_unserved(

@@ -96,13 +96,13 @@ def _route(
     model = model_location.model_expression(claim, node, config, findings)
     dialect = dialects.get(spec.dialect if spec.dialect in dialects.names() else dialects.PLAIN)
     shares_paths = route.answer == "models"
-    others = [d for d in dialects.by_request() if d is not dialect] if shares_paths else []
+    other_dialects = [d for d in dialects.by_request() if d is not dialect] if shares_paths else []
     _note_unsent(operation, findings)
     names = path_templates.variables(operation.path)
     wide = [model.steps[0]] if model is not None and model.place == "path" else []
     return Route(
-        operation=operations.as_asked(claim, config, specifications, findings),
-        dialects=(*others, dialect),
+        operation=operations.compile_for_route(claim, config, specifications, findings),
+        dialects=(*other_dialects, dialect),
         carriers=security.configured(list(spec.token)) or operation.carriers,
         model=model,
         default_model=route.default_model,
@@ -125,8 +125,8 @@ def _route(
 def _note_unsent(operation: Operation, findings: Findings) -> None:
     """Warn of parameters that are checked but not forwarded: they could hold the caller's token."""
     for parameter in operation.parameters:
-        named = parameter.place == "header" and parameter.name.lower() in NEVER_SENT
-        if named or parameter.place == "cookie":
+        unsent_header = parameter.place == "header" and parameter.name.lower() in NEVER_SENT
+        if unsent_header or parameter.place == "cookie":
             subject = f"{parameter.place} parameter '{parameter.name}' of {operation.id}"
             message = f"{subject} is checked, but never forwarded"
             findings.note(operation.source, operation.at, Level.WARNING, "MW319", message, key=True)
@@ -135,7 +135,7 @@ def _note_unsent(operation: Operation, findings: Findings) -> None:
 def _check_paths(routes: tuple[Route, ...], console: Console, findings: Findings) -> None:
     """Note two routes on one method and path, unless the gateway answers both from `models`, and
     each route on a path of the console."""
-    taken: dict[tuple[object, ...], Route] = {}
+    routes_by_path: dict[tuple[object, ...], Route] = {}
     for route in routes:
         operation = route.operation
         for template, _ in route.templates:
@@ -144,7 +144,7 @@ def _check_paths(routes: tuple[Route, ...], console: Console, findings: Findings
                 hint = "mount the document elsewhere, or switch that off under 'console:'"
                 findings.error(operation.source, operation.at, "MW320", message, hint, key=True)
             key = (operation.method, path_templates.shape(template), operation.query)
-            other = taken.setdefault(key, route)
+            other = routes_by_path.setdefault(key, route)
             if other is route or (other.answer == route.answer == "models"):
                 continue
             findings.note(

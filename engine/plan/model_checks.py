@@ -28,11 +28,13 @@ def check_operations(
     routed by model."""
     if len(specifications) < len(config.specs) or not _is_complete(config):
         return  # what is missing may be what they name
-    known = frozenset(op.id for spec in specifications.values() for op in spec.operations.values())
+    operation_ids = frozenset(
+        op.id for spec in specifications.values() for op in spec.operations.values()
+    )
     table = ModelOperations(config.models, config.upstreams, operations)
     for model in config.models.values():
         for index, name in enumerate(model.operations):
-            problem = _problem(name, model, known, table)
+            problem = _problem(name, model, operation_ids, table)
             if problem is not None:
                 findings.note(config.source, (*model.at, "operations", index), *problem)
     entries = ByName(config.models)
@@ -54,7 +56,7 @@ def _is_complete(config: Config) -> bool:
 
 
 def _problem(
-    name: str, model: Model, known: frozenset[str], table: ModelOperations
+    name: str, model: Model, operation_ids: frozenset[str], table: ModelOperations
 ) -> tuple[Level, str, str, str] | None:
     """Level, code, message and hint for a name under `operations` that the model has nothing of;
     None for a good one."""
@@ -63,11 +65,11 @@ def _problem(
     if any(matches(operation.id, name) for operation in table.all):
         message = f"no upstream of '{model.name}' speaks the dialect of {name}"
         return Level.WARNING, "MW341", message, "take it out, or add a target that speaks it"
-    if any(matches(operation, name) for operation in known):
+    if any(matches(operation, name) for operation in operation_ids):
         message = f"{name} is not routed by model"
         return Level.WARNING, "MW341", message, "take it out, or give it a route with 'model'"
     if "*" in name:
         message, code = f"'{name}' names no operation", "MW302"
     else:
         message, code = f"unknown operation '{name}'", "MW301"
-    return Level.ERROR, code, message, did_you_mean(name.rstrip(".*"), known)
+    return Level.ERROR, code, message, did_you_mean(name.rstrip(".*"), operation_ids)

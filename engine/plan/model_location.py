@@ -59,19 +59,19 @@ def _check_member(
     """
     schemas = [media.get("schema") for _, media in node.get("requestBody").get("content").items()]
     for depth, step in enumerate(location.steps):
-        named = {name: below for schema in schemas for name, below in properties(schema)}
-        if step in named:
+        members = {name: below for schema in schemas for name, below in properties(schema)}
+        if step in members:
             schemas = [
                 below for schema in schemas for name, below in properties(schema) if name == step
             ]
             continue
-        if not named or step.isdigit() or step == "*":
+        if not members or step.isdigit() or step == "*":
             return
         place = ".".join(location.steps[: depth + 1])
         message = f"no schema of the request body of {claim.operation.id} names '{place}'"
-        close = near(step, named)
+        close = near(step, members)
         level = Level.WARNING if close is None else Level.ERROR
-        hint = did_you_mean(step, named)
+        hint = did_you_mean(step, members)
         findings.note(config.source, at, level, "MW305", message, hint)
         return
 

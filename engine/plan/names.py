@@ -173,10 +173,10 @@ class _Checker:
 
     def default(self, route: Route) -> None:
         name = route.default_model
-        known = self.config.models
-        if not name or self._exists("models", name) or any(matches(name, m) for m in known):
+        models = self.config.models
+        if not name or self._exists("models", name) or any(matches(name, m) for m in models):
             return
-        hint = did_you_mean(name, known)
+        hint = did_you_mean(name, models)
         self.error((*route.at, "model", "default"), "MW314", f"unknown model '{name}'", hint)
 
     def address(self, upstream: Upstream) -> None:
@@ -214,7 +214,7 @@ class _Checker:
         """The stores' URLs, as the stores read them."""
         if self.config.broken.has("stores", "*"):
             return
-        at_fault = {(p.file, p.line, p.column) for p in self.findings.found}
+        at_fault = {(p.file, p.line, p.column) for p in self.findings.unsorted}
         for at, message in store_urls.faults(self.config.stores):
             if place_of(self.config.source, at) not in at_fault:
                 self.error(at, "MW104", message)

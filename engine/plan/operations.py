@@ -31,15 +31,15 @@ def read_all(
             message = f"there is no file '{spec.document}'"
             findings.error(config.source, at, "MW106", message, _near_file(file))
             continue
-        shown = str(FilePath(config.source.file).parent / spec.document)
+        display_name = str(FilePath(config.source.file).parent / spec.document)
         overlays = _overlays(spec, config, findings)
-        specification = read(name, file, shown, spec.mount, findings, overlays, cache)
+        specification = read(name, file, display_name, spec.mount, findings, overlays, cache)
         if specification is not None:
             specifications[name] = specification
     return specifications
 
 
-def as_asked(
+def compile_for_route(
     claim: Claim,
     config: Config,
     specifications: Mapping[str, Specification],
@@ -47,11 +47,13 @@ def as_asked(
 ) -> Operation:
     """The operation, compiled for the options `validate` and `unknown_fields` of its route."""
     operation, route = claim.operation, claim.route
-    lenient, named = route.validate == "lenient", route.unknown_fields != "pass"
-    if not (lenient or named):
+    lenient, with_names = route.validate == "lenient", route.unknown_fields != "pass"
+    if not (lenient or with_names):
         return operation
     try:
-        return specifications[operation.spec].reread(operation, lenient=lenient, named=named)
+        return specifications[operation.spec].reread(
+            operation, lenient=lenient, with_names=with_names
+        )
     except ValueError as error:
         message = f"{operation.id} cannot be compiled as the route asks: {error}"
         findings.error(config.source, route.at, "MW309", message, "use another way to validate it")

@@ -8,7 +8,7 @@ from typing import Protocol
 from engine.config.config import Config
 from engine.source.problem import Findings, Level
 from engine.spec.operation import Operation
-from engine.spec.path_templates import Found, PathTree
+from engine.spec.path_templates import PathMatch, PathTree
 
 
 class Routed(Protocol):
@@ -31,7 +31,7 @@ def note_claimed(routes: Sequence[Routed], config: Config, findings: Findings) -
     metrics = config.telemetry.metrics
     for path in config.telemetry.public_pages:
         match = tree.find(path, "GET")
-        if not isinstance(match, Found):
+        if not isinstance(match, PathMatch):
             continue
         operation: Operation = match.value
         hint = "telemetry.metrics names another path" if path == metrics else ""

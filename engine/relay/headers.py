@@ -41,5 +41,5 @@ class Forwarded:
         hop = environ.get("HTTP_CONNECTION", "").lower()
         if hop in ("", "keep-alive", "close"):
             return picked
-        named = {name.strip() for name in hop.split(",")} - self._needed
-        return [pair for pair in picked if pair[0] not in named]
+        hop_by_hop = {name.strip() for name in hop.split(",")} - self._needed
+        return [pair for pair in picked if pair[0] not in hop_by_hop]

@@ -75,14 +75,14 @@ class Cleaner:
             if self._searched > MAX_EVENT:
                 raise EventTooLarge(f"an event of more than {MAX_EVENT} bytes")
             return b""
-        whole = bytes(self._held[: end + 2])
+        events = bytes(self._held[: end + 2])
         del self._held[: end + 2]
         self._searched = 0
-        return self._events(whole)
+        return self._events(events)
 
-    def _events(self, whole: bytes) -> bytes:
+    def _events(self, data: bytes) -> bytes:
         events = []
-        for block in whole.split(b"\n\n"):
+        for block in data.split(b"\n\n"):
             event = self._event(block)
             if event:
                 events.append(event)
@@ -93,7 +93,7 @@ class Cleaner:
         self._started = not (self._doubtful or self.foreign)
         return b"".join(events)
 
-    def rest(self) -> bytes:
+    def finish(self) -> bytes:
         """What a stream that ended without its last blank line still held, completed; half an
         event is `foreign`."""
         block, self._held = bytes(self._held), bytearray()

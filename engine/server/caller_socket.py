@@ -33,9 +33,9 @@ class CallerSocket:
 
     def send(self, data: bytes) -> None:
         """Send all of it, waiting as long as the socket's timeout."""
-        sent = self.sock.send(data)
-        if sent < len(data):  # gevent's sendall asks for the size of the buffer first
-            self.sock.sendall(memoryview(data)[sent:])
+        count = self.sock.send(data)
+        if count < len(data):  # gevent's sendall asks for the size of the buffer first
+            self.sock.sendall(memoryview(data)[count:])
 
     def try_send(self, data: bytes) -> int:
         """How many bytes could be sent at once. A failure shows at the next `send`."""
@@ -50,14 +50,14 @@ def linger(sock: Any) -> None:
     """End the response on a gevent socket, then read for at most a second (see
     `CallerConnection.linger`)."""
     end = time.monotonic() + _LINGER_SECONDS
-    left = _LINGER_BYTES
+    remaining = _LINGER_BYTES
     with contextlib.suppress(OSError):  # the caller left, or sends nothing more
         sock.shutdown(socket.SHUT_WR)
-        while left > 0 and (seconds := end - time.monotonic()) > 0:
+        while remaining > 0 and (seconds := end - time.monotonic()) > 0:
             sock.settimeout(seconds)
             if not (data := sock.recv(_PIECE)):
                 return
-            left -= len(data)
+            remaining -= len(data)
 
 
 def end_input(sock: Any) -> None:

@@ -129,8 +129,8 @@ def _read(pipe: int, deadline: float, stop: Callable[[], bool]) -> bytes | None:
     pieces: list[bytes] = []
     ready = select.poll()
     ready.register(pipe, select.POLLIN)
-    while (left := deadline - time.monotonic()) > 0 and not stop():
-        if ready.poll(min(left, _LOOK) * 1000):
+    while (seconds := deadline - time.monotonic()) > 0 and not stop():
+        if ready.poll(min(seconds, _LOOK) * 1000):
             piece = os.read(pipe, 65536)
             if not piece:
                 return b"".join(pieces)

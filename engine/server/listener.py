@@ -75,11 +75,11 @@ class Admission:
         self.pools: list[Pool] = []
         self._idle = idle
         self._refusal = refusal
-        most, others = file_descriptors.room()
-        self._reserved = max(1, others // 4)
+        most, reserve = file_descriptors.room()
+        self._reserved = max(1, reserve // 4)
         self._most = max(1, most - self._reserved // 2)  # a caller takes two descriptors
         self._tight = min(self._most, connections - 1)
-        self._refused = Pool(max(1, others // 4))
+        self._refused = Pool(max(1, reserve // 4))
 
     def admits(self, connections: Sized = (), idle: IdleConnections | None = None) -> bool:
         """Whether one more connection is admitted. The telemetry listener gives its connections and
@@ -120,8 +120,8 @@ def _linger(client: Any) -> None:
     """Read for a moment: a socket that is closed with unread bytes resets the connection."""
     end = time.monotonic() + _LINGER
     with contextlib.closing(client), contextlib.suppress(OSError):
-        while (left := end - time.monotonic()) > 0:
-            client.settimeout(left)
+        while (seconds := end - time.monotonic()) > 0:
+            client.settimeout(seconds)
             if not client.recv(65_536):
                 break
 

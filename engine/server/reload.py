@@ -115,7 +115,7 @@ class Plans:
         draft.write_bytes(orjson.dumps(asdict(self.state)))
         draft.replace(self._folder / _FILE)
 
-    def standing(self) -> tuple[str, float, str] | None:
+    def status(self) -> tuple[str, float, str] | None:
         """Hash, time and error of the config that the master serves; called in its workers."""
         state = read(self._folder)
         return None if state is None else (state.hash, state.loaded, state.error)
@@ -128,7 +128,7 @@ class Plans:
         if not is_stable or now == self._fingerprint:
             return False
         self._fingerprint = now
-        trial = self._try(known=self._tried_hash)
+        trial = self._try(current_digest=self._tried_hash)
         if trial.hash and trial.hash == self._tried_hash:
             return False
         self._next_trial = trial
@@ -193,8 +193,8 @@ class Plans:
         assert planned.plan is not None
         return why_unavailable(_addresses(planned.plan), _addresses(self.plan).values()) or ""
 
-    def _try(self, known: str = "") -> Trial:
-        return try_out(self._make, self._boot, self._seconds, known, lambda: self.stopping)
+    def _try(self, current_digest: str = "") -> Trial:
+        return try_out(self._make, self._boot, self._seconds, current_digest, lambda: self.stopping)
 
     def _planned(self) -> PlanResult | None:
         """A new plan. None if planning fails unexpectedly: that must not end the master."""
@@ -254,7 +254,7 @@ class Gateway(Gunicorn):
 
         super().__init__(
             plans.plan.config.server,
-            lambda: serving(plans.plan, folder, source=plans.standing),
+            lambda: serving(plans.plan, folder, source=plans.status),
             when_ready,
             form,
             plans.plan.config.telemetry.address,

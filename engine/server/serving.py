@@ -37,10 +37,10 @@ def serving(
     `loggers` are those that are the gateway's own to write. `source` tells what is served (see
     `ConfigStatus`).
     """
-    told = observing(plan.config, folder, loggers)
-    told.health.config.loaded = time.time()
-    told.health.config.source = source
-    made = build(plan, services_of(plan.config, told))
+    telemetry = observing(plan.config, folder, loggers)
+    telemetry.health.config.loaded = time.time()
+    telemetry.health.config.source = source
+    app = build(plan, services_of(plan.config, telemetry))
     gc.freeze()  # what was built stays: looking through it for garbage costs requests much
     gc.set_threshold(*_GARBAGE)
-    return made
+    return app

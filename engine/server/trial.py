@@ -47,11 +47,11 @@ def try_out(
     make: Callable[[], PlanResult],
     boot: Boot,
     seconds: float = SECONDS,
-    known: str = "",
+    current_digest: str = "",
     stop: Callable[[], bool] = lambda: False,
 ) -> Trial:
-    """Plan a config with `make`, and start it with `boot` unless its hash is `known`. No other
-    thread may run. Ends soon after `stop` returns True."""
+    """Plan a config with `make`, and start it with `boot` unless its hash is `current_digest`. No
+    other thread may run. Ends soon after `stop` returns True."""
     try:
         with (
             _exit_on_sigterm(),
@@ -60,7 +60,9 @@ def try_out(
             ) as name,
         ):
             folder = Path(name)
-            return run(lambda: _try_out(make, boot, known, folder), seconds=seconds, stop=stop)
+            return run(
+                lambda: _try_out(make, boot, current_digest, folder), seconds=seconds, stop=stop
+            )
     except OSError as error:
         return Trial(error=f"the config cannot be tried: {error}")
     except ChildFailed as failure:
@@ -82,7 +84,9 @@ def _exit_on_sigterm() -> Iterator[None]:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
-def _try_out(make: Callable[[], PlanResult], boot: Boot, known: str, folder: Path) -> Trial:
+def _try_out(
+    make: Callable[[], PlanResult], boot: Boot, current_digest: str, folder: Path
+) -> Trial:
     gevent.reinit()  # the parent's hub would wait for threads that a child does not have
     try:
         planned = make()
@@ -91,7 +95,7 @@ def _try_out(make: Callable[[], PlanResult], boot: Boot, known: str, folder: Pat
     except Exception as error:  # noqa: BLE001 - a fault of ours must not end the gateway
         return Trial(error=f"planning it failed, a fault of this program: {describe(error)}")
     files = dict(planned.files)
-    if planned.hash == known:
+    if planned.hash == current_digest:
         return Trial(planned.hash, files)
     if planned.plan is None:
         return Trial(planned.hash, files, error=_problems(planned))
@@ -109,6 +113,6 @@ def _try_out(make: Callable[[], PlanResult], boot: Boot, known: str, folder: Pat
 
 def _problems(planned: PlanResult) -> str:
     errors = planned.findings.errors
-    shown = [render(error, planned.texts) for error in errors[:_MOST_SHOWN]]
-    more = len(errors) - len(shown)
-    return "\n".join([*shown, *([f"... and {more} more errors"] if more else [])])
+    texts = [render(error, planned.texts) for error in errors[:_MOST_SHOWN]]
+    more = len(errors) - len(texts)
+    return "\n".join([*texts, *([f"... and {more} more errors"] if more else [])])

@@ -140,9 +140,9 @@ class Worker(GeventWorker):
     def _join(self, pools: list[Pool], until: Callable[[ShutdownDeadlines], float]) -> None:
         """Wait for the end of all connections, at most until that deadline, which may change."""
         for pool in pools:
-            while pool and (left := until(self._deadlines) - time.monotonic()) > 0:
+            while pool and (seconds := until(self._deadlines) - time.monotonic()) > 0:
                 self.notify()
-                pool.join(min(left, _POLL_SECONDS))
+                pool.join(min(seconds, _POLL_SECONDS))
 
     def init_signals(self) -> None:
         super().init_signals()

@@ -53,7 +53,7 @@ class WorkerConnection:
         body = self._body
         return (
             isinstance(body, LengthBody)
-            and body.left <= len(self._sock.buffered)
+            and body.remaining <= len(self._sock.buffered)
             and not self._awaits_continue
         )
 
@@ -97,9 +97,13 @@ class WorkerConnection:
             return False
         if body.complete:
             return True
-        if self._awaits_continue or not isinstance(body, LengthBody) or body.left > _LONGEST_DRAIN:
+        if (
+            self._awaits_continue
+            or not isinstance(body, LengthBody)
+            or body.remaining > _LONGEST_DRAIN
+        ):
             return False  # the caller may send the body or the next request, or too much
-        self.read(body.left)
+        self.read(body.remaining)
         return body.complete
 
     # The application's side
@@ -110,10 +114,10 @@ class WorkerConnection:
 
     def _try_send(self, data: bytes) -> bool:
         data = chunk(data)
-        sent = self._sock.try_send(data)
-        if sent == len(data):
+        count = self._sock.try_send(data)
+        if count == len(data):
             return True
-        self._unsent = data[sent:]
+        self._unsent = data[count:]
         return False
 
     def take_over(self) -> tuple[Any, bytes]:

@@ -131,12 +131,12 @@ class Findings:
     `texts` holds the texts of the files that have some, by the names that problems use.
     """
 
-    found: list[Problem] = field(default_factory=list)
+    unsorted: list[Problem] = field(default_factory=list)
     texts: dict[str, str] = field(default_factory=dict)
 
     def take(self, source: Source) -> None:
         """Add the syntax problems of a file, and keep its text for excerpts."""
-        self.found.extend(source.problems)
+        self.unsorted.extend(source.problems)
         self.texts[source.file] = source.text
 
     def conceal(self, file: str, spans: Iterable[tuple[int, int]]) -> None:
@@ -175,12 +175,12 @@ class Findings:
         file, line, column = place_of(source, path, key=key)
         source, _ = part_of(source, path)
         self.texts.setdefault(source.file, source.text)
-        self.found.append(Problem(file, line, column, level, code, message, hint))
+        self.unsorted.append(Problem(file, line, column, level, code, message, hint))
 
     @property
     def problems(self) -> list[Problem]:
         """All problems once each, by file and place."""
-        return sorted(set(self.found))
+        return sorted(set(self.unsorted))
 
     @property
     def errors(self) -> list[Problem]:

@@ -60,10 +60,10 @@ class SourceMap:
             for below in node.value:
                 self._add(below, below, anchors)
         else:
-            for named, below in node.value:
-                if named.tag == "tag:yaml.org,2002:merge":
+            for key_node, below in node.value:
+                if key_node.tag == "tag:yaml.org,2002:merge":
                     self._merges.add(len(self._ends))
-                self._add(named, below, anchors)
+                self._add(key_node, below, anchors)
         self._ends[index] = len(self._ends)
 
     def _below(self, at: int) -> Iterator[int]:

@@ -24,8 +24,8 @@ _ABUSED = frozenset({"__proto__", "constructor", "prototype"})
 
 def split_name(name: str) -> tuple[str, str]:
     """`a[b][]` as its root and its brackets: `("a", "[b][]")`; `("a", "")` for a plain name."""
-    root, bracket, rest = name.partition("[")
-    return root, bracket + rest
+    root, bracket, brackets = name.partition("[")
+    return root, bracket + brackets
 
 
 def tree_of(fields: Iterable[tuple[str, Any]], where: str) -> dict[str, Tree]:

@@ -93,10 +93,10 @@ class Expression:
         if self.read(exchange) is MISSING:
             return None
         if exchange.media_type == "multipart/form-data":
-            named = [part for part in exchange.parts if part.name == self.steps[0]]
-            if len(named) > 1:
+            parts = [part for part in exchange.parts if part.name == self.steps[0]]
+            if len(parts) > 1:
                 raise self._twice()
-            return (named[0].start, named[0].end) if named else None
+            return (parts[0].start, parts[0].end) if parts else None
         if exchange.media_type == "application/x-www-form-urlencoded":
             text = bytes(exchange.body.buffer).decode("latin-1")
             if Query.parse(text).names().count(self.steps[0]) > 1:
@@ -210,18 +210,18 @@ def _write_in_body(exchange: Exchange, name: str, at: tuple[int, int] | None, ne
     """Replace the value at `at`, or add the field at the front when it is not there yet."""
     buffer = exchange.body.buffer
     if exchange.media_type == "multipart/form-data":
-        written = new.encode()
+        data = new.encode()
         if at is None:
             boundary = b"--" + boundary_of(str(exchange.environ["CONTENT_TYPE"]))
             head = f'\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n'.encode()
-            at, written = (0, 0), boundary + head + written + b"\r\n"
+            at, data = (0, 0), boundary + head + data + b"\r\n"
     else:
-        written = orjson.dumps(new)
+        data = orjson.dumps(new)
         if at is None:
             start = buffer.find(b"{") + 1
             more = b"," if exchange.value else b""
-            at, written = (start, start), orjson.dumps(name) + b":" + written + more
-    exchange.body = exchange.body.with_replaced((*at, written), *exchange.edits)
+            at, data = (start, start), orjson.dumps(name) + b":" + data + more
+    exchange.body = exchange.body.with_replaced((*at, data), *exchange.edits)
 
 
 def parse(text: str) -> Expression:

@@ -60,12 +60,14 @@ def compile_form(
             raise Malformed(f"form body: more than {MAX_FIELDS} fields")
         query = Query.parse(bytes(body).decode("latin-1"), "form body")
         values = {field.name: field.read(query) for field in fields}
-        others: dict[str, list[str]] = {}
+        extra_fields: dict[str, list[str]] = {}
         for name, value in query.pairs:
             if name not in names and split_name(name)[0] not in roots:
-                others.setdefault(name, []).append(decode(value, f"form field {name!r}", plus=True))
+                extra_fields.setdefault(name, []).append(
+                    decode(value, f"form field {name!r}", plus=True)
+                )
         declared_values = {name: value for name, value in values.items() if value is not MISSING}
-        return {name: extra([*texts]) for name, texts in others.items()} | declared_values
+        return {name: extra([*texts]) for name, texts in extra_fields.items()} | declared_values
 
     return read
 

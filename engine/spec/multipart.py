@@ -44,10 +44,10 @@ class Part:
 
 def boundary_of(content_type: str) -> bytes:
     """The boundary of a `multipart/form-data` Content-Type; raises MultipartError."""
-    kind, semicolon, rest = content_type.partition(";")
+    kind, semicolon, tail = content_type.partition(";")
     if kind.strip().lower() != "multipart/form-data":
         raise MultipartError("the content type is not multipart/form-data")
-    parameters = _parameters(semicolon + rest, "Content-Type")
+    parameters = _parameters(semicolon + tail, "Content-Type")
     boundary = parameters.get("boundary")
     if any(name.startswith("boundary*") for name in parameters):
         raise MultipartError("the boundary is written in the extended syntax of RFC 2231")
@@ -134,10 +134,10 @@ def _described(block: bytes, where: str) -> tuple[str, str | None, str | None]:
     disposition = headers.get("content-disposition")
     if disposition is None:
         raise MultipartError(f"{where}: no Content-Disposition")
-    kind, semicolon, rest = disposition.partition(";")
+    kind, semicolon, tail = disposition.partition(";")
     if kind.strip().lower() != "form-data":
         raise MultipartError(f"{where}: the Content-Disposition is not form-data")
-    parameters = _parameters(semicolon + rest, f"{where}: Content-Disposition")
+    parameters = _parameters(semicolon + tail, f"{where}: Content-Disposition")
     if "name" not in parameters:
         raise MultipartError(f"{where}: the Content-Disposition has no name")
     filename = parameters.get("filename")
@@ -188,8 +188,8 @@ def _unescaped(match: re.Match[str]) -> str:
 
 def _extended(value: str, where: str) -> str:
     """The text of `UTF-8''a%20b` (RFC 5987)."""
-    charset, _, rest = value.partition("'")
-    _, quote, coded = rest.partition("'")
+    charset, _, encoded = value.partition("'")
+    _, quote, coded = encoded.partition("'")
     try:
         if quote and charset.lower() == "utf-8":
             return unquote_to_bytes(coded).decode()

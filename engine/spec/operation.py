@@ -117,7 +117,7 @@ class Operation:
                 parameter.check(exchange.header("HTTP_COOKIE"))
 
 
-class Served(NamedTuple):
+class Declaration(NamedTuple):
     """An operation before it is compiled: its names, its place below `paths`, its address."""
 
     spec: str
@@ -128,9 +128,10 @@ class Served(NamedTuple):
 
 
 def recompile(
-    operation: Operation, node: Node, item: Node, schemas: Schemas, *, named: bool
+    operation: Operation, node: Node, item: Node, schemas: Schemas, *, with_names: bool
 ) -> Operation:
-    """The operation with its requests compiled from other schemas; `named` keeps members' names.
+    """The operation with its requests compiled from other schemas; `with_names` keeps the names of
+    members.
 
     Raises ValueError for a schema that cannot be compiled.
     """
@@ -138,7 +139,7 @@ def recompile(
     recompiled = replace(
         operation,
         parameters=_parameters(node, item, operation.path, schemas, findings),
-        bodies=_bodies(node.get("requestBody"), schemas, findings, named=named),
+        bodies=_bodies(node.get("requestBody"), schemas, findings, with_names=with_names),
     )
     if findings.errors:
         raise ValueError(findings.errors[0].message)
@@ -146,28 +147,28 @@ def recompile(
 
 
 def compile_operation(
-    served: Served, item: Node, schemas: Schemas, findings: Findings
+    declaration: Declaration, item: Node, schemas: Schemas, findings: Findings
 ) -> Operation:
     """The compiled operation; with errors in findings it must not be served."""
-    library, (key, method) = item.library, served.at
+    library, (key, method) = item.library, declaration.at
     node, document = item.get(method), library.document
-    template = served.address.template
+    template = declaration.address.template
     statuses = [status for status, _ in node.get("responses").items()]
     at = ("paths", key, method)
     return Operation(
-        spec=served.spec,
-        name=served.name,
+        spec=declaration.spec,
+        name=declaration.name,
         method=method.upper(),
         path=template,
-        mounts=served.mounts or (_server_path(node, item, document, findings),),
+        mounts=declaration.mounts or (_server_path(node, item, document, findings),),
         carriers=carriers(node, document, findings),
         parameters=_parameters(node, item, template, schemas, findings),
         bodies=_bodies(node.get("requestBody"), schemas, findings),
         websocket=method == "get" and "101" in statuses,
         source=library.source(library.root, at),
         at=at,
-        query=served.address.query,
-        wide=served.address.wide,
+        query=declaration.address.query,
+        wide=declaration.address.wide,
         response_headers=_response_headers(node),
     )
 
@@ -196,11 +197,13 @@ def _server_path(node: Node, item: Node, document: Node, findings: Findings) -> 
     return ""
 
 
-def _bodies(node: Node, schemas: Schemas, findings: Findings, *, named: bool = False) -> Bodies:
+def _bodies(
+    node: Node, schemas: Schemas, findings: Findings, *, with_names: bool = False
+) -> Bodies:
     if not isinstance(node.value, dict):
         return Bodies()
     try:
-        return compile_bodies(node, schemas, named=named)
+        return compile_bodies(node, schemas, with_names=with_names)
     except ValueError as error:
         findings.error(node.source, node.path, "MW204", f"schema cannot be compiled: {error}")
         return Bodies()

@@ -21,14 +21,14 @@ _MOST_DECODINGS = 4
 Spans = dict[str, tuple[int, int]]
 
 
-class Found(NamedTuple):
+class PathMatch(NamedTuple):
     """What a path and method lead to: the value that was added, and where its variables stand."""
 
     value: Any
     variables: Spans
 
 
-class Missed(NamedTuple):
+class PathMiss(NamedTuple):
     """Nothing for this method. `allowed`: the methods the path has; `verbs`: the `:verb`s that
     the last segment could have ended in, when it ended in an unknown one."""
 
@@ -54,8 +54,8 @@ def check(template: str) -> str | None:
         return "an empty segment"
     if "?" in template or "#" in template:
         return "a path has no query or fragment"
-    rest = _VARIABLE.sub("", template)
-    if "{" in rest or "}" in rest:
+    literals = _VARIABLE.sub("", template)
+    if "{" in literals or "}" in literals:
         return "braces do not pair"
     if "=" in "".join(_VARIABLE.findall(template)):
         return "a variable is a plain name, without a pattern of its own"
@@ -139,9 +139,9 @@ class PathTree:
         for index, segment in enumerate(segments):
             here = variables(segment)
             if any(name in wide for name in here):
-                rest = "/".join(segments[index:])
-                names += variables(rest)
-                leaf = _pattern_below(node.wides, rest, wide, _Leaf)
+                tail = "/".join(segments[index:])
+                names += variables(tail)
+                leaf = _pattern_below(node.wides, tail, wide, _Leaf)
                 break
             names += here
             if here:
@@ -152,11 +152,11 @@ class PathTree:
             node.leaf = leaf = node.leaf or _Leaf()
         leaf.methods.setdefault(method, (value, names))
 
-    def find(self, path: str, method: str) -> Found | Missed:
+    def find(self, path: str, method: str) -> PathMatch | PathMiss:
         """What `method` on the raw `path`, which begins with a slash, leads to."""
         segments = path.split("/")
         if segments[0]:
-            return Missed((), ())
+            return PathMiss((), ())
         allowed: dict[str, None] = {}
         verbs: dict[str, None] = {}
         starts = [0]
@@ -167,7 +167,7 @@ class PathTree:
         if match is not None:
             return match
         ends_in_verb = ":" in segments[-1]
-        return Missed(tuple(sorted(allowed)), tuple(verbs) if ends_in_verb else ())
+        return PathMiss(tuple(sorted(allowed)), tuple(verbs) if ends_in_verb else ())
 
 
 def _pattern_below(
@@ -213,7 +213,9 @@ class _Search:
     allowed: dict[str, None]
     verbs: dict[str, None]
 
-    def below(self, node: _Node, index: int, spans: tuple[tuple[int, int], ...]) -> Found | None:
+    def below(
+        self, node: _Node, index: int, spans: tuple[tuple[int, int], ...]
+    ) -> PathMatch | None:
         if index == len(self.segments):
             return self._at(node.leaf, spans) if node.leaf else None
         segment = self.segments[index]
@@ -237,10 +239,10 @@ class _Search:
                 self.verbs[pattern.verb] = None
         return None
 
-    def _at(self, leaf: _Leaf, spans: tuple[tuple[int, int], ...]) -> Found | None:
+    def _at(self, leaf: _Leaf, spans: tuple[tuple[int, int], ...]) -> PathMatch | None:
         entry = leaf.methods.get(self.method)
         if entry is None:
             self.allowed.update(dict.fromkeys(leaf.methods))
             return None
         value, names = entry
-        return Found(value, dict(zip(names, spans, strict=True)))
+        return PathMatch(value, dict(zip(names, spans, strict=True)))

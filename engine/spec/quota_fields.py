@@ -16,10 +16,15 @@ def takes(operation: Node, dialect: Dialect) -> Takes:
     """For an operation's own node (`Specification.node`) in a document of that dialect."""
     bodies = operation.get("requestBody").get("content")
     schemas = [bodies.get(kind).get("schema") for kind, _ in bodies.items()]
-    named = [{name for name, _ in properties(schema)} for schema in schemas]
+    properties_of_bodies = [{name for name, _ in properties(schema)} for schema in schemas]
     fields, option = dialect.request_fields, dialect.usage_option
-    output = any(not names.isdisjoint(fields.output.limit_members) for names in named)
-    speech, images = _counted(fields.speech, named), _counted(fields.images, named)
+    output = any(
+        not names.isdisjoint(fields.output.limit_members) for names in properties_of_bodies
+    )
+    speech, images = (
+        _counted(fields.speech, properties_of_bodies),
+        _counted(fields.images, properties_of_bodies),
+    )
     return Takes(
         usage_option=option is not None
         and any(takes_usage_option(schema, option) for schema in schemas)
@@ -31,9 +36,11 @@ def takes(operation: Node, dialect: Dialect) -> Takes:
     )
 
 
-def _counted(field: CountedField | None, named: list[set[str]]) -> str:
+def _counted(field: CountedField | None, properties_of_bodies: list[set[str]]) -> str:
     """The member to count, if the properties of one of the bodies show that it is."""
-    if field is None or not any(names >= {field.member, *field.beside} for names in named):
+    if field is None or not any(
+        names >= {field.member, *field.beside} for names in properties_of_bodies
+    ):
         return ""
     return field.member
 
@@ -51,11 +58,11 @@ def _has_chunks(operation: Node, option: UsageOption) -> bool:
     """Whether its streams are of the chunks to which the usage option adds one; a stream without a
     schema may be anything."""
     streams = [s for kind, s in _answers(operation) if kind.startswith("text/event-stream")]
-    named = [
+    names_of_streams = [
         {name for part in (schema, schema.get("contentSchema")) for name, _ in properties(part)}
         for schema in streams
     ]
-    return any(not names or option.chunk_member in names for names in named)
+    return any(not names or option.chunk_member in names for names in names_of_streams)
 
 
 def _reports_no_usage(operation: Node, dialect: Dialect) -> bool:
@@ -63,9 +70,13 @@ def _reports_no_usage(operation: Node, dialect: Dialect) -> bool:
     are counted, or a text is judged, which costs nothing."""
     if dialect.meter is None:
         return True
-    named = [{name for name, _ in properties(schema)} for _, schema in _answers(operation)]
+    names_of_responses = [
+        {name for name, _ in properties(schema)} for _, schema in _answers(operation)
+    ]
     members = dialect.meter.schema_members
-    return bool(named) and all(names and names.isdisjoint(members) for names in named)
+    return bool(names_of_responses) and all(
+        names and names.isdisjoint(members) for names in names_of_responses
+    )
 
 
 def _answers(operation: Node) -> list[tuple[str, Node]]:

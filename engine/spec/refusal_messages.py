@@ -98,17 +98,17 @@ def place(path: Sequence[str | int], root: str = "") -> str:
 
 def _best(errors: Sequence[Any]) -> Any:
     """The most specific error: the first one that is not a union's, else the deepest in a union."""
-    chosen = min(errors, key=lambda error: (_weight(error), len(error.instance_path)))
-    while chosen.kind.name in ("anyOf", "oneOf"):
-        branches = [branch for branch in chosen.kind.as_dict()["context"] if branch]
+    best = min(errors, key=lambda error: (_weight(error), len(error.instance_path)))
+    while best.kind.name in ("anyOf", "oneOf"):
+        branches = [branch for branch in best.kind.as_dict()["context"] if branch]
         if not branches:
             break
-        fitting = [b for b in branches if not _wrong_kind(b, chosen)] or branches
-        fitting = [b for b in fitting if not _wrong_tag(b, chosen)] or fitting
-        if len(fitting) > 1 and all(_wrong_kind(branch, chosen) for branch in fitting):
+        fitting = [b for b in branches if not _wrong_kind(b, best)] or branches
+        fitting = [b for b in fitting if not _wrong_tag(b, best)] or fitting
+        if len(fitting) > 1 and all(_wrong_kind(branch, best) for branch in fitting):
             break
-        chosen = _best(max(fitting, key=_depth))
-    return chosen
+        best = _best(max(fitting, key=_depth))
+    return best
 
 
 def _weight(error: Any) -> int:
@@ -154,9 +154,9 @@ def _sentence(error: Any, details: dict[str, Any], subject: str) -> str:
         return f"Invalid value for {subject}: it matches {fits} of the schemas allowed here."
     if name == "enum":
         options = [str(option) for option in details["options"]]
-        sent = error.instance if isinstance(error.instance, str | int) else ""
-        meant = near(sent, options[:_MOST_OPTIONS])
-        hint = f" Did you mean '{meant}'?" if meant else ""
+        text = error.instance if isinstance(error.instance, str | int) else ""
+        suggestion = near(text, options[:_MOST_OPTIONS])
+        hint = f" Did you mean '{suggestion}'?" if suggestion else ""
         return (
             f"Invalid value for {subject}: expected one of {', '.join(options[:20])}, "
             f"{_got(error)}.{hint}"
@@ -216,21 +216,25 @@ def _union_types(branches: Sequence[Sequence[Any]]) -> list[str]:
     """The types of a union, if every branch refuses the type of the value."""
     types: list[str] = []
     for branch in branches:
-        named = [e.kind.as_dict()["types"] for e in branch if e.kind.name == "type"]
-        if not named:
+        type_lists = [e.kind.as_dict()["types"] for e in branch if e.kind.name == "type"]
+        if not type_lists:
             return []
-        types += named[0]
+        types += type_lists[0]
     return types
 
 
 def _near_miss(error: Any, details: dict[str, Any]) -> str:
     """A hint if a member has a name like that of the missing one."""
     value, missing = error.instance, details["property"]
-    meant = near(missing, islice(value, MOST_ITEMS)) if isinstance(value, dict) else None
-    if meant is None:
+    suggestion = near(missing, islice(value, MOST_ITEMS)) if isinstance(value, dict) else None
+    if suggestion is None:
         return ""
     # Two letters may differ; a name with more differences is another field.
-    similarity = SequenceMatcher(None, missing, meant).ratio() * (len(missing) + len(meant))
+    similarity = SequenceMatcher(None, missing, suggestion).ratio() * (
+        len(missing) + len(suggestion)
+    )
     return (
-        f" Did you misspell it as '{meant}'?" if similarity >= len(missing) + len(meant) - 4 else ""
+        f" Did you misspell it as '{suggestion}'?"
+        if similarity >= len(missing) + len(suggestion) - 4
+        else ""
     )

@@ -88,13 +88,13 @@ class Bodies:
         return rule
 
     def _rule(self, exchange: Exchange) -> Rule:
-        sent = media_type = exchange.environ.get("CONTENT_TYPE", "")
-        rule = self.rules.get(sent)
+        content_type = media_type = exchange.environ.get("CONTENT_TYPE", "")
+        rule = self.rules.get(content_type)
         if rule is None:
             if not self.media_types:
                 message = "This operation takes no request body."
                 raise GatewayError(400, "unexpected_body", message)
-            media_type = sent.partition(";")[0].strip().lower()
+            media_type = content_type.partition(";")[0].strip().lower()
             rule = self.rules.get(media_type) or self._rule_of_range(media_type)
         if rule is None:
             accepted = " or ".join(self.media_types)
@@ -106,7 +106,7 @@ class Bodies:
             raise GatewayError(
                 415, "unsupported_content_encoding", "The request body must not be compressed."
             )
-        if rule.parse is parse_json and ";" in sent and has_foreign_charset(sent):
+        if rule.parse is parse_json and ";" in content_type and has_foreign_charset(content_type):
             message = "A JSON body is UTF-8; another charset cannot be read."
             raise GatewayError(415, "unsupported_media_type", message)
         exchange.media_type = media_type
@@ -132,10 +132,10 @@ def check(rule: Rule, value: Any) -> None:
     raise GatewayError(400, refusal.code, refusal.message, param=refusal.param)
 
 
-def compile_bodies(request_body: Node, schemas: Schemas, *, named: bool = False) -> Bodies:
+def compile_bodies(request_body: Node, schemas: Schemas, *, with_names: bool = False) -> Bodies:
     """The bodies of an operation's `requestBody`. Raises ValueError for a broken schema.
 
-    `named`: with the names of all members of JSON bodies.
+    `with_names`: with the names of all members of JSON bodies.
     """
     bodies = Bodies(required=request_body.value.get("required") is True)
     for name, media in request_body.get("content").items():
@@ -143,10 +143,10 @@ def compile_bodies(request_body: Node, schemas: Schemas, *, named: bool = False)
         schema = media.get("schema")
         validator = schemas.validator(schema) if schema.value is not None else None
         if "*" in media_type:
-            bodies.ranges[media_type] = _range(media_type, media, schemas, validator, named)
+            bodies.ranges[media_type] = _range(media_type, media, schemas, validator, with_names)
             continue
         parse = compile_parser(body_kind(media_type), media, schemas, validator)
-        names = _names(schema, schemas) if named and parse is parse_json else None
+        names = _names(schema, schemas) if with_names and parse is parse_json else None
         bodies.rules[media_type] = Rule(parse, validator if parse else None, names)
     return bodies
 
@@ -156,12 +156,12 @@ def _range(
     media: Node,
     schemas: Schemas,
     validator: jsonschema_rs.Validator | None,
-    named: bool,
+    with_names: bool,
 ) -> Range:
     schema, opaque = media.get("schema"), Rule(None, None)
     if validator is None or takes_any_bytes(schema.value, schemas.resolve(schema)):
         return Range({}, opaque, typed=False)
-    names = _names(schema, schemas) if named else None
+    names = _names(schema, schemas) if with_names else None
     rules = {}
     for kind, examples in EXAMPLES.items():
         if any(fnmatchcase(example, name) for example in examples):

@@ -47,7 +47,7 @@ def kind_of(schema: object, resolve: Resolve) -> Kind:
     types = types_of(schema, resolve)
     if "any" in types:
         nodes = branches(schema, resolve)
-        typed = [named for named in map(_own_types, nodes) if "any" not in named]
+        typed = [names for names in map(_own_types, nodes) if "any" not in names]
         types = frozenset[str]().union(_hints(nodes), *typed)
     if "array" in types:
         return "array"
@@ -143,8 +143,8 @@ def _types(
         types = types if branch_types is None else types & branch_types
     for word in ("anyOf", "oneOf"):
         either = [_types(sub, resolve, above, visits) for sub in _list(node, word)]
-        if named := [each for each in either if each is not None]:
-            types &= frozenset[str]().union(*named)
+        if known_types := [each for each in either if each is not None]:
+            types &= frozenset[str]().union(*known_types)
     return types | {"null"} if node.get("nullable") is True else types
 
 

@@ -22,8 +22,8 @@ from engine.spec.document.removed_parts import breach_of, tainted
 from engine.spec.document.repair import repair
 from engine.spec.document.repairs import path_keys
 from engine.spec.operation import (
+    Declaration,
     Operation,
-    Served,
     compile_operation,
     recompile,
 )
@@ -53,14 +53,14 @@ class Specification:
             node = node.get(str(step))
         return node
 
-    def reread(self, operation: Operation, *, lenient: bool, named: bool) -> Operation:
-        """The operation compiled for a route: `lenient`, or with the `named` members of bodies.
+    def reread(self, operation: Operation, *, lenient: bool, with_names: bool) -> Operation:
+        """The operation compiled for a route: `lenient`, or `with_names` of the members of bodies.
 
         Raises ValueError for a schema that cannot be compiled.
         """
         schemas = self._read_for(Purpose.LENIENT if lenient else Purpose.REQUEST)
         item = self.library.document.get("paths").get(str(operation.at[1]))
-        return recompile(operation, self.node(operation), item, schemas, named=named)
+        return recompile(operation, self.node(operation), item, schemas, with_names=with_names)
 
     def answers(self, operation: Operation) -> Answers:
         """The responses of an operation. Raises ValueError for a broken schema."""
@@ -100,7 +100,7 @@ def read(
     if library is None:
         document_findings = Findings()
         library = _repaired(file, display_name, document_findings, overlays)
-    findings.found += document_findings.found
+    findings.unsorted += document_findings.unsorted
     findings.texts.update(document_findings.texts)
     if library is None:
         return None
@@ -112,7 +112,7 @@ def read(
         return None
     specification = _Reader(name, library, schemas, tuple(mounts), findings).read()
     return (
-        replace(specification, _cache_entry=(entry, document_findings.found))
+        replace(specification, _cache_entry=(entry, document_findings.unsorted))
         if entry is not None
         else specification
     )
@@ -180,7 +180,7 @@ class _Reader:
                 name = self._unique(item, key, method)
                 breach = breach_of(removed, key, method)
                 if wrong is not None:
-                    self._refused[name] = self._findings.found[-1]
+                    self._refused[name] = self._findings.unsorted[-1]
                 elif breach is not None:
                     self._refuse(name, (key, method), breach)
                 else:
@@ -202,23 +202,23 @@ class _Reader:
         place = (at[1], wider.query, shape(wider.template))
         other = self._names_by_path.setdefault(place, name)
         findings = Findings()
-        served = Served(self._name, name, at, wider, self._mounts)
+        declaration = Declaration(self._name, name, at, wider, self._mounts)
         operation = None
         path = ("paths", *at)
         source = self._library.source(self._library.root, path)
         try:
-            operation = compile_operation(served, item, self._schemas, findings)
+            operation = compile_operation(declaration, item, self._schemas, findings)
         except KeyError as error:
             message = f"a reference leads nowhere: there is no {error}"
             findings.error(source, path, "MW202", message, key=True)
         if other != name:
             message = f"'{name}' and '{other}' are both {at[1].upper()} {wider.template}"
             findings.error(source, path, "MW230", message)
-        for problem in findings.found:
+        for problem in findings.unsorted:
             if problem.level is Level.ERROR:
                 problem = replace(problem, level=Level.WARNING)
                 self._refused.setdefault(name, problem)
-            self._findings.found.append(problem)
+            self._findings.unsorted.append(problem)
         self._findings.texts.update(findings.texts)
         if name in self._refused:
             self._note_refused(name, at, self._refused[name])

@@ -75,7 +75,7 @@ def read_first_content(
             return FirstContent(held + dialect.heartbeat, cleaner)
         data = response.read()
         ended = not data
-        arrived = cleaner.feed(data) if data else cleaner.rest()
+        arrived = cleaner.feed(data) if data else cleaner.finish()
         held += arrived
         for event in arrived.split(b"\n\n"):
             if not event:

@@ -103,7 +103,7 @@ class EventStream:
                     break
                 elif events := clean(data):
                     yield self._redact(events)
-            if rest := cleaner.rest():
+            if rest := cleaner.finish():
                 yield self._redact(rest)
             if cleaner.foreign:
                 raise NotAnEvent(cleaner.foreign)

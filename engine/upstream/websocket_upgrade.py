@@ -13,7 +13,7 @@ from engine.relay.websocket.handshake import (
     UpgradeRequest,
     answer_to,
     deflate_offer,
-    deflate_taken,
+    negotiated_deflate,
     new_key,
 )
 from engine.upstream.client.failures import ProtocolFailure
@@ -67,7 +67,7 @@ class Upgrade:
         if protocols and (len(protocols) > 1 or protocols[0] not in self._offered):
             raise _failure("it chose a subprotocol that was not offered")
         try:
-            extensions = deflate_taken(
+            extensions = negotiated_deflate(
                 _all(response, "sec-websocket-extensions"), self._compression
             )
         except ValueError as error:

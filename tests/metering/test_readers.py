@@ -60,7 +60,7 @@ def test_the_cleaner_gives_what_the_reader_takes(path):
     cleaner = Cleaner(dialect.stream)
     raw = b"".join(events).replace(b"\n", b"\r\n")
     pieces = [cleaner.feed(raw[at : at + 7]) for at in range(0, len(raw), 7)]
-    made = read(facts["dialect"], [*filter(None, pieces), cleaner.rest()])
+    made = read(facts["dialect"], [*filter(None, pieces), cleaner.finish()])
     assert made.usage() == said(facts["usage"])
 
 

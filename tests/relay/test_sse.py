@@ -22,7 +22,7 @@ def cleaner(kind):
 
 def through(kind, *pieces):
     given_to = cleaner(kind)
-    return b"".join([*map(given_to.feed, pieces), given_to.rest()])
+    return b"".join([*map(given_to.feed, pieces), given_to.finish()])
 
 
 A, B = b'data: {"a":1}\n\n', b'data: {"b":2}\n\n'

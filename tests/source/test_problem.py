@@ -34,7 +34,7 @@ def test_a_problem_of_the_file_as_a_whole_has_no_line():
 def test_problems_sort_by_file_line_and_column_and_stand_once():
     findings = Findings()
     places = [("b", 1, 1), ("a", 10, 1), ("a", 9, 2), ("a", 9, 1), ("a", 9, 1)]
-    findings.found += [problem(line, column, file=file) for file, line, column in places]
+    findings.unsorted += [problem(line, column, file=file) for file, line, column in places]
     assert [(p.file, p.line, p.column) for p in findings.problems] == [
         ("a", 9, 1),
         ("a", 9, 2),

@@ -16,7 +16,7 @@ from engine.exchange.wsgi_environ import environ_key
 from engine.offline.client_requests import ClientRequest, client_requests
 from engine.source.problem import Findings
 from engine.spec.operation import Operation
-from engine.spec.path_templates import Found, PathTree
+from engine.spec.path_templates import PathMatch, PathTree
 from engine.spec.request_bodies import check
 from engine.spec.spec import Specification, read
 from tests.support.documents import shipped
@@ -65,16 +65,16 @@ def vendors_document() -> Specification:
     return made
 
 
-def find(document: Specification, method: str, path: str) -> tuple[Operation, Found] | None:
+def find(document: Specification, method: str, path: str) -> tuple[Operation, PathMatch] | None:
     tree = PathTree()
     for operation in document.operations.values():
         for mount in operation.mounts:
             tree.add(mount + operation.path, operation.method, operation)
     found = tree.find(path, method)
-    return (found.value, found) if isinstance(found, Found) else None
+    return (found.value, found) if isinstance(found, PathMatch) else None
 
 
-def accept(operation: Operation, request: Recorded, found: Found) -> None:
+def accept(operation: Operation, request: Recorded, found: PathMatch) -> None:
     """Raises GatewayError when the operation refuses the request."""
     path, _, query = request.target.partition("?")
     environ = {environ_key(name): value for name, value in request.headers.items()}
@@ -96,7 +96,7 @@ DESCRIBED = [one for one in VENDORS_CLIENTS if not one.name.endswith(("realtime 
 def test_the_vendors_document_takes_leniently_what_was_recorded(request_: Recorded) -> None:
     found = find(vendors_document(), request_.method, request_.target.partition("?")[0])
     assert found is not None
-    operation = vendors_document().reread(found[0], lenient=True, named=False)
+    operation = vendors_document().reread(found[0], lenient=True, with_names=False)
     accept(operation, request_, found[1])
 
 
@@ -118,7 +118,7 @@ def _by_path(document: Specification, request: ClientRequest) -> Operation | Non
     for operation in document.operations.values():
         tree.add(operation.path, operation.method, operation)
     found = tree.find(request.path, "POST")
-    return found.value if isinstance(found, Found) else None
+    return found.value if isinstance(found, PathMatch) else None
 
 
 SENT = [pytest.param(one, id=f"{one.client} {one.call}") for one in client_requests()]
@@ -132,7 +132,7 @@ def test_the_shipped_documents_take_what_clients_send_in_both_modes(sent: Client
         assert sent.path in NOT_SHIPPED
         return
     assert sent.refusal(operation) is None
-    assert sent.refusal(document.reread(operation, lenient=True, named=False)) is None
+    assert sent.refusal(document.reread(operation, lenient=True, with_names=False)) is None
 
 
 @pytest.mark.skipif(not VENDORS_DOCUMENT.is_file(), reason="no vendor's document beside it")
@@ -140,5 +140,5 @@ def test_the_shipped_documents_take_what_clients_send_in_both_modes(sent: Client
 def test_the_vendors_document_takes_leniently_what_clients_send(sent: ClientRequest) -> None:
     operation = _by_path(vendors_document(), sent)
     if sent.dialect == "openai" and operation is not None:
-        lenient = vendors_document().reread(operation, lenient=True, named=False)
+        lenient = vendors_document().reread(operation, lenient=True, with_names=False)
         assert sent.refusal(lenient) is None

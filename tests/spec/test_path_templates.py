@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.spec import path_templates
-from engine.spec.path_templates import Found, Missed, PathTree
+from engine.spec.path_templates import PathMatch, PathMiss, PathTree
 
 
 def tree(*templates: str, wide: tuple[str, ...] = ()) -> PathTree:
@@ -26,7 +26,7 @@ def tree(*templates: str, wide: tuple[str, ...] = ()) -> PathTree:
 def found(made: PathTree, path: str, method: str = "GET") -> Any:
     """What a path leads to and the text of its variables, or None."""
     result = made.find(path, method)
-    if isinstance(result, Missed):
+    if isinstance(result, PathMiss):
         return None
     return result.value, {name: path[start:end] for name, (start, end) in result.variables.items()}
 
@@ -92,7 +92,7 @@ def test_a_path_is_found(templates: list[str], path: str, value: str, variables:
     ],
 )
 def test_a_path_is_not_found(templates: list[str], path: str) -> None:
-    assert tree(*templates).find(path, "GET") == Missed((), ())
+    assert tree(*templates).find(path, "GET") == PathMiss((), ())
 
 
 # Models: names with slashes and colons, and verbs.
@@ -139,22 +139,22 @@ def test_the_last_verb_counts() -> None:
 
 
 def test_a_verb_alone_has_no_model() -> None:
-    assert isinstance(MODELS.find("/v1/models/:generate", "POST"), Missed)
+    assert isinstance(MODELS.find("/v1/models/:generate", "POST"), PathMiss)
 
 
 def test_an_unknown_verb_says_which_there_are() -> None:
     missed = MODELS.find("/v1/models/m:generat", "POST")
-    assert isinstance(missed, Missed)
+    assert isinstance(missed, PathMiss)
     assert set(missed.verbs) == {":generate", ":count"}
 
 
 def test_a_path_without_a_verb_is_not_told_of_verbs() -> None:
     missed = MODELS.find("/v1/models/m", "POST")
-    assert missed == Missed(("GET",), ())
+    assert missed == PathMiss(("GET",), ())
 
 
 def test_a_verb_of_a_path_with_no_verbs_is_a_plain_name() -> None:
-    assert tree("/a/{x}").find("/a/b:c/d", "GET") == Missed((), ())
+    assert tree("/a/{x}").find("/a/b:c/d", "GET") == PathMiss((), ())
 
 
 def test_a_wide_variable_does_not_swallow_what_comes_before_it() -> None:
@@ -203,13 +203,13 @@ def test_two_methods_of_one_shape_keep_their_own_names() -> None:
 
 def test_another_method_is_missed_with_those_there_are() -> None:
     made = tree("GET /a", "PUT /a", "POST /b")
-    assert made.find("/a", "POST") == Missed(("GET", "PUT"), ())
-    assert made.find("/c", "POST") == Missed((), ())
+    assert made.find("/a", "POST") == PathMiss(("GET", "PUT"), ())
+    assert made.find("/c", "POST") == PathMiss((), ())
 
 
 def test_the_methods_of_every_template_that_fits_are_allowed() -> None:
     made = tree("GET /a/b", "PUT /a/{x}", "PATCH /{y}/b")
-    assert made.find("/a/b", "POST") == Missed(("GET", "PATCH", "PUT"), ())
+    assert made.find("/a/b", "POST") == PathMiss(("GET", "PATCH", "PUT"), ())
 
 
 def test_a_method_is_looked_for_in_every_template_that_fits() -> None:
@@ -221,7 +221,7 @@ def test_the_first_of_two_equal_operations_stays() -> None:
     made = PathTree()
     made.add("/a/{x}", "GET", 1)
     made.add("/a/{y}", "GET", 2)
-    assert made.find("/a/b", "GET") == Found(1, {"x": (3, 4)})
+    assert made.find("/a/b", "GET") == PathMatch(1, {"x": (3, 4)})
 
 
 def test_templates_of_one_place_may_name_it_differently() -> None:
@@ -268,7 +268,7 @@ def test_an_encoded_slash_divides_no_segments() -> None:
 @pytest.mark.parametrize("path", ["/%", "/%zz", "/%ff", "/a%2", "//", "///", "/\x00", "/%00"])
 def test_an_odd_path_is_no_error(path: str) -> None:
     made = tree("/a/{x}", "/a/{y}:z")
-    assert isinstance(made.find(path, "GET"), Missed)
+    assert isinstance(made.find(path, "GET"), PathMiss)
 
 
 # What is wrong with a template.
@@ -398,7 +398,7 @@ def test_a_filled_template_is_found_with_exactly_its_values(data: Any, template:
     made = PathTree()
     made.add(template, "GET", "it")
     result = made.find(filled, "GET")
-    assert isinstance(result, Found)
+    assert isinstance(result, PathMatch)
     assert result.variables == spans
 
 
@@ -410,12 +410,12 @@ def test_a_model_of_any_segments_is_found_whole(segments: list[str]) -> None:
     made = PathTree()
     made.add("/m/{model}:go", "POST", "it", wide=("model",))
     result = made.find(f"/m/{model}:go", "POST")
-    assert result == Found("it", {"model": (3, 3 + len(model))})
+    assert result == PathMatch("it", {"model": (3, 3 + len(model))})
 
 
 @given(st.text("/{}:%ab2F.", max_size=12), st.sampled_from(["GET", "POST"]))
 def test_any_path_is_answered(path: str, method: str) -> None:
-    assert isinstance(MODELS.find(path, method), Found | Missed)
+    assert isinstance(MODELS.find(path, method), PathMatch | PathMiss)
 
 
 @pytest.mark.parametrize("path", ["x/a", "@host/a", ".host/a", "*/a", "http:/a"])

@@ -65,7 +65,7 @@ def passed(
     assert made is not None
     operation = made.operations["x"]
     if unknown != "pass":
-        operation = made.reread(operation, lenient=False, named=True)
+        operation = made.reread(operation, lenient=False, with_names=True)
     body = request.body
     request.receive = lambda limit: body
     seen = []

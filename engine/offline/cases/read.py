@@ -94,9 +94,9 @@ class _Reader:
             if first is not at:
                 hint = f"the first is at {place_of(self.source, first)}"
                 self._error((*at, "name"), "MW107", f"two tests named '{entry['name']}'", hint)
-            before = len(self.findings.found)
+            before = len(self.findings.unsorted)
             case = self._case(entry, at)
-            if len(self.findings.found) == before:
+            if len(self.findings.unsorted) == before:
                 cases.append(case)
         return cases
 

@@ -133,7 +133,7 @@ def losing_weakens(also: Sequence[str] = ()) -> Rule:
 
 
 def plainer_weakens() -> Rule:
-    """A URL: weaker when what was encrypted is not any more."""
+    """A URL: weaker when encryption ends."""
     return _weaker_if(lambda old, new: old.startswith("https:") and new.startswith("http:"))
 
 

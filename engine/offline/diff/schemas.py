@@ -18,7 +18,7 @@ _DEEPEST = 40
 _MOST = 50_000
 
 
-class Found(NamedTuple):
+class SchemaChange(NamedTuple):
     """A difference of two schemas: its kind, its place and a sentence."""
 
     kind: str
@@ -35,7 +35,7 @@ class Walk:
 
     def compare(
         self, old: Node, new: Node, where: str, depth: int = 0, *, types: bool = True
-    ) -> Iterator[Found]:
+    ) -> Iterator[SchemaChange]:
         """What got narrower from one schema to another; `where` is their name in sentences.
 
         Without `types` these have been compared: one side is a branch of a union.
@@ -63,7 +63,7 @@ class Walk:
             yield from self.compare(before.further, after.further, f"{where}.*", depth + 1)
         yield from self._unions(before, after, where, depth)
 
-    def _unions(self, old: Shape, new: Shape, where: str, depth: int) -> Iterator[Found]:
+    def _unions(self, old: Shape, new: Shape, where: str, depth: int) -> Iterator[SchemaChange]:
         """Compare corresponding branches of two unions; a request may miss a branch now."""
         if not old.unions and not new.unions:
             return
@@ -80,83 +80,87 @@ class Walk:
                 yield from self.compare(node, partner, where, depth + 1, types=both)
             elif not self.answers and old.unions:
                 words = f"'{where}' can no longer be {_named(key)}"
-                yield Found("union-branch-removed", new.node, words)
+                yield SchemaChange("union-branch-removed", new.node, words)
             elif not self.answers and (new.types is None or key in new.types):
                 words = f"'{where}' must have one of several forms now"
-                yield Found("constraint-changed", new.node, words)
+                yield SchemaChange("constraint-changed", new.node, words)
 
 
-def _takes(old: Shape, new: Shape, where: str) -> Iterator[Found]:
+def _takes(old: Shape, new: Shape, where: str) -> Iterator[SchemaChange]:
     """What requests may no longer contain."""
     quoted = f"'{where}'"
     for name in sorted(new.required - old.required):
         if not _read_only(new, name):
             at = f"{where}.{name}" if where else name
-            yield Found("field-required", new.node, f"'{at}' is required now")
+            yield SchemaChange("field-required", new.node, f"'{at}' is required now")
     if new.closed and not old.closed:
         words = f"{quoted} takes no other properties than it names (additionalProperties: false)"
-        yield Found("object-closed", new.node, words)
+        yield SchemaChange("object-closed", new.node, words)
     if new.closed:
         for name in [name for name in old.properties if name not in new.properties]:
-            yield Found("field-removed", new.node, f"'{where}.{name}' may not be sent any more")
+            yield SchemaChange("field-removed", new.node, f"'{where}.{name}' may no longer be sent")
     if new.types is not None:
         lost = sorted((old.types - new.types) if old.types is not None else ())
         if lost or old.types is None:
             gone = f"no longer {listed(lost)}" if lost else "before anything"
             words = f"{quoted} must be {listed(sorted(new.types))}, {gone}"
-            yield Found("type-narrowed", new.node, words)
+            yield SchemaChange("type-narrowed", new.node, words)
     yield from _enum(old, new, quoted)
     yield from _bounds(old, new, quoted)
 
 
-def _enum(old: Shape, new: Shape, quoted: str) -> Iterator[Found]:
+def _enum(old: Shape, new: Shape, quoted: str) -> Iterator[SchemaChange]:
     if new.enum is None:
         return
     if old.enum is None:
         values = listed([str(value) for value in new.enum])
-        yield Found("enum-closed", new.node, f"{quoted} must be one of {values} now")
+        yield SchemaChange("enum-closed", new.node, f"{quoted} must be one of {values} now")
         return
     allowed = [_exact(value) for value in new.enum]
     lost = [str(value) for value in old.enum if _exact(value) not in allowed]
     if lost:
-        yield Found("enum-value-removed", new.node, f"{quoted} may not be {listed(lost)} any more")
+        yield SchemaChange(
+            "enum-value-removed", new.node, f"{quoted} may no longer be {listed(lost)}"
+        )
 
 
 def _exact(value: Any) -> tuple[str, str]:
     return type(value).__name__, repr(value)
 
 
-def _bounds(old: Shape, new: Shape, quoted: str) -> Iterator[Found]:
+def _bounds(old: Shape, new: Shape, quoted: str) -> Iterator[SchemaChange]:
     for key, sign in BOUNDS.items():
         was, now = old.bounds.get(key), new.bounds.get(key)
         if now is not None and (was is None or (now - was) * sign > 0):
             before = "was unbounded" if was is None else f"was {was}"
-            yield Found("bound-narrowed", new.node, f"{quoted}: {key} is {now}, {before}")
+            yield SchemaChange("bound-narrowed", new.node, f"{quoted}: {key} is {now}, {before}")
     for key, value in new.rest.items():
         if key not in old.rest or old.rest[key] != value:
             change = "is new" if key not in old.rest else "is another"
-            yield Found("constraint-changed", new.node, f"{quoted}: {key} {change}")
+            yield SchemaChange("constraint-changed", new.node, f"{quoted}: {key} {change}")
     for key, was, now in (("items", old.items, new.items), ("*", old.further, new.further)):
         if was is None and now is not None and now.value:
             words = f"{quoted}: what it holds ({key}) must be of a form now"
-            yield Found("constraint-changed", new.node, words)
+            yield SchemaChange("constraint-changed", new.node, words)
     if new.pattern and new.pattern != old.pattern:
-        yield Found("pattern-changed", new.node, f"{quoted} must match {new.pattern} now")
+        yield SchemaChange("pattern-changed", new.node, f"{quoted} must match {new.pattern} now")
 
 
-def _answers(old: Shape, new: Shape, where: str) -> Iterator[Found]:
+def _answers(old: Shape, new: Shape, where: str) -> Iterator[SchemaChange]:
     """What responses no longer contain, or contain differently."""
     for name in old.properties:
         at = f"{where}.{name}" if where else name
         if name not in new.properties:
-            yield Found("response-property-removed", new.node, f"'{at}' is not answered any more")
+            yield SchemaChange(
+                "response-property-removed", new.node, f"'{at}' is no longer in the response"
+            )
         elif name in old.required and name not in new.required:
-            yield Found("response-property-optional", new.node, f"'{at}' may be missing now")
+            yield SchemaChange("response-property-optional", new.node, f"'{at}' may be missing now")
     if old.types is not None and new.types is not None:
         gained = sorted(new.types - old.types)
         if gained:
             words = f"'{where}' may be {listed(gained)} now"
-            yield Found("response-type-widened", new.node, words)
+            yield SchemaChange("response-type-widened", new.node, words)
 
 
 def _branches(shape: Shape) -> dict[str, Node]:

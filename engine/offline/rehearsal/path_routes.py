@@ -12,7 +12,7 @@ from urllib.parse import unquote
 from engine.offline.rehearsal.observation import Request
 from engine.plan.route import Plan, PlanResult, Route
 from engine.spec.operation import Operation
-from engine.spec.path_templates import Found, PathTree, variables
+from engine.spec.path_templates import PathMatch, PathTree, variables
 
 MOST = 3
 _ALIKE = 0.72
@@ -101,7 +101,7 @@ def _candidates(
 def _fits(template: str, path: str, wide: tuple[str, ...]) -> bool:
     tree = PathTree()
     tree.add(template, "GET", None, wide)
-    return isinstance(tree.find(path, "GET"), Found)
+    return isinstance(tree.find(path, "GET"), PathMatch)
 
 
 def _other_mount(

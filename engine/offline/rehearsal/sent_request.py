@@ -12,7 +12,7 @@ from engine.exchange.exchange import MISSING, Exchange
 from engine.exchange.wsgi_environ import environ_key
 from engine.offline.rehearsal.observation import SentRequest
 from engine.plan.route import Route
-from engine.spec.path_templates import Found, PathTree
+from engine.spec.path_templates import PathMatch, PathTree
 from engine.upstream.client.address import origin_of
 from engine.values.errors import GatewayError
 
@@ -74,7 +74,7 @@ def _as_exchange(route: Route, sent: SentRequest, config: Config) -> Exchange:
     tree = PathTree()
     tree.add(route.operation.path, sent.method, None, route.wide)
     differences = tree.find(path, sent.method)
-    variables = differences.variables if isinstance(differences, Found) else {}
+    variables = differences.variables if isinstance(differences, PathMatch) else {}
     environ = {environ_key(name): value for name, value in sent.headers}
     exchange = Exchange(sent.method, path, query, environ, variables=variables)
     exchange.body = Body(sent.body)

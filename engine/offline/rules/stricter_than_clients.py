@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from engine.offline.audit import AuditCase
 from engine.offline.client_requests import ClientRequest, client_requests
 from engine.plan.route import Route
-from engine.spec.path_templates import Found, PathTree
+from engine.spec.path_templates import PathMatch, PathTree
 from engine.values.errors import GatewayError
 
 _VERSIONS = ("", "/v1", "/v1beta")
@@ -56,7 +56,7 @@ def _refused(
 def _accepts_leniently(case: AuditCase, route: Route, request: ClientRequest) -> bool:
     specification = case.plan.specifications[route.operation.spec]
     try:
-        lenient = specification.reread(route.operation, lenient=True, named=False)
+        lenient = specification.reread(route.operation, lenient=True, with_names=False)
     except ValueError:
         return False  # `lenient` would not help
     return request.refusal(lenient) is None
@@ -65,7 +65,7 @@ def _accepts_leniently(case: AuditCase, route: Route, request: ClientRequest) ->
 def _route(tree: PathTree, request: ClientRequest) -> Route | None:
     for version in _VERSIONS:
         match = tree.find(version + request.path, "POST")
-        if isinstance(match, Found):
+        if isinstance(match, PathMatch):
             route: Route = match.value
             return route
     return None

@@ -148,7 +148,7 @@ class Channel:
             pass  # RFC 6455 5.5.3: one pong may stand for the pings before it as well
         return True
 
-    def left(self) -> bool:
+    def is_disconnected(self) -> bool:
         """Whether its connection has ended, although bytes before that may be unread."""
         poller = _poll()
         poller.register(self._sock.fileno(), _LEFT)

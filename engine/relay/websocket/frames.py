@@ -98,17 +98,19 @@ class FrameReader:
             if frame.opcode is CLOSE:
                 Close.parse(frame.data)
             return
-        begun, self._size = self._size, (self._size or 0) + len(frame.data)
+        previous_size, self._size = self._size, (self._size or 0) + len(frame.data)
         if frame.opcode is CONT:
-            if begun is None:
+            if previous_size is None:
                 raise ProtocolError("a continuation of nothing")
-        elif begun is not None:
+        elif previous_size is not None:
             raise ProtocolError("a new message in the middle of another")
         else:
             self._text = _utf8() if frame.opcode is TEXT else None
         if self._size > self._limit:
             raise self._too_big()
-        if self._text is not None and not (begun is None and frame.fin and _is_ascii(frame.data)):
+        if self._text is not None and not (
+            previous_size is None and frame.fin and _is_ascii(frame.data)
+        ):
             self._text.decode(bytes(frame.data), frame.fin)
         if frame.fin:
             self._size = self._text = None

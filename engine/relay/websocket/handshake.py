@@ -127,14 +127,14 @@ def deflate_offer() -> str:
     return build_extension([(_CLIENT_DEFLATE.name, _CLIENT_DEFLATE.get_request_params())])
 
 
-def deflate_taken(extensions: Sequence[str], was_offered: bool) -> Extensions:
+def negotiated_deflate(extensions: Sequence[str], was_offered: bool) -> Extensions:
     """The extension that a server took from `deflate_offer`. Raises ValueError for any other."""
     if not extensions:
         return ()
     try:
-        taken = parse_extension(", ".join(extensions))
-        if was_offered and [name for name, _ in taken] == [_CLIENT_DEFLATE.name]:
-            return (_CLIENT_DEFLATE.process_response_params(taken[0][1], []),)
+        parsed = parse_extension(", ".join(extensions))
+        if was_offered and [name for name, _ in parsed] == [_CLIENT_DEFLATE.name]:
+            return (_CLIENT_DEFLATE.process_response_params(parsed[0][1], []),)
     except (InvalidHeader, NegotiationError) as error:
         raise ValueError("it took an extension in a way that was not offered") from error
     raise ValueError("it took an extension that was not offered")

@@ -48,10 +48,10 @@ class Outbox:
         """Send a frame's bytes, now or when the socket accepts them."""
         if self.broken:
             return
-        sent = 0 if self._waiting else self._try(piece)
-        if sent < len(piece) and not self.broken:
-            self._waiting.append(memoryview(piece)[sent:])
-            self.backlog += len(piece) - sent
+        count = 0 if self._waiting else self._try(piece)
+        if count < len(piece) and not self.broken:
+            self._waiting.append(memoryview(piece)[count:])
+            self.backlog += len(piece) - count
             if self._flusher is None:
                 self._flusher = gevent.spawn(self._flush)
 
@@ -105,19 +105,19 @@ class Outbox:
         try:
             while self._waiting:
                 gevent.socket.wait(self._sock._write_event)
-                while self._waiting and (sent := self._try(self._waiting[0])):
-                    self._accepted(sent)
+                while self._waiting and (count := self._try(self._waiting[0])):
+                    self._accepted(count)
         except OSError:
             self.drop()
         finally:
             self._flusher = None
 
-    def _accepted(self, sent: int) -> None:
+    def _accepted(self, count: int) -> None:
         self.moved = time.monotonic()
-        self.backlog -= sent
+        self.backlog -= count
         piece = self._waiting.popleft()
-        if sent < len(piece):
-            self._waiting.appendleft(memoryview(piece)[sent:])
+        if count < len(piece):
+            self._waiting.appendleft(memoryview(piece)[count:])
         elif self._pong:
             self._waiting.appendleft(self._pong)
             self.backlog += len(self._pong)

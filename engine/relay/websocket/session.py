@@ -182,7 +182,7 @@ class Session:
         self._paused.add(source)
         try:
             while self._ending is None and not sink.outbox.room(CHECK_INTERVAL):
-                if source.left():
+                if source.is_disconnected():
                     raise Gone
         finally:
             self._paused.discard(source)

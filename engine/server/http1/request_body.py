@@ -43,25 +43,25 @@ class BodyReader(Protocol):
 
 
 class LengthBody:
-    """A body of a known length; `left` bytes of it have not come yet."""
+    """A body of a known length; `remaining` bytes of it have not come yet."""
 
-    __slots__ = ("excess", "left")
+    __slots__ = ("excess", "remaining")
 
     chunks = 0
 
     def __init__(self, length: int) -> None:
-        self.left = length
+        self.remaining = length
         self.excess = b""
 
     @property
     def complete(self) -> bool:
-        return not self.left
+        return not self.remaining
 
     def feed(self, data: bytes) -> bytes:
         """What `data` holds of the body."""
-        if len(data) > self.left:
-            data, self.excess = data[: self.left], data[self.left :]
-        self.left -= len(data)
+        if len(data) > self.remaining:
+            data, self.excess = data[: self.remaining], data[self.remaining :]
+        self.remaining -= len(data)
         return data
 
 
@@ -110,10 +110,10 @@ class ChunkedBody:
                 break
             self._read_line(data[at:end])
             at = end + 2
-        rest = data[at:]
+        tail = data[at:]
         if self.complete:
-            self.excess, rest = rest, b""
-        self._buffer = rest
+            self.excess, tail = tail, b""
+        self._buffer = tail
         return b"".join(pieces)
 
     def _check_partial_line(self, line: bytes) -> None:

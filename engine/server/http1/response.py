@@ -72,11 +72,15 @@ class ResponseWriter:
         self._left = None
         fields = dict(headers)
         _check_names(tuple(fields))
-        own = _CONNECTION_HEADERS.intersection(fields)
-        if own == _LENGTH and code >= 200 and code != 204:
+        framing_headers = _CONNECTION_HEADERS.intersection(fields)
+        if framing_headers == _LENGTH and code >= 200 and code != 204:
             self._left = int(fields["content-length"])
-        elif own:
-            headers = [pair for pair in headers if pair[0] not in own or self._passes(code, *pair)]
+        elif framing_headers:
+            headers = [
+                pair
+                for pair in headers
+                if pair[0] not in framing_headers or self._passes(code, *pair)
+            ]
         self._lines = _lines(headers)
         self._head_only |= code in (204, 304) or code < 200
         has_length = self._left is not None

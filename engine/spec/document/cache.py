@@ -127,7 +127,7 @@ class Entry:
             for uri, path, fields in entry["breaches"]
         ]
         library.grafts = {tuple(p): (marks[i], tuple(at)) for p, i, at in entry["grafts"]}
-        findings.found += [_problem(fields) for fields in entry["problems"]]
+        findings.unsorted += [_problem(fields) for fields in entry["problems"]]
         findings.texts.update({marked.file: marked.text for marked in marks})
         self._places = sum(len(marked.positions) for marked in marks)
         return library

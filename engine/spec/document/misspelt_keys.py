@@ -18,17 +18,17 @@ from engine.spec.document.node import METHODS, Library, file_of
 _SHORT = 3
 
 
-class Kind(NamedTuple):
+class ObjectKind(NamedTuple):
     """An object of the standard: the keys that matter, other keys it may have, and the kinds of
     what stands below; a kind that ends in `*` is a mapping of names, in `[]` a list."""
 
     keys: frozenset[str]
-    others: frozenset[str]
+    other_keys: frozenset[str]
     below: Mapping[str, str]
 
 
-def _kind(keys: str, others: str = "", **below: str) -> Kind:
-    return Kind(frozenset(keys.split()), frozenset(others.split()), below)
+def _kind(keys: str, other_keys: str = "", **below: str) -> ObjectKind:
+    return ObjectKind(frozenset(keys.split()), frozenset(other_keys.split()), below)
 
 
 _BOUNDS = (
@@ -118,11 +118,11 @@ _KINDS = {
 
 def check(library: Library, findings: Findings) -> None:
     """Note every misspelt key of a document, and of the files it refers to."""
-    for uri, path, key, meant in _misspelt(library):
+    for uri, path, key, correct_key in _misspelt(library):
         source = library.source(uri, (*path, key))
         message = f"unknown key '{key}': it has no effect"
-        hint = f"did you mean '{meant}'? (an extension begins with x-)"
-        level = Level.WARNING if meant in _BOUNDS.split() else Level.ERROR
+        hint = f"did you mean '{correct_key}'? (an extension begins with x-)"
+        level = Level.WARNING if correct_key in _BOUNDS.split() else Level.ERROR
         findings.note(source, (*path, key), level, "MW234", message, hint, key=True)
 
 
@@ -152,8 +152,8 @@ def _misspelt(library: Library) -> Iterator[tuple[Any, Path, str, str]]:
         for key, below in value.items():
             if key in object_kind.below and isinstance(below, dict | list):
                 stack.append((uri, (*path, key), below, object_kind.below[key]))
-            elif key not in object_kind.keys and (meant := _meant(key, object_kind, value)):
-                yield uri, path, key, meant
+            elif key not in object_kind.keys and (correct_key := _meant(key, object_kind, value)):
+                yield uri, path, key, correct_key
 
 
 def _followed(library: Library, uri: Any, ref: str, kind: str) -> list[tuple[Any, Path, Any, str]]:
@@ -169,14 +169,14 @@ def _followed(library: Library, uri: Any, ref: str, kind: str) -> list[tuple[Any
     return [(file, node.path, node.value, kind)]
 
 
-def _meant(key: str, object_kind: Kind, value: Mapping[str, Any]) -> str:
+def _meant(key: str, object_kind: ObjectKind, value: Mapping[str, Any]) -> str:
     """The absent key that this one probably misspells."""
-    if key.startswith("x-") or key in object_kind.others:
+    if key.startswith("x-") or key in object_kind.other_keys:
         return ""
     plain = _plain(key)
     near = [
         (_distance(plain, _plain(name)), name)
-        for name in sorted(object_kind.keys | object_kind.others)
+        for name in sorted(object_kind.keys | object_kind.other_keys)
         if name not in value and _near(plain, _plain(name))
     ]
     match = min(near, default=(0, ""))[1]
@@ -187,13 +187,17 @@ def _plain(key: str) -> str:
     return re.sub(r"[-_ ]", "", key).casefold()
 
 
-def _near(word: str, meant: str) -> bool:
+def _near(word: str, correct_word: str) -> bool:
     """Whether two words differ by one typing mistake, long ones by two."""
-    if abs(len(word) - len(meant)) > 2:
+    if abs(len(word) - len(correct_word)) > 2:
         return False
-    if len(meant) <= _SHORT:
-        return word[:1] == meant[:1] and len(meant) == _SHORT and _distance(word, meant) <= 1
-    return _distance(word, meant) <= (1 if len(meant) <= 5 else 2)
+    if len(correct_word) <= _SHORT:
+        return (
+            word[:1] == correct_word[:1]
+            and len(correct_word) == _SHORT
+            and _distance(word, correct_word) <= 1
+        )
+    return _distance(word, correct_word) <= (1 if len(correct_word) <= 5 else 2)
 
 
 def _distance(word: str, target: str) -> int:

@@ -52,15 +52,15 @@ def references(node: Node) -> Iterator[Node]:
         elif isinstance(value, dict):
             if isinstance(value.get("$ref"), str):
                 yield Node(node.library, node.uri, path, value)
-            named = bool(path) and path[-1] in NAMING
-            literal = frozenset() if named else _NOT_SCHEMA
+            is_name = bool(path) and path[-1] in NAMING
+            literal = frozenset() if is_name else _NOT_SCHEMA
             stack.extend(
                 ((*path, key), below)
                 for key, below in value.items()
                 if isinstance(below, dict | list)
                 and key not in literal
                 and not (key == "value" and len(path) > 1 and path[-2] == "examples")
-                and not (key == "examples" and isinstance(below, list) and not named)
+                and not (key == "examples" and isinstance(below, list) and not is_name)
             )
 
 
@@ -75,7 +75,7 @@ def _make_absolute(library: Library) -> None:
 def _breach(node: Node, code: str, message: str, hint: str, findings: Findings) -> None:
     at = (*node.path, "$ref")
     findings.note(node.source, at, Level.WARNING, code, message, hint)
-    node.library.breaches.append(Breach(node.uri, node.path, findings.found[-1]))
+    node.library.breaches.append(Breach(node.uri, node.path, findings.unsorted[-1]))
 
 
 def _check(node: Node, findings: Findings) -> FilePath | None:
@@ -123,7 +123,7 @@ def _open(node: Node, uri: FilePath, target: str, findings: Findings) -> FilePat
     other = library.open(uri, display_name)
     if other.problems:
         findings.texts[other.file] = other.text
-        findings.found += [replace(p, level=Level.WARNING) for p in other.problems]
+        findings.unsorted += [replace(p, level=Level.WARNING) for p in other.problems]
         _breach(node, "MW203", f"the file '{target}' cannot be read", "", findings)
         return None
     return uri

@@ -43,8 +43,8 @@ def check(library: Library, findings: Findings) -> None:
             is_document = len(path) < (2 if path[:1] == ("paths",) else 3)
             level = Level.ERROR if is_document else Level.WARNING
             findings.note(source, path, level, "MW204", _words(error))
-            library.breaches.append(Breach(library.root, path, findings.found[-1]))
-        if any(problem.level is Level.ERROR for problem in findings.found):
+            library.breaches.append(Breach(library.root, path, findings.unsorted[-1]))
+        if any(problem.level is Level.ERROR for problem in findings.unsorted):
             return
         for path in sorted(set(paths), key=_last_first, reverse=True):
             _remove(document.value, path, again=path in removed)

@@ -211,4 +211,4 @@ def test_nothing_is_sent_to_one_who_has_left(sides: Any) -> None:
         gevent.sleep(0.001)
     assert (channel.outbox.backlog, channel.outbox.full) == (0, False)
     assert channel.outbox.room(0)
-    assert channel.left()
+    assert channel.is_disconnected()

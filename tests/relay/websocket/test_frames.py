@@ -12,7 +12,7 @@ from engine.relay.websocket.frames import (
     sendable,
     shortened,
 )
-from engine.relay.websocket.handshake import deflate_offer, deflate_taken, deflating
+from engine.relay.websocket.handshake import deflate_offer, deflating, negotiated_deflate
 from tests.support.each import each
 from tests.support.frames import BINARY, CLOSE, CONT, MASK, PING, PONG, TEXT, close, frame
 
@@ -186,7 +186,7 @@ def test_masks_are_not_used_twice():
 def deflated():
     """A client's writer and the server's reader of it, with permessage-deflate between them."""
     answered, server = deflating(deflate_offer())
-    client = deflate_taken([answered], True)
+    client = negotiated_deflate([answered], True)
     return FrameWriter(mask=True, extensions=client), server
 
 

@@ -7,8 +7,8 @@ import pytest
 from engine.relay.websocket.handshake import (
     answer_to,
     deflate_offer,
-    deflate_taken,
     deflating,
+    negotiated_deflate,
     new_key,
     offered,
     parse_request,
@@ -139,8 +139,8 @@ def test_an_offer_that_cannot_be_read_is_refused():
 
 def test_what_is_offered_can_be_taken():
     said, _ = deflating(deflate_offer())
-    assert len(deflate_taken([said], True)) == 1
-    assert deflate_taken([], True) == deflate_taken([], False) == ()
+    assert len(negotiated_deflate([said], True)) == 1
+    assert negotiated_deflate([], True) == negotiated_deflate([], False) == ()
 
 
 @pytest.mark.parametrize(
@@ -156,4 +156,4 @@ def test_what_is_offered_can_be_taken():
 )
 def test_what_was_not_offered_cannot_be_taken(said, was_offered):
     with pytest.raises(ValueError, match="offered"):
-        deflate_taken(said, was_offered)
+        negotiated_deflate(said, was_offered)

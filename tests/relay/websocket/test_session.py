@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from websockets.frames import Opcode
 
 from engine.relay.websocket.frames import FrameWriter
-from engine.relay.websocket.handshake import deflate_offer, deflate_taken, deflating
+from engine.relay.websocket.handshake import deflate_offer, deflating, negotiated_deflate
 from engine.relay.websocket.outbox import FULL
 from engine.relay.websocket.session import SessionLimits
 from engine.values.redaction import Redaction
@@ -206,7 +206,7 @@ def test_both_ways_flow_at_once():
 
 def test_a_side_may_be_compressed_and_the_other_not():
     answered, server = deflating(deflate_offer())
-    client = deflate_taken([answered], True)
+    client = negotiated_deflate([answered], True)
     with session(extensions=(server, ())) as between:
         writer = FrameWriter(mask=True, extensions=client)
         between.caller.sock.sendall(writer.encode(Opcode.TEXT, b"a" * 5_000))

@@ -35,7 +35,7 @@ def fed(body: ChunkedBody, data: bytes, size: int) -> bytes:
 
 def test_a_body_ends_where_its_length_says_and_leaves_the_next_request() -> None:
     body = LengthBody(4)
-    assert (body.feed(b"ab"), body.complete, body.left) == (b"ab", False, 2)
+    assert (body.feed(b"ab"), body.complete, body.remaining) == (b"ab", False, 2)
     assert (body.feed(b"cdGET /"), body.complete, body.excess) == (b"cd", True, b"GET /")
     assert LengthBody(0).complete
 

@@ -293,7 +293,7 @@ def test_every_operation_has_an_example_answer() -> None:
 def test_only_chunks_with_choices_can_be_asked_for_usage(name: str, unknown: list[Any]) -> None:
     """As the vendor's own document has it: a response's last event always tells its usage."""
     specification, operation = READ["openai"][0], OPERATIONS[f"openai.{name}"]
-    asked = specification.reread(operation, lenient=False, named=True)
+    asked = specification.reread(operation, lenient=False, with_names=True)
     names = asked.bodies.rules["application/json"].names
     assert names is not None
     options = {"include_usage": True, "include_obfuscation": False}

@@ -38,7 +38,7 @@ def differences(old: Side, new: Side) -> Iterator[Difference]:
                 yield Difference(level, "carrier-added", place, (name,), words)
         for carrier in before.carriers:
             if carrier not in route.carriers:
-                words = f"takes no token from {_said(carrier)} any more"
+                words = f"no longer takes a token from {_said(carrier)}"
                 yield Difference(Level.BREAKING, "carrier-removed", place, (name,), words)
 
 

@@ -81,7 +81,7 @@ def _one(
         words = f"{now.name} guards it now: {_said(now, currency)}"
         yield Difference(Level.ADDED, "policy-added", place, (name,), words)
     elif now is None:
-        words = f"{was.name} guards it no more, was {_said(was, currency)}"
+        words = f"{was.name} no longer guards it, was {_said(was, currency)}"
         yield Difference(Level.WEAKER, "policy-removed", place, (name,), words)
     elif was.options != now.options:
         for level, kind, words in _changed(was, now, currency):

@@ -18,7 +18,7 @@ def differences(old: Side, new: Side) -> Iterator[Difference]:
             continue
         instead = served.find(name) if "*" not in name else None
         if instead is None:
-            words = "cannot be asked for any more"
+            words = "can no longer be requested"
             place = old.place(entry.at, key=True)
             yield Difference(Level.REMOVED, "model-removed", place, subject, words)
         elif shares(instead.to) != shares(entry.to):
@@ -29,7 +29,7 @@ def differences(old: Side, new: Side) -> Iterator[Difference]:
         subject, place = (f"model {name}",), new.place(entry.at, key=True)
         was = before.get(name)
         if was is None:
-            words = f"can be asked for: {shares(entry.to)}"
+            words = f"can be requested: {shares(entry.to)}"
             yield Difference(Level.ADDED, "model-added", place, subject, words)
             continue
         if shares(entry.to) != shares(was.to):

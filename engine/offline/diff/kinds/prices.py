@@ -12,7 +12,7 @@ def differences(old: Side, new: Side) -> Iterator[Difference]:
     for name in before:
         subject = (f"price {name}",)
         if name not in after:
-            words = "is gone: limits of money no longer count it"
+            words = "is removed: limits of money no longer count it"
             place = old.place(("prices", name), key=True)
             yield Difference(Level.WEAKER, "price-removed", place, subject, words)
     for name in after:

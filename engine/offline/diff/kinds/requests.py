@@ -57,7 +57,7 @@ def _body(pair: Pair, walk: Walk) -> Iterator[Difference]:
     was, now = pair.old.get("requestBody"), pair.new.get("requestBody")
     if not isinstance(now.value, dict):
         if isinstance(was.value, dict):
-            yield _breaking(pair, "body-removed", None, "takes no request body any more")
+            yield _breaking(pair, "body-removed", None, "no longer takes a request body")
         return
     required = now.value.get("required") is True
     if required and not (isinstance(was.value, dict) and was.value.get("required") is True):
@@ -65,7 +65,7 @@ def _body(pair: Pair, walk: Walk) -> Iterator[Difference]:
     before, after = media(was), media(now)
     for name, schema in before.items():
         if name not in after:
-            words = f"takes no {name} any more"
+            words = f"no longer takes {name}"
             yield _breaking(pair, "media-type-removed", now, words)
             continue
         for change in walk.compare(schema, after[name], ""):

@@ -29,14 +29,14 @@ def _answers(pair: Pair, walk: Walk) -> Iterator[Difference]:
         now = after.get(status)
         if now is None:
             if status.startswith("2"):
-                words = f"is not answered {status} any more"
+                words = f"no longer has the response {status}"
                 place = of_operation(pair.after)
                 yield Difference(Level.BREAKING, "response-removed", place, subject, words)
             continue
         schemas = media(now)
         for name, schema in media(was).items():
             if name not in schemas:
-                words = f"is not answered as {name} any more ({status})"
+                words = f"no longer has a response of {name} ({status})"
                 place = place_of(now.source, now.path)
                 kind = "response-media-type-removed"
                 yield Difference(Level.BREAKING, kind, place, subject, words)

@@ -1,4 +1,4 @@
-"""Operations that are served now or no longer, and their paths."""
+"""Operations that a config adds or removes, and their paths."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def differences(old: Side, new: Side) -> Iterator[Difference]:
         if name in new.routes:
             yield from _paths(name, old, new)
         elif name in new.operations:
-            words = "no route serves it any more"
+            words = "no route serves it now"
             yield Difference(Level.REMOVED, "route-removed", old.place(route.at), (name,), words)
         else:
             words = "the operation is gone from its document"
@@ -36,7 +36,7 @@ def _paths(name: str, old: Side, new: Side) -> Iterator[Difference]:
     place = of_operation(new.routes[name].operation)
     for path in before:
         if path not in after:
-            words = f"{path} is served no more"
+            words = f"{path} is no longer served"
             yield Difference(Level.BREAKING, "path-removed", place, (name,), words)
     for path in after:
         if path not in before:

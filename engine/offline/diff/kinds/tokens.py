@@ -24,7 +24,7 @@ def differences(old: Side, new: Side) -> Iterator[Difference]:
     before, after = _by_name(old), _by_name(new)
     for name, (_, _, place) in before.items():
         if name not in after:
-            words = "the token is gone"
+            words = "the token is removed"
             yield Difference(Level.REMOVED, "token-removed", place, (f"token {name}",), words)
     for name, (digest, caller, place) in after.items():
         subject = (f"token {name}",)
@@ -56,7 +56,7 @@ def _allowed(
             words = f"may use more {what}: {listed(gained)}"
             yield Difference(Level.WEAKER, f"token-{what}-widened", place, subject, words)
         if lost := beyond(after, before, covers):
-            words = f"may use fewer {what}: no more {listed(lost)}"
+            words = f"may use fewer {what}: no longer {listed(lost)}"
             yield Difference(Level.CHANGED, f"token-{what}-narrowed", place, subject, words)
 
 
@@ -87,7 +87,7 @@ def _limits(
     for kind in dict.fromkeys([*before, *after]):
         was, now = before.get(kind), after.get(kind)
         if now is None and was is not None:
-            words = f"has no limit of {kind} any more, was {quota_text(was, currency)}"
+            words = f"no longer has a limit of {kind}, was {quota_text(was, currency)}"
             yield Difference(Level.WEAKER, "limit-removed", place, subject, words)
         elif was is None and now is not None:
             words = f"has a limit now: {quota_text(now, currency)}"

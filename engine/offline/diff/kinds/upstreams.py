@@ -8,7 +8,7 @@ from engine.config.upstreams import Upstream
 from engine.offline.diff.compare import listed
 from engine.offline.diff.difference import Difference, Level, Side
 
-Found = Iterator[tuple[Level, str, str]]
+Changes = Iterator[tuple[Level, str, str]]
 
 
 def differences(old: Side, new: Side) -> Iterator[Difference]:
@@ -16,7 +16,7 @@ def differences(old: Side, new: Side) -> Iterator[Difference]:
     for name, was in before.items():
         if name not in after:
             place = old.place(was.at, key=True)
-            words = "the upstream is gone"
+            words = "the upstream is removed"
             yield Difference(Level.REMOVED, "upstream-removed", place, (f"upstream {name}",), words)
     for name, now in after.items():
         subject, place = (f"upstream {name}",), new.place(now.at, key=True)
@@ -28,12 +28,12 @@ def differences(old: Side, new: Side) -> Iterator[Difference]:
             yield Difference(level, kind, place, subject, words)
 
 
-def _changed(was: Upstream, now: Upstream) -> Found:
+def _changed(was: Upstream, now: Upstream) -> Changes:
     if was.dialect != now.dialect:
         words = f"speaks {now.dialect or 'as its route'}, was {was.dialect or 'as its route'}"
         yield Level.CHANGED, "upstream-dialect", words
     if was.credentials != now.credentials:
-        words = f"is shown another credential ({_shown(now)}, was {_shown(was)})"
+        words = f"gets another credential ({_shown(now)}, was {_shown(was)})"
         yield Level.CHANGED, "upstream-credential", words
     if was.proxy != now.proxy:
         yield Level.CHANGED, "upstream-proxy", "is reached through another proxy, or none"
@@ -42,15 +42,19 @@ def _changed(was: Upstream, now: Upstream) -> Found:
     if gained:
         yield Level.WEAKER, "forwarded-widened", f"gets callers' headers too: {listed(gained)}"
     if lost:
-        yield Level.CHANGED, "forwarded-narrowed", f"gets no more of callers: {listed(lost)}"
+        yield (
+            Level.CHANGED,
+            "forwarded-narrowed",
+            f"no longer gets callers' headers: {listed(lost)}",
+        )
     if was.headers != now.headers:
-        # Values may be secrets: only names are told.
+        # Values may be secrets: only names are listed.
         names = {n for side in (was, now) for n in (*side.headers.set, *side.headers.add)}
         names |= was.headers.remove | now.headers.remove
         yield (
             Level.CHANGED,
             "upstream-headers",
-            f"headers are changed anew: {listed(sorted(names))}",
+            f"sets or removes other headers: {listed(sorted(names))}",
         )
 
 

@@ -30,10 +30,10 @@ def repair(schema: Schema) -> None:
         ref = branch.get("$ref") if isinstance(branch, dict) else None
         if not isinstance(ref, str):
             continue
-        named = mapped | {ref.rpartition("/")[2]}
+        names = mapped | {ref.rpartition("/")[2]}
         values = _values(Node(schema.node.library, schema.node.uri, (), branch), discriminator)
-        if values - named:
-            message = f"the discriminator does not map {min(values - named)!r}; the schemas decide"
+        if values - names:
+            message = f"the discriminator does not map {min(values - names)!r}; the schemas decide"
             schema.warn("discriminator", "MW226", message, "add a mapping, or leave it out")
             return
 
