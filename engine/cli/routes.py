@@ -57,7 +57,7 @@ def _upstreams(plan: Plan) -> dict[str, set[str]]:
     for name, model in plan.config.models.items():
         for operation in operations.of(name):
             upstreams = (plan.config.upstreams[target.upstream] for target in model.to)
-            matching = {each.name for each in upstreams if operation.spoken_by(each.dialect)}
+            matching = {each.name for each in upstreams if operation.accepts_dialect(each.dialect)}
             names.setdefault(operation.id, set()).update(matching)
     return names
 

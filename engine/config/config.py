@@ -27,12 +27,12 @@ from engine.values.usage import Price
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """Names of entries, by section, that were left out because of a breach; "*" means all."""
+    """Names of invalid entries, by section, that the Config leaves out; "*" means all."""
 
     names: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     def has(self, section: str, name: str) -> bool:
-        """Whether this entry may exist after all."""
+        """Whether this entry may stand in the file."""
         return bool(self.names.get(section, frozenset()) & {name, "*"})
 
 
@@ -41,7 +41,7 @@ class Config:
     """All of gateway.yaml. `tokens` are callers by the digest of their secret. Pages of `origins`
     may call the API from a browser; "*" is any.
 
-    `broken` entries were left out; a config that has some is never served.
+    A config with `broken` entries is never served.
     """
 
     source: Source

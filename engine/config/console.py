@@ -9,14 +9,14 @@ from engine.config.keys import default
 
 @dataclass(frozen=True, slots=True)
 class Console:
-    """Which pages are served: home always, when `enabled`."""
+    """The pages that are served; the home page whenever the console is `enabled`."""
 
     enabled: bool = default("console.enabled")
     playground: bool = default("console.playground")
     docs: bool = default("console.docs")
 
     def has(self, template: str) -> str:
-        """What of the console stands on this path, in words; "" for nothing."""
+        """The page on this path, in words; "" if there is none."""
         if not self.enabled:
             return ""
         if template == "/":

@@ -74,11 +74,11 @@ def join_includes(
         return joined, patterns is None
     complete = True
     for relative in _files(patterns, main, folder, findings):
-        shown = str(FilePath(main.file).parent / relative)
+        file_name = str(FilePath(main.file).parent / relative)
         path = folder / relative
-        part = read_file(path, shown, expander(environ, path.parent))
+        part = read_file(path, file_name, expander(environ, path.parent))
         findings.take(part)
-        findings.conceal(shown, [(literal.start, literal.end) for literal in literals(part)])
+        findings.conceal(file_name, [(literal.start, literal.end) for literal in literals(part)])
         joined.files.append(part)
         joined.problems += part.problems
         joined.expansions.update(part.expansions)

@@ -52,7 +52,7 @@ def exact(schema: Schema) -> Schema:
     """The form for values that are filled in, from either form. Options of policies are left open:
     the plan holds them against their own schemas."""
     result = _without_references(schema)
-    below = {name: _without_references(one) for name, one in schema["$defs"].items()}
+    below = {name: _without_references(child) for name, child in schema["$defs"].items()}
     below.pop(_NAME, None)
     policy = below["policies"]["items"]
     below["policies"]["items"] = {key: policy[key] for key in _POLICY}
@@ -64,7 +64,7 @@ def _map(schema: Schema, change: Any) -> Schema:
     """The schema with `change` done to the schemas of all values below it."""
     result = dict(schema)
     if "properties" in result:
-        result["properties"] = {name: change(one) for name, one in result["properties"].items()}
+        result["properties"] = {name: change(child) for name, child in result["properties"].items()}
     for key in ("items", "additionalProperties"):
         if isinstance(result.get(key), dict):
             result[key] = change(result[key])
@@ -117,15 +117,15 @@ def _or_a_reference(schema: Schema) -> Schema:
 def _without_references(schema: Schema) -> Schema:
     result = _map(schema, _without_references)
     if "anyOf" in result:
-        branches = [_without_references(one) for one in result["anyOf"] if one != _REF]
+        branches = [_without_references(branch) for branch in result["anyOf"] if branch != _REF]
         if len(branches) == 1 < len(result["anyOf"]):
             outside = {key: below for key, below in result.items() if key != "anyOf"}
             return {**outside, **branches[0]}
         result["anyOf"] = branches
     if result.get("pattern") == PATTERN:
         del result["pattern"]
-        kept = [kind for kind in result["type"] if kind != "string"]
-        result["type"] = kept[0] if len(kept) == 1 else kept
+        types = [kind for kind in result["type"] if kind != "string"]
+        result["type"] = types[0] if len(types) == 1 else types
     elif "pattern" in result:
         result["pattern"] = result["pattern"].removesuffix(_OR)
     return result

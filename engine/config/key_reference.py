@@ -65,8 +65,14 @@ def _row(key: Key, start: int) -> str:
     path = ".".join(map(str, key.path[start:])) or str(key.path[0])
     name = path.replace(".*.", "[].")
     default = key.schema.get("default")
-    shown = "" if "default" not in key.schema else f"`{_plain(default)}`"
-    cells = (f"`{name}`", _value(key), shown, key.schema.get("description", ""), _weaker(key))
+    preset = "" if "default" not in key.schema else f"`{_plain(default)}`"
+    cells = (
+        f"`{name}`",
+        _value(key),
+        preset,
+        key.schema.get("description", ""),
+        _weaker(key),
+    )
     return "| " + " | ".join(cell.replace("|", "\\|").replace("<", "&lt;") for cell in cells) + " |"
 
 

@@ -60,9 +60,9 @@ def root() -> Key:
     return describe(schema())
 
 
-def describe(whole: Mapping[str, Any]) -> Key:
+def describe(root_schema: Mapping[str, Any]) -> Key:
     """The keys that a schema describes."""
-    return _key(whole, (), whole)
+    return _key(root_schema, (), root_schema)
 
 
 def find(name: str) -> Key:
@@ -125,15 +125,15 @@ def values(
             yield from values(below, child, member, (*at, step))
 
 
-def _key(described: Mapping[str, Any], at: Path, whole: Mapping[str, Any]) -> Key:
-    branches = _branches(described, whole)
+def _key(schema: Mapping[str, Any], at: Path, root_schema: Mapping[str, Any]) -> Key:
+    branches = _branches(schema, root_schema)
     below: dict[str, Key] = {}
     for branch in branches:
-        for name, one in branch.get("properties", {}).items():
-            below.setdefault(name, _key(one, (*at, name), whole))
+        for name, child in branch.get("properties", {}).items():
+            below.setdefault(name, _key(child, (*at, name), root_schema))
         for keyword in ("additionalProperties", "items"):
             if isinstance(branch.get(keyword), dict):
-                below.setdefault(ENTRY, _key(branch[keyword], (*at, ENTRY), whole))
+                below.setdefault(ENTRY, _key(branch[keyword], (*at, ENTRY), root_schema))
     notes: dict[str, Any] = {}
     for branch in reversed(branches):
         notes |= branch.get(ANNOTATION, {})
@@ -141,16 +141,16 @@ def _key(described: Mapping[str, Any], at: Path, whole: Mapping[str, Any]) -> Ke
     return Key(at, branches[0], notes, below, members)
 
 
-def _branches(described: Mapping[str, Any], whole: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def _branches(schema: Mapping[str, Any], root_schema: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """A schema with its reference resolved, and behind it the branches of its union."""
-    resolved = dict(described)
+    resolved = dict(schema)
     if "$ref" in resolved:
-        target: Any = whole
+        target: Any = root_schema
         for step in str(resolved.pop("$ref")).split("/")[1:]:
             target = target[step]
         notes = {**target.get(ANNOTATION, {}), **resolved.get(ANNOTATION, {})}
         resolved = {**target, **resolved, ANNOTATION: notes}
     branches: list[Mapping[str, Any]] = [resolved]
     for branch in resolved.get("anyOf", []):
-        branches += _branches(branch, whole)
+        branches += _branches(branch, root_schema)
     return branches

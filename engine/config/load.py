@@ -31,14 +31,14 @@ _NAMED = ("specs", "upstreams", "models")
 
 
 def load(
-    text: str, shown: str, folder: FilePath, environ: Mapping[str, str], findings: Findings
+    text: str, file: str, folder: FilePath, environ: Mapping[str, str], findings: Findings
 ) -> tuple[Config | None, SourceDocument]:
     """Read a config and its included files. The Config is None when its text cannot be read.
 
     Entries that breach the schema are left out, so that the others are checked as well; `findings`
     then has errors, and the config must not be served.
     """
-    return _load(read(text, shown, expander(environ, folder)), folder, environ, findings)
+    return _load(read(text, file, expander(environ, folder)), folder, environ, findings)
 
 
 def load_file(
@@ -145,14 +145,14 @@ def _config(
     values = keys.fill(sections, "")
     upstreams = UpstreamReader(source, folder, findings)
     tokens = TokenReader(source, findings, values["currency"])
-    listen = read_server(values.get("server", {}), source, findings)
-    observing = read_telemetry(values.get("telemetry", {}), folder, source, findings)
+    server = read_server(values.get("server", {}), source, findings)
+    telemetry = read_telemetry(values.get("telemetry", {}), folder, source, findings)
     at = ("telemetry" if "listen" in values.get("telemetry", {}) else "server", "listen")
-    check_listen(observing, listen.listen, at, source, findings)
+    check_listen(telemetry, server.listen, at, source, findings)
     return Config(
         source=source,
         folder=folder,
-        server=listen,
+        server=server,
         specs={n: read_spec(n, v) for n, v in values.get("specs", {}).items()},
         upstreams={n: upstreams.read(n, v) for n, v in values.get("upstreams", {}).items()},
         models={n: read_model(n, v) for n, v in values.get("models", {}).items()},
@@ -167,5 +167,5 @@ def _config(
         currency=values["currency"],
         console=Console(**values.get("console", {})),
         origins=tuple(values.get("cors", {}).get("origins", ())),
-        telemetry=observing,
+        telemetry=telemetry,
     )

@@ -1,8 +1,8 @@
-"""Which operations a model has: the one answer for routing, lists, pages, `routes` and `explain`.
+"""The operations of each model, for routing, model lists, pages, `routes` and `explain`.
 
-The law: an entry under `models` has an operation that is routed by model, if its `operations` name
-it (or it has none) and one of its targets speaks the operation's dialect; the targets of a
-fallback count likewise, unless the fallback's own `operations` leave the operation out.
+The law: a model has an operation that is routed by model if its `operations` match it (or are
+absent) and one of its targets speaks the operation's dialect. The targets of a fallback count as
+well, unless the `operations` of the fallback exclude the operation.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ class ModelOperation:
     dialect: str
     path: str = ""
 
-    def spoken_by(self, dialect: str) -> bool:
-        """Whether an upstream of this dialect takes it; "" speaks as what is routed to it."""
+    def accepts_dialect(self, dialect: str) -> bool:
+        """Whether an upstream of this dialect takes it; the dialect "" takes any operation."""
         return dialect in ("", self.dialect)
 
 
 _Link = tuple[tuple[str, ...], frozenset[str]]
-"""What an entry adds to a chain of fallbacks: its `operations`, its upstreams' dialects."""
+"""An entry in a chain of fallbacks: its `operations`, the dialects of its upstreams."""
 
 
 class ModelOperations:
@@ -46,19 +46,18 @@ class ModelOperations:
         self._upstreams = upstreams
         self.all = tuple(operations)
         self._of: dict[tuple[_Link, ...], tuple[ModelOperation, ...]] = {}
-        self._named = {m.operations: Patterns(m.operations) for m in models.values()}
+        self._patterns = {m.operations: Patterns(m.operations) for m in models.values()}
 
     def of(self, entry: str) -> tuple[ModelOperation, ...]:
         """The operations of an entry, in the order of the routes."""
         chain = tuple(self._chain(entry))
-        found = self._of.get(chain)
-        if found is None:  # few models differ in this
-            found = self._of[chain] = tuple(op for op in self.all if self._serves(chain, op))
-        return found
+        if chain not in self._of:  # most models share a chain of this form
+            self._of[chain] = tuple(op for op in self.all if self._serves(chain, op))
+        return self._of[chain]
 
     def takes(self, entry: str, dialect: str, operation: ModelOperation) -> bool:
         """Whether a target under this entry, at an upstream of this dialect, takes an operation."""
-        return operation.spoken_by(dialect) and self._allows(
+        return operation.accepts_dialect(dialect) and self._allows(
             self._models[entry].operations, operation
         )
 
@@ -66,32 +65,32 @@ class ModelOperations:
         if not self._allows(chain[0][0], operation):
             return False
         return any(
-            self._allows(named, operation) and any(map(operation.spoken_by, dialects))
-            for named, dialects in chain
+            self._allows(names, operation) and any(map(operation.accepts_dialect, dialects))
+            for names, dialects in chain
         )
 
-    def _allows(self, named: tuple[str, ...], operation: ModelOperation) -> bool:
-        return not named or self._named[named].match(operation.id)
+    def _allows(self, names: tuple[str, ...], operation: ModelOperation) -> bool:
+        return not names or self._patterns[names].match(operation.id)
 
     def _chain(self, entry: str) -> Iterator[_Link]:
         """The entry, its fallbacks and theirs, once each."""
-        waiting, seen = [entry], set()
-        while waiting:
-            name = waiting.pop(0)
-            if name not in seen:
-                seen.add(name)
+        queue, visited = [entry], set()
+        while queue:
+            name = queue.pop(0)
+            if name not in visited:
+                visited.add(name)
                 model = self._models[name]
                 dialects = frozenset(self._upstreams[t.upstream].dialect for t in model.to)
                 yield model.operations, dialects
-                waiting += model.fallback
+                queue += model.fallback
 
 
-def listed(operations: Iterable[ModelOperation], most: int = 8) -> str:
-    """The operations by name, for a sentence: `a.b, a.c and 3 more`; "no operation" for none."""
+def join_operation_names(operations: Iterable[ModelOperation], limit: int = 8) -> str:
+    """The names of operations for a sentence: `a.b, a.c and 3 more`; "no operation" for none."""
     names = [operation.id for operation in operations]
     if not names:
         return "no operation"
-    if len(names) > most:
-        return f"{', '.join(names[:most])} and {len(names) - most} more"
+    if len(names) > limit:
+        return f"{', '.join(names[:limit])} and {len(names) - limit} more"
     *rest, last = names
     return f"{', '.join(rest)} and {last}" if rest else last

@@ -12,7 +12,8 @@ from engine.source.problem import Path
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """An upstream by name, the model's name there ("" means: as asked for), its share."""
+    """An upstream by name, the name of the model there ("": the name that the caller uses), and the
+    weight."""
 
     upstream: str
     model: str
@@ -22,8 +23,8 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """A name or wildcard callers may ask for. `operations` are names or wildcards over
-    `spec.operationId`; empty: all that its upstreams speak."""
+    """A name or wildcard that callers may ask for. `operations` are names or wildcards over
+    `spec.operationId`; empty: all operations of its upstreams' dialects."""
 
     name: str
     to: tuple[Target, ...]
@@ -51,7 +52,7 @@ def read_model(name: str, section: dict[str, Any]) -> Model:
     )
 
 
-def read_targets(listed: list[dict[str, Any]], at: Path) -> tuple[Target, ...]:
+def read_targets(entries: list[dict[str, Any]], at: Path) -> tuple[Target, ...]:
     """The entries of the list `to` under the key at `at`."""
     return tuple(
         Target(
@@ -60,5 +61,5 @@ def read_targets(listed: list[dict[str, Any]], at: Path) -> tuple[Target, ...]:
             weight=float(target.get("weight", default("models.*.to.*.weight"))),
             at=(*at, "to", index),
         )
-        for index, target in enumerate(listed)
+        for index, target in enumerate(entries)
     )

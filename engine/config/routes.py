@@ -13,8 +13,7 @@ from engine.source.problem import Path
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """A policy by name, with its options as written; `group` names the operations it is for, ""
-    all of them."""
+    """A policy by name, with its options as written; `group` names its operations, "" is all."""
 
     name: str
     options: Any
@@ -24,8 +23,8 @@ class Policy:
 
 @dataclass(frozen=True, slots=True)
 class WebSocket:
-    """The limits of a session; `ping` is how long a side may be silent before it is asked,
-    `max_pings` how many one side may send a minute."""
+    """The limits of a WebSocket session. After `ping` seconds without a frame a side gets a ping;
+    `max_pings` is the number of pings that a side may send per minute."""
 
     max_message: int = default("routes.*.websocket.max_message")
     idle: float = default("routes.*.websocket.idle")
@@ -37,7 +36,8 @@ class WebSocket:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """Operations as written, and where they go: by model, to fixed targets, or answered here."""
+    """Operations as written, and where they go: by model, to fixed targets, or to an answer of the
+    gateway."""
 
     operations: tuple[tuple[str, Path], ...]
     model: str = field(metadata={"key": "model.from"})
@@ -54,11 +54,11 @@ class Route:
     websocket: WebSocket | None = None
 
 
-def read_policies(listed: list[dict[str, Any]], at: Path, group: str = "") -> tuple[Policy, ...]:
-    """The entries of a list `policies`; `group` names the operations they are for, "" all."""
+def read_policies(entries: list[dict[str, Any]], at: Path, group: str = "") -> tuple[Policy, ...]:
+    """The entries of a list `policies`; `group` names their operations, "" is all."""
     return tuple(
         Policy(name, options, (*at, index, name), group)
-        for index, entry in enumerate(listed)
+        for index, entry in enumerate(entries)
         if entry
         for name, options in entry.items()
     )
@@ -70,11 +70,11 @@ def read_route(section: dict[str, Any], at: Path) -> Route:
     operations: list[tuple[str, Path]] = []
     if "operation" in values:
         operations.append((values["operation"], (*at, "operation")))
-    listed = values.get("operations", [])
-    if isinstance(listed, str):
-        operations.append((listed, (*at, "operations")))
+    names = values.get("operations", [])
+    if isinstance(names, str):
+        operations.append((names, (*at, "operations")))
     else:
-        operations += [(name, (*at, "operations", i)) for i, name in enumerate(listed)]
+        operations += [(name, (*at, "operations", i)) for i, name in enumerate(names)]
     expression = values.get("model", "")
     return Route(
         operations=tuple(operations),

@@ -18,7 +18,7 @@ _HOST = re.compile(r"[A-Za-z0-9._-]*|\[[0-9A-Fa-f:.]+(?:%\w+)?\]")
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """How the gateway listens."""
+    """The listener of the API, its limits and timeouts."""
 
     listen: str = default("server.listen")
     workers: int = default("server.workers")

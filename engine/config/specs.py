@@ -11,7 +11,7 @@ from engine.source.problem import Path
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """A document, where it is served, and how it speaks. `token` holds carriers as written."""
+    """A document, its path prefixes and its dialect. `token` holds carriers as written."""
 
     name: str
     document: str

@@ -19,10 +19,10 @@ _COUNTERS = ("redis://", "rediss://", "unix://")
 
 @dataclass(frozen=True, slots=True)
 class Stores:
-    """Where things are kept: URLs as SQLAlchemy and Redis take them, `counters` may be `memory`.
+    """The stores: URLs in the form of SQLAlchemy and Redis; `counters` may be `memory`.
 
     `counters_timeout` is in seconds. `on_store_failure` is `local`, `allow` or `deny`; `machines`
-    is how many share the counters, for `local`. `retention` None: for ever.
+    is the number of gateways that share the counters, for `local`. `retention` None: for ever.
     """
 
     records: str | None = None

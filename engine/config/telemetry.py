@@ -16,17 +16,15 @@ from engine.values.client_address import Network, networks
 from engine.values.listen_address import ListenAddress
 
 ALIVE = "/healthz"
-"""The page that is served on every listener: it says nothing but that a worker answers."""
+"""The liveness page, served on every listener."""
 
 PAGES = (ALIVE, "/readyz")
-"""The paths of the gateway's own pages, besides that of the metrics."""
+"""The paths of liveness and readiness."""
 
 OFF, PUBLIC = "off", "public"
 """Words in place of an address in `telemetry.listen`: not served, or served on server.listen."""
 
 _METRICS = "/metrics"
-
-
 _TRACES_PATH = "/v1/traces"
 _TRACES: Path = ("telemetry", "traces")
 _RESERVED_HEADERS = frozenset(
@@ -37,8 +35,10 @@ _RESERVED_HEADERS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class AccessLog:
-    """One line for each request. `format` is json, text or off; no `fields` means the usual ones.
-    `sample` is the share of the complete 2xx that are written; `path` is stdout, stderr or a file.
+    """One line for each request. `format` is json, text or off; no `fields` means the default ones.
+
+    `sample` is the share of complete 2xx responses that are logged; `path` is stdout, stderr or a
+    file.
     """
 
     format: str = default("telemetry.access_log.format")
@@ -49,8 +49,8 @@ class AccessLog:
 
 @dataclass(frozen=True, slots=True)
 class Log:
-    """The gateway's own log, on standard error: `format` is json or text, `level` the least that
-    is written."""
+    """The gateway's own log, on standard error: `format` is json or text, `level` the lowest that
+    is logged."""
 
     format: str = default("telemetry.log.format")
     level: str = default("telemetry.log.level")
@@ -58,8 +58,8 @@ class Log:
 
 @dataclass(frozen=True, slots=True)
 class Traces:
-    """`url` is the collector's, for traces; `sample` the share that is kept of the traces that
-    begin here. `headers` go with each request to the collector: they may be secret."""
+    """`url` is that of the collector; `sample` is the share of the traces that begin here.
+    `headers` go with each request to the collector; they may be secret."""
 
     url: str = field(metadata={"key": "endpoint"})
     sample: float = default("telemetry.traces.sample")
@@ -82,12 +82,12 @@ class Telemetry:
 
     @property
     def address(self) -> str:
-        """The address of the listener of its own; "" where there is none."""
+        """The address of the listener for telemetry; "" if there is none."""
         return "" if self.listen in (OFF, PUBLIC) else self.listen
 
     @property
     def public_pages(self) -> tuple[str, ...]:
-        """The paths of the gateway's own pages that are served beside the API."""
+        """The paths of telemetry that are served beside the API."""
         if self.listen != PUBLIC:
             return (ALIVE,)
         return (*PAGES, *([self.metrics] if self.metrics else []))

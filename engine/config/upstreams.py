@@ -20,7 +20,8 @@ _RESERVED_HEADERS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Credential:
-    """What an upstream is shown: `kind` is header or query, `name` its name there."""
+    """A credential for an upstream: `kind` is `header` or `query`, `name` is that of the header or
+    parameter."""
 
     kind: str
     name: str
@@ -29,7 +30,8 @@ class Credential:
 
 @dataclass(frozen=True, slots=True)
 class Tls:
-    """How an upstream's certificate is checked, and ours shown. Files are absolute paths."""
+    """TLS to an upstream: how its certificate is verified, and the client certificate. Files are
+    absolute paths."""
 
     ca: str | None = None
     certificate: str | None = None
@@ -39,7 +41,8 @@ class Tls:
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """When a request is tried again at an upstream; `on` holds classes of failures."""
+    """Retries at an upstream: `attempts` in all, `on` these classes of failures, at most a share of
+    `budget` of the requests; `max_wait` is the longest `Retry-After` in seconds."""
 
     attempts: int = default("upstreams.*.retry.attempts")
     on: frozenset[str] = frozenset(default("upstreams.*.retry.on"))
@@ -49,7 +52,7 @@ class Retry:
 
 @dataclass(frozen=True, slots=True)
 class Breaker:
-    """When a target is left alone, and for how long."""
+    """A circuit breaker: `failures` within `window` seconds open it for `cooldown` seconds."""
 
     failures: int = default("upstreams.*.breaker.failures")
     window: float = default("upstreams.*.breaker.window")
@@ -58,7 +61,7 @@ class Breaker:
 
 @dataclass(frozen=True, slots=True)
 class HeaderChanges:
-    """Request headers changed on the way to an upstream; names in lower case."""
+    """Changes to the headers of requests to an upstream; names in lower case."""
 
     set: Mapping[str, str] = field(default_factory=dict)
     add: Mapping[str, str] = field(default_factory=dict)
@@ -67,8 +70,11 @@ class HeaderChanges:
 
 @dataclass(frozen=True, slots=True)
 class Upstream:
-    """A server that requests can go to. `dialect` "" means: as what is routed to it. `ask_usage`:
-    its streams are asked to tell what they used."""
+    """A server that requests are forwarded to.
+
+    `dialect` "" is the dialect of the routed operation. `ask_usage`: requests for streams ask for
+    a report of usage.
+    """
 
     name: str
     url: str

@@ -7,7 +7,7 @@ from urllib.parse import unquote
 
 import orjson
 
-from engine.config.model_operations import listed
+from engine.config.model_operations import join_operation_names
 from engine.dialects import Dialect
 from engine.edge.visible_models import VisibleModels
 from engine.exchange.exchange import Exchange, Handler, Response
@@ -64,7 +64,7 @@ def _not_found(
     has = visible_models.operations_of(name) if usable else None
     if has:
         message = f"The model '{name[:_LONGEST]}' is not served in this format; it has "
-        message += f"{listed(has)}."
+        message += f"{join_operation_names(has)}."
     elif has is None:
         suggestion = visible_models.suggestions.near(
             name, lambda model: caller is None or caller.may_use(model)

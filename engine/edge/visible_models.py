@@ -52,7 +52,7 @@ class VisibleModels:
         return None if entry is None else self._operations.of(entry.name)
 
     def _card(self, entry: Model, name: str, dialect: Dialect) -> ModelCard | None:
-        spoken = [op for op in self._operations.of(entry.name) if op.spoken_by(dialect.name)]
+        spoken = [op for op in self._operations.of(entry.name) if op.accepts_dialect(dialect.name)]
         if not spoken:
             return None
         title = name if entry.title == entry.name else entry.title

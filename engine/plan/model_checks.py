@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from engine.config.config import Config
-from engine.config.model_operations import ModelOperation, ModelOperations, listed
+from engine.config.model_operations import ModelOperation, ModelOperations, join_operation_names
 from engine.config.models import Model
 from engine.source.problem import Findings, Level, Path
 from engine.source.suggestion import did_you_mean
@@ -42,7 +42,7 @@ def check_operations(
         entry = entries.find(name)
         if entry is not None and operation not in table.of(entry.name):
             message = f"the default model '{name}' does not have {operation.id}"
-            hint = f"it has {listed(table.of(entry.name))}"
+            hint = f"it has {join_operation_names(table.of(entry.name))}"
             findings.error(config.source, at, "MW342", message, hint)
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from engine.config.model_operations import ModelOperation, ModelOperations, listed
+from engine.config.model_operations import ModelOperation, ModelOperations, join_operation_names
 from engine.exchange.exchange import MISSING, Exchange, Handler, Response
 from engine.exchange.services import Services
 from engine.spec.expression import Expression
@@ -132,7 +132,7 @@ def _without_operation(
     expression: Expression,
 ) -> GatewayError:
     """404 for a model that exists and does not have the operation."""
-    has = listed(operations)
+    has = join_operation_names(operations)
     message = f"The model '{_short(name)}' cannot be asked for {operation.id}; it has {has}."
     return GatewayError(404, "model_not_found", message, param=expression.param)
 

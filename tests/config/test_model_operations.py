@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.config.model_operations import ModelOperation, ModelOperations, listed
+from engine.config.model_operations import ModelOperation, ModelOperations, join_operation_names
 from engine.config.models import Model, Target
 from tests.support.upstreams import Client, upstream
 
@@ -69,8 +69,8 @@ def test_a_target_takes_what_its_entry_has_and_its_upstream_speaks():
     [(0, "no operation"), (1, "s.0"), (2, "s.0 and s.1"), (3, "s.0, s.1 and s.2")],
 )
 def test_operations_are_listed_in_a_sentence(count, words):
-    assert listed(ModelOperation(f"s.{n}", "") for n in range(count)) == words
+    assert join_operation_names(ModelOperation(f"s.{n}", "") for n in range(count)) == words
 
 
 def test_many_operations_are_cut_in_a_sentence():
-    assert listed([CHAT] * 100).endswith("openai.chat and 92 more")
+    assert join_operation_names([CHAT] * 100).endswith("openai.chat and 92 more")
