@@ -138,18 +138,15 @@ class _RateLimitHeaders:
 
     def __init__(self, quotas: Sequence[tuple[int, str, int]]) -> None:
         self._fields: dict[str, str] = {}
-        self._remaining: list[tuple[str, int]] = []
-        self._reset: list[tuple[str, int]] = []
+        self._names: list[tuple[int, str, str]] = []
         for at, kind, amount in quotas:
             remaining, reset = f"x-ratelimit-remaining-{kind}", f"x-ratelimit-reset-{kind}"
             self._fields |= {f"x-ratelimit-limit-{kind}": str(amount), remaining: "", reset: ""}
-            self._remaining.append((remaining, at))
-            self._reset.append((reset, at))
+            self._names.append((at, remaining, reset))
 
     def render(self, remaining: Sequence[int], resets: Sequence[float]) -> dict[str, str]:
         fields = self._fields.copy()
-        for name, at in self._remaining:
-            fields[name] = f"{remaining[at]}"
-        for name, at in self._reset:
-            fields[name] = f"{resets[at]:.3f}s"
+        for at, remaining_name, reset_name in self._names:
+            fields[remaining_name] = f"{remaining[at]}"
+            fields[reset_name] = f"{resets[at]:.3f}s"
         return fields

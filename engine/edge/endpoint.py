@@ -89,12 +89,12 @@ class Endpoints:
         """Send the handler's response, or a 500 if that fails. Raises AbortConnection."""
         connection = exchange.connection
         after: list[Callable[[], None]] = [partial(connection.set_timeout, None)]
+        connection.set_timeout(self._body_timeout)
         try:
             response = handler(exchange)
             steps = after
             if body.is_left() and connection.close_after() and has_body(exchange, response):
                 steps = [*after, connection.linger]
-            connection.set_timeout(self._body_timeout)
             send(resp, exchange, response, steps)
         except AbortConnection:
             raise

@@ -39,8 +39,9 @@ def check_head(exchange: Exchange, following: Handler) -> Response:
 class RequestBodyReader:
     """Reads the body of one request.
 
-    `timeout`: seconds for which the caller may pause. `total`: seconds until all of the body has to
-    be there. The time that it takes is added to `record.waited`.
+    `timeout`: seconds for which the caller may pause, which is the connection's timeout. `total`:
+    seconds until all of the body has to be there. The time that it takes is added to
+    `record.wait_time`.
     """
 
     def __init__(
@@ -68,7 +69,6 @@ class RequestBodyReader:
         if length is not None and length > limit:
             raise too_large(limit)
         self._broken = True
-        self._connection.set_timeout(self._timeout)
         start = time.monotonic()
         try:
             body = self._read(length, limit)

@@ -81,9 +81,9 @@ class Expression:
         To be called even when nothing is replaced: two readers of a repeated key may see two
         values, and the one that was checked might not be the one that is served.
         """
-        if self.place == "query" and exchange.query:
-            self._refuse_look_alikes(Query.parse(exchange.query).names(), lenient_name)
         if self.place != "body":
+            if self.place == "query" and exchange.query:
+                self._refuse_look_alikes(Query.parse(exchange.query).names(), lenient_name)
             return None
         if isinstance(exchange.value, dict):
             if exchange.media_type in _FORMS:

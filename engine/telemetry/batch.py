@@ -40,10 +40,9 @@ class Batch(Generic[T]):
     def add(self, item: T) -> None:
         items = self._items
         items.append(item)
-        if 1 < len(items) < MAX_ITEMS:
-            return
-        if len(items) >= MAX_ITEMS:
-            self.flush()
+        if len(items) > 1:
+            if len(items) >= MAX_ITEMS:
+                self.flush()
             return
         if self._clock() >= self._idle_from:
             gevent.get_hub().loop.run_callback(self.flush)

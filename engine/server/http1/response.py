@@ -83,9 +83,10 @@ class ResponseWriter:
             ]
         self._lines = _lines(headers)
         self._head_only |= code in (204, 304) or code < 200
-        has_length = self._left is not None
-        self.chunked = self._minor_version == 1 and not has_length and not self._head_only
-        self.close |= not (has_length or self.chunked or self._head_only)
+        self.chunked = False
+        if self._left is None and not self._head_only:
+            self.chunked = self._minor_version == 1
+            self.close |= not self.chunked
 
     def _passes(self, code: int, name: str, value: str) -> bool:
         """Take note of a header about this connection. Whether it is sent as it is."""
