@@ -1,4 +1,4 @@
-"""Which operations a model has."""
+"""The operations of each model."""
 
 import pytest
 
@@ -19,11 +19,11 @@ UPSTREAMS = {
 
 def table(**models):
     """`name=([upstreams], [fallbacks], [operations])`."""
-    made = {}
+    entries = {}
     for name, (to, fallback, operations) in models.items():
-        targets = tuple(Target(one, "", 1.0, ()) for one in to)
-        made[name] = Model(name, targets, tuple(fallback), name, "me", 0, (), tuple(operations))
-    return ModelOperations(made, UPSTREAMS, (CHAT, EMBED, MESSAGES))
+        targets = tuple(Target(upstream_name, "", 1.0, ()) for upstream_name in to)
+        entries[name] = Model(name, targets, tuple(fallback), name, "me", 0, (), tuple(operations))
+    return ModelOperations(entries, UPSTREAMS, (CHAT, EMBED, MESSAGES))
 
 
 @pytest.mark.parametrize(
@@ -36,12 +36,12 @@ def table(**models):
         ((["any"], [], ["openai.chat"]), [CHAT]),
         ((["any"], [], ["openai.*"]), [CHAT, EMBED]),
         ((["anthropic"], [], ["openai.*"]), []),
-        # What a fallback takes counts, as far as both name it.
+        # The operations of a fallback count if the `operations` of both match.
         ((["openai"], ["claude"], []), [CHAT, EMBED, MESSAGES]),
         ((["openai"], ["claude"], ["openai.chat"]), [CHAT]),
         ((["anthropic"], ["embedder"], []), [EMBED, MESSAGES]),
         ((["anthropic"], ["beyond"], []), [EMBED, MESSAGES]),
-        # In a circle, which `check` refuses, it comes to an end.
+        # A cycle, which `check` refuses, ends.
         ((["openai"], ["model"], []), [CHAT, EMBED]),
     ],
 )
