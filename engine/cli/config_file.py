@@ -67,7 +67,7 @@ def print_problems(problems: Sequence[Problem], texts: Mapping[str, str]) -> Non
     the files by name."""
     console = Console(stderr=False, highlight=False, soft_wrap=True)
     for problem in problems:
-        first, *rest = render(problem, texts).split("\n")
+        first, *excerpt_lines = render(problem, texts).split("\n")
         console.print(first, style=_STYLES[problem.level], markup=False)
-        for line in rest:
+        for line in excerpt_lines:
             console.print(line, markup=False, style="dim" if " | " in line else "")

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from engine.cli.config_file import result_or_exit
-from engine.offline.diff.difference import Level
+from engine.offline.diff.difference import Effect
 from engine.offline.diff.formats import as_github, as_json, as_text
 from engine.offline.diff.plans import between
 from engine.plan.make import make_plan
@@ -54,7 +54,7 @@ def command(old: Path, new: Path, output_format: str, strict: bool) -> None:
     before = _plan_of_pipe(old, _file(new)) if _is_pipe(old) else _plan(_file(old))
     differences = between(before, after)
     click.echo(_FORMATS[output_format](differences))
-    failures = {Level.WEAKER, Level.BREAKING} if strict else {Level.WEAKER}
+    failures = {Effect.WEAKER, Effect.BREAKING} if strict else {Effect.WEAKER}
     sys.exit(3 if any(each.level in failures for each in differences) else 0)
 
 

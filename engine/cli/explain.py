@@ -84,12 +84,12 @@ def command(
     request = observation.request(method, path, _headers(headers), body, address)
     caller = _caller(settings, token) if token else None
     try:
-        seen = rehearse(planned.plan, request, caller, _answers(answers, settings))
+        rehearsal = rehearse(planned.plan, request, caller, _answers(answers, settings))
     except ValueError as error:
         raise click.UsageError(str(error)) from error
-    warnings = compare_request(planned.plan, seen) if second_opinion else []
-    _print(report(planned, seen, warnings), output_format)
-    sys.exit(0 if seen.status < 400 else 1)
+    warnings = compare_request(planned.plan, rehearsal) if second_opinion else []
+    _print(report(planned, rehearsal, warnings), output_format)
+    sys.exit(0 if rehearsal.status < 400 else 1)
 
 
 def _print(document: dict[str, object], output_format: str) -> None:
@@ -132,11 +132,11 @@ def _caller(config: Config, name: str) -> Caller:
         raise click.UsageError(str(error)) from error
 
 
-def _answers(said: Sequence[str], config: Config) -> Answers:
+def _answers(options: Sequence[str], config: Config) -> Answers:
     every: int | str = 200
     each: dict[str, int | str] = {}
-    for one in said:
-        name, equals, answer = one.rpartition("=")
+    for option in options:
+        name, equals, answer = option.rpartition("=")
         if equals and name not in config.upstreams:
             hint = did_you_mean(name, config.upstreams)
             raise click.UsageError(f"unknown upstream '{name}'; {hint}")
@@ -147,9 +147,9 @@ def _answers(said: Sequence[str], config: Config) -> Answers:
     return Answers(every, each)
 
 
-def _answer(said: str) -> int | str:
-    if said in FAILURES:
-        return said
-    if not (said.isascii() and said.isdigit() and 200 <= int(said) <= 599):
-        raise click.UsageError(f"'{said}' is no status from 200 to 599, {' or '.join(FAILURES)}")
-    return int(said)
+def _answer(text: str) -> int | str:
+    if text in FAILURES:
+        return text
+    if not (text.isascii() and text.isdigit() and 200 <= int(text) <= 599):
+        raise click.UsageError(f"'{text}' is no status from 200 to 599, {' or '.join(FAILURES)}")
+    return int(text)

@@ -155,9 +155,11 @@ def print_table(report: Report) -> None:
     rows += [_cells(printable(total.key) or "-", total) for total in report.totals]
     if len(rows) > 2:
         rows.append(_cells("total", report.grand_total))
-    first, *others = ([cell_len(cell) for cell in column] for column in zip(*rows, strict=True))
+    first, *other_columns = (
+        [cell_len(cell) for cell in column] for column in zip(*rows, strict=True)
+    )
     width = max(length for length in first if length <= _MAX_KEY_WIDTH)
-    widths = [max(lengths) for lengths in others]
+    widths = [max(lengths) for lengths in other_columns]
     lines = []
     for (key, *cells), length in zip(rows, first, strict=True):
         numbers = [cell.rjust(width) for cell, width in zip(cells, widths, strict=True)]
@@ -198,11 +200,11 @@ def _print_csv(report: Report) -> None:
     writer = csv.writer(sys.stdout, lineterminator="\n")
     writer.writerow([report.by, *_NUMBERS, "cost", "currency", "first_byte"])
     for total in report.totals:
-        first, *others = list(total.cost.items()) or [("", 0)]
+        first, *other_currencies = list(total.cost.items()) or [("", 0)]
         numbers = [getattr(total, name) for name in _NUMBERS]
         byte = "" if total.first_byte is None else f"{total.first_byte:.6f}"
         writer.writerow([total.key, *numbers, format_nano(first[1]), first[0], byte])
-        for currency, nanos in others:
+        for currency, nanos in other_currencies:
             writer.writerow([total.key, *([0] * len(numbers)), format_nano(nanos), currency, ""])
 
 

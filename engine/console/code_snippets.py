@@ -26,13 +26,13 @@ def snippets(routed: RoutedFormat, base: str, model: str) -> list[tuple[str, str
     """The languages with a first call in each."""
     python, script = (routed.format.programs[name] for name in ("python", "javascript"))
     arguments = routed.format.arguments(model)
-    named = "".join(f"    {key}={json.dumps(value)},\n" for key, value in arguments.items())
+    keywords = "".join(f"    {key}={json.dumps(value)},\n" for key, value in arguments.items())
     pairs = ", ".join(f"{key}: {json.dumps(value)}" for key, value in arguments.items())
     return [
         ("curl", _curl(routed, base, model)),
         (
             "Python",
-            f"{_start(python, routed, base)}\nanswer = {python.call}(\n{named})\n{python.whole}",
+            f"{_start(python, routed, base)}\nanswer = {python.call}(\n{keywords})\n{python.whole}",
         ),
         (
             "JavaScript",

@@ -120,9 +120,9 @@ def _format(routed: RoutedFormat, base: str, entries: list[dict[str, Any]]) -> s
     model = next(models_of_it, "MODEL")
     tabs, panels = [], []
     for number, (language, text) in enumerate(snippets(routed, base, model)):
-        tab, chosen = f"{name}-{number}", " checked" if number == 0 else ""
+        tab, checked = f"{name}-{number}", " checked" if number == 0 else ""
         tabs.append(
-            f'<input type="radio" name="{name}" id="{tab}"{chosen}>'
+            f'<input type="radio" name="{name}" id="{tab}"{checked}>'
             f'<label for="{tab}">{language}</label>'
         )
         label = escape(f"{routed.title}, {language}")
@@ -170,6 +170,6 @@ def _row(model: dict[str, Any], titles: dict[str, str], priced: bool) -> str:
 
 def _operations(names: Sequence[str]) -> str:
     """The operations of a model without a chat format."""
-    shown = ", ".join(f"<code>{escape(name)}</code>" for name in names[:_OPERATIONS])
+    names_html = ", ".join(f"<code>{escape(name)}</code>" for name in names[:_OPERATIONS])
     more = f" and {len(names) - _OPERATIONS} more" if len(names) > _OPERATIONS else ""
-    return f"{shown}{more}"
+    return f"{names_html}{more}"

@@ -74,14 +74,14 @@ PAGES = (
 
 def pages(plan: Plan, services: Services) -> list[PathHandler]:
     """The paths of the console with their handlers, for GET and HEAD."""
-    served = [page for page in PAGES if page.enabled(plan.config.console)]
-    missing = [link for page in PAGES if page not in served for link in page.links]
+    enabled_pages = [page for page in PAGES if page.enabled(plan.config.console)]
+    missing = [link for page in PAGES if page not in enabled_pages for link in page.links]
     handlers: list[PathHandler] = []
-    for page in served:
+    for page in enabled_pages:
         build = page.build or _of_file(FILES / page.html, missing)
         handlers.append((page.path, build(plan, services)))
         handlers += [(path, build_data(plan, services)) for path, build_data in page.data]
-    files = {file for page in served for file in (*_SHARED_FILES, *page.files)}
+    files = {file for page in enabled_pages for file in (*_SHARED_FILES, *page.files)}
     handlers += [(f"/console/page/{_name(file)}", fixed(read(file))) for file in sorted(files)]
     return handlers
 

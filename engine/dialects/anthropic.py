@@ -112,12 +112,12 @@ def _counts(document: Any) -> dict[str, Any]:
 
 def _usage_in(counts: dict[str, Any]) -> Usage | None:
     plain, output = first(counts, "input_tokens"), first(counts, "output_tokens")
-    read, written = first(counts, "cache_read_input_tokens"), _cache_written(counts)
-    if plain is None and output is None and read is None and written is None:
+    read, cache_write = first(counts, "cache_read_input_tokens"), _cache_written(counts)
+    if plain is None and output is None and read is None and cache_write is None:
         return None
     thinking = first(counts.get("output_tokens_details"), "thinking_tokens") or 0
     return Usage(
-        input=(plain or 0) + (read or 0) + (written or 0),
+        input=(plain or 0) + (read or 0) + (cache_write or 0),
         output=output or 0,
         cached=read or 0,
         reasoning=min(thinking, output or 0),
@@ -127,9 +127,9 @@ def _usage_in(counts: dict[str, Any]) -> Usage | None:
 
 def _cache_written(counts: dict[str, Any]) -> int | None:
     """Tokens written to the cache: their sum, or else its two kinds."""
-    written = first(counts, "cache_creation_input_tokens")
-    if written is not None:
-        return written
+    tokens = first(counts, "cache_creation_input_tokens")
+    if tokens is not None:
+        return tokens
     creation = counts.get("cache_creation")
     kinds = [first(creation, f"ephemeral_{lifetime}_input_tokens") for lifetime in ("5m", "1h")]
     return None if kinds == [None, None] else sum(kind or 0 for kind in kinds)

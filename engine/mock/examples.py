@@ -43,13 +43,15 @@ def examples(operation: Node) -> list[Example]:
             continue
         code = int(status) if status.isdigit() else 200
         for media_type, media in response.get("content").items():
-            named = [(n, e.value.get("value")) for n, e in media.get("examples").items()]
+            named_values = [(n, e.value.get("value")) for n, e in media.get("examples").items()]
             schema = media.get("schema")
             inner = schema.value.get("example") if isinstance(schema.value, dict) else None
             value = media.value.get("example", inner)
-            if value is None and not named and is_json(media_type):
+            if value is None and not named_values and is_json(media_type):
                 value = invent(schema)
-            candidates += [Example(code, media_type, n, v) for n, v in named or [("", value)]]
+            candidates += [
+                Example(code, media_type, n, v) for n, v in named_values or [("", value)]
+            ]
         if not response.get("content").value:
             candidates.append(Example(code, "", "", None))
     return candidates or [Example(200, "", "", None)]
@@ -59,10 +61,10 @@ def choose(candidates: Sequence[Example], request: Any, query: str) -> Example:
     """The example for a request: a stream, one with the name of a field's value, or the first."""
     fields = request if isinstance(request, dict) else {}
     streams = [e for e in candidates if e.media_type == "text/event-stream"]
-    others = [e for e in candidates if e.media_type != "text/event-stream"]
+    plain_examples = [e for e in candidates if e.media_type != "text/event-stream"]
     wants_stream = fields.get("stream") is True or fields.get("stream_format") == "sse"
     wants_stream = wants_stream or "alt=sse" in query.split("&")
-    matching = streams if streams and (wants_stream or not others) else others
+    matching = streams if streams and (wants_stream or not plain_examples) else plain_examples
     texts = {value for value in fields.values() if isinstance(value, str)}
     for example in matching:
         kind = example.media_type.partition("/")[2]

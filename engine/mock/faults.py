@@ -92,13 +92,13 @@ def during(
     if fault.kind in ("slow", "code"):
         yield from events
         return
-    left = fault.number
+    remaining = fault.number
     for event in events:
-        if left == 0:
+        if remaining == 0:
             break
         yield event
-        left = left - 1 if left is not None else None
-    if left != 0:
+        remaining = remaining - 1 if remaining is not None else None
+    if remaining != 0:
         return
     if fault.kind == "error":
         yield error_event

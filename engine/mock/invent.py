@@ -52,8 +52,8 @@ def _merged(schema: Node, depth: int) -> Any:
     for word in ("oneOf", "anyOf"):
         branches = list(schema.get(word).elements())
         if branches:
-            chosen = next((b for b in branches if not _is_null(b.value)), branches[0])
-            parts.append(invent(chosen, depth))
+            branch = next((b for b in branches if not _is_null(b.value)), branches[0])
+            parts.append(invent(branch, depth))
     if not parts:
         return None
     if all(isinstance(part, dict) for part in parts):

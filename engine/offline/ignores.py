@@ -90,10 +90,10 @@ class Ignores:
                 )
 
 
-def _codes(rest: str) -> Iterable[tuple[int, str]]:
+def _codes(text: str) -> Iterable[tuple[int, str]]:
     """The codes of a comment, each with its offset; the reason follows them."""
     at = 0
-    while (match := _CODE.match(rest, at)) is not None:
+    while (match := _CODE.match(text, at)) is not None:
         yield match.start("code"), match["code"]
         at = match.end()
 

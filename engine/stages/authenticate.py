@@ -149,9 +149,9 @@ def _subprotocols(environ: Mapping[str, Any]) -> list[str]:
 def _without_subprotocols(environ: Mapping[str, Any], prefixes: tuple[str, ...]) -> dict[str, Any]:
     """The environ without the subprotocols that carry a token."""
     names = [name for name in _subprotocols(environ) if name]
-    others = [name for name in names if not name.lower().startswith(prefixes)]
-    changed = {**environ, _SUBPROTOCOLS: ", ".join(others)}
-    if not others:
+    other_names = [name for name in names if not name.lower().startswith(prefixes)]
+    changed = {**environ, _SUBPROTOCOLS: ", ".join(other_names)}
+    if not other_names:
         del changed[_SUBPROTOCOLS]
     return changed
 

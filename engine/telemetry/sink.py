@@ -55,15 +55,15 @@ class Sink:
         """Write one or more lines, or queue them until somebody reads, or drop them."""
         if not self._queue and not self._threaded:
             try:
-                sent = self._send(lines)
+                count = self._send(lines)
             except OSError as error:
                 if error.errno not in _WOULD_BLOCK:
                     self.dropped += lines.count(b"\n")
                     return
-                sent = 0
-            if sent == len(lines):
+                count = 0
+            if count == len(lines):
                 return
-            lines = lines[sent:]
+            lines = lines[count:]
         if self._size + len(lines) > self._limit:
             self.dropped += lines.count(b"\n")
             return
@@ -123,16 +123,16 @@ class Sink:
         while self._queue:
             lines = self._queue[0]
             try:
-                sent = self._send_by_thread(lines) if self._threaded else self._send(lines)
+                count = self._send_by_thread(lines) if self._threaded else self._send(lines)
             except OSError as error:
                 if error.errno in _WOULD_BLOCK:
                     gevent.sleep(_RETRY_INTERVAL)
                     continue
                 self.dropped += lines.count(b"\n")
-                sent = len(lines)
-            self._size -= sent
-            if sent < len(lines):
-                self._queue[0] = lines[sent:]
+                count = len(lines)
+            self._size -= count
+            if count < len(lines):
+                self._queue[0] = lines[count:]
             else:
                 self._queue.popleft()
 

@@ -27,23 +27,23 @@ def order(targets: Sequence[T], dice: Callable[[], float]) -> list[T]:
     if len(targets) <= 1:
         return list(targets)
     first = _draw(targets, dice)
-    rest = [*targets[:first], *targets[first + 1 :]]
-    if len(rest) > 1:
-        rest.sort(key=lambda target: _log_arrival(target.weight, dice))
-    return [targets[first], *rest]
+    others_by_arrival = [*targets[:first], *targets[first + 1 :]]
+    if len(others_by_arrival) > 1:
+        others_by_arrival.sort(key=lambda target: _log_arrival(target.weight, dice))
+    return [targets[first], *others_by_arrival]
 
 
 def _draw(targets: Sequence[Weighted], dice: Callable[[], float]) -> int:
     """The index of one target, drawn by weight: of weight 0 only where all are."""
     point = dice() * sum(target.weight for target in targets)
-    drawn = 0
+    choice = 0
     for index, target in enumerate(targets):
         if target.weight > 0:
-            drawn = index  # rounding may leave the point at 0 behind the last weight
+            choice = index  # rounding may leave the point at 0 behind the last weight
         point -= target.weight
         if point < 0:
             break
-    return drawn
+    return choice
 
 
 def _log_arrival(weight: float, dice: Callable[[], float]) -> float:

@@ -33,9 +33,9 @@ def _query(credential: Credential, request: UpstreamRequest) -> None:
     """Set a parameter of the query string. The caller's of that name is removed: it would come
     first, and the upstream might read that one."""
     query = request.query
-    rest = Query.parse(query).without({credential.name}) if query else ""
+    other_parameters = Query.parse(query).without({credential.name}) if query else ""
     pair = f"{quote(credential.name, safe='')}={quote(credential.value, safe='')}"
-    request.query = f"{rest}&{pair}" if rest else pair
+    request.query = f"{other_parameters}&{pair}" if other_parameters else pair
 
 
 APPLY: Mapping[str, Callable[[Credential, UpstreamRequest], None]] = {

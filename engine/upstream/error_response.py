@@ -117,5 +117,5 @@ def _encoding(headers: Headers) -> str:
 
 def _without_body(headers: Headers) -> Headers:
     """The headers for a JSON body of ours in place of the upstream's."""
-    others = [pair for pair in headers if not pair[0].startswith(_BODY_HEADERS)]
-    return [*others, ("content-type", "application/json")]
+    other_headers = [pair for pair in headers if not pair[0].startswith(_BODY_HEADERS)]
+    return [*other_headers, ("content-type", "application/json")]

@@ -67,16 +67,16 @@ def read_first_content(
     if not _is_event_stream(kind, response):
         return _open_body(response, kind, dialect)
     cleaner = Cleaner(dialect.stream)
-    held = b""
+    data_before = b""
     events = 0
     ended = False
-    while not ended and events < HELD_EVENTS and len(held) <= HELD_BYTES:
+    while not ended and events < HELD_EVENTS and len(data_before) <= HELD_BYTES:
         if beat is not None and response.silent(beat):
-            return FirstContent(held + dialect.heartbeat, cleaner)
+            return FirstContent(data_before + dialect.heartbeat, cleaner)
         data = response.read()
         ended = not data
         arrived = cleaner.feed(data) if data else cleaner.finish()
-        held += arrived
+        data_before += arrived
         for event in arrived.split(b"\n\n"):
             if not event:
                 continue
@@ -87,12 +87,12 @@ def read_first_content(
             if dialect.is_error_event(document):
                 raise ErrorFirst(document)
             if dialect.has_content(document):
-                return FirstContent(held, cleaner)
+                return FirstContent(data_before, cleaner)
         if cleaner.foreign:
             raise ErrorFirst(_error_in(NotAnEvent(cleaner.foreign), dialect))
     if ended:
         raise ErrorFirst({"message": "its stream ended before any content"})
-    return FirstContent(held, cleaner)
+    return FirstContent(data_before, cleaner)
 
 
 def _open_body(response: UpstreamResponse, kind: str, dialect: Dialect) -> FirstContent:

@@ -203,8 +203,8 @@ class Forward:
         if refused:
             progress.refused.add((target, credential))
         if credential is not None and (refused or result.failure == "429"):
-            rest = REFUSED_SECONDS if refused else min(retry_after or 1.0, REFUSED_SECONDS)
-            target.upstream.credentials.rest(credential, now + rest, refused=refused)
+            pause = REFUSED_SECONDS if refused else min(retry_after or 1.0, REFUSED_SECONDS)
+            target.upstream.credentials.rest(credential, now + pause, refused=refused)
 
     def _retry_after(self, result: AttemptResult) -> float | None:
         """The seconds that the upstream asks to wait, or None."""

@@ -52,10 +52,10 @@ class UpstreamUrl:
         parts = self._resolve(address, path)
         if parts is None or not self._is_here(parts):
             return None
-        rest = parts.path[len(self._base) :]
-        if not parts.path.startswith(self._base) or rest[:1] not in ("", "/") or unsafe(rest):
+        tail = parts.path[len(self._base) :]
+        if not parts.path.startswith(self._base) or tail[:1] not in ("", "/") or unsafe(tail):
             return None
-        rewritten = quote(mount, safe="/%:@!$&'()*+,;=-._~") + rest or "/"
+        rewritten = quote(mount, safe="/%:@!$&'()*+,;=-._~") + tail or "/"
         if rewritten.startswith("//"):  # this would be a host
             return None
         query = f"?{parts.query}" if parts.query else ""

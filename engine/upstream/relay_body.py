@@ -103,8 +103,8 @@ class EventStream:
                     break
                 elif events := clean(data):
                     yield self._redact(events)
-            if rest := cleaner.finish():
-                yield self._redact(rest)
+            if tail := cleaner.finish():
+                yield self._redact(tail)
             if cleaner.foreign:
                 raise NotAnEvent(cleaner.foreign)
             self._exchange.record.outcome = Outcome.COMPLETE
@@ -148,11 +148,11 @@ class EventStream:
 
     def _heartbeats(self, beat: float) -> Iterator[bytes]:
         """A heartbeat every `beat` seconds until something arrives. Raises IdleTimeout."""
-        left = self._idle
-        while left > 0:
+        remaining = self._idle
+        while remaining > 0:
             with self._watch:
-                if not self._response.silent(min(beat, left)):
+                if not self._response.silent(min(beat, remaining)):
                     return
-            left -= beat
+            remaining -= beat
             yield self._dialect.heartbeat
         raise IdleTimeout

@@ -59,12 +59,12 @@ def upstream_path(base_path: str, mount: str, path: str) -> str:
     end = len(mount)
     if not (path.startswith(mount) and path[end : end + 1] == "/"):
         end = _end_of_segments(path, mount.count("/"))
-    rest = path[end:]
-    if not rest.startswith("/"):
+    suffix = path[end:]
+    if not suffix.startswith("/"):
         raise ValueError("nothing follows the mount prefix")
-    if (reason := unsafe(rest)) is not None:
+    if (reason := unsafe(suffix)) is not None:
         raise ValueError(reason)
-    return base_path + rest
+    return base_path + suffix
 
 
 def change_headers(headers: list[tuple[str, str]], changes: HeaderChanges) -> list[tuple[str, str]]:

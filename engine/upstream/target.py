@@ -63,9 +63,9 @@ class Upstream:
         """A target of this upstream, for an `entry` under `models`. `model` is its name for the
         model, `configured` the one in the config; targets that share both share their breaker."""
         new = Breaker(self.breaker.failures, self.breaker.window, self.breaker.cooldown)
-        served = "" if "*" in entry else entry
+        model_name = "" if "*" in entry else entry
         breaker = self.breakers.setdefault((entry, configured), new)
-        return Target(self, model, weight, breaker, served, entry)
+        return Target(self, model, weight, breaker, model_name, entry)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -26,11 +26,11 @@ def raise_limit(connections: int) -> None:
     """Raise this process's soft limit to what so many callers need, as far as the hard limit
     allows."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = 2 * connections + 4 * OTHERS
+    limit = 2 * connections + 4 * OTHERS
     if hard != resource.RLIM_INFINITY:
-        wanted = min(wanted, hard)
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+        limit = min(limit, hard)
+    if soft != resource.RLIM_INFINITY and soft < limit:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard))
 
 
 def room() -> tuple[int, int]:
@@ -40,8 +40,8 @@ def room() -> tuple[int, int]:
     spare = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)  # the lowest number that is free
     os.close(spare)
     free = max(0, limit - spare)
-    others = min(OTHERS, max(_LEAST_OTHERS, free // 4))
-    return max(1, (free - others) // 2), others
+    reserve = min(OTHERS, max(_LEAST_OTHERS, free // 4))
+    return max(1, (free - reserve) // 2), reserve
 
 
 def is_exhausted(error: OSError) -> bool:

@@ -36,13 +36,13 @@ class GuessLimit:
     def take(self, address: str) -> float:
         """Count an unknown token. Returns 0, or the seconds until the client may try again."""
         client, now = client_of(address), self._clock()
-        left, at = self._buckets.pop(client, (self._burst, now))
-        left = min(self._burst, left + (now - at) * self._rate)
-        allowed = left >= 1
-        self._buckets[client] = (left - 1 if allowed else left, now)
+        tokens, at = self._buckets.pop(client, (self._burst, now))
+        tokens = min(self._burst, tokens + (now - at) * self._rate)
+        allowed = tokens >= 1
+        self._buckets[client] = (tokens - 1 if allowed else tokens, now)
         if len(self._buckets) > self._size:
             self._buckets.popitem(last=False)
-        return 0.0 if allowed else (1 - left) / self._rate
+        return 0.0 if allowed else (1 - tokens) / self._rate
 
 
 def client_of(address: str) -> str:

@@ -96,6 +96,6 @@ def format_amount(value: float) -> str:
 
 def format_nano(nano: int) -> str:
     """Nano-units as an exact decimal number with at least two decimals: 1500000000 -> 1.50."""
-    whole, fraction = divmod(abs(nano), 1_000_000_000)
+    units, fraction = divmod(abs(nano), 1_000_000_000)
     sign = "-" if nano < 0 else ""
-    return f"{sign}{whole}.{f'{fraction:09}'.rstrip('0').ljust(2, '0')}"
+    return f"{sign}{units}.{f'{fraction:09}'.rstrip('0').ljust(2, '0')}"

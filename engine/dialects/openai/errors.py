@@ -110,9 +110,9 @@ def stream_error(document: Any) -> StreamError | None:
         return None
     kind = error.get("type")
     kind = kind if isinstance(kind, str) else _type_of(status)
-    shown = {"message": "", "type": kind, "param": None, "code": None, **error}
-    shown |= {"type": kind, "message": _text(shown["message"]) or "The request failed."}
-    return StreamError(status, {"error": shown, **more})
+    details = {"message": "", "type": kind, "param": None, "code": None, **error}
+    details |= {"type": kind, "message": _text(details["message"]) or "The request failed."}
+    return StreamError(status, {"error": details, **more})
 
 
 def _status_of(error: dict[str, Any], document: dict[str, Any]) -> int | None:

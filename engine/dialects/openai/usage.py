@@ -92,8 +92,8 @@ def _simple_usage(counts: Any) -> Usage | None:
         prompt, completion, total = _COUNTS(counts)
     except KeyError:
         return None
-    whole = type(prompt) is type(completion) is int and prompt >= 0 <= completion
-    if not whole or not prompt + completion == total <= MOST:
+    is_valid = type(prompt) is type(completion) is int and prompt >= 0 <= completion
+    if not is_valid or not prompt + completion == total <= MOST:
         return None
     return Usage(prompt, completion, source="upstream")
 

@@ -53,10 +53,10 @@ def without_usage_event(events: bytes) -> bytes:
     if b'"usage"' not in events or _NO_CHOICES.search(events) is None:
         return events
     every = [event for event in events.split(b"\n\n") if event]
-    others = [event for event in every if not _is_usage_event(event)]
-    if len(others) == len(every):
+    other_events = [event for event in every if not _is_usage_event(event)]
+    if len(other_events) == len(every):
         return events
-    return b"".join(event + b"\n\n" for event in others)
+    return b"".join(event + b"\n\n" for event in other_events)
 
 
 def _is_usage_event(event: bytes) -> bool:

@@ -23,8 +23,8 @@ def line(result: Result) -> str:
 def summary(results: Sequence[Result]) -> str:
     """`12 passed, 1 failed`."""
     failed = sum(not result.passed for result in results)
-    passed = f"{len(results) - failed} passed"
-    return f"{passed}, {failed} failed" if failed else passed
+    text = f"{len(results) - failed} passed"
+    return f"{text}, {failed} failed" if failed else text
 
 
 def as_json(results: Sequence[Result]) -> str:

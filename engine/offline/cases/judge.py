@@ -56,26 +56,26 @@ class _Judged:
 
     def headers(self, expected: dict[str, Any]) -> Iterator[Failure]:
         """Headers sent on: by value, or null for one that must not be sent."""
-        sent = self.sent
-        real = dict(sent.headers) if sent is not None else {}
-        displayed = dict(self.display.headers(sent.upstream, sent.headers)) if sent else {}
+        request = self.sent
+        real = dict(request.headers) if request is not None else {}
+        displayed = dict(self.display.headers(request.upstream, request.headers)) if request else {}
         for name, value in expected.items():
             low = name.lower()
             met = low not in real if value is None else value in (real.get(low), displayed.get(low))
             if not met:
-                actual = displayed.get(low, ABSENT if sent is not None else None)
+                actual = displayed.get(low, ABSENT if request is not None else None)
                 yield self.failure(("headers", name), ABSENT if value is None else value, actual)
 
     def body(self, expected: Any) -> Iterator[Failure]:
         """The body sent on: JSON that holds at least what is expected, or text as it is."""
-        sent = self.sent
-        if sent is None:
+        request = self.sent
+        if request is None:
             yield self.failure(("body",), expected, None)
             return
         try:
-            actual = orjson.loads(sent.body)
+            actual = orjson.loads(request.body)
         except orjson.JSONDecodeError:
-            actual = sent.body.decode(errors="replace")
+            actual = request.body.decode(errors="replace")
         yield from self._within(("body",), expected, actual)
 
     def _within(self, steps: tuple[str, ...], expected: Any, actual: Any) -> Iterator[Failure]:
@@ -98,15 +98,15 @@ def _token(judged: _Judged) -> str | None:
 
 
 def _model(judged: _Judged) -> str | None:
-    route, sent = judged.rehearsal.route, judged.sent
-    if route is None or sent is None:
+    route, request = judged.rehearsal.route, judged.sent
+    if route is None or request is None:
         return None
-    return model_sent(route, sent, judged.config)
+    return model_sent(route, request, judged.config)
 
 
 def _url(judged: _Judged) -> str | None:
-    sent = judged.sent
-    return judged.display.url(sent.upstream, sent.url) if sent is not None else None
+    request = judged.sent
+    return judged.display.url(request.upstream, request.url) if request is not None else None
 
 
 _FOUND: dict[str, Callable[[_Judged], Any]] = {

@@ -14,7 +14,7 @@ from engine.spec.operation import Operation
 _MOST_NAMED = 3
 
 
-class Level(StrEnum):
+class Effect(StrEnum):
     """The effect of a difference: `weaker` protects less, `breaking` refuses or changes what
     callers rely on; the others mean what they say."""
 
@@ -25,7 +25,7 @@ class Level(StrEnum):
     ADDED = "added"
 
 
-_ORDER = list(Level)
+_ORDER = list(Effect)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Difference:
     """`subjects` are the operations, model or upstream that differ. `place` is in the new
     files, or in the old ones for what is gone."""
 
-    level: Level
+    level: Effect
     kind: str
     place: Place
     subjects: tuple[str, ...]
@@ -42,9 +42,9 @@ class Difference:
     @property
     def subject(self) -> str:
         """The subjects, the first few of many by name."""
-        named = ", ".join(self.subjects[:_MOST_NAMED])
+        text = ", ".join(self.subjects[:_MOST_NAMED])
         more = len(self.subjects) - _MOST_NAMED
-        return f"{named} and {more} more" if more > 0 else named
+        return f"{text} and {more} more" if more > 0 else text
 
     def __str__(self) -> str:
         return f"{self.place}: {self.level}: {self.subject}: {self.words} [{self.kind}]"

@@ -111,15 +111,15 @@ def _parts(shape: Shape) -> dict[str, Any]:
 
 def _types(node: Node, depth: int) -> frozenset[str] | None:
     """The types that a schema allows by its `type`, its values and its unions together."""
-    joined: frozenset[str] | None = None
+    types_of_all: frozenset[str] | None = None
     for types in (
         _declared_types(node),
         _of_values(node),
         *(_of_union(node, key, depth) for key in _UNIONS),
     ):
         if types is not None:
-            joined = types if joined is None else joined & types
-    return joined
+            types_of_all = types if types_of_all is None else types_of_all & types
+    return types_of_all
 
 
 def _declared_types(node: Node) -> frozenset[str] | None:

@@ -6,10 +6,10 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 
-from engine.offline.diff.difference import Difference, Level
+from engine.offline.diff.difference import Difference, Effect
 from engine.source.excerpt import printable
 
-_COMMANDS = {Level.WEAKER: "error", Level.BREAKING: "warning"}
+_COMMANDS = {Effect.WEAKER: "error", Effect.BREAKING: "warning"}
 
 
 def as_text(differences: Sequence[Difference]) -> str:
@@ -22,7 +22,7 @@ def as_text(differences: Sequence[Difference]) -> str:
 def summary(differences: Sequence[Difference]) -> str:
     """`2 weaker, 1 added`, or `no difference`."""
     counted = Counter(difference.level for difference in differences)
-    parts = [f"{counted[level]} {level}" for level in Level if counted[level]]
+    parts = [f"{counted[level]} {level}" for level in Effect if counted[level]]
     return ", ".join(parts) or "no difference"
 
 
@@ -39,7 +39,7 @@ def as_json(differences: Sequence[Difference]) -> str:
         }
         for difference in differences
     ]
-    counts = {level.value: counted[level] for level in Level}
+    counts = {level.value: counted[level] for level in Effect}
     return json.dumps({"counts": counts, "differences": rows}, indent=2, ensure_ascii=False)
 
 

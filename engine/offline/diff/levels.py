@@ -14,7 +14,7 @@ from typing import Any
 
 from engine.config import keys
 from engine.offline.diff.compare import network_covers, origin_covers
-from engine.offline.diff.difference import Level
+from engine.offline.diff.difference import Effect
 from engine.offline.diff.rules import (
     CHANGES,
     NEUTRAL,
@@ -93,12 +93,12 @@ def _rule(notes: Mapping[str, Any]) -> Rule:
 
 def _direction(weaker: Any, notes: Mapping[str, Any]) -> Rule:
     """The rule of an annotation `weaker`: a word, or values, the strongest first."""
-    otherwise = Level[notes.get("otherwise", "changed").upper()]
+    otherwise = Effect[notes.get("otherwise", "changed").upper()]
     if isinstance(weaker, list):
         order = [... if value == "..." else value for value in weaker]
         return weaker_towards(*order, back=otherwise)
     if weaker == "gain":
-        return gaining_weakens(_COVERS[notes["unit"]], lost=otherwise)
+        return gaining_weakens(_COVERS[notes["unit"]], opposite=otherwise)
     if weaker == "loss":
         return losing_weakens(also=notes.get("also", ()))
     return _RULES[weaker]

@@ -8,7 +8,7 @@ from ipaddress import ip_address
 from typing import Any
 
 from engine.offline.diff.compare import beyond, listed
-from engine.offline.diff.difference import Level
+from engine.offline.diff.difference import Effect
 
 _SIZES = (("GB", 10**9), ("GiB", 1024**3), ("MB", 10**6), ("MiB", 1024**2), ("KB", 1000))
 
@@ -20,8 +20,8 @@ def plain(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:g}"
     if isinstance(value, tuple | list | set | frozenset):
-        named = map(str, sorted(value, key=str) if isinstance(value, set | frozenset) else value)
-        return listed(list(named)) or "none"
+        names = map(str, sorted(value, key=str) if isinstance(value, set | frozenset) else value)
+        return listed(list(names)) or "none"
     return "none" if value is None or value == "" else str(value)
 
 
@@ -44,7 +44,7 @@ class Rule:
     the difference, by default made from the path; `weaker` is another name for the weaker level.
     """
 
-    level: Callable[[Any, Any], Level] | None
+    level: Callable[[Any, Any], Effect] | None
     show: Callable[[Any], str] = plain
     sentences: Mapping[str, str] = field(default_factory=dict)
     kind: str = ""
@@ -68,7 +68,7 @@ class Rule:
         return self.absent if value is None else self.show(value)
 
 
-CHANGES = Rule(lambda old, new: Level.CHANGED)
+CHANGES = Rule(lambda old, new: Effect.CHANGED)
 """Neither direction guards less."""
 
 NEUTRAL = Rule(None)
@@ -80,8 +80,8 @@ def compared_by(module: str) -> Rule:
     return Rule(None, module=module)
 
 
-def _weaker_if(test: Callable[[Any, Any], bool], back: Level = Level.CHANGED) -> Rule:
-    return Rule(lambda old, new: Level.WEAKER if test(old, new) else back)
+def _weaker_if(test: Callable[[Any, Any], bool], back: Effect = Effect.CHANGED) -> Rule:
+    return Rule(lambda old, new: Effect.WEAKER if test(old, new) else back)
 
 
 def always_weakens() -> Rule:
@@ -99,7 +99,7 @@ def lower_weakens() -> Rule:
     return _weaker_if(lambda old, new: new is not None and (old is None or new < old))
 
 
-def weaker_towards(*order: Any, back: Level = Level.CHANGED) -> Rule:
+def weaker_towards(*order: Any, back: Effect = Effect.CHANGED) -> Rule:
     """One of several values, the strongest first; `...` stands for all that are not named."""
 
     def rank(value: Any) -> int:
@@ -113,17 +113,17 @@ def removing_weakens() -> Rule:
     return _weaker_if(lambda old, new: new is None)
 
 
-def gaining_weakens(covers: Callable[[str, str], bool], lost: Level = Level.CHANGED) -> Rule:
-    """A list of who is let in or believed: weaker when the new one has what the old one lacks."""
+def gaining_weakens(covers: Callable[[str, str], bool], opposite: Effect = Effect.CHANGED) -> Rule:
+    """A list of what is allowed or trusted: weaker when the new one has an entry more."""
 
     def gains(old: Iterable[Any], new: Iterable[Any]) -> bool:
         return bool(beyond(_texts(old), _texts(new), covers))
 
-    return _weaker_if(gains, lost)
+    return _weaker_if(gains, opposite)
 
 
 def losing_weakens(also: Sequence[str] = ()) -> Rule:
-    """A list of what is checked or told: weaker without one of them, or with one of `also`."""
+    """A list of what is checked or reported: weaker without one of them, or with one of `also`."""
 
     def loses(old: Iterable[Any], new: Iterable[Any]) -> bool:
         gained = set(new) - set(old)

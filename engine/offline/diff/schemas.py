@@ -70,11 +70,11 @@ class Walk:
         before, after = _branches(old), _branches(new)
         if not before or not after:
             return
-        left = {key: node for key, node in after.items() if key not in before}
+        new_branches = {key: node for key, node in after.items() if key not in before}
         for key, node in before.items():
             partner = after.get(key)
-            if partner is None and len(before) == len(after) and left:
-                partner = left.pop(next(iter(left)))
+            if partner is None and len(before) == len(after) and new_branches:
+                partner = new_branches.pop(next(iter(new_branches)))
             if partner is not None:
                 both = bool(old.unions) == bool(new.unions)
                 yield from self.compare(node, partner, where, depth + 1, types=both)
@@ -100,10 +100,10 @@ def _takes(old: Shape, new: Shape, where: str) -> Iterator[SchemaChange]:
         for name in [name for name in old.properties if name not in new.properties]:
             yield SchemaChange("field-removed", new.node, f"'{where}.{name}' may no longer be sent")
     if new.types is not None:
-        lost = sorted((old.types - new.types) if old.types is not None else ())
-        if lost or old.types is None:
-            gone = f"no longer {listed(lost)}" if lost else "before anything"
-            words = f"{quoted} must be {listed(sorted(new.types))}, {gone}"
+        removed_types = sorted((old.types - new.types) if old.types is not None else ())
+        if removed_types or old.types is None:
+            before = f"no longer {listed(removed_types)}" if removed_types else "before anything"
+            words = f"{quoted} must be {listed(sorted(new.types))}, {before}"
             yield SchemaChange("type-narrowed", new.node, words)
     yield from _enum(old, new, quoted)
     yield from _bounds(old, new, quoted)
@@ -117,10 +117,10 @@ def _enum(old: Shape, new: Shape, quoted: str) -> Iterator[SchemaChange]:
         yield SchemaChange("enum-closed", new.node, f"{quoted} must be one of {values} now")
         return
     allowed = [_exact(value) for value in new.enum]
-    lost = [str(value) for value in old.enum if _exact(value) not in allowed]
-    if lost:
+    removed_values = [str(value) for value in old.enum if _exact(value) not in allowed]
+    if removed_values:
         yield SchemaChange(
-            "enum-value-removed", new.node, f"{quoted} may no longer be {listed(lost)}"
+            "enum-value-removed", new.node, f"{quoted} may no longer be {listed(removed_values)}"
         )
 
 

@@ -240,8 +240,8 @@ def _example(media: Node) -> Any:
     """The document's own example, or the least that its schema allows."""
     if (value := media.get("example").value) is not None:
         return value
-    named = [example.get("value").value for _, example in media.get("examples").items()]
-    if (value := next((v for v in named if v is not None), None)) is not None:
+    named_values = [example.get("value").value for _, example in media.get("examples").items()]
+    if (value := next((v for v in named_values if v is not None), None)) is not None:
         return value
     return invent(media.get("schema"))
 

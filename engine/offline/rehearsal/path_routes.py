@@ -33,12 +33,12 @@ class Near(NamedTuple):
 def nearest(planned: PlanResult, request: Request) -> list[Near]:
     """The nearest operations, the best first, each once."""
     assert planned.plan is not None
-    served = {route.operation.id: route.wide for route in planned.plan.routes}
+    slash_variables = {route.operation.id: route.wide for route in planned.plan.routes}
     mounts = {m for s in planned.specifications.values() for m in _mounts(s.operations.values())}
     best: dict[str, Near] = {}
     for specification in planned.specifications.values():
         for operation in specification.operations.values():
-            for near in _candidates(operation, served, mounts, request):
+            for near in _candidates(operation, slash_variables, mounts, request):
                 best_match = best.get(operation.id)
                 if best_match is None or _rank(near) < _rank(best_match):
                     best[operation.id] = near
@@ -55,17 +55,17 @@ def _mounts(operations: Iterable[Operation]) -> set[str]:
 
 def _candidates(
     operation: Operation,
-    served: dict[str, tuple[str, ...]],
+    slash_variables: dict[str, tuple[str, ...]],
     mounts: Collection[str],
     request: Request,
 ) -> Iterator[Near]:
     path = request.target.partition("?")[0]
     method = request.method.upper()
-    wide = served.get(operation.id, ())
+    wide = slash_variables.get(operation.id, ())
     for mount in operation.mounts:
         template = mount + operation.path
         if _fits(template, path, wide):
-            if operation.id not in served:
+            if operation.id not in slash_variables:
                 why = f"no route serves it; name {operation.id} in a route's operations"
                 yield Near(operation, template, "route", why, 1.0)
             elif method != operation.method:

@@ -60,9 +60,9 @@ def _passed(rehearsal: Rehearsal, name: str) -> dict[str, str]:
 
 
 def _would_take(limit: Limit, cost: int, kind: str, currency: str) -> str:
-    who = limit.key.partition("|")[2]
+    sharer_name = limit.key.partition("|")[2]
     row = KINDS[kind]
     amount, amount_taken = amount_text(row, limit.amount), amount_text(row, cost)
     per = f" per {duration_text(limit.window)}" if limit.window else ""
-    sharer = f" of {who}" if who else ""
+    sharer = f" of {sharer_name}" if sharer_name else ""
     return f"would take {amount_taken} of {amount} {unit_text(row, currency)}{per}{sharer}"

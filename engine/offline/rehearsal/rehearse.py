@@ -48,9 +48,9 @@ def rehearse(
     rehearsal = Rehearsal(request)
     environ = environ_of(request)
     secret = new_secret() if caller is not None else ""
-    named = plan.config.tokens
+    tokens = plan.config.tokens
     services = Services(
-        tokens={**named, digest(secret): caller} if caller is not None else named,
+        tokens={**tokens, digest(secret): caller} if caller is not None else tokens,
         counters=Counters(rehearsal.limits),
         dice=lambda: 0.0,
         allow_uncounted=plan.config.stores.on_store_failure == "allow",

@@ -46,8 +46,8 @@ def report(planned: PlanResult, rehearsal: Rehearsal, warnings: Sequence[str] = 
         "targets": _targets(rehearsal, route),
         "patience": _patience(rehearsal, route, config),
         "outgoing": [
-            _outgoing(sent, rehearsal, display) | {"model": model_sent(route, sent, config)}
-            for sent in rehearsal.sent
+            _outgoing(request, rehearsal, display) | {"model": model_sent(route, request, config)}
+            for request in rehearsal.sent
         ],
         "log": [display.text(line) for line in rehearsal.log],
         "warnings": [display.text(warning) for warning in warnings],
@@ -209,19 +209,19 @@ def _patience(rehearsal: Rehearsal, route: Route, config: Config) -> Report:
     return report
 
 
-def _outgoing(sent: SentRequest, rehearsal: Rehearsal, display: CredentialDisplay) -> Report:
+def _outgoing(request: SentRequest, rehearsal: Rehearsal, display: CredentialDisplay) -> Report:
     exchange = rehearsal.exchange
     before = rehearsal.request.body if exchange is not None else b""
-    changed = changes(before, sent.body)
+    changed = changes(before, request.body)
     return {
-        "upstream": sent.upstream,
-        "method": sent.method,
-        "url": display.url(sent.upstream, sent.url),
-        "headers": [list(pair) for pair in display.headers(sent.upstream, sent.headers)],
+        "upstream": request.upstream,
+        "method": request.method,
+        "url": display.url(request.upstream, request.url),
+        "headers": [list(pair) for pair in display.headers(request.upstream, request.headers)],
         "body": {
-            "bytes": len(sent.body),
-            "unchanged": before == sent.body,
+            "bytes": len(request.body),
+            "unchanged": before == request.body,
             "changes": [change.as_json() for change in changed or ()],
         },
-        "answered": sent.answered,
+        "answered": request.answered,
     }

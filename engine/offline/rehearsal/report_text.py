@@ -35,8 +35,8 @@ def _lines(report: Report) -> Iterator[str]:
     yield from _validation(report["validation"])
     yield from _model(report["model"])
     yield from _targets(report["targets"], report["patience"])
-    for sent in report["outgoing"]:
-        yield from _outgoing(sent)
+    for upstream_request in report["outgoing"]:
+        yield from _outgoing(upstream_request)
     for line in report["log"]:
         yield _line("log", line)
     for warning in report["warnings"]:
@@ -72,10 +72,10 @@ def _authentication(report: Report) -> Iterator[str]:
     if report["verdict"] == "public":
         yield _line("authentication", "none: the route is public (auth: none)")
         return
-    who = f"passed: token '{report['token']}'" if report["token"] else report["verdict"]
+    verdict = f"passed: token '{report['token']}'" if report["token"] else report["verdict"]
     if report["token"] and report["verdict"] == "refused":
-        who = f"refused: token '{report['token']}'"
-    yield _line("authentication", f"{who}; looked at {looked}")
+        verdict = f"refused: token '{report['token']}'"
+    yield _line("authentication", f"{verdict}; looked at {looked}")
 
 
 def _validation(report: Report) -> Iterator[str]:
@@ -121,11 +121,11 @@ def _targets(targets: list[Report], patience: Report) -> Iterator[str]:
         yield _line("", words)
 
 
-def _outgoing(sent: Report) -> Iterator[str]:
-    yield _line("sends", f"{sent['method']} {sent['url']}")
-    for name, value in sent["headers"]:
+def _outgoing(request: Report) -> Iterator[str]:
+    yield _line("sends", f"{request['method']} {request['url']}")
+    for name, value in request["headers"]:
         yield _line("", f"{name}: {value}")
-    body = sent["body"]
+    body = request["body"]
     if body["unchanged"]:
         yield _line("body", f"{body['bytes']} bytes, unchanged" if body["bytes"] else "none")
     else:
@@ -135,5 +135,5 @@ def _outgoing(sent: Report) -> Iterator[str]:
             yield _line("", f"- {change['place']}: {json.dumps(change['before'])}")
         if "after" in change:
             yield _line("", f"+ {change['place']}: {json.dumps(change['after'])}")
-    if sent["answered"] != 200:
-        yield _line("it answers", str(sent["answered"]))
+    if request["answered"] != 200:
+        yield _line("it answers", str(request["answered"]))

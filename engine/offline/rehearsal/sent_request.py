@@ -57,27 +57,27 @@ def _compared(place: str, before: Any, after: Any) -> list[Change]:
     return [] if same else [Change(place, before, after)]
 
 
-def model_sent(route: Route, sent: SentRequest, config: Config) -> str | None:
+def model_sent(route: Route, request: SentRequest, config: Config) -> str | None:
     """The model named in the request to the upstream; None if it names none."""
     if route.model is None:
         return None
-    differences: Any = route.model.read(_as_exchange(route, sent, config))
+    differences: Any = route.model.read(_as_exchange(route, request, config))
     return None if differences is MISSING else str(differences)
 
 
-def _as_exchange(route: Route, sent: SentRequest, config: Config) -> Exchange:
+def _as_exchange(route: Route, request: SentRequest, config: Config) -> Exchange:
     """The sent request as an exchange, from which the route's expressions can be read."""
-    origin = origin_of(config.upstreams[sent.upstream].url)
-    target = sent.url.partition("://")[2].partition("/")[2]
+    origin = origin_of(config.upstreams[request.upstream].url)
+    target = request.url.partition("://")[2].partition("/")[2]
     path, _, query = f"/{target}".partition("?")
     path = path.removeprefix(origin.base_path)
     tree = PathTree()
-    tree.add(route.operation.path, sent.method, None, route.wide)
-    differences = tree.find(path, sent.method)
-    variables = differences.variables if isinstance(differences, PathMatch) else {}
-    environ = {environ_key(name): value for name, value in sent.headers}
-    exchange = Exchange(sent.method, path, query, environ, variables=variables)
-    exchange.body = Body(sent.body)
+    tree.add(route.operation.path, request.method, None, route.wide)
+    match = tree.find(path, request.method)
+    variables = match.variables if isinstance(match, PathMatch) else {}
+    environ = {environ_key(name): value for name, value in request.headers}
+    exchange = Exchange(request.method, path, query, environ, variables=variables)
+    exchange.body = Body(request.body)
     try:
         route.operation.bodies.parse(exchange, False)
     except GatewayError as error:

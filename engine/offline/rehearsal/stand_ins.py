@@ -93,9 +93,9 @@ class Recorder(Client):
         """There is no pool."""
 
 
-def recorder(sent: list[SentRequest], answers: Answers) -> Any:
+def recorder(requests: list[SentRequest], answers: Answers) -> Any:
     """A constructor of such clients, in place of Client."""
-    return partial(Recorder, sent=sent, answers=answers)
+    return partial(Recorder, sent=requests, answers=answers)
 
 
 class Counters:

@@ -20,7 +20,7 @@ def check(case: AuditCase) -> None:
         model
         for model in case.config.models.values()
         if prices.find(model.name.replace("*", "\0")) is None
-        and any(by_token or _MONEY & asked.kinds for asked in case.routes_for(model))
+        and any(by_token or _MONEY & route.kinds for route in case.routes_for(model))
     ]
     for number, model in enumerate(free[:_MOST], 1):
         message = f"spending is limited, but '{model.name}' has no price and counts as free"

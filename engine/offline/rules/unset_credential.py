@@ -32,7 +32,7 @@ def _check(case: AuditCase, file: SourceDocument, path: Path) -> None:
     for name, default in defaults_in_use(file.reference(path), case.environ).items():
         if len(default) > _LONGEST_PLACEHOLDER:
             continue
-        who = f"upstream '{path[1]}'" if path[0] == "upstreams" else "the collector of traces"
-        message = f"{name} is not set: {who} will refuse every request"
+        subject = f"upstream '{path[1]}'" if path[0] == "upstreams" else "the collector of traces"
+        message = f"{name} is not set: {subject} will refuse every request"
         hint = f"set {name}; where no credential is needed, write the value without ${{...}}"
         case.findings.note(file, path, Level.WARNING, "MW415", message, hint)

@@ -90,10 +90,12 @@ def compare_request(plan: Plan, rehearsal: Rehearsal) -> list[str]:
     specification = plan.specifications[route.operation.spec]
     operation = specification.operations[route.operation.name]
     try:
-        found = list(_disagreements(operation, specification, exchange, rehearsal.request.body))
+        disagreements = list(
+            _disagreements(operation, specification, exchange, rehearsal.request.body)
+        )
     except NotComparable as error:
         return [f"MW422: openapi-core fails on this request ({error}): it was not compared"]
-    return [f"MW421: {item}" for item in found]
+    return [f"MW421: {item}" for item in disagreements]
 
 
 def _disagreements(
@@ -106,8 +108,8 @@ def _disagreements(
     if schema is not None and _is_json_text(body):
         ours = read_body(operation, schema, media_type, body)
         theirs = reader.body(operation, media_type, body)
-        if (found := disagreement("the body", ours, theirs)) is not None:
-            yield found
+        if (difference := disagreement("the body", ours, theirs)) is not None:
+            yield difference
 
 
 def _reader(specification: Specification) -> OpenapiCoreReader:
@@ -175,10 +177,10 @@ def _compare_example(
     else:
         ours = read_body(operation, example.schema, example.media_type, body)
         theirs = reader.body(operation, example.media_type, body)
-    found = disagreement(f"this example of {operation.id}", ours, theirs)
-    if found is not None:
+    difference = disagreement(f"this example of {operation.id}", ours, theirs)
+    if difference is not None:
         hint = "one of them misreads the document: say it in words that both read alike"
-        findings.note(value.source, value.path, Level.WARNING, "MW421", str(found), hint)
+        findings.note(value.source, value.path, Level.WARNING, "MW421", str(difference), hint)
 
 
 def _note_failures(failures: Sequence[tuple[Example, NotComparable]], findings: Findings) -> None:
@@ -239,8 +241,8 @@ def _compare_parameters(
         if verdict is not None and _is_compared(parameter, query, exchange):
             ours = read_parameter(parameter, schemas[key], _source(parameter, exchange, query))
             subject = f"{parameter.place} parameter '{parameter.name}'"
-            if (found := disagreement(subject, ours, verdict)) is not None:
-                yield found
+            if (difference := disagreement(subject, ours, verdict)) is not None:
+                yield difference
 
 
 def _source(parameter: Parameter, exchange: Exchange, query: Query) -> Query | str | None:

@@ -119,10 +119,10 @@ class MemoryCounters:
             return
         corrections = [
             (key, tick, change)
-            for (key, tick, _), taken, cost in zip(
+            for (key, tick, _), amount_taken, cost in zip(
                 receipt.locations, receipt.costs, costs, strict=True
             )
-            if (change := (cost if tick else 0) - taken) and key not in receipt.uncounted
+            if (change := (cost if tick else 0) - amount_taken) and key not in receipt.uncounted
         ]
         receipt.locations = ()
         if not corrections:
@@ -169,9 +169,9 @@ class MemoryCounters:
                 _restore(txn, previous)
                 return refusal(len(resets), _states(memory, txn, locations, costs, now))
             previous.append((key, record))
-            new_record, left, reset = update
+            new_record, available, reset = update
             put(key, new_record)
-            remaining.append(left)
+            remaining.append(available)
             resets.append(reset)
         return TakeResult(None, remaining, resets, receipt)
 

@@ -102,11 +102,11 @@ class RedisCounters:
         if self._client.back_at < 0:  # it was never away
             return ()
         now = time.monotonic()
-        lost, back = now - self._client.dataset.lost_at, now - self._client.back_at
+        since_loss, back = now - self._client.dataset.lost_at, now - self._client.back_at
         return tuple(
             at
             for at, (_, _, window) in enumerate(limits)
-            if (lost < window if window else back < LEASE)
+            if (since_loss < window if window else back < LEASE)
         )
 
     def take(self, limits: tuple[Limit, ...], costs: Sequence[int]) -> TakeResult:
@@ -168,11 +168,13 @@ class RedisCounters:
             return
         locations, receipt.locations = receipt.locations, ()
         for at, (key, tick, _) in enumerate(locations):
-            taken, cost = receipt.costs[at], costs[at]
+            amount_taken, cost = receipt.costs[at], costs[at]
             if not tick:
-                self._release(key, f"{receipt.lease}:{at + 1}", taken)
-            elif cost != taken:
-                self._corrections.add(Correction(key, tick, receipt.buckets[at], cost - taken))
+                self._release(key, f"{receipt.lease}:{at + 1}", amount_taken)
+            elif cost != amount_taken:
+                self._corrections.add(
+                    Correction(key, tick, receipt.buckets[at], cost - amount_taken)
+                )
 
     def close(self) -> None:
         """Send queued corrections, and close the connections."""
@@ -191,17 +193,17 @@ class RedisCounters:
         self._corrections.start()
 
     def _release(self, key: str, lease: str, count: int) -> None:
-        held = self._held.get(key)
-        if held is not None:
-            held.difference_update(_members(lease, count))
-            if not held:
+        slots = self._held.get(key)
+        if slots is not None:
+            slots.difference_update(_members(lease, count))
+            if not slots:
                 del self._held[key]
         if count:
             self._corrections.add(Correction(key, 0, lease, count))
 
     def _renewals(self) -> Iterator[Command]:
-        for key, held in list(self._held.items()):
-            members = list(held)
+        for key, slots in list(self._held.items()):
+            members = list(slots)
             for at in range(0, len(members), _RENEWALS):
                 batch = members[at : at + _RENEWALS]
                 yield ("EVALSHA", RENEW.sha, 1, key, self._now(), self._lease_us, *batch)

@@ -34,12 +34,12 @@ class Dataset:
         """Note the id that the server has now. Returns whether it has lost its data."""
         if id_ == self._id:
             return False
-        lost = self._id != ""
+        is_lost = self._id != ""
         self._id = id_
-        if lost:
+        if is_lost:
             self.lost_at = time.monotonic()
         if self._file is not None:
             new_file = self._file.with_suffix(f".{os.getpid()}")
-            new_file.write_bytes(orjson.dumps([id_, self.lost_at if lost else None]))
+            new_file.write_bytes(orjson.dumps([id_, self.lost_at if is_lost else None]))
             new_file.replace(self._file)
-        return lost
+        return is_lost

@@ -20,14 +20,14 @@ def read(record: bytes | None) -> dict[int, int]:
     return dict(PAIR.iter_unpack(record)) if record else {}
 
 
-def write(held: Mapping[int, int]) -> bytes:
+def write(counts: Mapping[int, int]) -> bytes:
     """The record of these slots."""
-    return b"".join([PAIR.pack(worker, count) for worker, count in held.items()])
+    return b"".join([PAIR.pack(worker, count) for worker, count in counts.items()])
 
 
-def living(held: Mapping[int, int], alive: Callable[[int], bool]) -> dict[int, int]:
+def living(counts: Mapping[int, int], alive: Callable[[int], bool]) -> dict[int, int]:
     """The slots of workers that are alive."""
-    return {worker: count for worker, count in held.items() if count and alive(worker)}
+    return {worker: count for worker, count in counts.items() if count and alive(worker)}
 
 
 def take(
@@ -41,20 +41,20 @@ def take(
         if holder == worker and count + need <= amount:  # the usual case with one worker
             count += cost
             return PAIR.pack(worker, count), amount - count, 0.0
-    held = read(record)
-    if worker not in held or sum(held.values()) + need > amount:
-        held = living(held, alive)
-    left = amount - sum(held.values())
-    if left < need:
+    counts = read(record)
+    if worker not in counts or sum(counts.values()) + need > amount:
+        counts = living(counts, alive)
+    free = amount - sum(counts.values())
+    if free < need:
         return None
-    held[worker] = held.get(worker, 0) + cost
-    return write(held), left - cost, 0.0
+    counts[worker] = counts.get(worker, 0) + cost
+    return write(counts), free - cost, 0.0
 
 
 def look(record: bytes | None, amount: int, cost: int, alive: Callable[[int], bool]) -> LimitState:
     """The state of a limit when nothing is taken; `wait` is 0 when `cost` would pass."""
-    left = amount - sum(living(read(record), alive).values())
-    return LimitState(max(left, 0), 0.0, 0.0 if left >= (cost or 1) else SLOT_RETRY)
+    free = amount - sum(living(read(record), alive).values())
+    return LimitState(max(free, 0), 0.0, 0.0 if free >= (cost or 1) else SLOT_RETRY)
 
 
 def give_back(record: bytes, worker: int, count: int) -> bytes:
@@ -62,6 +62,6 @@ def give_back(record: bytes, worker: int, count: int) -> bytes:
     to be soon."""
     if record == PAIR.pack(worker, count):  # the last slots of the only worker
         return PAIR.pack(worker, 0)
-    held = read(record)
-    held[worker] = max(held.get(worker, 0) - count, 0)
-    return write(held)
+    counts = read(record)
+    counts[worker] = max(counts.get(worker, 0) - count, 0)
+    return write(counts)

@@ -142,8 +142,8 @@ def correct(record: bytes | None, bucket: int, charge_bucket: int, change: int) 
     if at >= 0:
         _, present = _pair_of(older, at)
         change = max(change, -present)
-        left = PAIR.pack(charge_bucket & 255, present + change) if present + change else b""
-        older = older[:at] + left + older[at + 9 :]
+        corrected = PAIR.pack(charge_bucket & 255, present + change) if present + change else b""
+        older = older[:at] + corrected + older[at + 9 :]
     elif age <= 0 or change > 0:
         if count + change < 0:
             change = -count

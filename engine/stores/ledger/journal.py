@@ -128,8 +128,8 @@ class Journal:
             segment = self.live
             if segment is None or segment.size >= self._limit:
                 segment = self._next_segment(self._clock())
-            written = os.write(segment.fd, line)
-            if written != len(line):
+            count = os.write(segment.fd, line)
+            if count != len(line):
                 self._truncate(segment)
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         except OSError as error:
@@ -140,7 +140,7 @@ class Journal:
                 error.strerror,
             )
             return
-        segment.size += written
+        segment.size += count
         segment.rows += 1
         if segment.waiting_since is None:
             segment.waiting_since = self._clock()

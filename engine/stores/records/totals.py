@@ -155,7 +155,7 @@ def _key(by: str, kind: str) -> ColumnElement[Any]:
 
 
 def _total(by: str, row: Row[Any]) -> Total:
-    key, requests, failed, read, written, cached, currency, cost, waited, answered = row
+    key, requests, failed, read, output, cached, currency, cost, waited, answered = row
     if by == "day":
         key = datetime.fromtimestamp(key * _DAY, UTC).date().isoformat()
     return Total(
@@ -163,7 +163,7 @@ def _total(by: str, row: Row[Any]) -> Total:
         requests=int(requests),
         failed=int(failed),
         input=int(read),
-        output=int(written),
+        output=int(output),
         cached=int(cached),
         cost={str(currency): int(cost)} if cost else {},
         waited=float(waited),

@@ -32,10 +32,10 @@ class _Line:
     __slots__ = ("bound", "group", "head", "join", "value")
 
     def __init__(self, sample: str, labels: dict[str, str], mode: str) -> None:
-        others = dict(labels)
+        other_labels = dict(labels)
         self.join = _JOIN[mode] if mode else None
-        self.bound = float(others.pop("le")) if "le" in others else None
-        self.group = sample.removesuffix("_bucket") + _label_text(others)
+        self.bound = float(other_labels.pop("le")) if "le" in other_labels else None
+        self.group = sample.removesuffix("_bucket") + _label_text(other_labels)
         self.head = sample + _label_text(labels)
         self.value: float | None = None
 
@@ -52,8 +52,8 @@ class Page:
         for line in self._lines.values():
             line.value = None
         for path in sorted(folder.glob("*.db")):
-            kind, _, rest = path.stem.partition("_")
-            self._read(path, kind, rest.rpartition("_")[0] if kind == "gauge" else "")
+            kind, _, suffix = path.stem.partition("_")
+            self._read(path, kind, suffix.rpartition("_")[0] if kind == "gauge" else "")
         texts: list[str] = []
         for head, family in self._families.values():
             lines = [line for line in family if line.value is not None]

@@ -79,14 +79,14 @@ class Connection:
                 if self.sent and self._response_has_begun(parser):
                     return False
                 try:
-                    sent = self._send(view)
+                    count = self._send(view)
                 except _NOT_NOW:
-                    sent = 0
+                    count = 0
                 except OSError:
                     return False  # what can still be received shows why
-                if sent:
-                    self.sent += sent
-                    view = view[sent:]
+                if count:
+                    self.sent += count
+                    view = view[count:]
                 else:
                     self._wait_for_either(wait())
         return True

@@ -91,8 +91,8 @@ class DeadlineTimer:
         self.close()
         if self._waiting is None:
             return
-        left = self._deadline - monotonic()
-        if left > 0:
-            self._set(left)
+        seconds = self._deadline - monotonic()
+        if seconds > 0:
+            self._set(seconds)
         else:
             self._waiting.throw(TimeoutError)

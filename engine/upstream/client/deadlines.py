@@ -56,9 +56,9 @@ class Deadlines:
         return self._at_most(*self._idle)
 
     def _at_most(self, seconds: float, failure: type[UpstreamFailure]) -> Wait:
-        left = self._end - self.now()
-        if left < seconds:
-            seconds, failure = left, TotalTimeout
+        remaining = self._end - self.now()
+        if remaining < seconds:
+            seconds, failure = remaining, TotalTimeout
         if seconds <= 0:
             raise failure
         return seconds, failure

@@ -59,14 +59,14 @@ def _many(head: bytes, body: bytes | Spool) -> Iterator[bytes | memoryview]:
         for start in range(PIECE, len(body), PIECE):
             yield view[start : start + PIECE]
     else:
-        left = body.size
+        remaining = body.size
         for chunk in body.chunks():
-            left -= len(chunk)
-            if left < 0:
+            remaining -= len(chunk)
+            if remaining < 0:
                 break
             yield head + chunk
             head = b""
-        if left:
+        if remaining:
             raise ValueError("the body of a request is not as long as it says")
         if head:
             yield head

@@ -54,8 +54,8 @@ class UpstreamResponse:
     def header(self, name: str) -> str | None:
         """The first value of a header, its name in any case."""
         low = name.lower()
-        for known, value in self.headers:
-            if known == low:
+        for field_name, value in self.headers:
+            if field_name == low:
                 return value
         return None
 

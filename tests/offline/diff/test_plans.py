@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from engine.offline.diff import formats
-from engine.offline.diff.difference import Level
+from engine.offline.diff.difference import Effect
 from engine.offline.diff.plans import between
 from engine.plan.make import make_plan
 from tests.support import paths
@@ -84,7 +84,7 @@ def test_the_gravest_comes_first(base, tmp_path):
         "models": {"new": {"to": [{"upstream": "main"}]}},
     }
     found = between(base, planned(tmp_path, patched(CONFIG, patch), DOCUMENT))
-    assert [one.level for one in found] == [Level.WEAKER, Level.CHANGED, Level.ADDED]
+    assert [one.level for one in found] == [Effect.WEAKER, Effect.CHANGED, Effect.ADDED]
 
 
 def test_a_difference_has_its_line_and_its_words(base, tmp_path):

@@ -140,8 +140,8 @@ class RealtimeConversation:
         rate = self._session.response_settings({}).bytes_per_ms
         if not 0 <= end <= len(audio) // rate:
             raise Invalid("invalid_value", "The audio is shorter than that.", "audio_end_ms")
-        left = base64.b64encode(audio[: end * rate]).decode()
-        parts[index].update(audio=left, transcript="")
+        audio_base64 = base64.b64encode(audio[: end * rate]).decode()
+        parts[index].update(audio=audio_base64, transcript="")
         yield self._event("conversation.item.truncated", **place)
 
     def _append(self, event: Event) -> Iterator[Event]:

@@ -83,7 +83,7 @@ class Items:
     def add(self, item: Event, after: str | None = None) -> str | None:
         """Insert an item after another, at the end (None) or the start ("root"); return the
         id of the item before it."""
-        if any(held["id"] == item["id"] for held in self._items):
+        if any(other["id"] == item["id"] for other in self._items):
             raise Invalid("item_create_duplicate_id", f"The item '{item['id']}' exists.", "item.id")
         place = len(self._items)
         if after == "root":
@@ -112,14 +112,14 @@ class Items:
 def new_item(item: Event, new_id: str, at: str = "item") -> Event:
     """A valid item of the caller with its id and status. Raises Invalid."""
     check(item, _ITEMS, at)
-    held = {"id": new_id, **item, "object": "realtime.item", "status": "completed"}
+    new = {"id": new_id, **item, "object": "realtime.item", "status": "completed"}
     for number, part in enumerate(item.get("content", ())):
         if "audio" in part:
             decoded(part["audio"], f"{at}.content[{number}].audio")
     if "content" in item:
         parts = [{k: v for k, v in part.items() if v is not None} for part in item["content"]]
-        held["content"] = parts
-    return held
+        new["content"] = parts
+    return new
 
 
 def decoded(text: str, at: str) -> bytes:

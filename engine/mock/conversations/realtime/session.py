@@ -67,20 +67,20 @@ class Session:
         _merge(merged, settings)
         limit = merged.get("max_output_tokens", "inf")
         modalities, output = merged["output_modalities"], merged["audio"]["output"]
-        shown = {
+        fields = {
             "output_modalities": modalities,
             "max_output_tokens": limit,
             "audio": {"output": {name: output[name] for name in ("format", "voice")}},
         }
         if settings.get("metadata") is not None:
-            shown["metadata"] = settings["metadata"]
+            fields["metadata"] = settings["metadata"]
         return ResponseSettings(
             audio="audio" in modalities,
             limit=limit if isinstance(limit, int) else None,
             instructions=merged.get("instructions", ""),
             tool=_tool(merged["tool_choice"], merged["tools"]),
             bytes_per_ms=_bytes_per_ms(output["format"]["type"]),
-            shown=shown,
+            shown=fields,
         )
 
     def _audio(self, side: str) -> Event:

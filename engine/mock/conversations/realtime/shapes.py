@@ -60,16 +60,16 @@ def check(value: Any, shape: Any, at: str) -> None:
 
 def _check_members(value: dict[str, Any], shape: dict[str, Any], at: str) -> None:
     lead = f"{at}." if at else ""
-    known = {name.rstrip("*"): below for name, below in shape.items()}
+    members = {name.rstrip("*"): below for name, below in shape.items()}
     for name in value:
-        if name not in known:
+        if name not in members:
             raise Invalid("unknown_parameter", f"There is no '{lead}{name}'.", lead + name)
     for name in shape:
         if name.endswith("*") and name[:-1] not in value:
             place = lead + name[:-1]
             raise Invalid("missing_required_parameter", f"'{place}' is required.", place)
     for name, below in value.items():
-        check(below, known[name], lead + name)
+        check(below, members[name], lead + name)
 
 
 def _check_alternatives(value: Any, shapes: tuple[Any, ...], at: str) -> None:

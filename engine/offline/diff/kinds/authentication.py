@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from engine.offline.diff.difference import (
     Difference,
-    Level,
+    Effect,
     Side,
     of_operation,
 )
@@ -23,23 +23,23 @@ def differences(old: Side, new: Side) -> Iterator[Difference]:
         before = old.routes.get(name)
         if route.public and (before is None or not before.public):
             words = "asks for no token (auth: none)"
-            yield Difference(Level.WEAKER, "auth-none", new.place(route.at), (name,), words)
+            yield Difference(Effect.WEAKER, "auth-none", new.place(route.at), (name,), words)
         elif before is not None and before.public and not route.public:
             words = "asks for a token now"
-            yield Difference(Level.BREAKING, "auth-required", new.place(route.at), (name,), words)
+            yield Difference(Effect.BREAKING, "auth-required", new.place(route.at), (name,), words)
         if before is None or route.public or before.carriers == route.carriers:
             continue
         place = _place(new, route)
         for carrier in route.carriers:
             if carrier not in before.carriers:
-                words = f"takes a token from {_said(carrier)} as well"
+                words = f"takes a token from {_carrier_text(carrier)} as well"
                 open_ = carrier.kind in _SEEN_BY_OTHERS
-                level = Level.WEAKER if open_ else Level.CHANGED
+                level = Effect.WEAKER if open_ else Effect.CHANGED
                 yield Difference(level, "carrier-added", place, (name,), words)
         for carrier in before.carriers:
             if carrier not in route.carriers:
-                words = f"no longer takes a token from {_said(carrier)}"
-                yield Difference(Level.BREAKING, "carrier-removed", place, (name,), words)
+                words = f"no longer takes a token from {_carrier_text(carrier)}"
+                yield Difference(Effect.BREAKING, "carrier-removed", place, (name,), words)
 
 
 def _place(side: Side, route: Route) -> Place:
@@ -48,7 +48,7 @@ def _place(side: Side, route: Route) -> Place:
     return side.place((*spec.at, "token")) if spec.token else of_operation(route.operation)
 
 
-def _said(carrier: Carrier) -> str:
+def _carrier_text(carrier: Carrier) -> str:
     if carrier.kind in ("bearer", "basic"):
         return f"Authorization: {carrier.kind.capitalize()}"
     return f"{carrier.kind} {carrier.name}"

@@ -14,7 +14,7 @@ from engine.offline.diff.compare import (
     network_covers,
     quota_text,
 )
-from engine.offline.diff.difference import Difference, Level, Side
+from engine.offline.diff.difference import Difference, Effect, Side
 from engine.source.problem import Place
 from engine.values import units
 from engine.values.wildcard import matches
@@ -45,16 +45,16 @@ def _pairs(
     old: Sequence[Policy], new: Sequence[Policy]
 ) -> Iterator[tuple[Policy | None, Policy | None]]:
     """Pairs of corresponding policies: equal ones first, then by name, sharing and window."""
-    left = list(old)
+    unpaired = list(old)
     waiting = list(new)
     for alike in (_same, _same_window, _same_name):
         for now in list(waiting):
-            was = next((one for one in left if alike(one, now)), None)
+            was = next((policy for policy in unpaired if alike(policy, now)), None)
             if was is not None:
-                left.remove(was)
+                unpaired.remove(was)
                 waiting.remove(now)
                 yield was, now
-    yield from ((was, None) for was in left)
+    yield from ((was, None) for was in unpaired)
     yield from ((None, now) for now in waiting)
 
 
@@ -78,18 +78,18 @@ def _one(
 ) -> Iterator[Difference]:
     if was is None:
         assert now is not None
-        words = f"{now.name} guards it now: {_said(now, currency)}"
-        yield Difference(Level.ADDED, "policy-added", place, (name,), words)
+        words = f"{now.name} guards it now: {_options_text(now, currency)}"
+        yield Difference(Effect.ADDED, "policy-added", place, (name,), words)
     elif now is None:
-        words = f"{was.name} no longer guards it, was {_said(was, currency)}"
-        yield Difference(Level.WEAKER, "policy-removed", place, (name,), words)
+        words = f"{was.name} no longer guards it, was {_options_text(was, currency)}"
+        yield Difference(Effect.WEAKER, "policy-removed", place, (name,), words)
     elif was.options != now.options:
         for level, kind, words in _changed(was, now, currency):
             yield Difference(level, kind, place, (name,), words)
 
 
-def _changed(was: Policy, now: Policy, currency: str) -> Iterator[tuple[Level, str, str]]:
-    words = f"{now.name} is {_said(now, currency)}, was {_said(was, currency)}"
+def _changed(was: Policy, now: Policy, currency: str) -> Iterator[tuple[Effect, str, str]]:
+    words = f"{now.name} is {_options_text(now, currency)}, was {_options_text(was, currency)}"
     before, after = policies.quota_of(was, currency), policies.quota_of(now, currency)
     if before is not None and after is not None:
         fewer = (
@@ -103,18 +103,18 @@ def _changed(was: Policy, now: Policy, currency: str) -> Iterator[tuple[Level, s
     elif now.name in _LISTS:
         covers = _LISTS[now.name]
         if gained := beyond(was.options, now.options, covers):
-            yield Level.WEAKER, "allowed-widened", f"{now.name} lets {listed(gained)} in"
-        if lost := beyond(now.options, was.options, covers):
-            yield Level.CHANGED, "allowed-narrowed", f"{now.name} keeps {listed(lost)} out"
+            yield Effect.WEAKER, "allowed-widened", f"{now.name} lets {listed(gained)} in"
+        if excluded := beyond(now.options, was.options, covers):
+            yield Effect.CHANGED, "allowed-narrowed", f"{now.name} keeps {listed(excluded)} out"
     else:
-        yield Level.CHANGED, "policy-changed", words
+        yield Effect.CHANGED, "policy-changed", words
 
 
-def _direction(raised: bool, up: str, down: str, words: str) -> tuple[Level, str, str]:
-    return (Level.WEAKER, up, words) if raised else (Level.CHANGED, down, words)
+def _direction(raised: bool, up: str, down: str, words: str) -> tuple[Effect, str, str]:
+    return (Effect.WEAKER, up, words) if raised else (Effect.CHANGED, down, words)
 
 
-def _said(policy: Policy, currency: str) -> str:
+def _options_text(policy: Policy, currency: str) -> str:
     quota = policies.quota_of(policy, currency)
     if quota is not None:
         return f"{quota_text(quota, currency)} by {policies.sharer_of(policy)}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from engine.offline.diff.difference import Difference, Level, Side
+from engine.offline.diff.difference import Difference, Effect, Side
 
 
 def differences(old: Side, new: Side) -> Iterator[Difference]:
@@ -14,8 +14,8 @@ def differences(old: Side, new: Side) -> Iterator[Difference]:
         if name not in after:
             words = "is removed: limits of money no longer count it"
             place = old.place(("prices", name), key=True)
-            yield Difference(Level.WEAKER, "price-removed", place, subject, words)
+            yield Difference(Effect.WEAKER, "price-removed", place, subject, words)
     for name in after:
         if name not in before:
             place = new.place(("prices", name), key=True)
-            yield Difference(Level.ADDED, "price-added", place, (f"price {name}",), "is counted")
+            yield Difference(Effect.ADDED, "price-added", place, (f"price {name}",), "is counted")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from engine.offline.diff.difference import (
     Difference,
-    Level,
+    Effect,
     Side,
     of_operation,
 )
@@ -30,7 +30,7 @@ def differences(old: Side, new: Side) -> Iterator[Difference]:
 
 def _breaking(pair: Pair, kind: str, node: Node | None, words: str) -> Difference:
     place = of_operation(pair.after) if node is None else place_of(node.source, node.path)
-    return Difference(Level.BREAKING, kind, place, (pair.name,), words)
+    return Difference(Effect.BREAKING, kind, place, (pair.name,), words)
 
 
 def _parameters(pair: Pair, walk: Walk) -> Iterator[Difference]:
@@ -49,7 +49,7 @@ def _parameters(pair: Pair, walk: Walk) -> Iterator[Difference]:
         if (place, name) not in after:
             words = f"{place} parameter '{name}' is gone from the document"
             yield Difference(
-                Level.CHANGED, "parameter-removed", of_operation(pair.after), (pair.name,), words
+                Effect.CHANGED, "parameter-removed", of_operation(pair.after), (pair.name,), words
             )
 
 

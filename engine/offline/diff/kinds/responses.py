@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from engine.offline.diff.difference import (
     Difference,
-    Level,
+    Effect,
     Side,
     of_operation,
 )
@@ -31,7 +31,7 @@ def _answers(pair: Pair, walk: Walk) -> Iterator[Difference]:
             if status.startswith("2"):
                 words = f"no longer has the response {status}"
                 place = of_operation(pair.after)
-                yield Difference(Level.BREAKING, "response-removed", place, subject, words)
+                yield Difference(Effect.BREAKING, "response-removed", place, subject, words)
             continue
         schemas = media(now)
         for name, schema in media(was).items():
@@ -39,8 +39,8 @@ def _answers(pair: Pair, walk: Walk) -> Iterator[Difference]:
                 words = f"no longer has a response of {name} ({status})"
                 place = place_of(now.source, now.path)
                 kind = "response-media-type-removed"
-                yield Difference(Level.BREAKING, kind, place, subject, words)
+                yield Difference(Effect.BREAKING, kind, place, subject, words)
                 continue
             for change in walk.compare(schema, schemas[name], f"answer {status}"):
                 place = place_of(change.node.source, change.node.path)
-                yield Difference(Level.BREAKING, change.kind, place, subject, change.words)
+                yield Difference(Effect.BREAKING, change.kind, place, subject, change.words)

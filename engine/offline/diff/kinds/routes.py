@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from engine.offline.diff.difference import (
     Difference,
-    Level,
+    Effect,
     Side,
     of_operation,
 )
@@ -18,15 +18,15 @@ def differences(old: Side, new: Side) -> Iterator[Difference]:
             yield from _paths(name, old, new)
         elif name in new.operations:
             words = "no route serves it now"
-            yield Difference(Level.REMOVED, "route-removed", old.place(route.at), (name,), words)
+            yield Difference(Effect.REMOVED, "route-removed", old.place(route.at), (name,), words)
         else:
             words = "the operation is gone from its document"
             place = of_operation(route.operation)
-            yield Difference(Level.BREAKING, "operation-removed", place, (name,), words)
+            yield Difference(Effect.BREAKING, "operation-removed", place, (name,), words)
     for name, route in new.routes.items():
         if name not in old.routes:
             words = "is served now"
-            yield Difference(Level.ADDED, "route-added", new.place(route.at), (name,), words)
+            yield Difference(Effect.ADDED, "route-added", new.place(route.at), (name,), words)
 
 
 def _paths(name: str, old: Side, new: Side) -> Iterator[Difference]:
@@ -37,10 +37,10 @@ def _paths(name: str, old: Side, new: Side) -> Iterator[Difference]:
     for path in before:
         if path not in after:
             words = f"{path} is no longer served"
-            yield Difference(Level.BREAKING, "path-removed", place, (name,), words)
+            yield Difference(Effect.BREAKING, "path-removed", place, (name,), words)
     for path in after:
         if path not in before:
-            yield Difference(Level.ADDED, "path-added", place, (name,), f"{path} is served now")
+            yield Difference(Effect.ADDED, "path-added", place, (name,), f"{path} is served now")
 
 
 def _served(side: Side, name: str) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from engine.offline.diff.difference import Difference, Level, Side
+from engine.offline.diff.difference import Difference, Effect, Side
 from engine.offline.diff.levels import rule_of
 from engine.offline.diff.settings import settings
 
@@ -20,7 +20,7 @@ def differences(old: Side, new: Side) -> Iterator[Difference]:
         was = before[path].value
         level = rule.level(was, now)
         kind = rule.kind or _kind(pattern)
-        if level is Level.WEAKER and rule.weaker:
+        if level is Effect.WEAKER and rule.weaker:
             kind = rule.weaker
         words = rule.words(_key(pattern), was, now)
         yield Difference(level, kind, new.place(at), (subject,), words)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from engine.config.models import Target
-from engine.offline.diff.difference import Difference, Level, Side
+from engine.offline.diff.difference import Difference, Effect, Side
 from engine.plan.route import Route
 
 
@@ -18,7 +18,7 @@ def differences(old: Side, new: Side) -> Iterator[Difference]:
             if was != now:
                 words = f"{kind} is {now}, was {was}"
                 code = f"route-{kind.replace(' ', '-')}"
-                yield Difference(Level.CHANGED, code, new.place(route.at), (name,), words)
+                yield Difference(Effect.CHANGED, code, new.place(route.at), (name,), words)
 
 
 def _facts(old: Route, new: Route) -> Iterator[tuple[str, str, str]]:

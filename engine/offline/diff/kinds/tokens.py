@@ -12,7 +12,7 @@ from engine.offline.diff.compare import (
     network_covers,
     quota_text,
 )
-from engine.offline.diff.difference import Difference, Level, Side
+from engine.offline.diff.difference import Difference, Effect, Side
 from engine.source.problem import Place
 from engine.values.caller import Caller
 from engine.values.wildcard import matches
@@ -25,16 +25,16 @@ def differences(old: Side, new: Side) -> Iterator[Difference]:
     for name, (_, _, place) in before.items():
         if name not in after:
             words = "the token is removed"
-            yield Difference(Level.REMOVED, "token-removed", place, (f"token {name}",), words)
+            yield Difference(Effect.REMOVED, "token-removed", place, (f"token {name}",), words)
     for name, (digest, caller, place) in after.items():
         subject = (f"token {name}",)
         if name not in before:
             words = "a new token"
-            yield Difference(Level.ADDED, "token-added", place, subject, words)
+            yield Difference(Effect.ADDED, "token-added", place, subject, words)
             continue
         if before[name][0] != digest:
             words = "has another secret"
-            yield Difference(Level.CHANGED, "token-rotated", place, subject, words)
+            yield Difference(Effect.CHANGED, "token-rotated", place, subject, words)
         yield from _allowed(before[name][1], caller, place, subject)
         yield from _expiry(before[name][1], caller, place, subject)
         yield from _limits(before[name][1], caller, place, subject, new.config.currency)
@@ -54,10 +54,10 @@ def _allowed(
         before, after = getattr(old, what), getattr(new, what)
         if gained := beyond(before, after, covers):
             words = f"may use more {what}: {listed(gained)}"
-            yield Difference(Level.WEAKER, f"token-{what}-widened", place, subject, words)
-        if lost := beyond(after, before, covers):
-            words = f"may use fewer {what}: no longer {listed(lost)}"
-            yield Difference(Level.CHANGED, f"token-{what}-narrowed", place, subject, words)
+            yield Difference(Effect.WEAKER, f"token-{what}-widened", place, subject, words)
+        if excluded := beyond(after, before, covers):
+            words = f"may use fewer {what}: no longer {listed(excluded)}"
+            yield Difference(Effect.CHANGED, f"token-{what}-narrowed", place, subject, words)
 
 
 def _expiry(
@@ -68,7 +68,7 @@ def _expiry(
     words = f"expires {_moment(new.expires)}, before {_moment(old.expires)}"
     longer = new.expires is None or (old.expires is not None and new.expires > old.expires)
     level, kind = (
-        (Level.WEAKER, "token-expiry-later") if longer else (Level.CHANGED, "token-expiry-sooner")
+        (Effect.WEAKER, "token-expiry-later") if longer else (Effect.CHANGED, "token-expiry-sooner")
     )
     yield Difference(level, kind, place, subject, words)
 
@@ -88,13 +88,13 @@ def _limits(
         was, now = before.get(kind), after.get(kind)
         if now is None and was is not None:
             words = f"no longer has a limit of {kind}, was {quota_text(was, currency)}"
-            yield Difference(Level.WEAKER, "limit-removed", place, subject, words)
+            yield Difference(Effect.WEAKER, "limit-removed", place, subject, words)
         elif was is None and now is not None:
             words = f"has a limit now: {quota_text(now, currency)}"
-            yield Difference(Level.CHANGED, "limit-added", place, subject, words)
+            yield Difference(Effect.CHANGED, "limit-added", place, subject, words)
         elif was is not None and now is not None and was != now:
             words = f"limit is {quota_text(now, currency)}, was {quota_text(was, currency)}"
             raised = more(was, now) > 0
-            level = Level.WEAKER if raised else Level.CHANGED
+            level = Effect.WEAKER if raised else Effect.CHANGED
             kind_ = "limit-raised" if raised else "limit-lowered"
             yield Difference(level, kind_, place, subject, words)

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from engine.config.upstreams import Upstream
 from engine.offline.diff.compare import listed
-from engine.offline.diff.difference import Difference, Level, Side
+from engine.offline.diff.difference import Difference, Effect, Side
 
-Changes = Iterator[tuple[Level, str, str]]
+Changes = Iterator[tuple[Effect, str, str]]
 
 
 def differences(old: Side, new: Side) -> Iterator[Difference]:
@@ -17,12 +17,14 @@ def differences(old: Side, new: Side) -> Iterator[Difference]:
         if name not in after:
             place = old.place(was.at, key=True)
             words = "the upstream is removed"
-            yield Difference(Level.REMOVED, "upstream-removed", place, (f"upstream {name}",), words)
+            yield Difference(
+                Effect.REMOVED, "upstream-removed", place, (f"upstream {name}",), words
+            )
     for name, now in after.items():
         subject, place = (f"upstream {name}",), new.place(now.at, key=True)
         if name not in before:
             words = f"a new upstream at {now.url}"
-            yield Difference(Level.ADDED, "upstream-added", place, subject, words)
+            yield Difference(Effect.ADDED, "upstream-added", place, subject, words)
             continue
         for level, kind, words in _changed(before[name], now):
             yield Difference(level, kind, place, subject, words)
@@ -31,33 +33,33 @@ def differences(old: Side, new: Side) -> Iterator[Difference]:
 def _changed(was: Upstream, now: Upstream) -> Changes:
     if was.dialect != now.dialect:
         words = f"speaks {now.dialect or 'as its route'}, was {was.dialect or 'as its route'}"
-        yield Level.CHANGED, "upstream-dialect", words
+        yield Effect.CHANGED, "upstream-dialect", words
     if was.credentials != now.credentials:
-        words = f"gets another credential ({_shown(now)}, was {_shown(was)})"
-        yield Level.CHANGED, "upstream-credential", words
+        words = f"gets another credential ({_credential_text(now)}, was {_credential_text(was)})"
+        yield Effect.CHANGED, "upstream-credential", words
     if was.proxy != now.proxy:
-        yield Level.CHANGED, "upstream-proxy", "is reached through another proxy, or none"
+        yield Effect.CHANGED, "upstream-proxy", "is reached through another proxy, or none"
     gained = [name for name in now.forward_headers if name not in was.forward_headers]
-    lost = [name for name in was.forward_headers if name not in now.forward_headers]
+    removed_headers = [name for name in was.forward_headers if name not in now.forward_headers]
     if gained:
-        yield Level.WEAKER, "forwarded-widened", f"gets callers' headers too: {listed(gained)}"
-    if lost:
+        yield Effect.WEAKER, "forwarded-widened", f"gets callers' headers too: {listed(gained)}"
+    if removed_headers:
         yield (
-            Level.CHANGED,
+            Effect.CHANGED,
             "forwarded-narrowed",
-            f"no longer gets callers' headers: {listed(lost)}",
+            f"no longer gets callers' headers: {listed(removed_headers)}",
         )
     if was.headers != now.headers:
         # Values may be secrets: only names are listed.
         names = {n for side in (was, now) for n in (*side.headers.set, *side.headers.add)}
         names |= was.headers.remove | now.headers.remove
         yield (
-            Level.CHANGED,
+            Effect.CHANGED,
             "upstream-headers",
             f"sets or removes other headers: {listed(sorted(names))}",
         )
 
 
-def _shown(upstream: Upstream) -> str:
+def _credential_text(upstream: Upstream) -> str:
     credentials = [f"{credential.kind} {credential.name}" for credential in upstream.credentials]
     return " and ".join(credentials) or "none"
