@@ -124,7 +124,7 @@ class _Checker:
                 reported.add(frozenset(circle))
                 chain = " -> ".join([*circle, name])
                 at = ("models", name, "fallback")
-                self.error(at, "MW315", f"fallback goes in a circle: {chain}", "take one out")
+                self.error(at, "MW315", f"fallbacks form a cycle: {chain}", "take one out")
 
     def _circle(self, start: str) -> list[str]:
         """The shortest chain of fallbacks from a model back to itself, or nothing."""

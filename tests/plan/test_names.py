@@ -65,7 +65,7 @@ def test_a_circle_is_told_once_and_a_way_into_it_is_none():
     to = "to: [{upstream: one}]"
     models = f"in: {{{to}, fallback: [b]}}, b: {{{to}, fallback: [c]}}, c: {{{to}, fallback: [b]}}"
     found = problems(models=models)
-    assert [p.message for p in found] == ["fallback goes in a circle: b -> c -> b"]
+    assert [p.message for p in found] == ["fallbacks form a cycle: b -> c -> b"]
 
 
 def test_hundreds_of_fallbacks_are_no_trouble():
