@@ -84,7 +84,7 @@ class Caller:
         sock = self._connected()
         sock.sendall(request(token or self._token, body))
         data = b""
-        while not _whole(data):
+        while not is_complete(data):
             more = sock.recv(65536)
             if not more:
                 self._hang_up()
@@ -105,7 +105,7 @@ class Caller:
         self._sock = None
 
 
-def _whole(data: bytes) -> bool:
+def is_complete(data: bytes) -> bool:
     """Whether an answer is there to its end."""
     head, found, body = data.partition(b"\r\n\r\n")
     head = head.lower()

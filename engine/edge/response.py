@@ -49,7 +49,7 @@ def send(
         body = (body,)
     else:
         length = int(fields.get("content-length", -1))
-    resp.stream = sending = _Sending(body, exchange, length, after)
+    resp.stream = sending = ResponseBody(body, exchange, length, after)
     if not has_body(exchange, response):
         sending.close()  # Falcon sends none, and never closes it
 
@@ -65,7 +65,7 @@ def has_body(exchange: Exchange, response: Response) -> bool:
     return exchange.method != "HEAD" and response.status not in (204, 304)
 
 
-class _Sending:
+class ResponseBody:
     """A response's body on its way out, of `length` bytes (-1: unknown).
 
     The exchange ends before the last byte leaves: whoever has the whole answer is in the ledger,

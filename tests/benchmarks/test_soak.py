@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks.soak.callers import _whole
+from benchmarks.soak.callers import is_complete
 from benchmarks.soak.growth import Sample, after, growth, minutes
 
 
@@ -44,11 +44,11 @@ def test_memory_after_so_many_requests_is_found():
     assert after(samples([10]), 1500) is None
 
 
-def test_an_answer_is_whole_at_its_length_or_last_chunk():
+def test_an_answer_isis_complete_at_its_length_or_last_chunk():
     head = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n"
-    assert not _whole(head + b"hell")
-    assert _whole(head + b"hello")
+    assert not is_complete(head + b"hell")
+    assert is_complete(head + b"hello")
     chunked = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n"
-    assert not _whole(chunked)
-    assert _whole(chunked + b"0\r\n\r\n")
-    assert not _whole(b"HTTP/1.1 200 OK\r\n")
+    assert not is_complete(chunked)
+    assert is_complete(chunked + b"0\r\n\r\n")
+    assert not is_complete(b"HTTP/1.1 200 OK\r\n")

@@ -12,7 +12,7 @@ import gevent.socket
 import pytest
 
 from engine import dialects
-from engine.edge.response import _Sending
+from engine.edge.response import ResponseBody
 from engine.exchange.caller_connection import WSGIConnection
 from engine.exchange.exchange import Exchange, Response
 from engine.exchange.push_stream import Pipeline, PushStream
@@ -76,7 +76,7 @@ def send(response: Response, caller: Any) -> list[bool]:
             return noting
 
     out.start_response("200 OK", [])
-    for piece in _Sending(response.body, over(Noting()), -1, ()):
+    for piece in ResponseBody(response.body, over(Noting()), -1, ()):
         out.send(piece)
     out.end_response()
     return offered
@@ -141,13 +141,13 @@ def test_a_stream_may_send_without_waiting_once_its_head_is_out() -> None:
             yield b"a"
 
     body = PushStream(pieces(), pipeline)
-    assert list(_Sending(body, over(connection), -1, ())) == [b"a"] * 3
+    assert list(ResponseBody(body, over(connection), -1, ())) == [b"a"] * 3
     assert offers == [None, connection.try_send, connection.try_send]
 
 
 def test_a_stream_of_known_length_is_sent_by_the_server_alone() -> None:
     pipeline = Pipeline()
     body = PushStream(iter([b"a", b"b"]), pipeline)
-    sending = _Sending(body, over(Offering(io.BytesIO())), 2, ())
+    sending = ResponseBody(body, over(Offering(io.BytesIO())), 2, ())
     assert list(sending) == [b"a", b"b"]
     assert pipeline.try_send is None

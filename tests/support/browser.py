@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -38,15 +38,25 @@ class Page:
 
         AssertionError with what the browser says where it throws, TimeoutError after PATIENCE.
         """
-        self._count += 1
         parameters = {"expression": expression, "awaitPromise": True, "returnByValue": True}
-        command = {"id": self._count, "method": "Runtime.evaluate", "params": parameters}
+        result = self.command("Runtime.evaluate", parameters)
+        assert "exceptionDetails" not in result, result["exceptionDetails"]
+        return result["result"].get("value")
+
+    def command(
+        self,
+        method: str,
+        parameters: dict[str, Any],
+        on_event: Callable[[dict[str, Any]], None] = lambda event: None,
+    ) -> Any:
+        """The result of a DevTools command; `on_event` is called with each event before it."""
+        self._count += 1
+        command = {"id": self._count, "method": method, "params": parameters}
         self._devtools.send(json.dumps(command))
-        while (answer := json.loads(self._devtools.recv(PATIENCE))).get("id") != self._count:
-            pass
-        assert "error" not in answer, answer["error"]
-        assert "exceptionDetails" not in answer["result"], answer["result"]["exceptionDetails"]
-        return answer["result"]["result"].get("value")
+        while (message := json.loads(self._devtools.recv(PATIENCE))).get("id") != self._count:
+            on_event(message)
+        assert "error" not in message, message["error"]
+        return message["result"]
 
 
 @contextmanager

@@ -29,15 +29,11 @@ class Driver:
 
     def command(self, method: str, **parameters: Any) -> Any:
         """The result of a DevTools command."""
-        page = self._page
-        page._count += 1
-        number = page._count
-        page._devtools.send(json.dumps({"id": number, "method": method, "params": parameters}))
-        while (said := json.loads(page._devtools.recv(PATIENCE))).get("id") != number:
-            if said.get("method") in _COMPLAINTS:
-                self.complaints.append(json.dumps(said["params"]))
-        assert "error" not in said, said["error"]
-        return said["result"]
+        return self._page.command(method, parameters, self._note_complaint)
+
+    def _note_complaint(self, event: dict[str, Any]) -> None:
+        if event.get("method") in _COMPLAINTS:
+            self.complaints.append(json.dumps(event["params"]))
 
     def run(self, expression: str) -> Any:
         """The value of an expression, awaited."""

@@ -78,7 +78,7 @@ class Recorder:
         self.connections = 0
         self.speak = answer()
 
-    def _serve(self, sock: socket.socket) -> None:
+    def serve(self, sock: socket.socket) -> None:
         self.connections += 1
         with sock, contextlib.suppress(OSError), sock.makefile("rb") as stream:
             while (received := _read(stream)) is not None:
@@ -102,7 +102,7 @@ def recorder() -> Iterator[Recorder]:
                     return
                 sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
                 sockets.append(sock)
-                threading.Thread(target=made._serve, args=(sock,), daemon=True).start()
+                threading.Thread(target=made.serve, args=(sock,), daemon=True).start()
 
         accepting = threading.Thread(target=accept, daemon=True)
         accepting.start()

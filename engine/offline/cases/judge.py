@@ -27,7 +27,7 @@ def judge(case: Case, rehearsal: Rehearsal, config: Config) -> list[Failure]:
         elif name == "body":
             failures += judged.body(expected)
         else:
-            actual = _FOUND[name](judged)
+            actual = ACTUAL_VALUES[name](judged)
             if actual != expected:
                 failures.append(judged.failure((name,), expected, actual))
     return failures
@@ -109,7 +109,7 @@ def _url(judged: _Judged) -> str | None:
     return judged.display.url(request.upstream, request.url) if request is not None else None
 
 
-_FOUND: dict[str, Callable[[_Judged], Any]] = {
+ACTUAL_VALUES: dict[str, Callable[[_Judged], Any]] = {
     "operation": _operation,
     "status": lambda judged: judged.rehearsal.status,
     "error": lambda judged: code_of(judged.rehearsal) or None,

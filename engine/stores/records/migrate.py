@@ -16,7 +16,7 @@ from engine.stores.records.database import Database, DatabaseAway, file_of
 from engine.stores.records.failures import DatabaseRefuses, WrongVersion
 from engine.stores.records.migrations import HEAD
 
-_FOLDER = Path(__file__).parent / "migrations"
+FOLDER = Path(__file__).parent / "migrations"
 _LOCK = 0x6D6F64656C776179  # "modelway"
 _TIMEOUT = 30.0
 
@@ -47,7 +47,7 @@ def _is_current(revision: str | None, database: Database) -> bool:
         return True
     from alembic.script import ScriptDirectory
 
-    steps = ScriptDirectory(str(_FOLDER)).walk_revisions()
+    steps = ScriptDirectory(str(FOLDER)).walk_revisions()
     if revision is not None and revision not in {step.revision for step in steps}:
         raise WrongVersion(
             f"{database.display_url} was made by a newer Modelway (its tables are {revision}, this "
@@ -75,7 +75,7 @@ def _upgrade(connection: Connection, database: Database) -> None:
     from alembic.config import Config
 
     config = Config()
-    config.set_main_option("script_location", str(_FOLDER).replace("%", "%%"))
+    config.set_main_option("script_location", str(FOLDER).replace("%", "%%"))
     config.attributes["connection"] = connection
     command.upgrade(config, "head")
 

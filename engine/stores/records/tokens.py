@@ -88,7 +88,7 @@ class UnknownToken(RecordsError):
 
 _COLUMNS = [table.c[field.name] for field in fields(Token)]
 _LISTS = ("models", "operations", "ips")
-_BY_DIGEST = select(*_COLUMNS).where(
+BY_DIGEST = select(*_COLUMNS).where(
     or_(
         table.c.sha256.in_(bindparam("digests", expanding=True)),
         table.c.previous_sha256.in_(bindparam("digests", expanding=True)),
@@ -99,7 +99,7 @@ _BY_NAME = select(*_COLUMNS).where(table.c.name == bindparam("name"))
 
 def find_by_digest(database: Database, digest: str) -> Token | None:
     """The token with this digest, also with that of its previous secret."""
-    row = database.read(lambda c: c.execute(_BY_DIGEST, {"digests": [digest]}).first())
+    row = database.read(lambda c: c.execute(BY_DIGEST, {"digests": [digest]}).first())
     return None if row is None else _token(row)
 
 
@@ -112,7 +112,7 @@ def caller_lookup(
     def look_up(digests: Sequence[str]) -> dict[str, Caller | ValueError]:
         parameters = {"digests": _padded(digests)}
         try:
-            rows = database.read(lambda c: c.execute(_BY_DIGEST, parameters).all())
+            rows = database.read(lambda c: c.execute(BY_DIGEST, parameters).all())
         except ValueError as error:  # a column that is not JSON: only its own token is invalid
             if len(digests) == 1:
                 return {digests[0]: error}

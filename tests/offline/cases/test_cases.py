@@ -8,7 +8,7 @@ import yaml
 
 from engine.config import json_schema
 from engine.offline.cases import formats, read
-from engine.offline.cases.judge import _FOUND
+from engine.offline.cases.judge import ACTUAL_VALUES
 from engine.offline.cases.run import run
 from engine.source.problem import Findings
 from tests.support.rehearsing import CONFIG, planned, write
@@ -101,7 +101,7 @@ def test_each_expectation_can_be_missed(made, name):
 
 def test_every_expectation_of_the_schema_is_tried_here():
     known = set(json_schema.schema()["$defs"]["test"]["properties"]["expect"]["properties"])
-    assert known == set(MET) == set(MISSED) == {*_FOUND, "headers", "body"}
+    assert known == set(MET) == set(MISSED) == {*ACTUAL_VALUES, "headers", "body"}
 
 
 def test_a_miss_tells_place_expectation_and_finding(made):

@@ -33,7 +33,7 @@ def table_names(database):
 def at_revision(database, revision):
     """Bring the tables to an older version, as the program of that time did."""
     config = Config()
-    config.set_main_option("script_location", str(migrate._FOLDER))
+    config.set_main_option("script_location", str(migrate.FOLDER))
 
     def step(connection):
         config.attributes["connection"] = connection
@@ -93,7 +93,7 @@ def test_a_newer_database_is_refused_with_what_to_do(records):
 
 
 def test_the_steps_are_one_row_without_branches():
-    script = ScriptDirectory(str(migrate._FOLDER))
+    script = ScriptDirectory(str(migrate.FOLDER))
     steps = [step.revision for step in script.walk_revisions()]
     assert script.get_heads() == steps[:1] == [HEAD]
     assert steps == [f"r{number:04}" for number in range(len(steps), 0, -1)]

@@ -277,7 +277,7 @@ def test_a_look_up_goes_by_the_indexes(records):
             asked = "EXPLAIN {}"
         else:
             asked = "EXPLAIN QUERY PLAN {}"
-        statement = tokens._BY_DIGEST.params(digests=[digest(str(n)) for n in range(256)])
+        statement = tokens.BY_DIGEST.params(digests=[digest(str(n)) for n in range(256)])
         written = statement.compile(connection, compile_kwargs={"literal_binds": True})
         rows = connection.exec_driver_sql(asked.format(written)).all()
         connection.invalidate()

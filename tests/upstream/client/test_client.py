@@ -234,7 +234,7 @@ def test_many_greenlets_share_a_pool() -> None:
             jobs = [gevent.spawn(one, number) for number in range(40)]
             gevent.joinall(jobs, raise_error=True)
             assert all(job.value for job in jobs)
-        assert len(client._pool) == 5
+        assert client.connections == (5, 0)
         assert peer.connections >= 40
 
 
@@ -523,7 +523,7 @@ def test_an_interim_answer_does_not_stop_the_request() -> None:
 
     with talking(handle) as (client, _):
         assert int(whole(client.send("POST", "/", [], b"x" * 3_000_000))) > 3_000_000
-        assert len(client._pool) == 1
+        assert client.connections == (1, 0)
 
 
 def test_an_upstream_that_goes_while_we_send() -> None:
@@ -645,7 +645,7 @@ def test_a_greenlet_killed_while_it_sends_or_waits_leaves_nothing_behind(where: 
         sender.kill(timeout=LONG)
         assert sender.dead
         gevent.sleep(0)
-        assert client._pool.take() is None
+        assert client.connections[0] == 0
 
 
 # --- switching protocols
