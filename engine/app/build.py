@@ -256,7 +256,7 @@ def _add_telemetry_listener(app: Application, parts: _Parts) -> None:
 
 
 def _connect_to_server(app: Application, parts: _Parts) -> None:
-    """Set what the server calls when its worker stops, and when it answers by itself."""
+    """Set what the server calls when its worker stops, and when it refuses a request itself."""
     app.record_refusal = parts.lifecycle.record_refusal
     app.interrupt = lambda: _interrupt(parts)
     app.close = lambda: _close(parts)

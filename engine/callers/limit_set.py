@@ -16,7 +16,7 @@ from engine.values.wildcard import ByName
 
 
 class LimitSet:
-    """The quotas `rules`, with for each the name of who shares it (`sharers`).
+    """The quotas `rules`; `sharers` names, for each, the callers that share it.
 
     It is made once for requests that share all their counters. The costs of a request are one
     number per quota, in the order of `rules`.

@@ -72,8 +72,8 @@ class RequestLifecycle:
                 log.exception("request %s: its end was not noted", exchange.request_id)
 
     def record_refusal(self, exchange: Exchange) -> None:
-        """Record a request that the server refused by itself: invalid, or without room for its
-        connection. The response is in the exchange's record."""
+        """Record a request that the server refused before it was routed: invalid, or without room
+        for its connection. The response is in the exchange's record."""
         self.enter(exchange)
         exchange.end()
 

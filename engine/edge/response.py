@@ -68,9 +68,9 @@ def has_body(exchange: Exchange, response: Response) -> bool:
 class ResponseBody:
     """A response's body on its way out, of `length` bytes (-1: unknown).
 
-    The exchange ends before the last byte leaves: whoever has the whole answer is in the ledger,
-    even when this worker is killed now, and what was taken for the request is given back. Closing
-    it ends what did not get so far, and runs `after`.
+    The exchange ends before the last byte is sent, so that a complete response is in the ledger and
+    its counters are settled, even if this worker is killed now. Closing it ends an exchange whose
+    response is incomplete, and runs `after`.
     """
 
     def __init__(

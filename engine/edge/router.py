@@ -167,8 +167,8 @@ class Application(falcon.App):  # type: ignore[type-arg]
         return super().__call__(env, start_response)
 
     def refuse(self, error: GatewayError, address: str) -> Response:
-        """The response to what the server refuses by itself: no valid request, or no room for a
-        connection. `address` is the caller's."""
+        """The response to a request that the server refuses before it is routed: invalid, or
+        without room for its connection. `address` is the caller's."""
         exchange, response = server_response(error, address)
         self.record_refusal(exchange)
         return response
@@ -235,8 +235,8 @@ def _refuse(odd: str, exchange: Exchange) -> Response:
 
 
 def _miss(missed: PathMiss, cors: Cors, more: str, exchange: Exchange) -> Response:
-    """404 for a path that is not there, 405 for one that takes other methods, 426 for a WebSocket
-    where there is none; a browser that asks what may be sent there is told."""
+    """Raise 404 for an unknown path, 405 for a path with other methods, 426 for a WebSocket
+    handshake on another operation; return the response to a CORS preflight."""
     if missed.allowed and not missed.verbs:
         if cors.is_preflight(exchange):
             return cors.preflight_response(exchange, missed.allowed)

@@ -1,9 +1,9 @@
-"""CSRF protection: the origins whose pages may use credentials that a browser attaches by itself.
+"""CSRF protection: the origins whose pages may use credentials that a browser attaches.
 
 A page of any origin can make a browser send a form or open a WebSocket here, and the browser adds
-cookies and HTTP Basic. Browsers say where that comes from in `Sec-Fetch-Site` (Fetch Metadata) or
-`Origin` (RFC 6454), which no page can change. A request with neither comes from no browser, or from
-one that sends the page's own requests only.
+cookies and HTTP Basic. Browsers name the origin of the request in `Sec-Fetch-Site` (Fetch Metadata)
+or `Origin` (RFC 6454), which no page can change. A request with neither comes from no browser,
+or from one that sends only requests of the page itself.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from engine.values.client_address import Network, within
 
 _OURS = frozenset({"same-origin", "none"})
-"""Values of Sec-Fetch-Site: a page of this gateway, and a person who typed the address."""
+"""Values of Sec-Fetch-Site: a page of this gateway, and an address that a person typed."""
 
 _PORTS = {"http": "80", "https": "443"}
 

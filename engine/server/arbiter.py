@@ -186,7 +186,7 @@ class Master(Arbiter):
         self.close_left_behind()
         for path in paths:
             with contextlib.suppress(FileNotFoundError):
-                os.unlink(path)  # nobody serves this Unix socket any more
+                os.unlink(path)  # no process serves this Unix socket now
         self.app.confirm()
         super().manage_workers()  # which ends the oldest; ours might begin another reload
         self._await_end(lambda age: age <= last)

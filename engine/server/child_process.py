@@ -57,7 +57,7 @@ def run(
     except OSError as error:
         os.close(read_end)
         os.close(write_end)
-        raise ChildFailed(f"could not be started in a process of its own: {error}") from error
+        raise ChildFailed(f"could not be started in a child process: {error}") from error
     if child == 0:
         os.close(read_end)
         _work(function, write_end, seconds, memory)
@@ -139,10 +139,10 @@ def _read(pipe: int, deadline: float, stop: Callable[[], bool]) -> bytes | None:
 
 
 def _wait(child: int) -> int:
-    """The child's exit status; -1 where nobody can know it."""
+    """The child's exit status; -1 if it is unknown."""
     try:
         return os.waitpid(child, 0)[1]
-    except ChildProcessError:  # SIGCHLD is ignored, or somebody else waited for it
+    except ChildProcessError:  # SIGCHLD is ignored, or another thread waited for it
         return -1
 
 

@@ -26,8 +26,8 @@ _REASONS = {400: "Bad Request", 414: "URI Too Long"}
 
 
 class HTTPSettings(NamedTuple):
-    """How a worker reads requests: the largest head, who says the scheme, and the environ that all
-    of them share."""
+    """How a worker reads requests: the limits of a head, the headers that name the scheme, and
+    the environ that all requests share."""
 
     limits: Limits
     scheme_headers: SchemeHeaders

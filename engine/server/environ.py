@@ -57,7 +57,7 @@ def _unquote(path: str) -> str:
 
 class SchemeHeaders:
     """Headers by which a trusted proxy says that its caller used TLS: gunicorn's settings
-    `secure_scheme_headers` and `forwarded_allow_ips`. Whoever comes over a Unix socket is trusted.
+    `secure_scheme_headers` and `forwarded_allow_ips`. Every peer of a Unix socket is trusted.
     """
 
     def __init__(self, headers: Mapping[str, str], proxies: Sequence[str]) -> None:

@@ -102,7 +102,7 @@ class Plans:
         try:
             self._publish()
         except OSError as error:
-            log.warning("nobody else can be told which config is served: %s", error)
+            log.warning("the state of the served config cannot be published: %s", error)
 
     def _publish(self) -> None:
         if self._lock is None:

@@ -66,7 +66,7 @@ def try_out(
     except OSError as error:
         return Trial(error=f"the config cannot be tried: {error}")
     except ChildFailed as failure:
-        return Trial(error=f"trying the config in a process of its own {failure}")
+        return Trial(error=f"trying the config in a child process {failure}")
 
 
 @contextmanager

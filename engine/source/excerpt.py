@@ -30,7 +30,7 @@ class Excerpt:
 
 
 def excerpt(text: str, line: int, column: int, context: int = 0) -> Excerpt | None:
-    """The line (from 1) with up to `context` lines around it; None when there is no such line.
+    """The line (from 1) with up to `context` lines around it; None if the line does not exist.
 
     A long line is cut around the column, with `…` where something is missing.
     """

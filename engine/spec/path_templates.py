@@ -58,14 +58,14 @@ def check(template: str) -> str | None:
     if "{" in literals or "}" in literals:
         return "braces do not pair"
     if "=" in "".join(_VARIABLE.findall(template)):
-        return "a variable is a plain name, without a pattern of its own"
+        return "a variable is a plain name, without a pattern"
     names = variables(template)
     if "" in names:
         return "a variable has no name"
     if len(set(names)) < len(names):
-        return "a variable stands twice"
+        return "a variable name is repeated"
     if re.search(r"\}\{", template):
-        return "two variables touch, so that nothing tells where one ends"
+        return "two variables touch: put text between them"
     return None
 
 

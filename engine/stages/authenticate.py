@@ -24,7 +24,7 @@ Headers = list[tuple[str, str]]
 _MAX_TOKEN = 4096
 _SUBPROTOCOLS = "HTTP_SEC_WEBSOCKET_PROTOCOL"
 _OTHER_ORIGIN = (
-    "A token that a browser sends by itself is accepted from this gateway's own pages alone, "
+    "A token that a browser attaches is accepted only from this gateway's pages "
     "and from those of cors.origins. Send it in a header of the request."
 )
 

@@ -52,7 +52,7 @@ class Sink:
             self._open(target)
 
     def write(self, lines: bytes) -> None:
-        """Write one or more lines, or queue them until somebody reads, or drop them."""
+        """Write one or more lines, or queue them until the reader reads, or drop them."""
         if not self._queue and not self._threaded:
             try:
                 count = self._send(lines)

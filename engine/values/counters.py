@@ -10,7 +10,7 @@ SLOT_RETRY = 1.0
 
 
 class Limit(NamedTuple):
-    """A quota under the key of those who share it: at most `amount` within any `window` seconds or,
+    """A quota under the key of its sharers: at most `amount` within any `window` seconds or,
     where `window` is 0, at one time. Limits of the same key and window share their count."""
 
     key: str

@@ -15,7 +15,7 @@ class GatewayError(Exception):
     """An error response.
 
     `status` is the HTTP status, `code` a stable word for programs, `param` the place in the
-    request (`messages[0].role`), `retry` False when a client must not try again by itself.
+    request (`messages[0].role`), `retry` False when a client must not retry automatically.
     """
 
     def __init__(

@@ -19,7 +19,7 @@ BY = {
     "enum": ["token", "route", "model", "upstream", "all"],
     "default": "token",
 }
-"""The schema of who shares a quota. On a route without tokens, `token` means an address."""
+"""The schema of `by`, the sharers of a quota. Without tokens on a route, `token` is an address."""
 
 
 AMOUNT = {"type": "integer", "minimum": 1, "maximum": 999_999_999_999_999}
@@ -82,7 +82,7 @@ class Quota:
 
 @dataclass(frozen=True, slots=True)
 class QuotaRule:
-    """A quota, who shares it (see BY), and the name under which it is counted."""
+    """A quota, its sharers (see BY), and the name under which it is counted."""
 
     quota: Quota
     by: str

@@ -39,7 +39,7 @@ def said(result):
     }
 
 
-def test_it_is_off_unless_it_is_asked_for():
+def test_cors_is_off_by_default():
     result = client().simulate_post("/v1/x", headers={"origin": OURS})
     assert said(result) == {}
     preflight = client().simulate_options("/v1/x", headers=ASKED)

@@ -76,7 +76,7 @@ def test_a_streamed_answer_has_no_length_and_passes_piece_by_piece():
 
 
 @pytest.mark.parametrize("theirs", [[], [("x-a", "1")], [("x-a", "1"), ("x-a", "2")]])
-def test_what_the_gateway_says_stands_in_place_of_what_an_upstream_said(theirs):
+def test_headers_of_the_gateway_replace_those_of_the_upstream(theirs):
     answer = Response(200, [*theirs, ("x-b", "3")], b"", gateway_headers={"x-a": "9"})
     headers = raw(client(lambda e: answer).app)[1]
     seen = [pair for pair in headers if pair[0] in ("x-a", "x-b")]
@@ -121,7 +121,7 @@ def test_the_raw_target_is_without_scheme_and_host(environ, target):
     assert raw_target(environ) == target
 
 
-def test_every_answer_has_a_request_id_of_its_own():
+def test_every_response_has_a_new_request_id():
     results = [post(ok) for _ in range(2)]
     ids = {result.headers["x-request-id"] for result in results}
     assert len(ids) == 2
@@ -586,7 +586,7 @@ def test_a_stream_that_its_caller_does_not_take_is_cut_as_shutdown():
     assert front.ends == [(200, "shutdown", "")]
 
 
-def test_drain_waits_for_the_last_exchange_and_no_longer_than_it_is_told():
+def test_drain_waits_for_the_last_exchange_up_to_its_timeout():
     front = Front(lambda exchange: gevent.sleep(0.05) or ok(exchange))
     gevent.spawn(lambda: b"".join(front.post()))
     gevent.sleep(0)

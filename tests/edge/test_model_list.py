@@ -128,7 +128,7 @@ def test_a_model_that_cannot_be_called_in_a_dialect_is_not_found_there():
     assert "it has anthropic.messages." in raised.value.message
 
 
-def test_answers_are_kept_as_far_as_they_fit():
+def test_answers_are_cached_up_to_a_size():
     made = []
 
     def get(key, size):

@@ -83,7 +83,7 @@ def send(response: Response, caller: Any) -> list[bool]:
 
 
 @pytest.mark.parametrize("slow", [False, True])
-def test_a_stream_reaches_a_caller_byte_by_byte_and_wakes_nobody(slow: bool) -> None:
+def test_a_stream_reaches_a_caller_byte_by_byte_without_other_wakeups(slow: bool) -> None:
     whole, dice = b"".join(EVENTS), random.Random(slow)
 
     def handle(sock: Any, _peer: Peer) -> None:

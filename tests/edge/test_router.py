@@ -58,7 +58,7 @@ def test_the_query_tells_operations_apart(
     assert found(made, target) == (name, {variable: (3, 5)})
 
 
-def test_one_that_asks_for_a_query_is_nothing_without() -> None:
+def test_an_operation_with_a_query_is_not_found_without_it() -> None:
     made = router(("beta", "/a", BETA))
     assert found(made, "/a?beta=true") == ("beta", {})
     assert found(made, "/a") is None

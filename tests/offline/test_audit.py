@@ -167,7 +167,7 @@ def test_an_ignore_is_found_on_its_line(before):
     assert ignores.unused() == []
 
 
-def test_in_what_is_no_yaml_ignores_are_read_all_the_same():
+def test_ignores_are_read_in_a_file_that_is_no_yaml():
     ignores = Ignores()
     assert ignores.silence([problem()], {"f": "a: [ # modelway: ignore MW401\n"}) == []
 
@@ -187,7 +187,7 @@ SOUND = changed(CONFIG, ("routes", 2), ...)
 
 
 @pytest.mark.parametrize("section", SOUND)
-def test_whatever_a_config_says_the_audit_comes_to_an_end(section, tmp_path, monkeypatch):
+def test_the_audit_terminates_for_any_config(section, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "shop.json").write_text(json.dumps(DOCUMENT), "utf-8")
     audited = 0

@@ -3,7 +3,7 @@
 from engine.server.boot_pipe import BootPipe
 
 
-def test_the_master_hears_who_has_booted_and_why_others_have_not():
+def test_the_master_reads_which_workers_booted_and_why_others_failed():
     pipe = BootPipe()
     assert pipe.look() is False
     pipe.tell_booted(3)

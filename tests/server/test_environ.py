@@ -30,7 +30,7 @@ def get(*headers: bytes, target: bytes = b"/") -> bytes:
     return b"GET " + target + b" HTTP/1.1\r\nHost: h:1\r\n" + b"".join(headers) + b"\r\n"
 
 
-def test_it_is_one_that_wsgi_knows() -> None:
+def test_the_environ_is_valid_wsgi() -> None:
     made = environ(get())
     made["wsgi.input"] = SimpleNamespace(read=1, readline=1, readlines=1, __iter__=1)
     check_environ(made)
@@ -43,7 +43,7 @@ def test_the_target_is_there_raw_and_decoded() -> None:
     assert made["QUERY_STRING"] == "q=%20"
 
 
-def test_the_type_and_length_of_a_body_have_names_of_their_own() -> None:
+def test_content_type_and_length_have_no_http_prefix() -> None:
     made = environ(get(b"Content-Type: a/b\r\n", b"Content-Length: 0\r\n", b"X-A: 1\r\n"))
     assert (made["CONTENT_TYPE"], made["CONTENT_LENGTH"]) == ("a/b", "0")
     assert "HTTP_CONTENT_TYPE" not in made

@@ -113,7 +113,7 @@ def test_a_config_that_hangs_when_it_is_started_is_refused_in_time(place):
         threading.Event().wait()
 
     error = reloaded_with(place, hangs, 0.3)
-    assert error == "trying the config in a process of its own did not end within 0.3 s"
+    assert error == "trying the config in a child process did not end within 0.3 s"
 
 
 def test_a_config_that_kills_who_starts_it_is_refused(place):
@@ -265,4 +265,4 @@ def test_a_folder_that_cannot_be_written_does_not_end_the_gateway(place, tmp_pat
     plans = Plans(place.make(), place.make, tmp_path / "file" / "run", boot)
     plans.publish()
     assert plans.renew()
-    assert "nobody else can be told" in caplog.text
+    assert "the state of the served config cannot be published" in caplog.text

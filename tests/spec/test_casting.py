@@ -116,12 +116,12 @@ def test_shape_ends_when_resolve_gives_fresh_copies():
 
 
 @given(st.integers())
-def test_every_integer_comes_back(value):
+def test_every_integer_round_trips(value):
     assert compile_cast(INTEGER, resolve)(str(value)) == value
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
-def test_every_number_comes_back(value):
+def test_every_number_round_trips(value):
     assert compile_cast(NUMBER, resolve)(repr(value)) == value
 
 

@@ -317,7 +317,7 @@ def test_a_value_is_written_into_a_header() -> None:
     assert before["HTTP_X_MODEL"] == "a"
 
 
-def test_what_is_said_already_is_not_written() -> None:
+def test_an_equal_value_is_not_written() -> None:
     request = json_request({"model": "a"})
     assert parse(MODEL).says(request, "a")
     assert not parse(MODEL).says(request, "b")

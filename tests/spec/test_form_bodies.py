@@ -359,7 +359,7 @@ def test_the_content_of_a_file_is_never_touched():
 
 
 @given(st.dictionaries(st.text(), st.text()))
-def test_fields_come_back(fields):
+def test_fields_round_trip(fields):
     assert form(urlencode(fields).encode(), schema={}) == fields
 
 
@@ -374,7 +374,7 @@ deep = st.recursive(
 
 
 @given(st.dictionaries(st.sampled_from(["card", "lines"]), deep))
-def test_nested_fields_come_back(value):
+def test_nested_fields_round_trip(value):
     def flat(prefix, node):
         if isinstance(node, str):
             return [f"{quote_plus(prefix)}={quote_plus(node)}"]

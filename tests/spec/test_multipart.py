@@ -117,7 +117,7 @@ def test_names(disposition, name, filename):
 
 
 @pytest.mark.parametrize("content", ["", "\r\n", "--b", "x--b", "\n", "\r", "\r\n-", "\r\n--c"])
-def test_content_is_kept_to_the_byte(content):
+def test_content_is_unchanged_to_the_byte(content):
     if content == "--b":
         content = " --b"
     assert contents(body((PROMPT, content))) == [("prompt", None, None, content.encode())]
@@ -242,7 +242,7 @@ def test_boundary_refused(content_type, message):
 
 
 @given(st.lists(st.binary(max_size=40), max_size=5))
-def test_any_content_comes_back(values):
+def test_any_content_round_trips(values):
     values = [value for value in values if b"b0undary" not in value]
     raw = b"".join(
         b'--b0undary\r\nContent-Disposition: form-data; name="a"\r\n\r\n' + value + b"\r\n"

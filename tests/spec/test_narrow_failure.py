@@ -43,5 +43,5 @@ def test_a_small_value_is_its_own_part() -> None:
     assert (found.value, found.path, found.offset) == ({"items": ["wrong"]}, (), 0)
 
 
-def test_what_only_the_whole_is_refused_for_has_no_part() -> None:
+def test_a_failure_of_the_entire_array_is_not_narrowed() -> None:
     assert narrow(lambda value: len(value) <= 300, ["x"] * 301) is None

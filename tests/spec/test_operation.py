@@ -132,12 +132,12 @@ def test_an_answer_of_101_makes_a_websocket(tmp_path: Path) -> None:
         ([{"url": "v1"}], "/v1"),
     ],
 )
-def test_a_path_stands_under_that_of_the_server(tmp_path: Path, servers: Any, mount: str) -> None:
+def test_the_path_of_the_server_is_the_prefix(tmp_path: Path, servers: Any, mount: str) -> None:
     more = {} if servers is None else {"servers": servers}
     assert one(tmp_path, **more).mounts == (mount,)
 
 
-def test_the_servers_of_an_operation_come_before_those_of_its_path(tmp_path: Path) -> None:
+def test_servers_of_an_operation_override_those_of_its_path(tmp_path: Path) -> None:
     url = [{"url": "/document"}]
     item = {
         "servers": [{"url": "/path"}],
@@ -148,7 +148,7 @@ def test_the_servers_of_an_operation_come_before_those_of_its_path(tmp_path: Pat
     assert [found[name].mounts for name in "abc"] == [("/own",), ("/path",), ("/document",)]
 
 
-def test_the_configured_mounts_come_before_all_servers(tmp_path: Path) -> None:
+def test_configured_mounts_override_all_servers(tmp_path: Path) -> None:
     value = document(servers=[{"url": "/v1"}], paths={"/x": {"get": get(servers=[{"url": "/o"}])}})
     found = operations(tmp_path, value, mounts=("/a", "/b"))
     assert found["x"].mounts == ("/a", "/b")
@@ -256,20 +256,18 @@ def test_the_same_name_in_two_places_is_two_parameters(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["Accept", "content-type", "AUTHORIZATION"])
-def test_headers_that_have_a_meaning_of_their_own_are_no_parameters(
-    tmp_path: Path, name: str
-) -> None:
+def test_standard_headers_are_no_parameters(tmp_path: Path, name: str) -> None:
     declared = {"name": name, "in": "header", "required": True, "schema": {"type": "integer"}}
     assert one(tmp_path, get(parameters=[declared])).parameters == ()
 
 
-def test_a_path_variable_that_nobody_declares_takes_anything(tmp_path: Path) -> None:
+def test_an_undeclared_path_variable_takes_any_value(tmp_path: Path) -> None:
     found = one(tmp_path, get(), "/a/{id}")
     found.check_parameters(exchange(path="/a/%2F", variables={"id": (3, 6)}))
 
 
 @BOTH
-def test_nullable_and_other_words_hold_in_parameters(tmp_path: Path, version: str) -> None:
+def test_nullable_and_other_keywords_apply_to_parameters(tmp_path: Path, version: str) -> None:
     schema = {"type": "integer", "minimum": 5}
     schema |= {"exclusiveMinimum": True} if version == V30 else {"exclusiveMinimum": 5}
     found = one(
@@ -326,7 +324,7 @@ def test_a_name_used_twice_is_a_problem(tmp_path: Path) -> None:
     assert "GET /x" in problem.hint
 
 
-def test_a_path_parameter_that_stands_nowhere_is_a_problem(tmp_path: Path) -> None:
+def test_a_path_parameter_absent_from_the_template_is_a_problem(tmp_path: Path) -> None:
     declared = {"name": "y", "in": "path", "required": True, "schema": {}}
     value = document(paths={"/{x}": {"get": get(parameters=[declared])}})
     assert codes(tmp_path, value) == ["MW207"]
@@ -459,13 +457,13 @@ def test_references_that_lead_in_a_circle_are_a_problem(
         assert "MW202" in {problem.code for problem in problems}
 
 
-def test_the_node_of_an_operation_can_be_looked_at(tmp_path: Path) -> None:
+def test_the_node_of_an_operation_is_available(tmp_path: Path) -> None:
     specification, _ = read(tmp_path, document(paths={"/a~b/{c}": {"get": get(summary="s")}}))
     assert isinstance(specification, Specification)
     assert specification.node(specification.operations["x"]).text("summary") == "s"
 
 
-def test_the_node_of_an_operation_in_another_file_can_be_looked_at(tmp_path: Path) -> None:
+def test_the_node_of_an_operation_in_another_file_is_available(tmp_path: Path) -> None:
     (tmp_path / "x.yaml").write_text(json.dumps({"get": get(summary="s")}))
     specification, _ = read(tmp_path, document(paths={"/x": {"$ref": "x.yaml"}}))
     assert isinstance(specification, Specification)

@@ -439,7 +439,7 @@ QUERIES = [("query", "form"), ("query", "spaceDelimited"), ("query", "pipeDelimi
 @pytest.mark.parametrize(("location", "style"), PATHS + QUERIES)
 @pytest.mark.parametrize("explode", [False, True])
 @given(value=lists)
-def test_lists_come_back(location, style, explode, value):
+def test_lists_round_trip(location, style, explode, value):
     if style == "label" and not explode and len(value) == 1:
         value = [*value, "x"]  # a single item with a dot reads as the table of 3.1.0 has it
     value = without_delimiter(style, value)
@@ -448,14 +448,14 @@ def test_lists_come_back(location, style, explode, value):
 
 @pytest.mark.parametrize(("location", "style"), PATHS + QUERIES)
 @given(value=dicts)
-def test_objects_come_back(location, style, value):
+def test_objects_round_trip(location, style, value):
     value = without_delimiter(style, value)
     assert read(location, written(style, False, value), FREE, style, False) == value
 
 
 @pytest.mark.parametrize(("location", "style"), [*PATHS, ("query", "form")])
 @given(value=dicts)
-def test_exploded_objects_come_back(location, style, value):
+def test_exploded_objects_round_trip(location, style, value):
     schema = {"type": "object", "properties": dict.fromkeys(value, STRING)}
     assert read(location, written(style, True, value), schema, style, True) == value
 
@@ -464,7 +464,7 @@ trees = st.recursive(words, lambda inner: st.dictionaries(names, inner, min_size
 
 
 @given(value=st.dictionaries(names, trees, min_size=1, max_size=3))
-def test_deep_objects_come_back(value):
+def test_deep_objects_round_trip(value):
     def flat(prefix, node):
         if isinstance(node, str):
             return [f"{prefix}={code(node)}"]

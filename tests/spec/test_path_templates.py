@@ -148,7 +148,7 @@ def test_an_unknown_verb_says_which_there_are() -> None:
     assert set(missed.verbs) == {":generate", ":count"}
 
 
-def test_a_path_without_a_verb_is_not_told_of_verbs() -> None:
+def test_a_path_without_a_verb_has_no_verb_suggestions() -> None:
     missed = MODELS.find("/v1/models/m", "POST")
     assert missed == PathMiss(("GET",), ())
 
@@ -157,7 +157,7 @@ def test_a_verb_of_a_path_with_no_verbs_is_a_plain_name() -> None:
     assert tree("/a/{x}").find("/a/b:c/d", "GET") == PathMiss((), ())
 
 
-def test_a_wide_variable_does_not_swallow_what_comes_before_it() -> None:
+def test_a_wide_variable_leaves_the_text_before_it() -> None:
     made = tree("/{tenant}/models/{model}:x", wide=("model",))
     assert found(made, "/t/models/a/b:x") == (
         "/{tenant}/models/{model}:x",
@@ -178,7 +178,7 @@ def test_a_variable_after_a_wide_one_holds_no_slash() -> None:
     assert found(made, "/proxy/a/log/b/c") is None
 
 
-def test_literals_and_templates_come_before_wide_variables() -> None:
+def test_literals_and_templates_precede_wide_variables() -> None:
     made = tree("/m/{model}", "/m/list", "/m/{x}/info", wide=("model",))
     assert found(made, "/m/list") == ("/m/list", {})
     assert found(made, "/m/a/info") == ("/m/{x}/info", {"x": "a"})
@@ -186,7 +186,7 @@ def test_literals_and_templates_come_before_wide_variables() -> None:
 
 
 @pytest.mark.parametrize("wide", [(), ("name",)])
-def test_a_variable_that_says_its_own_shape_is_found_or_refused(wide: tuple[str, ...]) -> None:
+def test_a_variable_with_a_pattern_is_matched_or_refused(wide: tuple[str, ...]) -> None:
     template = "/v1/{name=models/*}:x"
     assert path_templates.check(template) or found(tree(template, wide=wide), "/v1/models/m:x")
 
@@ -212,7 +212,7 @@ def test_the_methods_of_every_template_that_fits_are_allowed() -> None:
     assert made.find("/a/b", "POST") == PathMiss(("GET", "PATCH", "PUT"), ())
 
 
-def test_a_method_is_looked_for_in_every_template_that_fits() -> None:
+def test_a_method_is_searched_in_every_matching_template() -> None:
     made = tree("GET /a/b", "PUT /a/{x}")
     assert found(made, "/a/b", "PUT") == ("PUT /a/{x}", {"x": "b"})
 
@@ -405,7 +405,7 @@ def test_a_filled_template_is_found_with_exactly_its_values(data: Any, template:
 @given(
     st.lists(st.text(min_size=1, max_size=4).map(lambda text: quote(text, safe=":")), min_size=1)
 )
-def test_a_model_of_any_segments_is_found_whole(segments: list[str]) -> None:
+def test_a_wide_variable_holds_a_model_of_any_segments(segments: list[str]) -> None:
     model = "/".join(segments)
     made = PathTree()
     made.add("/m/{model}:go", "POST", "it", wide=("model",))

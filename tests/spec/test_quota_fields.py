@@ -82,7 +82,7 @@ def test_the_option_is_found_in_a_schema(value, taken):
     assert has_option(schema(value, Options=OPTIONS, Base=base)) is taken
 
 
-def test_a_schema_that_is_made_of_itself_ends():
+def test_a_schema_that_is_only_itself_terminates():
     loop = {"allOf": [{"$ref": "#/components/schemas/Root"}]}
     assert has_option(schema(loop)) is False
 
@@ -116,7 +116,7 @@ def test_an_operation_without_a_body():
 
 
 @pytest.mark.parametrize("word", ["allOf", "anyOf", "oneOf"])
-def test_schemas_that_repeat_each_other_are_looked_at_once(word):
+def test_schemas_that_repeat_each_other_are_visited_once(word):
     parts = {"P0": {"properties": {"stream_options": OPTIONS}}}
     for number in range(1, 60):
         parts[f"P{number}"] = {word: [{"$ref": f"#/components/schemas/P{number - 1}"}] * 10}

@@ -176,12 +176,12 @@ def field(schema: Any, value: Any, version: str = "3.1.0") -> Refusal:
         (False, 1, "unknown_parameter", "Unknown parameter: 'x'."),
     ],
 )
-def test_each_keyword_has_its_words(schema: Any, value: Any, code: str, message: str) -> None:
+def test_each_keyword_has_a_message(schema: Any, value: Any, code: str, message: str) -> None:
     assert field(schema, value) == Refusal("x", code, message)
 
 
 @pytest.mark.parametrize("schema", [{"contains": STRING}, {"propertyNames": {"maxLength": 1}}])
-def test_a_keyword_without_words_of_its_own_is_refused_all_the_same(schema: Any) -> None:
+def test_a_keyword_without_a_message_is_refused(schema: Any) -> None:
     refusal = field(schema, [1] if "contains" in schema else {"long": 1})
     assert refusal.code
     assert refusal.message.startswith("Invalid value for 'x")
@@ -248,7 +248,7 @@ def test_a_place_reads_as_in_code(path: list[Any], root: str, said: str) -> None
     assert place(path, root) == said
 
 
-def test_the_body_as_a_whole_has_no_param() -> None:
+def test_a_refusal_of_the_entire_body_has_no_param() -> None:
     assert refused({"type": "object"}, []) == Refusal(
         "",
         "invalid_type",
@@ -256,7 +256,7 @@ def test_the_body_as_a_whole_has_no_param() -> None:
     )
 
 
-def test_a_root_names_the_value_as_a_whole() -> None:
+def test_a_root_names_the_entire_value() -> None:
     refusal = refused(INTEGER, "x", "limit")
     assert refusal.param == "limit"
     assert refusal.message.startswith("Invalid type for 'limit': ")
@@ -354,7 +354,7 @@ def test_a_union_whose_branches_say_no_type_is_refused_as_a_whole() -> None:
     ) or refusal.message.startswith("Invalid value for 'x'")
 
 
-def test_a_value_that_fits_two_forms_of_a_one_of_is_not_told_that_it_fits_none() -> None:
+def test_a_value_that_matches_two_branches_of_one_of_is_refused_as_such() -> None:
     refusal = field({"oneOf": [INTEGER, {"minimum": 1}]}, 5)
     assert refusal.param == "x"
     assert "none" not in refusal.message
@@ -363,7 +363,7 @@ def test_a_value_that_fits_two_forms_of_a_one_of_is_not_told_that_it_fits_none()
 # Near misses.
 
 
-def test_an_enumeration_suggests_the_name_that_was_meant() -> None:
+def test_an_enumeration_suggests_a_similar_name() -> None:
     refusal = field({"enum": ["auto", "required"]}, "requird")
     assert refusal.message.endswith("Did you mean 'required'?")
 

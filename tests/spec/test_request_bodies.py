@@ -210,7 +210,7 @@ def test_an_operation_without_a_body_takes_none(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("media", [{}, {"schema": True}, {"schema": {}}])
-def test_a_body_without_a_schema_is_parsed_all_the_same(tmp_path: Path, media: Any) -> None:
+def test_a_body_without_a_schema_is_parsed(tmp_path: Path, media: Any) -> None:
     body = {"content": {JSON: media}}
     post = {"operationId": "x", "requestBody": body, "responses": {}}
     operation = operations(tmp_path, document(paths={"/x": {"post": post}}))["x"]
@@ -412,7 +412,7 @@ def test_text_without_demands_is_relayed_as_it_is(tmp_path: Path) -> None:
     assert ask(operation, b"\xff", "text/plain") is MISSING
 
 
-def test_one_warning_tells_of_all_bodies_that_a_range_lets_pass(tmp_path: Path) -> None:
+def test_one_warning_names_all_unchecked_bodies_of_a_range(tmp_path: Path) -> None:
     def post(name: str, *ranges: str, **schema: Any) -> Any:
         content = {range_: {"schema": schema or {"type": "object"}} for range_ in ranges}
         return {"post": {"operationId": name, "requestBody": {"content": content}, "responses": {}}}

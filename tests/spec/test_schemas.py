@@ -125,7 +125,7 @@ ACCOUNT = {
 
 
 @BOTH
-def test_a_read_only_property_is_not_asked_for(version: str) -> None:
+def test_a_read_only_property_is_not_required(version: str) -> None:
     assert valid(ACCOUNT, {"name": "n", "secret": "s"}, version)
     assert not valid(ACCOUNT, {"name": "n"}, version)
     assert not valid(ACCOUNT, {"secret": "s"}, version)
@@ -139,7 +139,7 @@ def test_a_read_only_property_may_be_sent_in_31_alone() -> None:
 
 
 @BOTH
-def test_a_property_that_is_read_only_by_reference_is_not_asked_for(version: str) -> None:
+def test_a_property_that_is_read_only_by_reference_is_not_required(version: str) -> None:
     schema = {
         "required": ["id"],
         "properties": {"id": {"$ref": "#/components/schemas/Link"}},
@@ -248,7 +248,7 @@ def test_a_schema_may_stand_in_another_file(tmp_path: Path, version: str) -> Non
 
 
 @BOTH
-def test_openapis_words_hold_in_every_file(tmp_path: Path, version: str) -> None:
+def test_openapi_keywords_apply_in_every_file(tmp_path: Path, version: str) -> None:
     nullable = "nullable: true" if version == V30 else "minLength: 0"
     made = compiled(
         tmp_path,
@@ -286,7 +286,7 @@ def test_a_schema_may_stand_under_any_key(key: str) -> None:
 @pytest.mark.parametrize(
     "schema", [{"type": "strin"}, {"minimum": "x"}, {"required": "a"}, {"pattern": "("}]
 )
-def test_a_broken_schema_is_told_in_one_line(version: str, schema: Any) -> None:
+def test_a_broken_schema_is_reported_in_one_line(version: str, schema: Any) -> None:
     with pytest.raises(ValueError) as caught:
         validator(schema, version=version)
     assert "\n" not in str(caught.value)

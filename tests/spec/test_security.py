@@ -93,7 +93,7 @@ def test_a_carrier_is_what_the_security_says(
         assert problems == []
 
 
-def test_without_security_a_bearer_token_is_asked_for(tmp_path: Path) -> None:
+def test_without_security_a_bearer_token_is_required(tmp_path: Path) -> None:
     operation, problems = made(tmp_path)
     assert operation.carriers == (BEARER,)
     assert problems == []
@@ -116,7 +116,7 @@ def test_a_scheme_that_is_not_understood_leaves_the_others(tmp_path: Path) -> No
     assert operation.carriers == (HEADER,)
 
 
-def test_an_unknown_scheme_is_placed_with_the_name_meant(tmp_path: Path) -> None:
+def test_an_unknown_scheme_is_reported_with_the_similar_name(tmp_path: Path) -> None:
     text = (
         "openapi: 3.1.0\ninfo: {title: T, version: '1'}\n"
         "paths: {/x: {get: {operationId: x, responses: {}, security: [{hedaer: []}]}}}\n"

@@ -1,4 +1,4 @@
-"""Runs cases, each in an application of its own."""
+"""Runs cases, each in a new application."""
 
 from __future__ import annotations
 

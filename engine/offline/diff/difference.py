@@ -31,7 +31,7 @@ _ORDER = list(Effect)
 @dataclass(frozen=True, slots=True)
 class Difference:
     """`subjects` are the operations, model or upstream that differ. `place` is in the new
-    files, or in the old ones for what is gone."""
+    files, or in the old ones for a removal."""
 
     level: Effect
     kind: str

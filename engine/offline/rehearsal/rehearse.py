@@ -1,7 +1,7 @@
 """Plays a request through the application that `serve` runs: its router and stages.
 
 Only what leaves the process is replaced: upstreams are not called, counters are zero, nothing is
-written. Each request gets an application of its own, so that no state is shared.
+written. Each request gets a new application, so that no state is shared.
 """
 
 from __future__ import annotations

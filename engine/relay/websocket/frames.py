@@ -46,8 +46,8 @@ def shortened(words: str) -> str:
 class FrameReader:
     """The frames that one side sends. `masked`: it is the client, and has to mask them.
 
-    A message of more than `limit` bytes is refused as soon as a header tells of it, or, where it
-    is compressed, as soon as so much has come out of it.
+    A message of more than `limit` bytes is refused when a frame header announces it, or, if it
+    is compressed, when more than `limit` bytes are decompressed.
     """
 
     def __init__(self, *, masked: bool, limit: int, extensions: Sequence[Extension] = ()) -> None:
@@ -60,7 +60,7 @@ class FrameReader:
         self._parsing = self._parse()
 
     def feed(self, data: bytes) -> Iterator[Frame]:
-        """The frames that these bytes complete, each checked when it is asked for.
+        """The frames that these bytes complete, each checked when it is yielded.
 
         Raises Violation for the first one that is wrong; nothing may be fed after that.
         """
@@ -78,8 +78,8 @@ class FrameReader:
                 frame = yield from Frame.parse(
                     reader.read_exact,
                     mask=self._masked,
-                    # Control frames come through in the middle of the longest of messages; and 0
-                    # would stand for no limit at all to the one who decompresses.
+                    # Control frames may interrupt a message that is at its limit; and 0 would
+                    # mean no limit to the decompressor.
                     max_size=max(self._limit - (self._size or 0), LONGEST_CONTROL),
                     extensions=self._extensions,
                 )

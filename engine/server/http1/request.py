@@ -93,7 +93,7 @@ class HeadReader:
 
     @property
     def is_empty(self) -> bool:
-        """Whether no byte of the head has come yet."""
+        """Whether no byte of the head has arrived."""
         return not self._data
 
     def feed(self, data: bytes) -> tuple[RequestHead, bytes] | None:

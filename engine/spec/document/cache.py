@@ -1,8 +1,8 @@
 """A cache of repaired documents between starts: reading a large one takes seconds.
 
-An entry is JSON (nothing in it is ever run), named by the hash of this program's own reading code,
-of the document and of what lies on it; the other files' hashes stand in it. Only a folder and a
-file of our own user that nobody else may write to are read. What is amiss is read anew.
+An entry is JSON (it holds no code), named by the hash of the code in this room, of the document and
+of its overlays; it contains the hashes of the other files. Only a folder and a file of our own user
+that no other user may write to are read. A document without a valid entry is read from its files.
 """
 
 from __future__ import annotations

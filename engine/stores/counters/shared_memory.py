@@ -1,8 +1,8 @@
 """An LMDB database in shared memory, open in all workers of one machine.
 
 LMDB copies pages before it changes them, and its lock is released when its holder dies: a worker
-killed within a transaction changes nothing and blocks nobody. (A worker that is stopped within the
-few microseconds of a transaction, by a debugger or SIGSTOP, does block the others.) Memory is
+killed within a transaction changes nothing and blocks no worker. (A worker that is stopped within
+the few microseconds of a transaction, by a debugger or SIGSTOP, does block the others.) Memory is
 reserved before pages are written, because writing a page for which the file system has no room ends
 the process with SIGBUS.
 

@@ -15,7 +15,7 @@ class Entry(NamedTuple):
     """One request. `id` is the request id: entries with the same id count once.
 
     `time` is when the request arrived (Unix seconds), `duration` and `first_byte` are seconds,
-    `cost` is in nano-units of `currency`. `outcome` is one of `Outcome`; `source` is who counted
+    `cost` is in nano-units of `currency`. `outcome` is one of `Outcome`; `source` is the counter of
     the tokens (see `values/usage.py`). Text is "" where there is none, and is cut after 256
     characters.
 

@@ -66,7 +66,7 @@ class Segment:
         self.waiting_since: float | None = None
 
     def read(self, limit: int, closed: bool) -> Batch:
-        """At most `limit` lines from `offset` on. `closed`: nobody writes to the file any more, so
+        """At most `limit` lines from `offset` on. `closed`: no process writes to the file, so
         that a last line without a line end counts as a line. Raises OSError."""
         data = os.pread(self.fd, _CHUNK, self.offset)
         lines = data.split(b"\n")
@@ -226,7 +226,7 @@ def claim(path: Path) -> Segment | None:
 
 
 def files(folder: Path) -> Iterator[Path]:
-    """All files of the journal in a folder, whoever owns them; none where there is no folder."""
+    """All files of the journal in a folder, of any owner; none if the folder does not exist."""
     try:
         paths = sorted(path for path in folder.iterdir() if path.suffix in _SUFFIXES)
     except (FileNotFoundError, NotADirectoryError):

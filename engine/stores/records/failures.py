@@ -26,7 +26,7 @@ class Clash(RecordsError):
 
 
 class DatabaseAway(RecordsError):
-    """The database does not answer, or not in time; it may come back by itself.
+    """The database does not answer, or not in time; it may recover without a restart.
 
     `stale`: an idle connection was broken, so that another attempt is likely to succeed.
     """

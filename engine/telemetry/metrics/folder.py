@@ -86,8 +86,8 @@ def _remove_stale(base: Path) -> None:
 
 
 def _start_time(pid: int) -> str:
-    """When a process started, in clock ticks, so that a reused pid is told apart; "0" if there is
-    no such process."""
+    """When a process started, in clock ticks, to recognise a reused pid; "0" if the process
+    does not exist."""
     with suppress(OSError, IndexError):
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
     return "0"

@@ -113,7 +113,7 @@ def test_a_miss_tells_place_expectation_and_finding(made):
     )
 
 
-def test_a_refusal_is_told_beside_what_was_missed(made):
+def test_a_refusal_is_reported_beside_the_expected_value(made):
     result = one(made, {"status": 200}, request={"method": "GET", "path": "/v1/chat"})
     assert "refused by the router with 405 method_not_allowed" in result.refusal
     assert result.refusal in formats.line(result)
@@ -219,7 +219,7 @@ def test_the_cases_of_the_config_itself_are_read_with_their_places(tmp_path):
     assert text.splitlines()[failure.place.line - 1].strip() == "model: other"
 
 
-def test_every_case_is_on_its_own(made):
+def test_cases_share_no_state(made):
     """What one case breaks, the next does not feel."""
     failing = [case({"status": 503}, upstream_answers=503, name=f"n{i}") for i in range(8)]
     good = case({"upstream": "main", "status": 200}, name="good")

@@ -278,7 +278,7 @@ def told(tmp_path_factory):
 
 
 @pytest.mark.parametrize(("path", "strong", "weak"), GUARDS)
-def test_what_guards_less_is_weaker_and_the_way_back_is_told(told, path, strong, weak):
+def test_a_weaker_value_is_weaker_and_its_reverse_is_reported(told, path, strong, weak):
     there, back = told(path, strong, weak)
     assert "weaker" in there
     assert back
@@ -291,7 +291,7 @@ def test_what_guards_less_is_weaker_and_the_way_back_breaks_callers(told, path, 
 
 
 @pytest.mark.parametrize(("path", "old", "new"), CHANGES)
-def test_what_guards_no_less_is_told_in_both_directions(told, path, old, new):
+def test_an_equally_strong_value_is_reported_in_both_directions(told, path, old, new):
     there, back = told(path, old, new)
     assert there
     assert back

@@ -36,7 +36,7 @@ def kinds(found):
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
-def test_a_change_is_told_there_and_back(base, tmp_path, file):
+def test_a_change_is_reported_in_both_directions(base, tmp_path, file):
     case = yaml.safe_load(file.read_text())
     config = patched(CONFIG, case.get("config", {}))
     document = patched(DOCUMENT, case.get("document", {}))
@@ -70,7 +70,7 @@ def test_every_kind_that_the_engine_knows_is_in_a_case():
     assert known - told == set()
 
 
-def test_what_is_said_of_many_routes_is_said_once(base, tmp_path):
+def test_equal_differences_of_many_routes_are_one(base, tmp_path):
     config = patched(CONFIG, {"policies": []})
     (one,) = between(base, planned(tmp_path, config, DOCUMENT))
     assert one.subjects == ("shop.chat", "shop.show")

@@ -126,7 +126,7 @@ def test_the_database_is_brought_up_to_date_where_that_is_asked_for(tmp_path):
     assert len(tables) > 2
 
 
-def test_a_journal_that_cannot_be_kept_is_told(tmp_path):
+def test_an_unwritable_journal_is_reported(tmp_path):
     text = CONFIG.replace("journal: journal", "journal: shop.json/in")
     with pytest.raises(CannotServe, match="journal cannot be kept"):
         boot(planned(tmp_path, text))
@@ -142,7 +142,7 @@ def test_counters_that_are_away_are_a_warning(tmp_path):
     assert "counters" in boot(planned(tmp_path, text)).warning
 
 
-def test_a_request_that_a_stage_fails_on_is_told(tmp_path, monkeypatch):
+def test_a_failure_in_a_stage_is_reported(tmp_path, monkeypatch):
     def broken(options, services):
         def fails(exchange, following):
             raise KeyError("not thought of")

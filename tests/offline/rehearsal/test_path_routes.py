@@ -31,14 +31,14 @@ def kept(plan, path):
     return {route.operation.name for route in narrowed(plan, path).routes}
 
 
-def test_only_what_the_path_may_be_is_kept(plan):
+def test_only_routes_that_may_match_the_path_are_selected(plan):
     assert kept(plan, "/v1/chat") == {"chat"}
     assert kept(plan, "/v1/items/first") == {"first", "show"}
     assert kept(plan, "/v1/items/x/parts") == {"parts"}
     assert kept(plan, "/v1/models/a/b/c") == {"model", "say"}
 
 
-def test_where_nothing_fits_all_are_kept(plan):
+def test_a_path_without_a_match_selects_all_routes(plan):
     assert len(kept(plan, "/nowhere")) == len(plan.routes)
     assert len(kept(plan, "/v1/models/x:sing")) == len(plan.routes)
 

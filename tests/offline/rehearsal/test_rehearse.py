@@ -130,7 +130,7 @@ def test_the_real_secret_is_taken_as_well(made):
         (Answers("timeout"), 504, ["main"]),
     ],
 )
-def test_upstreams_answer_what_they_are_told_to(made, answers, status, asked):
+def test_upstreams_answer_with_the_configured_status(made, answers, status, asked):
     seen = rehearse(made, chat(), ALICE, answers)
     assert (seen.status, [sent.upstream for sent in seen.sent]) == (status, asked)
 
@@ -176,7 +176,7 @@ def test_the_address_counts(made):
     )
 
 
-def test_a_fault_of_ours_is_told_and_not_hidden(made, monkeypatch):
+def test_an_internal_error_is_reported(made, monkeypatch):
     def broken(*args):
         raise RuntimeError("oh no")
 
@@ -186,7 +186,7 @@ def test_a_fault_of_ours_is_told_and_not_hidden(made, monkeypatch):
     assert "oh no" in "".join(seen.log)
 
 
-def test_upstreams_at_one_address_are_told_apart(tmp_path):
+def test_upstreams_at_one_address_are_distinguished(tmp_path):
     config = CONFIG.replace("http://spare.test/v1", "http://main.test/base/v1")
     plan = planned(tmp_path, config).plan
     seen = rehearse(plan, chat(), ALICE, Answers(each={"main": "connect"}))

@@ -48,7 +48,7 @@ def test_the_operation_and_the_route_have_their_places(made):
     ("model", "why", "entry"),
     [("big", "exact", "big"), ("wild-7", "wildcard", "wild-*"), ("", "default", "small")],
 )
-def test_the_model_is_told_with_the_reason(made, model, why, entry):
+def test_the_model_is_reported_with_the_reason(made, model, why, entry):
     said = chat(made, model)["model"]
     assert (said["why"], said["entry"]) == (why, entry)
     assert said["asked"] == (model or "small")
@@ -56,7 +56,7 @@ def test_the_model_is_told_with_the_reason(made, model, why, entry):
     assert f"gateway.yaml:{line_of(CONFIG, f'  {shown}:')}:3" in said["place"]
 
 
-def test_targets_come_in_the_order_of_trying(made):
+def test_targets_are_in_the_order_of_attempts(made):
     said = [(t["upstream"], t["model"], t["weight"], t["fallback"]) for t in chat(made)["targets"]]
     assert said == [
         ("main", "real-big", 3.0, ""),
@@ -79,7 +79,7 @@ def test_the_outgoing_request_is_whole_and_shows_what_changed(made):
     assert sent["body"]["changes"] == [{"place": "model", "before": "big", "after": "real-big"}]
 
 
-def test_every_try_is_told(made):
+def test_every_attempt_is_reported(made):
     said = chat(made, answers=Answers(each={"main": "connect"}))
     assert [(sent["upstream"], sent["answered"]) for sent in said["outgoing"]] == [
         ("main", "connect"),
@@ -159,7 +159,7 @@ def test_a_public_route_asks_for_no_token(made):
         ("GET", "/v1/hidden", "shop.hidden", "route", "no route serves it"),
     ],
 )
-def test_of_what_is_not_served_the_nearest_is_told_and_why(
+def test_an_unserved_path_gets_the_nearest_route_and_a_reason(
     made, method, path, operation, differs, words
 ):
     said = explained(made, method, path)
@@ -172,7 +172,7 @@ def test_of_what_is_not_served_the_nearest_is_told_and_why(
     assert near["why"] in text(said)
 
 
-def test_where_nothing_comes_near_nothing_is_made_up(made):
+def test_an_unserved_path_without_a_similar_route_gets_none(made):
     said = explained(made, "GET", "/zzz/qqq/www")
     assert said["nearest"] == []
     assert "nothing comes near" in text(said)
@@ -188,7 +188,7 @@ def test_the_text_holds_every_decision(made):
     assert '+ model: "real-big"' in said
 
 
-def test_what_a_reporting_route_would_refuse_is_told_and_counted_nowhere(tmp_path):
+def test_a_reporting_route_shows_its_refusal_and_counts_nothing(tmp_path):
     reporting = "  - operation: shop.chat\n    validate: report\n"
     config = CONFIG.replace("  - operation: shop.chat\n", reporting)
     said = explained(planned(tmp_path, config), body={"model": "big", "messages": []})

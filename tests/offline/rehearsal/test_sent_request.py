@@ -27,7 +27,7 @@ def said(before, after):
         (b"[1]", b"[1, 2]", [{"place": "", "before": [1], "after": [1, 2]}]),
     ],
 )
-def test_each_value_that_changed_is_told_with_its_place(before, after, expected):
+def test_each_changed_value_is_reported_with_its_place(before, after, expected):
     assert said(before, after) == expected
 
 

@@ -252,7 +252,7 @@ def test_a_request_without_a_route_is_not_compared(tmp_path):
     assert played(plan(tmp_path, body(AMBIGUOUS)), "/v1/elsewhere", LONG) == []
 
 
-def test_a_failure_of_openapi_core_on_a_request_is_said(tmp_path):
+def test_a_failure_of_openapi_core_on_a_request_is_reported(tmp_path):
     planned = plan(tmp_path, body({"type": "string", "pattern": r"^\p{L}+$"}))
     (warning,) = played(planned, "/v1/items/1", "a")
     assert warning.startswith("MW422: openapi-core fails on this request (")

@@ -113,7 +113,7 @@ def test_a_document_that_misses_a_file_is_read_anew_when_the_file_is_there(folde
     assert "a" in made.operations
 
 
-def test_a_document_without_problems_is_kept(
+def test_a_document_without_problems_is_cached(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cache, "SMALLEST", 0)
@@ -125,7 +125,7 @@ def test_a_document_without_problems_is_kept(
     assert entry(tmp_path).stat().st_size
 
 
-def test_many_writers_at_once_leave_one_whole_entry(folder: Path) -> None:
+def test_concurrent_writers_leave_one_complete_entry(folder: Path) -> None:
     script = (
         "import sys; from pathlib import Path; from engine.spec.document import cache;"
         "from engine.spec.spec import read; from engine.source.problem import Findings;"

@@ -169,7 +169,7 @@ def test_the_realtime_call_is_a_websocket_and_no_other_is() -> None:
         ),
     ],
 )
-def test_the_token_stands_where_the_sdks_put_it(spec: str, carriers: set[Any]) -> None:
+def test_the_token_is_where_the_sdks_put_it(spec: str, carriers: set[Any]) -> None:
     for operation in READ[spec][0].operations.values():
         assert set(operation.carriers) >= carriers, operation.id
 
@@ -290,7 +290,7 @@ def test_every_operation_has_an_example_answer() -> None:
         ("createResponse", [("stream_options", "include_usage")]),
     ],
 )
-def test_only_chunks_with_choices_can_be_asked_for_usage(name: str, unknown: list[Any]) -> None:
+def test_the_usage_option_needs_chunks_with_choices(name: str, unknown: list[Any]) -> None:
     """As the vendor's own document has it: a response's last event always tells its usage."""
     specification, operation = READ["openai"][0], OPERATIONS[f"openai.{name}"]
     asked = specification.reread(operation, lenient=False, with_names=True)

@@ -80,7 +80,7 @@ def test_a_pointer_leads_into_lists(tmp_path: Path) -> None:
     assert at(library, "a", "x").value == 2
 
 
-def test_a_reference_to_the_whole_document_is_followed(tmp_path: Path) -> None:
+def test_a_reference_to_the_root_of_the_document_is_resolved(tmp_path: Path) -> None:
     library, problems = read(tmp_path, api=HEAD + "a: {$ref: '#'}\n")
     assert problems == []
     assert at(library, "a", "openapi").value == "3.1.0"
@@ -239,7 +239,7 @@ def test_a_folder_is_no_file(tmp_path: Path) -> None:
         "a: {$ref: 5}\n",
     ],
 )
-def test_a_value_that_looks_like_a_reference_is_none(tmp_path: Path, text: str) -> None:
+def test_a_value_that_looks_like_a_reference_is_no_reference(tmp_path: Path, text: str) -> None:
     library, problems = read(tmp_path, api=HEAD + text)
     assert problems == []
     assert library is not None
@@ -275,7 +275,7 @@ def test_another_file_is_refused(tmp_path: Path, text: str, words: str) -> None:
     assert words in problems[0].message
 
 
-def test_swagger_is_told_what_to_do(tmp_path: Path) -> None:
+def test_a_swagger_document_gets_a_hint(tmp_path: Path) -> None:
     _, problems = read(tmp_path, api="swagger: '2.0'\n")
     assert "convert" in problems[0].hint
 

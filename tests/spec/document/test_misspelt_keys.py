@@ -165,7 +165,7 @@ def test_a_misspelt_key_in_a_file_that_is_referred_to_is_placed_there(tmp_path):
     assert (Path(problem.file).name, problem.line, problem.column) == ("one.yaml", 3, 3)
 
 
-def test_a_schema_that_contains_itself_comes_to_an_end(tmp_path):
+def test_a_recursive_schema_terminates(tmp_path):
     text = DOCUMENT.replace("{a: {const: 1}}", '{a: {$ref: "#/components/schemas/One"}}')
     assert found(tmp_path, text) == []
 

@@ -63,7 +63,7 @@ def test_a_part_is_removed(tmp_path: Path) -> None:
     assert (names(made), problems) == (["b"], [])
 
 
-def test_what_stands_behind_a_removed_item_keeps_its_place(tmp_path: Path) -> None:
+def test_items_after_a_removed_item_keep_their_positions(tmp_path: Path) -> None:
     made, problems = overlaid(
         tmp_path, "{target: \"$.paths['/a'].get.parameters[0]\", remove: true}"
     )
@@ -129,9 +129,7 @@ def test_a_target_that_matches_nothing_is_a_warning(tmp_path: Path) -> None:
         ("overlay: 1.0.0\nactions: [{target: $.openapi, update: {}}]\n", "fix0.yaml:2:39"),
     ],
 )
-def test_an_overlay_that_is_none_is_an_error_at_its_place(
-    tmp_path: Path, text: str, place: str
-) -> None:
+def test_an_invalid_overlay_is_an_error_at_its_place(tmp_path: Path, text: str, place: str) -> None:
     made, problems = laid(tmp_path, text)
     assert made is None
     assert places(problems) == [f"{place} error MW231"]

@@ -43,7 +43,7 @@ def read(key: str) -> Address:
         repairs.append("a variable stands in braces; '<name>' is read as '{name}'")
     template, patterns = _PATTERN.subn(lambda match: _expanded(match, wide), template)
     if patterns:
-        repairs.append(f"a variable has no pattern of its own; it is served as '{template}'")
+        repairs.append(f"a variable cannot have a pattern; it is served as '{template}'")
     return Address(template, query, tuple(wide), tuple(repairs))
 
 

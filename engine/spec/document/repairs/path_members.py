@@ -22,6 +22,6 @@ def repair(operation: Node, names: Collection[str], findings: Findings) -> None:
             if name in required and name in properties:
                 required.remove(name)
                 at = (*schema.path, "required")
-                message = f"the body requires '{name}', which stands in the path; it may leave it"
+                message = f"the body requires '{name}', which is in the path; the body may omit it"
                 source = schema.library.source(schema.uri, at)
                 findings.note(source, at, Level.WARNING, "MW229", message, key=True)
