@@ -295,7 +295,7 @@ def test_a_template_is_right(template: str) -> None:
         ("/a}", "pair"),
         ("/{{a}}", "pair"),
         ("/{}", "no name"),
-        ("/{a}/{a}", "twice"),
+        ("/{a}/{a}", "repeated"),
         ("/{a}{b}", "touch"),
     ],
 )
