@@ -98,11 +98,16 @@ class AccessLog:
         address = caller_address(exchange.environ, self._proxies)
         row = _row(exchange, self._fields, self._currency, address)
         line = self._encode(row)
+        return line if len(line) <= _MAX_LINE else self._cut_line(row)
+
+    def _cut_line(self, row: Row) -> bytes:
+        """The line of a row whose texts are cut until it is short enough."""
+        line = b""
         for length in _TEXT_LENGTHS:
-            if len(line) <= _MAX_LINE:
-                break
             row = _cut(row, length)
             line = self._encode(row)
+            if len(line) <= _MAX_LINE:
+                break
         return line
 
 

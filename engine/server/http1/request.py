@@ -134,7 +134,7 @@ def _check_lines(head: bytes, request_line: bytes) -> None:
         raise InvalidRequest(400, "a line end that is not CRLF")
     if b"\n " in head or b"\n\t" in head:
         raise InvalidRequest(400, "a folded header")
-    if not head.startswith(request_line, 2 if head.startswith(b"\r\n") else 0):
+    if not head.startswith(request_line) and not head.startswith(b"\r\n" + request_line):
         raise InvalidRequest(400, "the parts of the request line are not one space apart")
 
 

@@ -34,11 +34,11 @@ class Deadlines:
     ) -> None:
         self.timeouts = timeouts
         self.now = clock
-        longest = timeouts.total
-        self._end = clock() + (longest if total is None or total > longest else total)
-        idle = timeouts.idle
+        idle, longest = timeouts.idle, timeouts.total
+        end = clock() + (longest if total is None or total > longest else total)
+        self._end = end
         self._idle = idle, IdleTimeout
-        self._idle_until = self._end - idle
+        self._idle_until = end - idle
 
     def until(self, moment: float, failure: type[UpstreamFailure]) -> Wait:
         """The time left until `moment`, or of the total timeout if that ends first."""
