@@ -38,7 +38,7 @@ _NUMBERS = ("requests", "failed", "input", "output", "cached")
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class UsageReport:
     """Totals of the `selection`, grouped `by`; the `unshipped` rows of the journal are not in
     them."""
 
@@ -88,7 +88,7 @@ def command(
     location = records_of(config, database)
     with open_records(location) as records:
         rows = totals(records, by, selection)
-        report = Report(by, selection, rows, _unshipped(records, location))
+        report = UsageReport(by, selection, rows, _unshipped(records, location))
         if not rows:
             click.echo(_no_requests(records, selection), err=True)
     {"table": print_table, "json": _print_json, "csv": _print_csv}[output_format](report)
@@ -147,7 +147,7 @@ def _no_requests(records: Database, selection: UsageFilter) -> str:
     return "no requests in this period"
 
 
-def print_table(report: Report) -> None:
+def print_table(report: UsageReport) -> None:
     if not report.totals:
         return
     names = [name.upper() for name in _NUMBERS]
@@ -176,7 +176,7 @@ def _cells(key: str, total: Total) -> list[str]:
     return [key, *numbers, _money(total), _seconds(total)]
 
 
-def _print_json(report: Report) -> None:
+def _print_json(report: UsageReport) -> None:
     selection = report.selection
     document = {
         "by": report.by,
@@ -195,7 +195,7 @@ def _fields(total: Total) -> dict[str, Any]:
     return {**numbers, "cost": cost, "first_byte": total.first_byte}
 
 
-def _print_csv(report: Report) -> None:
+def _print_csv(report: UsageReport) -> None:
     """One line for each total; where there are more currencies, one more for each of them."""
     writer = csv.writer(sys.stdout, lineterminator="\n")
     writer.writerow([report.by, *_NUMBERS, "cost", "currency", "first_byte"])

@@ -10,7 +10,7 @@ import jsonschema_rs
 
 from engine.source.problem import Findings, Level, Problem
 from engine.spec.document import misspelt_keys, structure
-from engine.spec.document.cache import Entry
+from engine.spec.document.cache import CacheEntry
 from engine.spec.document.load import load
 from engine.spec.document.node import (
     METHODS,
@@ -44,7 +44,7 @@ class Specification:
     library: Library
     refused: Mapping[str, Problem] = field(default_factory=dict)
     _schemas: dict[Purpose, Schemas] = field(default_factory=dict)
-    _cache_entry: tuple[Entry, Sequence[Problem]] | None = None
+    _cache_entry: tuple[CacheEntry, Sequence[Problem]] | None = None
 
     def node(self, operation: Operation) -> Node:
         """The operation's own part of the document."""
@@ -123,11 +123,11 @@ def _entry(
     file: FilePath,
     display_name: str,
     overlays: Sequence[tuple[FilePath, str]],
-) -> Entry | None:
+) -> CacheEntry | None:
     """The cache entry of a document; None without a cache, and for a file that cannot be read,
     which `load` reports."""
     try:
-        return Entry(cache, file, display_name, overlays) if cache is not None else None
+        return CacheEntry(cache, file, display_name, overlays) if cache is not None else None
     except OSError:
         return None
 

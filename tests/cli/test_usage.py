@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from engine import cli
-from engine.cli.usage import Report, print_table
+from engine.cli.usage import UsageReport, print_table
 from engine.stores.ledger.entry import Entry, decode, encode
 from engine.stores.ledger.journal import Journal
 from engine.stores.records.database import open_database
@@ -186,14 +186,14 @@ def test_a_large_table_is_rendered_with_few_calls():
     totals = [Total(f"token-{n}", requests=n, cost={"USD": n}) for n in range(2000)]
     profile = cProfile.Profile()
     with contextlib.redirect_stdout(io.StringIO()) as shown:
-        profile.runcall(print_table, Report("token", UsageFilter(0, 1), totals, 0))
+        profile.runcall(print_table, UsageReport("token", UsageFilter(0, 1), totals, 0))
     assert len(shown.getvalue().splitlines()) == 2002
     assert pstats.Stats(profile).total_calls / len(totals) < 200
 
 
 def test_a_long_key_has_a_line_of_its_own(capsys):
     totals = [Total("m" * 200, requests=1234), Total("short", requests=1)]
-    print_table(Report("model", UsageFilter(0, 1), totals, 0))
+    print_table(UsageReport("model", UsageFilter(0, 1), totals, 0))
     head, key, long, short, total = capsys.readouterr().out.splitlines()
     assert key == "m" * 200
     assert long.split()[0] == "1,234"

@@ -46,7 +46,7 @@ def folder_of(environ: Mapping[str, str]) -> FilePath | None:
     return FilePath(home) / ".cache" / "modelway" if home else None
 
 
-class Entry:
+class CacheEntry:
     """The cache entry of one document."""
 
     def __init__(

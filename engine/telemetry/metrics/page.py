@@ -40,7 +40,7 @@ class _Line:
         self.value: float | None = None
 
 
-class Page:
+class MetricsPage:
     """Renders the page, and caches the parsed keys of a folder's files."""
 
     def __init__(self) -> None:

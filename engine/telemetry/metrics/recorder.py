@@ -18,7 +18,7 @@ from gevent.lock import BoundedSemaphore
 from engine.exchange.exchange import Exchange
 from engine.telemetry.metrics.cells import Cells
 from engine.telemetry.metrics.folder import Slot, remove_dead_gauges
-from engine.telemetry.metrics.page import Page
+from engine.telemetry.metrics.page import MetricsPage
 from engine.telemetry.metrics.requests import RequestSeries
 from engine.telemetry.metrics.series import SeriesLabels, labels_of
 from engine.telemetry.metrics.streams import record_session, record_stream
@@ -72,7 +72,7 @@ class Metrics:
         self._flush = flush
         self._slot = Slot(folder)
         self._cells = Cells(folder, self._slot.number)
-        self._page = Page()
+        self._page = MetricsPage()
         self._page_lock = BoundedSemaphore()
         self._series: dict[tuple[str, ...], _Series] = {}
         self._totals: dict[tuple[Metric, tuple[str, ...]], float] = {}

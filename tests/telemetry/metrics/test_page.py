@@ -9,7 +9,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from engine.telemetry.metrics import registry
 from engine.telemetry.metrics.cells import Cells
-from engine.telemetry.metrics.page import Page
+from engine.telemetry.metrics.page import MetricsPage
 
 
 def samples(text):
@@ -40,14 +40,14 @@ def folder(tmp_path):
 
 def test_the_page_is_that_of_prometheus_client(folder):
     theirs = samples(generate_latest(MultiProcessCollector(None, str(folder))))
-    page = Page()
+    page = MetricsPage()
     assert samples(page.text(folder)) == pytest.approx(theirs)
     assert samples(page.text(folder)) == pytest.approx(theirs), "and says it again"
     assert len(theirs) > 400
 
 
 def test_removed_files_are_not_on_the_page(folder):
-    page = Page()
+    page = MetricsPage()
     assert b"modelway_workers " in page.text(folder)
     for path in folder.glob("gauge_*"):
         path.unlink()
@@ -56,10 +56,10 @@ def test_removed_files_are_not_on_the_page(folder):
 
 
 def test_an_empty_file_is_ignored(folder):
-    said = Page().text(folder)
+    said = MetricsPage().text(folder)
     (folder / "counter_3.db").touch()
-    assert Page().text(folder) == said
+    assert MetricsPage().text(folder) == said
 
 
 def test_an_empty_folder_is_an_empty_page(tmp_path):
-    assert Page().text(tmp_path) == b""
+    assert MetricsPage().text(tmp_path) == b""
