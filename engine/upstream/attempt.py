@@ -83,13 +83,7 @@ def attempt(
         result.response = target.upstream.client.send(
             request.method, request.target, request.headers, request.body, timeout
         )
-        result.failure = "" if dialect.transparent else retry.status_class(result.response.status)
-        if exchange.upgrade is not None and result.response.status < 300:
-            exchange.upgrade.redact = target.upstream.redaction.redact
-            exchange.upgrade.check(result.response)
-        elif result.response.status < 400:
-            beat = target.upstream.heartbeat if dialect.heartbeat else None
-            result.content = read_first_content(result.response, dialect, beat)
+        _read_beginning(result, result.response, exchange, dialect)
     except ErrorFirst as error:
         redacted = target.upstream.redaction.redact(orjson.dumps(error.document))
         result.document = orjson.loads(redacted)
@@ -113,3 +107,17 @@ def attempt(
     if result.error is not None or result.document is not None:
         result.close()
     return result
+
+
+def _read_beginning(
+    result: AttemptResult, response: UpstreamResponse, exchange: Exchange, dialect: Dialect
+) -> None:
+    """Judge the status of a response, check its upgrade and read its first content."""
+    upstream = result.target.upstream
+    result.failure = "" if dialect.transparent else retry.status_class(response.status)
+    if exchange.upgrade is not None and response.status < 300:
+        exchange.upgrade.redact = upstream.redaction.redact
+        exchange.upgrade.check(response)
+    elif response.status < 400:
+        beat = upstream.heartbeat if dialect.heartbeat else None
+        result.content = read_first_content(response, dialect, beat)

@@ -39,9 +39,7 @@ def converse(
         caller_header, caller_extensions = (
             deflating(request.extensions) if limits.compression else ("", ())
         )
-        if not exchange.connection.can_take_over:
-            message = "The server of this gateway cannot hand over a connection for a WebSocket."
-            raise GatewayError(501, "not_implemented", message, retry=False)
+        _require_take_over(exchange)
         upgrade = exchange.upgrade = Upgrade(request, dialect.subprotocols, limits.compression)
         response = forward(exchange)
         if upgrade.response is None:
@@ -53,20 +51,13 @@ def converse(
             sock, read_ahead = exchange.connection.take_over()
             _send(sock, head)
             exchange.traffic = Traffic()
+            size = limits.max_message
             session = Session(
                 Channel(
-                    sock,
-                    client=True,
-                    limit=limits.max_message,
-                    extensions=caller_extensions,
-                    first=read_ahead,
+                    sock, client=True, limit=size, extensions=caller_extensions, first=read_ahead
                 ),
                 Channel(
-                    upstream,
-                    client=False,
-                    limit=limits.max_message,
-                    extensions=upgrade.extensions,
-                    first=first,
+                    upstream, client=False, limit=size, extensions=upgrade.extensions, first=first
                 ),
                 limits,
                 exchange.traffic,
@@ -80,6 +71,13 @@ def converse(
         raise AbortConnection(AbortReason.SESSION_ENDED)
 
     return handle
+
+
+def _require_take_over(exchange: Exchange) -> None:
+    """Raise GatewayError 501 if the WSGI server keeps the caller's connection to itself."""
+    if not exchange.connection.can_take_over:
+        message = "The server of this gateway cannot hand over a connection for a WebSocket."
+        raise GatewayError(501, "not_implemented", message, retry=False)
 
 
 def _run(session: Session, sessions: Sessions, exchange: Exchange) -> None:
