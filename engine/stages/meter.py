@@ -54,9 +54,8 @@ def meter(dialect: Dialect, takes: Takes, services: Services) -> Stage:
                 usage = _usage_of(body, media_type, encoding, exchange, dialect.meter)
                 _charge(exchange, usage, services)
             return response
-        usage_reader = reader(
-            dialect.meter if metered else None, media_type, encoding, Cleaner().feed
-        )
+        clean = Cleaner().feed if encoding else None
+        usage_reader = reader(dialect.meter if metered else None, media_type, encoding, clean)
 
         def charge_at_end() -> None:
             record.bytes_out = usage_reader.size
