@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -27,11 +29,22 @@ class Books:
 
     def written(self) -> list[Row]:
         """The rows in the files of the journal, those of a torn line left out."""
-        found = []
+        rows = []
         for path in sorted((self._folder / "var" / "journal").glob("*")):
-            lines = path.read_bytes().splitlines() if path.is_file() else []
-            found += [row._asdict() for line in lines if (row := decode(line)) is not None]
-        return found
+            with suppress(FileNotFoundError, IsADirectoryError):  # a shipped file is removed
+                lines = path.read_bytes().splitlines()
+                rows += [row._asdict() for line in lines if (row := decode(line)) is not None]
+        return rows
+
+    def outcomes(self) -> Counter[str]:
+        """How often each outcome occurs, of the rows in the journal and in the database.
+
+        The journal is read first, and the database with one query: a row that is shipped meanwhile
+        is in both or in one of them, never in none.
+        """
+        outcomes = {row["id"]: row["outcome"] for row in self.written()}
+        outcomes.update(dict(self._select("id, outcome")))
+        return Counter(outcomes.values())
 
     def left_by(self, work: Callable[[], Any], count: int = 1) -> list[Row]:
         """The rows that some work leaves, which must be so many."""
@@ -46,11 +59,14 @@ class Books:
         assert len(rows) == count, rows
         return sorted(rows, key=lambda row: row["time"])
 
-    def entered(self, names: str = "id") -> list[Any]:
+    def entered(self, column: str = "id") -> list[Any]:
         """A column of all rows in the database."""
+        return [row[0] for row in self._select(column)]
+
+    def _select(self, columns: str) -> list[Any]:
         database = open_database(self._url)
         try:
-            query = text(f"SELECT {names} FROM usage")
-            return [row[0] for row in database.read(lambda c: c.execute(query).fetchall())]
+            query = text(f"SELECT {columns} FROM usage")
+            return [tuple(row) for row in database.read(lambda c: c.execute(query).fetchall())]
         finally:
             database.close()
