@@ -135,7 +135,7 @@ def _cache_written(counts: dict[str, Any]) -> int | None:
     return None if kinds == [None, None] else sum(kind or 0 for kind in kinds)
 
 
-class _StreamTally:
+class _LastFields:
     """message_start reports the input, each message_delta the sums up to then: the last value of
     each field counts. A null or a zero replaces nothing, as some upstreams repeat fields that they
     do not know.
@@ -230,7 +230,7 @@ DIALECT = Dialect(
     request_fields=RequestFields(output=OutputFields(limits=(("max_tokens",),))),
     meter=Meter(
         usage_of=_usage_of,
-        tally=_StreamTally,
+        tally=_LastFields,
         text_members=("text", "thinking", "partial_json"),
     ),
     heartbeat=b'event: ping\ndata: {"type":"ping"}\n\n',

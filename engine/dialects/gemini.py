@@ -145,7 +145,7 @@ def _usage_of(document: Any) -> Usage | None:
     )
 
 
-class _StreamTally:
+class _LastUsage:
     """Each event reports everything used up to then."""
 
     def __init__(self) -> None:
@@ -239,7 +239,7 @@ DIALECT = Dialect(
     has_content=_has_content,
     meter=Meter(
         usage_of=_usage_of,
-        tally=_StreamTally,
+        tally=_LastUsage,
         key="usageMetadata",
         repeats=True,
         members=("usageMetadata",),

@@ -33,7 +33,7 @@ _NESTING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[{}\[\]]', re.DOTALL)
 _TYPE = re.compile(rb'"type"\s*+:\s*+"([a-z_.]++)"')
 
 
-class BodyReader:
+class JsonReader:
     """Reads a JSON answer, complete or cut off, also an array that is streamed."""
 
     def __init__(self, meter: Meter) -> None:

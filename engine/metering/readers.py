@@ -12,7 +12,7 @@ from typing import Protocol
 
 from engine.dialects.interface.meter import Meter
 from engine.metering.estimate import BYTES_PER_TOKEN
-from engine.metering.json_reader import PARSED_BODY, BodyReader
+from engine.metering.json_reader import PARSED_BODY, JsonReader
 from engine.metering.sse_reader import EventReader
 from engine.values.content_coding import DecodeError, Decoder, decoder
 from engine.values.errors import EventTooLarge
@@ -54,7 +54,7 @@ def reader(
     if meter is not None and media_type == "text/event-stream":
         return EventReader(meter)
     if meter is not None and (media_type == "application/json" or media_type.endswith("+json")):
-        return BodyReader(meter)
+        return JsonReader(meter)
     return SizeReader(media_type.startswith("text/"))
 
 

@@ -25,7 +25,7 @@ from engine.values.quota import Quota, QuotaRule
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class PolicyStep:
     """A policy that becomes a stage: its name and its options as typed values."""
 
     name: str
@@ -42,8 +42,8 @@ class Guards:
     """The policies of a route, compiled: steps before validation, steps after the selection of the
     model, and quotas, each in the order of the config."""
 
-    early: tuple[Step, ...] = ()
-    late: tuple[Step, ...] = ()
+    early: tuple[PolicyStep, ...] = ()
+    late: tuple[PolicyStep, ...] = ()
     rules: tuple[QuotaRule, ...] = ()
 
 
@@ -81,8 +81,8 @@ def sharer_of(policy: Policy) -> str:
 def guards(listed: Sequence[Policy], currency: str) -> Guards:
     """Compile the policies of a route. Their options match the schemas; ValueError for a value that
     is wrong nevertheless."""
-    early: list[Step] = []
-    late: list[Step] = []
+    early: list[PolicyStep] = []
+    late: list[PolicyStep] = []
     rules: list[QuotaRule] = []
     for policy in listed:
         module, quota = get(policy.name), quota_of(policy, currency)
@@ -90,7 +90,7 @@ def guards(listed: Sequence[Policy], currency: str) -> Guards:
             rules.append(_rule(policy, quota, {rule.name for rule in rules}))
             continue
         options = module.read(policy.options) if hasattr(module, "read") else policy.options
-        step = Step(policy.name, options)
+        step = PolicyStep(policy.name, options)
         (late if getattr(module, "NEEDS_MODEL", False) else early).append(step)
     return Guards(tuple(early), tuple(late), tuple(rules))
 

@@ -56,7 +56,7 @@ class AttemptResult:
     @property
     def reached(self) -> bool:
         """Whether any of the request was sent to the upstream."""
-        return self.response is not None or (self.error is not None and self.error.sent)
+        return self.response is not None or (self.error is not None and self.error.request_sent)
 
     def close(self) -> None:
         """Release the upstream's connection."""

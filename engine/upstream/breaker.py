@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections import deque
 
 
-class Breaker:
+class CircuitBreaker:
     """The state of one target in one worker. Times are in seconds of a monotonic clock."""
 
     __slots__ = ("_cooldown", "_failures", "_limit", "_opened_at", "_probe_at", "_window")

@@ -27,7 +27,7 @@ class _Disconnected(BaseException):
     would take that for an error of the socket and retry."""
 
 
-class Readable(Protocol):
+class ReadableResponse(Protocol):
     """A response whose body is read in pieces."""
 
     def read(self, passing: Callable[[bytes], None] | None, /) -> bytes: ...
@@ -106,7 +106,9 @@ class CallerWatch:
         if kind is _Disconnected:
             raise AbortConnection(AbortReason.CALLER_LEFT) from None
 
-    def read(self, response: Readable, passing: Callable[[bytes], None] | None = None) -> bytes:
+    def read(
+        self, response: ReadableResponse, passing: Callable[[bytes], None] | None = None
+    ) -> bytes:
         """`response.read(passing)` under this watch, which lasts until `close`; for a series of
         reads in one greenlet."""
         if self.greenlet is None:

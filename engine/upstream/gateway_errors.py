@@ -13,7 +13,7 @@ def error_of_failure(failure: UpstreamFailure, again: bool | None = None) -> Gat
     caller's SDK should retry; None leaves it to the status."""
     late = failure.kind.endswith("timeout")
     code = "upstream_timeout" if late else "upstream_unreachable"
-    if failure.answered and not late:
+    if failure.response_started and not late:
         code = "upstream_error"
     return GatewayError(504 if late else 502, code, f"{sentence(failure.words)}.", retry=again)
 

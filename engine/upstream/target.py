@@ -11,7 +11,7 @@ from engine.config.upstreams import HeaderChanges, Retry
 from engine.dialects import Dialect
 from engine.relay.headers import Forwarded
 from engine.relay.response_headers import ResponseHeaders
-from engine.upstream.breaker import Breaker
+from engine.upstream.breaker import CircuitBreaker
 from engine.upstream.client.client import Client, Timeouts
 from engine.upstream.credentials import Credentials
 from engine.upstream.location_headers import UpstreamUrl
@@ -40,7 +40,7 @@ class Upstream:
     ask_usage: bool = True
     url: str = ""
     redaction: Redaction = field(default_factory=lambda: Redaction(()))
-    breakers: dict[tuple[str, str], Breaker] = field(default_factory=dict)
+    breakers: dict[tuple[str, str], CircuitBreaker] = field(default_factory=dict)
 
     def headers(self, dialect_headers: tuple[str, ...], needed: tuple[str, ...] = ()) -> Forwarded:
         """The request headers that pass from a route of a dialect; `needed` ones always do."""
@@ -62,7 +62,7 @@ class Upstream:
     def target(self, model: str, weight: float, configured: str = "", entry: str = "") -> Target:
         """A target of this upstream, for an `entry` under `models`. `model` is its name for the
         model, `configured` the one in the config; targets that share both share their breaker."""
-        new = Breaker(self.breaker.failures, self.breaker.window, self.breaker.cooldown)
+        new = CircuitBreaker(self.breaker.failures, self.breaker.window, self.breaker.cooldown)
         model_name = "" if "*" in entry else entry
         breaker = self.breakers.setdefault((entry, configured), new)
         return Target(self, model, weight, breaker, model_name, entry)
@@ -78,7 +78,7 @@ class Target:
     upstream: Upstream
     model: str
     weight: float
-    breaker: Breaker
+    breaker: CircuitBreaker
     served: str = ""
     entry: str = ""
 

@@ -84,5 +84,5 @@ def _all(response: UpgradeResponse, name: str) -> list[str]:
 
 def _failure(words: str) -> ProtocolFailure:
     failure = ProtocolFailure(words)
-    failure.sent = failure.answered = True
+    failure.request_sent = failure.response_started = True
     return failure

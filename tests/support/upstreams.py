@@ -166,7 +166,9 @@ def returned_headers(result: AttemptResult, dialect: Dialect) -> list[tuple[str,
     )
 
 
-def failure(kind: type[UpstreamFailure], *, sent: bool = False, answered: bool = False) -> Any:
-    made = kind()
-    made.sent, made.answered = sent, answered
-    return made
+def failure(
+    kind: type[UpstreamFailure], *, request_sent: bool = False, response_started: bool = False
+) -> Any:
+    error = kind()
+    error.request_sent, error.response_started = request_sent, response_started
+    return error

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.upstream.breaker import Breaker
+from engine.upstream.breaker import CircuitBreaker
 
 FAILURES, WINDOW, COOLDOWN = 3, 10.0, 5.0
 
 
-def breaker(*failed: float) -> Breaker:
-    made = Breaker(FAILURES, WINDOW, COOLDOWN)
+def breaker(*failed: float) -> CircuitBreaker:
+    made = CircuitBreaker(FAILURES, WINDOW, COOLDOWN)
     for moment in failed:
         made.failed(moment)
     return made
@@ -115,7 +115,7 @@ STEPS = st.lists(
 def test_an_open_breaker_lets_at_most_one_probe_pass_per_cooldown(
     steps: list[tuple[str, float]], limit: int
 ) -> None:
-    made, now = Breaker(limit, WINDOW, COOLDOWN), 0.0
+    made, now = CircuitBreaker(limit, WINDOW, COOLDOWN), 0.0
     for _ in range(limit):
         made.failed(now)
     last = now  # when it opened, then each probe
@@ -130,7 +130,7 @@ def test_an_open_breaker_lets_at_most_one_probe_pass_per_cooldown(
 
 @given(st.lists(st.floats(0, 100), max_size=50).map(sorted))
 def test_it_opens_exactly_when_the_window_is_full(moments: list[float]) -> None:
-    made = Breaker(FAILURES, WINDOW, 1000.0)
+    made = CircuitBreaker(FAILURES, WINDOW, 1000.0)
     opened = False
     for index, moment in enumerate(moments):
         made.failed(moment)

@@ -137,7 +137,7 @@ def test_a_wait_for_an_upstream_does_not_take_it_for_the_upstreams_own_end(calle
     gevent.sleep(0.03)
     caller[1].close()
     assert isinstance(left(greenlet), AbortConnection)
-    assert not parser.done
+    assert not parser.is_complete
     here.close()
     upstream.close()
 

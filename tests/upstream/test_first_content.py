@@ -188,7 +188,7 @@ def test_a_cut_before_content_is_a_failure(
     dialect: Dialect, beginning: list[bytes], content: bytes
 ) -> None:
     with pytest.raises(failures.Truncated):
-        opened(dialect, *beginning, failure(failures.Truncated, answered=True))
+        opened(dialect, *beginning, failure(failures.Truncated, response_started=True))
 
 
 @MODELS

@@ -307,7 +307,7 @@ def test_the_chosen_targets_come_before_the_routes_own() -> None:
 
 def test_nobody_else_is_asked_after_an_answer_began() -> None:
     second = Client()
-    first = Client(failure(failures.Truncated, sent=True, answered=True))
+    first = Client(failure(failures.Truncated, request_sent=True, response_started=True))
     error = refused(chat(), target(first), target(second))
     assert (error.status, error.code) == (502, "upstream_error")
     assert second.sent == []
@@ -338,7 +338,7 @@ def test_the_last_failure_is_told() -> None:
     ],
 )
 def test_a_failure_is_a_502_or_a_504(kind: Any, answered: bool, status: int, code: str) -> None:
-    made = failure(kind, answered=answered)
+    made = failure(kind, response_started=answered)
     error = refused(chat(), target(Client(made)))
     assert (error.status, error.code) == (status, code)
     assert error.message.endswith(".")
@@ -434,15 +434,17 @@ def whole(response: Response) -> bytes:
 FAILING: dict[str, Callable[[], Any]] = {
     "connect": lambda: failure(failures.ConnectFailed),
     "connect-late": lambda: failure(failures.ConnectTimeout),
-    "reset": lambda: failure(failures.Reset, sent=True),
+    "reset": lambda: failure(failures.Reset, request_sent=True),
     **{
         str(status): partial(fake_response, status)
         for status in (408, 429, 500, 502, 503, 504, 529)
     },
     "error": lambda: events(b'data: {"error": {"message": "x"}}\n\n'),
     "empty": lambda: events(),
-    "cut": lambda: events(BEGIN, failure(failures.Truncated, sent=True, answered=True)),
-    "garbage": lambda: events(BEGIN, failure(failures.ProtocolFailure, answered=True)),
+    "cut": lambda: events(
+        BEGIN, failure(failures.Truncated, request_sent=True, response_started=True)
+    ),
+    "garbage": lambda: events(BEGIN, failure(failures.ProtocolFailure, response_started=True)),
     "page": lambda: FakeResponse(200, [("content-type", "text/html")], [b"<html>"]),
 }
 BEGIN = b'data: {"choices":[{"index":0,"delta":{"role":"assistant","content":""}}]}\n\n'
@@ -502,14 +504,14 @@ def test_the_callers_own_mistake_is_never_asked_again(clock: Clock, status: int)
 
 @pytest.mark.parametrize("kind", [failures.FirstByteTimeout, failures.IdleTimeout])
 def test_a_request_that_may_still_be_at_work_is_not_asked_again(clock: Clock, kind: Any) -> None:
-    made = clients([failure(kind, sent=True)], [])
+    made = clients([failure(kind, request_sent=True)], [])
     error = Ask(clock, *spread(made)).refused()
     assert (error.status, error.code, error.headers) == (504, "upstream_timeout", [])
     assert made[1].sent == []
 
 
 def test_an_answer_cut_in_its_head_is_not_asked_again(clock: Clock) -> None:
-    made = clients([failure(failures.Truncated, sent=True, answered=True)], [])
+    made = clients([failure(failures.Truncated, request_sent=True, response_started=True)], [])
     assert Ask(clock, *spread(made)).refused().code == "upstream_error"
     assert made[1].sent == []
 
@@ -839,14 +841,14 @@ def test_what_was_held_back_comes_in_order_and_unchanged(clock: Clock) -> None:
 
 
 def test_nothing_of_a_target_that_failed_reaches_the_caller(clock: Clock) -> None:
-    broken = failure(failures.Truncated, answered=True)
+    broken = failure(failures.Truncated, response_started=True)
     made = clients([events(BEGIN, BEGIN, broken)], [events(CONTENT)])
     assert whole(Ask(clock, *spread(made))()) == CONTENT
 
 
 @pytest.mark.parametrize("kind", [failures.Truncated, failures.IdleTimeout, failures.TotalTimeout])
 def test_after_content_nobody_else_is_asked(clock: Clock, kind: Any) -> None:
-    made = clients([events(BEGIN, CONTENT, failure(kind, answered=True))], [])
+    made = clients([events(BEGIN, CONTENT, failure(kind, response_started=True))], [])
     response = Ask(clock, *spread(made))()
     got: list[bytes] = []
     with pytest.raises(AbortConnection):
@@ -872,7 +874,7 @@ def test_an_error_event_that_is_left_is_told_in_its_own_words(clock: Clock) -> N
 
 
 def test_a_body_that_is_no_stream_is_relayed_from_its_first_byte(clock: Clock) -> None:
-    broken = failure(failures.Truncated, answered=True)
+    broken = failure(failures.Truncated, response_started=True)
     made = clients([FakeResponse(200, JSON, [b'{"a":', broken])], [])
     response = Ask(clock, *spread(made))()
     with pytest.raises(AbortConnection):

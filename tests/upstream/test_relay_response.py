@@ -215,7 +215,7 @@ def test_a_huge_error_is_not_read_to_its_end() -> None:
 
 
 def test_an_error_that_breaks_off_is_an_error_all_the_same() -> None:
-    broken = failure(failures.Truncated, answered=True)
+    broken = failure(failures.Truncated, response_started=True)
     response = answered(OPENAI, FakeResponse(500, JSON, [b'{"error"', broken]))
     assert response.status == 500
     assert OPENAI.is_error(json.loads(body_of(response)))
@@ -355,7 +355,7 @@ def until_cut(response: Response) -> list[bytes]:
 def test_a_stream_that_breaks_ends_with_the_dialects_error_and_a_cut(
     dialect: Any, kind: Any, code: str
 ) -> None:
-    broken = failure(kind, sent=True, answered=True)
+    broken = failure(kind, request_sent=True, response_started=True)
     fake_response = FakeResponse(200, EVENTS, [b"data: 1\n\n", b"data: {half", broken])
     first, last = until_cut(answered(dialect, fake_response))
     assert first == b"data: 1\n\n"
@@ -377,7 +377,7 @@ def test_an_event_without_an_end_breaks_the_stream(monkeypatch: pytest.MonkeyPat
 
 @EVERY
 def test_a_body_that_breaks_is_cut_with_nothing_added(dialect: Any) -> None:
-    broken = failure(failures.Truncated, answered=True)
+    broken = failure(failures.Truncated, response_started=True)
     fake_response = FakeResponse(200, JSON, [b'{"a":', broken], length=100)
     assert until_cut(answered(dialect, fake_response)) == [b'{"a":']
 
@@ -392,7 +392,7 @@ def test_a_plain_api_keeps_its_streams_as_they_are() -> None:
 
 def test_a_plain_stream_that_breaks_is_cut_with_nothing_added() -> None:
     fake_response = FakeResponse(
-        200, EVENTS, [b"data: 1\n\n", failure(failures.Truncated, answered=True)]
+        200, EVENTS, [b"data: 1\n\n", failure(failures.Truncated, response_started=True)]
     )
     assert until_cut(answered(PLAIN, fake_response)) == [b"data: 1\n\n"]
 

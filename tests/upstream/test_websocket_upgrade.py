@@ -74,7 +74,7 @@ def test_an_answer_that_is_no_websocket(more, status, without):
     made = upgrade("org.1", "realtime")
     with pytest.raises(ProtocolFailure) as raised:
         made.check(fake_response(made, *more, status=status, without=without))
-    assert (raised.value.answered, made.response) == (True, None)
+    assert (raised.value.response_started, made.response) == (True, None)
 
 
 def test_another_accept_is_refused():

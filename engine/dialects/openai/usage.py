@@ -119,7 +119,7 @@ def _images(document: dict[str, Any]) -> int:
     )
 
 
-class _StreamTally:
+class _UsageAndImages:
     """The last event with usage replaces the earlier ones; each finished image is added."""
 
     def __init__(self) -> None:
@@ -139,7 +139,7 @@ class _StreamTally:
 
 METER = Meter(
     usage_of=usage_of,
-    tally=_StreamTally,
+    tally=_UsageAndImages,
     members=("usage", "x_groq", "meta", "duration"),
     schema_members=("usage", "meta", "duration", "response"),
     image="b64_json",

@@ -81,7 +81,7 @@ class Recorder(Client):
         self._sent.append(SentRequest(self.name, method, url, tuple(headers), data, answer))
         if isinstance(answer, str):
             failure = _FAILURES[answer]("rehearsed")
-            failure.sent = answer != "connect"
+            failure.request_sent = answer != "connect"
             raise failure
         return Canned(answer)
 

@@ -81,9 +81,8 @@ class Client:
         here; ValueError if `headers` has one of them, or a value that is not one line.
 
         If a reused connection ends before any byte of a response, the request is sent once more on
-        a new one, whatever its method (RFC 9112 9.3.1): an upstream that closes an idle connection
-        has not read the request. It does so by a clean end, or by a reset if the request was on its
-        way. After a timeout nothing is sent again.
+        a new one, whatever its method (RFC 9112 9.3.1): the upstream closed it while it was idle,
+        and has not read the request. After a timeout nothing is sent again.
         """
         if not target.startswith("/"):
             # For a proxy it is appended to the host, which it would change without its slash.
@@ -96,21 +95,16 @@ class Client:
         deadlines = Deadlines(self._timeouts, self._clock, total)
         connection = self._pool.take()
         if connection is not None:
-            response = UpstreamResponse(
-                connection, ResponseParser(method, upgrade), self._pool, deadlines
-            )
+            parser = ResponseParser(method, upgrade)
+            response = UpstreamResponse(connection, parser, self._pool, deadlines)
             try:
-                response.begin(head, body)
-                return response
+                return response.begin(head, body)
             except Reset as failure:
-                if failure.without_traceback().answered:
+                if failure.without_traceback().response_started:
                     raise
         # Not from the pool again: all of its connections may have ended together.
-        response = UpstreamResponse(
-            self._dial(deadlines), ResponseParser(method, upgrade), self._pool, deadlines
-        )
-        response.begin(head, body)
-        return response
+        connection, parser = self._dial(deadlines), ResponseParser(method, upgrade)
+        return UpstreamResponse(connection, parser, self._pool, deadlines).begin(head, body)
 
     def _dial(self, deadlines: Deadlines) -> Connection:
         seconds, failure = deadlines.connect()

@@ -8,38 +8,22 @@ from __future__ import annotations
 import errno
 import ssl
 from collections.abc import Callable, Iterable
-from typing import Protocol
 
 import gevent
 import gevent.socket
 from gevent.monkey import get_original
 
-from engine.upstream.client.deadline_timer import DeadlineTimer
-from engine.upstream.client.failures import UpstreamFailure
+from engine.exchange.interfaces import Socket
+from engine.upstream.client.deadlines import DeadlineTimer, Wait
 from engine.upstream.client.http1 import ResponseParser
 
 PIECE = 64 * 1024
-
-# The time limit of the next wait in seconds, and the failure to raise after it.
-Wait = tuple[float, type[UpstreamFailure]]
 
 # gevent removes `poll` from the standard module; its own starts a watcher even for a timeout of 0.
 _poll = get_original("select", "poll")
 _POLLIN = 1
 _READ = 1  # the flag of libev for a descriptor that can be read
 _NOT_NOW = (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
-
-
-class Socket(Protocol):
-    """A gevent socket, plain or TLS."""
-
-    def send(self, data: memoryview | bytes, /) -> int: ...
-    def sendall(self, data: memoryview | bytes, /) -> None: ...
-    def recv(self, size: int, /) -> bytes: ...
-    def settimeout(self, seconds: float | None, /) -> None: ...
-    def shutdown(self, how: int, /) -> None: ...
-    def fileno(self) -> int: ...
-    def close(self) -> None: ...
 
 
 class Connection:
@@ -49,7 +33,7 @@ class Connection:
         self.socket = sock
         self.born = born  # both on the clock of the pool
         self.idle_since = born
-        self.sent = 0  # bytes of the current request that have been sent
+        self.bytes_sent = 0  # bytes of the current request that have been sent
         poller = _poll()
         poller.register(sock.fileno(), _POLLIN)
         self._ready = poller.poll
@@ -72,11 +56,11 @@ class Connection:
         `wait` gives the time limit each time the socket accepts nothing. Raises its failure, or
         those of ResponseParser for what arrives meanwhile.
         """
-        self.sent = 0
+        self.bytes_sent = 0
         for piece in pieces:
             view = memoryview(piece)
             while view:
-                if self.sent and self._response_has_begun(parser):
+                if self.bytes_sent and self._response_has_begun(parser):
                     return False
                 try:
                     count = self._send(view)
@@ -85,7 +69,7 @@ class Connection:
                 except OSError:
                     return False  # what can still be received shows why
                 if count:
-                    self.sent += count
+                    self.bytes_sent += count
                     view = view[count:]
                 else:
                     self._wait_for_either(wait())
@@ -104,7 +88,7 @@ class Connection:
                 parser.feed(data)
             else:
                 parser.end(clean=False)
-        return parser.headed
+        return parser.has_head
 
     def _wait_for_either(self, wait: Wait) -> None:
         seconds, failure = wait
@@ -152,7 +136,7 @@ class Connection:
                 parser.end()
                 return False
             parser.feed(data)
-            if parser.done:
+            if parser.is_complete:
                 return False
             if parser.body:
                 passing(parser.take())
@@ -170,7 +154,7 @@ class Connection:
     def _receive_rest(self) -> bytes:
         """The next bytes, after an incomplete TLS record."""
         while True:
-            self._timer.wait(self._arrival, self._timer.left())
+            self._timer.wait(self._arrival, self._timer.remaining())
             try:
                 return self._recv(PIECE)
             except _NOT_NOW:

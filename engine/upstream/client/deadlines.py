@@ -1,11 +1,17 @@
-"""The four timeouts of a request, as the time limit of its next wait."""
+"""The time limits of a request: which of its timeouts ends the next wait, and the timer for it.
+
+gevent makes and destroys a timer for each wait, though hardly one ever fires. Here one timer serves
+all waits of a connection: it fires at the earliest deadline, and is set again if that has moved.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from time import monotonic
+from typing import Any, NamedTuple
 
-from engine.upstream.client.connection import Wait
+from gevent import get_hub, getcurrent
+
 from engine.upstream.client.failures import (
     ConnectTimeout,
     FirstByteTimeout,
@@ -13,6 +19,9 @@ from engine.upstream.client.failures import (
     TotalTimeout,
     UpstreamFailure,
 )
+
+Wait = tuple[float, type[UpstreamFailure]]
+"""The time limit of the next wait in seconds, and the failure to raise after it."""
 
 
 class Timeouts(NamedTuple):
@@ -62,3 +71,88 @@ class Deadlines:
         if seconds <= 0:
             raise failure
         return seconds, failure
+
+
+class DeadlineTimer:
+    """The time limit of one wait after another, in one greenlet at a time. `close` stops it."""
+
+    def __init__(self) -> None:
+        self._timer: Any = None
+        self._fires_at = 0.0  # if there is a timer
+        self._deadline = 0.0  # of the current wait
+        self._waiting: Any = None
+
+    def wait(self, watcher: Any, seconds: float) -> None:
+        """Wait until an I/O watcher of the event loop is ready. TimeoutError after `seconds`."""
+        self.extend(seconds)
+        self._waiting = getcurrent()
+        try:
+            get_hub().wait(watcher)
+        finally:
+            self._waiting = None
+
+    def watch(self, watcher: Any, seconds: float, arrived: Callable[[], bool]) -> None:
+        """Wait while the event loop calls `arrived` each time a watcher is ready; it may not block.
+
+        Returns when `arrived` returns False. Raises what `arrived` raises, and TimeoutError after
+        `seconds`, which `arrived` may `extend`. This greenlet is not switched to for each call."""
+        self.extend(seconds)
+        self._waiting = getcurrent()
+        try:
+            watcher.start(self._ready, arrived)
+            get_hub().switch()
+        finally:
+            watcher.stop()
+            self._waiting = None
+
+    def extend(self, seconds: float) -> None:
+        """Let the current wait last `seconds` from now."""
+        self._deadline = deadline = monotonic() + seconds
+        if self._timer is None or deadline < self._fires_at:
+            self._set(seconds)
+
+    def remaining(self) -> float:
+        """Seconds until the deadline of the latest wait; at least 0."""
+        return max(0.0, self._deadline - monotonic())
+
+    def close(self) -> None:
+        """Stop the timer."""
+        timer, self._timer = self._timer, None
+        if timer is not None:
+            timer.stop()
+            timer.close()
+
+    def _set(self, seconds: float) -> None:
+        self.close()
+        self._fires_at = monotonic() + seconds
+        self._timer = get_hub().loop.timer(seconds)
+        self._timer.start(self._fire)
+
+    def cancel(self, error: BaseException) -> None:
+        """Raise an error in the greenlet that waits, in the next turn of the event loop."""
+        if self._waiting is not None:
+            get_hub().loop.run_callback(self._cancel, self._waiting, error)
+
+    def _cancel(self, waiting: Any, error: BaseException) -> None:
+        if self._waiting is waiting:  # else its wait has ended meanwhile
+            waiting.throw(error)
+
+    def _ready(self, arrived: Callable[[], bool]) -> None:
+        try:
+            if arrived():
+                return
+        except BaseException as error:  # noqa: BLE001 - raised in the greenlet that waits
+            self._waiting.throw(error)
+        else:
+            self._waiting.switch()
+
+    def _fire(self) -> None:
+        """Called by the hub: the greenlet that is woken still waits."""
+        self.close()
+        if self._waiting is None:
+            return
+        seconds = self._deadline - monotonic()
+        if seconds > 0:
+            self._set(seconds)
+        else:
+            self._waiting.throw(TimeoutError)

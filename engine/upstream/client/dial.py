@@ -10,8 +10,9 @@ import gevent
 import gevent.socket
 import gevent.ssl
 
+from engine.exchange.interfaces import Socket
 from engine.upstream.client.address import Origin, Proxy
-from engine.upstream.client.connection import PIECE, Socket
+from engine.upstream.client.connection import PIECE
 from engine.upstream.client.failures import ConnectFailed, ConnectTimeout, UpstreamFailure
 from engine.upstream.client.http1 import ResponseParser
 from engine.values.file_descriptors import is_exhausted, too_many_connections, warn_exhausted
@@ -129,7 +130,7 @@ def _tunnel(sock: Any, origin: Origin, proxy: Proxy) -> None:
     sock.sendall("\r\n".join([*lines, "", ""]).encode("ascii"))
     parser = ResponseParser("CONNECT")
     try:
-        while not parser.headed:
+        while not parser.has_head:
             data = sock.recv(PIECE)
             parser.feed(data) if data else parser.end()
     except UpstreamFailure:

@@ -1,7 +1,8 @@
 """The failures of a request to an upstream, one class per kind.
 
-The law: `kind` is for tables (retry rules, metrics), `message` for people; `sent` and `answered`
-decide whether a retry can do harm. No message has a header, a body or a proxy's password.
+The law: `kind` is for tables (retry rules, metrics), `message` for people; `request_sent` and
+`response_started` decide whether a retry can do harm. No message has a header, a body or a proxy's
+password.
 """
 
 from __future__ import annotations
@@ -12,14 +13,14 @@ from typing import ClassVar, Self
 class UpstreamFailure(Exception):
     """A request without a complete response.
 
-    `sent`: a byte of the request had been sent, so the upstream may have processed it.
-    `answered`: a byte of a response had arrived, an interim (1xx) one included.
+    `request_sent`: a byte of the request had been sent, so the upstream may have processed it.
+    `response_started`: a byte of a response had arrived, an interim (1xx) one included.
     """
 
     kind: ClassVar[str]
     words: ClassVar[str]
-    sent: bool = False
-    answered: bool = False
+    request_sent: bool = False
+    response_started: bool = False
 
     def __init__(self, detail: str = "") -> None:
         self.message = f"{self.words}: {detail}" if detail else self.words
@@ -33,52 +34,42 @@ class UpstreamFailure(Exception):
 
 
 class ConnectFailed(UpstreamFailure):
-    kind = "connect"
-    words = "no connection to the upstream"
+    kind, words = "connect", "no connection to the upstream"
 
 
 class ConnectTimeout(UpstreamFailure):
-    kind = "connect_timeout"
-    words = "no connection to the upstream in time"
+    kind, words = "connect_timeout", "no connection to the upstream in time"
 
 
 class FirstByteTimeout(UpstreamFailure):
-    kind = "first_byte_timeout"
-    words = "the upstream did not begin to answer in time"
+    kind, words = "first_byte_timeout", "the upstream did not begin to answer in time"
 
 
 class IdleTimeout(UpstreamFailure):
-    kind = "idle_timeout"
-    words = "the upstream fell silent in the middle of its answer"
+    kind, words = "idle_timeout", "the upstream fell silent in the middle of its answer"
 
 
 class TotalTimeout(UpstreamFailure):
-    kind = "total_timeout"
-    words = "the upstream did not finish in the time one request may take"
+    kind, words = "total_timeout", "the upstream did not finish in the time one request may take"
 
 
 class Reset(UpstreamFailure):
-    kind = "reset"
-    words = "the upstream closed the connection before it answered"
+    kind, words = "reset", "the upstream closed the connection before it answered"
 
 
 class Truncated(UpstreamFailure):
-    kind = "truncated"
-    words = "the upstream closed the connection in the middle of its answer"
+    kind, words = "truncated", "the upstream closed the connection in the middle of its answer"
 
 
 class ProtocolFailure(UpstreamFailure):
-    kind = "protocol"
-    words = "the upstream's answer is not valid HTTP/1.1"
+    kind, words = "protocol", "the upstream's answer is not valid HTTP/1.1"
 
 
 class HeadersTooLarge(UpstreamFailure):
-    kind = "headers_too_large"
-    words = "the headers of the upstream's answer are too large"
+    kind, words = "headers_too_large", "the headers of the upstream's answer are too large"
 
 
 class Cancelled(UpstreamFailure):
     """The gateway closed the response before its end; the upstream is not at fault."""
 
-    kind = "cancelled"
-    words = "the answer was closed before its end"
+    kind, words = "cancelled", "the answer was closed before its end"

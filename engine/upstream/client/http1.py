@@ -70,18 +70,18 @@ def _line(name: str, value: str) -> str:
 class ResponseParser:
     """Parses one response: `feed` bytes, `take` body bytes. `upgrade`: the request had Upgrade.
 
-    `headed` is True after the final head (1xx are skipped, 101 is final), `done` after the last
-    byte. A message with two framings, or an unknown one, is a ProtocolFailure: another reader could
-    find another response in it (RFC 9112 6.3). At most one feed of body is buffered; HEADER_LIMIT
-    bounds heads, 1xx included, and trailers.
+    `has_head` is True after the final head (1xx are skipped, 101 is final), `is_complete` after the
+    last byte. A message with two framings, or an unknown one, is a ProtocolFailure: another reader
+    could find another response in it (RFC 9112 6.3). At most one feed of body is buffered;
+    HEADER_LIMIT bounds heads, 1xx included, and trailers.
     """
 
     status = 0
     length: int | None = None
     started = False  # a byte has arrived
-    begun = False  # a byte of an incomplete message has arrived
-    headed = False
-    done = False
+    in_message = False  # a byte of an incomplete message has arrived
+    has_head = False
+    is_complete = False
     reusable = False  # the connection may carry another request
     excess = False  # bytes arrived that are no part of the response
     leftover = b""  # the bytes after a 101
@@ -112,10 +112,10 @@ class ResponseParser:
             self.leftover = data[upgrade.args[0] :]
         except httptools.HttpParserError as error:
             # Bytes after a complete response are no part of it: the connection is not reused.
-            if not self.done:
+            if not self.is_complete:
                 raise _failure_of(error) from None
             self._poison()
-        if self.done:
+        if self.is_complete:
             self.drop()
         elif self.body:
             self._without_body = 0
@@ -129,12 +129,12 @@ class ResponseParser:
 
         Raises Reset before the final response, Truncated within it.
         """
-        if self.done:
+        if self.is_complete:
             self.reusable = False
-        elif not self.begun and not self.headed:
+        elif not self.in_message and not self.has_head:
             raise Reset
         elif clean and self._until_close:
-            self.done = True
+            self.is_complete = True
         else:
             raise Truncated
 
@@ -154,12 +154,12 @@ class ResponseParser:
     # Callbacks of httptools.
 
     def on_message_begin(self) -> None:
-        if self.done:
+        if self.is_complete:
             raise ProtocolFailure("there are bytes after its end")
-        self.begun = True
+        self.in_message = True
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        if self.headed:
+        if self.has_head:
             return  # a trailer
         low = _low(name) if len(name) < _MAX_CACHED_NAME else name.decode("latin-1").lower()
         text = value.decode("latin-1").strip(" \t")
@@ -189,25 +189,25 @@ class ResponseParser:
         if sum(map(len, chain.from_iterable(self.headers))) > HEADER_LIMIT:
             raise HeadersTooLarge(f"more than {HEADER_LIMIT // 1024} KB")
         self.status = status
-        self.headed = True
+        self.has_head = True
         # After a HEAD a chunked body cannot be told from surplus bytes.
         self.reusable = (
             status != 101 and parser.should_keep_alive() and not (self._bodiless and self._chunked)
         )
         self._until_close = self.length is None and not self._chunked
-        self.done = self._bodiless
+        self.is_complete = self._bodiless
 
     def on_body(self, data: bytes) -> None:
-        if self.done:
+        if self.is_complete:
             self._poison()
         else:
             self.body.append(data)
 
     def on_message_complete(self) -> None:
-        if self.headed:
-            self.done = True
+        if self.has_head:
+            self.is_complete = True
         else:  # a 1xx response: the final one follows
-            self.begun = False
+            self.in_message = False
             self.headers = []
             self.length = None
             self._chunked = False

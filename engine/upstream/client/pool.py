@@ -35,13 +35,8 @@ class Pool:
         now = self._clock()
         while self._connections:
             connection = self._connections.pop()
-            # No request is open: if anything has arrived (an end, an error, bytes), it cannot be
-            # used.
-            if not (
-                now - connection.idle_since >= self._idle
-                or now - connection.born >= self._age
-                or connection.readable()
-            ):
+            # Anything that has arrived without a request (an end, an error, bytes) spoils it.
+            if not (self._expired(connection, now) or connection.readable()):
                 return connection
             connection.close()
         return None

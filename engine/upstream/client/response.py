@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Self
 
-from engine.upstream.client.connection import Connection, Socket
+from engine.exchange.interfaces import Socket
+from engine.upstream.client.connection import Connection
 from engine.upstream.client.deadlines import Deadlines
 from engine.upstream.client.failures import Cancelled, FirstByteTimeout, UpstreamFailure
 from engine.upstream.client.http1 import ResponseParser
@@ -30,26 +32,26 @@ class UpstreamResponse:
         self._pool = pool
         self._deadlines = deadlines
 
-    def begin(self, head: bytes, body: bytes | Spool | None) -> None:
+    def begin(self, head: bytes, body: bytes | Spool | None) -> Self:
         """Send the request and wait for the head of the response. `Client` calls it once."""
         parser = self._parser
         try:
             self._send(head, body)
             deadlines = self._deadlines
             deadline = deadlines.now() + deadlines.timeouts.first_byte
-            while not parser.headed and self._failure is None:
+            while not parser.has_head and self._failure is None:
                 # After an interim response the time limit of the first byte still holds.
-                self._receive(None if parser.begun else deadline)
+                self._receive(None if parser.in_message else deadline)
         except BaseException:
             self._release()
             raise
-        if not parser.headed and self._failure is not None:
+        if not parser.has_head and self._failure is not None:
             raise self._failure
         self.status = parser.status
         self.headers = parser.headers
         self.length = parser.length
-        if self._connection is not None:
-            self._settle()
+        self._settle()
+        return self
 
     def header(self, name: str) -> str | None:
         """The first value of a header, its name in any case."""
@@ -62,7 +64,7 @@ class UpstreamResponse:
     @property
     def is_complete(self) -> bool:
         """Whether the body has ended and all of it has been read."""
-        return self._parser.done and self._failure is None and not self._parser.body
+        return self._parser.is_complete and self._failure is None and not self._parser.body
 
     def read(self, passing: Callable[[bytes], None] | None = None) -> bytes:
         """The next part of the body, after a wait if none has arrived; b"" at the end.
@@ -75,14 +77,14 @@ class UpstreamResponse:
         while not parser.body:
             if self._failure is not None:
                 raise self._failure
-            if parser.done:
+            if parser.is_complete:
                 return b""
             self._receive(passing=passing)
         return parser.take()
 
     def silent(self, seconds: float) -> bool:
         """Whether nothing arrives for `seconds`. Returns as soon as something does."""
-        if self._parser.body or self._parser.done or self._connection is None:
+        if self._parser.body or self._parser.is_complete or self._connection is None:
             return False
         return not self._connection.arrives(seconds)
 
@@ -91,10 +93,9 @@ class UpstreamResponse:
 
         Idempotent. A greenlet that waits in `read` gets Cancelled.
         """
-        if not self._parser.done and self._failure is None:
+        if not self._parser.is_complete and self._failure is None:
             self._fail(Cancelled())
-        if self._connection is not None:
-            self._release()
+        self._release()
 
     def detach(self) -> tuple[Socket, bytes]:
         """After a 101: the socket, which the caller now owns, and the bytes after the head."""
@@ -134,19 +135,19 @@ class UpstreamResponse:
         except UpstreamFailure as failure:
             self._fail(failure)
         else:
-            if self._parser.done:
+            if self._parser.is_complete:
                 self._settle()
 
     def _settle(self) -> None:
         """Release the connection with the last byte, not when the caller closes the response."""
-        if self._parser.done and self._parser.status != 101:
+        if self._parser.is_complete and self._parser.status != 101:
             self._release()
 
     def _fail(self, failure: UpstreamFailure) -> None:
         """Keep the first failure, with the state of the request, and close the connection."""
         if self._failure is None:
-            failure.sent = self._connection is not None and self._connection.sent > 0
-            failure.answered = self._parser.started
+            failure.request_sent = self._connection is not None and self._connection.bytes_sent > 0
+            failure.response_started = self._parser.started
             self._failure = failure.without_traceback()  # it may be kept for long
         self._release()
 
@@ -159,7 +160,7 @@ class UpstreamResponse:
             self._request_sent
             and self._failure is None
             and self._parser.reusable
-            and self._parser.done
+            and self._parser.is_complete
         ):
             self._pool.give(connection)
         else:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 from engine.telemetry.metrics import upstreams
-from engine.upstream.breaker import Breaker
+from engine.upstream.breaker import CircuitBreaker
 
 
 def test_breakers_and_connections_are_collected_by_upstream(monkeypatch):
     monkeypatch.setattr(upstreams.time, "monotonic", lambda: 1005.0)
-    opened, half = Breaker(1, 30, 30), Breaker(1, 30, 30)
+    opened, half = CircuitBreaker(1, 30, 30), CircuitBreaker(1, 30, 30)
     opened.failed(1000.0)
     half.failed(900.0)
-    breakers = {("gpt", "m"): opened, ("gpt-*", ""): half, ("", ""): Breaker(1, 30, 30)}
+    breakers = {("gpt", "m"): opened, ("gpt-*", ""): half, ("", ""): CircuitBreaker(1, 30, 30)}
     upstream = SimpleNamespace(breakers=breakers, client=SimpleNamespace(connections=(3, 2)))
     collect = upstreams.upstream_collector({"one": upstream})
     values = {(metric, *labels): value for metric, labels, value in collect()}

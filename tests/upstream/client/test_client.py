@@ -267,7 +267,11 @@ def test_only_once(end: Step) -> None:
     with talking(scripted([READ, OK, READ, end], [READ, end])) as (client, peer):
         whole(get(client))
         failure = fails(client)
-        assert (failure.kind, failure.answered, failure.sent) == ("reset", False, True)
+        assert (failure.kind, failure.response_started, failure.request_sent) == (
+            "reset",
+            False,
+            True,
+        )
         assert peer.connections == 2
 
 
@@ -275,7 +279,11 @@ def test_only_once(end: Step) -> None:
 def test_never_on_a_new_connection(end: Step) -> None:
     with talking(answering(end)) as (client, peer):
         failure = fails(client)
-        assert (failure.kind, failure.answered, failure.sent) == ("reset", False, True)
+        assert (failure.kind, failure.response_started, failure.request_sent) == (
+            "reset",
+            False,
+            True,
+        )
         assert peer.connections == 1
 
 
@@ -286,7 +294,7 @@ def test_never_after_a_byte_of_an_answer(begun: bytes, kind: str) -> None:
     with talking(scripted([READ, OK, READ, begun, CLOSE])) as (client, peer):
         whole(get(client))
         failure = fails(client)
-        assert (failure.kind, failure.answered, failure.sent) == (kind, True, True)
+        assert (failure.kind, failure.response_started, failure.request_sent) == (kind, True, True)
         assert peer.connections == 1
 
 
@@ -312,10 +320,10 @@ def test_an_end_at_every_byte(end: Step) -> None:
     for cut in range(len(ANSWER)):
         with talking(answering(ANSWER[:cut], end)) as (client, _):
             failure = fails(client)
-            assert failure.sent
+            assert failure.request_sent
             if end == CLOSE:  # a reset may overtake the bytes before it
                 assert failure.kind == ("truncated" if cut else "reset"), cut
-                assert failure.answered == bool(cut)
+                assert failure.response_started == bool(cut)
 
 
 def test_a_pause_at_every_byte() -> None:
@@ -406,7 +414,7 @@ def test_garbage_behind_a_good_chunk() -> None:
 def test_garbage(data: bytes, kind: str) -> None:
     with talking(answering(data)) as (client, peer):
         failure = fails(client)
-        assert (failure.kind, failure.answered, failure.sent) == (kind, True, True)
+        assert (failure.kind, failure.response_started, failure.request_sent) == (kind, True, True)
         fails(client)
         assert peer.connections == 2
 
@@ -534,7 +542,7 @@ def test_an_upstream_that_goes_while_we_send() -> None:
     with talking(handle) as (client, peer):
         with pytest.raises(Reset) as caught:
             client.send("POST", "/", [], b"x" * 32_000_000)
-        assert caught.value.sent
+        assert caught.value.request_sent
         assert peer.connections == 1
 
 
@@ -561,7 +569,11 @@ def test_timeout(name: str) -> None:
     script, timeouts, kind, answered = TIMEOUTS[name]
     with talking(scripted(script), timeouts=timeouts) as (client, _):
         failure = fails(client)
-        assert (failure.kind, failure.answered, failure.sent) == (kind, answered, True)
+        assert (failure.kind, failure.response_started, failure.request_sent) == (
+            kind,
+            answered,
+            True,
+        )
 
 
 @pytest.mark.parametrize(
@@ -575,7 +587,7 @@ def test_an_upstream_that_takes_no_more_of_the_request(timeouts: Timeouts, kind:
     with talking(scripted([STALL]), timeouts=timeouts) as (client, _):
         with pytest.raises(UpstreamFailure) as caught:
             client.send("POST", "/", [], b"x" * 32_000_000)
-        assert (caught.value.kind, caught.value.sent) == (kind, True)
+        assert (caught.value.kind, caught.value.request_sent) == (kind, True)
 
 
 @pytest.mark.parametrize("passing", [False, True])

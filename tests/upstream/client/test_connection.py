@@ -82,21 +82,21 @@ def test_sending_goes_on_where_the_socket_stopped() -> None:
     done, _, connection = send(sock, b"abcdef", b"", b"gh")
     assert done
     assert sock.taken == b"abcdefgh"
-    assert connection.sent == 8
+    assert connection.bytes_sent == 8
 
 
 def test_a_socket_that_breaks_ends_the_sending() -> None:
     done, parser, connection = send(ListSocket([2, ConnectionResetError()], []), b"abc")
     assert not done
     assert not parser.started
-    assert connection.sent == 2
+    assert connection.bytes_sent == 2
 
 
 def test_an_early_answer_ends_the_sending() -> None:
     sock = ListSocket([1], [OK], early=True)
     done, parser, _ = send(sock, b"abc")
     assert not done
-    assert parser.done
+    assert parser.is_complete
     assert sock.taken == b"a"
 
 
@@ -218,7 +218,7 @@ def streamed(
 def test_what_arrives_within_a_body_is_passed_on() -> None:
     passed, parser = streamed([b"1\r\na\r\n", b"2\r\n", b"bc\r\n", b"1\r\nd\r\n0\r\n\r\n"])
     assert passed == [b"a", b"bc"]
-    assert (parser.done, parser.take()) == (True, b"d")
+    assert (parser.is_complete, parser.take()) == (True, b"d")
 
 
 def test_a_record_that_is_not_whole_is_waited_for() -> None:

@@ -47,8 +47,8 @@ def ask(client: Client) -> bytes:
 def fails(client: Client) -> UpstreamFailure:
     with pytest.raises(UpstreamFailure) as caught:
         ask(client)
-    assert not caught.value.answered
-    assert not caught.value.sent
+    assert not caught.value.response_started
+    assert not caught.value.request_sent
     return caught.value
 
 

@@ -139,7 +139,14 @@ def parse(data: bytes, method: str = "GET", *cuts: int) -> ResponseParser:
 
 
 def seen(parser: ResponseParser) -> tuple[Any, ...]:
-    return parser.status, parser.headers, parser.take(), parser.length, parser.done, parser.reusable
+    return (
+        parser.status,
+        parser.headers,
+        parser.take(),
+        parser.length,
+        parser.is_complete,
+        parser.reusable,
+    )
 
 
 @pytest.mark.parametrize("name", WHOLE)
@@ -147,7 +154,7 @@ def test_whole_answer(name: str) -> None:
     method, data, status, body, length, reusable = WHOLE[name]
     parser = parse(data, method)
     assert (parser.status, parser.take(), parser.length) == (status, body, length)
-    assert parser.done
+    assert parser.is_complete
     assert parser.reusable is reusable
     assert not parser.excess
 
@@ -166,11 +173,11 @@ def test_ended_at_every_byte(name: str) -> None:
     method, data = WHOLE[name][:2]
     for cut in range(len(data)):
         parser = parse(data[:cut], method)
-        assert not parser.done
+        assert not parser.is_complete
         with pytest.raises((Reset, Truncated)) as caught:
             parser.end()
         # Between two messages nothing of the final answer has come.
-        assert (caught.type is Reset) == (not parser.begun), cut
+        assert (caught.type is Reset) == (not parser.in_message), cut
 
 
 @each("name", BROKEN)
@@ -184,7 +191,7 @@ def test_broken_answer(name: str) -> None:
 
 def test_close_delimited_body_ends_with_the_connection() -> None:
     parser = parse(CLOSE_DELIMITED)
-    assert not parser.done
+    assert not parser.is_complete
     parser.end()
     assert seen(parser)[2:] == (b"ok", None, True, False)
 
@@ -201,7 +208,7 @@ def test_close_delimited_body_is_not_ended_by_a_cut() -> None:
 def test_bytes_behind_the_end_poison_the_connection(name: str, extra: bytes) -> None:
     method, data, _, body, *_ = WHOLE[name]
     for parser in (parse(data + extra, method), parse(data + extra, method, len(data))):
-        assert parser.done
+        assert parser.is_complete
         assert parser.take() == body
         assert parser.excess
         assert not parser.reusable
@@ -216,7 +223,7 @@ def test_a_body_behind_a_head_answer_poisons_the_connection() -> None:
 
 def test_bytes_behind_an_asked_for_close_do_no_harm() -> None:
     parser = parse(H + b"Connection: close\r\nContent-Length: 2\r\n\r\nok" + b"more")
-    assert parser.done
+    assert parser.is_complete
     assert parser.take() == b"ok"
 
 
@@ -243,7 +250,7 @@ def test_101_with_what_came_behind_it() -> None:
         if data[cut:]:
             parser.feed(data[cut:] + b"\x81\x01a")
         assert parser.status == 101
-        assert parser.done
+        assert parser.is_complete
         assert not parser.reusable
         assert parser.leftover == (b"\x81\x01a" if data[cut:] else b"")
 
