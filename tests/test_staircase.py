@@ -52,8 +52,8 @@ EDGES = {
     "opentelemetry": ("telemetry.tracing.otlp",),
     "google": ("telemetry.tracing.otlp",),
     "prometheus_client": (
-        "telemetry.metrics.cells",
-        "telemetry.metrics.page",
+        "telemetry.metrics.storage.cells",
+        "telemetry.metrics.storage.page",
         "cli.top.metrics",
     ),
     "psycopg": (),  # SQLAlchemy's business

@@ -18,7 +18,7 @@ from engine.server.serving import serving
 from engine.server.worker import Worker
 from engine.stores.ledger.shipper import Shipper
 from engine.telemetry import batch
-from engine.telemetry.metrics.folder import folder_of
+from engine.telemetry.metrics.storage.folder import folder_of
 from engine.values.caller import digest
 from engine.values.runtime_dir import runtime_directory
 

@@ -102,9 +102,9 @@ def _access_log(
 
 
 def _metrics(config: Config, folder: Path, batch: Batch[Exchange], parts: Observing) -> None:
-    from engine.telemetry.metrics.recorder import Metrics
+    from engine.telemetry.metrics.recorder import MetricsRecorder
 
-    metrics = Metrics(folder, config.currency, parts.collectors, batch.flush)
+    metrics = MetricsRecorder(folder, config.currency, parts.collectors, batch.flush)
     parts.observers.append(metrics)
     batch.consumers.append(metrics.record)
     parts.page = metrics.page

@@ -13,7 +13,7 @@ from engine.app.telemetry import observing
 from engine.edge.router import Application
 from engine.plan.route import Plan
 from engine.telemetry.log import LOGGERS
-from engine.telemetry.metrics.folder import folder_of
+from engine.telemetry.metrics.storage.folder import folder_of
 
 _GARBAGE = (10_000, 10, 30)
 """Thresholds of the garbage collector. Requests leave almost no reference cycles, and a collection

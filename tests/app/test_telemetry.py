@@ -11,7 +11,7 @@ import pytest
 from engine.app.telemetry import hash_of, observing
 from engine.plan.make import make_plan
 from engine.telemetry.log import LOGGERS
-from engine.telemetry.metrics.recorder import Metrics
+from engine.telemetry.metrics.recorder import MetricsRecorder
 from tests.support.small import project
 
 
@@ -35,7 +35,7 @@ def config(folder: Path, more: str = ""):
 
 def names_of(told):
     """Who is told of the end of an exchange: at once, and behind its answer."""
-    at_once = [each for each in told.observers if isinstance(each, Metrics)]
+    at_once = [each for each in told.observers if isinstance(each, MetricsRecorder)]
     consumers = [
         consumer
         for each in told.observers
@@ -48,16 +48,16 @@ def names_of(told):
 @pytest.mark.parametrize(
     ("more", "observers"),
     [
-        ("", (["Metrics"], ["AccessLog", "Metrics"])),
+        ("", (["MetricsRecorder"], ["AccessLog", "MetricsRecorder"])),
         ("telemetry: {metrics: false}", ([], ["AccessLog"])),
-        ("telemetry: {access_log: {format: 'off'}}", (["Metrics"], ["Metrics"])),
+        ("telemetry: {access_log: {format: 'off'}}", (["MetricsRecorder"], ["MetricsRecorder"])),
         ("telemetry: {access_log: {format: 'off'}, metrics: false}", ([], [])),
     ],
 )
 def test_there_is_what_is_asked_for(tmp_path, more, observers):
     told = observing(config(tmp_path, more), tmp_path)
     assert names_of(told) == observers
-    assert (told.page is not None) == any(isinstance(o, Metrics) for o in told.observers)
+    assert (told.page is not None) == any(isinstance(o, MetricsRecorder) for o in told.observers)
     assert told.health.config.hash
     for close in reversed(told.closing):
         close()

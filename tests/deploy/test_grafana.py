@@ -8,8 +8,8 @@ import subprocess
 import pytest
 import yaml
 
-from engine.telemetry.metrics import registry
 from tests.support.each import each
+from tests.support.metrics import METRICS
 from tests.support.paths import ROOT
 from tests.support.promql import named, series, wrong
 
@@ -27,7 +27,7 @@ def test_an_expression_names_what_there_is(expression):
 
 def test_every_metric_is_on_the_dashboard():
     shown = {series()[name].name for text in EXPRESSIONS for name in named(text).metrics}
-    assert {metric.name for metric in registry.METRICS} - shown == set()
+    assert {metric.name for metric in METRICS} - shown == set()
 
 
 def test_variables_and_annotations_are_of_what_there_is():

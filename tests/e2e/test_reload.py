@@ -19,7 +19,7 @@ import pytest
 
 from engine.server.listen_addresses import why_unavailable
 from engine.server.reload import State, read
-from engine.telemetry.metrics.folder import folder_of
+from engine.telemetry.metrics.storage.folder import folder_of
 from engine.values.runtime_dir import runtime_directory
 from tests.support.crowd import traffic
 from tests.support.recording import Received, Recorder, answer, ask, recorder, request

@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+import pkgutil
+from importlib import import_module
 from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
-from engine.telemetry.metrics import registry, requests, upstreams, usage
+from engine.telemetry import metrics
+from engine.telemetry.metrics import requests, upstreams, usage
 from engine.values.metric import Metric
+
+
+def _defined(name: str) -> list[Metric]:
+    values = vars(import_module(f"{metrics.__name__}.{name}")).values()
+    return [value for value in values if isinstance(value, Metric)]
+
+
+METRICS = tuple(
+    metric for module in pkgutil.iter_modules(metrics.__path__) for metric in _defined(module.name)
+)
+"""Every metric that a module of `engine/telemetry/metrics/` defines."""
 
 
 class Shown:
@@ -15,7 +29,7 @@ class Shown:
 
     def __init__(self) -> None:
         self._registry = CollectorRegistry()
-        self._made = {metric.name: self._make(metric) for metric in registry.METRICS}
+        self._made = {metric.name: self._make(metric) for metric in METRICS}
 
     def __getitem__(self, metric: Metric) -> Any:
         return self._made[metric.name]

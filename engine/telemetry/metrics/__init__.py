@@ -1,6 +1,6 @@
-"""Metrics for Prometheus, summed over all workers. A metric is defined and recorded in the module
-of its group: `requests`, `streams`, `usage`, `upstreams`, `stores` or `process`.
+"""Metrics for Prometheus, summed over all workers. ONE FILE = ONE GROUP OF METRICS: it defines each
+metric of its subject and records it (`requests`, `streams`, `usage`, `upstreams`, `stores`,
+`process`).
 
-Read `recorder.py` first. `registry` lists all metrics; `cells`, `folder` and `page` are the storage
-that workers share.
+Read `recorder.py` first. `labels` are what groups share, `storage/` is where the numbers are.
 """

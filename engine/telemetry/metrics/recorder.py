@@ -16,11 +16,11 @@ import gevent
 from gevent.lock import BoundedSemaphore
 
 from engine.exchange.exchange import Exchange
-from engine.telemetry.metrics.cells import Cells
-from engine.telemetry.metrics.folder import Slot, remove_dead_gauges
-from engine.telemetry.metrics.page import MetricsPage
+from engine.telemetry.metrics.labels import SeriesLabels, labels_of
 from engine.telemetry.metrics.requests import RequestSeries
-from engine.telemetry.metrics.series import SeriesLabels, labels_of
+from engine.telemetry.metrics.storage.cells import Cells
+from engine.telemetry.metrics.storage.folder import Slot, remove_dead_gauges
+from engine.telemetry.metrics.storage.page import MetricsPage
 from engine.telemetry.metrics.streams import record_session, record_stream
 from engine.telemetry.metrics.upstreams import record_attempts
 from engine.telemetry.metrics.usage import UsageSeries
@@ -53,7 +53,7 @@ class _Series:
             record_session(cells, exchange.operation, exchange.traffic)
 
 
-class Metrics:
+class MetricsRecorder:
     """Records the metrics of one worker, and renders the page with those of all workers.
 
     Create it after the fork, with the folder that the master's workers share. `collectors` are

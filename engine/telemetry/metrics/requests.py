@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 
 from engine.exchange.record import RequestRecord
-from engine.telemetry.metrics.cells import Cell, Cells, Distribution
-from engine.telemetry.metrics.series import SeriesLabels
+from engine.telemetry.metrics.labels import SeriesLabels
+from engine.telemetry.metrics.storage.cells import Cell, Cells, Distribution
 from engine.values.metric import Collector, Sample, counter, gauge, histogram
 
 _SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 40, 80, 160, 320, 640)

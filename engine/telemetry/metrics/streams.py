@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from engine.exchange.record import RequestRecord, Traffic
-from engine.telemetry.metrics.cells import Cells
-from engine.telemetry.metrics.series import SeriesLabels
+from engine.telemetry.metrics.labels import SeriesLabels
+from engine.telemetry.metrics.storage.cells import Cells
 from engine.values.metric import Collector, counter, gauge, histogram
 
 _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol
 
 from engine.exchange.record import Attempt
-from engine.telemetry.metrics.cells import Cells
+from engine.telemetry.metrics.storage.cells import Cells
 from engine.values.metric import Collector, Sample, counter, gauge
 
 ATTEMPTS = counter(

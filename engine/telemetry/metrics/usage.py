@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import cached_property
 
 from engine.exchange.record import Outcome, RequestRecord
-from engine.telemetry.metrics.cells import Cell, Cells, Distribution
-from engine.telemetry.metrics.series import SeriesLabels
+from engine.telemetry.metrics.labels import SeriesLabels
+from engine.telemetry.metrics.storage.cells import Cell, Cells, Distribution
 from engine.values.metric import counter, histogram
 
 # Bucket bounds as the semantic conventions for GenAI recommend them.

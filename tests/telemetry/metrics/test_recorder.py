@@ -10,14 +10,14 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from engine.exchange.record import Attempt, Outcome, Traffic
 from engine.telemetry.metrics import process, requests, stores
-from engine.telemetry.metrics.recorder import Metrics
+from engine.telemetry.metrics.recorder import MetricsRecorder
 from engine.values.usage import Usage
 from tests.support.exchanges import new_exchange
 
 
 @pytest.fixture
 def metrics(tmp_path):
-    made = Metrics(tmp_path, "USD")
+    made = MetricsRecorder(tmp_path, "USD")
     yield made
     made.close()
 
@@ -190,32 +190,34 @@ def test_samples_are_collected_and_counters_only_grow(tmp_path):
         yield requests.IN_FLIGHT, (), said[0]
         yield stores.LEDGER_LOST, (), said[0]
 
-    made = Metrics(tmp_path, collectors=[read])
+    made = MetricsRecorder(tmp_path, collectors=[read])
     assert values(made, "modelway_requests_in_flight") == {(): 5.0}
     said[0] = 7.0
     assert values(made, "modelway_requests_in_flight") == {(): 7.0}
     assert values(made, "modelway_ledger_rows_lost_total") == {(): 7.0}
     made.close()
     said[0] = 1.0  # a worker that begins anew
-    again = Metrics(tmp_path, collectors=[read])
+    again = MetricsRecorder(tmp_path, collectors=[read])
     assert values(again, "modelway_requests_in_flight") == {(): 1.0}
     assert values(again, "modelway_ledger_rows_lost_total") == {(): 8.0}
     again.close()
 
 
 def test_a_collector_that_raises_is_logged_and_the_others_run(tmp_path, caplog):
-    made = Metrics(tmp_path, collectors=[lambda: 1 / 0, lambda: [(process.WORKERS, (), 1.0)]])
+    made = MetricsRecorder(
+        tmp_path, collectors=[lambda: 1 / 0, lambda: [(process.WORKERS, (), 1.0)]]
+    )
     assert values(made, "modelway_workers") == {(): 1.0}
     assert "a metric cannot be collected" in caplog.text
     made.close()
 
 
 def test_the_counts_of_a_killed_worker_remain(tmp_path):
-    made = Metrics(tmp_path, collectors=[lambda: [(process.WORKERS, (), 1.0)]])
+    made = MetricsRecorder(tmp_path, collectors=[lambda: [(process.WORKERS, (), 1.0)]])
     for _ in range(3):
         reading, writing = os.pipe()
         if not (pid := os.fork()):
-            other = Metrics(tmp_path, collectors=[lambda: [(process.WORKERS, (), 1.0)]])
+            other = MetricsRecorder(tmp_path, collectors=[lambda: [(process.WORKERS, (), 1.0)]])
             other.collect()
             for _ in range(10):
                 ended(other, over())
@@ -243,7 +245,7 @@ def test_exchanges_recorded_together_count_as_alone(metrics, tmp_path):
         over(uncounted=True, usage=Usage(10, 0, 0), cost=0),
     ]
     (tmp_path / "alone").mkdir()
-    alone = Metrics(tmp_path / "alone", "USD")
+    alone = MetricsRecorder(tmp_path / "alone", "USD")
     for each in every:
         ended(alone, each)
     ended(metrics, *every)

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from engine.telemetry.metrics.folder import Slot, folder_of, remove_dead_gauges
+from engine.telemetry.metrics.storage.folder import Slot, folder_of, remove_dead_gauges
 
 
 def test_a_master_has_one_folder_for_its_user_only(tmp_path):

@@ -7,9 +7,9 @@ from prometheus_client import generate_latest
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.parser import text_string_to_metric_families
 
-from engine.telemetry.metrics import registry
-from engine.telemetry.metrics.cells import Cells
-from engine.telemetry.metrics.page import MetricsPage
+from engine.telemetry.metrics.storage.cells import Cells
+from engine.telemetry.metrics.storage.page import MetricsPage
+from tests.support.metrics import METRICS
 
 
 def samples(text):
@@ -25,7 +25,7 @@ def samples(text):
 def folder(tmp_path):
     for number in range(3):
         cells = Cells(tmp_path, number)
-        for metric in registry.METRICS:
+        for metric in METRICS:
             for text in ("", 'a "b"\\c\nd', "ü")[: number + 1]:
                 labels = [text] * len(metric.labels)
                 if metric.kind == "histogram":
