@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import zlib
 
 import orjson
 import pytest
@@ -229,6 +230,26 @@ def test_an_encoded_stream_is_counted_and_passes_as_it_came():
     assert passed(made, Response(200, [*EVENTS, GZIP], iter(pieces))) == packed
     assert (made.record.usage.input, made.record.usage.output) == (7, 3)
     assert made.record.stream
+
+
+def test_usage_is_read_from_an_event_that_encoded_pieces_cut():
+    made, compress = exchange(stream=True), zlib.compressobj(wbits=31)
+    pieces = []
+    for part in (WORD + LAST[:30], LAST[30:] + DONE):
+        pieces.append(compress.compress(part) + compress.flush(zlib.Z_SYNC_FLUSH))
+    pieces.append(compress.flush())
+    assert passed(made, Response(200, [*EVENTS, GZIP], iter(pieces))) == b"".join(pieces)
+    assert (made.record.usage.input, made.record.usage.output) == (7, 3)
+    assert made.record.usage.source == "upstream"
+
+
+def test_usage_is_read_from_an_encoded_complete_body_with_crlf_line_ends():
+    made = exchange(stream=True)
+    made.record.response_end = 1.0
+    packed = gzip.compress((WORD + LAST + DONE).replace(b"\n", b"\r\n"))
+    run(made, lambda given: Response(200, [*EVENTS, GZIP], packed))
+    assert (made.record.usage.input, made.record.usage.output) == (7, 3)
+    assert made.record.usage.source == "upstream"
 
 
 def test_an_encoding_that_nobody_can_read_is_estimated():
