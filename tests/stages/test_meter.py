@@ -234,9 +234,8 @@ def test_an_encoded_stream_is_counted_and_passes_as_it_came():
 
 def test_usage_is_read_from_an_event_that_encoded_pieces_cut():
     made, compress = exchange(stream=True), zlib.compressobj(wbits=31)
-    pieces = []
-    for part in (WORD + LAST[:30], LAST[30:] + DONE):
-        pieces.append(compress.compress(part) + compress.flush(zlib.Z_SYNC_FLUSH))
+    parts = (WORD + LAST[:30], LAST[30:] + DONE)
+    pieces = [compress.compress(part) + compress.flush(zlib.Z_SYNC_FLUSH) for part in parts]
     pieces.append(compress.flush())
     assert passed(made, Response(200, [*EVENTS, GZIP], iter(pieces))) == b"".join(pieces)
     assert (made.record.usage.input, made.record.usage.output) == (7, 3)

@@ -9,14 +9,16 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Iterator, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import gevent
 import gevent.socket
+from gevent import get_hub
 from gevent.monkey import get_original
 from websockets.extensions import Extension
 from websockets.frames import CLOSE, CTRL_OPCODES, PING, PONG, Close, Frame, Opcode
 
+from engine.exchange.interfaces import Socket
 from engine.relay.websocket.frames import (
     FrameReader,
     FrameWriter,
@@ -27,22 +29,11 @@ from engine.relay.websocket.frames import (
 from engine.relay.websocket.outbox import NOT_NOW, Outbox
 
 PIECE = 64 * 1024
-_WR = 1  # socket.SHUT_WR
+_READ = 1  # the event loop's flag for a descriptor that can be read
 _LEFT = 0x2000 | 0x0008 | 0x0010  # POLLRDHUP, POLLERR, POLLHUP
 _poll = get_original("select", "poll")
 _FRAMES_PER_TURN = 256
 _UNANSWERED_PINGS = 32  # of more, the oldest are dropped
-
-
-class Stream(Protocol):
-    """The methods of a gevent socket, plain or TLS, that are used."""
-
-    def send(self, data: memoryview | bytes, /) -> int: ...
-    def recv(self, size: int, /) -> bytes: ...
-    def settimeout(self, seconds: float | None, /) -> None: ...
-    def shutdown(self, how: int, /) -> None: ...
-    def fileno(self) -> int: ...
-    def close(self) -> None: ...
 
 
 class Gone(Exception):
@@ -63,7 +54,7 @@ class Channel:
 
     def __init__(
         self,
-        sock: Stream,
+        sock: Socket,
         *,
         client: bool,
         limit: int,
@@ -71,7 +62,8 @@ class Channel:
         first: bytes = b"",
     ) -> None:
         sock.settimeout(0.0)
-        self._sock: Any = sock
+        self._sock = sock
+        self._arrival = get_hub().loop.io(sock.fileno(), _READ)
         self._reader = FrameReader(masked=client, limit=limit, extensions=extensions)
         self._writer = FrameWriter(mask=not client, extensions=extensions)
         self._first = first
@@ -122,8 +114,8 @@ class Channel:
             if self._stopped:
                 raise Stopped
             try:
-                gevent.socket.wait(self._sock._read_event)
-                data: bytes = self._sock.recv(PIECE)
+                get_hub().wait(self._arrival)
+                data = self._sock.recv(PIECE)
             except (Stopped, *NOT_NOW):
                 continue  # `stop` may take effect in a later wait
             except OSError as error:
@@ -138,7 +130,7 @@ class Channel:
         """End the iteration over `frames`, with Stopped, and every wait for room."""
         self._stopped = True
         self.outbox.wake()
-        gevent.get_hub().cancel_wait(self._sock._read_event, Stopped)
+        get_hub().cancel_wait(self._arrival, Stopped)
 
     def answers(self, pong: bytes) -> bool:
         """Whether a pong of this side answers a ping of the gateway."""
@@ -190,7 +182,7 @@ class Channel:
                 if self.closed is None and not self._violated:
                     for _ in self.frames():
                         pass
-                self._sock.shutdown(_WR)
+                self._sock.shutdown(gevent.socket.SHUT_WR)
                 while True:
                     self._receive()  # closing with unread bytes would reset the connection
             except (Gone, Violation, OSError):

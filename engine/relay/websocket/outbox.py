@@ -1,8 +1,8 @@
 """The send buffer of one side.
 
-Bytes that the socket does not accept at once are sent by a greenlet, which exists only while there
-are any. Of the pongs that wait only the latest is kept, and it is sent between two pieces (RFC 6455
-5.5.3). The buffer is bounded by its users, who pause while it is `full`.
+Bytes that the socket does not accept at once are sent by the event loop when it does. Of the pongs
+that wait only the latest is kept, and it is sent between two pieces (RFC 6455 5.5.3). The buffer is
+bounded by its users, who pause while it is `full`.
 """
 
 from __future__ import annotations
@@ -10,15 +10,16 @@ from __future__ import annotations
 import ssl
 import time
 from collections import deque
-from typing import Any
 
-import gevent
-import gevent.socket
+from gevent import get_hub
 from gevent.event import Event
+
+from engine.exchange.interfaces import Socket
 
 FULL = 256 * 1024
 """The backlog, in bytes, from which on nothing more may be sent."""
 
+_WRITE = 2  # the event loop's flag for a descriptor that can be written
 NOT_NOW = (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
 
 
@@ -26,14 +27,15 @@ class Outbox:
     """Sends on a non-blocking socket.
 
     `backlog` is in bytes, `moved` the time (`time.monotonic`) at which the socket last accepted a
-    part of it; `broken`: the socket has failed, and the backlog is dropped.
+    part of it; `broken`: nothing more is sent, because the socket has failed or is to be closed.
+    `drop` comes before the socket is closed: a watcher that is active would delay the closing.
     """
 
-    def __init__(self, sock: Any) -> None:
+    def __init__(self, sock: Socket) -> None:
         self._sock = sock
         self._waiting: deque[memoryview | bytes] = deque()
         self._pong = b""
-        self._flusher: Any = None
+        self._writable = get_hub().loop.io(sock.fileno(), _WRITE)  # active while there is a backlog
         self._room = Event()
         self.backlog = 0
         self.broken = False
@@ -50,10 +52,10 @@ class Outbox:
             return
         count = 0 if self._waiting else self._try(piece)
         if count < len(piece) and not self.broken:
+            if not self._waiting:
+                self._writable.start(self._flush)
             self._waiting.append(memoryview(piece)[count:])
             self.backlog += len(piece) - count
-            if self._flusher is None:
-                self._flusher = gevent.spawn(self._flush)
 
     def put_pong(self, piece: bytes) -> None:
         """Send a pong's bytes, before the backlog and in place of a waiting pong."""
@@ -86,6 +88,7 @@ class Outbox:
     def drop(self) -> None:
         """Drop the backlog; nothing more is sent."""
         self.broken = True
+        self._writable.stop()
         self._waiting.clear()
         self._pong = b""
         self.backlog = 0
@@ -101,16 +104,12 @@ class Outbox:
             return 0
 
     def _flush(self) -> None:
-        """Send the backlog piece by piece; TLS needs a piece that was tried to be tried again."""
-        try:
-            while self._waiting:
-                gevent.socket.wait(self._sock._write_event)
-                while self._waiting and (count := self._try(self._waiting[0])):
-                    self._accepted(count)
-        except OSError:
-            self.drop()
-        finally:
-            self._flusher = None
+        """Send of the backlog what the socket accepts. The event loop calls it. TLS needs a piece
+        that was tried to be tried again."""
+        while self._waiting and (count := self._try(self._waiting[0])):
+            self._accepted(count)
+        if not self._waiting:
+            self._writable.stop()
 
     def _accepted(self, count: int) -> None:
         self.moved = time.monotonic()

@@ -91,9 +91,9 @@ class Session:
                 channel.close(Close(traffic.code, "the gateway ends this session"))
             raise
         finally:
-            other.kill(block=False)
             for channel in (caller, upstream):
-                channel.outbox.drop()  # its owner closes the socket now
+                channel.outbox.drop()
+            other.kill()  # no greenlet may wait on a socket that its owner closes
             traffic.seconds = time.monotonic() - self._start
             traffic.usage = received.usage
 
@@ -202,8 +202,11 @@ class Session:
         caller.close(end.caller)
         upstream.close(end.upstream)
         other = gevent.spawn(upstream.finish, end.timeout)
-        caller.finish(end.timeout)
-        other.join()
+        try:
+            caller.finish(end.timeout)
+            other.join()
+        finally:
+            other.kill()  # no greenlet may wait on a socket that its owner closes
 
 
 class Sessions:

@@ -12,10 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from websockets.frames import Opcode
 
+from engine.exchange.record import Traffic
+from engine.relay.websocket.channel import Channel
 from engine.relay.websocket.frames import FrameWriter
 from engine.relay.websocket.handshake import deflate_offer, deflating, negotiated_deflate
 from engine.relay.websocket.outbox import FULL
-from engine.relay.websocket.session import SessionLimits
+from engine.relay.websocket.session import Session, SessionLimits
 from engine.values.redaction import Redaction
 from engine.values.usage import Usage
 from tests.support.frames import (
@@ -30,7 +32,7 @@ from tests.support.frames import (
     close,
     frame,
 )
-from tests.support.session import PATIENCE, Between, session
+from tests.support.session import PATIENCE, Between, pair, session
 
 WAYS = ["caller", "upstream"]
 
@@ -507,6 +509,38 @@ def test_a_session_that_is_killed_while_a_side_takes_nothing_leaves_nobody_behin
         assert (outbox.backlog, outbox.broken) == (0, True)
         gevent.sleep(0.05)
     assert capfd.readouterr().err == ""
+
+
+def test_the_sockets_of_a_killed_session_close_at_once():
+    (one, caller), (two, upstream) = pair(), pair()
+    limit = SessionLimits()
+    running = Session(
+        Channel(one, client=True, limit=limit.max_message),
+        Channel(two, client=False, limit=limit.max_message),
+        limit,
+        Traffic(),
+    )
+    unclosed = []
+
+    def run() -> None:
+        try:
+            running.run()
+        finally:
+            for sock, peer in ((one, caller), (two, upstream)):
+                sock.close()
+                peer.settimeout(0.0)
+                try:
+                    while peer.recv(1000):
+                        pass
+                except BlockingIOError:
+                    unclosed.append(peer)
+
+    greenlet = gevent.spawn(run)
+    gevent.sleep(0.01)
+    greenlet.kill()
+    assert unclosed == []
+    caller.close()
+    upstream.close()
 
 
 # Whatever comes.
