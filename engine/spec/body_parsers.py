@@ -16,7 +16,6 @@ from engine.spec.casting import Cast, compile_cast
 from engine.spec.document.node import Node
 from engine.spec.form_bodies import compile_form, compile_multipart, form_splits_at_commas
 from engine.spec.schema_types import takes_any_text
-from engine.spec.schemas import Schemas
 from engine.values.errors import GatewayError, Malformed
 from engine.values.json_edit import Buffer
 
@@ -28,7 +27,6 @@ Compiled = TypeVar("Compiled")
 def compile_parser(
     kind: str,
     media: Node,
-    schemas: Schemas,
     validator: jsonschema_rs.Validator | None,
     *,
     deferred: bool = False,
@@ -38,7 +36,7 @@ def compile_parser(
         return parse_json
     schema = media.get("schema")
     shape, encoding = schema.value or {}, media.get("encoding").value or {}
-    resolve = schemas.resolve(schema)
+    resolve = schema.follow
     if kind == "form":
         form = _compiled(lambda: compile_form(shape, encoding, resolve), deferred)
         if validator is not None and form_splits_at_commas(shape, encoding, resolve):

@@ -14,7 +14,7 @@ from engine.exchange.exchange import MISSING, Exchange
 from engine.exchange.wsgi_environ import environ_key
 from engine.source.problem import Findings, Path, Source
 from engine.spec import path_templates
-from engine.spec.document.node import Node
+from engine.spec.document.node import Node, declared_parameters
 from engine.spec.document.repairs.path_keys import Address
 from engine.spec.parameters import compile_reader, splits_at_commas
 from engine.spec.query_string import Query
@@ -215,7 +215,7 @@ def _parameters(
     """The operation's parameters, and those of its path that it does not replace."""
     parameters: dict[tuple[str, str], Parameter] = {}
     names = path_templates.variables(template)
-    for declared in (*item.get("parameters").elements(), *node.get("parameters").elements()):
+    for declared in declared_parameters(item, node):
         name, place = declared.text("name"), declared.text("in")
         if not isinstance(declared.value, dict) or not name or not place:
             message = "a parameter needs 'name' and 'in'"
@@ -241,7 +241,7 @@ def _parameter(node: Node, name: str, place: str, schemas: Schemas) -> Parameter
     if contents:
         media_type, schema = contents[0][0], contents[0][1].get("schema")
     style, explode = node.text("style") or None, node.value.get("explode")
-    shape, resolve = schema.value or {}, schemas.resolve(schema)
+    shape, resolve = schema.value or {}, schema.follow
     compile_read = partial(
         compile_reader,
         name=name,

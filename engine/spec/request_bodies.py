@@ -143,10 +143,10 @@ def compile_bodies(request_body: Node, schemas: Schemas, *, with_names: bool = F
         schema = media.get("schema")
         validator = schemas.validator(schema) if schema.value is not None else None
         if "*" in media_type:
-            bodies.ranges[media_type] = _range(media_type, media, schemas, validator, with_names)
+            bodies.ranges[media_type] = _range(media_type, media, validator, with_names)
             continue
-        parse = compile_parser(body_kind(media_type), media, schemas, validator)
-        names = _names(schema, schemas) if with_names and parse is parse_json else None
+        parse = compile_parser(body_kind(media_type), media, validator)
+        names = _names(schema) if with_names and parse is parse_json else None
         bodies.rules[media_type] = Rule(parse, validator if parse else None, names)
     return bodies
 
@@ -154,28 +154,25 @@ def compile_bodies(request_body: Node, schemas: Schemas, *, with_names: bool = F
 def _range(
     name: str,
     media: Node,
-    schemas: Schemas,
     validator: jsonschema_rs.Validator | None,
     with_names: bool,
 ) -> Range:
     schema, opaque = media.get("schema"), Rule(None, None)
-    if validator is None or takes_any_bytes(schema.value, schemas.resolve(schema)):
+    if validator is None or takes_any_bytes(schema.value, schema.follow):
         return Range({}, opaque, typed=False)
-    names = _names(schema, schemas) if with_names else None
+    names = _names(schema) if with_names else None
     rules = {}
     for kind, examples in EXAMPLES.items():
         if any(fnmatchcase(example, name) for example in examples):
             # Forms are rare under ranges, and their readers are slow to compile.
-            parse = compile_parser(
-                kind, media, schemas, validator, deferred=not media.get("encoding").value
-            )
+            parse = compile_parser(kind, media, validator, deferred=not media.get("encoding").value)
             rules[kind] = Rule(
                 parse, validator if parse else None, names if kind == "json" else None
             )
     return Range(rules, opaque, typed=True)
 
 
-def _names(schema: Node, schemas: Schemas) -> Names | None:
+def _names(schema: Node) -> Names | None:
     if schema.value is None:
         return None
-    return compile_names(schema.value, schemas.resolve(schema))
+    return compile_names(schema.value, schema.follow)

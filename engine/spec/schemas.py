@@ -67,16 +67,6 @@ class Schemas:
             raise ValueError(str(error).splitlines()[0]) from error
         return compiled
 
-    def resolve(self, node: Node) -> Any:
-        """A function that follows the `$ref` of schema values found below `node`."""
-
-        def follow(schema: Any) -> Any:
-            if isinstance(schema, dict) and isinstance(schema.get("$ref"), str):
-                return Node(node.library, node.uri, node.path, schema).resolved().value
-            return schema
-
-        return follow
-
 
 def _resources(library: Library, purpose: Purpose) -> Iterator[tuple[str, Any]]:
     """Every file by its URI, as plain JSON Schema; once more exactly as written, where a lenient
@@ -136,7 +126,7 @@ class _Plain:
             self._refer_exactly(schema)
         elif lenient:
             described = id(value) in self._described
-            relax(schema, optional_members(value, self._resolve) if described else ())
+            relax(schema, optional_members(value, self._root.follow) if described else ())
         return schema
 
     def _refer_exactly(self, schema: dict[str, Any]) -> None:
@@ -144,11 +134,6 @@ class _Plain:
             uri, _, pointer = ref.partition("#")
             schema["$ref"] = f"{uri or self._root.uri.as_uri()}{_EXACTLY}#{pointer}"
             self.refers_exactly = True
-
-    def _resolve(self, schema: Any) -> Any:
-        if isinstance(schema, dict) and isinstance(schema.get("$ref"), str):
-            return Node(self._root.library, self._root.uri, (), schema).resolved().value
-        return schema
 
     def _format(self, schema: dict[str, Any]) -> None:
         name = schema.get("format")
@@ -179,13 +164,10 @@ class _Plain:
             schema["properties"].update({name: {"not": {}} for name in read_only})
 
     def _is_read_only(self, schema: Any) -> bool:
-        if isinstance(schema, dict) and "$ref" in schema and not self._is_30:
-            node = Node(self._root.library, self._root.uri, (), schema).resolved()
-            far = isinstance(node.value, dict) and node.value.get(self._hidden) is True
-            return far or schema.get(self._hidden) is True
-        if isinstance(schema, dict) and "$ref" in schema:
-            schema = Node(self._root.library, self._root.uri, (), schema).resolved().value
-        return isinstance(schema, dict) and schema.get(self._hidden) is True
+        """Whether a property or its target is hidden; 3.0 ignores what is beside a `$ref`."""
+        target = self._root.follow(schema)
+        both = (target,) if self._is_30 else (target, schema)
+        return any(isinstance(s, dict) and s.get(self._hidden) is True for s in both)
 
 
 def _is_date(text: str) -> bool:

@@ -303,7 +303,7 @@ def test_what_a_schema_refers_to_can_be_followed() -> None:
             components={"schemas": {"A": {"$ref": "#/components/schemas/B"}, "B": {"type": "x"}}}
         )
     )
-    follow = Schemas(made).resolve(made.document)
+    follow = made.document.follow
     assert follow({"$ref": "#/components/schemas/A"}) == {"type": "x"}
     assert follow({"type": "y"}) == {"type": "y"}
     assert follow(True) is True

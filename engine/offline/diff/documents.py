@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from engine.offline.diff.difference import Side
-from engine.spec.document.node import Node
+from engine.spec.document.node import Node, declared_parameters
 from engine.spec.operation import Operation
 
 
@@ -39,10 +39,9 @@ def parameters(node: Node) -> dict[tuple[str, str], Node]:
     above = Node(node.library, node.uri, (), item)
     for step in node.path[:-1]:
         above = above.get(str(step))
-    declared = [*above.get("parameters").elements(), *node.get("parameters").elements()]
     return {
         (parameter.text("in"), parameter.text("name")): parameter
-        for parameter in declared
+        for parameter in declared_parameters(above, node)
         if isinstance(parameter.value, dict)
     }
 

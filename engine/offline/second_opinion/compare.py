@@ -30,7 +30,7 @@ from engine.offline.second_opinion.verdict import (
 )
 from engine.plan.route import Plan, PlanResult
 from engine.source.problem import Findings, Level
-from engine.spec.document.node import Node
+from engine.spec.document.node import Node, declared_parameters
 from engine.spec.media_types import is_json
 from engine.spec.operation import Operation, Parameter
 from engine.spec.parameters import cookies
@@ -278,5 +278,7 @@ def _parameter_schemas(
 ) -> dict[tuple[str, str], Node]:
     node = specification.node(operation)
     item = specification.library.document.get("paths").get(str(operation.at[1]))
-    declared = (*item.get("parameters").elements(), *node.get("parameters").elements())
-    return {(each.text("in"), each.text("name")): each.get("schema") for each in declared}
+    return {
+        (parameter.text("in"), parameter.text("name")): parameter.get("schema")
+        for parameter in declared_parameters(item, node)
+    }

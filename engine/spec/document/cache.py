@@ -1,8 +1,9 @@
 """A cache of repaired documents between starts: reading a large one takes seconds.
 
-An entry is JSON (it holds no code), named by the hash of the code in this room, of the document and
-of its overlays; it contains the hashes of the other files. Only a folder and a file of our own user
-that no other user may write to are read. A document without a valid entry is read from its files.
+An entry is JSON (it holds no code), named by the hash of the code that reads documents, of the
+document and of its overlays; it contains the hashes of the other files. Only a folder and a file of
+our own user that no other user may write to are read. A document without a valid entry is read from
+its files.
 """
 
 from __future__ import annotations
@@ -20,21 +21,17 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from engine.source.files import is_file, read_text
-from engine.source.problem import (
-    Findings,
-    Level,
-    Path,
-    Problem,
-)
+from engine.source.problem import Findings, Level, Path, Problem
 from engine.source.reader import SourceDocument
 from engine.spec.document.node import Breach, Library
 
 SMALLEST = 200_000
 """Characters of a document, all its files together, that is worth a cache entry."""
 
-_MOST_ENTRIES = 20
+MOST_ENTRIES = 20
 _LARGEST = 200_000_000
-_CODE = ("spec", "marked_yaml.py", "yaml_nodes.py", "yaml_values.py", "places.py", "problem.py")
+_ENGINE = FilePath(__file__).resolve().parents[2]
+_ROOMS = ("spec", "source")
 log = logging.getLogger("modelway")
 
 
@@ -61,7 +58,7 @@ class CacheEntry:
             (file.resolve(), display_name),
             *((path.resolve(), s) for path, s in overlays),
         ]
-        hashed = hashlib.sha256(_program())
+        hashed = hashlib.sha256(program_hash(_ENGINE))
         for path, name in self._names:
             hashed.update(f"{path}\0{name}\0{_hash(path)}\0".encode())
         self._file = folder / f"{hashed.hexdigest()}.json"
@@ -87,12 +84,12 @@ class CacheEntry:
         order = {id(marked): index for index, (_, marked) in enumerate(files)}
         entry = {
             "files": [
-                [str(uri), marked.file, _digest(marked.text), _written(marked.positions)]
+                [str(uri), marked.file, _digest(marked.text), _positions(marked.positions)]
                 for uri, marked in files
             ],
             "values": [marked.value for marked in library.files.values()],
-            "problems": [_said(problem) for problem in problems],
-            "breaches": [[str(b.uri), b.path, _said(b.problem)] for b in library.breaches],
+            "problems": [_fields_of(problem) for problem in problems],
+            "breaches": [[str(b.uri), b.path, _fields_of(b.problem)] for b in library.breaches],
             "absent": [str(uri) for uri in library.absent],
             "grafts": [
                 [at_document, order[id(m)], at] for at_document, (m, at) in library.grafts.items()
@@ -166,7 +163,7 @@ class CacheEntry:
                 os.unlink(name)
             raise
         entries = sorted(self._folder.glob("*.json"), key=lambda path: path.stat().st_mtime)
-        for old in entries[:-_MOST_ENTRIES]:
+        for old in entries[:-MOST_ENTRIES]:
             old.unlink(missing_ok=True)
 
 
@@ -181,11 +178,10 @@ def _ours(folder: FilePath) -> bool:
 
 
 @cache
-def _program() -> bytes:
-    """The hash of the code that reads documents: another version reads them anew."""
-    home = FilePath(__file__).resolve().parents[2]
-    files = [file for name in _CODE for file in sorted([home / name, *(home / name).rglob("*.py")])]
-    return hashlib.sha256(b"".join(f.read_bytes() for f in files if f.is_file())).digest()
+def program_hash(engine: FilePath) -> bytes:
+    """The hash of the code in `engine` that reads documents: another version reads them anew."""
+    files = [file for room in _ROOMS for file in sorted((engine / room).rglob("*.py"))]
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).digest()
 
 
 def _hash(path: FilePath) -> str:
@@ -196,11 +192,11 @@ def _digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _written(places: Mapping[tuple[Path, bool], tuple[int, int]]) -> list[list[object]]:
+def _positions(places: Mapping[tuple[Path, bool], tuple[int, int]]) -> list[list[object]]:
     return [[path, key, line, column] for (path, key), (line, column) in places.items()]
 
 
-def _said(problem: Problem) -> list[object]:
+def _fields_of(problem: Problem) -> list[object]:
     place = [problem.file, problem.line, problem.column]
     return [*place, str(problem.level), problem.code, problem.message, problem.hint]
 

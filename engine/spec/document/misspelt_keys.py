@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from engine.source.problem import Findings, Level, Path
-from engine.spec.document.node import METHODS, Library, file_of
+from engine.spec.document.node import METHODS, Library, target_of
 
 _SHORT = 3
 
@@ -158,8 +158,7 @@ def _misspelt(library: Library) -> Iterator[tuple[Any, Path, str, str]]:
 
 def _followed(library: Library, uri: Any, ref: str, kind: str) -> list[tuple[Any, Path, Any, str]]:
     """The target of a reference, as an object of the kind that is required there."""
-    target, _, pointer = ref.partition("#")
-    file = file_of(target, uri)
+    file, pointer = target_of(ref, uri)
     if file not in library.files:
         return []
     try:

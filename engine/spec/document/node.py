@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from typing import Any
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
 from engine.source.problem import Path, Problem, Source
 from engine.source.reader import SourceDocument, read_file
@@ -102,8 +102,8 @@ class Library:
     def at(self, uri: FilePath, pointer: str) -> Node:
         """The node at a JSON Pointer. Raises KeyError with the step that leads nowhere."""
         node = Node(self, uri, (), self.files[uri].value)
-        for step in pointer.split("/")[1:]:
-            node = node.step(unquote(step).replace("~1", "/").replace("~0", "~"))
+        for step in pointer_steps(pointer):
+            node = node.step(step)
         return node
 
 
@@ -124,7 +124,13 @@ class Node:
     def pointer(self) -> str:
         """This node's URI with a JSON Pointer, for a schema's `$ref`."""
         steps = (str(step).replace("~", "~0").replace("/", "~1") for step in self.path)
-        return f"{self.uri.as_uri()}#" + "".join(f"/{_quoted(step)}" for step in steps)
+        return f"{self.uri.as_uri()}#" + "".join(f"/{quote(step, safe='')}" for step in steps)
+
+    @property
+    def ref(self) -> str | None:
+        """The `$ref` of this mapping; None for any other value."""
+        ref = self.value.get("$ref") if isinstance(self.value, dict) else None
+        return ref if isinstance(ref, str) else None
 
     def get(self, key: str) -> Node:
         """The node below, references followed; its value is None when there is none."""
@@ -156,11 +162,14 @@ class Node:
         """
         node = self
         for _ in range(_MAX_REFS):
-            if not (isinstance(node.value, dict) and isinstance(node.value.get("$ref"), str)):
+            if (ref := node.ref) is None:
                 return node
-            target, _, pointer = node.value["$ref"].partition("#")
-            node = node.library.at(file_of(target, node.uri), pointer)
-        raise KeyError(node.value["$ref"])
+            node = node.library.at(*target_of(ref, node.uri))
+        raise KeyError(node.ref)
+
+    def follow(self, schema: Any) -> Any:
+        """A schema value that stands in this file, its `$ref` followed."""
+        return Node(self.library, self.uri, self.path, schema).resolved().value
 
     def step(self, key: str | int) -> Node:
         """The node below, references not followed. Raises KeyError when there is none."""
@@ -172,16 +181,24 @@ class Node:
         raise KeyError(str(key))
 
 
-def file_of(target: str, base: FilePath) -> FilePath:
-    """The file that the part of a `$ref` before `#` names, relative to the file `base`."""
+def target_of(ref: str, base: FilePath) -> tuple[FilePath, str]:
+    """The file and the JSON Pointer that a `$ref` in the file `base` names."""
+    target, _, pointer = ref.partition("#")
     if target.startswith("file://"):
-        return FilePath(unquote(target.removeprefix("file://")))
-    return (base.parent / unquote(target)).resolve() if target else base
+        return FilePath(unquote(target.removeprefix("file://"))), pointer
+    return (base.parent / unquote(target)).resolve() if target else base, pointer
 
 
-def _quoted(step: str) -> str:
-    return "".join(c if c.isascii() and (c.isalnum() or c in "-._~") else _percent(c) for c in step)
+def pointer_steps(pointer: str) -> list[str]:
+    """The steps of a JSON Pointer in a URI fragment (RFC 6901)."""
+    return [unquote(s).replace("~1", "/").replace("~0", "~") for s in pointer.split("/")[1:]]
 
 
-def _percent(char: str) -> str:
-    return "".join(f"%{byte:02X}" for byte in char.encode())
+def declared_parameters(item: Node, operation: Node) -> list[Node]:
+    """The parameters of a path, then those of an operation in it, which replace them."""
+    return [p for holder in (item, operation) for p in holder.get("parameters").elements()]
+
+
+def path_order(path: Path) -> list[tuple[bool, int, str]]:
+    """A sort key of paths: the items of a list by their index."""
+    return [(isinstance(s, str), s if isinstance(s, int) else 0, str(s)) for s in path]

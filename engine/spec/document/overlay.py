@@ -14,7 +14,7 @@ from typing import Any
 
 from engine.source.problem import Findings, Level, Path
 from engine.source.reader import SourceDocument, read_file
-from engine.spec.document.node import Grafted, Library
+from engine.spec.document.node import Grafted, Library, path_order
 
 
 def apply(library: Library, file: FilePath, display_name: str, findings: Findings) -> None:
@@ -62,7 +62,7 @@ class _Action:
             message = f"'{action['target']}' matches nothing in the document"
             self._findings.note(self._marked, at, Level.WARNING, "MW232", message, key=False)
         if action.get("remove") is True:
-            for path in sorted(paths, key=_order, reverse=True):
+            for path in sorted(paths, key=path_order, reverse=True):
                 self._remove(path)
         elif "update" in action:
             for path in paths:
@@ -155,7 +155,3 @@ class _Action:
         for step in path:
             value = value[step]
         return value
-
-
-def _order(path: Path) -> list[tuple[bool, int, str]]:
-    return [(isinstance(s, str), s if isinstance(s, int) else 0, str(s)) for s in path]

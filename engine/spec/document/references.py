@@ -11,12 +11,7 @@ from urllib.parse import unquote
 from engine.source.files import is_file
 from engine.source.problem import Findings, Level, Path
 from engine.source.suggestion import did_you_mean
-from engine.spec.document.node import (
-    Breach,
-    Library,
-    Node,
-    file_of,
-)
+from engine.spec.document.node import Breach, Library, Node, target_of
 from engine.spec.schemas import NAMING
 
 _NOT_SCHEMA = frozenset({"example", "default", "const", "enum"})
@@ -68,8 +63,8 @@ def _make_absolute(library: Library) -> None:
     """Make every `$ref` an absolute URI, so that schemas can be read outside their file."""
     for uri, file in library.files.items():
         for at in list(references(Node(library, uri, (), file.value))):
-            target, _, pointer = at.value["$ref"].partition("#")
-            at.value["$ref"] = f"{file_of(target, uri).as_uri()}#{pointer}"
+            target, pointer = target_of(at.value["$ref"], uri)
+            at.value["$ref"] = f"{target.as_uri()}#{pointer}"
 
 
 def _breach(node: Node, code: str, message: str, hint: str, findings: Findings) -> None:
@@ -82,12 +77,12 @@ def _check(node: Node, findings: Findings) -> FilePath | None:
     """Note a broken reference; the path of a file that was not opened before."""
     ref = node.value["$ref"]
     library = node.library
-    target, _, pointer = ref.partition("#")
+    target = ref.partition("#")[0]
     if "://" in target:
         message, hint = f"'{target}' is not a local file", "download it beside this one"
         _breach(node, "MW203", message, hint, findings)
         return None
-    uri = file_of(target, node.uri)
+    uri, pointer = target_of(ref, node.uri)
     opened = _open(node, uri, target, findings)
     if uri not in library.files or library.files[uri].problems:
         return None
@@ -131,15 +126,14 @@ def _open(node: Node, uri: FilePath, target: str, findings: Findings) -> FilePat
 
 def _circles(node: Node) -> bool:
     """Whether a chain of references is a cycle; a broken chain has a problem of its own."""
-    visited: set[str] = set()
-    while isinstance(node.value, dict) and isinstance(ref := node.value.get("$ref"), str):
-        target, _, pointer = ref.partition("#")
-        at = f"{file_of(target, node.uri)}#{pointer}"
-        if at in visited:
+    visited: set[tuple[FilePath, str]] = set()
+    while (ref := node.ref) is not None:
+        target = target_of(ref, node.uri)
+        if target in visited:
             return True
-        visited.add(at)
+        visited.add(target)
         try:
-            node = node.library.at(file_of(target, node.uri), pointer)
+            node = node.library.at(*target)
         except KeyError:
             return False
     return False

@@ -7,14 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path as FilePath
-from urllib.parse import unquote
 
-from engine.spec.document.node import (
-    Breach,
-    Library,
-    Node,
-    file_of,
-)
+from engine.spec.document.node import Breach, Library, Node, pointer_steps, target_of
 from engine.spec.document.references import references
 
 _Place = tuple[FilePath, tuple[str, ...]]
@@ -71,9 +65,8 @@ def _links(library: Library) -> Iterator[tuple[_Place, _Place]]:
     """Every reference: its place and its target."""
     for uri, file in library.files.items():
         for node in references(Node(library, uri, (), file.value)):
-            target, _, pointer = node.value["$ref"].partition("#")
-            steps = (unquote(s).replace("~1", "/").replace("~0", "~") for s in pointer.split("/"))
-            yield _place(uri, node.path), (file_of(target, uri), tuple(steps)[1:])
+            target, pointer = target_of(node.value["$ref"], uri)
+            yield _place(uri, node.path), (target, tuple(pointer_steps(pointer)))
 
 
 def _place(uri: FilePath, path: tuple[str | int, ...]) -> _Place:

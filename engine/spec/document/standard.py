@@ -16,7 +16,7 @@ from typing import Any
 import jsonschema_rs
 
 from engine.source.problem import Findings, Level, Path
-from engine.spec.document.node import METHODS, Library
+from engine.spec.document.node import METHODS, Library, declared_parameters
 from engine.spec.document.repairs.path_keys import read
 from engine.spec.path_templates import variables
 
@@ -64,8 +64,8 @@ def _undeclared(library: Library) -> Any:
             operation = item.get(method)
             if operation.value is None:
                 continue
-            both = (*item.get("parameters").elements(), *operation.get("parameters").elements())
-            declared = {p.text("name") for p in both if p.text("in") == "path"}
+            parameters = declared_parameters(item, operation)
+            declared = {p.text("name") for p in parameters if p.text("in") == "path"}
             for name in names:
                 if name not in declared:
                     yield ("paths", key, method), f"no parameter declares '{name}' of the path"

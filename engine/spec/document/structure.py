@@ -1,4 +1,9 @@
-"""Removes from a document what the engine cannot read, by the schema of `outline.py`."""
+"""Removes from a document what the engine cannot read.
+
+The outline, one JSON Schema, states only what the engine relies on, plus the meta-schema for every
+schema; `standard.py` reports whatever else breaks the standard. Each part of a document may be a
+reference instead, except a schema's own.
+"""
 
 from __future__ import annotations
 
@@ -8,17 +13,96 @@ from typing import Any
 import jsonschema_rs
 import jsonschema_specifications
 
-from engine.source.problem import (
-    Findings,
-    Level,
-    Path,
-    path_in,
-)
-from engine.spec.document.node import Breach, Library
-from engine.spec.document.outline import META_30, outline
+from engine.source.problem import Findings, Level, Path, path_in
+from engine.spec.document.node import METHODS, Breach, Library, path_order
 
+_META_30 = "http://json-schema.org/draft-04/schema"
+_META_31 = "https://json-schema.org/draft/2020-12/schema"
+
+Schema = dict[str, Any]
 _NAMING = frozenset({"properties", "schemas", "parameters", "requestBodies", "securitySchemes"})
 _ROUNDS = 20
+
+
+def _part(name: str) -> Schema:
+    """A part of that kind, or a reference to one."""
+    return {
+        "if": {"type": "object", "required": ["$ref"]},
+        "then": {"properties": {"$ref": _TEXT}},
+        "else": {"$ref": f"#/$defs/{name}"},
+    }
+
+
+def _map_of(name: str) -> Schema:
+    return {
+        "type": "object",
+        "patternProperties": {"^x-": True},
+        "additionalProperties": _part(name),
+    }
+
+
+def _list_of(name: str) -> Schema:
+    return {"type": "array", "items": _part(name)}
+
+
+def _object(**properties: Schema) -> Schema:
+    return {"type": "object", "properties": properties}
+
+
+_TEXT: Schema = {"type": "string"}
+_NAME: Schema = {"type": "string", "minLength": 1}
+_FLAG: Schema = {"type": "boolean"}
+_MAPPING: Schema = {"type": "object"}
+_SCHEMA: Schema = {"$ref": "#/$defs/schema"}
+
+_SECURITY: Schema = {"type": "array", "items": _MAPPING}
+_SERVERS = _list_of("server")
+_PARTS: Schema = {
+    "server": _object(url=_TEXT, variables=_map_of("variable")),
+    "variable": _MAPPING,
+    "example": _MAPPING,
+    "encoding": _object(contentType=_TEXT, style=_TEXT, explode=_FLAG),
+    "media": _object(schema=_SCHEMA, encoding=_map_of("encoding"), examples=_map_of("example")),
+    "parameter": {
+        "required": ["name", "in"],
+        **_object(
+            **{"in": {"enum": ["path", "query", "header", "cookie"]}},
+            name=_NAME,
+            style=_TEXT,
+            explode=_FLAG,
+            schema=_SCHEMA,
+            content=_map_of("media"),
+        ),
+    },
+    "body": _object(content=_map_of("media")),
+    "response": _object(content=_map_of("media")),
+    "securityScheme": _object(type=_TEXT, name=_TEXT),
+    "operation": _object(
+        operationId=_NAME,
+        parameters=_list_of("parameter"),
+        requestBody=_part("body"),
+        responses=_map_of("response"),
+        security=_SECURITY,
+        servers=_SERVERS,
+    ),
+    "path": _object(
+        parameters=_list_of("parameter"),
+        servers=_SERVERS,
+        **{method: {"$ref": "#/$defs/operation"} for method in METHODS},
+    ),
+}
+_DOCUMENT: Schema = _object(
+    paths=_map_of("path"),
+    components=_object(
+        schemas={"type": "object", "additionalProperties": _SCHEMA},
+        parameters=_map_of("parameter"),
+        requestBodies=_map_of("body"),
+        responses=_map_of("response"),
+        securitySchemes=_map_of("securityScheme"),
+    ),
+    security=_SECURITY,
+    servers=_SERVERS,
+)
 
 
 def check(library: Library, findings: Findings) -> None:
@@ -46,14 +130,10 @@ def check(library: Library, findings: Findings) -> None:
             library.breaches.append(Breach(library.root, path, findings.unsorted[-1]))
         if any(problem.level is Level.ERROR for problem in findings.unsorted):
             return
-        for path in sorted(set(paths), key=_last_first, reverse=True):
+        for path in sorted(set(paths), key=path_order, reverse=True):
             _remove(document.value, path, again=path in removed)
         removed.update(paths)
     findings.error(document.source, (), "MW204", "too little of this document can be read")
-
-
-def _last_first(path: Path) -> list[tuple[bool, int, str]]:
-    return [(isinstance(s, str), s if isinstance(s, int) else 0, str(s)) for s in path]
 
 
 def _remove(value: Any, path: Path, again: bool) -> None:
@@ -89,10 +169,12 @@ def _words(error: Any) -> str:
 
 @cache
 def _validator(is_30: bool) -> jsonschema_rs.Validator:
-    meta = jsonschema_specifications.REGISTRY.contents(META_30)
+    """The outline of a document of OpenAPI 3.0 or 3.1."""
+    schema = {"$ref": f"{_META_30}#" if is_30 else _META_31}
+    meta = jsonschema_specifications.REGISTRY.contents(_META_30)
     validator: jsonschema_rs.Validator = jsonschema_rs.Draft202012Validator(
-        outline(is_30),
-        registry=jsonschema_rs.Registry([(META_30, meta)]),
+        {**_DOCUMENT, "$defs": {**_PARTS, "schema": schema}},
+        registry=jsonschema_rs.Registry([(_META_30, meta)]),
         validate_formats=True,
         offline=True,
     )

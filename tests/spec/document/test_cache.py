@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 import logging
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from engine.source import reader
+from engine.source import nodes, problem, reader, source_map, values
 from engine.source.problem import Findings, Problem
-from engine.spec.document import cache
+from engine.spec.document import cache, overlay, structure
 from engine.spec.document.cache import folder_of
 from engine.spec.spec import Specification, read
 
@@ -31,6 +32,7 @@ PARTS = """A:
   required: [n, n]
   properties: {n: {type: integer, example: 123456789012345678901}}
 """
+ENGINE = Path(cache.__file__).parents[2]
 OVERLAY = """overlay: 1.0.0
 actions:
   - target: $.paths['/a'].post
@@ -142,8 +144,22 @@ def test_concurrent_writers_leave_one_complete_entry(folder: Path) -> None:
 
 def test_another_program_reads_anew(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     once(folder)
-    monkeypatch.setattr(cache, "_program", lambda: b"another")
+    monkeypatch.setattr(cache, "program_hash", lambda engine: b"another")
     assert once(folder)[2] == 3
+
+
+def test_a_change_of_any_module_that_reads_documents_is_another_program(tmp_path: Path) -> None:
+    for room in ("spec", "source"):
+        shutil.copytree(ENGINE / room, tmp_path / room)
+    hashes = {cache.program_hash(ENGINE), cache.program_hash(tmp_path)}
+    assert len(hashes) == 1
+    modules = (nodes, overlay, problem, reader, source_map, structure, values)
+    for number, module in enumerate(modules):
+        changed = tmp_path / Path(str(module.__file__)).relative_to(ENGINE)
+        changed.write_text(changed.read_text() + "\n")
+        cache.program_hash.cache_clear()
+        hashes.add(cache.program_hash(tmp_path))
+        assert len(hashes) == number + 2, changed
 
 
 def test_it_is_for_our_eyes_only(folder: Path) -> None:
@@ -195,7 +211,7 @@ def test_a_folder_that_cannot_be_made_costs_nothing_but_time(folder: Path) -> No
 
 
 def test_old_entries_go(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cache, "_MOST_ENTRIES", 2)
+    monkeypatch.setattr(cache, "MOST_ENTRIES", 2)
     for version in range(4):
         (folder / "api.yaml").write_text(DOCUMENT.format(version=version))
         once(folder)

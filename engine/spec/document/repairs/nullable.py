@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.spec.document.node import Node
 from engine.spec.document.repairs import Schema
 from engine.spec.schema_types import types_of
 
@@ -37,7 +36,7 @@ def _mend_30(schema: Schema) -> None:
     beside = next((key for key in _COMBINED if key in value), None)
     if beside is None:
         return
-    if "null" not in types_of(_without(value, "nullable"), _resolver(schema.node)):
+    if "null" not in types_of(_without(value, "nullable"), schema.node.follow):
         message = f"'nullable: true' beside '{beside}', which refuses null; null is allowed here"
         schema.warn("nullable", "MW240", message, "write anyOf: [..., {enum: [null]}]")
         del value["nullable"]
@@ -78,7 +77,7 @@ def _allow_null(schema: Schema) -> None:
     elif kind is None and plain and isinstance(value.get("anyOf"), list) and "enum" not in value:
         value["anyOf"] = [*value["anyOf"], null]
     elif kind is None and plain and isinstance(value.get("oneOf"), list) and "enum" not in value:
-        if "null" not in types_of({"oneOf": value["oneOf"]}, _resolver(schema.node)):
+        if "null" not in types_of({"oneOf": value["oneOf"]}, schema.node.follow):
             value["oneOf"] = [*value["oneOf"], null]
     elif value.keys() & _NARROWING:
         _add_null_branch(value, null)
@@ -94,12 +93,3 @@ def _add_null_branch(value: dict[str, Any], null: dict[str, Any]) -> None:
 
 def _without(value: dict[str, Any], key: str) -> dict[str, Any]:
     return {name: below for name, below in value.items() if name != key}
-
-
-def _resolver(node: Node) -> Any:
-    def follow(schema: Any) -> Any:
-        if isinstance(schema, dict) and isinstance(schema.get("$ref"), str):
-            return Node(node.library, node.uri, node.path, schema).resolved().value
-        return schema
-
-    return follow

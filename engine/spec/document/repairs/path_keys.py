@@ -11,7 +11,7 @@ from typing import NamedTuple
 from urllib.parse import parse_qsl
 
 from engine.spec import path_templates
-from engine.spec.document.node import Node
+from engine.spec.document.node import Node, declared_parameters
 
 _ANGLE = re.compile(r"<([A-Za-z_][A-Za-z0-9_-]*)>")
 _PATTERN = re.compile(r"\{([^{}=]+)=([^{}]*)\}")
@@ -56,7 +56,7 @@ def widened(address: Address, operation: Node, item: Node) -> Address:
     if last is None or last[1] in address.wide:
         return address
     several = last[1] in ("path", "filepath", "file_path")
-    for parameter in (*item.get("parameters").elements(), *operation.get("parameters").elements()):
+    for parameter in declared_parameters(item, operation):
         if parameter.text("name") == last[1] and parameter.text("in") == "path":
             declaration = parameter.value
             several |= (
