@@ -47,8 +47,8 @@ EDGES = {
     "alembic": ("stores.records",),
     "sqlite3": ("stores.records",),
     "lmdb": ("stores.counters.memory", "stores.counters.shared_memory"),
-    "redis": ("stores.counters.redis_client",),
-    "hiredis": ("stores.counters.redis_client",),
+    "redis": ("stores.counters.redis_client", "stores.counters.redis_connection"),
+    "hiredis": ("stores.counters.redis_connection",),
     "opentelemetry": ("telemetry.tracing.otlp",),
     "google": ("telemetry.tracing.otlp",),
     "prometheus_client": (

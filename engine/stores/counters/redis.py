@@ -15,12 +15,8 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
-from engine.stores.counters.redis_client import (
-    Command,
-    Pending,
-    RedisClient,
-    Unsent,
-)
+from engine.stores.counters.redis_client import Pending, RedisClient, Unsent
+from engine.stores.counters.redis_connection import Command
 from engine.stores.counters.redis_corrections import Correction, CorrectionQueue
 from engine.stores.counters.redis_scripts import RENEW, TAKE
 from engine.stores.counters.windows import tick_of
@@ -88,7 +84,7 @@ class RedisCounters:
         self._clock = clock
         self._lease_us = int(lease * 1_000_000)
         self._name, self._count = os.urandom(8).hex(), 0
-        self._held: dict[str, set[str]] = {}
+        self._leases: dict[str, set[str]] = {}
         self._client = RedisClient(url, timeout, folder)
         self._corrections = CorrectionQueue(self._client, self._renewals, lease / 3, self._now)
 
@@ -189,20 +185,20 @@ class RedisCounters:
         return "" if self._clock is None else self._clock()
 
     def _hold(self, key: str, lease: str, count: int) -> None:
-        self._held.setdefault(key, set()).update(_members(lease, count))
+        self._leases.setdefault(key, set()).update(_members(lease, count))
         self._corrections.start()
 
     def _release(self, key: str, lease: str, count: int) -> None:
-        slots = self._held.get(key)
+        slots = self._leases.get(key)
         if slots is not None:
             slots.difference_update(_members(lease, count))
             if not slots:
-                del self._held[key]
+                del self._leases[key]
         if count:
             self._corrections.add(Correction(key, 0, lease, count))
 
     def _renewals(self) -> Iterator[Command]:
-        for key, slots in list(self._held.items()):
+        for key, slots in list(self._leases.items()):
             members = list(slots)
             for at in range(0, len(members), _RENEWALS):
                 batch = members[at : at + _RENEWALS]

@@ -3,34 +3,31 @@
 A late answer fails its own call only, and is read when it comes (`on_late`). The server is *away*
 when it refuses connections, or when it answered no call while one waited: calls then fail at once,
 and a greenlet probes the server until it answers.
-
-redis-py makes the connections, and parses the protocol with hiredis. Its pool is not used: before
-each command `get_connection` polls the socket through gevent's loop, which costs 40 us of CPU where
-a complete take costs 70 (`benchmarks/counters.py`). A list of idle connections replaces it.
 """
 
 from __future__ import annotations
 
 import logging
 import math
-import os
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import gevent
-import hiredis
-import redis
-from gevent import monkey
 from gevent.lock import BoundedSemaphore
-from redis.backoff import EqualJitterBackoff, NoBackoff
+from redis.backoff import EqualJitterBackoff
 from redis.exceptions import ConnectionError as Broken
-from redis.exceptions import NoScriptError, RedisError, ResponseError
-from redis.retry import Retry
+from redis.exceptions import RedisError, ResponseError
 
-from engine.stores.counters.redis_dataset import Dataset
-from engine.stores.counters.redis_scripts import DATASET_ID, DATASET_KEY, SCRIPTS
+from engine.stores.counters.redis_connection import (
+    Command,
+    Dataset,
+    RedisServer,
+    connect,
+    exchange,
+    read,
+)
 from engine.values.counters import CountersAway
 
 log = logging.getLogger("modelway")
@@ -46,9 +43,7 @@ CONNECTIONS = 50
 """The maximum of concurrent calls, and of late answers that are awaited."""
 _BACKOFF = EqualJitterBackoff(cap=1.0, base=0.05)
 _LOG_INTERVAL = 60.0
-_SCHEMES = ("redis://", "rediss://", "unix://")
 
-Command = tuple[str | int, ...]
 OnLate = Callable[[Any], None]
 """Called with the answer to a call that timed out, or None when no answer will come."""
 
@@ -64,11 +59,16 @@ class Pending(CountersAway):
 class _Attempt:
     """The connection of a call, and whether the command was sent on it."""
 
-    __slots__ = ("connection", "sent")
+    __slots__ = ("connection", "was_sent")
 
     def __init__(self) -> None:
         self.connection: Any = None
-        self.sent = False
+        self.was_sent = False
+
+    def exchange(self, command: Command, timer: gevent.Timeout) -> Any:
+        """Send the command, and return its answer."""
+        self.was_sent = True
+        return exchange(self.connection, command, timer)
 
     def discard(self) -> None:
         """Close the connection: a late answer must not be that of the next call."""
@@ -85,26 +85,8 @@ class RedisClient:
     """
 
     def __init__(self, url: str, timeout: float, folder: Path | None = None) -> None:
-        try:
-            if not url.startswith(_SCHEMES):
-                raise ValueError
-            # A gevent.Timeout bounds a call, except in processes without gevent's monkey patches.
-            blocking = None if monkey.is_module_patched("socket") else timeout
-            self._source = redis.ConnectionPool.from_url(
-                url,
-                protocol=2,
-                retry=Retry(NoBackoff(), 0),
-                socket_timeout=blocking,
-                socket_connect_timeout=blocking,
-            )
-            sample = self._new_connection()
-        except (ValueError, TypeError):  # its message may contain the password
-            raise ValueError(
-                "counters: expected redis://[[user]:password@]host[:port][/db], rediss://... or "
-                "unix:///path/to/socket; special characters of a password are percent-encoded"
-            ) from None
-        address = getattr(sample, "path", None) or f"{sample.host}:{sample.port}"
-        self.name = f"redis at {address}"
+        self._server = RedisServer(url, timeout)
+        self.name = self._server.name
         self.dataset = Dataset(self.name, folder)
         self.back_at = self.dataset.lost_at
         self._timeout = timeout
@@ -174,26 +156,20 @@ class RedisClient:
             try:
                 if not resend:
                     attempt.connection.can_read(0)  # raises when the server has closed it
-                return _exchange(attempt, command, timer)
+                return attempt.exchange(command, timer)
             except Broken:
-                if attempt.sent and not resend:
+                if attempt.was_sent and not resend:
                     raise
                 attempt.discard()
                 self._disconnect_idle()  # the server restarted: they are broken as well
-                attempt.sent = False
-        attempt.connection = self._new_connection()
+                attempt.was_sent = False
+        attempt.connection = self._server.new_connection()
         self._connect(attempt.connection)
-        return _exchange(attempt, command, timer)
-
-    def _new_connection(self) -> Any:
-        return self._source.connection_class(**self._source.connection_kwargs)
+        return attempt.exchange(command, timer)
 
     def _connect(self, connection: Any) -> None:
         """Connect, and find out whether the server still has its counters."""
-        connection.connect()
-        new_id = os.urandom(8).hex()
-        _write(connection, ("EVAL", DATASET_ID, 1, DATASET_KEY, new_id))
-        if self.dataset.update(connection.read_response(disconnect_on_error=False).decode()):
+        if self.dataset.update(connect(connection)):
             self.back_at = self.dataset.lost_at
             log.warning("counters: %s has lost its counters", self.name)
 
@@ -208,7 +184,7 @@ class RedisClient:
         # If other calls were answered, or no connection was free, the server is available.
         if attempt.connection is not None and self._answered_at < start:
             self._set_away(reason)
-        if not attempt.sent:
+        if not attempt.was_sent:
             attempt.discard()
             return Unsent(f"{self.name}: {reason}")
         if on_late is None or len(self._late) >= CONNECTIONS:
@@ -226,7 +202,7 @@ class RedisClient:
         answer = None
         try:
             with gevent.Timeout(LATE_TIMEOUT):
-                answer = connection.read_response(disconnect_on_error=False)
+                answer = read(connection)
         except ResponseError as error:
             log.debug("counters: a late answer of %s: %s", self.name, error)
             connection.disconnect()
@@ -243,12 +219,14 @@ class RedisClient:
 
     def _failed(self, attempt: _Attempt, error: Exception) -> CountersAway:
         reason = str(error) or type(error).__name__
-        if attempt.sent and isinstance(error, ResponseError):  # the server answers with an error
+        if attempt.was_sent and isinstance(
+            error, ResponseError
+        ):  # an error of the server
             self._idle.append(attempt.connection)
         else:
             attempt.discard()
             self._set_away(reason)
-        return (CountersAway if attempt.sent else Unsent)(f"{self.name}: {reason}")
+        return (CountersAway if attempt.was_sent else Unsent)(f"{self.name}: {reason}")
 
     def _set_away(self, reason: str) -> None:
         if not self._away:
@@ -268,7 +246,7 @@ class RedisClient:
         while self._away:
             self._failures = min(self._failures + 1, 10)
             gevent.sleep(_BACKOFF.compute(self._failures))
-            connection = self._new_connection()
+            connection = self._server.new_connection()
             timer = gevent.Timeout.start_new(PROBE_TIMEOUT)
             try:
                 self._connect(connection)
@@ -284,29 +262,3 @@ class RedisClient:
             if self._logged:
                 self._logged = False
                 log.warning("counters: %s is back", self.name)
-
-
-def _exchange(attempt: _Attempt, command: Command, timer: gevent.Timeout) -> Any:
-    connection = attempt.connection
-    attempt.sent = True
-    _write(connection, command)
-    try:
-        return _read(connection, timer)
-    except NoScriptError:  # EVAL makes the server store the script
-        _write(connection, ("EVAL", SCRIPTS[str(command[1])].source, *command[2:]))
-        return _read(connection, timer)
-
-
-def _write(connection: Any, command: Command) -> None:
-    packed = hiredis.pack_command(command)  # type: ignore[arg-type]
-    connection.send_packed_command([packed], check_health=False)
-
-
-def _read(connection: Any, timer: gevent.Timeout) -> Any:
-    try:
-        return connection.read_response(disconnect_on_error=False)
-    except gevent.Timeout as late:
-        # The answer may have arrived in time while this process was busy.
-        if late is not timer or not connection.can_read(0):
-            raise
-        return connection.read_response(timeout=0.001)

@@ -22,11 +22,11 @@ from gevent.lock import BoundedSemaphore
 
 from engine.stores.counters.redis_client import (
     BACKGROUND_TIMEOUT,
-    Command,
     Pending,
     RedisClient,
     Unsent,
 )
+from engine.stores.counters.redis_connection import Command
 from engine.stores.counters.redis_scripts import SETTLE
 from engine.values.counters import CountersAway
 from engine.values.throttle import LogThrottle

@@ -15,6 +15,7 @@ from redis.exceptions import ConnectionError as Broken
 from engine.stores.counters import redis_corrections as corrections
 from engine.stores.counters.redis import RedisCounters
 from engine.stores.counters.redis_client import RedisClient, Unsent
+from engine.stores.counters.redis_connection import RedisServer
 from engine.stores.counters.redis_scripts import DATASET_KEY, RENEW, TAKE
 from engine.values.counters import CountersAway
 from tests.support import redis_server
@@ -144,7 +145,7 @@ def test_while_the_server_is_away_calls_wait_for_nothing(server, monkeypatch):
     with pytest.raises(Unsent):
         link.call(("PING",))
     connections = []
-    monkeypatch.setattr(link, "_new_connection", lambda: connections.append(1))
+    monkeypatch.setattr(RedisServer, "new_connection", connections.append)
     for _ in range(100):
         with pytest.raises(Unsent, match="is away"):
             link.call(("PING",))
