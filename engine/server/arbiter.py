@@ -30,38 +30,24 @@ class _Interrupted(Exception):
 BOOT_SECONDS = 60.0
 """How long new workers may take to boot on a reload."""
 
+_CRASHED = -1
+"""gunicorn's exit status of a worker that failed after it had booted."""
+
 _LONGEST_PAUSE = 30.0
-"""Seconds between two workers that fail to start, at most."""
+"""Seconds at most before a worker is started in place of one that failed."""
 
 
 class ReloadableApp(Protocol):
-    """The application of a gunicorn whose workers can be replaced."""
+    """The application of a gunicorn whose workers can be replaced (`server/master.py: Gunicorn`)."""
 
     boots: BootPipe
 
-    def reload(self) -> None:
-        """Take the settings anew."""
-        ...
-
-    def renew(self) -> bool:
-        """Whether new workers are to take over, on a SIGHUP."""
-        ...
-
-    def changed(self) -> bool:
-        """Whether new workers are to take over without a SIGHUP."""
-        ...
-
-    def interrupt(self) -> None:
-        """End `renew` and `changed` soon: a signal ends the master. Its handler calls this."""
-        ...
-
-    def confirm(self) -> None:
-        """The new workers serve."""
-        ...
-
-    def revert(self, reason: str) -> None:
-        """The new workers cannot serve: go back to what was served before."""
-        ...
+    def reload(self) -> None: ...
+    def renew(self) -> bool: ...
+    def changed(self) -> bool: ...
+    def interrupt(self) -> None: ...
+    def confirm(self) -> None: ...
+    def revert(self, reason: str) -> None: ...
 
 
 class Master(Arbiter):
@@ -73,7 +59,8 @@ class Master(Arbiter):
     also ask for a reload (`changed`).
 
     Once a worker has served, only a signal ends the master: where gunicorn ends it because a worker
-    fails to boot, this one tries again, with backoff. One reload runs, and at most one more waits.
+    fails to boot, or starts a worker at once in place of one that crashed, this one waits first,
+    with backoff. One reload runs, and at most one more waits.
     A signal that ends the master ends a reload.
     """
 
@@ -81,9 +68,10 @@ class Master(Arbiter):
     _reloading = False
     _ending = False
 
-    def __init__(self, app: ReloadableApp) -> None:
+    def __init__(self, app: ReloadableApp, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__(app)
-        self._failed_boots = 0
+        self._clock = clock
+        self._failures = 0
         self._next_boot = 0.0
         self.left_behind: list[Any] = []
 
@@ -114,13 +102,16 @@ class Master(Arbiter):
 
     def manage_workers(self) -> None:
         """gunicorn calls this about once a second, and within a reload."""
-        if self.app.boots.look():
-            self._failed_boots = 0
-        if time.monotonic() >= self._next_boot:
+        boots = self.app.boots
+        boots.look()
+        if boots.crashes:
+            boots.crashes = 0
+            self._pause(boots.failures[-1])
+        if self._clock() >= self._next_boot:
             try:
                 super().manage_workers()
             except (OSError, RuntimeError) as error:
-                if os.getpid() != self.pid or not self.app.boots.booted:
+                if os.getpid() != self.pid or not boots.booted:
                     raise
                 self._pause(f"no process can be made: {error}")
         if not self._reloading and self.app.changed():
@@ -148,11 +139,14 @@ class Master(Arbiter):
                 return
 
     def _pause(self, reason: str) -> None:
-        """Wait before the next worker is started, longer each time."""
-        self._failed_boots += 1
-        pause = min(2.0 ** min(self._failed_boots, 10), _LONGEST_PAUSE)
-        self._next_boot = time.monotonic() + pause
-        self.log.error("a worker could not start, the next one is to in %g s: %s", pause, reason)
+        """Wait before the next worker is started: longer each time, until one has lasted."""
+        now = self._clock()
+        if now > self._next_boot + _LONGEST_PAUSE:
+            self._failures = 0
+        self._failures += 1
+        pause = min(2.0 ** min(self._failures, 10), _LONGEST_PAUSE)
+        self._next_boot = now + pause
+        self.log.error("a worker failed, the next one starts in %g s: %s", pause, reason)
 
     def reload(self) -> None:
         """Start the new workers; end the old ones when all of the new have booted.
@@ -163,7 +157,7 @@ class Master(Arbiter):
         listeners = self.LISTENERS
         addresses, last = self.cfg.address, self.worker_age
         self.app.boots.failures.clear()
-        self._failed_boots, self._next_boot = 0, 0.0
+        self._failures, self._next_boot = 0, 0.0
         try:
             self.app.reload()
             self.setup(self.app)
@@ -253,12 +247,17 @@ class Master(Arbiter):
         self.app.revert(reason)
         self.app.reload()
         self.setup(self.app)
-        self._failed_boots, self._next_boot = 0, 0.0
+        self.app.boots.crashes = 0
+        self._failures, self._next_boot = 0, 0.0
 
     def spawn_worker(self) -> Any:
         signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
         try:
             return super().spawn_worker()
+        except SystemExit as ended:  # in the worker's process
+            if ended.code == _CRASHED:
+                self.app.boots.tell_crashed(repr(ended.__context__))
+            raise
         finally:
             signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
 

@@ -1,4 +1,4 @@
-"""A pipe from new workers to their master: whether they have booted, or why not."""
+"""A pipe from workers to their master: whether they have booted, and why they failed."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ _LONGEST = 2_000
 class BootPipe:
     """The pipe of a master and all its workers.
 
-    `booted` holds gunicorn's `age` of each worker that has booted, `failures` the reasons of those
-    that have not, oldest first.
+    `booted` holds gunicorn's `age` of each worker that has booted, `failures` why others failed,
+    oldest first; `crashes` counts those that had booted before.
     """
 
     def __init__(self) -> None:
@@ -23,6 +23,7 @@ class BootPipe:
         self._rest = b""
         self.booted: set[int] = set()
         self.failures: list[str] = []
+        self.crashes = 0
 
     def tell_booted(self, age: int) -> None:
         """Called in a worker that is ready to serve."""
@@ -32,15 +33,17 @@ class BootPipe:
         """Called in a worker that cannot start."""
         self._tell(f"failed {' '.join(reason.split())}")
 
+    def tell_crashed(self, reason: str) -> None:
+        """Called in a worker that has booted and failed since."""
+        self._tell(f"crashed {' '.join(reason.split())}")
+
     def _tell(self, message: str) -> None:
         data = message.encode(errors="backslashreplace")[:_LONGEST] + b"\n"
         with contextlib.suppress(OSError):  # the master is gone
             os.write(self._write, data)
 
-    def look(self) -> bool:
-        """Called in the master: read the new messages without waiting. Whether another worker has
-        booted."""
-        before = len(self.booted)
+    def look(self) -> None:
+        """Called in the master: read the new messages without waiting."""
         while data := self._more():
             *lines, self._rest = (self._rest + data).split(b"\n")
             for line in lines:
@@ -49,7 +52,7 @@ class BootPipe:
                     self.booted.add(int(words))
                 else:
                     self.failures.append(words)
-        return len(self.booted) > before
+                    self.crashes += kind == "crashed"
 
     def _more(self) -> bytes:
         try:

@@ -2,35 +2,58 @@
 
 from __future__ import annotations
 
-import logging
-import queue
+import sys
 from signal import SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTTIN, SIGTTOU, SIGUSR1
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from gunicorn.arbiter import Arbiter
 
+from engine.config.server import Server
 from engine.server.arbiter import Master
+from engine.server.master import Gunicorn
+
+
+class App(Gunicorn):
+    """An application that agrees to reload, and notes that it is interrupted."""
+
+    renews = True
+    has_changed = False
+
+    def __init__(self) -> None:
+        super().__init__(Server(), object)
+        self.interrupts: list[str] = []
+
+    def renew(self) -> bool:
+        return self.renews
+
+    def changed(self) -> bool:
+        return self.has_changed
+
+    def interrupt(self) -> None:
+        self.interrupts.append("interrupt")
+
+
+class Clock:
+    now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
 
 
 @pytest.fixture
-def master(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """A master without workers; `reloads` is what happened in its reloads."""
-    made: Any = Master.__new__(Master)
-    made.SIG_QUEUE, made.reloads, made.changes = queue.SimpleQueue(), [], []
-    made.interrupts = []
-    boots = SimpleNamespace(look=lambda: False, booted=set(), failures=[])
-    made.app = SimpleNamespace(
-        renew=lambda: True,
-        changed=lambda: bool(made.changes),
-        interrupt=lambda: made.interrupts.append("interrupt"),
-        boots=boots,
-    )
-    made.WORKERS, made._next_boot = {}, 0.0
-    made.log = logging.getLogger("test")
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def master(monkeypatch: pytest.MonkeyPatch, clock: Clock) -> Any:
+    """A master without workers; `reloads` is what happened in its reloads, `starts` are the times
+    at which gunicorn would have started missing workers."""
+    made: Any = Master(App(), clock)
+    made.reloads, made.starts = [], []
     monkeypatch.setattr(Arbiter, "handle_hup", lambda self: made.reloads.append("reload"))
-    monkeypatch.setattr(Arbiter, "manage_workers", lambda self: None)
+    monkeypatch.setattr(Arbiter, "manage_workers", lambda self: made.starts.append(clock.now))
     monkeypatch.setattr(Arbiter, "reap_workers", lambda self: None)
     return made
 
@@ -60,9 +83,9 @@ def test_what_ends_the_master_is_handled_first(master: Any) -> None:
 def test_what_ends_the_master_is_told_to_a_trial_at_once(master: Any, sig: int) -> None:
     for harmless in (SIGHUP, SIGCHLD, SIGUSR1, SIGTTIN):
         master.signal(harmless, None)
-    assert master.interrupts == []
+    assert master.app.interrupts == []
     master.signal(sig, None)
-    assert master.interrupts == ["interrupt"]
+    assert master.app.interrupts == ["interrupt"]
 
 
 def test_a_reload_does_not_wait_for_old_workers_when_the_master_is_to_end(
@@ -90,12 +113,62 @@ def test_a_changed_config_is_not_taken_in_the_middle_of_a_reload(
         master.manage_workers()
 
     monkeypatch.setattr(Arbiter, "handle_hup", reload)
-    master.changes.append("file")
+    master.app.has_changed = True
     master.handle_hup()
     assert master.reloads == ["reload"]
 
 
 def test_a_reload_that_is_refused_starts_nothing(master: Any) -> None:
-    master.app.renew = lambda: False
+    master.app.renews = False
     master.handle_hup()
     assert master.reloads == []
+
+
+def test_a_worker_that_crashed_is_replaced_after_a_pause_that_grows(
+    master: Any, clock: Clock
+) -> None:
+    pauses = []
+    for _ in range(6):
+        master.app.boots.tell_crashed("ZeroDivisionError()")
+        since, master.starts[:] = clock.now, []
+        while not master.starts:
+            master.manage_workers()
+            clock.now += 1
+        pauses.append(master.starts[0] - since)
+        clock.now = master.starts[0]
+    assert pauses == [2, 4, 8, 16, 30, 30]
+
+
+def test_the_pause_begins_anew_once_a_worker_has_lasted(master: Any, clock: Clock) -> None:
+    for _ in range(3):
+        master.app.boots.tell_crashed("ZeroDivisionError()")
+        master.manage_workers()
+        clock.now += 60
+    master.manage_workers()
+    assert master.starts == [clock.now]
+    master.app.boots.tell_crashed("ZeroDivisionError()")
+    master.manage_workers()
+    clock.now += 2
+    master.manage_workers()
+    assert master.starts[1:] == [clock.now]
+
+
+def test_a_worker_that_fails_after_it_has_booted_tells_the_master_why(
+    master: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def serve(self: Any) -> None:
+        """gunicorn's end of a worker whose `run` has raised."""
+        try:
+            raise ZeroDivisionError("a fault of ours")
+        except ZeroDivisionError:
+            sys.exit(-1)
+
+    monkeypatch.setattr(Arbiter, "spawn_worker", serve)
+    with pytest.raises(SystemExit):
+        master.spawn_worker()
+    monkeypatch.setattr(Arbiter, "spawn_worker", lambda self: sys.exit(0))
+    with pytest.raises(SystemExit):
+        master.spawn_worker()
+    master.app.boots.look()
+    assert master.app.boots.failures == ["ZeroDivisionError('a fault of ours')"]
+    assert master.app.boots.crashes == 1

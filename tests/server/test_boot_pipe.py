@@ -5,14 +5,22 @@ from engine.server.boot_pipe import BootPipe
 
 def test_the_master_reads_which_workers_booted_and_why_others_failed():
     pipe = BootPipe()
-    assert pipe.look() is False
+    pipe.look()
+    assert (pipe.booted, pipe.failures) == (set(), [])
     pipe.tell_booted(3)
     pipe.tell_failed("the journal\ncannot be kept")
     pipe.tell_booted(4)
-    assert pipe.look() is True
+    pipe.look()
     assert pipe.booted == {3, 4}
     assert pipe.failures == ["the journal cannot be kept"]
-    assert pipe.look() is False
+    assert pipe.crashes == 0
+
+
+def test_a_crash_is_a_failure_and_is_counted():
+    pipe = BootPipe()
+    pipe.tell_crashed("MemoryError()")
+    pipe.look()
+    assert (pipe.failures, pipe.crashes) == (["MemoryError()"], 1)
 
 
 def test_a_reason_of_any_length_is_one_message():
