@@ -43,7 +43,7 @@ class Target(Protocol):
     """An upstream and the model it serves (`engine.upstream.target.Target`).
 
     `model` is the model's name at the upstream, "" if it is the requested one; `entry` is the entry
-    of `models`; `served` is the name that callers know the model by, "" for a wildcard.
+    of `models`; `exact_entry` is the same, or "" for a wildcard.
     """
 
     @property
@@ -62,7 +62,7 @@ class Target(Protocol):
     def weight(self) -> float: ...
 
     @property
-    def served(self) -> str: ...
+    def exact_entry(self) -> str: ...
 
 
 class Trace(Protocol):

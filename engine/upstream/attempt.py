@@ -84,28 +84,14 @@ def attempt(
             request.method, request.target, request.headers, request.body, timeout
         )
         _read_beginning(result, result.response, exchange, dialect)
-    except ErrorFirst as error:
-        redacted = target.upstream.redaction.redact(orjson.dumps(error.document))
-        result.document = orjson.loads(redacted)
-        result.stream_error = dialect.stream_error(result.document)
-        result.failure = retry.error_event_class(result.stream_error and result.stream_error.status)
-    except EventTooLarge as error:
-        result.failure, result.error = "reset", ProtocolFailure(str(error))
-    except UpstreamFailure as failure:
-        stream = (
-            result.response is not None
-            and is_event_stream(result.response)
-            and not dialect.transparent
-        )
-        result.failure = retry.failure_class(failure.kind, stream=stream) or "fatal"
-        result.error = failure.without_traceback()
+    except (ErrorFirst, EventTooLarge, UpstreamFailure) as failure:
+        _classify(result, failure, dialect)
+        result.close()
     except BaseException as raised:
         result.close()
         # Quota is not refunded to a caller who disconnects: the upstream may process the request.
         exchange.record.reached_upstream |= not isinstance(raised, Exception)
         raise
-    if result.error is not None or result.document is not None:
-        result.close()
     return result
 
 
@@ -121,3 +107,21 @@ def _read_beginning(
     elif response.status < 400:
         beat = upstream.heartbeat if dialect.heartbeat else None
         result.content = read_first_content(response, dialect, beat)
+
+
+def _classify(
+    result: AttemptResult, failure: ErrorFirst | EventTooLarge | UpstreamFailure, dialect: Dialect
+) -> None:
+    """Set the class of an attempt that broke off, and what is known of its error."""
+    if isinstance(failure, ErrorFirst):
+        redacted = result.target.upstream.redaction.redact(orjson.dumps(failure.document))
+        result.document = orjson.loads(redacted)
+        result.stream_error = dialect.stream_error(result.document)
+        result.failure = retry.error_event_class(result.stream_error and result.stream_error.status)
+    elif isinstance(failure, EventTooLarge):
+        result.failure, result.error = "reset", ProtocolFailure(str(failure))
+    else:
+        response = result.response
+        stream = response is not None and not dialect.transparent and is_event_stream(response)
+        result.failure = retry.failure_class(failure.kind, stream=stream) or "fatal"
+        result.error = failure.without_traceback()

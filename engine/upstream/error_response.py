@@ -1,11 +1,13 @@
-"""Error responses of an upstream: read up to a bound, decoded, and redacted.
+"""Errors for the caller: an upstream's, read up to a bound, decoded and redacted, and the gateway's
+own for what an upstream did or did not do.
 
-An error may also be the first event of a stream. The caller then gets the response that the same
-error has without a stream (`AttemptResult.stream_error`).
+An upstream's error may also be the first event of a stream. The caller then gets the response that
+the same error has without a stream (`AttemptResult.stream_error`).
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import orjson
@@ -31,6 +33,30 @@ _KEPT_WHEN_REDACTED = (
 Headers = list[tuple[str, str]]
 
 
+def refuse(
+    result: AttemptResult,
+    headers: Headers,
+    exchange: Exchange,
+    dialect: Dialect,
+    retried: bool,
+) -> Response:
+    """The response, or GatewayError, for the failure of the last attempt.
+
+    `retried`: the gateway has retried, so the caller's SDK need not.
+    """
+    retry = False if retried else None
+    if result.error is not None:
+        raise error_of_failure(result.error, retry)
+    if result.failure == "credential":
+        raise credentials_refused(f" ({result.status})")
+    if result.failure == "error" and result.stream_error is None:
+        raise GatewayError(502, "upstream_error", _failure_message(result.document), retry=retry)
+    if retried:
+        headers = [pair for pair in headers if pair[0] != "x-should-retry"]
+        headers.append(("x-should-retry", "false"))
+    return vendor_error(result, headers, exchange, dialect)
+
+
 def vendor_error(
     result: AttemptResult, headers: Headers, exchange: Exchange, dialect: Dialect
 ) -> Response:
@@ -39,16 +65,13 @@ def vendor_error(
     assert response is not None
     if result.stream_error is not None:
         document = result.stream_error.document
-        body = orjson.dumps(document)
-        headers = _without_body(headers)
+        body, headers = orjson.dumps(document), _for_json_body(headers)
     else:
         body, document, headers = _read_error(result, response, headers)
-    if not dialect.is_error(document):
-        message = f"The upstream answered {status}{error_message(document)}."
-        error = GatewayError(status, "upstream_error", message)
-        body = orjson.dumps(dialect.error(error, exchange.request_id))
-        headers = _without_body(headers)
-    return Response(status, [*headers, ("content-length", str(len(body)))], body)
+    if dialect.is_error(document):
+        return _complete(status, headers, body)
+    message = f"The upstream answered {status}{_error_message(document)}."
+    return _in_dialect(status, message, headers, exchange, dialect)
 
 
 def other_error(
@@ -56,18 +79,72 @@ def other_error(
 ) -> Response:
     """A complete response of a transparent dialect that is no 2xx: unchanged, unless it holds a
     credential of ours, or has an encoding that cannot be searched for one."""
-    encoding = _encoding(headers)
-    text = decode_body(encoding, body)
+    text = decode_body(_encoding(headers), body)
     if text is None:
         message = f"The upstream answered {result.status}; its body cannot be decoded."
-        error = GatewayError(result.status, "upstream_error", message)
-        body = orjson.dumps(dialect.error(error, exchange.request_id))
-        headers = _without_body(headers)
-    elif (clean := result.target.upstream.redaction.redact(text)) is not text:
-        body = clean
-        still_true = [pair for pair in headers if pair[0] in _KEPT_WHEN_REDACTED]
-        headers = [pair for pair in headers if not pair[0].startswith(_BODY_HEADERS)] + still_true
-    return Response(result.status, [*headers, ("content-length", str(len(body)))], body)
+        return _in_dialect(result.status, message, headers, exchange, dialect)
+    clean = result.target.upstream.redaction.redact(text)
+    if clean is text:
+        return _complete(result.status, headers, body)
+    still_true = [pair for pair in headers if pair[0] in _KEPT_WHEN_REDACTED]
+    headers = [pair for pair in headers if not pair[0].startswith(_BODY_HEADERS)] + still_true
+    return _complete(result.status, headers, clean)
+
+
+def _in_dialect(
+    status: int, message: str, headers: Headers, exchange: Exchange, dialect: Dialect
+) -> Response:
+    """An error of the upstream in the dialect's form."""
+    error = GatewayError(status, "upstream_error", message)
+    body = orjson.dumps(dialect.error(error, exchange.request_id))
+    return _complete(status, _for_json_body(headers), body)
+
+
+def _complete(status: int, headers: Headers, body: bytes) -> Response:
+    return Response(status, [*headers, ("content-length", str(len(body)))], body)
+
+
+def error_of_failure(failure: UpstreamFailure, retry: bool | None = None) -> GatewayError:
+    """502 or 504 for an upstream that sent no response, or part of one. `retry`: whether the
+    caller's SDK should retry; None leaves it to the status."""
+    late = failure.kind.endswith("timeout")
+    code = "upstream_timeout" if late else "upstream_unreachable"
+    if failure.response_started and not late:
+        code = "upstream_error"
+    return GatewayError(504 if late else 502, code, f"{sentence(failure.words)}.", retry=retry)
+
+
+def credentials_refused(status: str = "") -> GatewayError:
+    """502 for a target that refuses the gateway's credentials, which the caller cannot correct."""
+    return GatewayError(
+        502,
+        "upstream_credentials",
+        f"The upstream refused this gateway's own credential{status}. "
+        "The operator has to mend it; your token is not at fault.",
+        retry=False,
+    )
+
+
+def redirect_refused(status: int) -> GatewayError:
+    """502 for a redirect: to follow it would show the caller's request to another server."""
+    message = f"The upstream answered with a redirect ({status}), which is not followed."
+    return GatewayError(502, "upstream_error", message, retry=False)
+
+
+def unavailable(wait: float) -> GatewayError:
+    """503 while no target may be tried; `wait` seconds until one may."""
+    seconds = str(max(1, math.ceil(wait)))
+    return GatewayError(
+        503,
+        "upstream_unavailable",
+        f"No upstream can be asked right now. Try again in {seconds} s.",
+        headers=[("retry-after", seconds)],
+    )
+
+
+def sentence(words: str) -> str:
+    """Words with a capital letter first."""
+    return words[:1].upper() + words[1:]
 
 
 def read_body(response: UpstreamResponse, limit: int, first: bytes = b"") -> tuple[bytes, bool]:
@@ -86,7 +163,7 @@ def read_body(response: UpstreamResponse, limit: int, first: bytes = b"") -> tup
     return b"".join(pieces), False
 
 
-def error_message(document: Any) -> str:
+def _error_message(document: Any) -> str:
     """The message of an error in another form, behind a colon; "" if there is none."""
     for key in ("message", "detail", "error"):
         value = document.get(key) if isinstance(document, dict) else None
@@ -115,7 +192,13 @@ def _encoding(headers: Headers) -> str:
     return ", ".join(value for name, value in headers if name == "content-encoding")
 
 
-def _without_body(headers: Headers) -> Headers:
+def _for_json_body(headers: Headers) -> Headers:
     """The headers for a JSON body of ours in place of the upstream's."""
     other_headers = [pair for pair in headers if not pair[0].startswith(_BODY_HEADERS)]
     return [*other_headers, ("content-type", "application/json")]
+
+
+def _failure_message(document: Any) -> str:
+    """The message for an error event of an unknown kind."""
+    inner = document.get("response", document) if isinstance(document, dict) else document
+    return f"The upstream failed{_error_message(inner)}."

@@ -43,12 +43,10 @@ def media_type(response: UpstreamResponse) -> str:
     return (response.header("content-type") or "").partition(";")[0].strip().lower()
 
 
-def is_event_stream(response: UpstreamResponse) -> bool:
-    """Whether a response is a stream of server-sent events that is not encoded."""
-    return _is_event_stream(media_type(response), response)
-
-
-def _is_event_stream(kind: str, response: UpstreamResponse) -> bool:
+def is_event_stream(response: UpstreamResponse, kind: str = "") -> bool:
+    """Whether a response is a stream of server-sent events that is not encoded. `kind` is its media
+    type, if that is known."""
+    kind = kind or media_type(response)
     return kind == "text/event-stream" and not response.header("content-encoding")
 
 
@@ -64,12 +62,15 @@ def read_first_content(
     kind = media_type(response)
     if kind == "text/html" and response.status < 300:  # a proxy's page, or a login
         raise ErrorFirst({"message": "it answered with an HTML page"})
-    if not _is_event_stream(kind, response):
-        return _open_body(response, kind, dialect)
+    if is_event_stream(response, kind):
+        return _open_stream(response, dialect, beat)
+    return _open_body(response, kind, dialect)
+
+
+def _open_stream(response: UpstreamResponse, dialect: Dialect, beat: float | None) -> FirstContent:
+    """The events of a stream up to the first with content."""
     cleaner = Cleaner(dialect.stream)
-    data_before = b""
-    events = 0
-    ended = False
+    data_before, events, ended = b"", 0, False
     while not ended and events < HELD_EVENTS and len(data_before) <= HELD_BYTES:
         if beat is not None and response.silent(beat):
             return FirstContent(data_before + dialect.heartbeat, cleaner)

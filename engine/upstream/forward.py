@@ -27,8 +27,8 @@ from engine.upstream.attempt import AttemptResult, attempt
 from engine.upstream.choose import order
 from engine.upstream.credentials import REFUSED_SECONDS
 from engine.upstream.disconnect_watcher import DisconnectWatcher
-from engine.upstream.gateway_errors import credentials_refused, unavailable
-from engine.upstream.relay_response import refuse, relay
+from engine.upstream.error_response import credentials_refused, refuse, unavailable
+from engine.upstream.relay_response import relay
 from engine.upstream.target import Target, Upstream
 
 log = logging.getLogger("modelway")
@@ -156,7 +156,7 @@ class Forward:
         progress.attempts[target] = progress.attempts.get(target, 0) + 1
         record = exchange.record
         record.attempt_count += 1
-        record.upstream, record.model = target.upstream.name, target.served or exchange.model
+        record.upstream, record.model = target.upstream.name, target.exact_entry or exchange.model
         record.served_entry = target.entry
         start = time.monotonic()
         if progress.last is not None:
@@ -177,13 +177,9 @@ class Forward:
             target.breaker.succeeded()
             record.first_byte = start + seconds - record.start
             return False
-        log.warning(
-            "request %s: %s failed (%s): %s",
-            exchange.request_id,
-            target.name,
-            result.failure,
-            result.error.message if result.error else f"status {result.status}",
-        )
+        reason = result.error.message if result.error else f"status {result.status}"
+        failure = f"{target.name} failed ({result.failure}): {reason}"
+        log.warning("request %s: %s", exchange.request_id, failure)
         self._record_failure(progress, result, credential)
         return retry.may_retry(result.failure, target.upstream.retry.on)
 

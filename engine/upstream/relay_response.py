@@ -1,28 +1,41 @@
-"""The response for the caller, made of the upstream's: relayed, or turned into an error."""
+"""Relay an upstream's response to the caller: its headers, its body as bytes or as events."""
 
 from __future__ import annotations
 
 import time
-from typing import Any
+from collections.abc import Iterator
+
+import orjson
+from gevent import GreenletExit
 
 from engine.dialects import Dialect
 from engine.exchange.exchange import Exchange, Response
-from engine.exchange.push_stream import PushStream
+from engine.exchange.push_stream import Blocked, Pipeline, PushStream
 from engine.exchange.record import Outcome
+from engine.relay.sse import Cleaner, NotAnEvent
 from engine.upstream.attempt import AttemptResult
+from engine.upstream.client.client import UpstreamResponse
+from engine.upstream.client.failures import IdleTimeout, UpstreamFailure
 from engine.upstream.disconnect_watcher import DisconnectWatcher
 from engine.upstream.error_response import (
     MAX_OTHER_ERROR,
-    error_message,
+    error_of_failure,
     other_error,
     read_body,
+    redirect_refused,
+    sentence,
     vendor_error,
 )
 from engine.upstream.first_content import FirstContent
-from engine.upstream.gateway_errors import credentials_refused, error_of_failure
-from engine.upstream.relay_body import EventStream, relay_bytes
-from engine.values.errors import GatewayError
+from engine.values.errors import (
+    AbortConnection,
+    AbortReason,
+    EventTooLarge,
+    GatewayError,
+    shutting_down,
+)
 
+_ERROR = b'"error"'
 _STREAM_HEADERS = {"cache-control": "no-cache", "x-accel-buffering": "no"}
 
 
@@ -38,10 +51,7 @@ def relay(
     response, content = result.response, result.content
     assert response is not None
     if 300 <= response.status < 400 and not dialect.transparent:
-        message = (
-            f"The upstream answered with a redirect ({response.status}), which is not followed."
-        )
-        raise GatewayError(502, "upstream_error", message, retry=False)
+        raise redirect_refused(response.status)
     bodiless = exchange.method == "HEAD" or response.status in (204, 304)
     if bodiless:
         exchange.record.outcome = Outcome.COMPLETE  # there is no body that could break off
@@ -51,14 +61,14 @@ def relay(
         return vendor_error(result, headers, exchange, dialect)
     content = content or FirstContent(b"")
     if response.status >= 300 and not bodiless:
-        body, complete = read_body(response, MAX_OTHER_ERROR, content.first)
+        data, complete = read_body(response, MAX_OTHER_ERROR, content.first)
         if complete:
-            return other_error(result, body, headers, exchange, dialect)
-        content = FirstContent(body)
+            return other_error(result, data, headers, exchange, dialect)
+        content = FirstContent(data)
     if content.cleaner is not None:
         headers = [pair for pair in headers if pair[0] not in _STREAM_HEADERS]
         headers += _STREAM_HEADERS.items()
-        stream = EventStream(result, response, content.cleaner, exchange, dialect, watcher)
+        stream = _EventStream(result, response, content.cleaner, exchange, dialect, watcher)
         events = stream.events(content.first)
         return Response(response.status, headers, PushStream(events, stream.pipeline))
     if response.is_complete and not bodiless:
@@ -67,36 +77,134 @@ def relay(
         return Response(response.status, headers, content.first)
     if response.length is not None:
         headers.append(("content-length", str(response.length)))
-    return Response(
-        response.status, headers, relay_bytes(response, content.first, exchange, watcher)
-    )
+    body = _relay_bytes(response, content.first, exchange, watcher)
+    return Response(response.status, headers, body)
 
 
-def refuse(
-    result: AttemptResult,
-    headers: list[tuple[str, str]],
-    exchange: Exchange,
-    dialect: Dialect,
-    retried: bool,
-) -> Response:
-    """The response, or GatewayError, for the failure of the last attempt.
+def _relay_bytes(
+    response: UpstreamResponse, first: bytes, exchange: Exchange, watcher: DisconnectWatcher
+) -> Iterator[bytes]:
+    """The body, its `first` bytes included, as it arrives. Raises AbortConnection where it breaks
+    off, so that the caller does not take it for complete."""
+    watch = watcher.watch(exchange.connection)
+    try:
+        data = first
+        while True:
+            if data:
+                yield data
+            data = watch.read(response)
+            if not data:
+                break
+        exchange.record.outcome = Outcome.COMPLETE
+    except UpstreamFailure as failure:
+        exchange.record.outcome = Outcome.UPSTREAM_CUT
+        raise AbortConnection(
+            AbortReason.RESPONSE_BROKE_OFF, failure.words
+        ) from failure.without_traceback()
+    except GreenletExit:
+        exchange.record.outcome = Outcome.SHUTDOWN
+        raise AbortConnection(AbortReason.SHUTDOWN) from None
+    finally:
+        watch.close()
+        exchange.record.response_end = time.monotonic()
 
-    `retried`: the gateway has retried, so the caller's SDK need not.
-    """
-    again = False if retried else None
-    if result.error is not None:
-        raise error_of_failure(result.error, again)
-    if result.failure == "credential":
-        raise credentials_refused(f" ({result.status})")
-    if result.failure == "error" and result.stream_error is None:
-        raise GatewayError(502, "upstream_error", _failure_message(result.document), retry=again)
-    if retried:
-        headers = [pair for pair in headers if pair[0] != "x-should-retry"]
-        headers.append(("x-should-retry", "false"))
-    return vendor_error(result, headers, exchange, dialect)
 
+class _EventStream:
+    """The events of a stream, most of them sent through `pipeline`. A stream that breaks off ends
+    with the dialect's error event and a closed connection."""
 
-def _failure_message(document: Any) -> str:
-    """The message for an error event of an unknown kind."""
-    inner = document.get("response", document) if isinstance(document, dict) else document
-    return f"The upstream failed{error_message(inner)}."
+    def __init__(
+        self,
+        result: AttemptResult,
+        response: UpstreamResponse,
+        cleaner: Cleaner,
+        exchange: Exchange,
+        dialect: Dialect,
+        watcher: DisconnectWatcher,
+    ) -> None:
+        self.pipeline = Pipeline()
+        self._response = response
+        self._cleaner, self._clean = cleaner, cleaner.feed
+        self._exchange = exchange
+        self._dialect = dialect
+        self._watch = watcher.watch(exchange.connection)
+        upstream = result.target.upstream
+        self._beat = upstream.heartbeat if dialect.heartbeat else None
+        self._idle = upstream.timeouts.idle
+        self._redaction = upstream.redaction
+
+    def events(self, first: bytes) -> Iterator[bytes]:
+        """The events to send: `first`, then those that the pipeline did not send itself."""
+        beat, response = self._beat, self._response
+        cleaner, pipeline = self._cleaner, self.pipeline
+        read, clean = self._watch.read, cleaner.feed
+        passing = self._relay if beat is None else None  # heartbeats are sent from here
+        try:
+            if first:
+                yield self._redact(first)
+            while not cleaner.foreign:
+                if beat is not None:
+                    yield from self._heartbeats(beat)
+                try:
+                    data = read(response, passing if pipeline.try_send is not None else None)
+                except Blocked:
+                    data = None
+                if data is None:
+                    yield b""
+                elif not data:
+                    break
+                elif events := clean(data):
+                    yield self._redact(events)
+            if tail := cleaner.finish():
+                yield self._redact(tail)
+            if cleaner.foreign:
+                raise NotAnEvent(cleaner.foreign)
+            self._exchange.record.outcome = Outcome.COMPLETE
+        except (UpstreamFailure, EventTooLarge, NotAnEvent) as failure:
+            self._exchange.record.outcome = Outcome.UPSTREAM_CUT
+            yield self._dialect.error_event(self._error_of(failure))
+            raise AbortConnection(AbortReason.RESPONSE_BROKE_OFF, str(failure)) from failure
+        except GreenletExit:
+            self._exchange.record.outcome = Outcome.SHUTDOWN
+            document = self._dialect.error(shutting_down(), self._exchange.request_id)
+            yield self._dialect.error_event(orjson.dumps(document))
+            raise AbortConnection(AbortReason.SHUTDOWN) from None
+        finally:
+            self._watch.close()
+            self._exchange.record.response_end = time.monotonic()
+
+    def _relay(self, data: bytes) -> None:
+        """Send events through the pipeline; called by the event loop, so no greenlet is woken."""
+        events = self._clean(data)
+        if events:
+            self.pipeline.send(self._redact(events) if _ERROR in events else events)
+        if events is not data and self._cleaner.foreign:  # `feed` returns clean data itself
+            raise NotAnEvent(self._cleaner.foreign)
+
+    def _redact(self, events: bytes) -> bytes:
+        """Complete events; without our credentials if one of them may be an error."""
+        return self._redaction.redact(events) if _ERROR in events else events
+
+    def _error_of(self, failure: UpstreamFailure | EventTooLarge | NotAnEvent) -> bytes:
+        """The error that ends a stream: the upstream's, if it sent one."""
+        dialect = self._dialect
+        if isinstance(failure, NotAnEvent) and dialect.is_error_event(document := failure.document):
+            error_event = dialect.stream_error(document)
+            document = document if error_event is None else error_event.document
+            if dialect.is_error(document):
+                return self._redaction.redact(orjson.dumps(document))
+        error = GatewayError(502, "upstream_error", f"{sentence(str(failure))}.")
+        if isinstance(failure, UpstreamFailure):
+            error = error_of_failure(failure.without_traceback())
+        return orjson.dumps(dialect.error(error, self._exchange.request_id))
+
+    def _heartbeats(self, beat: float) -> Iterator[bytes]:
+        """A heartbeat every `beat` seconds until something arrives. Raises IdleTimeout."""
+        remaining = self._idle
+        while remaining > 0:
+            with self._watch:
+                if not self._response.silent(min(beat, remaining)):
+                    return
+            remaining -= beat
+            yield self._dialect.heartbeat
+        raise IdleTimeout

@@ -63,24 +63,23 @@ class Upstream:
         """A target of this upstream, for an `entry` under `models`. `model` is its name for the
         model, `configured` the one in the config; targets that share both share their breaker."""
         new = CircuitBreaker(self.breaker.failures, self.breaker.window, self.breaker.cooldown)
-        model_name = "" if "*" in entry else entry
         breaker = self.breakers.setdefault((entry, configured), new)
-        return Target(self, model, weight, breaker, model_name, entry)
+        return Target(self, model, weight, breaker, entry, "" if "*" in entry else entry)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Target:
     """An upstream with its name for the model ("" for the requested name), a weight, a breaker.
 
-    `entry` is the key under `models`; `served` is the same, or "" for a wildcard.
+    `entry` is the key under `models`; `exact_entry` is the same, or "" for a wildcard.
     """
 
     upstream: Upstream
     model: str
     weight: float
     breaker: CircuitBreaker
-    served: str = ""
     entry: str = ""
+    exact_entry: str = ""
 
     @property
     def name(self) -> str:

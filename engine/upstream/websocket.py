@@ -47,18 +47,14 @@ def converse(
         headers = [*response.headers, *common_headers(exchange).items()]
         head = switching(request.key, upgrade.caller_protocol, caller_header, headers)
         upstream, first = upgrade.response.detach()
+        channel = partial(Channel, limit=limits.max_message)
         try:
             sock, read_ahead = exchange.connection.take_over()
             _send(sock, head)
             exchange.traffic = Traffic()
-            size = limits.max_message
             session = Session(
-                Channel(
-                    sock, client=True, limit=size, extensions=caller_extensions, first=read_ahead
-                ),
-                Channel(
-                    upstream, client=False, limit=size, extensions=upgrade.extensions, first=first
-                ),
+                channel(sock, client=True, extensions=caller_extensions, first=read_ahead),
+                channel(upstream, client=False, extensions=upgrade.extensions, first=first),
                 limits,
                 exchange.traffic,
                 error=_error_writer(exchange, dialect),
@@ -91,15 +87,10 @@ def _run(session: Session, sessions: Sessions, exchange: Exchange) -> None:
 
 def _error_writer(exchange: Exchange, dialect: Dialect) -> Callable[[str], bytes] | None:
     """Writes the dialect's error message of a session; None for a dialect that has none."""
-    if dialect.socket_error is None:
+    write, request_id = dialect.socket_error, exchange.request_id
+    if write is None:
         return None
-    return partial(_error_event, dialect.socket_error, exchange.request_id)
-
-
-def _error_event(
-    write: Callable[[GatewayError, str], bytes], request_id: str, message: str
-) -> bytes:
-    return write(GatewayError(502, "upstream_error", message), request_id)
+    return lambda message: write(GatewayError(502, "upstream_error", message), request_id)
 
 
 def _send(sock: Any, head: bytes) -> None:

@@ -187,7 +187,9 @@ def _targets(rehearsal: Rehearsal, route: Route) -> list[Report]:
             "upstream": target.upstream.name,
             "model": target.model or exchange.model,
             "weight": target.weight,
-            "fallback": target.served if target.served not in ("", exchange.model) else "",
+            "fallback": target.exact_entry
+            if target.exact_entry not in ("", exchange.model)
+            else "",
         }
         for target in exchange.targets
     ]
