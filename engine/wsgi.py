@@ -21,7 +21,7 @@ from engine.server.gunicorn_connection import GunicornApplication
 from engine.server.serving import metrics_folder, serving
 from engine.server.shutdown import deadlines
 from engine.server.worker import Worker as GatewayWorker
-from engine.source.isolated import release_memory
+from engine.source.child_process import release_memory
 from engine.source.problem import render
 from engine.values.file_descriptors import raise_limit
 from engine.values.runtime_dir import use_for_temporary_files

@@ -30,7 +30,7 @@ EDGES = {
         "telemetry.sink",
     ),
     "ssl": ("upstream.client", "relay.websocket"),
-    "select": ("upstream.client", "server.child_process"),
+    "select": ("upstream.client", "source.child_process"),
     "gevent.socket": ("upstream.client", "relay.websocket", "server.caller_socket"),
     "gevent.ssl": ("upstream.client",),
     "http.client": (),

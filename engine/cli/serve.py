@@ -16,7 +16,7 @@ from engine.plan.route import Plan
 from engine.server.listen_addresses import exit_if_unavailable, listen_addresses
 from engine.server.reload import Gateway, Plans
 from engine.server.trial import try_out
-from engine.source.isolated import release_memory
+from engine.source.child_process import release_memory
 from engine.telemetry.metrics.storage.folder import folder_of
 from engine.values.runtime_dir import runtime_directory
 

@@ -27,7 +27,7 @@ from engine.server.trial import (
     Trial,
     try_out,
 )
-from engine.source.isolated import release_memory
+from engine.source.child_process import release_memory
 from engine.values import runtime_dir
 
 log = logging.getLogger("modelway")

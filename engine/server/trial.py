@@ -18,7 +18,7 @@ import gevent
 
 from engine.app.stores import CannotServe
 from engine.plan.route import Plan, PlanResult
-from engine.server.child_process import ChildFailed, describe, run
+from engine.source.child_process import ChildFailed, describe, run
 from engine.source.problem import render
 from engine.values import runtime_dir
 

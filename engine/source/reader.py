@@ -14,8 +14,8 @@ from typing import Any
 
 import yaml
 
+from engine.source.child_process import run_in_child
 from engine.source.files import read_text
-from engine.source.isolated import run_in_child
 from engine.source.nodes import compose
 from engine.source.problem import Level, Path, Problem
 from engine.source.source_map import SourceMap

@@ -11,8 +11,8 @@ import pytest
 
 from engine.app.stores import CannotServe
 from engine.plan.make import make_plan
-from engine.server.child_process import MEMORY
 from engine.server.reload import Plans, read
+from engine.source.child_process import MEMORY
 from engine.values.runtime_dir import NoWritableFolder, prepare
 from tests.support.small import until
 

@@ -9,6 +9,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engine.source import reader
 from engine.source.reader import read, read_file
 from engine.source.values import ExpandError
 
@@ -372,3 +373,31 @@ def test_what_merges_bring_counts_as_well():
     lines = ["a0: &a0 {k: &v [x, x, x, x]}"]
     lines += [f"a{n}: &a{n} {{<<: *a{n - 1}, k{n}: *v}}" for n in range(1, 900)]
     assert [p.code for p in read("\n".join(lines), "f").problems] == ["MW004"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a: &x {b: [1, 2.5, yes, null, 'é\\u2028']}\nc: *x\n",
+        "a: 1\na: 2\n",
+        "a: !!set {b}\n",
+        "a: [1,\n  b: {\n",
+        "a: \x01\n",
+        "",
+        "a: " + "[" * 300 + "]" * 300,
+    ],
+)
+def test_a_large_text_is_read_as_a_small_one(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    here = read(text, "f")
+    monkeypatch.setattr(reader, "_LARGE", 0)
+    there = read(text, "f")
+    assert (there.value, there.problems) == (here.value, here.problems)
+    for path in [] if here.value is None else [(), ("a",), ("a", "b", 1), ("c", "b"), ("d",)]:
+        for key in (True, False):
+            assert there.place(path, key=key) == here.place(path, key=key)
+
+
+def test_places_of_large_json_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reader, "_LARGE", 0)
+    assert read('{"a": 1,\n "b": [2]}', "f").place(("b", 0)) == (2, 8)
+    assert read('{"a": "\\ud800",\n "b": [2]}', "f").place(("b", 0)) == (2, 8)

@@ -1,24 +1,34 @@
-"""Run a function in a child process that is bounded in time and memory.
+"""Run a function in a child process: its memory is released when it ends, and a child that hangs,
+crashes or exhausts memory ends alone.
 
-For work that may hang, crash or exhaust memory, in a process that must go on whatever happens. The
-child is forked, so it has all that this process has read; nothing it changes is seen here.
+The child is forked, so it has all that this process has read; nothing it changes is seen here, and
+its result is pickled. No other thread may run: the child would have its locks, and no thread to
+release them.
 """
 
 from __future__ import annotations
 
 import contextlib
+import ctypes
+import gc
+import logging
 import os
 import pickle
+import posix  # gevent replaces parts of os by functions that wait for its loop
 import resource
 import select
 import signal
+import threading
 import time
 import traceback
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
-T = TypeVar("T")
+Result = TypeVar("Result")
+
+log = logging.getLogger("modelway")
 
 MEMORY = 4 << 30
 """Bytes of data a child may have."""
@@ -39,55 +49,93 @@ def _never() -> bool:
     return False
 
 
+def _nothing() -> None:
+    """No preparation."""
+
+
 def run(
-    function: Callable[[], T],
+    function: Callable[[], Result],
     *,
     seconds: float,
     memory: int = MEMORY,
     stop: Callable[[], bool] = _never,
-) -> T:
-    """Run a function in a child process, and return its result, which is pickled. Raises
-    ChildFailed, also soon after `stop` returns True.
+) -> Result:
+    """Run a function in a child process with bounded time and memory, and return its result.
 
-    No other thread may run: the child would have its locks, and no thread to release them.
+    Raises ChildFailed, also soon after `stop` returns True.
     """
-    read_end, write_end = os.pipe()
+    child, pipe = _fork(function, partial(_bound, seconds, memory))
     try:
-        child = os.fork()
-    except OSError as error:
-        os.close(read_end)
-        os.close(write_end)
-        raise ChildFailed(f"could not be started in a child process: {error}") from error
-    if child == 0:
-        os.close(read_end)
-        _work(function, write_end, seconds, memory)
-    os.close(write_end)
-    try:
-        data = _read(read_end, time.monotonic() + seconds, stop)
+        data = _read(pipe, time.monotonic() + seconds, stop)
     finally:
-        os.close(read_end)
+        posix.close(pipe)
         with contextlib.suppress(ProcessLookupError):
             os.kill(child, signal.SIGKILL)  # it has answered, or never will
         status = _wait(child)
-    if data is None and stop():
+    if data is not None:
+        result: Result = _result(data, status)
+        return result
+    if stop():
         raise ChildFailed("was broken off: this process is to end")
-    if data is None:
-        raise ChildFailed(f"did not end within {seconds:g} s")
+    raise ChildFailed(f"did not end within {seconds:g} s")
+
+
+def run_in_child(function: Callable[..., Result], *arguments: object) -> Result:
+    """Call the function in a child process, for the memory that it needs: a process stays as large
+    as it was when it read a large document.
+
+    The function is called in this process if it has threads, if no child can be created, and if the
+    child fails: exceptions are raised in this process.
+    """
+    call = partial(function, *arguments)
+    if threading.active_count() > 1:
+        return call()
+    try:
+        child, pipe = _fork(call)
+        with open(pipe, "rb") as file:
+            data = file.read()
+        result: Result = _result(data, _wait(child))
+    except ChildFailed as failure:
+        log.info("the child process %s; this process does its work", failure)
+        return call()
+    return result
+
+
+def _fork(
+    function: Callable[[], object], prepare: Callable[[], None] = _nothing
+) -> tuple[int, int]:
+    """A child that calls `prepare` and then the function: its process id, and the pipe with what
+    the function returned or raised."""
+    read_end, write_end = posix.pipe()
+    try:
+        child = posix.fork()
+    except OSError as error:
+        posix.close(read_end)
+        posix.close(write_end)
+        raise ChildFailed(f"could not be created: {error}") from error
+    if child == 0:
+        posix.close(read_end)
+        _work(function, write_end, prepare)
+    posix.close(write_end)
+    return child, read_end
+
+
+def _result(data: bytes, status: int) -> Any:
+    """The result that a child wrote; raises ChildFailed with what it raised, or how it ended."""
     try:
         good, value = pickle.loads(data)  # noqa: S301 - our own child wrote it
     except (EOFError, pickle.UnpicklingError) as error:
         raise ChildFailed(_death(status)) from error
     if not good:
         raise ChildFailed(f"failed: {value}")
-    result: T = value
-    return result
+    return value
 
 
-def _work(function: Callable[[], object], pipe: int, seconds: float, memory: int) -> NoReturn:
+def _work(function: Callable[[], object], pipe: int, prepare: Callable[[], None]) -> NoReturn:
     """In the child: write what the function returns or raises, and end without any clean-up."""
     status = 1
     try:
-        _prepare(seconds, memory)
+        prepare()
         try:
             answer = pickle.dumps((True, function()))
         except MemoryError:
@@ -95,10 +143,10 @@ def _work(function: Callable[[], object], pipe: int, seconds: float, memory: int
         except Exception as error:  # noqa: BLE001 - whatever it was, the parent says so
             answer = pickle.dumps((False, describe(error)))
         while answer:
-            answer = answer[os.write(pipe, answer) :]
+            answer = answer[posix.write(pipe, answer) :]
         status = 0
     finally:
-        os._exit(status)
+        posix._exit(status)
 
 
 def describe(error: Exception) -> str:
@@ -108,7 +156,7 @@ def describe(error: Exception) -> str:
     return f"{words} ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else words
 
 
-def _prepare(seconds: float, memory: int) -> None:
+def _bound(seconds: float, memory: int) -> None:
     """Take off the parent's signal handlers, and bound time and memory."""
     signal.set_wakeup_fd(-1)
     for name in _DEFAULT:
@@ -131,7 +179,7 @@ def _read(pipe: int, deadline: float, stop: Callable[[], bool]) -> bytes | None:
     ready.register(pipe, select.POLLIN)
     while (seconds := deadline - time.monotonic()) > 0 and not stop():
         if ready.poll(min(seconds, _LOOK) * 1000):
-            piece = os.read(pipe, 65536)
+            piece = posix.read(pipe, 65536)
             if not piece:
                 return b"".join(pieces)
             pieces.append(piece)
@@ -141,7 +189,7 @@ def _read(pipe: int, deadline: float, stop: Callable[[], bool]) -> bytes | None:
 def _wait(child: int) -> int:
     """The child's exit status; -1 if it is unknown."""
     try:
-        return os.waitpid(child, 0)[1]
+        return posix.waitpid(child, 0)[1]
     except ChildProcessError:  # SIGCHLD is ignored, or another thread waited for it
         return -1
 
@@ -154,3 +202,11 @@ def _death(status: int) -> str:
         return f"was ended by {signal.Signals(-code).name}"
     except ValueError:
         return f"was ended by signal {-code}"
+
+
+def release_memory() -> None:
+    """Collect unreachable cycles, and return free memory of the C library to the system."""
+    gc.collect()
+    trim: Any = getattr(ctypes.CDLL(None), "malloc_trim", None)  # glibc has it, musl does not
+    if trim is not None:
+        trim(0)
