@@ -38,7 +38,7 @@ _LONGEST_PAUSE = 30.0
 
 
 class ReloadableApp(Protocol):
-    """The application of a gunicorn whose workers can be replaced (`server/master.py: Gunicorn`)."""
+    """The application of a gunicorn whose workers can be replaced (`Gunicorn` in `master.py`)."""
 
     boots: BootPipe
 
