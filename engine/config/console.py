@@ -1,10 +1,33 @@
-"""`console:` of gateway.yaml: the web pages that are served."""
+"""`console:` of gateway.yaml: the web pages that are served, and the paths that they take."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from engine.config.keys import default
+
+FILES_PATH = "/console/page/"
+"""The path under which the files of all pages are served."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConsolePage:
+    """A page: its title in messages, its path, the paths of its data, and the key of `console:`
+    that switches it on."""
+
+    title: str
+    path: str
+    key: str
+    data: tuple[str, ...] = ()
+
+
+HOME = ConsolePage("home page", "/", "enabled")
+PLAYGROUND = ConsolePage(
+    "playground", "/console/playground", "playground", data=("/console/models.json",)
+)
+REFERENCE = ConsolePage("reference", "/docs", "docs", data=("/openapi.json",))
+PAGES = (HOME, PLAYGROUND, REFERENCE)
+"""Every page. `engine/console/pages.py` serves these at their paths; no document may use them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,14 +38,13 @@ class Console:
     playground: bool = default("console.playground")
     docs: bool = default("console.docs")
 
-    def has(self, template: str) -> str:
-        """The page on this path, in words; "" if there is none."""
-        if not self.enabled:
-            return ""
-        if template == "/":
-            return "home page"
-        if self.docs and template in ("/docs", "/openapi.json"):
-            return "reference"
-        if self.playground and template in ("/console/playground", "/console/models.json"):
-            return "playground"
-        return "page files" if template.startswith("/console/page/") else ""
+    def serves(self, page: ConsolePage) -> bool:
+        """Whether the page is switched on."""
+        return self.enabled and bool(getattr(self, page.key))
+
+    def page_at(self, path: str) -> str:
+        """The title of the page that serves this path; "" if there is none."""
+        for page in filter(self.serves, PAGES):
+            if path in (page.path, *page.data):
+                return page.title
+        return "page files" if self.enabled and path.startswith(FILES_PATH) else ""

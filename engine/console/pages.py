@@ -1,16 +1,16 @@
-"""The pages of the console: the table PAGES lists them with their paths and files.
+"""The pages of the console: what is served at the paths of `engine/config/console.py`.
 
-To add a page: put its HTML, CSS and JavaScript into `page/` and a row into PAGES; its path must be
-known to `config.console.Console.has`, which keeps documents off it.
+To add a page: put its HTML, CSS and JavaScript into `page/`, its title and paths into `PAGES` of
+`config/console.py`, and its content into CONTENTS.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from engine.config.console import Console
+from engine.config.console import FILES_PATH, HOME, PAGES, PLAYGROUND, REFERENCE, ConsolePage
 from engine.console.asset import Asset, fixed, read
 from engine.console.home import home
 from engine.console.playground_api import listing
@@ -27,72 +27,68 @@ Build = Callable[[Plan, Services], Handler]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Page:
-    """A page that is served at `path`, if `enabled` by the section `console`.
+class PageContent:
+    """The content of a page: the file `html`, or what the handler of `build` returns.
 
-    Its content is the file `html`, or what the handler of `build` returns; `files` are what it
-    loads, `data` the paths that its scripts ask for. `links` are the links to it in the HTML of
-    other pages, which lose them where it is not served.
+    `files` are loaded by the page. `data` builds a handler for each of its paths of data. `links`
+    are removed from the HTML of the other pages while this page is switched off.
     """
 
-    path: str
     html: str = ""
     build: Build | None = None
     files: tuple[Path, ...] = ()
-    data: tuple[tuple[str, Build], ...] = ()
+    data: tuple[Build, ...] = ()
     links: tuple[bytes, ...] = ()
-    enabled: Callable[[Console], bool] = lambda console: console.enabled
 
 
-PAGES = (
-    Page(
-        path="/",
+CONTENTS: Mapping[ConsolePage, PageContent] = {
+    HOME: PageContent(
         build=lambda plan, services: home(plan),
         files=(FILES / "home.css", FILES / "home.js"),
     ),
-    Page(
-        path="/console/playground",
+    PLAYGROUND: PageContent(
         html="playground.html",
         files=(FILES / "playground.css", *sorted((FILES / "playground").glob("*.js"))),
-        data=(("/console/models.json", listing),),
+        data=(listing,),
         links=(b'<a href="console/playground">Playground</a>',),
-        enabled=lambda console: console.enabled and console.playground,
     ),
-    Page(
-        path="/docs",
+    REFERENCE: PageContent(
         html="docs.html",
         files=(
             *(FILES / name for name in ("docs.css", "docs.js", "plainer.js")),
             *(SWAGGER_UI / name for name in ("swagger-ui.css", "swagger-ui-bundle.js")),
         ),
-        data=(("/openapi.json", lambda plan, services: document(plan)),),
+        data=(lambda plan, services: document(plan),),
         links=(b'<a href="../docs">Reference</a>',),
-        enabled=lambda console: console.enabled and console.docs,
     ),
-)
+}
 
 
 def pages(plan: Plan, services: Services) -> list[PathHandler]:
     """The paths of the console with their handlers, for GET and HEAD."""
-    enabled_pages = [page for page in PAGES if page.enabled(plan.config.console)]
-    missing = [link for page in PAGES if page not in enabled_pages for link in page.links]
+    enabled = [page for page in PAGES if plan.config.console.serves(page)]
+    dead_links = [link for page in PAGES if page not in enabled for link in CONTENTS[page].links]
     handlers: list[PathHandler] = []
-    for page in enabled_pages:
-        build = page.build or _of_file(FILES / page.html, missing)
-        handlers.append((page.path, build(plan, services)))
-        handlers += [(path, build_data(plan, services)) for path, build_data in page.data]
-    files = {file for page in enabled_pages for file in (*_SHARED_FILES, *page.files)}
-    handlers += [(f"/console/page/{_name(file)}", fixed(read(file))) for file in sorted(files)]
-    return handlers
+    files = set(_SHARED_FILES) if enabled else set()
+    for page in enabled:
+        content = CONTENTS[page]
+        if content.build is not None:
+            handlers.append((page.path, content.build(plan, services)))
+        else:
+            handlers.append((page.path, fixed(_without(dead_links, FILES / content.html))))
+        for path, build_data in zip(page.data, content.data, strict=True):
+            handlers.append((path, build_data(plan, services)))
+        files.update(content.files)
+    return handlers + [(FILES_PATH + _name(file), fixed(read(file))) for file in sorted(files)]
 
 
-def _of_file(html: Path, missing: Iterable[bytes]) -> Build:
-    """Builds the handler of a page that is a file, without its links to missing pages."""
+def _without(links: list[bytes], html: Path) -> Asset:
+    """An HTML file without these links."""
     asset = read(html)
     content = asset.content
-    for link in missing:
+    for link in links:
         content = content.replace(link, b"")
-    return lambda plan, services: fixed(Asset(content, asset.media_type))
+    return Asset(content, asset.media_type)
 
 
 def _name(file: Path) -> str:

@@ -139,7 +139,7 @@ def _check_paths(routes: tuple[Route, ...], console: Console, findings: Findings
     for route in routes:
         operation = route.operation
         for template, _ in route.templates:
-            if operation.method in ("GET", "HEAD") and (page := console.has(template)):
+            if operation.method in ("GET", "HEAD") and (page := console.page_at(template)):
                 message = f"{operation.id} is {operation.method} {template}, the console's {page}"
                 hint = "mount the document elsewhere, or switch that off under 'console:'"
                 findings.error(operation.source, operation.at, "MW320", message, hint, key=True)

@@ -23,10 +23,10 @@ def test_all_pages_are_served_by_default():
     ],
 )
 def test_a_path_of_the_console_has_a_page(path, page):
-    assert Console().has(path) == page
-    assert Console(enabled=False).has(path) == ""
+    assert Console().page_at(path) == page
+    assert Console(enabled=False).page_at(path) == ""
 
 
 def test_a_page_that_is_off_leaves_its_paths_free():
-    assert Console(docs=False).has("/docs") == ""
-    assert Console(playground=False).has("/console/playground") == ""
+    assert Console(docs=False).page_at("/docs") == ""
+    assert Console(playground=False).page_at("/console/playground") == ""

@@ -31,7 +31,7 @@ def test_pages_are_switched(text, said, missing):
 def test_no_document_can_take_the_path_of_a_page(shipped):
     console = shipped.config.console
     for path, _ in pages(shipped, Services()):
-        assert console.has(path), path
+        assert console.page_at(path), path
 
 
 @pytest.mark.parametrize(
