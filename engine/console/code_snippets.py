@@ -32,12 +32,13 @@ def snippets(routed: RoutedFormat, base: str, model: str) -> list[tuple[str, str
         ("curl", _curl(routed, base, model)),
         (
             "Python",
-            f"{_start(python, routed, base)}\nanswer = {python.call}(\n{keywords})\n{python.whole}",
+            f"{_start(python, routed, base)}\n"
+            f"answer = {python.call}(\n{keywords})\n{python.on_answer}",
         ),
         (
             "JavaScript",
             f"{_start(script, routed, base)}\n"
-            f"const answer = await {script.call}({{ {pairs} }});\n{script.whole}",
+            f"const answer = await {script.call}({{ {pairs} }});\n{script.on_answer}",
         ),
     ]
 

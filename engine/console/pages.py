@@ -55,7 +55,7 @@ CONTENTS: Mapping[ConsolePage, PageContent] = {
     REFERENCE: PageContent(
         html="docs.html",
         files=(
-            *(FILES / name for name in ("docs.css", "docs.js", "plainer.js")),
+            *(FILES / name for name in ("docs.css", "docs.js", "openapi30.js")),
             *(SWAGGER_UI / name for name in ("swagger-ui.css", "swagger-ui-bundle.js")),
         ),
         data=(lambda plan, services: document(plan),),

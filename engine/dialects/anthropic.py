@@ -202,17 +202,19 @@ from anthropic import Anthropic
 
 client = Anthropic(base_url=@BASE@, api_key=os.environ["TOKEN"])""",
             call="client.messages.create",
-            each="""if event.type == "content_block_delta" and event.delta.type == "text_delta":
+            on_event="""if event.type == "content_block_delta" and event.delta.type == "text_delta":
     print(event.delta.text, end="", flush=True)""",
-            whole="print(answer.content[0].text)",
+            on_answer="print(answer.content[0].text)",
         ),
         "javascript": Program(
             start="""import Anthropic from "@anthropic-ai/sdk";
 
 const client = new Anthropic({ baseURL: @BASE@, apiKey: process.env.TOKEN });""",
             call="client.messages.create",
-            each='if (event.delta?.type === "text_delta") process.stdout.write(event.delta.text);',
-            whole="console.log(answer.content[0].text);",
+            on_event="""if (event.delta?.type === "text_delta") {
+  process.stdout.write(event.delta.text);
+}""",
+            on_answer="console.log(answer.content[0].text);",
         ),
     },
 )

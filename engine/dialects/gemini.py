@@ -207,8 +207,8 @@ client = genai.Client(
 )""",
             call="client.models.generate_content",
             stream="client.models.generate_content_stream",
-            each='print(event.text or "", end="", flush=True)',
-            whole="print(answer.text)",
+            on_event='print(event.text or "", end="", flush=True)',
+            on_answer="print(answer.text)",
         ),
         "javascript": Program(
             start="""import { GoogleGenAI } from "@google/genai";
@@ -219,8 +219,8 @@ const client = new GoogleGenAI({
 });""",
             call="client.models.generateContent",
             stream="client.models.generateContentStream",
-            each='process.stdout.write(event.text ?? "");',
-            whole="console.log(answer.text);",
+            on_event='process.stdout.write(event.text ?? "");',
+            on_answer="console.log(answer.text);",
         ),
     },
 )

@@ -31,7 +31,7 @@ def console(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Platform]:
 @pytest.fixture(scope="session")
 def scripted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Running, Recorder]]:
     """The same before an upstream that says what a test wants."""
-    with pages.told(tmp_path_factory.mktemp("told")) as running:
+    with pages.scripted(tmp_path_factory.mktemp("scripted")) as running:
         yield running
 
 

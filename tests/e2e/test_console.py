@@ -1,4 +1,4 @@
-"""A chat in the playground in a real browser, before the real gateway."""
+"""A chat in the playground, in a real browser with the real gateway."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def test_a_chat_streams_word_by_word(
         f"{LAST}?.querySelector('.body').textContent)).observe("
         "document.getElementById('turns'), {childList: true, subtree: true, characterData: true})"
     )
-    said = " ".join(f"word{n}" for n in range(12))
-    assert chat(page, said) == said
+    message = " ".join(f"word{n}" for n in range(12))
+    assert chat(page, message) == message
     assert page.run("seen.size") > 4
     facts = page.run(f"{LAST}.querySelector('.facts').textContent")
     assert "first token" in facts
@@ -58,7 +58,7 @@ def test_a_chat_without_a_stream(page: Driver, console: Platform, format_: str, 
     page.sound()
 
 
-def test_cost_stands_where_a_price_is_known(page: Driver, console: Platform) -> None:
+def test_a_reply_shows_its_cost_if_the_model_has_a_price(page: Driver, console: Platform) -> None:
     enter(page, console.url)
     choose(page, "gpt-4o", "chat")
     chat(page, "one two three")
@@ -66,7 +66,7 @@ def test_cost_stands_where_a_price_is_known(page: Driver, console: Platform) -> 
 
 
 @pytest.mark.parametrize("how", ["button", "escape"])
-def test_stopping_ends_the_upstreams_request(
+def test_stop_closes_the_upstreams_connection(
     page: Driver, scripted: tuple[Running, Recorder], how: str
 ) -> None:
     front, upstream = scripted
@@ -87,17 +87,17 @@ def test_stopping_ends_the_upstreams_request(
     page.sound()
 
 
-def test_a_wrong_token_is_told_at_once(page: Driver, console: Platform) -> None:
+def test_a_wrong_token_is_reported_at_once(page: Driver, console: Platform) -> None:
     enter(page, console.url, "mw-wrong")
-    said = page.text("#token-said")
-    assert "not known here" in said
-    assert "401" in said
-    assert "invalid_api_key" in said
-    assert "req_" in said
+    status = page.text("#token-status")
+    assert "not known here" in status
+    assert "401" in status
+    assert "invalid_api_key" in status
+    assert "req_" in status
     assert page.run("document.getElementById('model').disabled") is True
     page.fill("draft", "x")
     page.click("#send")
-    page.until("document.getElementById('composer-said').textContent !== ''")
+    page.until("document.getElementById('composer-error').textContent !== ''")
     assert page.run("document.querySelectorAll('.turn').length") == 0
 
 
@@ -111,7 +111,7 @@ def test_a_wrong_token_is_told_at_once(page: Driver, console: Platform) -> None:
         ("fault-close-after-3", ["Retry"]),
     ],
 )
-def test_an_error_says_what_and_what_to_do(
+def test_an_error_has_details_and_advice(
     page: Driver, console: Platform, model: str, words: list[str]
 ) -> None:
     enter(page, console.url)
@@ -137,7 +137,7 @@ HOSTILE = [
 ]
 
 
-def test_whatever_a_model_says_stays_text(page: Driver, console: Platform) -> None:
+def test_hostile_output_of_a_model_stays_text(page: Driver, console: Platform) -> None:
     enter(page, console.url)
     choose(page, "gpt-4o", "chat")
     page.click("#stream")
@@ -153,15 +153,15 @@ def test_whatever_a_model_says_stays_text(page: Driver, console: Platform) -> No
         assert page.run("document.documentElement.scrollWidth <= innerWidth"), text[:80]
 
 
-def test_a_breach_of_the_policy_would_be_seen(page: Driver, console: Platform) -> None:
+def test_the_driver_sees_violations_of_the_policy(page: Driver, console: Platform) -> None:
     page.open(console.url + PLAYGROUND)
     page.run("document.body.insertAdjacentHTML('beforeend', '<img src=x onerror=alert(1)>')")
     page.until("document.querySelector('img[onerror]').complete")
     page.run("0")
-    assert any("Content Security Policy" in one for one in page.complaints)
+    assert any("Content Security Policy" in complaint for complaint in page.complaints)
 
 
-def test_text_that_looks_like_html_is_shown_as_it_is(page: Driver, console: Platform) -> None:
+def test_html_in_a_message_is_shown_as_text(page: Driver, console: Platform) -> None:
     enter(page, console.url)
     assert chat(page, HOSTILE[0]) == HOSTILE[0]
 
@@ -197,14 +197,14 @@ def test_retry_edit_and_clear(page: Driver, console: Platform) -> None:
     page.fill("draft", "instead")
     page.click("#send")
     page.until(f"{LAST}?.querySelector('.body').innerText === 'instead' && {IDLE}")
-    assert page.run("[...document.querySelectorAll('.own')].map((one) => one.innerText)") == [
+    assert page.run("[...document.querySelectorAll('.message')].map((node) => node.innerText)") == [
         "instead"
     ]
     page.click("#clear")
     assert page.run("document.querySelectorAll('.turn').length") == 0
 
 
-def test_what_is_edited_may_go_meanwhile(page: Driver, console: Platform) -> None:
+def test_retry_of_an_earlier_turn_removes_the_edited_one(page: Driver, console: Platform) -> None:
     enter(page, console.url)
     chat(page, "first")
     chat(page, "second")
@@ -213,13 +213,15 @@ def test_what_is_edited_may_go_meanwhile(page: Driver, console: Platform) -> Non
     page.until(f"document.querySelectorAll('.turn').length === 2 && {IDLE}")
     assert page.run("document.getElementById('editing').hidden")
     chat(page, "third")
-    assert page.run("[...document.querySelectorAll('.own')].map((one) => one.innerText)") == [
+    assert page.run("[...document.querySelectorAll('.message')].map((node) => node.innerText)") == [
         "first",
         "third",
     ]
 
 
-def test_an_image_goes_with_the_message(page: Driver, scripted: tuple[Running, Recorder]) -> None:
+def test_an_image_is_sent_with_the_message(
+    page: Driver, scripted: tuple[Running, Recorder]
+) -> None:
     front, upstream = scripted
     upstream.reset()
     enter(page, front.url)

@@ -1,4 +1,4 @@
-"""A web page of another origin calls the API: only where the config says so."""
+"""A web page of another origin may call the API only if `cors` lists its origin."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ fetch(%s, {
 
 def call(page: Driver, platform: Platform, token: str = ALL) -> list[Any]:
     url = platform.url + "/v1/chat/completions"
-    found = page.run(CALL % (json.dumps(url), json.dumps(token)))
-    assert isinstance(found, list)
-    return found
+    result = page.run(CALL % (json.dumps(url), json.dumps(token)))
+    assert isinstance(result, list)
+    return result
 
 
-def test_a_page_of_a_known_origin_may(page: Driver, console: Platform) -> None:
+def test_a_page_of_a_listed_origin_may_call(page: Driver, console: Platform) -> None:
     page.open(console.mock.url + "/")
     status, request_id, body = call(page, console)
     assert status == 200
@@ -49,6 +49,6 @@ def test_a_page_of_a_known_origin_may(page: Driver, console: Platform) -> None:
     assert "invalid_api_key" in body
 
 
-def test_a_page_of_another_origin_may_not(page: Driver, console: Platform) -> None:
+def test_a_page_of_another_origin_may_not_call(page: Driver, console: Platform) -> None:
     page.open(console.mock.url.replace("127.0.0.1", "localhost") + "/")
     assert call(page, console) == ["TypeError"]

@@ -36,7 +36,7 @@ def case(file: Path) -> dict[str, Any]:
 
 
 def streamed(events: Sequence[Any]) -> bytes:
-    """Events as bytes; those of type named as Anthropic and OpenAI name them."""
+    """Events as bytes, with `event:` lines where they have a type (Anthropic, OpenAI)."""
     lines = []
     for event in events:
         name = f"event: {event['type']}\n" if "type" in event else ""
@@ -49,29 +49,29 @@ def test_reasoning_and_tool_calls_are_shown(
     page: Driver, scripted: tuple[Running, Recorder], file: Path
 ) -> None:
     front, upstream = scripted
-    said = case(file)
-    upstream.speak = steps(HEAD + streamed(said["events"]), "close")
+    example = case(file)
+    upstream.speak = steps(HEAD + streamed(example["events"]), "close")
     enter(page, front.url)
-    choose(page, said["model"], said["format"])
+    choose(page, example["model"], example["format"])
     assert chat(page, "the weather in Rome?") == "It is sunny."
     assert page.run(f"{LAST}.querySelector('.thoughts').textContent") == "let me see"
     assert "weather" in page.run(f"{LAST}.querySelector('.tool').innerText")
-    shown = page.run(f"{LAST}.querySelector('.tool pre').innerText")
-    assert json.loads(shown) == {"at": "Rome"}
+    arguments = page.run(f"{LAST}.querySelector('.tool pre').innerText")
+    assert json.loads(arguments) == {"at": "Rome"}
     facts = page.run(f"{LAST}.querySelector('.facts').textContent")
     assert "7 tokens in, 5 out" in facts
     page.sound()
 
 
 @pytest.mark.parametrize("file", CASES, ids=lambda file: file.stem)
-def test_stopping_ends_the_upstreams_request(
+def test_stop_closes_the_upstreams_connection(
     page: Driver, scripted: tuple[Running, Recorder], file: Path
 ) -> None:
     front, upstream = scripted
-    said = case(file)
-    upstream.speak = leaving = Leaving(HEAD, streamed(said["events"][:-1]))
+    example = case(file)
+    upstream.speak = leaving = Leaving(HEAD, streamed(example["events"][:-1]))
     enter(page, front.url)
-    choose(page, said["model"], said["format"])
+    choose(page, example["model"], example["format"])
     send(page, "go on for ever")
     page.until(f"{LAST}.querySelector('.body').innerText.startsWith('It is')")
     moment = time.monotonic()
@@ -99,23 +99,23 @@ def give(page: Driver, how: str) -> None:
 
 @pytest.mark.parametrize("how", ["paste", "drop"])
 @pytest.mark.parametrize("file", CASES, ids=lambda file: file.stem)
-def test_an_image_goes_as_the_format_says(
+def test_an_image_is_sent_in_the_form_of_the_format(
     page: Driver, scripted: tuple[Running, Recorder], file: Path, how: str
 ) -> None:
     front, upstream = scripted
-    said = case(file)
-    upstream.speak = steps(HEAD + streamed(said["events"]), "close")
+    example = case(file)
+    upstream.speak = steps(HEAD + streamed(example["events"]), "close")
     enter(page, front.url)
-    choose(page, said["model"], said["format"])
+    choose(page, example["model"], example["format"])
     give(page, how)
     chat(page, "what is this?")
     body = json.loads(upstream.last.body)
-    for key in said["parts"]["at"]:
+    for key in example["parts"]["at"]:
         body = body[key]
-    assert body == said["parts"]["are"]
+    assert body == example["parts"]["are"]
 
 
-def test_what_is_no_image_is_refused_in_words(
+def test_a_file_that_is_not_an_image_is_refused(
     page: Driver, scripted: tuple[Running, Recorder]
 ) -> None:
     front, _ = scripted
@@ -125,5 +125,5 @@ def test_what_is_no_image_is_refused_in_words(
         "data.items.add(new File(['x'], 'notes.txt', {type: 'text/plain'}));"
         "document.dispatchEvent(new DragEvent('drop', {dataTransfer: data})) }"
     )
-    page.until("document.getElementById('composer-said').textContent.includes('notes.txt')")
+    page.until("document.getElementById('composer-error').textContent.includes('notes.txt')")
     assert page.run("document.querySelectorAll('#images img').length") == 0

@@ -1,4 +1,4 @@
-"""The playground's parts on their own, in the browser: server-sent events, Markdown, formats."""
+"""The modules of the playground in the browser: server-sent events, Markdown, formats."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ def parts(page: Driver, console: Platform) -> Driver:
 
 def using(page: Driver, module: str, expression: str, *arguments: Any) -> Any:
     """The value of an expression in which `m` is a module of the playground, `a` the arguments."""
-    given = json.dumps(arguments)
+    values = json.dumps(arguments)
     return page.run(
-        f"import('/console/page/playground/{module}.js').then((m) => {{ const a = {given};"
+        f"import('/console/page/playground/{module}.js').then((m) => {{ const a = {values};"
         f" return {expression} }})"
     )
 
 
 READ = (
     "(() => { const e = new m.Events();"
-    " return a[0].flatMap((text) => e.push(text)).map((one) => one.data) })()"
+    " return a[0].flatMap((text) => e.push(text)).map((event) => event.data) })()"
 )
 
 
@@ -53,9 +53,7 @@ READ = (
         ("data: x: y\n\n\n\n", ["x: y"]),
     ],
 )
-def test_events_come_out_whole_however_they_are_cut(
-    parts: Driver, text: str, events: list[str]
-) -> None:
+def test_events_in_any_pieces(parts: Driver, text: str, events: list[str]) -> None:
     assert using(parts, "sse", READ, [text]) == events
     assert using(parts, "sse", READ, list(text)) == events
     for cut in range(1, len(text)):
@@ -63,9 +61,9 @@ def test_events_come_out_whole_however_they_are_cut(
 
 
 SHOW = (
-    "(() => { const root = document.createElement('div'); const made = new m.Markdown(root);"
-    " for (const text of a[0]) made.show(text); root.normalize();"
-    " root.querySelectorAll('.code-head').forEach((one) => one.remove());"
+    "(() => { const root = document.createElement('div'); const view = new m.Markdown(root);"
+    " for (const text of a[0]) view.show(text); root.normalize();"
+    " root.querySelectorAll('.code-head').forEach((node) => node.remove());"
     " const shape = (node) => node.nodeType === 3 ? node.data :"
     " [[node.localName, node.getAttribute('href')].filter(Boolean).join(' '),"
     "  ...[...node.childNodes].map(shape)];"
@@ -116,7 +114,7 @@ def test_markdown_becomes_nodes(parts: Driver, text: str, nodes: list[Any]) -> N
         "| a | b |\n|---|--:|\n| 1 | 2 |\n| 3 | 4 |\n\n> quote\n\n1. x\n2. y",
     ],
 )
-def test_growing_text_ends_as_if_it_had_come_at_once(parts: Driver, text: str) -> None:
+def test_growing_text_gives_the_same_nodes_as_complete_text(parts: Driver, text: str) -> None:
     grown = [text[:end] for end in range(1, len(text) + 1)]
     assert using(parts, "markdown", SHOW, grown) == using(parts, "markdown", SHOW, [text])
 
@@ -127,7 +125,7 @@ def test_growing_text_ends_as_if_it_had_come_at_once(parts: Driver, text: str) -
      "|" * 100_000 + "\n" + "|-" * 50_000, "((" * 50_000 + "[x](" * 20_000, "https://" * 20_000],
     ids=range(9),
 )  # fmt: skip
-def test_hostile_markdown_takes_no_time(parts: Driver, text: str) -> None:
+def test_hostile_markdown_is_fast(parts: Driver, text: str) -> None:
     timed = f"(() => {{ const t = performance.now(); {SHOW}; return performance.now() - t }})()"
     assert using(parts, "markdown", timed, [text]) < 1000
 
@@ -139,7 +137,7 @@ READ_ALL = (
 )
 
 
-def test_a_whole_message_is_read(parts: Driver) -> None:
+def test_a_complete_message_is_read(parts: Driver) -> None:
     answer = {
         "type": "message",
         "content": [
@@ -155,10 +153,10 @@ def test_a_whole_message_is_read(parts: Driver) -> None:
     assert using(parts, "messages", READ_ALL, [answer]) == expected
 
 
-def test_a_whole_generated_content_is_read(parts: Driver) -> None:
-    said = [{"text": "hm", "thought": True}, {"text": "yes"}, {"functionCall": {"name": "f"}}]
+def test_a_complete_generated_content_is_read(parts: Driver) -> None:
+    parts_ = [{"text": "hm", "thought": True}, {"text": "yes"}, {"functionCall": {"name": "f"}}]
     answer = {
-        "candidates": [{"content": {"parts": said}, "finishReason": "STOP"}],
+        "candidates": [{"content": {"parts": parts_}, "finishReason": "STOP"}],
         "usageMetadata": {
             "promptTokenCount": 3,
             "candidatesTokenCount": 4,
@@ -171,7 +169,7 @@ def test_a_whole_generated_content_is_read(parts: Driver) -> None:
     assert using(parts, "generate", READ_ALL, [answer]) == expected
 
 
-def test_python_is_written_as_python_reads_it(parts: Driver) -> None:
+def test_python_literals_evaluate_to_the_value(parts: Driver) -> None:
     value = {"a": [True, None, 1.5, 'it\'s "x"\n'], "b": {}, "long": ["x" * 60, "y" * 60]}
     text = using(parts, "program", "m.python(a[0])", value)
     assert eval(text) == value

@@ -1,4 +1,4 @@
-"""How soon a page shows something, in a real browser that has nothing of it yet."""
+"""The time to the first paint of each page, in a real browser with an empty cache."""
 
 from __future__ import annotations
 
@@ -21,34 +21,34 @@ LOADS = 7
 _PAINT = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime"
 _BLOCKING = (
     "performance.getEntriesByType('resource')"
-    ".filter((one) => one.renderBlockingStatus === 'blocking')"
-    ".reduce((sum, one) => sum + one.decodedBodySize, 0)"
+    ".filter((node) => node.renderBlockingStatus === 'blocking')"
+    ".reduce((sum, node) => sum + node.decodedBodySize, 0)"
 )
 
 
 def cold(page: Driver, url: str) -> float:
-    """Open a page with nothing of it in the cache; milliseconds until it showed something."""
+    """Open a page with an empty cache; milliseconds to its first paint."""
     page.command("Network.clearBrowserCache")
     page.open(url)
     return float(page.until(_PAINT))
 
 
 @pytest.mark.parametrize("path", PAGES)
-def test_a_page_paints_soon(page: Driver, console: Platform, path: str) -> None:
-    """The quickest of a few loads: how busy this machine is besides is not the page's doing."""
+def test_the_first_paint_is_fast(page: Driver, console: Platform, path: str) -> None:
+    """The fastest of a few loads, since the machine may be busy."""
     assert min(cold(page, console.url + path) for _ in range(LOADS)) < SOON
 
 
 @pytest.mark.parametrize("path", PAGES)
-def test_little_stands_before_the_first_paint(page: Driver, console: Platform, path: str) -> None:
+def test_few_bytes_block_the_first_paint(page: Driver, console: Platform, path: str) -> None:
     cold(page, console.url + path)
     assert 1000 < page.run(_BLOCKING) < 15_000
 
 
-def test_the_reference_is_read_after_it(page: Driver, console: Platform) -> None:
+def test_swagger_ui_loads_after_the_first_paint(page: Driver, console: Platform) -> None:
     cold(page, console.url + "/docs")
     page.until("document.querySelectorAll('.opblock').length > 15")
     parts = "[...document.querySelectorAll('head > :is(link[rel=stylesheet], script)')]"
-    names = page.run(f"{parts}.map((one) => (one.href ?? one.src).split('/').at(-1))")
+    names = page.run(f"{parts}.map((one) => (node.href ?? node.src).split('/').at(-1))")
     assert names.index("swagger-ui.css") < names.index("style.css") < names.index("docs.css")
     page.sound()

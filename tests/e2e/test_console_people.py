@@ -1,4 +1,4 @@
-"""The pages for everybody: by keyboard, small and large, light and dark, without scripts."""
+"""Accessibility of the pages: keyboard, small and large screens, both themes, no JavaScript."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-def test_a_reload_keeps_nothing_unless_asked(page: Driver, console: Platform) -> None:
+def test_a_reload_forgets_the_token_unless_keep_is_checked(page: Driver, console: Platform) -> None:
     enter(page, console.url)
     chat(page, "a secret")
     page.open(console.url + PLAYGROUND)
@@ -25,12 +25,12 @@ def test_a_reload_keeps_nothing_unless_asked(page: Driver, console: Platform) ->
     enter(page, console.url)
     page.click("#keep")
     page.open(console.url + PLAYGROUND)
-    page.until("document.querySelector('#token-said .good') !== null")
+    page.until("document.querySelector('#token-status .good') !== null")
     page.click("#keep")
     assert ALL not in page.run(stored)
 
 
-def test_with_the_keyboard_alone(page: Driver, console: Platform) -> None:
+def test_a_chat_by_keyboard_only(page: Driver, console: Platform) -> None:
     page.open(console.url + PLAYGROUND)
     focus = "document.activeElement.id"
     for _ in range(12):
@@ -39,7 +39,7 @@ def test_with_the_keyboard_alone(page: Driver, console: Platform) -> None:
             break
     page.type(ALL)
     page.press("Enter")
-    page.until("document.querySelector('#token-said .good') !== null")
+    page.until("document.querySelector('#token-status .good') !== null")
     for _ in range(25):
         page.press("Tab")
         if page.run(focus) == "draft":
@@ -50,11 +50,11 @@ def test_with_the_keyboard_alone(page: Driver, console: Platform) -> None:
     page.press("Enter")
     page.until(f"{LAST}?.querySelector('.body').innerText === 'typed\\nby hand' && {IDLE}")
     assert page.run(focus) == "draft"
-    page.until("document.getElementById('said').innerText.includes('Reply complete.')")
+    page.until("document.getElementById('announcements').innerText.includes('Reply complete.')")
     page.sound()
 
 
-def test_every_stop_of_the_keyboard_can_be_seen(page: Driver, console: Platform) -> None:
+def test_every_focused_element_has_an_outline(page: Driver, console: Platform) -> None:
     enter(page, console.url)
     chat(page, "```py\n1\n```\n\n[x](https://a.b/)")
     page.run("document.activeElement.blur(), document.body.focus()")
@@ -64,8 +64,8 @@ def test_every_stop_of_the_keyboard_can_be_seen(page: Driver, console: Platform)
         if page.run("document.activeElement === document.body"):
             continue  # the round begins anew
         name, ring = page.run(
-            "(() => { const one = document.activeElement; const style = getComputedStyle(one);"
-            " return [one.id || one.ariaLabel || one.textContent.slice(0, 20),"
+            "(() => { const node = document.activeElement; const style = getComputedStyle(node);"
+            " return [node.id || node.ariaLabel || node.textContent.slice(0, 20),"
             " style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) >= 2] })()"
         )
         assert ring, name
@@ -78,7 +78,7 @@ def test_every_stop_of_the_keyboard_can_be_seen(page: Driver, console: Platform)
     assert more | {"attach", "draft", "Light or dark"} <= set(seen)
 
 
-def test_the_code_is_shown_and_left_by_keyboard(page: Driver, console: Platform) -> None:
+def test_the_code_dialog_opens_and_closes_by_keyboard(page: Driver, console: Platform) -> None:
     enter(page, console.url)
     page.run("document.getElementById('code').focus()")
     page.press("Enter")
@@ -89,7 +89,9 @@ def test_the_code_is_shown_and_left_by_keyboard(page: Driver, console: Platform)
     assert page.run("document.activeElement.id") == "code"
 
 
-def test_a_phones_keyboard_leaves_the_composer_in_view(page: Driver, console: Platform) -> None:
+def test_the_composer_stays_visible_above_a_phones_keyboard(
+    page: Driver, console: Platform
+) -> None:
     """The page gets the height that the keyboard leaves (`interactive-widget=resizes-content`)."""
     enter(page, console.url, width=360)
     chat(page, "\n\n".join(f"line {n}" for n in range(40)))
@@ -108,9 +110,7 @@ def test_a_phones_keyboard_leaves_the_composer_in_view(page: Driver, console: Pl
 @pytest.mark.parametrize(
     ("theme", "width"), [("light", 360), ("dark", 360), ("dark", 768), ("light", 1440)]
 )
-def test_pages_are_for_everybody(
-    page: Driver, console: Platform, axe: str, theme: str, width: int
-) -> None:
+def test_pages_pass_axe(page: Driver, console: Platform, axe: str, theme: str, width: int) -> None:
     page.open(console.url + "/", theme=theme, width=width)
     assert violations(page, axe) == []
     assert page.run("document.documentElement.scrollWidth <= innerWidth")
@@ -123,7 +123,7 @@ def test_pages_are_for_everybody(
 
 
 @pytest.mark.parametrize(("theme", "width"), [("light", 360), ("dark", 1440)])
-def test_what_opens_is_for_everybody(
+def test_opened_parts_pass_axe(
     page: Driver, console: Platform, axe: str, theme: str, width: int
 ) -> None:
     enter(page, console.url, "mw-wrong", theme=theme, width=width)
@@ -144,7 +144,7 @@ def test_what_opens_is_for_everybody(
     assert violations(page, axe) == []
 
 
-def test_the_theme_can_be_chosen_and_stays(page: Driver, console: Platform) -> None:
+def test_the_chosen_theme_is_stored(page: Driver, console: Platform) -> None:
     page.open(console.url + "/", theme="light")
     colour = "getComputedStyle(document.body).backgroundColor"
     light = page.run(colour)
@@ -156,7 +156,7 @@ def test_the_theme_can_be_chosen_and_stays(page: Driver, console: Platform) -> N
     page.run("localStorage.clear()")
 
 
-def test_home_works_without_scripts(page: Driver, console: Platform) -> None:
+def test_home_works_without_javascript(page: Driver, console: Platform) -> None:
     page.open(console.url + "/", script=False)
     assert page.text("#base") == f"{console.url}/v1"
     page.run("document.getElementById('chat-1').checked = true")
@@ -181,21 +181,21 @@ def test_the_reference_tries_out_an_operation(page: Driver, console: Platform) -
     page.until("document.querySelector('.execute') !== null")
     page.click(".execute")
     page.until("document.querySelector('.live-responses-table .response-col_status') !== null")
-    shown = page.text(".live-responses-table")
-    assert "200" in shown
-    assert "chat.completion" in shown
+    responses = page.text(".live-responses-table")
+    assert "200" in responses
+    assert "chat.completion" in responses
     page.sound()
 
 
-def test_the_reference_can_be_read(page: Driver, console: Platform, axe: str) -> None:
+def test_the_reference_passes_axe(page: Driver, console: Platform, axe: str) -> None:
     for theme in ("light", "dark"):
         page.open(console.url + "/docs", theme=theme)
         page.until("document.querySelectorAll('.opblock').length > 15")
         assert violations(page, axe) == []
 
 
-def test_who_reads_above_is_left_there(page: Driver, console: Platform) -> None:
-    """The view follows the text until somebody goes up; from the end on it follows again."""
+def test_scrolling_up_stops_the_view_from_following(page: Driver, console: Platform) -> None:
+    """The view follows the text until the user scrolls up, and again from the end."""
     enter(page, console.url)
     choose(page, "gpt-4o", "chat")
     left = "(({scrollHeight, scrollTop, clientHeight}) => scrollHeight - scrollTop - clientHeight)"
@@ -218,7 +218,7 @@ def test_who_reads_above_is_left_there(page: Driver, console: Platform) -> None:
     page.until(IDLE)
 
 
-def test_two_hundred_messages_stay_quick(page: Driver, console: Platform) -> None:
+def test_two_hundred_messages_stay_fast(page: Driver, console: Platform) -> None:
     enter(page, console.url)
     choose(page, "gpt-4o", "chat")
     page.run(

@@ -1,4 +1,4 @@
-"""The reference tells the truth: what 3.1 says reaches the eye through Swagger UI's 3.0."""
+"""The reference page shows OpenAPI 3.1 schemas correctly, converted to 3.0 for Swagger UI."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ THING = "#/components/schemas/Thing"
 
 @pytest.fixture
 def reference(page: Driver, console: Platform) -> Driver:
-    """The browser at the reference, all of it shown."""
+    """The browser at the reference, with all operations listed."""
     page.open(console.url + "/docs")
     page.until("document.querySelectorAll('.opblock').length > 15")
     return page
@@ -35,7 +35,7 @@ def unfold(page: Driver, operation: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("said", "shown"),
+    ("schema", "expected"),
     [
         ({"type": ["string", "null"]}, {"type": "string", "nullable": True}),
         (
@@ -70,27 +70,28 @@ def unfold(page: Driver, operation: str) -> str:
         ({"type": "object", "if": {}, "then": {}, "else": {}}, {"type": "object"}),
     ],
 )
-def test_a_schema_is_said_as_3_0_says_it(
-    page: Driver, console: Platform, said: Any, shown: Any
+def test_a_schema_is_converted_to_3_0(
+    page: Driver, console: Platform, schema: Any, expected: Any
 ) -> None:
     page.open(console.url + "/")
-    document = {"openapi": "3.1.0", "components": {"schemas": {"X": said}}}
-    made = page.run(
-        f"import('/console/page/plainer.js').then(({{plainer}}) => plainer({json.dumps(document)}))"
+    document = {"openapi": "3.1.0", "components": {"schemas": {"X": schema}}}
+    converted = page.run(
+        "import('/console/page/openapi30.js')"
+        f".then(({{toOpenApi30}}) => toOpenApi30({json.dumps(document)}))"
     )
-    assert made == {"openapi": "3.0.3", "components": {"schemas": {"X": shown}}}
+    assert converted == {"openapi": "3.0.3", "components": {"schemas": {"X": expected}}}
 
 
-def test_what_may_be_null_says_so(reference: Driver) -> None:
+def test_nullable_schemas_are_marked(reference: Driver) -> None:
     block = unfold(reference, "createChatCompletion")
     reference.run(
         f'[...document.querySelectorAll("{block} .tablinks")]'
-        ".find((one) => one.textContent === 'Schema').click()"
+        ".find((node) => node.textContent === 'Schema').click()"
     )
     reference.until(f'document.querySelector("{block} .model-box") !== null')
     reference.run(
         f'document.querySelectorAll("{block} .model-box [aria-expanded=false]")'
-        ".forEach((one) => one.click())"
+        ".forEach((node) => node.click())"
     )
     reference.until(
         f"document.querySelector(\"{block} .model-box\").innerText.includes('nullable: true')"
@@ -98,18 +99,18 @@ def test_what_may_be_null_says_so(reference: Driver) -> None:
     reference.sound()
 
 
-def test_examples_are_shown_as_answers_look(reference: Driver) -> None:
+def test_examples_have_no_placeholders(reference: Driver) -> None:
     block = unfold(reference, "createChatCompletion")
     reference.until(f'document.querySelector("{block} .responses-table") !== null')
-    shown = reference.run(f'document.querySelector("{block}").innerText')
-    assert "Why is the sky blue?" in shown
-    assert "Air scatters blue light" in shown
-    assert "{{" not in shown
+    text = reference.run(f'document.querySelector("{block}").innerText')
+    assert "Why is the sky blue?" in text
+    assert "Air scatters blue light" in text
+    assert "{{" not in text
 
 
 @pytest.mark.parametrize("operation", ["createMessage", "generateContent", "createResponse"])
 def test_each_format_can_be_tried_out(reference: Driver, operation: str) -> None:
-    """With a token, through the real gateway, wherever the operation wants the token."""
+    """With a token in the place that the operation names, through the real gateway."""
     reference.click(".authorize")
     reference.until("document.querySelectorAll('.auth-container input').length > 2")
     count = reference.run("document.querySelectorAll('.auth-container').length")
@@ -129,8 +130,8 @@ def test_each_format_can_be_tried_out(reference: Driver, operation: str) -> None
     reference.click(f"{block} .execute")
     status = f"{block} .live-responses-table .response-col_status"
     reference.until(f'document.querySelector("{status}") !== null')
-    shown = reference.text(f"{block} .live-responses-table")
-    assert "200" in shown, shown
+    responses = reference.text(f"{block} .live-responses-table")
+    assert "200" in responses, responses
     reference.sound()
 
 

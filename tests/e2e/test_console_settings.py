@@ -1,4 +1,4 @@
-"""What goes with a request: numbers, JSON of one's own, models by name; and what cannot go."""
+"""The settings of a request: numbers, extra JSON, models by name; and invalid settings."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ pytestmark = pytest.mark.skipif(
     not CHROMIUM, reason="no Chromium here; `apt-get install chromium` brings one"
 )
 
-SAID = "document.getElementById('composer-said').textContent"
+ERROR = "document.getElementById('composer-error').textContent"
 
 
-def sent(page: Driver, scripted: tuple[Running, Recorder], format_: str, model: str) -> Any:
+def sent_body(page: Driver, scripted: tuple[Running, Recorder], format_: str, model: str) -> Any:
     """The body of a request with settings of all kinds."""
     front, upstream = scripted
     upstream.reset()
@@ -34,16 +34,16 @@ def sent(page: Driver, scripted: tuple[Running, Recorder], format_: str, model: 
     return json.loads(upstream.last.body)
 
 
-def test_settings_go_with_a_chat(page: Driver, scripted: tuple[Running, Recorder]) -> None:
-    body = sent(page, scripted, "chat", "gpt-4o")
+def test_settings_are_sent(page: Driver, scripted: tuple[Running, Recorder]) -> None:
+    body = sent_body(page, scripted, "chat", "gpt-4o")
     assert body["messages"][0] == {"role": "system", "content": "Be brief."}
     assert (body["temperature"], body["max_completion_tokens"], body["top_p"]) == (0, 99, 0.5)
 
 
-def test_objects_of_ones_own_are_joined_with_ours(
+def test_extra_objects_are_merged_into_the_body(
     page: Driver, scripted: tuple[Running, Recorder]
 ) -> None:
-    body = sent(page, scripted, "generate", "gemini-2.5-flash")
+    body = sent_body(page, scripted, "generate", "gemini-2.5-flash")
     assert body["generationConfig"] == {"temperature": 0, "maxOutputTokens": 99, "topP": 0.5}
     assert body["systemInstruction"] == {"parts": [{"text": "Be brief."}]}
 
@@ -53,12 +53,12 @@ def test_objects_of_ones_own_are_joined_with_ours(
     [
         ("temperature", "3", "Correct the settings first."),
         ("maximum", "0.5", "Correct the settings first."),
-        ("extra", "{", "“More of the request” is no JSON"),
+        ("extra", "{", "“More of the request” is not JSON"),
         ("extra", "[1]", "“More of the request” must be a JSON object."),
-        ("other", "", "Give the name of a model."),
+        ("other", "", "Enter the name of a model."),
     ],
 )
-def test_what_cannot_go_is_told_and_not_sent(
+def test_invalid_settings_are_reported_and_not_sent(
     page: Driver, console: Platform, field: str, text: str, words: str
 ) -> None:
     enter(page, console.url)
@@ -67,31 +67,31 @@ def test_what_cannot_go_is_told_and_not_sent(
     page.fill(field, text)
     page.fill("draft", "hello")
     page.click("#send")
-    page.until(f"{SAID}.includes({json.dumps(words)})")
+    page.until(f"{ERROR}.includes({json.dumps(words)})")
     assert page.run("document.querySelectorAll('.turn').length") == 0
     assert page.run("document.getElementById('draft').value") == "hello"
 
 
-def test_a_token_has_the_list_that_is_its_own(page: Driver, console: Platform) -> None:
+def test_a_token_lists_its_models(page: Driver, console: Platform) -> None:
     enter(page, console.url)
     enter(page, console.url, LIMITED)
-    names = "[...document.getElementById('model').options].map((one) => one.value)"
+    names = "[...document.getElementById('model').options].map((node) => node.value)"
     listed = page.run(names)
     assert listed.pop() == "\0other"
     assert listed
     assert all(name.startswith("gpt-4o") for name in listed)
 
 
-def test_another_token_takes_the_list_away(page: Driver, console: Platform) -> None:
+def test_editing_the_token_requires_another_check(page: Driver, console: Platform) -> None:
     enter(page, console.url)
     page.fill("token", "mw-wrong")
     page.click("#check")
-    page.until("document.querySelector('#token-said .problem') !== null")
+    page.until("document.querySelector('#token-status .problem') !== null")
     assert page.run("document.getElementById('model').disabled")
     assert page.run("document.activeElement.id") == "token"
 
 
-def test_what_is_no_token_is_not_sent(page: Driver, console: Platform) -> None:
+def test_a_malformed_token_is_not_sent(page: Driver, console: Platform) -> None:
     enter(page, console.url, "mw with spaces")
-    assert "no spaces" in page.text("#token-said")
+    assert "without spaces" in page.text("#token-status")
     page.sound()

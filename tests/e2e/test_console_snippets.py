@@ -1,4 +1,4 @@
-"""The calls on the home page and in the playground do what they say, pasted as they are."""
+"""The snippets of the home page and the programs of the playground run as they are."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SAID = 'it\'s "quoted" $HOME `x`'
     ("format_", "model", "stream"),
     [*((*pair, True) for pair in FORMATS), (*FORMATS[0], False), (*FORMATS[3], False)],
 )
-def test_the_conversation_is_a_program(
+def test_the_conversation_as_code_runs(
     page: Driver,
     console: Platform,
     monkeypatch: pytest.MonkeyPatch,
@@ -53,20 +53,20 @@ def test_the_conversation_is_a_program(
         )
         text = page.run("document.querySelector('#program code').textContent")
         assert ALL not in text
-        said = run(language, text, monkeypatch, capsys)
-        assert "quoted" in said
-        assert language == "curl" or said.strip() == SAID
+        output = run(language, text, monkeypatch, capsys)
+        assert "quoted" in output
+        assert language == "curl" or output.strip() == SAID
         page.click("#close")
 
 
-def test_the_home_pages_calls_answer(
+def test_the_home_pages_snippets_run(
     page: Driver,
     console: Platform,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     page.open(console.url + "/")
-    calls = page.run("[...document.querySelectorAll('.panel')].map((one) => one.textContent)")
+    calls = page.run("[...document.querySelectorAll('.panel')].map((node) => node.textContent)")
     assert len(calls) == 12
     for curl, python, _ in zip(calls[::3], calls[1::3], calls[2::3], strict=True):
         assert "Hello!" in run("curl", curl, monkeypatch, capsys)
@@ -76,12 +76,12 @@ def test_the_home_pages_calls_answer(
 def run(
     language: str, text: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> str:
-    """What a program prints that is pasted as it is, with the token in its variable."""
+    """The output of a program, run with the variable TOKEN."""
     if language == "curl":
         command = ["bash", "-c", text.replace("curl ", "curl -sS --noproxy '*' ", 1)]
         environ = {**environment(), "TOKEN": ALL}
-        done = subprocess.run(command, env=environ, capture_output=True, text=True, check=True)
-        return done.stdout
+        completed = subprocess.run(command, env=environ, capture_output=True, text=True, check=True)
+        return completed.stdout
     monkeypatch.setenv("TOKEN", ALL)
     monkeypatch.setenv("NO_PROXY", "*")
     capsys.readouterr()

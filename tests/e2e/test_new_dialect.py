@@ -54,7 +54,9 @@ class StreamTally:
         return self._usage
 
 
-PROGRAM = Program(start="acme(@BASE@)", call="say", each="show(event)", whole="show(answer)")
+PROGRAM = Program(
+    start="acme(@BASE@)", call="say", on_event="show(event)", on_answer="show(answer)"
+)
 
 DIALECT = Dialect(
     name="acme",

@@ -1,4 +1,4 @@
-"""The console in front of a mock, and in front of an upstream that says what a test wants."""
+"""The console in front of a mock, or of an upstream with scripted responses."""
 
 from __future__ import annotations
 
@@ -57,8 +57,8 @@ def console(folder: Path) -> Iterator[Platform]:
 
 
 @contextmanager
-def told(folder: Path) -> Iterator[tuple[Running, Recorder]]:
-    """The same before a Recorder, whose `speak` a test sets."""
+def scripted(folder: Path) -> Iterator[tuple[Running, Recorder]]:
+    """The same with a Recorder as the upstream, whose `speak` a test sets."""
     folder.mkdir(exist_ok=True)
     with recorder() as upstream:
         config = _config(folder / "project")
@@ -71,16 +71,16 @@ def enter(page: Driver, url: str, token: str = ALL, **more: object) -> None:
     page.open(url + PLAYGROUND, **more)  # type: ignore[arg-type]
     page.fill("token", token)
     page.click("#check")
-    page.until("document.querySelector('#token-said .good, #token-said .problem') !== null")
+    page.until("document.querySelector('#token-status .good, #token-status .problem') !== null")
 
 
 def choose(page: Driver, model: str, format_: str = "") -> None:
-    """Choose a model of the list, or by its name, and a format."""
-    known = page.run(
+    """Choose a model, in the list or by name, and a format."""
+    listed = page.run(
         f"[...document.getElementById('model').options].some((o) => o.value === {model!r})"
     )
-    page.fill("model", model if known else "\0other")
-    if not known:
+    page.fill("model", model if listed else "\0other")
+    if not listed:
         page.fill("other", model)
     if format_:
         page.fill("format", format_)

@@ -1,49 +1,49 @@
-import { plainer } from "./plainer.js";
+import { toOpenApi30 } from "./openapi30.js";
 
-/* Swagger UI over our own document. Requests go to the address this page was reached at: nothing
-   else may be called from here. */
+/* Swagger UI with the merged document. Its requests go to the address of this page: the
+   Content-Security-Policy allows no other. */
 
-const place = document.getElementById("reference");
+const container = document.getElementById("reference");
 
-/** Load one of Swagger UI's own files. They are large: the page is shown before they are read. */
-function load(name, properties) {
-	const part = Object.assign(document.createElement(name), properties);
-	const loaded = new Promise((done, failed) => {
-		part.onload = done;
-		part.onerror = () => failed(new Error("a part of it did not come"));
+/** Load a file of Swagger UI. The files are large, so the page is painted first. */
+function load(tag, properties) {
+	const element = Object.assign(document.createElement(tag), properties);
+	const loaded = new Promise((resolve, reject) => {
+		element.onload = resolve;
+		element.onerror = () => reject(new Error("a file of Swagger UI could not be loaded"));
 	});
-	document.querySelector("link[rel=stylesheet]").before(part); // our own styles are to win
+	document.querySelector("link[rel=stylesheet]").before(element); // our styles override it
 	return loaded;
 }
 
-/** Wait until what is there is painted; a page that nobody looks at is not, and waits. */
-const painted = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+/** Wait until the page is painted; a page in a hidden tab waits until it is visible. */
+const painted = () => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
 
-function sorry(words) {
+function showError(message) {
 	const line = document.createElement("p");
 	line.className = "loading";
-	line.textContent = `${words} Reload the page to try again.`;
-	place.replaceChildren(line);
+	line.textContent = `${message} Reload the page to try again.`;
+	container.replaceChildren(line);
 }
 
 async function start() {
-	const asked = fetch("openapi.json", { credentials: "omit" });
-	const [answer] = await Promise.all([asked, painted()]);
+	const request = fetch("openapi.json", { credentials: "omit" });
+	const [response] = await Promise.all([request, painted()]);
 	await Promise.all([
 		load("link", { rel: "stylesheet", href: "console/page/swagger-ui.css" }),
 		load("script", { src: "console/page/swagger-ui-bundle.js" }),
 	]);
-	if (!answer.ok) return sorry(`The document could not be read (status ${answer.status}).`);
-	const spec = plainer(await answer.json());
+	if (!response.ok) return showError(`The document could not be read (status ${response.status}).`);
+	const spec = toOpenApi30(await response.json());
 	spec.servers = [{ url: new URL(".", location.href).href.replace(/\/$/, "") }];
 	const title = document.createElement("h1");
 	title.className = "hidden";
 	title.textContent = "Reference";
-	const shown = document.createElement("div");
-	place.replaceChildren(title, shown);
+	const root = document.createElement("div");
+	container.replaceChildren(title, root);
 	globalThis.SwaggerUIBundle({
 		spec,
-		domNode: shown,
+		domNode: root,
 		docExpansion: "list",
 		defaultModelsExpandDepth: -1,
 		filter: true,
@@ -51,13 +51,13 @@ async function start() {
 		persistAuthorization: false,
 		validatorUrl: null,
 		onComplete() {
-			shown.querySelector(".servers select")?.setAttribute("aria-label", "Server");
-			// A button's name is what it shows: others cannot be spoken to it.
-			for (const button of shown.querySelectorAll(".opblock-summary button[aria-label]"))
+			root.querySelector(".servers select")?.setAttribute("aria-label", "Server");
+			// The accessible name is the visible text (WCAG 2.5.3).
+			for (const button of root.querySelectorAll(".opblock-summary button[aria-label]"))
 				if (button.textContent) button.removeAttribute("aria-label");
 		},
 		presets: [globalThis.SwaggerUIBundle.presets.apis],
 	});
 }
 
-start().catch((error) => sorry(`The reference cannot be shown: ${error.message}.`));
+start().catch((error) => showError(`The reference cannot be shown: ${error.message}.`));

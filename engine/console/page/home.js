@@ -1,35 +1,37 @@
-/* Buttons that copy; without scripts the page has everything else. */
+/* Copy buttons. Everything else on the page works without JavaScript. */
 
-function copies(holder, what, visible) {
+function addCopyButton(container, subject, findCode) {
 	const button = document.createElement("button");
 	button.type = "button";
 	button.className = "copy small";
 	button.textContent = "Copy";
-	button.setAttribute("aria-label", `Copy ${what}`);
-	const said = document.createElement("span");
-	said.className = "hidden";
-	said.setAttribute("role", "status");
+	button.setAttribute("aria-label", `Copy ${subject}`);
+	const status = document.createElement("span");
+	status.className = "hidden";
+	status.setAttribute("role", "status");
 	button.addEventListener("click", async () => {
-		const code = visible();
+		const code = findCode();
 		try {
 			await navigator.clipboard.writeText(code.textContent);
-			said.textContent = button.textContent = "Copied";
+			status.textContent = button.textContent = "Copied";
 		} catch {
-			getSelection().selectAllChildren(code); // the clipboard is for secure pages alone
-			said.textContent = button.textContent = "Press Ctrl+C";
+			getSelection().selectAllChildren(code); // the clipboard needs https or localhost
+			status.textContent = button.textContent = "Press Ctrl+C";
 		}
 		setTimeout(() => {
 			button.textContent = "Copy";
-			said.textContent = "";
+			status.textContent = "";
 		}, 1600);
 	});
-	holder.append(button, said);
+	container.append(button, status);
 }
 
-for (const holder of document.querySelectorAll(".address")) {
-	copies(holder, "the base address", () => holder.querySelector("code"));
+for (const container of document.querySelectorAll(".address")) {
+	addCopyButton(container, "the base address", () => container.querySelector("code"));
 }
 for (const tabs of document.querySelectorAll(".tabs")) {
 	const panels = [...tabs.querySelectorAll(".panel")];
-	copies(tabs, "this call", () => panels.find((one) => one.offsetParent).querySelector("code"));
+	addCopyButton(tabs, "this call", () =>
+		panels.find((panel) => panel.offsetParent).querySelector("code"),
+	);
 }

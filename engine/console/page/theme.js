@@ -1,17 +1,17 @@
-/* Light or dark: as the system says, or as was chosen here. Runs before the first paint. */
+/* Light or dark: the system's setting, or the one chosen here. Runs before the first paint. */
 (() => {
 	const root = document.documentElement;
 	const system = matchMedia("(prefers-color-scheme: dark)");
-	let kept;
+	let storage;
 	try {
-		kept = localStorage;
+		storage = localStorage;
 	} catch {
-		kept = {}; // storage is switched off: a choice lasts as long as the page
+		storage = {}; // storage is disabled: the choice lasts until the page is closed
 	}
 
 	function show() {
-		root.style.colorScheme = kept.theme ?? "";
-		root.classList.toggle("dark-mode", kept.theme ? kept.theme === "dark" : system.matches);
+		root.style.colorScheme = storage.theme ?? "";
+		root.classList.toggle("dark-mode", storage.theme ? storage.theme === "dark" : system.matches);
 	}
 
 	show();
@@ -22,7 +22,7 @@
 		button.textContent = "◐";
 		button.ariaLabel = button.title = "Light or dark";
 		button.onclick = () => {
-			kept.theme = root.classList.contains("dark-mode") ? "light" : "dark";
+			storage.theme = root.classList.contains("dark-mode") ? "light" : "dark";
 			show();
 		};
 		document.querySelector(".bar").append(button);

@@ -10,16 +10,16 @@ from typing import Any
 @dataclass(frozen=True, slots=True)
 class Program:
     """The parts of a program that uses an SDK: `start` creates the client, `call` and `stream`
-    (where it is another function) send a request, `each` handles one event of a stream and
-    `whole` a complete answer.
+    (where it is another function) send a request, `on_event` handles one event of a stream and
+    `on_answer` a complete answer.
 
     `@BASE@` and `@VERSION@` in `start` stand for string literals.
     """
 
     start: str
     call: str
-    each: str
-    whole: str
+    on_event: str
+    on_answer: str
     stream: str = ""
 
 

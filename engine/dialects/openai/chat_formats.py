@@ -29,15 +29,15 @@ CHAT_FORMATS = (
             "python": Program(
                 start=_PYTHON,
                 call="client.chat.completions.create",
-                each="""if event.choices:
+                on_event="""if event.choices:
     print(event.choices[0].delta.content or "", end="", flush=True)""",
-                whole="print(answer.choices[0].message.content)",
+                on_answer="print(answer.choices[0].message.content)",
             ),
             "javascript": Program(
                 start=_JAVASCRIPT,
                 call="client.chat.completions.create",
-                each='process.stdout.write(event.choices[0]?.delta?.content ?? "");',
-                whole="console.log(answer.choices[0].message.content);",
+                on_event='process.stdout.write(event.choices[0]?.delta?.content ?? "");',
+                on_answer="console.log(answer.choices[0].message.content);",
             ),
         },
     ),
@@ -53,17 +53,17 @@ CHAT_FORMATS = (
             "python": Program(
                 start=_PYTHON,
                 call="client.responses.create",
-                each="""if event.type == "response.output_text.delta":
+                on_event="""if event.type == "response.output_text.delta":
     print(event.delta, end="", flush=True)""",
-                whole="print(answer.output_text)",
+                on_answer="print(answer.output_text)",
             ),
             "javascript": Program(
                 start=_JAVASCRIPT,
                 call="client.responses.create",
-                each="""if (event.type === "response.output_text.delta") {
+                on_event="""if (event.type === "response.output_text.delta") {
   process.stdout.write(event.delta);
 }""",
-                whole="console.log(answer.output_text);",
+                on_answer="console.log(answer.output_text);",
             ),
         },
     ),

@@ -1,14 +1,14 @@
 import { Problem, about, problemIn } from "./problem.js";
 import { Events } from "./sse.js";
 
-/** The gateway's own address, as this page was reached: nothing else may be called from here. */
+/** The base address of the gateway. The Content-Security-Policy allows requests to it only. */
 const ROOT = new URL("..", location.href).href.replace(/\/$/, "");
 
-/** What a token is for. Throws Problem. */
+/** What a token may use. Throws Problem. */
 export async function check(token) {
 	const headers = { authorization: `Bearer ${token}` };
-	const answer = await reach("/console/models.json", { headers });
-	return sound(await json(answer), answer);
+	const response = await request("/console/models.json", { headers });
+	return orError(await json(response), response);
 }
 
 /** The path of a request. */
@@ -18,62 +18,62 @@ export function pathOf({ format, stream, model }) {
 	return path.replace("{model}", encodeURIComponent(model)) + query;
 }
 
-/** Send a request and take its answer into the reply. Throws Problem, or AbortError when stopped. */
-export async function send({ wire, said, body }, reply, signal) {
-	const answer = await reach(pathOf(said), {
+/** Send a request and read its response into the reply. Throws Problem, or AbortError. */
+export async function send({ wire, options, body }, reply, signal) {
+	const response = await request(pathOf(options), {
 		method: "POST",
-		headers: { ...wire.headers(said.token), "content-type": "application/json" },
+		headers: { ...wire.headers(options.token), "content-type": "application/json" },
 		body: JSON.stringify(body),
 		signal,
 	});
-	const type = answer.headers.get("content-type") ?? "";
-	if (answer.ok && type.startsWith("text/event-stream")) return stream(wire, answer, reply);
-	const data = await json(answer);
+	const type = response.headers.get("content-type") ?? "";
+	if (response.ok && type.startsWith("text/event-stream")) return stream(wire, response, reply);
+	const data = await json(response);
 	reply.raw.push(JSON.stringify(data, null, 2));
-	wire.read(sound(data, answer), reply);
+	wire.read(orError(data, response), reply);
 }
 
-async function stream(wire, answer, reply) {
+async function stream(wire, response, reply) {
 	const events = new Events();
-	const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+	const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
 	for (let ended = false; !ended;) {
-		const { done, value } = await whole(reader.read(), answer);
+		const { done, value } = await orCut(reader.read(), response);
 		ended = done;
 		for (const { raw, data } of events.push(done ? "\n\n" : value)) {
 			reply.raw.push(raw);
-			if (data !== "[DONE]") wire.read(sound(parsed(data, answer), answer), reply);
+			if (data !== "[DONE]") wire.read(orError(parse(data, response), response), reply);
 		}
 	}
 }
 
-function reach(path, options) {
+function request(path, options) {
 	const rules = { credentials: "omit", cache: "no-store", redirect: "error" };
-	const asked = fetch(ROOT + path, { ...rules, ...options });
-	return unbroken(asked, "The gateway cannot be reached from here.", { type: "network" });
+	const response = fetch(ROOT + path, { ...rules, ...options });
+	return orProblem(response, "The gateway cannot be reached.", { type: "network" });
 }
 
-const whole = (reading, answer) =>
-	unbroken(reading, "The answer broke off before its end.", { ...about(answer), type: "cut" });
+const orCut = (promise, response) =>
+	orProblem(promise, "The response was cut.", { ...about(response), type: "cut" });
 
-const json = async (answer) => parsed(await whole(answer.text(), answer), answer);
+const json = async (response) => parse(await orCut(response.text(), response), response);
 
-function parsed(text, answer) {
+function parse(text, response) {
 	try {
 		return JSON.parse(text);
 	} catch {
-		throw new Problem(`The answer is no JSON: ${text.slice(0, 200)}`, about(answer));
+		throw new Problem(`The response is not JSON: ${text.slice(0, 200)}`, about(response));
 	}
 }
 
-/** The data, unless they tell of an error. */
-function sound(data, answer) {
-	const problem = problemIn(data, answer);
+/** The data. Throws Problem if they report an error. */
+function orError(data, response) {
+	const problem = problemIn(data, response);
 	if (problem) throw problem;
 	return data;
 }
 
-/** What is awaited from the network; a failure of it becomes a Problem, a stop stays what it is. */
-const unbroken = (awaited, words, more) =>
-	awaited.catch((error) => {
-		throw error.name === "AbortError" ? error : new Problem(words, more);
+/** Await the network: a failure becomes a Problem, AbortError stays. */
+const orProblem = (promise, message, more) =>
+	promise.catch((error) => {
+		throw error.name === "AbortError" ? error : new Problem(message, more);
 	});

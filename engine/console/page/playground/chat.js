@@ -1,39 +1,39 @@
 import { messages } from "./turn.js";
 
-/* Chat completions, as OpenAI speaks it. */
+/* OpenAI's chat completions. */
 
 const textPart = (text) => ({ type: "text", text });
 const imagePart = (url) => ({ type: "image_url", image_url: { url } });
 
-export function body(turns, said) {
-	const system = said.system ? [{ role: "system", content: said.system }] : [];
+export function body(turns, options) {
+	const system = options.system ? [{ role: "system", content: options.system }] : [];
 	return {
-		model: said.model,
+		model: options.model,
 		messages: [...system, ...messages(turns, textPart, imagePart)],
-		temperature: said.temperature,
-		max_completion_tokens: said.maximum,
-		stream: said.stream,
-		stream_options: said.stream && { include_usage: true },
+		temperature: options.temperature,
+		max_completion_tokens: options.maximum,
+		stream: options.stream,
+		stream_options: options.stream && { include_usage: true },
 	};
 }
 
 export const headers = (token) => ({ authorization: `Bearer ${token}` });
 
-/** Take in a stream's event or a whole answer: they differ in one name. */
+/** Read an event of a stream, or a complete response. */
 export function read({ choices, usage }, reply) {
 	const choice = choices?.[0];
-	const said = choice?.delta ?? choice?.message ?? {};
-	reply.reason(said.reasoning_content ?? said.reasoning);
-	reply.write(said.content);
-	reply.write(said.refusal);
-	for (const [index, call] of (said.tool_calls ?? []).entries()) {
+	const delta = choice?.delta ?? choice?.message ?? {};
+	reply.reason(delta.reasoning_content ?? delta.reasoning);
+	reply.write(delta.content);
+	reply.write(delta.refusal);
+	for (const [index, call] of (delta.tool_calls ?? []).entries()) {
 		reply.call(call.index ?? index, call.function?.name, call.function?.arguments);
 	}
 	reply.finish(choice?.finish_reason);
 	reply.use(counts(usage, "prompt", "completion"));
 }
 
-/** A usage's counts, which have OpenAI's two formats' own names for what goes in and out. */
+/** The counts of a usage; OpenAI's two formats name input and output differently. */
 export const counts = (usage, input, output) => ({
 	input: usage?.[`${input}_tokens`],
 	output: usage?.[`${output}_tokens`],

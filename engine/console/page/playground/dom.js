@@ -1,37 +1,37 @@
 /**
  * An element, as in `h("p.good.big", { title: "…" }, "text", child)`; the properties may be missing.
- * Text always becomes a text node; children that are empty or false are left out.
+ * Strings become text nodes; falsy children are left out.
  */
 export function h(kind, ...children) {
 	const [name, ...classes] = kind.split(".");
-	const made = document.createElement(name);
-	made.classList.add(...classes);
-	if (children[0]?.constructor === Object) Object.assign(made, children.shift());
-	made.append(...children.filter(Boolean));
-	return made;
+	const node = document.createElement(name);
+	node.classList.add(...classes);
+	if (children[0]?.constructor === Object) Object.assign(node, children.shift());
+	node.append(...children.filter(Boolean));
+	return node;
 }
 
 export const at = (id) => document.getElementById(id);
 
-/** A small button; the label is for who cannot see what it belongs to. */
-export const button = (words, ariaLabel, onclick) =>
-	h("button.quiet.small", { type: "button", ariaLabel, onclick }, words);
+/** A small button; `ariaLabel` names what it belongs to. */
+export const button = (text, ariaLabel, onclick) =>
+	h("button.quiet.small", { type: "button", ariaLabel, onclick }, text);
 
-/** A button that puts a text on the clipboard and says how it went. */
-export function copying(label, text) {
-	return button("Copy", label, async ({ currentTarget: key }) => {
-		const said = await navigator.clipboard?.writeText(text()).then(
+/** A button that copies a text to the clipboard and announces the result. */
+export function copyButton(label, text) {
+	return button("Copy", label, async ({ currentTarget: target }) => {
+		const result = await navigator.clipboard?.writeText(text()).then(
 			() => "Copied",
 			() => "",
 		);
-		key.textContent = said || "Not allowed"; // the clipboard is for secure pages alone
-		say(key.textContent);
-		setTimeout(() => (key.textContent = "Copy"), 1500);
+		target.textContent = result || "Not allowed"; // browsers require https or localhost
+		announce(target.textContent);
+		setTimeout(() => (target.textContent = "Copy"), 1500);
 	});
 }
 
-/** Tell a screen reader, once what it is saying is said. */
-export function say(text) {
-	at("said").append(h("p", text));
-	while (at("said").childElementCount > 6) at("said").firstChild.remove();
+/** Announce a text to a screen reader. */
+export function announce(text) {
+	at("announcements").append(h("p", text));
+	while (at("announcements").childElementCount > 6) at("announcements").firstChild.remove();
 }

@@ -2,7 +2,7 @@ const seconds = (ms) => (ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toF
 
 const USUAL = ["", "stop", "end_turn", "completed", "STOP"];
 
-/** What stands below a reply: times, tokens, cost, and why it ended if that is unusual. */
+/** The line below a reply: times, tokens, cost, and an unusual reason of its end. */
 export function facts({ usage, first, total, finished, stopped }, { price, currency }) {
 	const money =
 		usage && price

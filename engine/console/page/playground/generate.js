@@ -1,6 +1,6 @@
 import { bytesOf } from "./turn.js";
 
-/* Generate content, as Gemini speaks it: the model stands in the path. */
+/* Gemini's generate content: the path names the model. */
 
 function part(image) {
 	const [mimeType, data] = bytesOf(image);
@@ -12,42 +12,42 @@ const content = ({ role, text, images }) => ({
 	parts: [...(text ? [{ text }] : []), ...images.map(part)],
 });
 
-export const body = (turns, said) => ({
-	systemInstruction: said.system && { parts: [{ text: said.system }] },
+export const body = (turns, options) => ({
+	systemInstruction: options.system && { parts: [{ text: options.system }] },
 	contents: turns.map(content),
-	generationConfig: { temperature: said.temperature, maxOutputTokens: said.maximum },
+	generationConfig: { temperature: options.temperature, maxOutputTokens: options.maximum },
 });
 
 export const headers = (token) => ({ "x-goog-api-key": token });
 
 export function read(data, reply) {
 	const candidate = data.candidates?.[0];
-	for (const one of candidate?.content?.parts ?? []) {
-		if (one.thought) reply.reason(one.text);
-		else reply.write(one.text);
-		const call = one.functionCall;
+	for (const item of candidate?.content?.parts ?? []) {
+		if (item.thought) reply.reason(item.text);
+		else reply.write(item.text);
+		const call = item.functionCall;
 		if (call) reply.call(reply.calls.length, call.name, JSON.stringify(call.args ?? {}));
-		if (one.inlineData) reply.picture(one.inlineData.mimeType, one.inlineData.data);
+		if (item.inlineData) reply.picture(item.inlineData.mimeType, item.inlineData.data);
 	}
 	reply.finish(candidate?.finishReason ?? data.promptFeedback?.blockReason);
 	if (data.usageMetadata) use(data.usageMetadata, reply);
 }
 
-/** Thoughts are counted beside the answer, or, as the total shows then, within it. */
-function use(used, reply) {
-	const thoughts = used.thoughtsTokenCount ?? 0;
-	const input = (used.promptTokenCount ?? 0) + (used.toolUsePromptTokenCount ?? 0);
-	const answer = used.candidatesTokenCount ?? 0;
-	const beside = !(used.totalTokenCount <= input + answer);
+/** Thoughts are added to the answer's tokens, unless the total shows that they are included. */
+function use(usage, reply) {
+	const thoughts = usage.thoughtsTokenCount ?? 0;
+	const input = (usage.promptTokenCount ?? 0) + (usage.toolUsePromptTokenCount ?? 0);
+	const answer = usage.candidatesTokenCount ?? 0;
+	const added = !(usage.totalTokenCount <= input + answer);
 	reply.use({
 		input,
-		output: answer + (beside ? thoughts : 0),
-		cached: used.cachedContentTokenCount,
+		output: answer + (added ? thoughts : 0),
+		cached: usage.cachedContentTokenCount,
 		reasoning: thoughts || undefined,
 	});
 }
 
-/** The SDKs' own arguments: everything but the contents goes into `config`. */
+/** The arguments of the SDKs: everything except `contents` goes into `config`. */
 export function arguments_(request, model) {
 	const { contents, generationConfig, ...rest } = request;
 	const config = { ...rest, ...generationConfig };

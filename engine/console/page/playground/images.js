@@ -1,44 +1,44 @@
 import { at, button, h } from "./dom.js";
 
-/* Images that go with the next message: chosen, pasted or dropped, held as data URLs. */
+/* Images of the next message, as data URLs: chosen, pasted or dropped. */
 
-const LARGEST = 15e6; // bytes; a gateway takes 25 MB in all unless it is told otherwise
+const MAX_SIZE = 15e6; // bytes; `server.max_body` is 25 MB by default
 
 const form = at("composer");
-const input = at("file"); // its `accept` says which types there are
+const input = at("file"); // its `accept` lists the types
 let images = [];
 
 export const attached = () => images;
 
-/** Attach these and no others. */
+/** Replace the attached images. */
 export function attach(all) {
 	images = [...all];
-	const shown = images.map((src, i) => {
+	const nodes = images.map((src, i) => {
 		const remove = button("✕", `Remove image ${i + 1}`, () => {
 			attach(images.filter((_, other) => other !== i));
 			at("draft").focus();
 		});
 		return h("div", h("img", { src, alt: `Attached image ${i + 1}` }), remove);
 	});
-	at("images").replaceChildren(...shown);
+	at("images").replaceChildren(...nodes);
 }
 
 async function add(files) {
-	const refused = [];
+	const errors = [];
 	for (const file of files) {
 		if (!input.accept.includes(file.type || "none"))
-			refused.push(`${file.name} is no PNG, JPEG, WebP or GIF.`);
-		else if (file.size > LARGEST) refused.push(`${file.name} is larger than 15 MB.`);
+			errors.push(`${file.name} is not PNG, JPEG, WebP or GIF.`);
+		else if (file.size > MAX_SIZE) errors.push(`${file.name} is larger than 15 MB.`);
 		else attach([...images, await read(file)]);
 	}
-	at("composer-said").textContent = refused.join(" ");
+	at("composer-error").textContent = errors.join(" ");
 }
 
 function read(file) {
-	return new Promise((done, failed) => {
+	return new Promise((resolve, reject) => {
 		const reader = new FileReader();
-		reader.onload = () => done(reader.result);
-		reader.onerror = () => failed(reader.error);
+		reader.onload = () => resolve(reader.result);
+		reader.onerror = () => reject(reader.error);
 		reader.readAsDataURL(file);
 	});
 }

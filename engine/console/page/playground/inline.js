@@ -1,8 +1,8 @@
 import { h } from "./dom.js";
 
-/* Marks within a line. Each must close within 2000 characters, which keeps hostile text linear. */
+/* Marks within a line. Each closes within 2000 characters, so that parsing stays linear. */
 
-const DEEPEST = 6;
+const MAX_DEPTH = 6;
 
 const MARKS = [
 	/\\(?<plain>[\\`*_{}[\]()#+\-.!~>|<])/,
@@ -15,16 +15,16 @@ const MARKS = [
 const MARK = new RegExp(MARKS.map(({ source }) => source).join("|"), "gs");
 
 /** Append a line of Markdown as text nodes and a few safe elements. */
-export function inline(text, into, depth = 0) {
+export function inline(text, parent, depth = 0) {
 	let end = 0;
-	for (const match of depth > DEEPEST ? [] : text.matchAll(MARK)) {
-		into.append(text.slice(end, match.index), made(match, into, depth + 1));
+	for (const match of depth > MAX_DEPTH ? [] : text.matchAll(MARK)) {
+		parent.append(text.slice(end, match.index), element(match, parent, depth + 1));
 		end = match.index + match[0].length;
 	}
-	into.append(text.slice(end));
+	parent.append(text.slice(end));
 }
 
-function made({ 0: all, groups }, into, depth) {
+function element({ 0: all, groups }, parent, depth) {
 	const { plain, code, sign, inner, label, target, angled, bare } = groups;
 	if (plain) return plain;
 	if (code) return h("code", code.trim());
@@ -33,9 +33,9 @@ function made({ 0: all, groups }, into, depth) {
 		inline(inner, sign.length === 3 ? node.appendChild(h("em")) : node, depth);
 		return node;
 	}
-	// A picture from elsewhere is never fetched, as that would tell who reads: it becomes a link.
+	// An image becomes a link: fetching it would reveal the reader's address.
 	const address = target ?? angled ?? bare;
-	if (into.closest("a") || !URL.canParse(address)) return all;
+	if (parent.closest("a") || !URL.canParse(address)) return all;
 	const { href } = new URL(address);
 	const node = h("a", { href, target: "_blank", rel: "noopener noreferrer" });
 	inline(label || address, node, depth);

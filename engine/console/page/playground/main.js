@@ -1,42 +1,42 @@
 import { send } from "./call.js";
-import { at, say } from "./dom.js";
+import { announce, at } from "./dom.js";
 import { attach, attached } from "./images.js";
 import { Problem } from "./problem.js";
 import { Reply } from "./reply.js";
 import { ready, settings } from "./settings.js";
 import { Answer, question } from "./transcript.js";
 
-/** What was said: `{role, text, images, node}`. */
+/** The conversation: `{role, text, images, node}`. */
 let turns = [];
-let running = null; // what stops the reply under way
-let editing = null;
+let running = null; // the AbortController of the current reply
+let editing = null; // the turn that is edited
 
 const draft = at("draft");
 
-function tell(words) {
-	at("composer-said").textContent = words;
+function show(message) {
+	at("composer-error").textContent = message;
 }
 
-/** The request as the settings say it, for these turns, and who reads its answer. */
-async function request(said, talk) {
-	const wire = await import(`./${said.format.module}.js`);
-	const known = talk.filter(({ text, images }) => text || images.length);
-	const body = wire.body(known, said);
-	for (const [key, value] of Object.entries(said.extra)) {
+/** The request for these turns, and the module of its format. */
+async function build(options, turns) {
+	const wire = await import(`./${options.format.module}.js`);
+	const sent = turns.filter(({ text, images }) => text || images.length);
+	const body = wire.body(sent, options);
+	for (const [key, value] of Object.entries(options.extra)) {
 		body[key] = value?.constructor === Object ? { ...body[key], ...value } : value;
 	}
-	return { wire, said, body };
+	return { wire, options, body };
 }
 
-function run(one) {
-	running = one;
-	at("send").textContent = one ? "Stop" : "Send";
-	at("clear").disabled = one !== null || !turns.length;
+function run(controller) {
+	running = controller;
+	at("send").textContent = controller ? "Stop" : "Send";
+	at("clear").disabled = controller !== null || !turns.length;
 }
 
-function cut(from) {
-	for (const turn of turns.splice(from)) turn.node.remove();
-	if (!turns.includes(editing)) forget();
+function removeFrom(index) {
+	for (const turn of turns.splice(index)) turn.node.remove();
+	if (!turns.includes(editing)) stopEditing();
 	at("empty").hidden = turns.length > 0;
 }
 
@@ -48,38 +48,37 @@ function edit(turn) {
 	draft.focus();
 }
 
-function forget() {
+function stopEditing() {
 	editing = null;
 	at("editing").hidden = true;
 }
 
-/** Begin a new message, in place of one that was written or edited. */
-function renew() {
-	forget();
+function clearDraft() {
+	stopEditing();
 	draft.value = "";
 	attach([]);
 }
 
-/** Ask for a reply to what was said last. */
-async function reply() {
-	const made = await request(settings(), turns);
+/** Request a reply to the conversation. */
+async function ask() {
+	const request = await build(settings(), turns);
 	const retry = () => {
-		cut(turns.indexOf(turn));
-		return reply();
+		removeFrom(turns.indexOf(turn));
+		return ask();
 	};
 	const turn = { role: "assistant", text: "", images: [] };
-	const answer = new Answer(made.said, () => alone(retry));
-	const got = (answer.reply = new Reply(answer.changed));
+	const answer = new Answer(request.options, () => exclusive(retry));
+	const reply = (answer.reply = new Reply(answer.changed));
 	turn.node = answer.node;
 	turns.push(turn);
 	try {
-		await send(made, got, running.signal);
+		await send(request, reply, running.signal);
 	} catch (error) {
-		got.stopped = error.name === "AbortError";
-		if (!got.stopped) got.problem = asProblem(error);
+		reply.stopped = error.name === "AbortError";
+		if (!reply.stopped) reply.problem = asProblem(error);
 	}
-	turn.text = got.text;
-	got.end();
+	turn.text = reply.text;
+	reply.end();
 	answer.end();
 }
 
@@ -89,22 +88,22 @@ function asProblem(error) {
 	return new Problem(`This page failed: ${error.message}`);
 }
 
-/** Do it, or say why it cannot be done. */
-async function attempt(what) {
-	tell("");
+/** Run an action with a valid token, and show its error. */
+async function guarded(action) {
+	show("");
 	try {
-		if (await ready()) await what();
-		else tell("Paste a token under Settings first: it could not be checked.");
+		if (await ready()) await action();
+		else show("Enter a valid token under Settings first.");
 	} catch (error) {
-		tell(asProblem(error).message);
+		show(asProblem(error).message);
 	}
 }
 
-/** The same, but not while another reply is on its way. */
-async function alone(what) {
+/** The same, unless a reply is under way. */
+async function exclusive(action) {
 	if (running) return;
 	run(new AbortController());
-	await attempt(what);
+	await guarded(action);
 	run(null);
 }
 
@@ -112,43 +111,43 @@ async function submit() {
 	const text = draft.value.trim();
 	const images = attached();
 	if (!text && !images.length) return;
-	settings(); // what is wrong there is told before anything is sent
-	if (editing) cut(turns.indexOf(editing));
-	renew();
+	settings(); // throws before anything is sent
+	if (editing) removeFrom(turns.indexOf(editing));
+	clearDraft();
 	const turn = { role: "user", text, images };
 	turn.node = question(turn, () => running || edit(turn));
 	turns.push(turn);
-	await reply();
+	await ask();
 }
 
 at("composer").onsubmit = (event) => {
 	event.preventDefault();
 	if (running) running.abort();
-	else alone(submit);
+	else exclusive(submit);
 };
 draft.onkeydown = (event) => {
 	if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
 	event.preventDefault();
-	alone(submit);
+	exclusive(submit);
 };
 document.onkeydown = ({ key }) => {
 	if (key === "Escape" && !at("dialog").open) running?.abort();
 };
-at("forget").onclick = () => {
-	renew();
+at("cancel").onclick = () => {
+	clearDraft();
 	draft.focus();
 };
 at("clear").onclick = () => {
-	cut(0);
+	removeFrom(0);
 	run(null);
-	say("The conversation is cleared.");
+	announce("The conversation is cleared.");
 	draft.focus();
 };
 
 at("code").onclick = () =>
-	attempt(async () => {
+	guarded(async () => {
 		const text = draft.value.trim() || (turns.length ? "" : "Hello!");
-		const talk = [...turns, { role: "user", text, images: attached() }];
-		const { open } = await import("./program.js"); // few ask for it
-		open(await request(settings(), talk));
+		const draftTurn = { role: "user", text, images: attached() };
+		const { open } = await import("./program.js"); // loaded at first use
+		open(await build(settings(), [...turns, draftTurn]));
 	});

@@ -1,11 +1,11 @@
-import { copying, h } from "./dom.js";
+import { copyButton, h } from "./dom.js";
 import { inline } from "./inline.js";
 
-/* A safe subset of Markdown as DOM nodes: no HTML of a model's is ever read as HTML. */
+/* A safe subset of Markdown as DOM nodes: a model's HTML stays text. */
 
-const DEEPEST = 6;
-const LONGEST = 20_000; // a longer paragraph is shown as it is
-const MOST_CELLS = 100; // in a row
+const MAX_DEPTH = 6;
+const MAX_PARAGRAPH = 20_000; // characters; longer ones are not parsed
+const MAX_CELLS = 100; // in a row
 
 const FENCE = /^ {0,3}(`{3,}|~{3,}) *([^`\s]{0,40})[^`]*$/;
 const HEADING = /^ {0,3}(#{1,6}) +(.*)$/;
@@ -13,10 +13,10 @@ const RULE = /^ {0,3}([-*_])(?: *\1){2,} *$/;
 const QUOTE = /^ {0,3}> ?/;
 const ITEM = /^( *)([-*+]|\d{1,9}[.)]) +(.*)$/;
 
-/** Shows a text that grows: only its last block is made again, all before it stays. */
+/** Shows growing text: only its last block is rendered again. */
 export class Markdown {
 	#root;
-	#from = 0;
+	#start = 0;
 	#last = null;
 
 	constructor(root) {
@@ -24,39 +24,39 @@ export class Markdown {
 	}
 
 	show(text) {
-		const lines = text.slice(this.#from).split("\n");
-		const made = blocks(lines, 0);
-		const last = made.at(-1);
-		if (!last || (made.length === 1 && this.#extend(last.node))) return;
+		const lines = text.slice(this.#start).split("\n");
+		const nodes = blocks(lines, 0);
+		const last = nodes.at(-1);
+		if (!last || (nodes.length === 1 && this.#extend(last.node))) return;
 		this.#last?.remove();
-		this.#root.append(...made.map(({ node }) => node));
+		this.#root.append(...nodes.map(({ node }) => node));
 		this.#last = last.node;
-		for (const line of lines.slice(0, last.start)) this.#from += line.length + 1;
+		for (const line of lines.slice(0, last.start)) this.#start += line.length + 1;
 	}
 
-	/** A code block that goes on gets the new text alone. */
+	/** Append new text to a code block that continues. */
 	#extend({ dataset, textContent }) {
-		const shown = this.#last;
-		if (!dataset.fence || shown?.dataset.fence !== dataset.fence) return false;
-		if (!textContent.startsWith(shown.textContent)) return false;
-		shown.querySelector("code").firstChild.appendData(textContent.slice(shown.textContent.length));
+		const block = this.#last;
+		if (!dataset.fence || block?.dataset.fence !== dataset.fence) return false;
+		if (!textContent.startsWith(block.textContent)) return false;
+		block.querySelector("code").firstChild.appendData(textContent.slice(block.textContent.length));
 		return true;
 	}
 }
 
 /** Lines as blocks, `{node, start}`, each with the number of its first line. */
 function blocks(lines, depth) {
-	const made = [];
+	const result = [];
 	for (let i = 0; i < lines.length;) {
 		if (!lines[i].trim()) {
 			i++;
 			continue;
 		}
 		const { node, end } = block(lines, i, depth);
-		made.push({ node, start: i });
+		result.push({ node, start: i });
 		i = end;
 	}
-	return made;
+	return result;
 }
 
 /** The block that begins at a line, and where it ends. */
@@ -67,7 +67,7 @@ function block(lines, i, depth) {
 	const heading = HEADING.exec(line);
 	if (heading) {
 		const level = Math.min(heading[1].length + 1, 6);
-		return { node: words(`h${level}`, heading[2]), end: i + 1 };
+		return { node: textBlock(`h${level}`, heading[2]), end: i + 1 };
 	}
 	if (RULE.test(line)) return { node: h("hr"), end: i + 1 };
 	if (QUOTE.test(line)) return quoted(lines, i, depth);
@@ -76,26 +76,26 @@ function block(lines, i, depth) {
 	return paragraph(lines, i);
 }
 
-/** The first line from `i` on of which this is true, or the end. */
+/** The first line from `i` that satisfies `ends`, or the end. */
 function until(lines, i, ends) {
 	while (i < lines.length && !ends(lines[i], i)) i++;
 	return i;
 }
 
-function words(kind, text) {
-	const made = h(kind);
-	if (text.length > LONGEST) made.append(text);
-	else inline(text, made);
-	return made;
+function textBlock(kind, text) {
+	const node = h(kind);
+	if (text.length > MAX_PARAGRAPH) node.append(text);
+	else inline(text, node);
+	return node;
 }
 
-function below(kind, lines, depth) {
-	if (depth >= DEEPEST) return h(kind, lines.join("\n"));
+function nested(kind, lines, depth) {
+	if (depth >= MAX_DEPTH) return h(kind, lines.join("\n"));
 	return h(kind, ...blocks(lines, depth + 1).map(({ node }) => node));
 }
 
 function fenced(lines, i, [, mark, language]) {
-	const closing = new RegExp(`^\\s*${mark}+\\s*$`); // as many signs, or more
+	const closing = new RegExp(`^\\s*${mark}+\\s*$`); // the same length, or more
 	const end = until(lines, i + 1, (line) => closing.test(line));
 	const node = codeBlock(lines.slice(i + 1, end).join("\n"), language);
 	node.dataset.fence = mark + language;
@@ -105,14 +105,14 @@ function fenced(lines, i, [, mark, language]) {
 function quoted(lines, i, depth) {
 	const end = until(lines, i, (line) => !QUOTE.test(line));
 	const inner = lines.slice(i, end).map((line) => line.replace(QUOTE, ""));
-	return { node: below("blockquote", inner, depth), end };
+	return { node: nested("blockquote", inner, depth), end };
 }
 
 const cells = (line) =>
 	line
 		.trim()
 		.replace(/^\||\|$/g, "")
-		.split("|", MOST_CELLS)
+		.split("|", MAX_CELLS)
 		.map((cell) => cell.trim());
 
 const isTable = (lines, i) =>
@@ -125,7 +125,7 @@ function table(lines, i) {
 	const isNumber = cells(lines[i + 1]).map((side) => /^-+:$/.test(side));
 	const head = cells(lines[i]);
 	const row = (kind, line) =>
-		h("tr", ...head.map((_, n) => words(isNumber[n] ? `${kind}.number` : kind, line[n] ?? "")));
+		h("tr", ...head.map((_, n) => textBlock(isNumber[n] ? `${kind}.number` : kind, line[n] ?? "")));
 	const rows = lines.slice(i + 2, end).map((line) => row("td", cells(line)));
 	const node = h("table", h("thead", row("th", head)), h("tbody", ...rows));
 	return { node: scrolling("div.scroll", "Table", node), end };
@@ -135,7 +135,7 @@ function list(lines, i, depth) {
 	const [, pad, sign] = ITEM.exec(lines[i]);
 	const isNumbered = (mark) => /\d/.test(mark);
 	const items = [];
-	let width = 0; // of what stands before an item's text
+	let width = 0; // of the mark before an item's text
 	const end = until(lines, i, (line, at) => {
 		const item = ITEM.exec(line);
 		const indent = line.search(/[^ ]|$/);
@@ -143,35 +143,39 @@ function list(lines, i, depth) {
 			width = line.length - item[3].length;
 			items.push([item[3]]);
 		} else if (!line.trim()) {
-			const after = lines.slice(at + 1).find((one) => one.trim());
-			if (after === undefined || (!/^ {2,}/.test(after) && !ITEM.test(after))) return true;
+			const next = lines.slice(at + 1).find((rest) => rest.trim());
+			if (next === undefined || (!/^ {2,}/.test(next) && !ITEM.test(next))) return true;
 			items.at(-1).push("");
-		} else if (indent > pad.length || !starts(line)) {
+		} else if (indent > pad.length || !startsBlock(line)) {
 			items.at(-1).push(line.slice(Math.min(width, indent)));
 		} else return true;
 		return false;
 	});
-	const node = h(isNumbered(sign) ? "ol" : "ul", ...items.map((item) => below("li", item, depth)));
+	const node = h(isNumbered(sign) ? "ol" : "ul", ...items.map((item) => nested("li", item, depth)));
 	if (node.start) node.start = parseInt(sign, 10);
 	return { node, end };
 }
 
-const starts = (line) => [FENCE, HEADING, RULE, ITEM, QUOTE].some((kind) => kind.test(line));
+const startsBlock = (line) => [FENCE, HEADING, RULE, ITEM, QUOTE].some((kind) => kind.test(line));
 
 function paragraph(lines, i) {
-	const end = until(lines, i + 1, (line, at) => !line.trim() || starts(line) || isTable(lines, at));
-	return { node: words("p", lines.slice(i, end).join("\n")), end };
+	const end = until(
+		lines,
+		i + 1,
+		(line, at) => !line.trim() || startsBlock(line) || isTable(lines, at),
+	);
+	return { node: textBlock("p", lines.slice(i, end).join("\n")), end };
 }
 
-/** What may be wider than the page, and is scrolled by keyboard too. */
+/** A box for wide content, which the keyboard scrolls too. */
 const scrolling = (kind, ariaLabel, inner) =>
 	h(kind, { tabIndex: 0, role: "region", ariaLabel }, inner);
 
-/** Code with a button that copies it. */
+/** Code with a copy button. */
 export function codeBlock(text, language = "") {
 	const code = h("code");
-	code.append(document.createTextNode(text)); // also an empty one, which may grow
-	const copy = copying("Copy the code", () => code.textContent);
+	code.append(document.createTextNode(text)); // even if empty: #extend appends to it
+	const copy = copyButton("Copy the code", () => code.textContent);
 	const head = h("div.code-head.row", h("span", language || "text"), copy);
 	return h("div.code", head, scrolling("pre", `Code, ${language || "text"}`, code));
 }

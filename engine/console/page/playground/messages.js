@@ -1,8 +1,8 @@
 import { bytesOf, messages } from "./turn.js";
 
-/* Messages, as Anthropic speaks it. */
+/* Anthropic's messages. */
 
-const LEAST = 1024; // the format must have a maximum
+const MAX_TOKENS = 1024; // the format requires a maximum
 
 const textPart = (text) => ({ type: "text", text });
 
@@ -11,22 +11,22 @@ function imagePart(image) {
 	return { type: "image", source: { type: "base64", media_type, data } };
 }
 
-export const body = (turns, said) => ({
-	model: said.model,
-	max_tokens: said.maximum ?? LEAST,
-	system: said.system,
+export const body = (turns, options) => ({
+	model: options.model,
+	max_tokens: options.maximum ?? MAX_TOKENS,
+	system: options.system,
 	messages: messages(turns, textPart, imagePart),
-	temperature: said.temperature,
-	stream: said.stream,
+	temperature: options.temperature,
+	stream: options.stream,
 });
 
 export const headers = (token) => ({ "x-api-key": token, "anthropic-version": "2023-06-01" });
 
-/** Take in a stream's event or a whole message. */
+/** Read an event of a stream, or a complete message. */
 export function read(data, reply) {
 	const { index, delta } = data;
 	block(data.content_block, index, reply);
-	for (const [place, one] of (data.content ?? []).entries()) block(one, place, reply);
+	for (const [index, item] of (data.content ?? []).entries()) block(item, index, reply);
 	reply.write(delta?.text);
 	reply.reason(delta?.thinking);
 	if (delta?.type === "input_json_delta") reply.call(index, "", delta.partial_json);
@@ -34,18 +34,18 @@ export function read(data, reply) {
 	use(data.usage ?? data.message?.usage ?? {}, reply);
 }
 
-function block(one, index, reply) {
-	reply.write(one?.text);
-	reply.reason(one?.thinking);
-	if (one?.type?.endsWith("tool_use")) {
-		const known = Object.keys(one.input ?? {}).length;
-		reply.call(index, one.name, known ? JSON.stringify(one.input) : "");
+function block(item, index, reply) {
+	reply.write(item?.text);
+	reply.reason(item?.thinking);
+	if (item?.type?.endsWith("tool_use")) {
+		const size = Object.keys(item.input ?? {}).length;
+		reply.call(index, item.name, size ? JSON.stringify(item.input) : "");
 	}
 }
 
-/** The input is told in parts: without the cache, from it, and written to it. */
-function use(used, reply) {
-	const cached = used.cache_read_input_tokens || undefined;
-	const input = used.input_tokens + (cached ?? 0) + (used.cache_creation_input_tokens ?? 0);
-	reply.use({ input: input || undefined, output: used.output_tokens, cached });
+/** The input has three counts: uncached, read from the cache, and written to it. */
+function use(usage, reply) {
+	const cached = usage.cache_read_input_tokens || undefined;
+	const input = usage.input_tokens + (cached ?? 0) + (usage.cache_creation_input_tokens ?? 0);
+	reply.use({ input: input || undefined, output: usage.output_tokens, cached });
 }

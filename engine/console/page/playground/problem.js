@@ -1,67 +1,67 @@
 import { h } from "./dom.js";
 
-/** What to do, by an error's code, its type or its status. */
+/** Advice by an error's code, type or status. */
 const ADVICE = {
 	model_not_found: "Choose a model from the list, or another format.",
-	upstream_credentials: "The gateway's own key was refused: tell its operator.",
+	upstream_credentials: "The upstream refused the gateway's credential: tell the operator.",
 	network: "Check the connection, then retry.",
-	400: "Correct the request; the message names the place.",
-	401: "Check the token: it is unknown here, expired, or cut off.",
+	400: "Correct the request; the message names the field.",
+	401: "Check the token: it is unknown, expired or incomplete.",
 	402: "The budget of this token is used up: ask the operator.",
-	403: "This token is not for that: choose another model or format, or ask the operator.",
+	403: "The token does not allow this: choose another model or format, or ask the operator.",
 	413: "Send less: fewer or smaller images, or a shorter conversation.",
 };
 
-/** An answer other than the one hoped for, with all that helps to find out why. */
+/** A failed request, with the details that help to find the cause. */
 export class Problem extends Error {
-	constructor(message, more) {
+	constructor(message, details) {
 		super(message);
-		Object.assign(this, more);
+		Object.assign(this, details);
 	}
 }
 
 function advice({ status, type, code, wait }) {
 	if (status === 429) return `Wait ${wait ? `${wait} s` : "a moment"}, then retry.`;
-	const known = ADVICE[code] ?? ADVICE[type] ?? ADVICE[status];
-	return known ?? "Retry; if it stays so, give the operator the request id.";
+	const text = ADVICE[code] ?? ADVICE[type] ?? ADVICE[status];
+	return text ?? "Retry; if it fails again, give the operator the request id.";
 }
 
-/** What an answer tells of itself. */
+/** The details in the head of a response. */
 export const about = ({ ok, status, headers }) => ({
 	status: ok ? 0 : status,
 	id: headers.get("x-request-id"),
 	wait: headers.get("retry-after"),
 });
 
-/** The problem that an answer's data tell of, in any dialect; null if they tell of none. */
-export function problemIn(data, answer) {
-	const one = Array.isArray(data) ? data[0] : data;
-	const error = one?.type === "response.failed" ? one.response?.error : one?.error;
-	const said = error ?? (one?.type === "error" ? one : null);
-	if (said && typeof said === "object") return read(said, answer);
-	if (answer.ok) return null;
-	return new Problem(`The answer's status is ${answer.status}.`, about(answer));
+/** The problem that a response's data report, in any dialect, or null. */
+export function problemIn(data, response) {
+	const event = Array.isArray(data) ? data[0] : data;
+	const failed = event?.type === "response.failed" ? event.response : event;
+	const error = failed?.error ?? (event?.type === "error" ? event : null);
+	if (error && typeof error === "object") return read(error, response);
+	if (response.ok) return null;
+	return new Problem(`The response has status ${response.status}.`, about(response));
 }
 
-function read(said, answer) {
-	const known = about(answer);
-	const isNumber = typeof said.code === "number";
-	return new Problem(String(said.message || "The answer is an error without words."), {
-		...known,
-		status: known.status || (isNumber && said.code),
-		type: said.type ?? said.status,
-		code: isNumber ? said.details?.[0]?.reason : said.code,
-		param: said.param,
+function read(error, response) {
+	const head = about(response);
+	const isNumber = typeof error.code === "number";
+	return new Problem(String(error.message || "The response is an error without a message."), {
+		...head,
+		status: head.status || (isNumber && error.code),
+		type: error.type ?? error.status,
+		code: isNumber ? error.details?.[0]?.reason : error.code,
+		param: error.param,
 	});
 }
 
-/** A problem with all that it tells, and what to do. */
+/** A problem with its details and advice. */
 export function card(problem) {
 	const names = ["status", "type", "code", "param", "id"].filter((name) => problem[name]);
 	const rows = names.flatMap((name) => [
 		h("dt", name === "id" ? "request id" : name),
 		h("dd", String(problem[name])),
 	]);
-	const what = h("p.what", problem.message);
-	return h("div.problem", what, h("dl", ...rows), h("p", problem.advice ?? advice(problem)));
+	const title = h("p.title", problem.message);
+	return h("div.problem", title, h("dl", ...rows), h("p", problem.advice ?? advice(problem)));
 }

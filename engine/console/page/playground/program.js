@@ -2,12 +2,12 @@ import { pathOf } from "./call.js";
 import { at, button } from "./dom.js";
 import { codeBlock } from "./markdown.js";
 
-/* The present conversation as a program; the token stands there as the variable TOKEN. */
+/* The conversation as a program, with the token in the variable TOKEN. */
 
-const WORDS = { null: "None", true: "True", false: "False" };
+const LITERALS = { null: "None", true: "True", false: "False" };
 const IMAGE = /(data:image\/\w+;base64,)[A-Za-z0-9+/=]{60,}|^[A-Za-z0-9+/=]{400,}$/;
 
-/** The same without images' bytes, which nobody wants to read, and without what is not given. */
+/** The body without the bytes of images and without undefined members. */
 const shortened = (body) =>
 	JSON.parse(
 		JSON.stringify(body, (_, value) => value?.replace?.(IMAGE, "$1<the image in base64>") ?? value),
@@ -15,62 +15,64 @@ const shortened = (body) =>
 
 const json = (value) => JSON.stringify(value, null, 2);
 
-/** A value as Python writes it: JSON, but for three words. */
+/** A value as a Python literal: JSON, except for three words. */
 export const python = (value) =>
-	JSON.stringify(value, null, 4).replace(/"(?:[^"\\]|\\.)*"|\w+/g, (word) => WORDS[word] ?? word);
+	JSON.stringify(value, null, 4).replace(
+		/"(?:[^"\\]|\\.)*"|\w+/g,
+		(word) => LITERALS[word] ?? word,
+	);
 
-/** Text in a shell's single quotes. */
-const quoted = (text) => `'${text.replaceAll("'", `'\\''`)}'`;
+const shellQuoted = (text) => `'${text.replaceAll("'", `'\\''`)}'`;
 
 const indented = (text, pad) => text.replaceAll("\n", `\n${pad}`);
 
-function curl({ wire, said, body }) {
+function curl({ wire, options, body }) {
 	const headers = Object.entries({ ...wire.headers("$TOKEN"), "content-type": "application/json" });
 	const lines = headers.map(([name, value]) => `  -H "${name}: ${value}"`);
-	const address = `curl${said.stream ? " -N" : ""} ${quoted(said.base + pathOf(said))}`;
-	return [address, ...lines, `  -d ${quoted(json(body))}`].join(" \\\n");
+	const url = shellQuoted(options.base + pathOf(options));
+	const command = `curl${options.stream ? " -N" : ""} ${url}`;
+	return [command, ...lines, `  -d ${shellQuoted(json(body))}`].join(" \\\n");
 }
 
-/** A program that uses an SDK, as its language is written. */
-function sdk({ wire, said, body }, language, write) {
-	const { start, call, stream, each, whole } = said.format.code[language];
-	const given = wire.arguments_?.(body, said.model) ?? body;
-	const asked = `${(said.stream && stream) || call}(${write.given(given)})`;
-	return `${start}\n${said.stream ? write.each(asked, each) : write.whole(asked, whole)}`;
+function sdk({ wire, options, body }, language, syntax) {
+	const { start, call, stream, on_event, on_answer } = options.format.code[language];
+	const args = syntax.args(wire.arguments_?.(body, options.model) ?? body);
+	if (!options.stream) return `${start}\n${syntax.answer(`${call}(${args})`, on_answer)}`;
+	return `${start}\n${syntax.events(`${stream || call}(${args})`, on_event)}`;
 }
 
 const PYTHON = {
-	given: (given) =>
-		Object.entries(given)
+	args: (body) =>
+		Object.entries(body)
 			.map(([key, value]) => `\n    ${key}=${indented(python(value), "    ")},`)
 			.join("") + "\n",
-	each: (asked, each) => `for event in ${asked}:\n    ${indented(each, "    ")}`,
-	whole: (asked, whole) => `answer = ${asked}\n${whole}`,
+	events: (call, code) => `for event in ${call}:\n    ${indented(code, "    ")}`,
+	answer: (call, code) => `answer = ${call}\n${code}`,
 };
 const JAVASCRIPT = {
-	given: json,
-	each: (asked, each) =>
-		`for await (const event of await ${asked}) {\n  ${indented(each, "  ")}\n}`,
-	whole: (asked, whole) => `const answer = await ${asked};\n${whole}`,
+	args: json,
+	events: (call, code) =>
+		`for await (const event of await ${call}) {\n  ${indented(code, "  ")}\n}`,
+	answer: (call, code) => `const answer = await ${call};\n${code}`,
 };
 
 const WRITERS = {
 	curl,
-	Python: (talk) => sdk(talk, "python", PYTHON),
-	JavaScript: (talk) => sdk(talk, "javascript", JAVASCRIPT),
+	Python: (request) => sdk(request, "python", PYTHON),
+	JavaScript: (request) => sdk(request, "javascript", JAVASCRIPT),
 };
 
 /** Open the dialog with the request as a program in each language. */
-export function open({ wire, said, body }) {
-	const talk = { wire, said, body: shortened(body) };
-	const keys = Object.entries(WRITERS).map(([language, write]) =>
+export function open(request) {
+	const short = { ...request, body: shortened(request.body) };
+	const buttons = Object.entries(WRITERS).map(([language, write]) =>
 		button(language, null, ({ currentTarget }) => {
-			for (const key of keys) key.ariaPressed = String(key === currentTarget);
-			at("program").replaceChildren(codeBlock(write(talk), language));
+			for (const each of buttons) each.ariaPressed = String(each === currentTarget);
+			at("program").replaceChildren(codeBlock(write(short), language));
 		}),
 	);
-	at("languages").replaceChildren(...keys);
-	keys[0].click();
+	at("languages").replaceChildren(...buttons);
+	buttons[0].click();
 	at("dialog").showModal();
 }
 

@@ -1,6 +1,6 @@
 const isText = (value) => typeof value === "string" && value !== "";
 
-/** What a model has answered until now, whatever the format; `changed` is called at each bit. */
+/** A model's reply so far, in any format; `changed` is called at each change. */
 export class Reply {
 	text = "";
 	reasoning = "";
@@ -8,12 +8,12 @@ export class Reply {
 	pictures = [];
 	usage = null;
 	finished = "";
-	raw = []; // the events as they came
+	raw = []; // the text of the events
 	problem = null;
 	stopped = false;
-	first = null; // milliseconds until the first bit, and until the end
+	first = null; // milliseconds to the first content, and in total
 	total = null;
-	#began = performance.now();
+	#start = performance.now();
 
 	constructor(changed) {
 		this.changed = changed;
@@ -27,44 +27,44 @@ export class Reply {
 		this.#add("reasoning", text);
 	}
 
-	/** A part of a tool call; `index` tells which. */
+	/** A part of the tool call `index`. */
 	call(index, name, more) {
-		let one = this.calls.find((known) => known.index === index);
-		if (!one) this.calls.push((one = { index, name: "", input: "" }));
-		if (name) one.name = name;
-		if (typeof more === "string") one.input += more;
-		this.#grew();
+		let call = this.calls.find((other) => other.index === index);
+		if (!call) this.calls.push((call = { index, name: "", input: "" }));
+		if (name) call.name = name;
+		if (typeof more === "string") call.input += more;
+		this.#grow();
 	}
 
 	picture(type, data) {
 		if (!/^image\/(png|jpeg|webp|gif)$/.test(type) || !isText(data)) return;
 		this.pictures.push(`data:${type};base64,${data}`);
-		this.#grew();
+		this.#grow();
 	}
 
-	/** Counts; a later one holds, what it leaves out stays. */
+	/** Update the counts that are given. */
 	use(counts) {
-		const said = Object.entries(counts).filter(([, value]) => Number.isFinite(value));
-		if (said.length) this.usage = { ...this.usage, ...Object.fromEntries(said) };
+		const numbers = Object.entries(counts).filter(([, value]) => Number.isFinite(value));
+		if (numbers.length) this.usage = { ...this.usage, ...Object.fromEntries(numbers) };
 	}
 
-	finish(why) {
-		if (isText(why)) this.finished = why;
+	finish(reason) {
+		if (isText(reason)) this.finished = reason;
 	}
 
 	end() {
-		this.total = performance.now() - this.#began;
+		this.total = performance.now() - this.#start;
 		this.changed();
 	}
 
 	#add(name, text) {
 		if (!isText(text)) return;
 		this[name] += text;
-		this.#grew();
+		this.#grow();
 	}
 
-	#grew() {
-		this.first ??= performance.now() - this.#began;
+	#grow() {
+		this.first ??= performance.now() - this.#start;
 		this.changed();
 	}
 }

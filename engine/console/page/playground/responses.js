@@ -1,18 +1,18 @@
 import { counts } from "./chat.js";
 import { messages } from "./turn.js";
 
-/* Responses, as OpenAI speaks it. */
+/* OpenAI's responses. */
 
 const textPart = (text) => ({ type: "input_text", text });
 const imagePart = (url) => ({ type: "input_image", image_url: url });
 
-export const body = (turns, said) => ({
-	model: said.model,
-	instructions: said.system,
+export const body = (turns, options) => ({
+	model: options.model,
+	instructions: options.system,
 	input: messages(turns, textPart, imagePart),
-	temperature: said.temperature,
-	max_output_tokens: said.maximum,
-	stream: said.stream,
+	temperature: options.temperature,
+	max_output_tokens: options.maximum,
+	stream: options.stream,
 });
 
 export { headers } from "./chat.js";
@@ -20,7 +20,7 @@ export { headers } from "./chat.js";
 const write = (reply, { delta }) => reply.write(delta);
 const reason = (reply, { delta }) => reply.reason(delta);
 
-/** What events tell of. */
+/** How each type of event is read. */
 const EVENTS = {
 	"response.output_text.delta": write,
 	"response.refusal.delta": write,
@@ -32,19 +32,19 @@ const EVENTS = {
 		reply.call(output_index, "", delta),
 };
 
-/** Take in a stream's event or a whole response. */
+/** Read an event of a stream, or a complete response. */
 export function read(data, reply) {
 	EVENTS[data.type]?.(reply, data);
-	if (data.object === "response") whole(data, reply);
+	if (data.object === "response") complete(data, reply);
 	if (/^response\.(completed|incomplete|failed)$/.test(data.type)) end(data.response, reply);
 }
 
-function whole(response, reply) {
-	for (const [index, one] of (response.output ?? []).entries()) {
-		if (one.type === "function_call") reply.call(index, one.name, one.arguments);
-		for (const said of [...(one.summary ?? []), ...(one.content ?? [])]) {
-			if (one.type === "reasoning") reply.reason(said.text);
-			else reply.write(said.text ?? said.refusal);
+function complete(response, reply) {
+	for (const [index, item] of (response.output ?? []).entries()) {
+		if (item.type === "function_call") reply.call(index, item.name, item.arguments);
+		for (const part of [...(item.summary ?? []), ...(item.content ?? [])]) {
+			if (item.type === "reasoning") reply.reason(part.text);
+			else reply.write(part.text ?? part.refusal);
 		}
 	}
 	end(response, reply);

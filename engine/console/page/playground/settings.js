@@ -2,150 +2,150 @@ import { check } from "./call.js";
 import { at, h } from "./dom.js";
 import { Problem, card } from "./problem.js";
 
-/* The token and what goes with each request. The token is in memory; in the tab's own storage only
-   if that was asked for; never in an address. */
+/* The token and the options of each request. The token is in memory, in the tab's session storage
+   only if "Keep" is checked, and never in a URL. */
 
-const KEPT = "modelway.token";
-const PASTE = "Paste the one you were given: it has no spaces and no letters beyond ASCII.";
+const STORAGE_KEY = "modelway.token";
+const ADVICE = "Paste your token: ASCII characters without spaces.";
 const OTHER = "\0other";
 
-let known = null; // what the gateway said of the token
-let asked = ""; // the token that it was said of
+let access = null; // what the token may use
+let checked = ""; // the token of `access`
 
 const token = at("token");
 const model = at("model");
 const format = at("format");
 const panel = at("settings");
 
-/** Whether there is a token that the gateway takes; asks when it has not been asked yet. */
+/** Whether the token is valid; a new token is checked first. */
 export async function ready() {
-	return (known !== null && asked === token.value.trim()) || learn();
+	return (access !== null && checked === token.value.trim()) || checkToken();
 }
 
-async function learn() {
-	const tell = (told) => at("token-said").replaceChildren(told);
+async function checkToken() {
+	const show = (node) => at("token-status").replaceChildren(node);
 	const secret = token.value.trim();
-	known = null;
+	access = null;
 	model.disabled = format.disabled = true;
-	tell(h("p.muted", "Checking…"));
+	show(h("p.muted", "Checking…"));
 	try {
-		if (!/^[\x21-\x7e]+$/.test(secret)) throw new Problem("A token is needed.", { advice: PASTE });
-		known = await check(secret);
+		if (!/^[\x21-\x7e]+$/.test(secret)) throw new Problem("A token is needed.", { advice: ADVICE });
+		access = await check(secret);
 	} catch (error) {
 		if (!(error instanceof Problem)) throw error;
-		tell(card(error));
+		show(card(error));
 	}
-	token.ariaInvalid = String(!known);
-	asked = secret;
-	if (known) {
-		keep();
-		tell(h("p.good", words(known)));
-		list();
+	token.ariaInvalid = String(!access);
+	checked = secret;
+	if (access) {
+		store();
+		show(h("p.good", summary(access)));
+		listModels();
 	} else {
 		open(true);
 		token.focus();
 	}
-	return known !== null;
+	return access !== null;
 }
 
-function words({ token: { name, expires }, models }) {
+function summary({ token: { name, expires }, models }) {
 	const until = expires ? `, until ${new Date(expires * 1000).toLocaleDateString()}` : "";
-	return `✓ The token works: ${name}, ${models.length} models${until}.`;
+	return `✓ The token is valid: ${name}, ${models.length} models${until}.`;
 }
 
-function keep() {
-	if (at("keep").checked && known) sessionStorage.setItem(KEPT, asked);
-	else sessionStorage.removeItem(KEPT);
+function store() {
+	if (at("keep").checked && access) sessionStorage.setItem(STORAGE_KEY, checked);
+	else sessionStorage.removeItem(STORAGE_KEY);
 }
 
-/** The models in the list, those that some format here serves. */
-function list() {
+/** List the models that have a format. */
+function listModels() {
 	const before = model.value;
-	const options = known.models
+	const options = access.models
 		.filter(({ formats }) => formats.length)
 		.map(({ id, title }) => h("option", { value: id }, title === id ? id : `${id} (${title})`));
 	model.replaceChildren(...options, h("option", { value: OTHER }, "Another name…"));
 	model.value = before;
 	if (model.selectedIndex < 0) model.selectedIndex = 0;
-	offer();
+	listFormats();
 }
 
 const name = () => (model.value === OTHER ? at("other").value.trim() : model.value);
 
-/** What is known of the model; nothing of a name that is not in the list. */
-const entry = () => known.models.find(({ id }) => id === name());
+/** The model in the list; undefined for another name. */
+const entry = () => access.models.find(({ id }) => id === name());
 
-/** The formats that serve the model; the one chosen before if it does. */
-function offer() {
+/** List the formats; the model's are enabled, and the last choice stays if it is one of them. */
+function listFormats() {
 	at("other").hidden = model.value !== OTHER;
 	const before = format.value;
-	const served = entry()?.formats ?? known.formats.map((one) => one.name);
-	const options = known.formats.map(({ name, title }) => {
-		const disabled = !served.includes(name);
+	const enabled = entry()?.formats ?? access.formats.map(({ name }) => name);
+	const options = access.formats.map(({ name, title }) => {
+		const disabled = !enabled.includes(name);
 		return h("option", { value: name, disabled }, title + (disabled ? " – not this model's" : ""));
 	});
 	format.replaceChildren(...options);
-	format.value = served.includes(before) ? before : (served[0] ?? "");
+	format.value = enabled.includes(before) ? before : (enabled[0] ?? "");
 	model.disabled = format.disabled = false;
 }
 
 const number = ({ value }) => (value === "" ? undefined : Number(value));
 
-/** What is put into the body as it is. */
+/** The JSON that is merged into the body. */
 function extra() {
 	try {
-		const found = JSON.parse(at("extra").value || "{}");
-		if (found?.constructor === Object) return found;
+		const object = JSON.parse(at("extra").value || "{}");
+		if (object?.constructor === Object) return object;
 	} catch ({ message }) {
-		throw new Problem(`“More of the request” is no JSON: ${message}`);
+		throw new Problem(`“More of the request” is not JSON: ${message}`);
 	}
 	throw new Problem("“More of the request” must be a JSON object.");
 }
 
-/** What goes with the next request. Throws Problem, in words, for what cannot be sent. */
+/** The options of the next request. Throws Problem for what cannot be sent. */
 export function settings() {
-	const chosen = known.formats.find((one) => one.name === format.value);
-	if (!chosen) throw new Problem("No format here serves this model. Choose another one.");
-	if (!name()) throw new Problem("Give the name of a model.");
+	const choice = access.formats.find(({ name }) => name === format.value);
+	if (!choice) throw new Problem("No format here serves this model. Choose another model.");
+	if (!name()) throw new Problem("Enter the name of a model.");
 	if (!panel.checkValidity()) {
 		open(true);
 		panel.reportValidity();
 		throw new Problem("Correct the settings first.");
 	}
 	return {
-		...known,
-		token: asked,
+		...access,
+		token: checked,
 		model: name(),
 		price: entry()?.price,
-		format: chosen,
+		format: choice,
 		system: at("system").value.trim() || undefined,
 		temperature: number(at("temperature")),
 		maximum: number(at("maximum")),
-		stream: (at("stream").checked && chosen.stream !== "") || undefined,
+		stream: (at("stream").checked && choice.stream !== "") || undefined,
 		extra: extra(),
 	};
 }
 
-function open(is) {
-	panel.classList.toggle("open", is);
-	at("settings-key").ariaExpanded = String(is);
+function open(isOpen) {
+	panel.classList.toggle("open", isOpen);
+	at("settings-toggle").ariaExpanded = String(isOpen);
 }
 
-at("settings-key").onclick = () => open(!panel.classList.contains("open"));
+at("settings-toggle").onclick = () => open(!panel.classList.contains("open"));
 panel.onsubmit = (event) => event.preventDefault();
-at("check").onclick = async () => (await learn()) && open(false);
+at("check").onclick = async () => (await checkToken()) && open(false);
 token.onkeydown = ({ key }) => {
 	if (key === "Enter") at("check").click();
 };
-at("keep").onchange = keep;
+at("keep").onchange = store;
 model.onchange = () => {
-	offer();
+	listFormats();
 	if (model.value === OTHER) at("other").focus();
 };
-at("other").oninput = offer;
-const kept = sessionStorage.getItem(KEPT);
-if (kept) {
-	token.value = kept;
+at("other").oninput = listFormats;
+const stored = sessionStorage.getItem(STORAGE_KEY);
+if (stored) {
+	token.value = stored;
 	at("keep").checked = true;
-	learn();
+	checkToken();
 } else open(true);

@@ -1,32 +1,32 @@
 /**
- * Server-sent events out of text in any pieces (WHATWG HTML 9.2.6): `push` returns those that are
- * whole. `data` is what an event says, `raw` its text as it came.
+ * A parser of server-sent events (WHATWG HTML 9.2.6): `push` takes any piece of text and returns the
+ * complete events, each with its `data` and its `raw` text.
  */
 export class Events {
-	#rest = ""; // of a line that is not whole yet
-	#lines = []; // of an event that is not
-	#endsInReturn = false; // then a line feed at the next piece's start ends no line
+	#partial = ""; // the incomplete line
+	#lines = []; // of the incomplete event
+	#endsInReturn = false; // a line feed that follows belongs to it
 
 	push(text) {
 		if (!text) return [];
 		const more = this.#endsInReturn ? text.replace(/^\n/, "") : text;
-		const lines = (this.#rest + more).split(/\r\n|\r|\n/);
+		const lines = (this.#partial + more).split(/\r\n|\r|\n/);
 		this.#endsInReturn = text.endsWith("\r");
-		this.#rest = lines.pop();
-		const found = [];
+		this.#partial = lines.pop();
+		const events = [];
 		for (const line of lines) {
 			if (line) this.#lines.push(line);
-			else this.#flush(found);
+			else this.#flush(events);
 		}
-		return found;
+		return events;
 	}
 
-	#flush(found) {
+	#flush(events) {
 		const raw = this.#lines.join("\n");
 		const data = this.#lines
 			.filter((line) => /^data(:|$)/.test(line))
 			.map((line) => line.replace(/^data:? ?/, ""));
-		if (data.length) found.push({ data: data.join("\n"), raw });
+		if (data.length) events.push({ data: data.join("\n"), raw });
 		this.#lines = [];
 	}
 }
