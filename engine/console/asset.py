@@ -1,4 +1,4 @@
-"""A file of the console as it is served: read once, compressed once, with an entity tag."""
+"""A file of the console: read once, compressed once, served with an entity tag."""
 
 from __future__ import annotations
 
@@ -64,9 +64,9 @@ def read(path: Path) -> Asset:
 
 
 def respond(asset: Asset, exchange: Exchange) -> Response:
-    """The asset, compressed where the client accepts it; 304 where the client has it.
+    """The asset, compressed if the client accepts gzip; 304 if the client has it.
 
-    Browsers revalidate it each time, so that a page and its scripts are always of one release.
+    Browsers revalidate it each time, so that a page and its scripts are of the same release.
     """
     gzipped = _accepts_gzip(exchange.header("HTTP_ACCEPT_ENCODING") or "")
     tag = f'"{asset.tag}{"-gz" if gzipped else ""}"'

@@ -42,14 +42,14 @@ def routed_formats(plan: Plan) -> list[RoutedFormat]:
     """The chat formats that the plan routes: those of the default dialect, then of the others."""
     posts = [route for route in plan.routes if route.operation.method == "POST"]
     ordered = sorted(dialects.names(), key=lambda name: (name != dialects.DEFAULT, name))
-    routed = []
+    formats = []
     for dialect in map(dialects.get, ordered):
-        spoken = [route for route in posts if route.dialects[-1] is dialect]
+        candidates = [route for route in posts if route.dialects[-1] is dialect]
         for form in dialect.chat_formats:
-            route = _first(form.path_suffix, spoken)
+            route = _first(form.path_suffix, candidates)
             if route is not None:
-                routed.append(_routed(form, route, spoken))
-    return routed
+                formats.append(_routed(form, route, candidates))
+    return formats
 
 
 def _first(suffix: str, routes: Iterable[Route]) -> Route | None:
@@ -75,7 +75,7 @@ def _path(route: Route) -> str:
 
 
 def models(plan: Plan, formats: Sequence[RoutedFormat]) -> list[dict[str, Any]]:
-    """Every model, also wildcards, with its formats, its other operations and its price for a
+    """Every model and wildcard, with its formats, its other operations and its price for a
     million tokens, if it has one."""
     chat_operations = {form.operation for form in formats} | set(_stream_operations(plan, formats))
     prices = ByName(plan.config.prices)

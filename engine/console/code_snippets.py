@@ -1,7 +1,5 @@
-"""Calls in each chat format, ready to paste: curl, and vendors' SDKs in Python and JavaScript.
-
-The token is the variable TOKEN.
-"""
+"""Programs in each chat format, ready to paste: curl, and the vendor's SDK in Python and
+JavaScript. The token is in the variable TOKEN."""
 
 from __future__ import annotations
 
@@ -15,7 +13,7 @@ from engine.dialects.interface.chat_format import Program
 
 
 def programs(routed: RoutedFormat, base: str) -> dict[str, dict[str, str]]:
-    """The parts of a program by language, with the addresses filled in."""
+    """The parts of the SDK programs by language, with the base URL filled in."""
     return {
         language: {**asdict(program), "start": _start(program, routed, base)}
         for language, program in routed.format.programs.items()
@@ -23,7 +21,7 @@ def programs(routed: RoutedFormat, base: str) -> dict[str, dict[str, str]]:
 
 
 def snippets(routed: RoutedFormat, base: str, model: str) -> list[tuple[str, str]]:
-    """The languages with a first call in each."""
+    """Each language with a program that sends one message."""
     python, script = (routed.format.programs[name] for name in ("python", "javascript"))
     arguments = routed.format.arguments(model)
     keywords = "".join(f"    {key}={json.dumps(value)},\n" for key, value in arguments.items())
@@ -44,7 +42,7 @@ def snippets(routed: RoutedFormat, base: str, model: str) -> list[tuple[str, str
 
 
 def _start(program: Program, routed: RoutedFormat, base: str) -> str:
-    """JSON's strings are strings of Python and JavaScript alike."""
+    """The start of a program; a JSON string is a literal of Python and of JavaScript."""
     filled = program.start.replace("@BASE@", json.dumps(base + routed.prefix))
     return filled.replace("@VERSION@", json.dumps(routed.version))
 

@@ -9,16 +9,18 @@ from typing import Any
 from engine.console.example_values import filled
 from engine.spec.document.node import Node
 
-_LITERAL = frozenset({"default", "const", "enum"})
+_LITERALS = frozenset({"default", "const", "enum"})
 _MAPS = frozenset({"parameters", "responses", "examples", "headers", "links", "callbacks"})
-_ODD = re.compile(r"[^A-Za-z0-9._-]+")
-_NAMED = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
+_INVALID = re.compile(r"[^A-Za-z0-9._-]+")
+_NAME_MAPS = frozenset(
+    {"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"}
+)
 
 
 @dataclass(frozen=True, slots=True)
 class _Context:
-    """The place of a copy: its document, the kind of component that a reference here names, whether
-    the keys of the mapping are names, and whether it is a schema."""
+    """The context of a copy: its document, the kind of component that a reference here names,
+    whether the keys of a mapping are names, and whether it is a schema."""
 
     spec: str
     kind: str = ""
@@ -31,80 +33,88 @@ class Components:
     """The `components` of the new document, to which the parts that need them are copied."""
 
     components: dict[str, dict[str, Any]] = field(default_factory=dict)
-    _known: dict[str, str] = field(default_factory=dict)
+    _references: dict[str, str] = field(default_factory=dict)
 
     def copy(self, node: Node, spec: str) -> Any:
-        """A copy of a part of an operation that is neither a schema nor a reference."""
+        """A copy of an operation or a parameter, with its references rewritten."""
         return self._copy(node.value, node, _Context(spec))
 
-    def _copy(self, value: Any, node: Node, at: _Context) -> Any:
+    def _copy(self, value: Any, node: Node, context: _Context) -> Any:
         if isinstance(value, list):
-            inner = at if at.kind or at.schema else _Context(at.spec)
+            inner = context if context.kind or context.schema else _Context(context.spec)
             return [self._copy(item, node, inner) for item in value]
         if not isinstance(value, dict):
             return value
         ref = value.get("$ref")
-        if isinstance(ref, str) and not at.names:
-            value = {**value, "$ref": self._refer(ref, node, at)}
+        if isinstance(ref, str) and not context.names:
+            value = {**value, "$ref": self._rewrite(ref, node, context)}
         copied = {
             str(key): item
-            if key == "$ref" and not at.names
-            else self._below(str(key), item, node, at)
+            if key == "$ref" and not context.names
+            else self._copy_member(str(key), item, node, context)
             for key, item in value.items()
         }
-        if at.schema and not at.names:
-            return _newer(copied) if _is_old(node) else copied
+        if context.schema and not context.names:
+            return _convert_3_0(copied) if _is_3_0(node) else copied
         return copied
 
-    def _below(self, key: str, value: Any, node: Node, at: _Context) -> Any:
-        if at.names:
-            return self._copy(value, node, _Context(at.spec, at.kind, schema=at.schema))
-        if key == "example" or (key == "value" and not at.schema):
+    def _copy_member(self, key: str, value: Any, node: Node, context: _Context) -> Any:
+        if context.names:
+            return self._copy(
+                value, node, _Context(context.spec, context.kind, schema=context.schema)
+            )
+        if key == "example" or (key == "value" and not context.schema):
             return filled(value)
-        if key in _LITERAL:
+        if key in _LITERALS:
             return value
-        if at.schema:
+        if context.schema:
             if key == "examples":
                 return value
             if key == "mapping" and isinstance(value, dict):
-                return {name: self._mapped(str(to), node, at) for name, to in value.items()}
-            return self._copy(value, node, _Context(at.spec, "schemas", key in _NAMED, True))
+                return {
+                    name: self._copy_mapping(str(to), node, context) for name, to in value.items()
+                }
+            return self._copy(
+                value, node, _Context(context.spec, "schemas", key in _NAME_MAPS, True)
+            )
         if key == "schema":
-            return self._copy(value, node, _Context(at.spec, "schemas", schema=True))
+            return self._copy(value, node, _Context(context.spec, "schemas", schema=True))
         kind = "requestBodies" if key == "requestBody" else key if key in _MAPS else ""
         names = key in _MAPS and isinstance(value, dict)
         return self._copy(
-            value, node, _Context(at.spec, kind, names or key in ("content", "encoding"))
+            value, node, _Context(context.spec, kind, names or key in ("content", "encoding"))
         )
 
-    def _mapped(self, to: str, node: Node, at: _Context) -> str:
+    def _copy_mapping(self, to: str, node: Node, context: _Context) -> str:
         """A discriminator's value: a reference, or the bare name of a schema."""
         ref = to if "/" in to or "#" in to else f"#/components/schemas/{to}"
         try:
-            return self._refer(ref, node, at)
+            return self._rewrite(ref, node, context)
         except KeyError:
             return to
 
-    def _refer(self, ref: str, node: Node, at: _Context) -> str:
-        """The new reference to the target of `ref`, which is copied at its first reference."""
-        holder = Node(node.library, node.uri, node.path, {"$ref": ref})
-        target = holder.resolved()
-        known = self._known.get(target.pointer)
-        if known is None:
-            kind = at.kind or "schemas"
-            name = self._name(kind, str(target.path[-1] if target.path else at.spec), at.spec)
-            known = self._known[target.pointer] = f"#/components/{kind}/{name}"
-            below = self.components.setdefault(kind, {})
-            below[name] = {}  # reserved, as the target may refer to itself
-            below[name] = self._copy(
-                target.value, target, _Context(at.spec, kind, schema=kind == "schemas")
+    def _rewrite(self, ref: str, node: Node, context: _Context) -> str:
+        """The reference in the new document; its target is copied at the first reference."""
+        reference_node = Node(node.library, node.uri, node.path, {"$ref": ref})
+        target = reference_node.resolved()
+        reference = self._references.get(target.pointer)
+        if reference is None:
+            kind = context.kind or "schemas"
+            name = self._name(
+                kind, str(target.path[-1] if target.path else context.spec), context.spec
             )
-        return known
+            reference = self._references[target.pointer] = f"#/components/{kind}/{name}"
+            components = self.components.setdefault(kind, {})
+            components[name] = {}  # reserved, as the target may refer to itself
+            components[name] = self._copy(
+                target.value, target, _Context(context.spec, kind, schema=kind == "schemas")
+            )
+        return reference
 
     def _name(self, kind: str, name: str, spec: str) -> str:
         names = self.components.get(kind, {})
-        plain = _ODD.sub("_", name) or "part"
-        choices = (plain, f"{_ODD.sub('_', spec)}.{plain}")
+        plain = _INVALID.sub("_", name) or "part"
+        choices = (plain, f"{_INVALID.sub('_', spec)}.{plain}")
         for choice in choices:
             if choice not in names:
                 return choice
@@ -114,12 +124,12 @@ class Components:
         return f"{choices[1]}.{number}"
 
 
-def _is_old(node: Node) -> bool:
+def _is_3_0(node: Node) -> bool:
     """Whether the part is of OpenAPI 3.0, whose schemas are not JSON Schema."""
     return str(node.library.document.value.get("openapi", "")).startswith("3.0")
 
 
-def _newer(schema: dict[str, Any]) -> dict[str, Any]:
+def _convert_3_0(schema: dict[str, Any]) -> dict[str, Any]:
     """A schema of OpenAPI 3.0 converted to 3.1 (its "Migrating from 3.0" notes)."""
     converted = dict(schema)
     if converted.pop("nullable", False) is True and "type" in converted:

@@ -1,4 +1,4 @@
-"""Examples for the reference page: the placeholders that the mock fills in, with fixed values."""
+"""Examples on the reference page: fixed values for the placeholders of the mock."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MOCK_CONDITION = re.compile(r"^: if \w+\n", re.MULTILINE)
 
 
 def filled(example: Any) -> Any:
-    """An example without placeholders; `{{n}}` counts from 0. Unknown ones stay."""
+    """An example with its placeholders filled in; `{{n}}` counts from 0, unknown ones stay."""
     return _filled(example, itertools.count())
 
 
@@ -36,8 +36,10 @@ def _filled(value: Any, numbers: Iterator[int]) -> Any:
     match = _PLACEHOLDER.fullmatch(value)
     if match:
         return _value(match, numbers)
-    return _PLACEHOLDER.sub(lambda at: str(_value(at, numbers)), _MOCK_CONDITION.sub("", value))
+    return _PLACEHOLDER.sub(
+        lambda match: str(_value(match, numbers)), _MOCK_CONDITION.sub("", value)
+    )
 
 
-def _value(at: re.Match[str], numbers: Iterator[int]) -> str | int:
-    return next(numbers) if at[1] == "n" else _VALUES.get(at[1], at[0])
+def _value(match: re.Match[str], numbers: Iterator[int]) -> str | int:
+    return next(numbers) if match[1] == "n" else _VALUES.get(match[1], match[0])

@@ -1,4 +1,4 @@
-"""The home page, rendered on the server: it works without a script."""
+"""The home page, rendered on the server: it works without JavaScript."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from engine.console.code_snippets import snippets
 from engine.exchange.exchange import Exchange, Handler, Response
 from engine.plan.route import Plan
 
-_ADDRESSES = 32
-_OPERATIONS = 4
+_MAX_BASES = 32
+_MAX_OPERATIONS = 4
 """The most operations shown of a model."""
 
 _HEAD = """<!doctype html>
@@ -36,11 +36,11 @@ _HEAD = """<!doctype html>
 
 
 def home(plan: Plan) -> Handler:
-    """A handler for the page, which is rendered once for each base address."""
+    """A handler for the page, which is rendered once for each base URL."""
     formats = routed_formats(plan)
     entries = models(plan, formats)
 
-    @lru_cache(maxsize=_ADDRESSES)
+    @lru_cache(maxsize=_MAX_BASES)
     def page(base: str) -> Asset:
         return Asset(_page(plan, base, formats, entries).encode(), "text/html; charset=utf-8")
 
@@ -58,24 +58,24 @@ def _page(
     chat = next((routed for routed in formats if routed.format in default), None)
     address = base + (chat.prefix if chat is not None else "")
     cards = "".join(_format(routed, base, entries) for routed in formats)
-    none = "<p>No chat format is routed here. The reference lists what is.</p>"
+    no_formats = "<p>No chat format is routed here. The reference lists the operations.</p>"
     return f"""{_HEAD}<body>
 <a class="skip" href="#main">Skip to content</a>
 {_header(plan)}
 <main id="main">
 <section class="hero">
 <h1>One address, every model</h1>
-<p class="lead">Keep the client you have. Point it at this address and use the token that this
-platform gave you as its API key.</p>
+<p class="lead">Keep your client. Set its base URL to this address, and use your token as its
+API key.</p>
 <p class="label" id="base-label">Base address</p>
 <p class="address"><code id="base" aria-labelledby="base-label">{escape(address)}</code></p>
 {_buttons(plan)}
 </section>
 <section aria-labelledby="formats">
 <h2 id="formats">Formats</h2>
-<p class="muted">Each takes the token where its own SDK puts it. Put yours into the variable
-<code>TOKEN</code> first.</p>
-{cards or none}
+<p class="muted">Each takes the token where its SDK puts it. The snippets read it from the variable
+<code>TOKEN</code>.</p>
+{cards or no_formats}
 </section>
 <section aria-labelledby="models">
 <h2 id="models">Models</h2>
@@ -110,14 +110,14 @@ def _buttons(plan: Plan) -> str:
         )
     if console.docs:
         buttons.append('<a class="button" href="docs">Read the reference</a>')
-    return f'<p class="ways">{"".join(buttons)}</p>' if buttons else ""
+    return f'<p class="buttons">{"".join(buttons)}</p>' if buttons else ""
 
 
 def _format(routed: RoutedFormat, base: str, entries: list[dict[str, Any]]) -> str:
     """A format with its snippets in tabs that are radio buttons, which need no script."""
     name = routed.name
-    models_of_it = (m["id"] for m in entries if name in m["formats"] and "*" not in m["id"])
-    model = next(models_of_it, "MODEL")
+    model_ids = (m["id"] for m in entries if name in m["formats"] and "*" not in m["id"])
+    model = next(model_ids, "MODEL")
     tabs, panels = [], []
     for number, (language, text) in enumerate(snippets(routed, base, model)):
         tab, checked = f"{name}-{number}", " checked" if number == 0 else ""
@@ -146,10 +146,10 @@ def _models(plan: Plan, formats: Sequence[RoutedFormat], entries: list[dict[str,
     titles = {routed.name: routed.title for routed in formats}
     priced = any("price" in model for model in entries)
     currency = escape(plan.config.currency)
-    prices = f'<th scope="col" class="number">{currency} for a million tokens in / out</th>'
+    prices = f'<th scope="col" class="number">{currency} per million tokens in / out</th>'
     rows = "".join(_row(model, titles, priced) for model in entries)
     return f"""<div class="scroll" tabindex="0" role="region" aria-label="List of models"><table>
-<thead><tr><th scope="col">Ask for</th><th scope="col">For</th>
+<thead><tr><th scope="col">Model</th><th scope="col">Formats</th>
 {prices if priced else ""}</tr></thead>
 <tbody>{rows}</tbody></table></div>"""
 
@@ -170,6 +170,6 @@ def _row(model: dict[str, Any], titles: dict[str, str], priced: bool) -> str:
 
 def _operations(names: Sequence[str]) -> str:
     """The operations of a model without a chat format."""
-    names_html = ", ".join(f"<code>{escape(name)}</code>" for name in names[:_OPERATIONS])
-    more = f" and {len(names) - _OPERATIONS} more" if len(names) > _OPERATIONS else ""
+    names_html = ", ".join(f"<code>{escape(name)}</code>" for name in names[:_MAX_OPERATIONS])
+    more = f" and {len(names) - _MAX_OPERATIONS} more" if len(names) > _MAX_OPERATIONS else ""
     return f"{names_html}{more}"

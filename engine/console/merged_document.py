@@ -1,4 +1,4 @@
-"""One OpenAPI document of everything that a plan routes, as callers see it."""
+"""One OpenAPI document of all operations that a plan routes, as callers see them."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from engine.plan.route import Plan, Route
 from engine.spec import path_templates
 from engine.spec.security import Carrier
 
-_ABOUT = (
-    "What this gateway serves. A path takes the token where its security says; a pasted token "
-    "stays in this page."
+_DESCRIPTION = (
+    "The operations of this gateway. Put the token where the security of an operation says; a "
+    "token that you enter stays in this page."
 )
 _REPLACED = frozenset({"operationId", "security", "servers", "tags", "callbacks", "parameters"})
-_ODD = re.compile(r"[^A-Za-z0-9._-]+")
+_INVALID = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 def merged(plan: Plan, base: str) -> dict[str, Any]:
@@ -26,9 +26,9 @@ def merged(plan: Plan, base: str) -> dict[str, Any]:
         merger.add(route)
     return {
         "openapi": "3.1.0",
-        "info": {"title": "Modelway", "version": "1", "description": _ABOUT},
+        "info": {"title": "Modelway", "version": "1", "description": _DESCRIPTION},
         "servers": [{"url": base}],
-        "tags": [{"name": name, **more} for name, more in merger.tags.items()],
+        "tags": [{"name": name, **members} for name, members in merger.tags.items()],
         "paths": merger.paths,
         "components": {**merger.components.components, "securitySchemes": merger.schemes},
     }
@@ -41,17 +41,16 @@ class _Merger:
         self.paths: dict[str, dict[str, Any]] = {}
         self.schemes: dict[str, Any] = {}
         self.tags: dict[str, dict[str, str]] = {}
-        self._taken: set[tuple[str, str]] = set()
+        self._shapes: set[tuple[str, str]] = set()
 
     def add(self, route: Route) -> None:
-        """Add a route's operation, unless another one has its path: the gateway answers both the
-        same way, and the first is shown."""
+        """Add a route's operation, unless an earlier one has its method and path."""
         operation = route.operation
         template = operation.mounts[0] + operation.path
         shape = (operation.method, path_templates.shape(template))
-        if shape in self._taken:
+        if shape in self._shapes:
             return
-        self._taken.add(shape)
+        self._shapes.add(shape)
         node = self.plan.specifications[operation.spec].node(operation)
         copied = self.components.copy(node, operation.spec)
         members = {key: value for key, value in copied.items() if key not in _REPLACED}
@@ -83,8 +82,8 @@ class _Merger:
         name = f"{spec}: {tag}"
         if name not in self.tags:
             listed = self.plan.specifications[spec].library.document.get("tags").elements()
-            words = next((t.text("description") for t in listed if t.text("name") == tag), "")
-            self.tags[name] = {"description": words} if words else {}
+            description = next((t.text("description") for t in listed if t.text("name") == tag), "")
+            self.tags[name] = {"description": description} if description else {}
         return name
 
     def _security(self, route: Route) -> list[dict[str, list[str]]]:
@@ -98,7 +97,7 @@ class _Merger:
         if carrier.kind in ("bearer", "basic"):
             name, scheme = carrier.kind, {"type": "http", "scheme": carrier.kind}
         else:
-            name = f"{carrier.kind}-{_ODD.sub('_', carrier.name)}"
+            name = f"{carrier.kind}-{_INVALID.sub('_', carrier.name)}"
             scheme = {"type": "apiKey", "in": carrier.kind, "name": carrier.name}
         self.schemes[name] = {**scheme, "description": "The token that this platform gave you."}
         return {name: []}

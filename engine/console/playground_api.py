@@ -1,4 +1,4 @@
-"""GET /console/models.json, for the playground: what a token is, and what it may use."""
+"""GET /console/models.json, for the playground: a token and what it may use."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _CACHE_BYTES = 16_000_000
 
 
 def listing(plan: Plan, services: Services) -> Handler:
-    """A handler that answers 401 to an unknown token, and to any other what it may use."""
+    """A handler that returns what the token may use, or 401 for an invalid token."""
     stages = [authenticate([BEARER], False, services, any_operation=True)]
     return compose(stages, last=_list(plan, plan.config.server))
 
@@ -55,7 +55,7 @@ def _list(plan: Plan, server: Server) -> Handler:
 
 
 def _format(routed: RoutedFormat, base: str) -> dict[str, Any]:
-    """What the page needs to call a format and to write programs that do."""
+    """What the page needs to call a format, and to write programs that call it."""
     return {
         "name": routed.name,
         "title": routed.title,

@@ -18,9 +18,9 @@ from engine.plan.route import Plan
 SWAGGER_UI = Path(swagger_ui_bundle.swagger_ui_path)
 """The files of Swagger UI."""
 
-_ADDRESSES = 8
+_MAX_BASES = 8
 _PLACEHOLDER = "https://the-address-of-this-gateway.invalid"
-"""Stands for the base address, so that the document is merged once for all addresses."""
+"""Stands for the base URL, so that the document is merged only once."""
 
 
 def document(plan: Plan) -> Handler:
@@ -31,7 +31,7 @@ def document(plan: Plan) -> Handler:
         before, _, after = _as_json(merged(plan, _PLACEHOLDER)).partition(_PLACEHOLDER.encode())
         return before, after
 
-    @lru_cache(maxsize=_ADDRESSES)
+    @lru_cache(maxsize=_MAX_BASES)
     def asset(base: str) -> Asset:
         before, after = parts()
         return Asset(before + base.encode() + after, "application/json")
@@ -43,7 +43,7 @@ def document(plan: Plan) -> Handler:
 
 
 def _as_json(document: object) -> bytes:
-    """JSON; vendors' documents have bounds of more than 64 bits, which orjson refuses."""
+    """As JSON. Vendors' documents have integers above 64 bits, which orjson refuses."""
     try:
         return orjson.dumps(document)
     except TypeError:

@@ -19,14 +19,14 @@ Serve = Callable[..., falcon.testing.TestClient]
 
 def planned(text: str) -> Plan:
     """The plan of a config in the folder of the shipped one."""
-    made = make_plan(files.HOME / "gateway.yaml", {}, text)
-    assert made.plan is not None, made.problems
-    return made.plan
+    result = make_plan(files.HOME / "gateway.yaml", {}, text)
+    assert result.plan is not None, result.problems
+    return result.plan
 
 
 @pytest.fixture(scope="session")
 def text() -> str:
-    """The shipped gateway.yaml with our tokens."""
+    """The shipped gateway.yaml with the tokens of the tests."""
     shipped = Path(files.CONFIG).read_text("utf-8")
     return shipped.partition("\ntokens:")[0] + "\n" + TOKENS
 

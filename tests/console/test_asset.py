@@ -1,4 +1,4 @@
-"""How a page is sent: its headers, compressed or not, and not at all to who has it."""
+"""How a file of the console is served: security headers, gzip and entity tags."""
 
 import gzip
 
@@ -7,7 +7,7 @@ import pytest
 GZIP = {"accept-encoding": "gzip, br"}
 
 
-def test_a_page_is_guarded(client):
+def test_pages_have_security_headers(client):
     for path in ("/", "/console/playground", "/docs", "/console/page/style.css"):
         headers = client.simulate_get(path).headers
         policy = headers["content-security-policy"]
@@ -20,19 +20,19 @@ def test_a_page_is_guarded(client):
 
 
 @pytest.mark.parametrize("path", ["/", "/docs", "/console/page/playground/main.js"])
-def test_who_has_it_is_sent_nothing(client, path):
+def test_a_matching_entity_tag_gives_304(client, path):
     for headers in ({}, GZIP):
         first = client.simulate_get(path, headers=headers)
         tag = first.headers["etag"]
-        for said in (tag, f'W/{tag}, "x"', "*"):
-            again = client.simulate_get(path, headers={**headers, "if-none-match": said})
-            assert (again.status_code, again.content) == (304, b"")
-            assert again.headers["etag"] == tag
+        for value in (tag, f'W/{tag}, "x"', "*"):
+            unchanged = client.simulate_get(path, headers={**headers, "if-none-match": value})
+            assert (unchanged.status_code, unchanged.content) == (304, b"")
+            assert unchanged.headers["etag"] == tag
         other = client.simulate_get(path, headers={**headers, "if-none-match": '"old"'})
         assert other.content == first.content
 
 
-def test_it_is_compressed_where_that_is_understood(client):
+def test_a_file_is_compressed_if_the_client_accepts_gzip(client):
     plain = client.simulate_get("/docs")
     small = client.simulate_get("/docs", headers=GZIP)
     assert "content-encoding" not in plain.headers
@@ -44,11 +44,11 @@ def test_it_is_compressed_where_that_is_understood(client):
     assert "content-encoding" not in refused.headers
 
 
-def test_head_tells_the_same_without_a_body(client):
-    whole, head = client.simulate_get("/"), client.simulate_head("/")
+def test_head_has_the_headers_of_get(client):
+    page, head = client.simulate_get("/"), client.simulate_head("/")
     assert head.status_code == 200
     assert head.content == b""
-    assert head.headers["content-length"] == str(len(whole.content))
+    assert head.headers["content-length"] == str(len(page.content))
     assert client.simulate_post("/").status_code == 405
 
 
@@ -56,5 +56,5 @@ def test_head_tells_the_same_without_a_body(client):
     "path",
     ["/console/page/", "/console/page/../app.py", "/console/page/x.js", "/console/page/%2e%2e/x"],
 )
-def test_nothing_else_is_a_file_of_the_console(client, path):
+def test_other_files_are_not_served(client, path):
     assert client.simulate_get(path).status_code in (400, 404)

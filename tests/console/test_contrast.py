@@ -1,4 +1,4 @@
-"""WCAG 2.2, 1.4.3 and 1.4.11: every pair of colours that meet, in both themes, by computing."""
+"""WCAG 2.2, 1.4.3 and 1.4.11: the contrast of every pair of adjacent colours, in both themes."""
 
 import re
 
@@ -34,8 +34,8 @@ def luminance(colour):
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
-def ratio(one, other):
-    low, high = sorted((luminance(one), luminance(other)))
+def ratio(first, second):
+    low, high = sorted((luminance(first), luminance(second)))
     return (high + 0.05) / (low + 0.05)
 
 
@@ -45,11 +45,11 @@ def test_black_on_white_is_twenty_one():
 
 @each("theme", [0, 1], ids=["light", "dark"])
 @each(("front", "ground"), TEXT)
-def test_text_can_be_read(front, ground, theme):
+def test_text_has_enough_contrast(front, ground, theme):
     assert ratio(COLOURS[front][theme], COLOURS[ground][theme]) >= 4.5
 
 
 @pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
 @pytest.mark.parametrize(("front", "ground"), EDGES)
-def test_edges_of_what_can_be_used_can_be_seen(front, ground, theme):
+def test_edges_of_controls_have_enough_contrast(front, ground, theme):
     assert ratio(COLOURS[front][theme], COLOURS[ground][theme]) >= 3

@@ -1,4 +1,4 @@
-"""Examples without the mock's placeholders."""
+"""Examples with the placeholders of the mock filled in."""
 
 import orjson
 import pytest
@@ -7,7 +7,7 @@ from engine.console.example_values import filled
 
 
 @pytest.mark.parametrize(
-    ("example", "shown"),
+    ("example", "expected"),
     [
         ("{{now}}", 1_767_225_600),
         ("chatcmpl-{{id}}", "chatcmpl-4f1c9a70d2e84b3f"),
@@ -17,15 +17,15 @@ from engine.console.example_values import filled
         (7, 7),
     ],
 )
-def test_what_is_known_is_filled_in(example, shown):
-    assert filled(example) == shown
+def test_known_placeholders_are_filled_in(example, expected):
+    assert filled(example) == expected
 
 
-def test_the_document_has_none_left(client):
+def test_the_document_has_no_placeholders(client):
     assert "{{" not in client.simulate_get("/openapi.json").text
 
 
-def test_what_a_stream_says_is_json(client):
+def test_examples_of_streams_are_json(client):
     document = client.simulate_get("/openapi.json").json
     events = 0
     for item in document["paths"].values():

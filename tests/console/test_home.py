@@ -1,4 +1,4 @@
-"""The home page: the address, snippets and models, and nothing that could be a script."""
+"""The home page: base URL, snippets and models, and no inline script."""
 
 import subprocess
 
@@ -11,13 +11,13 @@ from tests.console.conftest import planned
 from tests.support.exchanges import new_exchange
 
 
-def shown(plan, host="gateway:8080"):
+def render(plan, host="gateway:8080"):
     exchange = new_exchange("GET", "/", "", {"wsgi.url_scheme": "http", "HTTP_HOST": host})
     return home(plan)(exchange).body.decode()
 
 
 def test_it_shows_the_base_address_formats_and_models(shipped):
-    page = shown(shipped)
+    page = render(shipped)
     assert ">http://gateway:8080/v1</code>" in page
     for words in ("/v1/chat/completions", "/v1/messages", ":generateContent", "/v1/responses"):
         assert words in page
@@ -26,45 +26,45 @@ def test_it_shows_the_base_address_formats_and_models(shipped):
     assert 'href="docs"' in page
 
 
-def test_it_shows_the_address_that_the_config_says(text):
-    said = text.replace("server:\n", "server:\n  base_url: https://models.example.com/ai/\n", 1)
-    page = shown(planned(said))
+def test_it_shows_the_base_url_of_the_config(text):
+    config = text.replace("server:\n", "server:\n  base_url: https://models.example.com/ai/\n", 1)
+    page = render(planned(config))
     assert ">https://models.example.com/ai/v1</code>" in page
     assert "gateway:8080" not in page
 
 
 def test_it_has_no_secret(shipped):
-    page = shown(shipped)
+    page = render(shipped)
     assert not any(digest in page for digest in shipped.config.tokens)
     assert "api.openai.com" not in page
 
 
 def test_names_are_escaped(text):
     name = "a'b\"<script>&"
-    said = '  "a\'b\\"<script>&": {title: "<b>", to: [{upstream: openai}]}\n'
-    page = shown(planned(text.replace("  gpt-4o: &", said + "  gpt-4o: &", 1)))
+    entry = '  "a\'b\\"<script>&": {title: "<b>", to: [{upstream: openai}]}\n'
+    page = render(planned(text.replace("  gpt-4o: &", entry + "  gpt-4o: &", 1)))
     assert name not in page
     assert "<script>&" not in page
     assert "a&#x27;b&quot;&lt;script&gt;&amp;" in page
     assert "&lt;b&gt;" in page
 
 
-def test_prices_stand_where_they_are_known(text):
+def test_prices_are_shown_if_configured(text):
     priced = planned(text + "\nprices:\n  gpt-4o: {input: 2.5, output: 10}\ncurrency: EUR\n")
-    page = shown(priced)
-    assert "EUR for a million tokens in / out" in page
+    page = render(priced)
+    assert "EUR per million tokens in / out" in page
     assert "2.5 / 10" in page
-    assert "for a million tokens" not in shown(planned(text))
+    assert "per million tokens" not in render(planned(text))
 
 
-def test_links_lead_to_what_is_switched_on(text):
-    bare = shown(planned(text + "\nconsole: {playground: false, docs: false}\n"))
+def test_links_to_disabled_pages_are_missing(text):
+    bare = render(planned(text + "\nconsole: {playground: false, docs: false}\n"))
     assert "playground" not in bare
     assert 'href="docs"' not in bare
 
 
-def test_nothing_is_loaded_from_elsewhere(shipped):
-    page = shown(shipped)
+def test_nothing_is_loaded_from_another_origin(shipped):
+    page = render(shipped)
     head = page.partition("<body>")[0]
     assert "//" not in head
     assert "<script>" not in page
@@ -74,8 +74,8 @@ def test_nothing_is_loaded_from_elsewhere(shipped):
 
 @pytest.mark.parametrize("model", ["gpt-4o", 'it\'s "odd" $HOME `x`'])
 def test_snippets_are_programs(shipped, model, tmp_path):
-    for offered in routed_formats(shipped):
-        curl, python, script = (said for _, said in snippets(offered, "http://h:1", model))
+    for routed in routed_formats(shipped):
+        curl, python, script = (program for _, program in snippets(routed, "http://h:1", model))
         compile(python, "snippet", "exec")
         (tmp_path / "s.sh").write_text(curl)
         assert subprocess.run(["bash", "-n", tmp_path / "s.sh"], check=False).returncode == 0
@@ -84,8 +84,8 @@ def test_snippets_are_programs(shipped, model, tmp_path):
         assert "process.env.TOKEN" in script
 
 
-def test_what_is_no_chat_model_stands_with_its_operations(shipped):
-    rows = shown(shipped).partition("<tbody>")[2].split("<tr>")
+def test_a_model_without_chat_is_listed_with_its_operations(shipped):
+    rows = render(shipped).partition("<tbody>")[2].split("<tr>")
     row = next(row for row in rows if "<code>whisper-1</code>" in row)
     assert "<code>openai.createTranscription</code>" in row
     assert "chip" not in row

@@ -1,4 +1,4 @@
-"""One document out of several: valid, its references right, its names apart."""
+"""The document merged from several: valid, with right references and unique names."""
 
 import json
 
@@ -19,7 +19,7 @@ upstreams:
 routes:
   - {operations: [one.*, two.*], to: [{upstream: u}]}
 """
-ONE = """
+FIRST = """
 openapi: 3.1.0
 info: {title: One, version: "1"}
 servers: [{url: /one}]
@@ -49,14 +49,14 @@ components:
     Other: {type: object}
     Unused: {type: object}
 """
-MORE = """
+PARTS = """
 Part:
   type: object
   properties:
     whole: {$ref: "../one.yaml#/components/schemas/Thing"}
     again: {$ref: "#/Part"}
 """
-TWO = """
+SECOND = """
 openapi: 3.0.3
 info: {title: Two, version: "1"}
 servers: [{url: /two}]
@@ -84,65 +84,65 @@ components:
 def both(tmp_path_factory):
     folder = tmp_path_factory.mktemp("documents")
     (folder / "parts").mkdir()
-    for name, text in {"one.yaml": ONE, "two.yaml": TWO, "parts/more.yaml": MORE}.items():
+    for name, text in {"one.yaml": FIRST, "two.yaml": SECOND, "parts/more.yaml": PARTS}.items():
         (folder / name).write_text(text)
-    made = make_plan(folder / "gateway.yaml", {}, CONFIG)
-    assert made.plan is not None, made.problems
-    return merged(made.plan, "http://h"), str(folder)
+    result = make_plan(folder / "gateway.yaml", {}, CONFIG)
+    assert result.plan is not None, result.problems
+    return merged(result.plan, "http://h"), str(folder)
 
 
 def references(value):
     if isinstance(value, list):
-        return [ref for one in value for ref in references(one)]
+        return [ref for item in value for ref in references(item)]
     if not isinstance(value, dict):
         return []
-    own = [value["$ref"]] if isinstance(value.get("$ref"), str) else []
-    return own + [ref for one in value.values() for ref in references(one)]
+    refs = [value["$ref"]] if isinstance(value.get("$ref"), str) else []
+    return refs + [ref for item in value.values() for ref in references(item)]
 
 
-def breaches(document):
-    return [str(one)[:500] for one in OpenAPIV31SpecValidator(document).iter_errors()]
+def errors(document):
+    return [str(error)[:500] for error in OpenAPIV31SpecValidator(document).iter_errors()]
 
 
 def test_the_shipped_documents_make_a_valid_one(shipped):
     document = merged(shipped, "http://h")
-    assert breaches(document) == []
-    served = {route.operation.id for route in shipped.routes}
-    named = {o["operationId"] for item in document["paths"].values() for o in item.values()}
-    assert named <= served
-    assert len(named) > 20
+    assert errors(document) == []
+    routed = {route.operation.id for route in shipped.routes}
+    listed = {o["operationId"] for item in document["paths"].values() for o in item.values()}
+    assert listed <= routed
+    assert len(listed) > 20
     assert document["servers"] == [{"url": "http://h"}]
 
 
-def test_what_is_not_routed_is_not_in_it(text):
+def test_unrouted_operations_and_their_schemas_are_left_out(text):
     document = merged(planned(text.replace("      - openai.createResponse\n", "")), "http://h")
     assert "/v1/responses" not in document["paths"]
     assert "ResponseRequest" not in document["components"]["schemas"]
 
 
-def test_security_is_what_the_gateway_takes(shipped):
+def test_security_names_where_the_gateway_accepts_tokens(shipped):
     document = merged(shipped, "http://h")
     chat = document["paths"]["/v1/chat/completions"]["post"]
     assert {"bearer": []} in chat["security"]
     schemes = document["components"]["securitySchemes"]
     assert schemes["bearer"]["scheme"] == "bearer"
-    used = [
+    names = [
         n for p in document["paths"].values() for o in p.values() for s in o["security"] for n in s
     ]
-    assert set(used) == set(schemes)
+    assert set(names) == set(schemes)
 
 
-def test_names_that_clash_are_told_apart(both):
+def test_colliding_names_get_the_prefix_of_their_document(both):
     document, _ = both
-    assert breaches(document) == []
+    assert errors(document) == []
     schemas = document["components"]["schemas"]
     assert {"Thing", "two.Thing", "Part", "Other"} == set(schemas)
     body = document["paths"]["/two/things"]["post"]["requestBody"]
-    said = body["content"]["application/json"]["schema"]
-    assert said == {"$ref": "#/components/schemas/two.Thing"}
+    schema = body["content"]["application/json"]["schema"]
+    assert schema == {"$ref": "#/components/schemas/two.Thing"}
 
 
-def test_references_lead_somewhere_and_tell_nothing_of_files(both):
+def test_references_resolve_and_contain_no_file_names(both):
     document, folder = both
     assert folder not in json.dumps(document)
     schemas = document["components"]["schemas"]
@@ -154,7 +154,7 @@ def test_references_lead_somewhere_and_tell_nothing_of_files(both):
     assert mapping == {"a": "#/components/schemas/Thing", "b": "#/components/schemas/Other"}
 
 
-def test_examples_are_left_alone(both):
+def test_references_in_examples_stay(both):
     document, _ = both
     answer = document["paths"]["/one/things/{id}"]["get"]["responses"]["200"]
     assert answer["content"]["application/json"]["examples"]["a"]["value"] == {
@@ -162,17 +162,17 @@ def test_examples_are_left_alone(both):
     }
 
 
-def test_parameters_of_a_path_go_to_its_operations(both):
+def test_parameters_of_a_path_are_copied_to_its_operations(both):
     document, _ = both
-    said = document["paths"]["/one/things/{id}"]["get"]
-    assert [one["name"] for one in said["parameters"]] == ["id"]
-    assert said["operationId"] == "one.read"
-    assert said["tags"] == ["one: Things"]
+    operation = document["paths"]["/one/things/{id}"]["get"]
+    assert [parameter["name"] for parameter in operation["parameters"]] == ["id"]
+    assert operation["operationId"] == "one.read"
+    assert operation["tags"] == ["one: Things"]
     assert {"name": "one: Things", "description": "All of them"} in document["tags"]
 
 
-def test_schemas_of_3_0_are_said_as_3_1_says_them(both):
+def test_schemas_of_3_0_are_converted_to_3_1(both):
     document, _ = both
-    said = document["components"]["schemas"]["two.Thing"]["properties"]
-    assert said["nullable"] == {"type": "integer", "exclusiveMinimum": 3}
-    assert said["size"] == {"type": ["string", "null"], "enum": ["a", None]}
+    properties = document["components"]["schemas"]["two.Thing"]["properties"]
+    assert properties["nullable"] == {"type": "integer", "exclusiveMinimum": 3}
+    assert properties["size"] == {"type": ["string", "null"], "enum": ["a", None]}

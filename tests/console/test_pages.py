@@ -1,4 +1,4 @@
-"""Which pages there are, as gateway.yaml switches them; and that they are small."""
+"""The pages, as `console:` switches them; their links, files and size."""
 
 import re
 
@@ -14,7 +14,7 @@ PATHS = ("/", "/console/playground", "/console/models.json", "/docs", "/openapi.
 
 
 @pytest.mark.parametrize(
-    ("said", "missing"),
+    ("section", "missing"),
     [
         ("{}", set()),
         ("{enabled: false}", set(PATHS)),
@@ -22,13 +22,13 @@ PATHS = ("/", "/console/playground", "/console/models.json", "/docs", "/openapi.
         ("{docs: false}", {"/docs", "/openapi.json"}),
     ],
 )
-def test_pages_are_switched(text, said, missing):
-    client = falcon.testing.TestClient(build(planned(f"{text}\nconsole: {said}\n")))
-    gone = {path for path in PATHS if client.simulate_get(path).status_code == 404}
-    assert gone == missing
+def test_pages_can_be_disabled(text, section, missing):
+    client = falcon.testing.TestClient(build(planned(f"{text}\nconsole: {section}\n")))
+    not_found = {path for path in PATHS if client.simulate_get(path).status_code == 404}
+    assert not_found == missing
 
 
-def test_no_document_can_take_the_path_of_a_page(shipped):
+def test_every_path_of_a_page_is_reserved(shipped):
     console = shipped.config.console
     for path, _ in pages(shipped, Services()):
         assert console.page_at(path), path
@@ -38,29 +38,29 @@ def test_no_document_can_take_the_path_of_a_page(shipped):
     ("switch", "path", "link"),
     [("docs", "/console/playground", "../docs"), ("playground", "/docs", "console/playground")],
 )
-def test_a_page_does_not_link_to_one_that_is_off(text, client, switch, path, link):
+def test_links_to_a_disabled_page_are_removed(text, client, switch, path, link):
     assert f'href="{link}"' in client.simulate_get(path).text
     bare = falcon.testing.TestClient(build(planned(f"{text}\nconsole: {{{switch}: false}}\n")))
     assert f'href="{link}"' not in bare.simulate_get(path).text
 
 
-def test_every_file_that_a_page_names_is_served(client):
+def test_every_file_that_a_page_loads_is_served(client):
     for page, base in (("/", "/"), ("/console/playground", "/console/"), ("/docs", "/")):
         html = client.simulate_get(page).text
-        named = re.findall(r'(?:src|href)="((?:console/)?page/[^"]+)"', html)
-        assert len(named) > 3
-        for name in named:
+        names = re.findall(r'(?:src|href)="((?:console/)?page/[^"]+)"', html)
+        assert len(names) > 3
+        for name in names:
             assert client.simulate_get(base + name).status_code == 200, name
 
 
-def test_every_module_that_a_module_names_is_served(client):
+def test_every_module_that_a_module_imports_is_served(client):
     for file in FILES.rglob("*.js"):
         for name in re.findall(r'(?:from|import\() ?"(\./[^"]+)"', file.read_text("utf-8")):
             path = (file.parent / name).resolve().relative_to(FILES)
             assert client.simulate_get(f"/console/page/{path}").status_code == 200, path
 
 
-def test_modules_are_short_and_load_nothing_from_elsewhere():
+def test_files_are_short_and_load_nothing_from_another_origin():
     for file in FILES.rglob("*.*"):
         text = file.read_text("utf-8")
         assert text.count("\n") < 250, file
@@ -69,12 +69,12 @@ def test_modules_are_short_and_load_nothing_from_elsewhere():
 
 
 def test_the_whole_playground_is_under_60_kilobytes(client):
-    """Uncompressed: the page, what it names, and every module it may load sooner or later."""
+    """Uncompressed: the page, the files that it loads, and every module."""
     html = client.simulate_get("/console/playground").text
-    named = {FILES / name for name in re.findall(r'(?:src|href)="page/([^"]+)"', html)}
+    names = {FILES / name for name in re.findall(r'(?:src|href)="page/([^"]+)"', html)}
     modules = {file for file in (FILES / "playground").rglob("*") if file.is_file()}
     assert {"style.css", "playground.css", "theme.js", "mark.svg", "main.js"} <= {
-        file.name for file in named
+        file.name for file in names
     }
-    files = {FILES / "playground.html", *named, *modules}
+    files = {FILES / "playground.html", *names, *modules}
     assert sum(file.stat().st_size for file in files) < 60_000

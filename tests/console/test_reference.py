@@ -1,4 +1,4 @@
-"""The document as it is served: for the address that was asked, merged once."""
+"""The merged document as it is served: with the request's base URL, merged once."""
 
 from engine.console import reference
 from engine.console.merged_document import merged
@@ -10,24 +10,24 @@ def ask(handler, host):
     return handler(new_exchange("GET", "/openapi.json", "", environ))
 
 
-def test_the_server_is_the_address_that_was_asked(client):
-    found = client.simulate_get("/openapi.json", host="models.example.com").json
-    assert found["servers"] == [{"url": "http://models.example.com"}]
-    assert "the-address-of" not in str(found)
+def test_the_server_is_the_base_url_of_the_request(client):
+    document = client.simulate_get("/openapi.json", host="models.example.com").json
+    assert document["servers"] == [{"url": "http://models.example.com"}]
+    assert "the-address-of" not in str(document)
 
 
-def test_strange_hosts_do_not_make_it_be_merged_again(shipped, monkeypatch):
-    times = []
+def test_the_document_is_merged_once_for_all_hosts(shipped, monkeypatch):
+    calls = []
 
-    def counted(*arguments):
-        times.append(arguments)
+    def counting(*arguments):
+        calls.append(arguments)
         return merged(*arguments)
 
-    monkeypatch.setattr(reference, "merged", counted)
+    monkeypatch.setattr(reference, "merged", counting)
     handler = reference.document(shipped)
     answers = {ask(handler, f"host-{n}").body for n in range(20)}
     assert len(answers) == 20
-    assert len(times) == 1
+    assert len(calls) == 1
 
 
 def test_numbers_of_more_than_64_bits_are_served(shipped, monkeypatch):

@@ -154,9 +154,9 @@ def test_a_complete_message_is_read(parts: Driver) -> None:
 
 
 def test_a_complete_generated_content_is_read(parts: Driver) -> None:
-    parts_ = [{"text": "hm", "thought": True}, {"text": "yes"}, {"functionCall": {"name": "f"}}]
+    content = [{"text": "hm", "thought": True}, {"text": "yes"}, {"functionCall": {"name": "f"}}]
     answer = {
-        "candidates": [{"content": {"parts": parts_}, "finishReason": "STOP"}],
+        "candidates": [{"content": {"parts": content}, "finishReason": "STOP"}],
         "usageMetadata": {
             "promptTokenCount": 3,
             "candidatesTokenCount": 4,

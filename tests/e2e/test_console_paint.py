@@ -49,6 +49,6 @@ def test_swagger_ui_loads_after_the_first_paint(page: Driver, console: Platform)
     cold(page, console.url + "/docs")
     page.until("document.querySelectorAll('.opblock').length > 15")
     parts = "[...document.querySelectorAll('head > :is(link[rel=stylesheet], script)')]"
-    names = page.run(f"{parts}.map((one) => (node.href ?? node.src).split('/').at(-1))")
+    names = page.run(f"{parts}.map((node) => (node.href ?? node.src).split('/').at(-1))")
     assert names.index("swagger-ui.css") < names.index("style.css") < names.index("docs.css")
     page.sound()

@@ -82,7 +82,7 @@ def test_a_token_lists_its_models(page: Driver, console: Platform) -> None:
     assert all(name.startswith("gpt-4o") for name in listed)
 
 
-def test_editing_the_token_requires_another_check(page: Driver, console: Platform) -> None:
+def test_an_invalid_second_token_disables_the_list(page: Driver, console: Platform) -> None:
     enter(page, console.url)
     page.fill("token", "mw-wrong")
     page.click("#check")
