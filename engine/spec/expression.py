@@ -114,10 +114,6 @@ class Expression:
         if readings.count(reading(step)) > (step in names):
             raise self._twice()
 
-    def says(self, exchange: Exchange, name: str) -> bool:
-        """Whether the request already says `name`, so that nothing has to be written."""
-        return bool(self.read(exchange) == name)
-
     def repeats(self, exchange: Exchange, name: str) -> list[tuple[int, int, str]]:
         """Where a JSON body repeats `name`: start, end, and what stands before it (`models/`).
 

@@ -6,7 +6,7 @@ Delimiters are split before decoding, so that an encoded comma is data.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -18,10 +18,34 @@ from engine.values.errors import Malformed
 
 Reader = Callable[[Any], object]  # from the source of its location
 FindTexts = Callable[[Any], list[str]]
+Clean = Callable[[str], str]
 Pairs = Callable[[Any], list[tuple[str, str]] | None]
 Split = Callable[[str], list[str]]
-Clean = Callable[[str], str]
 Shape = Callable[[Tree], object]
+
+
+class ParameterText(NamedTuple):
+    """Where a parameter's text stands and how it is written.
+
+    `find` returns the undecoded texts under the parameter's name, none if it is absent; `clean`
+    decodes one of them; `where` begins the messages of Malformed.
+    """
+
+    name: str
+    location: str
+    style: str
+    explode: bool
+    where: str
+    find: FindTexts
+    clean: Clean
+
+    def values(self, source: Any) -> list[str]:
+        """The decoded texts under the parameter's name."""
+        return [self.clean(text) for text in self.find(source)]
+
+    def decoded(self) -> ParameterText:
+        """The same parameter with its texts decoded before they are split."""
+        return self._replace(find=self.values, clean=str)
 
 
 def parse_json(text: str | bytes, where: str) -> object:
@@ -32,81 +56,78 @@ def parse_json(text: str | bytes, where: str) -> object:
         raise Malformed(f"{where}: not valid JSON: {error}") from error
 
 
-def list_reader(find: FindTexts, split: Split | None, clean: Clean, shape: Shape) -> Reader:
+def list_reader(text: ParameterText, split: Split | None, shape: Shape) -> Reader:
     """Primitives and arrays: all texts under the name, split or not."""
 
     def read(source: Any) -> object:
-        if not (texts := find(source)):
+        if not (texts := text.find(source)):
             return MISSING
         if split is not None:
-            texts = [part for text in texts for part in split(text)]
-        return shape([clean(text) for text in texts])
+            texts = [part for each in texts for part in split(each)]
+        return shape([text.clean(part) for part in texts])
 
     return read
 
 
-def or_missing(find: FindTexts, read: Reader) -> Reader:
+def or_missing(text: ParameterText, read: Reader) -> Reader:
     """Reads the empty text as an absent parameter (OpenAPI 3.1.1, allowEmptyValue)."""
-    return lambda source: MISSING if find(source) == [""] else read(source)
+    return lambda source: MISSING if text.find(source) == [""] else read(source)
 
 
-def object_reader(find: FindTexts, split: Split, clean: Clean, shape: Shape, where: str) -> Reader:
+def object_reader(text: ParameterText, split: Split, shape: Shape) -> Reader:
     """Objects not exploded: `R,100,G,200`; also a plain value, for schemas that allow it."""
 
     def read(source: Any) -> object:
-        if not (texts := find(source)):
+        if not (texts := text.find(source)):
             return MISSING
-        parts = [part for text in texts for part in split(text)]
+        parts = [text.clean(part) for each in texts for part in split(each)]
         if parts == [""]:
             return shape({})
         if len(parts) == 1:
-            return shape([clean(parts[0])])
+            return shape([*parts])
         if len(parts) % 2:
-            raise Malformed(f"{where}: must be written name,value,name,value")
-        names = map(clean, parts[::2])
-        return shape(_grouped(zip(names, parts[1::2], strict=True), clean))
+            raise Malformed(f"{text.where}: must be written name,value,name,value")
+        return shape(_grouped(zip(parts[::2], parts[1::2], strict=True)))
 
     return read
 
 
-def exploded_reader(pairs: Pairs, find: FindTexts, clean: Clean, shape: Shape) -> Reader:
+def exploded_reader(text: ParameterText, pairs: Pairs, shape: Shape) -> Reader:
     """Exploded objects; where none of the properties is there, a plain value of that name."""
 
     def read(source: Any) -> object:
         if (properties := pairs(source)) is not None:
-            return shape(_grouped(properties, clean))
-        texts = find(source)
-        return shape([clean(text) for text in texts]) if texts else MISSING
+            return shape(_grouped((name, text.clean(value)) for name, value in properties))
+        values = text.values(source)
+        return shape([*values]) if values else MISSING
 
     return read
 
 
-def _grouped(pairs: Iterable[tuple[str, str]], clean: Clean) -> Tree:
+def _grouped(pairs: Iterable[tuple[str, str]]) -> Tree:
     grouped: dict[str, list[str]] = {}
     for name, value in pairs:
-        grouped.setdefault(name, []).append(clean(value))
+        grouped.setdefault(name, []).append(value)
     return {**grouped}
 
 
-def deep_reader(
-    name: str, clean: Clean, shape: Shape, where: str, reserved: Collection[str] = ()
-) -> Reader:
+def deep_reader(text: ParameterText, shape: Shape, reserved: Collection[str] = ()) -> Reader:
     """deepObject: `name[a][b]=x`; also a bare `name=x`, for schemas that allow it.
 
     `reserved` names belong to other parameters, whatever their brackets.
     """
 
     def read(query: Query) -> object:
-        nested, bare = nested_in(query, name, reserved), query.values(name)
+        nested, bare = nested_in(query, text.name, reserved), text.values(query)
         if not nested:
-            return shape([clean(text) for text in bare]) if bare else MISSING
+            return shape([*bare]) if bare else MISSING
         if bare:
-            raise Malformed(f"{where}: given both as a value and with brackets")
-        tree = tree_of([(brackets, clean(value)) for brackets, value in nested], where)
+            raise Malformed(f"{text.where}: given both as a value and with brackets")
+        tree = tree_of([(name, text.clean(value)) for name, value in nested], text.where)
         try:
             return shape(tree)
         except Malformed as error:
-            raise Malformed(f"{where}: {error}") from error
+            raise Malformed(f"{text.where}: {error}") from error
 
     return read
 
@@ -119,16 +140,15 @@ def nested_in(query: Query, name: str, reserved: Collection[str]) -> list[tuple[
     return [(brackets, value) for brackets, value in nested if name + brackets not in reserved]
 
 
-def content_reader(find: FindTexts, clean: Clean, media_type: str, where: str) -> Reader:
+def content_reader(text: ParameterText, media_type: str) -> Reader:
     """Parameters by `content`: JSON is parsed, anything else is the text."""
     parsed = is_json(media_type)
 
     def read(source: Any) -> object:
-        if not (texts := find(source)):
+        if not (values := text.values(source)):
             return MISSING
-        if len(texts) > 1:
-            raise Malformed(f"{where}: given more than once")
-        text = clean(texts[0])
-        return parse_json(text, where) if parsed else text
+        if len(values) > 1:
+            raise Malformed(f"{text.where}: given more than once")
+        return parse_json(values[0], text.where) if parsed else values[0]
 
     return read

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from typing import NamedTuple
 
-from engine.exchange.exchange import MISSING
 from engine.spec.casting import compile_shape
 from engine.spec.parameter_styles import (
     Clean,
     FindTexts,
     Pairs,
+    ParameterText,
     Reader,
     Split,
     content_reader,
@@ -28,8 +27,6 @@ from engine.spec.parameter_styles import (
 from engine.spec.query_string import Query, decode
 from engine.spec.schema_types import Resolve, kind_of, properties_of, types_of
 from engine.values.errors import Malformed
-
-__all__ = ["MISSING", "Malformed", "Query", "Reader", "Source", "compile_reader"]
 
 _DELIMITERS = {
     "spaceDelimited": re.compile(r" |\+|%20"),
@@ -73,47 +70,29 @@ def compile_reader(
     """
     text = _text(name, location, style, explode)
     if media_type is not None:
-        return content_reader(text.find, text.clean, media_type, text.where)
+        return content_reader(text, media_type)
     if decoded:
-        text = text._replace(find=_decoded(text.find, text.clean), clean=_identity)
-    shape = compile_shape(schema, resolve)
-    kind = kind_of(schema, resolve)
+        text = text.decoded()
+    shape, kind = compile_shape(schema, resolve), kind_of(schema, resolve)
     if text.style == "deepObject":
-        return deep_reader(name, text.clean, shape, text.where, reserved)
+        return deep_reader(text, shape, reserved)
     if kind == "object" and text.explode:
         names = frozenset(properties_of(schema, resolve)) - frozenset(reserved)
-        pairs = _pairs_of_list(text) if decoded and text.style == "simple" else _pairs(text, names)
-        return exploded_reader(pairs, text.find, text.clean, shape)
+        return exploded_reader(text, _pairs(text, names), shape)
     split = _splitter(text)
     if kind == "object" and split is not None:
-        return object_reader(text.find, split, text.clean, shape, text.where)
-    read = list_reader(text.find, None if kind == "primitive" else split, text.clean, shape)
+        return object_reader(text, split, shape)
+    read = list_reader(text, None if kind == "primitive" else split, shape)
     may_be_empty = allow_empty_value and not types_of(schema, resolve) & {"string", "any"}
-    return or_missing(text.find, read) if may_be_empty and shape([""]) == "" else read
+    return or_missing(text, read) if may_be_empty and shape([""]) == "" else read
 
 
-class _Text(NamedTuple):
-    """Where a parameter's text stands and how it is written.
-
-    `find` returns the undecoded texts under the parameter's name, `clean` decodes one of them;
-    `where` begins the messages of Malformed.
-    """
-
-    name: str
-    location: str
-    style: str
-    explode: bool
-    where: str
-    find: FindTexts
-    clean: Clean
-
-
-def _text(name: str, location: str, style: str | None, explode: bool | None) -> _Text:
+def _text(name: str, location: str, style: str | None, explode: bool | None) -> ParameterText:
     style = _style(style, location)
     explode = style == "form" if explode is None else explode
     where = f"form field {name!r}" if location == "form" else f"{location} parameter {name!r}"
     find = _values(location, style, name, where)
-    return _Text(name, location, style, explode, where, find, _cleaner(location, where))
+    return ParameterText(name, location, style, explode, where, find, _cleaner(location, where))
 
 
 def splits_at_commas(
@@ -129,24 +108,6 @@ def splits_at_commas(
     if location == "header" or kind_of(schema, resolve) == "primitive":
         return False
     return style == "simple" or (style in ("form", "label", "matrix") and not explode)
-
-
-def _decoded(find: FindTexts, clean: Clean) -> FindTexts:
-    return lambda source: [clean(text) for text in find(source)]
-
-
-def _identity(text: str) -> str:
-    return text
-
-
-def _pairs_of_list(text: _Text) -> Pairs:
-    """As `_pairs` of the style simple, from decoded text."""
-
-    def pairs(source: Source) -> list[tuple[str, str]] | None:
-        texts = text.find(source)
-        return _named(texts[0].split(","), text.clean, text.where) if texts else None
-
-    return pairs
 
 
 def _style(style: str | None, location: str) -> str:
@@ -180,7 +141,7 @@ def _values(location: str, style: str, name: str, where: str) -> FindTexts:
     return lambda raw: [] if raw is None else [raw]
 
 
-def _pairs(text: _Text, names: frozenset[str]) -> Pairs:
+def _pairs(text: ParameterText, names: frozenset[str]) -> Pairs:
     """How to find the properties of an exploded object; None if the parameter is absent."""
     where, clean = text.where, text.clean
     if text.location in ("query", "form"):
@@ -192,7 +153,12 @@ def _pairs(text: _Text, names: frozenset[str]) -> Pairs:
         return lambda raw: _matrix(raw, where)
     if text.style == "label":
         return lambda raw: _named(_after(".", raw, where).split("."), clean, where)
-    return lambda raw: None if raw is None else _named(raw.split(","), clean, where)
+
+    def from_list(source: Source) -> list[tuple[str, str]] | None:
+        texts = text.find(source)
+        return _named(texts[0].split(","), clean, where) if texts else None
+
+    return from_list
 
 
 def cookies(raw: str | None, between: str = ";") -> list[tuple[str, str]]:
@@ -224,7 +190,7 @@ def _named(parts: list[str], clean: Clean, where: str) -> list[tuple[str, str]]:
     return [(clean(name), value) for name, _, value in (part.partition("=") for part in parts)]
 
 
-def _splitter(text: _Text) -> Split | None:
+def _splitter(text: ParameterText) -> Split | None:
     """How one text is split into items; None where every item stands under its own name."""
     explode = text.explode
     if text.location == "cookie" and explode:

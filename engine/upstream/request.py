@@ -117,7 +117,7 @@ def _rename_model(
     """The exchange with the target's name for the model (a default is written in), and with the
     gateway's own edits of its body if `apply_edits`."""
     name = model or exchange.model
-    unchanged = expression.says(exchange, name)
+    unchanged = expression.read(exchange) == name
     if unchanged and not exchange.edits:
         return exchange
     renamed = copy.copy(exchange)

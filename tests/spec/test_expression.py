@@ -317,12 +317,6 @@ def test_a_value_is_written_into_a_header() -> None:
     assert before["HTTP_X_MODEL"] == "a"
 
 
-def test_an_equal_value_is_not_written() -> None:
-    request = json_request({"model": "a"})
-    assert parse(MODEL).says(request, "a")
-    assert not parse(MODEL).says(request, "b")
-
-
 class Chunked:
     """A body as WSGI's input gives it."""
 
