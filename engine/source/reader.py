@@ -81,8 +81,7 @@ class SourceDocument:
             start = matches[0][0]
             if key and end and (before := _KEY_BEFORE.search(text, max(start - 500, 0), start)):
                 start = before.start()
-            before_value = text[:start].decode()
-            return before_value.count("\n") + 1, len(before_value) - before_value.rfind("\n")
+            return _line_and_column(text[:start].decode())
         return 1, 1
 
     def reference(self, path: Path) -> str:
@@ -107,22 +106,15 @@ def read(text: str, file: str, expand: Expand | None = None) -> SourceDocument:
         return document
     try:
         if expand is None and len(text) >= _LARGE:
-            parts = run_in_child(_parts, text, file)
+            document = run_in_child(_read_yaml, text, file)
         else:
-            parts = _parts(text, file, expand)
-        (
-            document.value,
-            document.problems,
-            document.expansions,
-            document.references,
-            document._source_map,
-        ) = parts
+            document = _read_yaml(text, file, expand)
+        document.text = text
     except yaml.MarkedYAMLError as error:
         cause = fault(text, error)
         _note(document, cause.line, cause.column, "MW001", cause.message, cause.hint)
     except yaml.reader.ReaderError as error:
-        before = text[: error.position]
-        line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
+        line, column = _line_and_column(text[: error.position])
         message = (
             f"not YAML: a character that may not stand here (U+{ord(text[error.position]):04X})"
         )
@@ -132,16 +124,21 @@ def read(text: str, file: str, expand: Expand | None = None) -> SourceDocument:
     return document
 
 
-def _parts(
-    text: str, file: str, expand: Expand | None = None
-) -> tuple[Any, list[Problem], dict[str, str], dict[tuple[int, int], str], SourceMap | None]:
-    """Value, problems, expansions, references and source map of a text. Raises as `compose`."""
-    root = compose(text)
-    if root is None:
-        return None, [], {}, {}, None
-    values = Values(file, expand)
-    value = values.of(root)
-    return value, values.problems, values.expansions, values.references, SourceMap(root)
+def _read_yaml(text: str, file: str, expand: Expand | None = None) -> SourceDocument:
+    """The document, still without its text, which is not sent between processes. Raises as
+    `compose`."""
+    document = SourceDocument(file, "")
+    if (root := compose(text)) is not None:
+        values = Values(file, expand)
+        document.value = values.of(root)
+        document.problems, document.expansions = values.problems, values.expansions
+        document.references, document._source_map = values.references, SourceMap(root)
+    return document
+
+
+def _line_and_column(before: str) -> tuple[int, int]:
+    """Line and column, from 1, of what follows a beginning of a text."""
+    return before.count("\n") + 1, len(before) - before.rfind("\n")
 
 
 def _map(text: str) -> SourceMap | None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from engine.exchange.exchange import MISSING
-from engine.spec.bracket_names import split_name, tree_of
+from engine.spec.bracket_names import Tree, split_name, tree_of
 from engine.spec.casting import Cast, compile_cast, compile_shape
 from engine.spec.media_types import is_json
 from engine.spec.multipart import Buffer, Part
@@ -166,28 +166,38 @@ def compile_multipart(
         if takes_brackets(kind_of(sub, resolve), (encoding or {}).get(name, {}).get("style"))
     }
     other = _compile_part(extra_of(schema, resolve), {}, resolve)
+    return _MultipartReader(readers, nested, other).read
 
-    def read(buffer: Buffer, parts: list[Part]) -> dict[str, object]:
+
+@dataclass(frozen=True, slots=True)
+class _MultipartReader:
+    """How the parts of a body are read: `parts` by their names, `other` for undeclared ones,
+    `nested` for those in brackets below a name."""
+
+    parts: Mapping[str, _PartReader]
+    nested: Mapping[str, Callable[[Tree], object]]
+    other: _PartReader
+
+    def read(self, buffer: Buffer, parts: list[Part]) -> dict[str, object]:
         values: dict[str, list[object]] = {}
         trees: dict[str, list[tuple[str, _Leaf]]] = {}
         for part in parts:
             root, brackets = split_name(part.name)
-            if brackets and part.name not in readers and root in nested:
+            if brackets and part.name not in self.parts and root in self.nested:
                 trees.setdefault(root, []).append((brackets, (buffer, part)))
                 continue
-            content = readers.get(part.name, other).read((buffer, part))
+            content = self.parts.get(part.name, self.other).read((buffer, part))
             values.setdefault(part.name, []).append(content)
         fields = {
-            name: readers.get(name, other).join(contents) for name, contents in values.items()
+            name: self.parts.get(name, self.other).join(contents)
+            for name, contents in values.items()
         }
         for root, leaves in trees.items():
             where = f"form part {root!r}"
             if root in fields:
                 raise Malformed(f"{where}: given both as a value and with brackets")
-            fields[root] = nested[root](tree_of(leaves, where))
+            fields[root] = self.nested[root](tree_of(leaves, where))
         return fields
-
-    return read
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,12 +212,8 @@ class _PartReader:
         """The value of all the parts of one name; one part of JSON may hold a whole list."""
         if len(contents) > 1:
             return contents
-        single = contents[0]
-        return (
-            single
-            if not self.is_array or (self.is_flat_list and isinstance(single, list))
-            else contents
-        )
+        is_list = self.is_flat_list and isinstance(contents[0], list)
+        return contents if self.is_array and not is_list else contents[0]
 
 
 def _compile_part(schema: object, encoding: Mapping[str, Any], resolve: Resolve) -> _PartReader:

@@ -12,10 +12,11 @@ when it is absent is not required: a default, null, an empty list, one of severa
 from __future__ import annotations
 
 from collections.abc import Collection
+from pathlib import Path as FilePath
 from typing import Any
 
 from engine.spec.document.node import METHODS, Library, Node
-from engine.spec.schema_types import Resolve, types_of
+from engine.spec.schema_types import Resolve, types_of, types_of_value
 
 EXACT = frozenset({"not", "if", "contains"})
 """Conditions: what is below them is never relaxed, which would refuse more."""
@@ -27,11 +28,6 @@ _EXAMPLES = frozenset({"example", "examples", "default"})
 _NOTES = frozenset({"title", "description", "$comment"})
 
 _CLOSING = ("additionalProperties", "unevaluatedProperties")
-_KINDS: tuple[tuple[type | tuple[type, ...], str], ...] = (
-    (bool, "boolean"),
-    (str, "string"),
-    ((int, float), "number"),
-)
 _NULL = {"type": "null"}
 
 
@@ -45,7 +41,9 @@ def relax(schema: dict[str, Any], optional: Collection[str] = ()) -> None:
     if _choices(schema) > 1:
         values = schema.pop("enum")
         if "type" not in schema:
-            schema["type"] = sorted({_kind(value) for value in values})
+            schema["type"] = sorted(
+                frozenset[str]().union(*map(types_of_value, values)) - {"integer"}
+            )
     _drop_alternatives_of_presence(schema)
     if isinstance(schema.get("oneOf"), list):
         branches = {"anyOf": schema.pop("oneOf")}
@@ -107,7 +105,7 @@ def optional_members(schema: dict[str, Any], resolve: Resolve) -> frozenset[str]
 def answered(library: Library) -> frozenset[int]:
     """The ids of all mappings that the `responses` of a library's operations reach."""
     visited: set[int] = set()
-    references: set[str] = set()
+    references: set[tuple[FilePath, str]] = set()
     waiting = [
         item.get(method).get("responses")
         for _, item in library.document.get("paths").items()
@@ -122,10 +120,10 @@ def answered(library: Library) -> frozenset[int]:
                 stack += [below for below in value if isinstance(below, dict | list)]
             elif isinstance(value, dict) and id(value) not in visited:
                 visited.add(id(value))
-                ref = value.get("$ref")
-                if isinstance(ref, str) and (key := f"{node.uri}\0{ref}") not in references:
-                    references.add(key)
-                    waiting.append(Node(library, node.uri, (), value).resolved())
+                at = Node(library, node.uri, (), value)
+                if at.ref is not None and (at.uri, at.ref) not in references:
+                    references.add((at.uri, at.ref))
+                    waiting.append(at.resolved())
                 stack += [
                     below
                     for name, below in value.items()
@@ -166,10 +164,3 @@ def _or_null(schema: Any) -> Any:
         )
         return schema
     return {"anyOf": [schema, _NULL]}
-
-
-def _kind(value: Any) -> str:
-    for types, name in _KINDS:
-        if isinstance(value, types):
-            return name
-    return "null" if value is None else "array" if isinstance(value, list) else "object"

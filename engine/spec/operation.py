@@ -62,6 +62,14 @@ class Parameter:
             raise GatewayError(400, refusal.code, refusal.message, param=refusal.param)
         return value
 
+    def source(self, exchange: Exchange, query: Query | None) -> Query | str | None:
+        """The text of a request that holds the parameter, as `read` takes it."""
+        if self.place == "query":
+            return query
+        if self.place == "path":
+            return exchange.variable(self.name)
+        return exchange.header(environ_key(self.name) if self.place == "header" else "HTTP_COOKIE")
+
     def _decoded(self, source: Any) -> Any:
         """The value where encoded commas are commas; MISSING if it is not valid either."""
         if self.read_decoded is None or self.validator is None:
@@ -106,15 +114,9 @@ class Operation:
         """Read and check every declared parameter. Raises GatewayError 400."""
         query: Query | None = None
         for parameter in self.parameters:
-            if parameter.place == "query":
-                query = query or Query.parse(exchange.query)
-                parameter.check(query)
-            elif parameter.place == "path":
-                parameter.check(exchange.variable(parameter.name))
-            elif parameter.place == "header":
-                parameter.check(exchange.header(environ_key(parameter.name)))
-            else:
-                parameter.check(exchange.header("HTTP_COOKIE"))
+            if parameter.place == "query" and query is None:
+                query = Query.parse(exchange.query)
+            parameter.check(parameter.source(exchange, query))
 
 
 class Declaration(NamedTuple):

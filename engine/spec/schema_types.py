@@ -157,7 +157,7 @@ def _own_types(node: Mapping[str, Any]) -> frozenset[str]:
         )
     if "const" in node or isinstance(node.get("enum"), list):
         values = [node["const"]] if "const" in node else node["enum"]
-        types &= frozenset[str]().union(*map(_types_of_value, values))
+        types &= frozenset[str]().union(*map(types_of_value, values))
     return types
 
 
@@ -165,7 +165,8 @@ def _is_text(value: object) -> bool:
     return isinstance(value, str)
 
 
-def _types_of_value(value: object) -> frozenset[str]:
+def types_of_value(value: object) -> frozenset[str]:
+    """The JSON types of a value; a whole number is an integer as well."""
     if isinstance(value, bool):
         return frozenset({"boolean"})
     if isinstance(value, int | float):

@@ -12,21 +12,11 @@ from engine.source.problem import Findings, Level, Problem
 from engine.spec.document import misspelt_keys, structure
 from engine.spec.document.cache import CacheEntry
 from engine.spec.document.load import load
-from engine.spec.document.node import (
-    METHODS,
-    Breach,
-    Library,
-    Node,
-)
+from engine.spec.document.node import METHODS, Library, Node
 from engine.spec.document.removed_parts import breach_of, tainted
 from engine.spec.document.repair import repair
 from engine.spec.document.repairs import path_keys
-from engine.spec.operation import (
-    Declaration,
-    Operation,
-    compile_operation,
-    recompile,
-)
+from engine.spec.operation import Declaration, Operation, compile_operation, recompile
 from engine.spec.path_templates import shape
 from engine.spec.response_schemas import Answers, compile_answers
 from engine.spec.schemas import Purpose, Schemas
@@ -111,11 +101,9 @@ def read(
         findings.error(library.document.source, (), "MW204", message)
         return None
     specification = _Reader(name, library, schemas, tuple(mounts), findings).read()
-    return (
-        replace(specification, _cache_entry=(entry, document_findings.unsorted))
-        if entry is not None
-        else specification
-    )
+    if entry is None:
+        return specification
+    return replace(specification, _cache_entry=(entry, document_findings.unsorted))
 
 
 def _entry(
@@ -145,29 +133,22 @@ def _repaired(
     return None if findings.errors else library
 
 
+@dataclass(slots=True)
 class _Reader:
     """The operations of a library, one by one."""
 
-    def __init__(
-        self,
-        name: str,
-        library: Library,
-        schemas: Schemas,
-        mounts: tuple[str, ...],
-        findings: Findings,
-    ) -> None:
-        self._name = name
-        self._library = library
-        self._schemas = schemas
-        self._mounts = mounts
-        self._findings = findings
-        self._operations: dict[str, Operation] = {}
-        self._refused: dict[str, Problem] = {}
-        self._names_by_path: dict[tuple[object, ...], str] = {}
+    name: str
+    library: Library
+    schemas: Schemas
+    mounts: tuple[str, ...]
+    findings: Findings
+    operations: dict[str, Operation] = field(default_factory=dict)
+    refused: dict[str, Problem] = field(default_factory=dict)
+    names_by_path: dict[tuple[object, ...], str] = field(default_factory=dict)
 
     def read(self) -> Specification:
-        removed = tainted(self._library)
-        for key, item in self._library.document.get("paths").items():
+        removed = tainted(self.library)
+        for key, item in self.library.document.get("paths").items():
             if key.startswith("x-"):
                 continue
             address = path_keys.read(key)
@@ -180,17 +161,17 @@ class _Reader:
                 name = self._unique(item, key, method)
                 breach = breach_of(removed, key, method)
                 if wrong is not None:
-                    self._refused[name] = self._findings.unsorted[-1]
+                    self.refused[name] = self.findings.unsorted[-1]
                 elif breach is not None:
-                    self._refuse(name, (key, method), breach)
+                    self._refuse(name, (key, method), breach.problem)
                 else:
                     self._read_one(name, (key, method), item, address)
             if wrong is None:
                 for words in address.repairs:
                     self._note((key,), "MW228", f"path '{key}': {words}")
         self._note_unchecked_ranges()
-        schemas = {Purpose.REQUEST: self._schemas}
-        return Specification(self._name, self._operations, self._library, self._refused, schemas)
+        schemas = {Purpose.REQUEST: self.schemas}
+        return Specification(self.name, self.operations, self.library, self.refused, schemas)
 
     def _read_one(
         self, name: str, at: tuple[str, str], item: Node, address: path_keys.Address
@@ -200,14 +181,14 @@ class _Reader:
         for words in wider.repairs[len(address.repairs) :]:
             self._note((at[0],), "MW228", f"path '{at[0]}': {words}")
         place = (at[1], wider.query, shape(wider.template))
-        other = self._names_by_path.setdefault(place, name)
+        other = self.names_by_path.setdefault(place, name)
         findings = Findings()
-        declaration = Declaration(self._name, name, at, wider, self._mounts)
+        declaration = Declaration(self.name, name, at, wider, self.mounts)
         operation = None
         path = ("paths", *at)
-        source = self._library.source(self._library.root, path)
+        source = self.library.source(self.library.root, path)
         try:
-            operation = compile_operation(declaration, item, self._schemas, findings)
+            operation = compile_operation(declaration, item, self.schemas, findings)
         except KeyError as error:
             message = f"a reference leads nowhere: there is no {error}"
             findings.error(source, path, "MW202", message, key=True)
@@ -217,20 +198,20 @@ class _Reader:
         for problem in findings.unsorted:
             if problem.level is Level.ERROR:
                 problem = replace(problem, level=Level.WARNING)
-                self._refused.setdefault(name, problem)
-            self._findings.unsorted.append(problem)
-        self._findings.texts.update(findings.texts)
-        if name in self._refused:
-            self._note_refused(name, at, self._refused[name])
+                self.refused.setdefault(name, problem)
+            self.findings.unsorted.append(problem)
+        self.findings.texts.update(findings.texts)
+        if name in self.refused:
+            self._refuse(name, at, self.refused[name])
         elif operation is not None:
-            self._operations[name] = operation
+            self.operations[name] = operation
 
     def _unique(self, item: Node, key: str, method: str) -> str:
         """The operation's name: its operationId, or method and path if that is in use."""
         name, plain = item.get(method).text("operationId"), f"{method.upper()} {key}"
-        if name and (name in self._operations or name in self._refused):
+        if name and (name in self.operations or name in self.refused):
             message = f"operationId '{name}' is used twice"
-            first = self._operations.get(name)
+            first = self.operations.get(name)
             hint = f"it is also {first.method} {first.path}; " if first is not None else ""
             self._note(
                 (key, method, "operationId"),
@@ -244,7 +225,7 @@ class _Reader:
 
     def _note_unchecked_ranges(self) -> None:
         """Note one warning for all bodies of media ranges, some of which are not validated."""
-        ranges_by_name = {name: op.bodies.unchecked_ranges for name, op in self._operations.items()}
+        ranges_by_name = {name: op.bodies.unchecked_ranges for name, op in self.operations.items()}
         ranges_by_name = {name: ranges for name, ranges in ranges_by_name.items() if ranges}
         if not ranges_by_name:
             return
@@ -252,7 +233,7 @@ class _Reader:
         ranges = " and ".join(f"'{name}'" for name in sorted(set().union(*ranges_by_name.values())))
         more = f" and {len(ranges_by_name) - 1} more operations" if len(ranges_by_name) > 1 else ""
         message = f"{first}{more}: bodies under {ranges} are validated only as JSON, "
-        operation = self._operations[first]
+        operation = self.operations[first]
         self._note(
             (str(operation.at[1]), str(operation.at[2])),
             "MW241",
@@ -260,19 +241,17 @@ class _Reader:
             "name the media types that callers send",
         )
 
-    def _refuse(self, name: str, at: tuple[str, str], breach: Breach) -> None:
-        self._refused[name] = breach.problem
-        self._note_refused(name, at, breach.problem)
-
-    def _note_refused(self, name: str, at: tuple[str, str], problem: Problem) -> None:
+    def _refuse(self, name: str, at: tuple[str, str], problem: Problem) -> None:
+        """Refuse an operation for a problem that is noted at another place."""
+        self.refused[name] = problem
         place = f"{problem.file}:{problem.line}:{problem.column}"
         hint = f"see {place}: {problem.message}"
-        self._note(at, "MW209", f"{self._name}.{name} is not served", hint)
+        self._note(at, "MW209", f"{self.name}.{name} is not served", hint)
 
     def _note(
         self, at: tuple[str, ...], code: str, message: str, hint: str = "", *, key: bool = True
     ) -> None:
         """Note a warning at a place below `paths`."""
         path = ("paths", *at)
-        source = self._library.source(self._library.root, path)
-        self._findings.note(source, path, Level.WARNING, code, message, hint, key=key)
+        source = self.library.source(self.library.root, path)
+        self.findings.note(source, path, Level.WARNING, code, message, hint, key=key)

@@ -15,7 +15,6 @@ from urllib.parse import unquote
 import orjson
 
 from engine.exchange.exchange import Exchange
-from engine.exchange.wsgi_environ import environ_key
 from engine.offline.rehearsal.observation import Rehearsal
 from engine.offline.second_opinion.modelway_reader import (
     read_body,
@@ -239,20 +238,10 @@ def _compare_parameters(
         key = parameter.place, parameter.name
         verdict = theirs.get(key, Verdict())
         if verdict is not None and _is_compared(parameter, query, exchange):
-            ours = read_parameter(parameter, schemas[key], _source(parameter, exchange, query))
+            ours = read_parameter(parameter, schemas[key], parameter.source(exchange, query))
             subject = f"{parameter.place} parameter '{parameter.name}'"
             if (difference := disagreement(subject, ours, verdict)) is not None:
                 yield difference
-
-
-def _source(parameter: Parameter, exchange: Exchange, query: Query) -> Query | str | None:
-    """The text from which a parameter is read, as `Operation.check_parameters` gives it."""
-    if parameter.place == "query":
-        return query
-    if parameter.place == "path":
-        return exchange.variable(parameter.name)
-    is_header = parameter.place == "header"
-    return exchange.header(environ_key(parameter.name) if is_header else "HTTP_COOKIE")
 
 
 def _is_compared(parameter: Parameter, query: Query, exchange: Exchange) -> bool:
