@@ -8,10 +8,9 @@ from typing import Any
 
 from engine.dialects.interface.chat_format import ChatFormat, Program
 from engine.dialects.interface.dialect import Dialect, Document
-from engine.dialects.interface.meter import Meter, count, first
-from engine.dialects.interface.model_list import ModelCard, ModelList, limit_of
-from engine.dialects.interface.requests import RequestFields
-from engine.dialects.interface.streams import StreamError, status_in
+from engine.dialects.interface.model_list import ModelCard, ModelList, page_size
+from engine.dialects.interface.streams import StreamError, error_in, message_in, status_in
+from engine.dialects.interface.usage import Meter, RequestFields, count, first
 from engine.values.errors import GatewayError
 from engine.values.takes import OutputFields
 from engine.values.usage import Usage
@@ -56,28 +55,22 @@ _STATUSES = {kind: status for status, kind in _TYPES.items()} | {
 
 
 def _stream_error(document: Any) -> StreamError | None:
-    """An `error` event, which has the members of an error's answer."""
-    error = document.get("error") if isinstance(document, dict) else None
-    if not isinstance(error, dict):
+    """An `error` event, which has the members of an error response."""
+    error = error_in(document)
+    if error is None:
         return None
     kind = error.get("type")
     status = _STATUSES.get(kind) if isinstance(kind, str) else None
     status = status or status_in(error.get("code")) or status_in(document.get("status"))
     if status is None:
         return None
-    message = error.get("message")
-    error = {"type": _TYPES.get(status, "api_error"), **error}
-    error["message"] = message if isinstance(message, str) and message else "The request failed."
+    error = {"type": _TYPES.get(status, "api_error"), **error, "message": message_in(error)}
     return StreamError(status, document | {"type": "error", "error": error})
 
 
 def _is_error(document: Any) -> bool:
-    error = document.get("error") if isinstance(document, dict) else None
-    return (
-        isinstance(error, dict)
-        and isinstance(error.get("type"), str)
-        and isinstance(error.get("message"), str)
-    )
+    error = error_in(document) or {}
+    return isinstance(error.get("type"), str) and isinstance(error.get("message"), str)
 
 
 def _has_content(document: Any) -> bool:
@@ -88,8 +81,9 @@ def _has_content(document: Any) -> bool:
 def _usage_of(document: Any) -> Usage | None:
     """The usage that a message, or an event of one, reports.
 
-    `input_tokens` leave out the tokens that the prompt cache had a part in. The counts at the top
-    leave out those of compaction, which `iterations` lists (vendor's "Compaction", usage).
+    `input_tokens` exclude the tokens that were read from the prompt cache or written to it. The
+    counts at the top exclude those of compaction, which `iterations` lists (vendor's "Compaction",
+    usage).
     """
     counts = _counts(document)
     total = _usage_in(counts)
@@ -159,10 +153,10 @@ class _LastFields:
 
 
 def _models(models: ModelList, parameters: Mapping[str, str]) -> Document:
-    limit = limit_of(parameters, "limit", 20)
+    limit = page_size(parameters, "limit", 20)
     start, stop = 0, len(models)
-    after = models.place(parameters.get("after_id"))
-    before = models.place(parameters.get("before_id"))
+    after = models.index(parameters.get("after_id"))
+    before = models.index(parameters.get("before_id"))
     if after is not None:
         start = after + 1
     if before is not None:

@@ -10,10 +10,15 @@ from typing import Any
 
 from engine.dialects.interface.chat_format import ChatFormat, Program
 from engine.dialects.interface.dialect import Dialect, Document
-from engine.dialects.interface.meter import Meter, first
-from engine.dialects.interface.model_list import ModelCard, ModelList, limit_of
-from engine.dialects.interface.requests import RequestFields
-from engine.dialects.interface.streams import StreamError, StreamRules, status_in
+from engine.dialects.interface.model_list import ModelCard, ModelList, page_size
+from engine.dialects.interface.streams import (
+    StreamError,
+    StreamRules,
+    error_in,
+    message_in,
+    status_in,
+)
+from engine.dialects.interface.usage import Meter, RequestFields, first
 from engine.values.errors import GatewayError
 from engine.values.takes import OutputFields
 from engine.values.usage import Usage
@@ -71,9 +76,9 @@ _STATUSES = {
 
 
 def _stream_error(document: Any) -> StreamError | None:
-    """An error as an event or as the item of an array that is streamed."""
-    error = document.get("error") if isinstance(document, dict) else None
-    if not isinstance(error, dict):
+    """An error as an event, or as an item of a streamed array."""
+    error = error_in(document)
+    if error is None:
         return None
     word = error.get("status")
     status = status_in(error.get("code"))
@@ -81,21 +86,16 @@ def _stream_error(document: Any) -> StreamError | None:
         status = _STATUSES.get(word)
     if status is None:
         return None
-    message = error.get("message")
-    error = {"status": _STATUS.get(status, "INTERNAL"), **error, "code": status}
-    error["message"] = message if isinstance(message, str) and message else "The request failed."
+    code = {"code": status, "message": message_in(error)}
+    error = {"status": _STATUS.get(status, "INTERNAL"), **error, **code}
     return StreamError(status, document | {"error": error})
 
 
 def _is_error(document: Any) -> bool:
     if isinstance(document, list):
         document = document[0] if document else None
-    error = document.get("error") if isinstance(document, dict) else None
-    return (
-        isinstance(error, dict)
-        and type(error.get("code")) is int
-        and isinstance(error.get("message"), str)
-    )
+    error = error_in(document) or {}
+    return type(error.get("code")) is int and isinstance(error.get("message"), str)
 
 
 def _has_content(document: Any) -> bool:
@@ -161,8 +161,8 @@ class _LastUsage:
 
 
 def _models(models: ModelList, parameters: Mapping[str, str]) -> Document:
-    limit = limit_of(parameters, "pageSize", 50)
-    last = models.place(parameters.get("pageToken"))
+    limit = page_size(parameters, "pageSize", 50)
+    last = models.index(parameters.get("pageToken"))
     start = 0 if last is None else last + 1
     end = min(len(models), start + limit)
     answer: Document = {"models": models.documents[start:end]}
@@ -254,7 +254,7 @@ DIALECT = Dialect(
     request_headers=("x-goog-api-client", "x-server-timeout", "x-client-request-id"),
     response_headers=("x-goog-request-id", "x-gemini-*", "x-vertex-ai-*"),
     hidden_headers=frozenset({"set-cookie"}),
-    stream=StreamRules(names=False, comments=False, done=False),
+    stream=StreamRules(names=False, comments=False, end_marker=False),
     provider="gcp.gemini",
     operation_names={
         "embedContent": "embeddings",

@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from engine.dialects.interface.meter import MOST, count
+from engine.dialects.interface.usage import MOST, count
 from engine.exchange.exchange import MISSING, Exchange
 from engine.values.json_edit import Buffer
 from engine.values.takes import OutputFields, Path, Takes

@@ -11,7 +11,7 @@ from functools import cache
 from itertools import accumulate, islice
 from typing import Any
 
-from engine.dialects.interface.meter import Meter
+from engine.dialects.interface.usage import Meter
 from engine.metering.estimate import output_tokens, unreported, with_characters
 from engine.values.event_json import json_or_none
 from engine.values.json_edit import spans

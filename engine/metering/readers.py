@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Protocol
 
-from engine.dialects.interface.meter import Meter
+from engine.dialects.interface.usage import Meter
 from engine.metering.estimate import BYTES_PER_TOKEN
 from engine.metering.json_reader import PARSED_BODY, JsonReader
 from engine.metering.sse_reader import EventReader

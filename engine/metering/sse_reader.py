@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from engine.dialects.interface.meter import Meter
+from engine.dialects.interface.usage import Meter
 from engine.metering.estimate import SAMPLE, output_tokens, unreported, with_characters
 from engine.metering.json_reader import near_end, type_of
 from engine.values.event_json import event_json
@@ -18,7 +18,7 @@ BUFFERED_EVENT = 65_536
 """The largest event, in bytes, that is buffered to be parsed at the end; a larger one is read at
 once."""
 
-_ENDS = 4_096
+_EDGE_BYTES = 4_096
 
 
 class EventReader:
@@ -71,10 +71,10 @@ class EventReader:
     def _reduced(self, event: bytes) -> Any:
         """The type and the usage of an image's event of megabytes, which costs too much to parse,
         if they stand near its ends."""
-        value = near_end(event[-_ENDS:], self._name, 2)
+        value = near_end(event[-_EDGE_BYTES:], self._name, 2)
         if value is None:
             return event_json(event)
-        head = event[:_ENDS]
+        head = event[:_EDGE_BYTES]
         return {"type": type_of(head[head.find(b"data: ") + 6 :]), self._name: value}
 
     def usage(self) -> Usage | None:

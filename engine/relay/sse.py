@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from engine.dialects.interface.streams import DEFAULT_RULES, DONE, StreamRules
+from engine.dialects.interface.streams import DEFAULT_RULES, END_MARKER, StreamRules
 from engine.values.errors import EventTooLarge
 from engine.values.event_json import json_or_none
 
@@ -151,7 +151,7 @@ class Cleaner:
             self._doubtful = block
         if not any(line.strip() for line in data):
             return b"\n".join(comments) + b"\n\n" if comments and self._rules.comments else b""
-        if not self._rules.done and b" ".join(data).strip() == DONE:
+        if not self._rules.end_marker and b" ".join(data).strip() == END_MARKER:
             return b""
         if not self._rules.names:
             return b"data: " + b" ".join(data) + b"\n\n"
@@ -165,7 +165,7 @@ def _clean_events(rules: StreamRules) -> re.Pattern[bytes]:
     names are allowed; where `[DONE]` is not, no data that begin with its bracket."""
     name = rb"(?:event: [^\n]+\n)?" if rules.names else rb""
     # [^\s\[] takes three times as long as [^\s].
-    first = rb"[^\s]" if rules.done else rb"[^\s\[]"
+    first = rb"[^\s]" if rules.end_marker else rb"[^\s\[]"
     return re.compile(rb"(?:" + name + rb"data: " + first + rb"[^\n]*+\n\n)++")
 
 
@@ -176,7 +176,7 @@ def _is_half(block: bytes) -> bool:
     text = b"\n".join(data).strip()
     if not text:
         return _BEGUN.search(block) is not None
-    return text != DONE and json_or_none(text) is None
+    return text != END_MARKER and json_or_none(text) is None
 
 
 def _is_foreign(line: bytes) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from engine.dialects import Dialect
-from engine.dialects.interface.requests import CountedField, UsageOption
+from engine.dialects.interface.usage import CountedField, UsageOption
 from engine.spec.document.node import Node
 from engine.values.takes import Takes
 

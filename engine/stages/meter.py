@@ -10,8 +10,7 @@ from functools import lru_cache
 from gevent import GreenletExit
 
 from engine.dialects import Dialect
-from engine.dialects.interface.meter import Meter
-from engine.dialects.interface.requests import UsageOption
+from engine.dialects.interface.usage import Meter, UsageOption
 from engine.exchange.exchange import Exchange, Handler, Response, Stage
 from engine.exchange.push_stream import Pipeline, PushStream, Step
 from engine.exchange.record import RequestRecord

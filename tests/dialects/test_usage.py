@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine import dialects
-from engine.dialects.interface.meter import MOST, Meter
+from engine.dialects.interface.usage import MOST, Meter
 from engine.mock.examples import examples, fill
 from engine.values.usage import Usage
 from tests.support import paths

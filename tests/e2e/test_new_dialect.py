@@ -29,8 +29,8 @@ DIALECT = '''
 
 from engine.dialects.interface.chat_format import ChatFormat, Program
 from engine.dialects.interface.dialect import Dialect
-from engine.dialects.interface.meter import Meter, first
-from engine.dialects.interface.requests import RequestFields
+from engine.dialects.interface.usage import Meter, first
+from engine.dialects.interface.usage import RequestFields
 from engine.dialects.interface.streams import StreamError, StreamRules
 from engine.values.takes import OutputFields
 from engine.values.usage import Usage
@@ -72,7 +72,7 @@ DIALECT = Dialect(
     model=lambda card: {"called": card.name},
     meter=Meter(usage_of=usage_of, tally=StreamTally, key="spent", members=("spent",)),
     request_fields=RequestFields(output=OutputFields(limits=(("at_most",),))),
-    stream=StreamRules(names=False, comments=False, done=False),
+    stream=StreamRules(names=False, comments=False, end_marker=False),
     provider="acme.ai",
     operation_names={"say": "chat"},
     chat_formats=(

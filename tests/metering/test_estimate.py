@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine import dialects
-from engine.dialects.interface.meter import MOST
+from engine.dialects.interface.usage import MOST
 from engine.exchange.body import receive
 from engine.metering.estimate import DEFAULT_OUTPUT, MOST_FILE, estimate, input_tokens
 from engine.spec.multipart import boundary_of, parse

@@ -7,9 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from engine.dialects.interface.chat_format import ChatFormat
-from engine.dialects.interface.meter import Meter
 from engine.dialects.interface.model_list import ModelCard, ModelList
-from engine.dialects.interface.requests import RequestFields, UsageOption
 from engine.dialects.interface.streams import (
     DEFAULT_RULES,
     ERROR_PREFIXES,
@@ -17,6 +15,7 @@ from engine.dialects.interface.streams import (
     StreamRules,
     reports_error,
 )
+from engine.dialects.interface.usage import Meter, RequestFields, UsageOption
 from engine.values.errors import GatewayError
 from engine.values.usage import Usage
 

@@ -33,16 +33,16 @@ class ModelList:
     def __len__(self) -> int:
         return len(self.names)
 
-    def place(self, name: str | None) -> int | None:
+    def index(self, name: str | None) -> int | None:
         """The index of a model; None for one that is not in the list."""
-        return None if name is None else self._places.get(name)
+        return None if name is None else self._indexes.get(name)
 
     @cached_property
-    def _places(self) -> dict[str, int]:
+    def _indexes(self) -> dict[str, int]:
         return {name: index for index, name in enumerate(self.names)}
 
 
-def limit_of(parameters: Mapping[str, str], name: str, default: int) -> int:
+def page_size(parameters: Mapping[str, str], name: str, default: int) -> int:
     """A page size from the query: a whole number from 1 to 1000, else GatewayError 400."""
     text = parameters.get(name, "")
     if not text:

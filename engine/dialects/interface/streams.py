@@ -1,27 +1,27 @@
-"""Streams: what a vendor's SDKs accept in one, and how an error in one is recognised."""
+"""Streams: what a vendor's SDKs accept in one, and how an error is recognised and read."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-DONE = b"[DONE]"
+END_MARKER = b"[DONE]"
 """The data of the event that ends a stream of the OpenAI dialect."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamRules:
     """`names`: events have names, and their data may have several lines. `comments`: comments are
-    accepted between events. `done`: `[DONE]` is accepted as the last event. What a dialect's SDKs
-    do not accept is removed by `engine.relay.sse.Cleaner`."""
+    accepted between events. `end_marker`: `[DONE]` is accepted as the last event. What a dialect's
+    SDKs do not accept is removed by `engine.relay.sse.Cleaner`."""
 
     names: bool = True
     comments: bool = True
-    done: bool = True
+    end_marker: bool = True
 
 
 DEFAULT_RULES = StreamRules()
-
 
 ERROR_PREFIXES = (
     *(b'{"error":{', b'{"error":"', b'{"type":"error"', b'{"object":"error"'),
@@ -42,6 +42,18 @@ def reports_error(document: Any) -> bool:
     if not isinstance(document, dict):
         return False
     return document.get("type") == "error" or bool(document.get("error"))
+
+
+def error_in(document: Any) -> dict[str, Any] | None:
+    """The object `error` of a JSON value; None where there is none."""
+    error = document.get("error") if isinstance(document, dict) else None
+    return error if isinstance(error, dict) else None
+
+
+def message_in(error: Mapping[str, Any]) -> str:
+    """The message of an error, or a general one."""
+    message = error.get("message")
+    return message if isinstance(message, str) and message else "The request failed."
 
 
 def status_in(value: Any) -> int | None:

@@ -5,7 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from engine.dialects.interface.dialect import Document
-from engine.dialects.interface.streams import StreamError, reports_error, status_in
+from engine.dialects.interface.streams import (
+    StreamError,
+    error_in,
+    message_in,
+    reports_error,
+    status_in,
+)
 from engine.values.errors import GatewayError
 
 _TYPES = {403: "permission_error", 429: "requests"}
@@ -25,8 +31,8 @@ def error_object(error: GatewayError, request_id: str) -> Document:
 
 def is_error(document: Any) -> bool:
     """Whether this is an object whose message the vendor's SDK shows."""
-    error = document.get("error") if isinstance(document, dict) else None
-    return isinstance(error, dict) and isinstance(error.get("message"), str)
+    error = error_in(document)
+    return error is not None and isinstance(error.get("message"), str)
 
 
 def error_event(body: bytes) -> bytes:
@@ -111,7 +117,7 @@ def stream_error(document: Any) -> StreamError | None:
     kind = error.get("type")
     kind = kind if isinstance(kind, str) else _type_of(status)
     details = {"message": "", "type": kind, "param": None, "code": None, **error}
-    details |= {"type": kind, "message": _text(details["message"]) or "The request failed."}
+    details |= {"type": kind, "message": message_in(error)}
     return StreamError(status, {"error": details, **more})
 
 
@@ -125,10 +131,6 @@ def _status_of(error: dict[str, Any], document: dict[str, Any]) -> int | None:
         if isinstance(name, str) and name in _STATUSES:
             return _STATUSES[name]
     return None
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else ""
 
 
 def _type_of(status: int) -> str:

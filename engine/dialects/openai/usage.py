@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from operator import itemgetter
 from typing import Any
 
-from engine.dialects.interface.meter import MOST, Meter, count, first, seconds
+from engine.dialects.interface.usage import MOST, Meter, count, first, seconds
 from engine.values.usage import Usage
 
 _IMAGE_EVENTS = frozenset({"image_generation.completed", "image_edit.completed"})

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from engine.dialects.interface.requests import Edit, UsageOption
+from engine.dialects.interface.usage import Edit, UsageOption
 from engine.values.event_json import event_json
 from engine.values.json_edit import Ambiguous, Buffer, span
 

@@ -50,7 +50,8 @@ class UpstreamResponse:
         self.status = parser.status
         self.headers = parser.headers
         self.length = parser.length
-        self._settle()
+        if self._connection is not None:
+            self._settle()
         return self
 
     def header(self, name: str) -> str | None:

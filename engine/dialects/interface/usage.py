@@ -1,4 +1,5 @@
-"""How an API reports usage, and which numbers are accepted as counts.
+"""Usage: how an API reports it, how a stream is asked for it, and the members of a request by which
+it is estimated.
 
 Upstreams are not trusted with numbers: only a whole number within bounds is a count.
 """
@@ -6,15 +7,21 @@ Upstreams are not trusted with numbers: only a whole number within bounds is a c
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from engine.values.json_edit import Buffer
+from engine.values.takes import OutputFields
 from engine.values.usage import Usage
 
 MOST = 500_000_000
 """The largest count that is accepted."""
 
 MOST_SECONDS = 10_000_000.0
+
+
+Edit = tuple[int, int, bytes]
+"""Start and end of the replaced part of a body, and its replacement."""
 
 
 class Tally(Protocol):
@@ -52,6 +59,43 @@ class Meter:
     schema_members: tuple[str, ...] = ("usage",)
     text_members: tuple[str, ...] = ("text",)
     image: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CountedField:
+    """`member` is counted in the requests of an operation whose schema has it and all of
+    `beside`."""
+
+    member: str
+    beside: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestFields:
+    """What a dialect's requests contain. `output` bounds the answer in tokens; the text in `speech`
+    is read aloud, and paid by the character; `images` is the number of images to be drawn."""
+
+    output: OutputFields = field(default_factory=OutputFields)
+    speech: CountedField | None = None
+    images: CountedField | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UsageOption:
+    """How a dialect asks for usage in a stream. Every function is pure.
+
+    An operation has the option where a request's schema has the member `path`, and the events of
+    its streams have the member `chunk_member`. `enable` returns the change to a JSON body, parsed
+    as a value, that sets the option: None where it is set, or there is no stream. `hide` removes
+    from clean events the one that only reports usage, for callers that did not set it;
+    `key` occurs in such an event.
+    """
+
+    path: tuple[str, str]
+    chunk_member: str
+    key: bytes
+    enable: Callable[[Buffer, Any], Edit | None]
+    hide: Callable[[bytes], bytes]
 
 
 def count(value: Any) -> int | None:
