@@ -94,7 +94,7 @@ def run(url: str, folder: Path) -> None:
     cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
     stop.append(True)
     entered = database.read(lambda c: c.execute(text("SELECT count(*) FROM usage")).scalar())
-    print(f"{database.kind}: {entered} of {ROWS} rows, {journal.lost} lost")
+    print(f"{database.kind}: {entered} of {ROWS} rows, {journal.lost_rows} lost")
     print(f"  append   {append / ROWS * 1e6:6.1f} us CPU a row ({appended:.1f} s with making them)")
     print(f"  enter    {cpu / ROWS * 1e6:6.1f} us CPU a row, {ROWS / wall:,.0f} rows/s")
     print(f"  longest pause of the hub {pause.get() * 1000:.1f} ms; lag {shipper.lag()}")

@@ -19,6 +19,7 @@ import gevent
 
 from engine.stores.counters.memory import MemoryCounters
 from engine.stores.counters.redis import RedisCounters
+from engine.stores.counters.shared_memory import attach, detach
 from engine.values import counters
 from engine.values.counters import Counters, TakeResult
 from tests.support.clock import MicrosecondClock
@@ -36,6 +37,15 @@ class Limit(NamedTuple):
     amount: int
     window: float
     cost: int = 1
+
+
+RATE = [Limit("rate:a", 10, 3600.0, 2)]
+"""A limit of ten, of which a request takes two."""
+
+
+def shared_rate(key: str = "rate:a", amount: int = 3, cost: int = 1) -> list[Limit]:
+    """A limit of `amount` requests per minute, of which a request takes `cost`."""
+    return [Limit(key, amount, 60.0, cost)]
 
 
 def take(store: Counters, limits: Sequence[Limit]) -> TakeResult:
@@ -68,6 +78,15 @@ def arrived(store: RedisCounters) -> None:
     while store.waiting():
         assert time.monotonic() < deadline, "corrections are not sent"
         gevent.sleep(0)
+
+
+def records_in(path: Path) -> int:
+    """How many records MemoryCounters have written at a path."""
+    memory = attach(path, 1 << 20)
+    with memory.begin() as txn:
+        count = int(txn.stat()["entries"])
+    detach(memory)
+    return count
 
 
 @contextmanager

@@ -219,9 +219,7 @@ class RedisClient:
 
     def _failed(self, attempt: _Attempt, error: Exception) -> CountersAway:
         reason = str(error) or type(error).__name__
-        if attempt.was_sent and isinstance(
-            error, ResponseError
-        ):  # an error of the server
+        if attempt.was_sent and isinstance(error, ResponseError):  # an error of the server
             self._idle.append(attempt.connection)
         else:
             attempt.discard()

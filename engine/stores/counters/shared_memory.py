@@ -78,10 +78,10 @@ class SharedMemory:
         used = (stat["leaf_pages"] + stat["branch_pages"]) * self._page_size
         if used > self.size * 3 // 4:  # copies need pages, and freed ones are reusable only later
             return False
-        end = min(self.written() + _RESERVE_AHEAD, self.size)
+        end = min(self.written_size() + _RESERVE_AHEAD, self.size)
         return end <= self._reserved or self._reserve(min(end + _RESERVE_STEP, self.size))
 
-    def written(self) -> int:
+    def written_size(self) -> int:
         """Bytes of the file that have been written to."""
         last_page: int = self._env.info()["last_pgno"]
         return (last_page + 1) * self._page_size

@@ -97,8 +97,8 @@ class Journal:
     """Appends entries to a file in `folder`; a new file begins after `max_bytes` or `max_age`
     seconds. Construct it in the worker, after the fork.
 
-    `lost` counts entries that could not be written, `live` is the file being written, `rotated` are
-    earlier files that this process still owns. `clock` gives Unix seconds.
+    `lost_rows` counts entries that could not be written, `live` is the file being written,
+    `rotated` are earlier files that this process still owns. `clock` gives Unix seconds.
     """
 
     def __init__(
@@ -111,7 +111,7 @@ class Journal:
     ) -> None:
         """Raises JournalError when the folder cannot be made or not be written to."""
         self.folder = folder
-        self.lost = 0
+        self.lost_rows = 0
         self.live: Segment | None = None
         self.rotated: list[Segment] = []
         self._max_bytes = self._limit = max_bytes
@@ -133,7 +133,7 @@ class Journal:
                 self._truncate(segment)
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         except OSError as error:
-            self.lost += 1
+            self.lost_rows += 1
             self._throttle.log(
                 "the ledger loses rows, requests go on: cannot write to %s: %s",
                 self.folder,

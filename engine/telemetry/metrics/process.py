@@ -49,9 +49,9 @@ class Exporter(Protocol):
     """Numbers of spans that an exporter sent and lost."""
 
     @property
-    def exported(self) -> int: ...
+    def exported_spans(self) -> int: ...
     @property
-    def lost(self) -> int: ...
+    def lost_spans(self) -> int: ...
 
 
 def process_collector(version: str) -> Collector:
@@ -60,8 +60,8 @@ def process_collector(version: str) -> Collector:
     def collect() -> Iterator[Sample]:
         yield BUILD, (version, platform.python_version()), 1.0
         yield WORKERS, (), 1.0
-        used = resource.getrusage(resource.RUSAGE_SELF)
-        yield CPU, (), used.ru_utime + used.ru_stime
+        usage = resource.getrusage(resource.RUSAGE_SELF)
+        yield CPU, (), usage.ru_utime + usage.ru_stime
         if _STATM.exists():
             yield MEMORY, (), float(int(_STATM.read_text().split()[1]) * _PAGE_SIZE)
 
@@ -91,4 +91,7 @@ def log_collector(dropped: Callable[[], int]) -> Collector:
 
 def exporter_collector(exporter: Exporter) -> Collector:
     """Spans that were sent and lost."""
-    return lambda: [(SPANS_SENT, (), exporter.exported), (SPANS_LOST, (), exporter.lost)]
+    return lambda: [
+        (SPANS_SENT, (), exporter.exported_spans),
+        (SPANS_LOST, (), exporter.lost_spans),
+    ]

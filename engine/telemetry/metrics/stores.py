@@ -42,7 +42,7 @@ class Journal(Protocol):
     """The journal of the ledger."""
 
     @property
-    def lost(self) -> int: ...
+    def lost_rows(self) -> int: ...
 
 
 class Shipper(Protocol):
@@ -77,7 +77,7 @@ def ledger_collector(journal: Journal, shipper: Shipper) -> Collector:
         lag = shipper.lag()
         yield LEDGER_ROWS, (), lag.rows
         yield LEDGER_AGE, (), lag.seconds
-        yield LEDGER_LOST, (), journal.lost
+        yield LEDGER_LOST, (), journal.lost_rows
         yield LEDGER_REFUSED, (), shipper.refused
         yield LEDGER_SHIPPED, (), shipper.shipped
 

@@ -39,7 +39,7 @@ class Exporter:
 
     At most `queue_size` spans wait. Every `interval` seconds, and after failures at most every
     `max_interval`, they are sent in batches of `batch_size`: encoding a large one would block the
-    worker. `exported` and `lost` count spans; `warn` logs what goes wrong.
+    worker. `exported_spans` and `lost_spans` count spans; `warn` logs what goes wrong.
     """
 
     def __init__(
@@ -54,8 +54,8 @@ class Exporter:
         interval: float = 1.0,
         max_interval: float = 30.0,
     ) -> None:
-        self.exported = 0
-        self.lost = 0
+        self.exported_spans = 0
+        self.lost_spans = 0
         self._encode = encode
         self._post = post
         self._rejected = rejected
@@ -70,7 +70,7 @@ class Exporter:
     def add(self, spans: Sequence[Span]) -> None:
         """Queue the spans of one request: all of them, or none if the queue is full."""
         if len(self._queue) + len(spans) > self._queue_size:
-            self.lost += len(spans)
+            self.lost_spans += len(spans)
             return
         self._queue.extend(spans)
 
@@ -83,7 +83,7 @@ class Exporter:
         self._background.stop(timeout)
         if self._queue:
             log.warning("%d spans are lost: the collector did not accept them", len(self._queue))
-            self.lost += len(self._queue)
+            self.lost_spans += len(self._queue)
             self._queue.clear()
 
     def _export(self, waited: float) -> float:
@@ -95,7 +95,7 @@ class Exporter:
                 result = self._post(self._encode(spans))
             except Exception:
                 log.exception("the export of %d spans failed", len(spans))
-                self.lost += self._remove(len(spans))
+                self.lost_spans += self._remove(len(spans))
                 return self._max_interval
             if result.status in _RETRYABLE:
                 self._warn("the trace collector is not available: %s", _reason(result))
@@ -114,8 +114,8 @@ class Exporter:
         rejected = self._rejected(result.body) if 200 <= result.status < 300 else count
         if rejected:
             self._warn("the trace collector rejected spans: %s", _reason(result))
-        self.lost += rejected
-        self.exported += count - rejected
+        self.lost_spans += rejected
+        self.exported_spans += count - rejected
 
 
 def _reason(result: ExportResult) -> str:

@@ -22,6 +22,16 @@ def shared_redis():
 
 
 @pytest.fixture
+def server():
+    """A Redis server of the test's own, which it may stop."""
+    if redis_server.BINARY is None:
+        pytest.skip(redis_server.WHY_NOT)
+    server = redis_server.RedisServer()
+    yield server
+    server.close()
+
+
+@pytest.fixture
 def redis_url(shared_redis):
     shared_redis.say("FLUSHALL")
     return shared_redis.url
@@ -29,8 +39,20 @@ def redis_url(shared_redis):
 
 @pytest.fixture
 def path():
-    with folder() as made:
-        yield made
+    with folder() as path:
+        yield path
+
+
+@pytest.fixture
+def clock():
+    return MicrosecondClock()
+
+
+@pytest.fixture
+def store(path, clock):
+    store = MemoryCounters(path, clock=clock)
+    yield store
+    store.close()
 
 
 @pytest.fixture(params=["memory", "redis"])

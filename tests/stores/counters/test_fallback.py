@@ -49,20 +49,13 @@ class Stepper:
 
     def passes(self, times: int) -> int:
         """How many of so many requests at once pass; none fails."""
-        found = self.do("take", times)
-        assert found["failed"] == 0
-        return int(found["passed"])
+        outcomes = self.do("take", times)
+        assert outcomes["failed"] == 0
+        return int(outcomes["passed"])
 
     def end(self) -> None:
         self._process.kill()
         self._process.communicate()
-
-
-@pytest.fixture
-def server() -> Iterator[RedisServer]:
-    made = RedisServer()
-    yield made
-    made.close()
 
 
 @pytest.fixture
@@ -81,13 +74,13 @@ def machine(server: RedisServer) -> Iterator[Callable[..., Stepper]]:
 
 
 def until_redis_decides(worker: Stepper) -> None:
-    """Until a request is no longer counted locally. What is asked is refused, if that is so."""
+    """Until a request is no longer counted locally. Its own requests are refused by then."""
     deadline = time.monotonic() + 20
     while True:
         before = worker.do("take", 1)["locally"]
         if worker.do("take", 1)["locally"] == before:
             return
-        assert time.monotonic() < deadline, "Redis is not asked again"
+        assert time.monotonic() < deadline, "Redis does not decide again"
         time.sleep(0.05)
 
 
@@ -95,31 +88,31 @@ def slots(server: RedisServer) -> int:
     return int(server.say("ZCARD {modelway}:0:slots:a")[1:])
 
 
-def taken(server: RedisServer) -> int:
+def counted_by_redis(server: RedisServer) -> int:
     """How many requests Redis has counted."""
     head, _, value = server.say("HGET {modelway}:112500000:rate:a t").partition(b"\r\n")
     return 0 if head == b"$-1" else int(value)
 
 
-def until(holds: Callable[[], bool], what: str) -> None:
+def wait_until(condition: Callable[[], bool], failure: str) -> None:
     deadline = time.monotonic() + 20
-    while not holds():
-        assert time.monotonic() < deadline, what
+    while not condition():
+        assert time.monotonic() < deadline, failure
         time.sleep(0.02)
 
 
 def test_a_stopped_redis_lets_no_more_than_twice_the_limit_pass(server, machine):
-    one, two = machine(), machine()
-    assert one.passes(4) == 4
-    one.do("settle")
+    first, second = machine(), machine()
+    assert first.passes(4) == 4
+    first.do("settle")
     server.pause()
-    passed = 4
+    passes = 4
     for _ in range(20):
-        for worker in (one, two):
-            passed += worker.passes(3)
+        for worker in (first, second):
+            passes += worker.passes(3)
             worker.do("settle")
     server.go_on()
-    assert passed == 4 + 10  # the workers of a machine share what it may let pass
+    assert passes == 4 + 10  # the workers of a machine share what it may let pass
 
 
 def test_only_the_first_requests_wait_for_a_stopped_redis(server, machine):
@@ -135,11 +128,11 @@ def test_only_the_first_requests_wait_for_a_stopped_redis(server, machine):
 def test_a_machine_lets_its_share_of_a_limit_pass(server, machine, machines, share):
     server.kill()
     worker = machine(machines)
-    passed = 0
+    passes = 0
     for _ in range(12):
-        passed += worker.passes(1)
+        passes += worker.passes(1)
         worker.do("settle")
-    assert passed == share
+    assert passes == share
 
 
 @pytest.mark.parametrize(("machines", "share"), [(1, 6), (2, 3), (9, 1)])
@@ -159,54 +152,54 @@ def test_what_a_late_answer_took_is_given_back(server, machine):
     server.go_on()
     until_redis_decides(worker)
     worker.do("settle")
-    until(lambda: slots(server) == 0, "slots are held that nobody has")
-    passed = 0
+    wait_until(lambda: slots(server) == 0, "slots are held that nobody has")
+    passes = 0
     while worker.passes(1):
-        passed += 1
+        passes += 1
         worker.do("settle")
-    assert passed >= 10 - 1 - 2, "the five were taken from Redis for good"
-    assert taken(server) == 10
+    assert passes >= 10 - 1 - 2, "the five were taken from Redis for good"
+    assert counted_by_redis(server) == 10
 
 
 def test_a_redis_killed_again_and_again_lets_no_more_than_twice_the_limit_pass(server, machine):
     worker = machine()
-    passed = 0
+    passes = 0
     for _ in range(4):
         for _ in range(6):
-            passed += worker.passes(5)
+            passes += worker.passes(5)
             worker.do("settle")
         server.kill()
         for _ in range(2):
-            passed += worker.passes(5)
+            passes += worker.passes(5)
             worker.do("settle")
         server.start()
         until_redis_decides(worker)
-    assert 10 <= passed <= 20
+    assert 10 <= passes <= 20
 
 
 def test_a_worker_that_starts_after_a_loss_knows_of_it(server, machine):
     first = machine()
-    passed = first.passes(3)
+    passes = first.passes(3)
     server.kill()
     server.start()
     for worker in (first, machine(), machine()):
         for _ in range(4):
-            passed += worker.passes(3)
+            passes += worker.passes(3)
             worker.do("settle")
         if worker is first:
             server.kill()
             server.start()
-    assert passed == 3 + 10
+    assert passes == 3 + 10
 
 
 def test_a_redis_that_forgot_its_slots_lets_no_more_than_twice_as_many_be_held(server, machine):
     worker = machine()
-    held = worker.passes(8)
+    slots_in_use = worker.passes(8)
     for _ in range(3):
         server.kill()
         server.start()
-        held += worker.passes(8)
-    assert 6 <= held <= 12
+        slots_in_use += worker.passes(8)
+    assert 6 <= slots_in_use <= 12
 
 
 def test_shares_of_a_machine_are_rounded_down_and_at_least_one():

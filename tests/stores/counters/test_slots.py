@@ -12,17 +12,17 @@ def everybody(worker: int) -> bool:
 
 def take(record, amount, cost, worker, alive):
     """The record, None when it is denied, and how it stands then."""
-    taken = slots.take(record, amount, cost, worker, alive)
-    if taken is None:
+    update = slots.take(record, amount, cost, worker, alive)
+    if update is None:
         return None, slots.look(record, amount, cost, alive)
-    return taken[0], LimitState(*taken[1:])
+    return update[0], LimitState(*update[1:])
 
 
 def test_slots_are_taken_until_none_is_left():
     record = None
-    for left in (2, 1, 0):
-        record, state = take(record, 3, 1, left, everybody)
-        assert state.remaining == left
+    for remaining in (2, 1, 0):
+        record, state = take(record, 3, 1, remaining, everybody)
+        assert state.remaining == remaining
     denied, state = take(record, 3, 1, 1, everybody)
     assert denied is None
     assert (state.remaining, state.wait > 0) == (0, True)
@@ -52,7 +52,7 @@ def test_nobody_gives_back_more_than_he_holds():
 def test_the_living_are_asked_for_only_where_it_may_matter():
     record, _ = take(None, 5, 1, 7, everybody)
 
-    def asked(worker: int) -> bool:
+    def check_alive(worker: int) -> bool:
         raise AssertionError("asked")
 
-    assert take(record, 5, 1, 7, asked)[0] is not None
+    assert take(record, 5, 1, 7, check_alive)[0] is not None

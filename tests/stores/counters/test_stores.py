@@ -40,10 +40,10 @@ def test_what_passed_is_told_and_what_is_denied_is_named(bench):
 
 def test_either_all_limits_are_taken_or_none(bench):
     bench.take(rate(1, key="full"))
-    held = slots(5)
-    assert bench.take(rate(9, key="first"), held, rate(1, key="full")).denied == 2
-    told = bench.take(rate(9, 60.0, 0, "first"), slots(5, 0))
-    assert told.remaining == [9, 5]
+    slot_limit = slots(5)
+    assert bench.take(rate(9, key="first"), slot_limit, rate(1, key="full")).denied == 2
+    result = bench.take(rate(9, 60.0, 0, "first"), slots(5, 0))
+    assert result.remaining == [9, 5]
 
 
 @pytest.mark.parametrize("cost", [2, 3, 10**15])
@@ -62,13 +62,13 @@ def test_a_cost_of_nothing_passes_as_long_as_something_is_left(bench):
 
 
 def test_a_cost_above_the_amount_waits_the_whole_window(bench):
-    told = bench.take(rate(5, 64.0, 6))
-    assert (told.denied, told.waits[0]) == (0, 64.0)
+    result = bench.take(rate(5, 64.0, 6))
+    assert (result.denied, result.waits[0]) == (0, 64.0)
 
 
 def test_an_empty_limit_is_all_there(bench):
-    told = bench.take(rate(5, cost=0))
-    assert (told.remaining, told.resets, told.waits) == ([5], [0.0], ())
+    result = bench.take(rate(5, cost=0))
+    assert (result.remaining, result.resets, result.waits) == ([5], [0.0], ())
 
 
 @pytest.mark.parametrize("window", [32.0, 60.0, 90 * 86400.0])
@@ -92,18 +92,18 @@ def test_limits_of_other_windows_or_keys_do_not_share(bench):
 
 def test_the_same_limit_twice_in_a_request_counts_twice(bench):
     assert bench.take(rate(3, cost=2), rate(3, cost=2)).denied == 1
-    taken = bench.take(rate(4, cost=2), rate(4, cost=2))
-    assert taken.denied is None
+    result = bench.take(rate(4, cost=2), rate(4, cost=2))
+    assert result.denied is None
     assert not bench.passes(rate(4))
-    bench.settle(taken.receipt, 0, 0)
+    bench.settle(result.receipt, 0, 0)
     assert bench.take(rate(4, cost=0)).remaining[0] == 4
 
 
 def test_the_same_limit_twice_in_a_denied_request_counts_not_at_all(bench):
     bench.take(rate(1, key="full"))
     assert bench.take(rate(9), rate(9), slots(9), slots(9), rate(1, key="full")).denied == 4
-    told = bench.take(rate(9, cost=0), slots(9, 0))
-    assert told.remaining == [9, 9]
+    result = bench.take(rate(9, cost=0), slots(9, 0))
+    assert result.remaining == [9, 9]
 
 
 def test_keys_may_be_long_and_of_any_language(bench):
@@ -120,18 +120,18 @@ def test_many_keys_do_not_disturb_each_other(bench):
 
 
 def test_a_refund_is_there_again(bench):
-    taken = bench.take(rate(5, cost=5))
+    result = bench.take(rate(5, cost=5))
     assert not bench.passes(rate(5))
-    bench.settle(taken.receipt, 0)
-    told = bench.take(rate(5, cost=0))
-    assert (told.remaining, told.resets) == ([5], [0.0])
+    bench.settle(result.receipt, 0)
+    result = bench.take(rate(5, cost=0))
+    assert (result.remaining, result.resets) == ([5], [0.0])
 
 
 def test_a_receipt_settles_once(bench):
-    taken = bench.take(rate(10, cost=5), slots(2))
+    result = bench.take(rate(10, cost=5), slots(2))
     bench.take(rate(10, cost=5), slots(2))
     for _ in range(3):
-        bench.settle(taken.receipt, 1, 1)
+        bench.settle(result.receipt, 1, 1)
     assert bench.take(rate(10, cost=0), slots(2, 0)).remaining == [4, 1]
 
 
@@ -142,18 +142,18 @@ def test_the_receipt_of_a_denied_request_settles_nothing(bench):
 
 
 def test_more_than_was_taken_can_be_charged_and_nobody_passes_then(bench):
-    taken = bench.take(rate(10, cost=1))
-    bench.settle(taken.receipt, 25)
-    told = bench.take(rate(10))
-    assert (told.denied, told.remaining[0]) == (0, 0)
+    result = bench.take(rate(10, cost=1))
+    bench.settle(result.receipt, 25)
+    result = bench.take(rate(10))
+    assert (result.denied, result.remaining[0]) == (0, 0)
     bench.clock.advance(62)
     assert bench.passes(rate(10, cost=10))
 
 
 def test_a_correction_counts_from_when_it_was_taken(bench):
-    taken = bench.take(rate(10, 64.0, 5))
+    result = bench.take(rate(10, 64.0, 5))
     bench.clock.advance(32)
-    bench.settle(taken.receipt, 9)
+    bench.settle(result.receipt, 9)
     assert not bench.passes(rate(10, 64.0, 2))
     bench.clock.advance(34)
     assert bench.passes(rate(10, 64.0, 10))
@@ -161,9 +161,9 @@ def test_a_correction_counts_from_when_it_was_taken(bench):
 
 @pytest.mark.parametrize(("cost", "remains"), [(2, 10), (8, 7)])
 def test_after_its_window_more_is_charged_and_less_is_no_gift(bench, cost, remains):
-    taken = bench.take(rate(10, 64.0, 5))
+    result = bench.take(rate(10, 64.0, 5))
     bench.clock.advance(200)
-    bench.settle(taken.receipt, cost)
+    bench.settle(result.receipt, cost)
     assert bench.take(rate(10, 64.0, 0)).remaining[0] == remains
 
 
@@ -179,10 +179,10 @@ def test_slots_are_held_until_they_are_given_back(bench):
 
 
 def test_slots_of_several_at_once(bench):
-    taken = bench.take(slots(5, 3))
+    result = bench.take(slots(5, 3))
     assert not bench.passes(slots(5, 3))
     assert bench.passes(slots(5, 2))
-    bench.settle(taken.receipt, 0)
+    bench.settle(result.receipt, 0)
     assert bench.passes(slots(5, 3))
 
 
@@ -226,9 +226,9 @@ class Model:
             wait = BUCKETS * self.tick if never else (ats[frees] + BUCKETS + 1) * self.tick - now
         return passes, max(self.amount - total, 0), reset, wait
 
-    def settle(self, now: int, taken: int, by: int) -> None:
+    def settle(self, now: int, result: int, by: int) -> None:
         live = self.live(now)
-        at = taken if taken in live or by < 0 else now // self.tick
+        at = result if result in live or by < 0 else now // self.tick
         if at in live or by > 0:
             self.counts[at] = max(live.get(at, 0) + by, 0)
 
@@ -241,22 +241,22 @@ OPS = st.lists(
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(OPS)
-def test_any_requests_and_corrections_go_as_the_law_says(bench, asked):
+def test_any_requests_and_corrections_go_as_the_law_says(bench, requests):
     key, window = uuid.uuid4().hex, 32.0
-    model, open_ = Model(20, window), []
-    for gap, cost, really in asked:
+    model, receipts = Model(20, window), []
+    for gap, cost, really in requests:
         bench.clock.now += gap
         now = bench.clock.now
-        taken = bench.take(rate(20, window, cost, key))
+        result = bench.take(rate(20, window, cost, key))
         passes, remaining, reset, wait = model.take(now, cost)
-        assert (taken.denied is None) == passes
-        assert taken.remaining == [remaining]
-        assert taken.resets == pytest.approx([reset / SECOND])
-        assert taken.waits == (() if passes else pytest.approx([wait / SECOND]))
+        assert (result.denied is None) == passes
+        assert result.remaining == [remaining]
+        assert result.resets == pytest.approx([reset / SECOND])
+        assert result.waits == (() if passes else pytest.approx([wait / SECOND]))
         if passes:
-            open_.append((taken.receipt, now // model.tick, cost))
-        if really is not None and open_:
-            receipt, bucket, was = open_.pop(0)
+            receipts.append((result.receipt, now // model.tick, cost))
+        if really is not None and receipts:
+            receipt, bucket, was = receipts.pop(0)
             bench.settle(receipt, really)
             if really != was:
                 model.settle(now, bucket, really - was)

@@ -15,11 +15,11 @@ SECOND = 1_000_000
 
 def take(record, amount, cost, window, now):
     """The record, None when it is denied, and how it stands then."""
-    asked = amount, cost, windows.tick_of(window), now
-    taken = windows.take(record, *asked)
-    if taken is None:
-        return None, windows.look(record, *asked)
-    return taken[0], LimitState(*taken[1:])
+    arguments = amount, cost, windows.tick_of(window), now
+    update = windows.take(record, *arguments)
+    if update is None:
+        return None, windows.look(record, *arguments)
+    return update[0], LimitState(*update[1:])
 
 
 @given(
@@ -27,9 +27,9 @@ def take(record, amount, cost, window, now):
     st.integers(1, 20),
     st.lists(st.tuples(st.floats(0, 1.2), st.integers(0, 12)), max_size=60),
 )
-def test_never_more_than_the_amount_passes_in_any_window(window, amount, asked):
+def test_never_more_than_the_amount_passes_in_any_window(window, amount, arguments):
     log, record, now = [], None, NOW
-    for part, cost in asked:
+    for part, cost in arguments:
         now += int(part * part * window * SECOND)
         after, _ = take(record, amount, cost, window, now)
         if after is not None:
@@ -44,10 +44,10 @@ def test_never_more_than_the_amount_passes_in_any_window(window, amount, asked):
     st.sampled_from([0.5, 7.3, 60.0, 90 * 86400.0]),
     st.lists(st.tuples(st.floats(0, 1.2), st.integers(1, 12)), max_size=60),
 )
-def test_denied_is_only_what_a_log_over_one_bucket_more_would_deny(window, asked):
+def test_denied_is_only_what_a_log_over_one_bucket_more_would_deny(window, arguments):
     amount, log, record, now = 20, [], None, NOW
     tick = windows.tick_of(window)
-    for part, cost in asked:
+    for part, cost in arguments:
         now += int(part * part * window * SECOND)
         after, state = take(record, amount, cost, window, now)
         if after is None:
@@ -60,9 +60,9 @@ def test_denied_is_only_what_a_log_over_one_bucket_more_would_deny(window, asked
 
 
 @given(st.lists(st.tuples(st.integers(0, 5 * SECOND), st.integers(1, 20)), max_size=40))
-def test_who_waits_as_told_passes_and_not_a_microsecond_sooner(asked):
+def test_who_waits_as_told_passes_and_not_a_microsecond_sooner(arguments):
     amount, record, now, window = 20, None, NOW, 10.0
-    for gap, cost in asked:
+    for gap, cost in arguments:
         now += gap
         after, state = take(record, amount, cost, window, now)
         if after is None:
@@ -74,9 +74,9 @@ def test_who_waits_as_told_passes_and_not_a_microsecond_sooner(asked):
 
 
 @given(st.lists(st.tuples(st.integers(0, 5 * SECOND), st.integers(1, 9)), min_size=1, max_size=40))
-def test_all_is_there_again_after_reset_and_not_sooner(asked):
+def test_all_is_there_again_after_reset_and_not_sooner(arguments):
     record, now = None, NOW
-    for gap, cost in asked:
+    for gap, cost in arguments:
         now += gap
         record, state = take(record, 10**15, cost, 10.0, now)
     tick = windows.tick_of(10.0)

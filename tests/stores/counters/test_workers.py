@@ -6,7 +6,7 @@ import time
 
 from tests.support.counters import Limit, opened, take, workers
 
-HELD = [Limit("slots:held", 3, 0)]
+SLOTS = [Limit("slots:held", 3, 0)]
 SOON = 10.0
 
 
@@ -31,21 +31,21 @@ def test_workers_killed_in_mid_update_leave_all_counts_whole_and_nobody_stuck(pl
 def test_slots_of_a_killed_worker_come_back_and_those_of_a_living_one_do_not(place):
     with opened(place) as store, workers(2, place, "holding", 1, 3) as (killed, living):
         assert [killed.says(), living.says()] == [1, 1]
-        mine = take(store, HELD)
-        assert (mine.denied, mine.remaining[0]) == (None, 0)
-        assert take(store, HELD).denied == 0
+        result = take(store, SLOTS)
+        assert (result.denied, result.remaining[0]) == (None, 0)
+        assert take(store, SLOTS).denied == 0
         killed.kill()
-        given = time.monotonic()
-        while take(store, HELD).denied == 0:
-            assert time.monotonic() - given < SOON
+        start = time.monotonic()
+        while take(store, SLOTS).denied == 0:
+            assert time.monotonic() - start < SOON
             time.sleep(0.02)
-        assert take(store, HELD).denied == 0
+        assert take(store, SLOTS).denied == 0
 
 
 def test_slots_of_a_killed_worker_on_the_same_machine_come_back_at_once(path):
     with opened(path) as store, workers(1, path, "holding", 3, 3) as (killed,):
         assert killed.says() == 3
-        assert take(store, HELD).denied == 0
+        assert take(store, SLOTS).denied == 0
         killed.kill()
         assert take(store, [Limit("slots:held", 3, 0, 3)]).denied is None
 
@@ -55,5 +55,5 @@ def test_a_worker_that_lives_holds_its_slots_longer_than_a_lease(redis_url):
         assert holder.says() == 3
         until = time.monotonic() + 1.5
         while time.monotonic() < until:
-            assert take(store, HELD).denied == 0
+            assert take(store, SLOTS).denied == 0
             time.sleep(0.05)

@@ -92,14 +92,14 @@ ODD = [
 ]
 
 
-@pytest.mark.parametrize(("name", "value", "kept"), ODD)
-def test_an_entry_is_repaired_to_what_every_database_takes(name, value, kept):
-    assert getattr(repaired(ENTRY._replace(**{name: value})), name) == kept
+@pytest.mark.parametrize(("name", "value", "expected"), ODD)
+def test_an_entry_is_repaired_to_what_every_database_takes(name, value, expected):
+    assert getattr(repaired(ENTRY._replace(**{name: value})), name) == expected
 
 
-@pytest.mark.parametrize(("name", "value", "kept"), [ODD[0], ODD[1], ODD[2], ODD[4]])
-def test_what_no_database_takes_does_not_reach_a_line(name, value, kept):
-    assert getattr(decode(encode(ENTRY._replace(**{name: value}))), name) == kept
+@pytest.mark.parametrize(("name", "value", "expected"), [ODD[0], ODD[1], ODD[2], ODD[4]])
+def test_what_no_database_takes_does_not_reach_a_line(name, value, expected):
+    assert getattr(decode(encode(ENTRY._replace(**{name: value}))), name) == expected
 
 
 @pytest.mark.parametrize("line", [b'{"id":"req_1","time":5.0}', b'["req_1",5.0]'])
@@ -140,12 +140,17 @@ def test_a_repaired_entry_has_the_types_of_its_fields(values):
 def test_an_exchange_that_is_over_is_a_row():
     exchange = new_exchange("POST", "/", "", {}, "req_1", operation="openai.chat", model="gpt")
     exchange.caller = Caller("alice")
-    kept = exchange.record
-    kept.time, kept.upstream, kept.model, kept.attempt_count = 1000.0, "one", "gpt-4", 2
-    kept.usage = Usage(input=3, output=4, source="upstream")
-    kept.cost, kept.first_byte, kept.bytes_out = 17, 0.25, 3
-    kept.end(200, Outcome.COMPLETE)
-    kept.close(kept.start + 1.5)
+    record = exchange.record
+    record.time, record.upstream, record.model, record.attempt_count = (
+        1000.0,
+        "one",
+        "gpt-4",
+        2,
+    )
+    record.usage = Usage(input=3, output=4, source="upstream")
+    record.cost, record.first_byte, record.bytes_out = 17, 0.25, 3
+    record.end(200, Outcome.COMPLETE)
+    record.close(record.start + 1.5)
     row = entry_of(exchange, "EUR")
     assert (row.id, row.time, row.token, row.operation) == ("req_1", 1000.0, "alice", "openai.chat")
     assert (row.model_asked, row.model_served, row.upstream) == ("gpt", "gpt-4", "one")

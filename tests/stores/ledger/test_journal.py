@@ -91,29 +91,29 @@ FULL_DISK = """
     resource.setrlimit(resource.RLIMIT_FSIZE, (1500, hard))  # the file grows no further
     for number in range(100):
         journal.append(Entry(id=f"req_{number}", time=1.0))
-    print(journal.lost)
+    print(journal.lost_rows)
     resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     for number in range(100, 110):
         journal.append(Entry(id=f"req_{number}", time=1.0))
-    print(journal.lost)
+    print(journal.lost_rows)
 """
 
 
 def test_a_full_disk_costs_rows_but_no_request_and_no_other_row(tmp_path):
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(FULL_DISK), str(tmp_path)],
         capture_output=True,
         text=True,
         timeout=30,
         check=True,
     )
-    lost, after = map(int, done.stdout.split())
-    assert 80 < lost < 99
-    assert after == lost
-    assert len(ids(tmp_path)) == 110 - lost
+    lost_rows, after = map(int, process.stdout.split())
+    assert 80 < lost_rows < 99
+    assert after == lost_rows
+    assert len(ids(tmp_path)) == 110 - lost_rows
     assert "req_109" in ids(tmp_path)
-    assert done.stderr.count("\n") == 1
-    assert "the ledger loses rows, requests go on" in done.stderr
+    assert process.stderr.count("\n") == 1
+    assert "the ledger loses rows, requests go on" in process.stderr
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EIO])
@@ -129,11 +129,11 @@ def test_what_cannot_be_written_is_counted_and_said_once(tmp_path, monkeypatch, 
         journal.append(entry(2))
         journal.append(entry(3))
     journal.append(entry(4))
-    assert journal.lost == 2
+    assert journal.lost_rows == 2
     assert ids(tmp_path) == ["req_1", "req_4"]
-    [said] = [record.getMessage() for record in caplog.records]
-    assert os.strerror(number) in said
-    assert str(tmp_path) in said
+    [message] = [record.getMessage() for record in caplog.records]
+    assert os.strerror(number) in message
+    assert str(tmp_path) in message
 
 
 def test_half_a_line_that_cannot_be_taken_back_is_left_behind(tmp_path, monkeypatch):
@@ -151,7 +151,7 @@ def test_half_a_line_that_cannot_be_taken_back_is_left_behind(tmp_path, monkeypa
         patch.setattr("engine.stores.ledger.journal.os.ftruncate", fails)
         journal.append(entry(2))
     journal.append(entry(3))
-    assert journal.lost == 1
+    assert journal.lost_rows == 1
     assert len(journal.rotated) == 1
     lines = [p.read_bytes().splitlines() for p in files(tmp_path)]
     assert sorted(len(each) for each in lines) == [1, 2]
@@ -168,7 +168,7 @@ def test_where_no_other_file_can_be_made_the_one_there_is_goes_on(tmp_path, monk
         patch.setattr("engine.stores.ledger.journal.create", fails)
         for number in range(2, 10):
             journal.append(entry(number))
-    assert journal.lost == 0
+    assert journal.lost_rows == 0
     assert len(ids(tmp_path)) == 9
     for number in range(10, 20):
         journal.append(entry(number))
@@ -190,7 +190,7 @@ def test_a_disk_that_is_full_from_the_start_is_asked_once_a_second(tmp_path, mon
             now[0] = tenth / 10
             journal.append(entry(tenth))
     assert tried == [0.0, 1.0, 2.0]
-    assert journal.lost == 25
+    assert journal.lost_rows == 25
     now[0] = 9.0
     journal.append(entry(25))
     assert ids(tmp_path) == ["req_25"]
@@ -218,7 +218,7 @@ def test_nothing_in_an_entry_makes_append_raise(tmp_path):
     journal = Journal(tmp_path)
     journal.append(entry(1, model_asked="\ud800\0" * 10_000, cost=10**40))
     assert ids(tmp_path) == ["req_1"]
-    assert journal.lost == 0
+    assert journal.lost_rows == 0
 
 
 def row(number):
@@ -227,13 +227,13 @@ def row(number):
 
 def read_all(segment, limit=500, closed=True):
     """The ids of all rows, read to the end, and how many lines were torn."""
-    found, torn = [], 0
+    ids, torn = [], 0
     while (batch := segment.read(limit, closed)).end != segment.offset:
         assert batch.lines == len(batch.entries) + batch.torn <= limit
-        found += [entry.id for entry in batch.entries]
+        ids += [entry.id for entry in batch.entries]
         torn += batch.torn
         segment.offset = batch.end
-    return found, torn
+    return ids, torn
 
 
 def holding(folder, data):
@@ -243,22 +243,22 @@ def holding(folder, data):
 
 
 def test_a_file_is_claimed_only_when_its_owner_gave_it_back(tmp_path):
-    made = create(tmp_path, 1_700_000_000.5)
-    assert list(files(tmp_path)) == [made.path]
-    assert claim(made.path) is None
-    made.close()
-    claimed = claim(made.path)
+    segment = create(tmp_path, 1_700_000_000.5)
+    assert list(files(tmp_path)) == [segment.path]
+    assert claim(segment.path) is None
+    segment.close()
+    claimed = claim(segment.path)
     assert claimed is not None
     assert claimed.created == 1_700_000_000
-    assert claim(made.path) is None
+    assert claim(segment.path) is None
     claimed.discard()
     assert list(files(tmp_path)) == []
-    assert claim(made.path) is None
+    assert claim(segment.path) is None
 
 
 def test_a_file_taken_away_while_it_is_claimed_is_nobodys(tmp_path, monkeypatch):
-    made = create(tmp_path, 0)
-    made.close()
+    segment = create(tmp_path, 0)
+    segment.close()
     opened = os.open
 
     def late(path, *arguments):
@@ -267,24 +267,24 @@ def test_a_file_taken_away_while_it_is_claimed_is_nobodys(tmp_path, monkeypatch)
         return fd
 
     monkeypatch.setattr("engine.stores.ledger.journal.os.open", late)
-    assert claim(made.path) is None
+    assert claim(segment.path) is None
 
 
 def test_a_file_claimed_while_it_is_made_is_not_written(tmp_path, monkeypatch):
     """Between making a file and locking it, somebody may take it for an empty one, left over."""
     opened = os.open
-    made = []
+    paths = []
 
     def watched(path, *arguments):
         fd = opened(path, *arguments)
-        made.append(path)
-        if len(made) == 1:
+        paths.append(path)
+        if len(paths) == 1:
             path.unlink()
         return fd
 
     monkeypatch.setattr("engine.stores.ledger.journal.os.open", watched)
     segment = create(tmp_path, 0)
-    assert segment.path == made[1]
+    assert segment.path == paths[1]
     assert os.fstat(segment.fd).st_nlink == 1
 
 
@@ -296,8 +296,8 @@ def test_no_folder_holds_no_files(tmp_path):
 def test_files_of_older_programs_are_there_too_and_they_see_none_of_ours(tmp_path):
     (tmp_path / "1-1-a.journal").touch()
     (tmp_path / "refused.jsonl").touch()
-    made = create(tmp_path, 2)
-    assert sorted(files(tmp_path)) == sorted([tmp_path / "1-1-a.journal", made.path])
+    segment = create(tmp_path, 2)
+    assert sorted(files(tmp_path)) == sorted([tmp_path / "1-1-a.journal", segment.path])
     assert list(tmp_path.glob("*.journal")) == [tmp_path / "1-1-a.journal"]
 
 
@@ -324,8 +324,8 @@ DAMAGE = {
 
 @pytest.mark.parametrize("case", DAMAGE)
 def test_damage_is_skipped_and_counted(case, tmp_path):
-    data, found, torn = DAMAGE[case]
-    assert read_all(holding(tmp_path, data)) == (found, torn)
+    data, ids, torn = DAMAGE[case]
+    assert read_all(holding(tmp_path, data)) == (ids, torn)
 
 
 @given(

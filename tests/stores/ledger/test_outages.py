@@ -25,24 +25,24 @@ DEADLINE = 40.0
 
 
 class Worker:
-    """A process that appends and ships; `said` are the ids whose `append` was back."""
+    """A process that appends and ships; `ids` are those whose `append` has returned."""
 
     def __init__(self, folder, url, name):
         command = [sys.executable, "-m", "tests.support.ledger_worker", str(folder), url, name]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT)
-        self.said: list[str] = []
+        self.ids: list[str] = []
         self.reader = threading.Thread(target=self._read, daemon=True)
         self.reader.start()
 
     def _read(self):
         for line in self.process.stdout:
             if line.endswith(b"\n"):
-                self.said.append(line.decode().strip())
+                self.ids.append(line.decode().strip())
 
-    def says(self, more):
+    def wait_for_rows(self, more):
         """Wait until it has written so many rows more."""
-        wanted = len(self.said) + more
-        until(lambda: len(self.said) >= wanted)
+        expected = len(self.ids) + more
+        until(lambda: len(self.ids) >= expected)
 
     def kill(self):
         self.process.send_signal(signal.SIGKILL)
@@ -60,13 +60,13 @@ def until(condition):
 
 @contextmanager
 def workers(folder, url, names) -> Iterator[list[Worker]]:
-    made = [Worker(folder, url, name) for name in names]
+    processes = [Worker(folder, url, name) for name in names]
     try:
-        for worker in made:
-            worker.says(1)
-        yield made
+        for worker in processes:
+            worker.wait_for_rows(1)
+        yield processes
     finally:
-        for worker in made:
+        for worker in processes:
             worker.kill()
 
 
@@ -87,13 +87,16 @@ def recover(folder, url):
     assert list(files(folder)) == []
 
 
-def check(url, made):
+def ids_of(processes):
+    return {id_ for worker in processes for id_ in worker.ids}
+
+
+def check(url, processes):
     """Each row that was written is there once; of one on its way a kill may have left the row."""
-    ids = entered(url)
-    said = {one for worker in made for one in worker.said}
-    assert len(ids) == len(set(ids))
-    assert said - set(ids) == set()
-    assert len(set(ids) - said) <= len(made)
+    in_database = entered(url)
+    assert len(in_database) == len(set(in_database))
+    assert ids_of(processes) - set(in_database) == set()
+    assert len(set(in_database) - ids_of(processes)) <= len(processes)
 
 
 @pytest.fixture
@@ -104,17 +107,17 @@ def url(records_url):
     return records_url
 
 
-def test_workers_that_are_killed_lose_nothing(url, tmp_path):
+def test_processesthat_are_killed_lose_nothing(url, tmp_path):
     """In each wave two append and ship, and are killed at any moment; the next one takes over."""
-    made = []
+    processes = []
     for wave in range(2):
         with workers(tmp_path, url, [f"{wave}{n}" for n in range(2)]) as running:
             for worker in running:
-                worker.says(random.randrange(50, 300))
+                worker.wait_for_rows(random.randrange(50, 300))
                 worker.kill()
-        made += running
+        processes += running
     recover(tmp_path, url)
-    check(url, made)
+    check(url, processes)
 
 
 @pytest.mark.keeps("the PostgreSQL of all tests, started again")
@@ -123,29 +126,29 @@ def test_a_server_that_is_stopped_or_crashes_loses_nothing(postgres, tmp_path):
     database = open_database(url)
     upgrade(database)
     database.close()
-    with workers(tmp_path, url, ["a", "b"]) as made:
+    with workers(tmp_path, url, ["a", "b"]) as processes:
         for end in (postgres.stop, postgres.kill):
             end()
-            for worker in made:  # requests go on
-                worker.says(300)
+            for worker in processes:  # requests go on
+                worker.wait_for_rows(300)
             postgres.start()
         with postgres.paused():
-            for worker in made:
-                worker.says(300)
-        said = {one for worker in made for one in worker.said}
-        until(lambda: said <= set(entered(url)))  # the living do it by themselves
+            for worker in processes:
+                worker.wait_for_rows(300)
+        ids = ids_of(processes)
+        until(lambda: ids <= set(entered(url)))  # the living do it by themselves
     recover(tmp_path, url)
-    check(url, made)
+    check(url, processes)
 
 
 def test_killing_right_before_a_file_goes_enters_nothing_twice(url, tmp_path):
     """The worst moment: the rows are in the database, and still in the file as well."""
     folder = tmp_path / "journal"
-    with workers(folder, url, ["a"]) as made:
+    with workers(folder, url, ["a"]) as processes:
         until(lambda: len(entered(url)) > 50)
-        os.kill(made[0].process.pid, signal.SIGSTOP)
+        os.kill(processes[0].process.pid, signal.SIGSTOP)
         assert list(files(folder)) != []
     before = len(entered(url))
     recover(folder, url)
-    check(url, made)
+    check(url, processes)
     assert len(entered(url)) >= before

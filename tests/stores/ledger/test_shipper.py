@@ -29,23 +29,23 @@ class Paper:
         self.database = self
         self.display_url = "paper"
         self.rows = {}
-        self.asked = 0
+        self.inserts = 0
         self.away = 0
         self.answer_lost = False
         self.unwanted = ()
         self.deletions = []
 
     def insert(self, rows):
-        self.asked += 1
-        gone = self.away > 0
-        self.away -= gone
-        if gone and not self.answer_lost:
+        self.inserts += 1
+        is_away = self.away > 0
+        self.away -= is_away
+        if is_away and not self.answer_lost:
             raise DatabaseAway("paper does not answer")
         if any(row[0] in self.unwanted for row in rows):
             raise RowsRefused("paper refuses a row")
         new = {row[0]: row for row in rows if row[0] not in self.rows}
         self.rows |= new
-        if gone:
+        if is_away:
             raise DatabaseAway("paper does not answer any more")
         return len(new)
 
@@ -99,19 +99,19 @@ def test_rows_are_shipped_in_order_and_in_batches(shipper, journal, books):
     fill(journal, 25)
     shipper.round()
     assert list(books.rows) == [f"req_{n}" for n in range(25)]
-    assert books.asked == 3
+    assert books.inserts == 3
     assert shipper.shipped == 25
     fill(journal, 5, start=25)
     shipper.round()
     assert len(books.rows) == 30
-    assert books.asked == 4
+    assert books.inserts == 4
 
 
 def test_a_round_without_rows_asks_nothing(shipper, journal, books):
     fill(journal, 1)
     for _ in range(3):
         shipper.round()
-    assert books.asked == 1
+    assert books.inserts == 1
 
 
 def test_a_file_goes_when_it_is_closed_and_shipped(shipper, journal, books, clock):
@@ -122,7 +122,7 @@ def test_a_file_goes_when_it_is_closed_and_shipped(shipper, journal, books, cloc
     shipper.round()
     assert there(journal) == 0
     assert journal.rotated == []
-    assert books.asked == 1
+    assert books.inserts == 1
 
 
 def test_files_without_an_owner_are_shipped(shipper, journal, books):
@@ -173,7 +173,7 @@ def test_after_a_failure_a_file_goes_on_where_it_was(shipper, journal, books, cl
     insert = books.insert
 
     def third_fails(rows):
-        if books.asked == 2:
+        if books.inserts == 2:
             books.away = 1
         insert(rows)
 
@@ -182,7 +182,7 @@ def test_after_a_failure_a_file_goes_on_where_it_was(shipper, journal, books, cl
         shipper.round()
     clock.now += 10.0  # until the next search for files without an owner
     shipper.round()
-    assert (len(books.rows), books.asked) == (30, 4)
+    assert (len(books.rows), books.inserts) == (30, 4)
 
 
 def test_a_file_of_ones_own_that_was_given_back_goes_on_where_it_was(
@@ -196,7 +196,7 @@ def test_a_file_of_ones_own_that_was_given_back_goes_on_where_it_was(
     shipper.attempt(2.0)
     assert journal.rotated == []
     shipper.round()
-    assert (len(books.rows), books.asked) == (30, 4)
+    assert (len(books.rows), books.inserts) == (30, 4)
     assert shipper.shipped == 30
 
 
@@ -239,8 +239,8 @@ def test_it_waits_longer_while_it_fails_and_says_so_once_a_minute(
     for _ in range(7):
         waits.append(shipper.attempt(waits[-1]))
     assert waits == [2.0, 4.0, 8.0, 16.0, 30.0, 30.0, 30.0, 0.5]
-    [said] = [record.getMessage() for record in caplog.records]
-    assert said == f"the ledger's rows wait in {journal.folder}: paper does not answer"
+    [message] = [record.getMessage() for record in caplog.records]
+    assert message == f"the ledger's rows wait in {journal.folder}: paper does not answer"
 
 
 def test_what_nobody_expected_is_logged_and_shipping_goes_on(shipper, journal, books, caplog):
@@ -385,12 +385,12 @@ class SkippedWaits:
 
 def test_a_row_is_shipped_within_a_second(journal, books, clock, monkeypatch):
     """Each row is written right after a round, and waits for the next one as long as can be."""
-    written, delays = [], []
+    times, delays = [], []
     insert = books.insert
 
     def write():
-        journal.append(Entry(id=f"req_{len(written)}", time=clock.now))
-        written.append(clock.now)
+        journal.append(Entry(id=f"req_{len(times)}", time=clock.now))
+        times.append(clock.now)
 
     def timed_insert(rows):
         delays.extend(clock.now - row.time for row in rows)
@@ -405,7 +405,7 @@ def test_a_row_is_shipped_within_a_second(journal, books, clock, monkeypatch):
         while len(books.rows) < 200:
             gevent.sleep(0)
     shipper.close()
-    assert len(delays) == len(written)
+    assert len(delays) == len(times)
     assert 0.3 < max(delays) < 1.0
 
 

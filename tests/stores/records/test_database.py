@@ -17,7 +17,7 @@ from engine.stores.records.failures import (
 from engine.stores.records.migrate import upgrade
 
 
-def one(connection):
+def select_one(connection):
     return connection.exec_driver_sql("SELECT 1").scalar()
 
 
@@ -37,7 +37,7 @@ def test_a_password_is_never_shown():
     database = open_database("postgresql+psycopg://me:geheim@127.0.0.1:1/x")
     assert "geheim" not in database.display_url
     with pytest.raises(DatabaseAway) as raised:
-        database.read(one)
+        database.read(select_one)
     assert "geheim" not in str(raised.value)
     assert "127.0.0.1" in str(raised.value)
 
@@ -45,7 +45,7 @@ def test_a_password_is_never_shown():
 def test_a_password_in_the_query_is_never_shown():
     database = open_database("postgresql+psycopg://me@127.0.0.1:1/x?password=geheim")
     with pytest.raises(DatabaseAway) as raised:
-        database.read(one)
+        database.read(select_one)
     assert "geheim" not in f"{database.display_url} {raised.value}"
 
 
@@ -58,7 +58,7 @@ def test_a_password_in_what_is_no_url_is_never_shown():
 @pytest.mark.parametrize("scheme", ["postgresql+psycopg", "postgresql", "postgres"])
 def test_postgresql_goes_by_all_its_names(postgres, scheme):
     database = open_database(postgres.url.replace("postgresql+psycopg", scheme))
-    assert database.read(one) == 1
+    assert database.read(select_one) == 1
     assert database.kind == "postgresql"
     database.close()
 
@@ -102,7 +102,7 @@ def test_a_database_without_tables_says_what_makes_them(records_url):
 )
 def test_who_is_not_let_in_reads_why(postgres, user, name, words):
     with pytest.raises(DatabaseRefuses, match=words):
-        open_database(postgres.named(name, user)).read(one)
+        open_database(postgres.named(name, user)).read(select_one)
 
 
 def test_a_user_without_rights_reads_what_to_grant(postgres):
@@ -154,7 +154,7 @@ def test_a_file_that_is_no_database_is_said(tmp_path):
 
 def test_a_missing_folder_is_said(tmp_path):
     with pytest.raises(DatabaseRefuses, match="does its folder exist"):
-        open_database(f"sqlite:///{tmp_path}/nowhere/x.db").read(one)
+        open_database(f"sqlite:///{tmp_path}/nowhere/x.db").read(select_one)
 
 
 def test_readers_of_sqlite_do_not_wait_for_a_writer(tmp_path):
@@ -165,7 +165,7 @@ def test_readers_of_sqlite_do_not_wait_for_a_writer(tmp_path):
     def writing(connection):
         assert other.read(lambda c: c.exec_driver_sql("SELECT count(*) FROM tokens").scalar()) == 0
         with pytest.raises(DatabaseAway, match="locked"):
-            other.write(one)
+            other.write(select_one)
 
     database.write(writing)
 
@@ -173,17 +173,17 @@ def test_readers_of_sqlite_do_not_wait_for_a_writer(tmp_path):
 @pytest.mark.keeps("the PostgreSQL of all tests, started again")
 def test_an_idle_connection_that_was_cut_is_not_noticed(postgres):
     database = open_database(postgres.url)
-    assert database.read(one) == 1
+    assert database.read(select_one) == 1
     postgres.kill()
     postgres.start()
-    assert database.read(one) == 1
+    assert database.read(select_one) == 1
     database.close()
 
 
 def test_a_statement_has_its_time_limit(postgres):
     database = open_database(postgres.url)
-    shown = database.read(lambda c: c.exec_driver_sql("SHOW statement_timeout").scalar())
-    assert shown == "2s"
+    timeout = database.read(lambda c: c.exec_driver_sql("SHOW statement_timeout").scalar())
+    assert timeout == "2s"
     database.close()
 
 
@@ -191,7 +191,7 @@ def test_what_takes_too_long_counts_as_away_and_spoils_nothing(postgres):
     database = open_database(f"{postgres.url}?options=-c%20statement_timeout%3D100")
     with pytest.raises(DatabaseAway, match="statement timeout"):
         database.read(lambda c: c.exec_driver_sql("SELECT pg_sleep(10)"))
-    assert database.read(one) == 1
+    assert database.read(select_one) == 1
     database.close()
 
 
@@ -221,18 +221,18 @@ assert max(gaps) < 0.25, max(gaps)
 @pytest.mark.parametrize("before", ["", "import psycopg"], ids=["patched first", "driver first"])
 def test_other_greenlets_run_while_postgresql_is_asked(postgres, before):
     code = COOPERATIVE.format(before=before)
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", code, postgres.url], capture_output=True, text=True, timeout=60
     )
-    assert done.returncode == 0, done.stderr
+    assert process.returncode == 0, process.stderr
 
 
 def test_a_thread_may_use_what_another_has_opened(records):
-    found = []
-    thread = threading.Thread(target=lambda: found.append(records.read(one)))
+    rows = []
+    thread = threading.Thread(target=lambda: rows.append(records.read(select_one)))
     thread.start()
     thread.join(10)
-    assert found == [1]
+    assert rows == [1]
 
 
 def test_the_server_under_test_is_the_real_one(postgres):

@@ -66,8 +66,8 @@ def test_a_database_of_the_first_version_is_brought_up_to_date(records_url):
     upgrade(database)
     assert check_version(database)
     assert differences(database) == []
-    kept = database.read(lambda c: c.exec_driver_sql("SELECT name, created FROM tokens").all())
-    assert [tuple(row) for row in kept] == [("old", 1.5)]
+    rows = database.read(lambda c: c.exec_driver_sql("SELECT name, created FROM tokens").all())
+    assert [tuple(row) for row in rows] == [("old", 1.5)]
     database.close()
 
 

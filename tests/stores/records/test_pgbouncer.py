@@ -43,8 +43,8 @@ def test_tables_are_made_and_rows_are_entered_once_and_added_up(pooled: Database
 def test_each_statement_has_its_time_limit(pooled: Database) -> None:
     pooled.read(lambda connection: connection.exec_driver_sql("SELECT 1").scalar())
     for ask in (pooled.read, pooled.write):
-        shown = ask(lambda c: c.execute(text("SHOW statement_timeout")).scalar())
-        assert shown == "2s"
+        timeout = ask(lambda c: c.execute(text("SHOW statement_timeout")).scalar())
+        assert timeout == "2s"
     with pytest.raises(DatabaseAway, match="statement timeout"):
         pooled.write(lambda connection: connection.exec_driver_sql("SELECT pg_sleep(30)"))
     assert pooled.read(lambda c: c.exec_driver_sql("SELECT 1").scalar()) == 1
@@ -57,5 +57,5 @@ def test_nothing_of_ours_stays_in_the_sessions_that_others_get(pooled: Database)
     with psycopg.connect(
         host="127.0.0.1", port=url.port, dbname=url.database, user="modelway", autocommit=True
     ) as other:
-        shown = other.execute("SHOW statement_timeout").fetchone()
-    assert shown == ("0",)
+        timeout = other.execute("SHOW statement_timeout").fetchone()
+    assert timeout == ("0",)

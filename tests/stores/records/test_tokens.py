@@ -72,9 +72,9 @@ def test_what_is_taken_clashes_and_nothing_is_kept_of_it(records, other):
 
 
 def test_every_token_comes_once_however_many_pages_there_are(records):
-    made = [Token(name=f"t{n}", sha256=digest(str(n)), created=NOW) for n in range(2001)]
-    tokens.add(records, made)
-    assert sorted(token.name for token in tokens.get_all(records)) == sorted(t.name for t in made)
+    many = [Token(name=f"t{n}", sha256=digest(str(n)), created=NOW) for n in range(2001)]
+    tokens.add(records, many)
+    assert sorted(token.name for token in tokens.get_all(records)) == sorted(t.name for t in many)
 
 
 def test_rotation_keeps_the_old_secret_until_its_time_is_over(records):
@@ -139,8 +139,8 @@ def test_an_unknown_name_is_said(records, ask):
 
 
 def test_names_near_begin_alike(records):
-    made = [Token(name=name, sha256=digest(name), created=NOW) for name in ("%a", "shop", "ship")]
-    tokens.add(records, made)
+    names = ("%a", "shop", "ship")
+    tokens.add(records, [Token(name=name, sha256=digest(name), created=NOW) for name in names])
     assert sorted(tokens.names_near(records, "shup")) == ["ship", "shop"]
     assert tokens.names_near(records, "%") == ["%a"]
     assert sorted(tokens.names_near(records, "x")) == ["%a", "ship", "shop"]
@@ -148,9 +148,9 @@ def test_names_near_begin_alike(records):
 
 def test_what_is_taken_is_known_before(records):
     tokens.add(records, [FULL, PLAIN])
-    asked = [Token(f"n{n}", digest(f"n{n}"), NOW) for n in range(600)]
-    asked += [Token("plain", digest("y"), NOW), Token("z", digest("before"), NOW)]
-    names, digests = tokens.find_conflicts(records, asked)
+    candidates = [Token(f"n{n}", digest(f"n{n}"), NOW) for n in range(600)]
+    candidates += [Token("plain", digest("y"), NOW), Token("z", digest("before"), NOW)]
+    names, digests = tokens.find_conflicts(records, candidates)
     assert names == {"plain", FULL.name}
     assert digests == {FULL.sha256, FULL.previous_sha256, PLAIN.sha256}
 
@@ -173,7 +173,7 @@ def test_a_caller_has_the_bounds_of_its_token():
 
 
 @pytest.mark.parametrize(
-    ("change", "hashed", "ends"),
+    ("change", "hashed", "expires"),
     [
         ({}, "a", NOW + 1000.125),
         ({}, "before", NOW + 10),
@@ -184,8 +184,8 @@ def test_a_caller_has_the_bounds_of_its_token():
         ({"revoked": NOW - 99, "expires": None}, "before", 0.0),
     ],
 )
-def test_a_secret_ends_with_what_ends_first(change, hashed, ends):
-    assert replace(FULL, **change).caller(digest(hashed), "USD").expires == ends
+def test_a_secret_ends_with_what_ends_first(change, hashed, expires):
+    assert replace(FULL, **change).caller(digest(hashed), "USD").expires == expires
 
 
 @pytest.mark.parametrize(
@@ -209,22 +209,22 @@ def test_a_list_that_somebody_wrote_wrongly_spoils_its_own_token_only(records, w
     if records.kind == "postgresql":
         change = text("UPDATE tokens SET models = CAST(:wrong AS json) WHERE name = :name")
     records.write(lambda c: c.execute(change, {"wrong": wrong, "name": FULL.name}))
-    found = tokens.caller_lookup(records, "USD")([FULL.sha256, PLAIN.sha256, digest("nobody")])
-    assert "'models' is not a list" in str(found.pop(FULL.sha256))
-    assert {hashed: caller.name for hashed, caller in found.items()} == {PLAIN.sha256: "plain"}
+    callers = tokens.caller_lookup(records, "USD")([FULL.sha256, PLAIN.sha256, digest("nobody")])
+    assert "'models' is not a list" in str(callers.pop(FULL.sha256))
+    assert {hashed: caller.name for hashed, caller in callers.items()} == {PLAIN.sha256: "plain"}
 
 
 def test_a_column_that_is_no_json_spoils_its_own_token_only(tmp_path):
     """PostgreSQL keeps none that is not."""
     database = open_database(f"sqlite:///{tmp_path}/records.db")
     upgrade(database)
-    others = [Token(f"t{n}", digest(f"t{n}"), NOW) for n in range(20)]
-    tokens.add(database, [*others[:10], FULL, *others[10:]])
+    valid = [Token(f"t{n}", digest(f"t{n}"), NOW) for n in range(20)]
+    tokens.add(database, [*valid[:10], FULL, *valid[10:]])
     broken = text("UPDATE tokens SET ips = '[1' WHERE name = :name")
     database.write(lambda c: c.execute(broken, {"name": FULL.name}))
-    found = tokens.caller_lookup(database, "USD")([t.sha256 for t in (*others, FULL)])
-    assert isinstance(found.pop(FULL.sha256), ValueError)
-    assert {caller.name for caller in found.values()} == {f"t{n}" for n in range(20)}
+    callers = tokens.caller_lookup(database, "USD")([t.sha256 for t in (*valid, FULL)])
+    assert isinstance(callers.pop(FULL.sha256), ValueError)
+    assert {caller.name for caller in callers.values()} == {f"t{n}" for n in range(20)}
     database.close()
 
 
@@ -240,16 +240,16 @@ def test_callers_are_found_by_their_digests(records, count):
 
 def test_both_secrets_of_a_rotated_token_are_found_at_once(records):
     tokens.add(records, [FULL])
-    found = tokens.caller_lookup(records, "USD")([digest("before"), FULL.sha256])
-    assert found[FULL.sha256].expires == NOW + 1000.125
-    assert found[digest("before")].expires == NOW + 10
+    callers = tokens.caller_lookup(records, "USD")([digest("before"), FULL.sha256])
+    assert callers[FULL.sha256].expires == NOW + 1000.125
+    assert callers[digest("before")].expires == NOW + 10
 
 
-def _rotate_often(url, barrier, found):
+def _rotate_often(url, barrier, digests):
     database = open_database(url)
     barrier.wait(30)
     for _ in range(10):
-        found.put(tokens.rotate(database, "plain", digest(new_secret()), NOW, NOW).sha256)
+        digests.put(tokens.rotate(database, "plain", digest(new_secret()), NOW, NOW).sha256)
     database.close()
 
 
@@ -258,13 +258,14 @@ def test_rotations_at_once_come_one_after_another(records, records_url):
     tokens.add(records, [PLAIN])
     records.close()
     context = multiprocessing.get_context("fork")
-    barrier, found = context.Barrier(3), context.Queue()
+    barrier, digests = context.Barrier(3), context.Queue()
     started = [
-        context.Process(target=_rotate_often, args=(records_url, barrier, found)) for _ in range(3)
+        context.Process(target=_rotate_often, args=(records_url, barrier, digests))
+        for _ in range(3)
     ]
     for process in started:
         process.start()
-    replaced = {found.get(timeout=60) for _ in range(30)}
+    replaced = {digests.get(timeout=60) for _ in range(30)}
     for process in started:
         process.join(60)
     assert len(replaced) == 30
@@ -274,15 +275,15 @@ def test_a_look_up_goes_by_the_indexes(records):
     def plan(connection):
         if records.kind == "postgresql":
             connection.execute(text("SET enable_seqscan = off"))  # there are too few rows to see
-            asked = "EXPLAIN {}"
+            command = "EXPLAIN {}"
         else:
-            asked = "EXPLAIN QUERY PLAN {}"
+            command = "EXPLAIN QUERY PLAN {}"
         statement = tokens.BY_DIGEST.params(digests=[digest(str(n)) for n in range(256)])
-        written = statement.compile(connection, compile_kwargs={"literal_binds": True})
-        rows = connection.exec_driver_sql(asked.format(written)).all()
+        query = statement.compile(connection, compile_kwargs={"literal_binds": True})
+        rows = connection.exec_driver_sql(command.format(query)).all()
         connection.invalidate()
         return " ".join(map(str, rows))
 
-    shown = records.read(plan)
-    assert "SCAN tokens" not in shown
-    assert "Seq Scan" not in shown
+    query_plan = records.read(plan)
+    assert "SCAN tokens" not in query_plan
+    assert "Seq Scan" not in query_plan

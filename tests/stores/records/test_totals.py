@@ -35,24 +35,24 @@ def books(records):
     return records
 
 
-def counted(database, by, which=ALL):
-    return {t.key: (t.requests, t.failed) for t in totals(database, by, which)}
+def requests_by(database, by, where=ALL):
+    return {t.key: (t.requests, t.failed) for t in totals(database, by, where)}
 
 
 def test_every_kind_of_total(books):
-    assert counted(books, "token") == {"a": (4, 1), "b": (3, 2)}
-    assert counted(books, "model") == {"gpt-4o": (6, 2), "": (1, 1)}
-    assert counted(books, "served") == {"gpt-4o-2024": (5, 2), "claude": (1, 0), "": (1, 1)}
-    assert counted(books, "upstream") == {"openai": (5, 2), "anthropic": (1, 0), "": (1, 1)}
-    assert counted(books, "operation") == {"chat": (6, 2), "embed": (1, 1)}
-    assert counted(books, "status") == {
+    assert requests_by(books, "token") == {"a": (4, 1), "b": (3, 2)}
+    assert requests_by(books, "model") == {"gpt-4o": (6, 2), "": (1, 1)}
+    assert requests_by(books, "served") == {"gpt-4o-2024": (5, 2), "claude": (1, 0), "": (1, 1)}
+    assert requests_by(books, "upstream") == {"openai": (5, 2), "anthropic": (1, 0), "": (1, 1)}
+    assert requests_by(books, "operation") == {"chat": (6, 2), "embed": (1, 1)}
+    assert requests_by(books, "status") == {
         "200": (3, 0),
         "0": (1, 1),
         "404": (1, 1),
         "429": (1, 1),
         "499": (1, 0),
     }
-    assert counted(books, "outcome")["caller_left"] == (1, 0)
+    assert requests_by(books, "outcome")["caller_left"] == (1, 0)
 
 
 def test_days_are_in_order_and_of_utc(books):
@@ -73,13 +73,13 @@ def test_sums_are_exact_and_currencies_apart(books):
 
 
 def test_what_is_asked_about(books):
-    assert counted(books, "token", UsageFilter(DAY, 2 * DAY)) == {"b": (3, 2)}
-    assert counted(books, "day", UsageFilter(0, 1e12, token="a")) == {
+    assert requests_by(books, "token", UsageFilter(DAY, 2 * DAY)) == {"b": (3, 2)}
+    assert requests_by(books, "day", UsageFilter(0, 1e12, token="a")) == {
         "1970-01-01": (2, 0),
         "1970-01-03": (2, 1),
     }
-    assert counted(books, "token", UsageFilter(0, 1e12, model="claude")) == {"b": (1, 0)}
-    assert counted(books, "token", UsageFilter(0, 1e12, model="gpt-4o")) == {
+    assert requests_by(books, "token", UsageFilter(0, 1e12, model="claude")) == {"b": (1, 0)}
+    assert requests_by(books, "token", UsageFilter(0, 1e12, model="gpt-4o")) == {
         "a": (4, 1),
         "b": (2, 1),
     }

@@ -49,7 +49,7 @@ def test_a_config_status_is_read_from_its_source():
 
 def test_dropped_lines_and_spans_are_collected():
     assert values(process.log_collector(lambda: 3)) == {(process.LINES_LOST,): 3}
-    exporter = SimpleNamespace(exported=5, lost=1)
+    exporter = SimpleNamespace(exported_spans=5, lost_spans=1)
     assert values(process.exporter_collector(exporter)) == {
         (process.SPANS_SENT,): 5,
         (process.SPANS_LOST,): 1,

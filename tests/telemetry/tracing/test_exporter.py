@@ -43,7 +43,7 @@ def test_spans_are_exported_in_batches():
     exporting.start()
     exporting.add([1, 2, 3])
     exporting.add([4, 5])
-    until(lambda: exporting.exported == 5)
+    until(lambda: exporting.exported_spans == 5)
     exporting.close()
     assert collector.spans == [1, 2, 3, 4, 5]
     assert collector.posts == 3
@@ -55,25 +55,25 @@ def test_a_collector_that_was_away_gets_each_span_once(status):
     exporting = exporter(collector)
     exporting.start()
     exporting.add([1, 2])
-    until(lambda: exporting.exported == 2)
+    until(lambda: exporting.exported_spans == 2)
     exporting.close()
-    assert (collector.spans, exporting.lost) == ([1, 2], 0)
+    assert (collector.spans, exporting.lost_spans) == ([1, 2], 0)
 
 
 def test_the_queue_is_limited_and_lost_spans_are_counted():
     exporting = exporter(Collector(ExportResult(0)), queue_size=3)
     for span in range(10):
         exporting.add([span])
-    assert exporting.lost == 7
+    assert exporting.lost_spans == 7
     exporting.close()
-    assert exporting.lost == 10
+    assert exporting.lost_spans == 10
 
 
 def test_the_spans_of_a_request_are_queued_together_or_not_at_all():
     exporting = exporter(Collector(ExportResult(0)), queue_size=3)
     exporting.add([1, 2])
     exporting.add([3, 4])
-    assert exporting.lost == 2
+    assert exporting.lost_spans == 2
 
 
 def test_a_refused_export_is_not_repeated():
@@ -82,9 +82,9 @@ def test_a_refused_export_is_not_repeated():
     exporting = exporter(collector, warn=lambda *words: said.append(words[0] % words[1:]))
     exporting.start()
     exporting.add([1])
-    until(lambda: exporting.lost == 1)
+    until(lambda: exporting.lost_spans == 1)
     exporting.add([2])
-    until(lambda: exporting.exported == 1)
+    until(lambda: exporting.exported_spans == 1)
     exporting.close()
     assert collector.spans == [2]
     assert said == ["the trace collector rejected spans: status 401"]
@@ -94,9 +94,9 @@ def test_rejected_spans_are_counted_as_lost():
     exporting = exporter(Collector(ExportResult(200, body=b"2")))
     exporting.start()
     exporting.add([1, 2, 3])
-    until(lambda: exporting.exported + exporting.lost == 3)
+    until(lambda: exporting.exported_spans + exporting.lost_spans == 3)
     exporting.close()
-    assert (exporting.exported, exporting.lost) == (1, 2)
+    assert (exporting.exported_spans, exporting.lost_spans) == (1, 2)
 
 
 def test_an_exception_does_not_stop_the_exporter():
@@ -104,9 +104,9 @@ def test_an_exception_does_not_stop_the_exporter():
     exporting = exporter(collector)
     exporting.start()
     exporting.add([1])
-    until(lambda: exporting.lost == 1)
+    until(lambda: exporting.lost_spans == 1)
     exporting.add([2])
-    until(lambda: exporting.exported == 1)
+    until(lambda: exporting.exported_spans == 1)
     exporting.close()
 
 
@@ -128,7 +128,7 @@ def test_closing_does_not_wait_for_a_silent_collector():
     gevent.sleep(0.02)
     with gevent.Timeout(5):
         exporting.close(timeout=0.05)
-    assert exporting.lost == 1
+    assert exporting.lost_spans == 1
 
 
 def test_an_export_is_repeated_after_the_time_that_the_collector_asks_for():
@@ -137,6 +137,6 @@ def test_an_export_is_repeated_after_the_time_that_the_collector_asks_for():
     start = time.monotonic()
     exporting.start()
     exporting.add([1])
-    until(lambda: exporting.exported == 1)
+    until(lambda: exporting.exported_spans == 1)
     exporting.close()
     assert time.monotonic() - start >= 0.16  # each delay varies by 20 %

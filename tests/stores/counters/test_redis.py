@@ -1,0 +1,67 @@
+"""A Redis server that is stopped, paused, started again, or was never there."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import pytest
+
+from engine.stores.counters.redis import RedisCounters
+from engine.values.counters import CountersAway
+from tests.support.counters import PATIENT, RATE, Worker, take, workers
+
+
+def wait_for(worker: Worker, is_expected: Callable[[object], bool]) -> list[float]:
+    """Seconds that each take needed that was not as wanted, and of the first that was."""
+    deadline, needed = time.monotonic() + 20, []
+    while time.monotonic() < deadline:
+        outcome, seconds = worker.says()
+        needed.append(seconds)
+        if is_expected(outcome):
+            return needed
+    raise AssertionError("it never came")
+
+
+def is_pass(outcome: object) -> bool:
+    return outcome is True
+
+
+def is_error(outcome: object) -> bool:
+    return isinstance(outcome, str)
+
+
+@pytest.mark.parametrize(
+    ("trouble", "mend"), [("pause", "go_on"), ("kill", "start")], ids=["paused", "killed"]
+)
+def test_takes_under_load_fail_soon_and_go_on_once_the_server_is_back(server, trouble, mend):
+    with workers(1, server.url, "watching") as (worker,):
+        wait_for(worker, is_pass)
+        getattr(server, trouble)()
+        needed = wait_for(worker, is_error)
+        for _ in range(50):
+            outcome, seconds = worker.says()
+            assert is_error(outcome)
+            needed.append(seconds)
+        getattr(server, mend)()
+        needed += wait_for(worker, is_pass)
+        slow = [seconds for seconds in needed if seconds > 0.1]
+        assert len(slow) <= 2  # this machine may be busy, now and then
+        assert max(needed) < 1
+
+
+def test_a_server_started_anew_is_found_at_the_next_take(server):
+    store = RedisCounters(server.url, timeout=PATIENT)
+    take(store, RATE)
+    server.kill()
+    server.start()
+    assert take(store, RATE).remaining[0] == 8
+    store.close()
+
+
+def test_an_answer_of_another_kind_is_a_store_that_is_away(server):
+    server.say("SET {modelway}:112500000:rate:a text")
+    store = RedisCounters(server.url, timeout=PATIENT)
+    with pytest.raises(CountersAway, match="WRONGTYPE"):
+        take(store, RATE)
+    store.close()

@@ -1,0 +1,130 @@
+"""Calls to a Redis server: resending, time limits, and a server that goes away."""
+
+from __future__ import annotations
+
+import logging
+import time
+from typing import Any
+
+import gevent
+import pytest
+from redis import Connection
+
+from engine.stores.counters.redis_client import RedisClient, Unsent
+from engine.stores.counters.redis_connection import RedisServer
+from engine.values.counters import CountersAway
+from tests.support.counters import PATIENT
+from tests.support.redis_faults import back, break_next_answer
+
+
+def test_a_worker_connects_anew_any_number_of_times(server):
+    client = RedisClient(server.url, PATIENT)
+    for _ in range(250):
+        assert client.call(("PING",)) == b"PONG"
+        server.say("CLIENT KILL TYPE normal SKIPME yes")
+    client.close()
+
+
+def test_a_server_that_comes_and_goes_is_found_every_time(server):
+    client = RedisClient(server.url, PATIENT)
+    for _ in range(5):
+        server.kill()
+        with pytest.raises(CountersAway):
+            client.call(("PING",))
+        server.start()
+        back(client.raise_if_away)
+        assert client.call(("PING",)) == b"PONG"
+    client.close()
+
+
+def test_while_the_server_is_away_calls_wait_for_nothing(server, monkeypatch):
+    server.kill()
+    client = RedisClient(server.url, PATIENT)
+    with pytest.raises(Unsent):
+        client.call(("PING",))
+    connections = []
+    monkeypatch.setattr(RedisServer, "new_connection", connections.append)
+    for _ in range(100):
+        with pytest.raises(Unsent, match="is away"):
+            client.call(("PING",))
+    assert connections == []
+    client.close()
+
+
+def test_going_away_and_coming_back_are_said_once_each_without_the_password(server, caplog):
+    with caplog.at_level(logging.DEBUG):
+        client = RedisClient(server.url.replace("redis://", "redis://somebody:s3cret@"), PATIENT)
+        for _ in range(20):
+            with pytest.raises(CountersAway) as refused:
+                client.call(("PING",))
+            assert "s3cret" not in str(refused.value)
+            gevent.sleep(0.01)
+        server.say("ACL SETUSER somebody on >s3cret ~* +@all")
+        back(client.raise_if_away)
+        client.call(("PING",))
+    messages = [r.getMessage() for r in caplog.records if r.levelno >= logging.WARNING]
+    assert [message.split(" is ")[1].split(":")[0] for message in messages] == ["away", "back"]
+    assert "s3cret" not in caplog.text
+    client.close()
+
+
+def test_a_server_that_lost_its_data_is_noticed_and_one_that_kept_them_is_not(server, caplog):
+    client = RedisClient(server.url, PATIENT)
+    client.call(("PING",))
+    server.say("CLIENT KILL TYPE normal SKIPME yes")
+    client.call(("PING",))
+    assert client.dataset.lost_at < 0
+    server.kill()
+    server.start()
+    client.call(("PING",))
+    assert time.monotonic() - client.dataset.lost_at < 60
+    assert caplog.text.count("has lost its counters") == 1
+    client.close()
+
+
+def test_a_server_that_is_not_there_has_been_told_nothing(server):
+    server.kill()
+    with pytest.raises(Unsent):
+        RedisClient(server.url, PATIENT).call(("PING",), resend=False)
+
+
+def test_an_answer_that_has_arrived_is_not_late_however_busy_we_were(server, monkeypatch):
+    """gevent's timer comes before the answer when a worker was busy for longer than the limit."""
+    client = RedisClient(server.url, PATIENT)
+    client.call(("PING",))
+    read, timers = Connection.read_response, []
+
+    def busy(connection: Connection, **options: Any) -> object:
+        if not timers:
+            timers.append(started[-1])
+            while not connection.can_read(0.01):
+                pass
+            raise started[-1]
+        return read(connection, **options)
+
+    started = []
+    start = gevent.Timeout.start_new
+    monkeypatch.setattr(
+        gevent.Timeout, "start_new", lambda limit: started.append(start(limit)) or started[-1]
+    )
+    monkeypatch.setattr(Connection, "read_response", busy)
+    assert client.call(("PING",)) == b"PONG"
+    assert timers
+    client.close()
+
+
+@pytest.mark.parametrize(("again", "times"), [(True, b"2"), (False, b"1")])
+def test_only_what_may_be_is_sent_again(server, monkeypatch, again, times):
+    client = RedisClient(server.url, PATIENT)
+    client.call(("PING",))
+
+    break_next_answer(monkeypatch)
+    if again:
+        client.call(("INCR", "once"))
+    else:
+        with pytest.raises(CountersAway) as raised:
+            client.call(("INCR", "once"), resend=False)
+        assert not isinstance(raised.value, Unsent)
+    arrived = RedisClient(server.url, PATIENT)
+    assert arrived.call(("GET", "once")) == times
+    arrived.close()

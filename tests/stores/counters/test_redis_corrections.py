@@ -1,0 +1,131 @@
+"""The queue of corrections: when it is sent, what is sent again, its limit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gevent
+import pytest
+
+from engine.stores.counters import redis_corrections as corrections
+from engine.stores.counters.redis import RedisCounters
+from engine.stores.counters.redis_client import RedisClient, Unsent
+from engine.stores.counters.redis_scripts import RENEW, TAKE
+from engine.values.counters import CountersAway
+from tests.support.counters import PATIENT, RATE, Limit, arrived, take
+from tests.support.redis_faults import back, break_next_answer
+
+
+def test_settling_waits_for_nothing_and_is_sent_when_the_server_is_back(server, monkeypatch):
+    monkeypatch.setattr(corrections, "RETRY_DELAY", 0.01)
+    store = RedisCounters(server.url, timeout=PATIENT, lease=3600.0)  # no renewal wakes what sends
+    receipts = [take(store, RATE).receipt for _ in range(5)]
+    server.say("SAVE")
+    server.kill()
+    for receipt in receipts:
+        store.settle(receipt, [1])
+    gevent.sleep(0.05)
+    assert store.waiting() == 5
+    server.start()
+    arrived(store)
+    assert take(store, RATE).remaining[0] == 3
+    store.close()
+
+
+def test_what_waits_for_the_server_is_bounded(server, monkeypatch, caplog):
+    monkeypatch.setattr(corrections, "MAX_QUEUED", 3)
+    store = RedisCounters(server.url, timeout=PATIENT)
+    receipts = [take(store, [Limit("rate:a", 100, 60.0)]).receipt for _ in range(10)]
+    server.kill()
+    for receipt in receipts:
+        store.settle(receipt, [0])
+    assert store.waiting() == 3
+    assert caplog.text.count("corrections are lost") == 1
+    store.close()
+
+
+def test_a_connection_that_the_server_closed_loses_no_correction(server):
+    store = RedisCounters(server.url, timeout=PATIENT)
+    result = take(store, RATE)
+    server.say("CLIENT KILL TYPE normal SKIPME yes")
+    store.settle(result.receipt, [0])
+    arrived(store)
+    store.close()
+    assert take(store, RATE).remaining[0] == 8
+    store.close()
+
+
+def test_a_slot_that_was_given_back_is_there_for_the_next_take(server):
+    """In the order in which the worker said it, however soon the next take comes."""
+    store = RedisCounters(server.url, timeout=PATIENT)
+    slot = [Limit("slots:next", 1, 0.0)]
+    for _ in range(200):
+        result = take(store, slot)
+        assert result.denied is None
+        store.settle(result.receipt, [1])
+    store.close()
+
+
+def test_a_slot_is_given_back_after_its_renewal_and_not_before(server, monkeypatch):
+    store = RedisCounters(server.url, timeout=PATIENT, lease=0.15)
+    result = take(store, [Limit("slots:a", 1, 0.0)])
+    call, keys_of_take = RedisClient.call, []
+
+    def renewing(client: RedisClient, command: Any, **options: Any) -> Any:
+        if command[1] == RENEW.sha and not keys_of_take:
+            store.settle(result.receipt, [1])
+            keys_of_take.append(None)
+            take(store, RATE)
+        elif command[1] == TAKE.sha and keys_of_take == [None]:
+            keys_of_take[0] = command[3 : 3 + command[2]]
+        return call(client, command, **options)
+
+    monkeypatch.setattr(RedisClient, "call", renewing)
+    with gevent.Timeout(10):
+        while keys_of_take in ([], [None]):
+            gevent.sleep(0.01)
+    assert len(keys_of_take[0]) == len(RATE), "the take carries no correction"
+    arrived(store)
+    assert take(store, [Limit("slots:a", 1, 0.0)]).denied is None
+    store.close()
+
+
+def test_what_went_with_a_take_that_was_never_sent_waits_on(server, monkeypatch):
+    store = RedisCounters(server.url, timeout=PATIENT)
+    result = take(store, RATE)
+    server.kill()
+    store.settle(result.receipt, [0])
+    with pytest.raises(Unsent):
+        take(store, RATE)
+    assert store.waiting() == 1
+    store.close()
+
+
+def test_a_take_has_no_more_along_than_it_has_time_for(server, monkeypatch):
+    monkeypatch.setattr(corrections, "BATCH_DELAY", 60.0)
+    store = RedisCounters(server.url, timeout=PATIENT)
+    wide = [Limit("rate:wide", 1000, 60.0)]
+    receipts = [take(store, wide).receipt for _ in range(40)]
+    for receipt in receipts:
+        store.settle(receipt, [0])
+    before = store.waiting()
+    take(store, wide)
+    assert 0 < before - store.waiting() < 40
+    store.close()
+
+
+def test_of_what_may_have_been_done_with_a_take_only_slots_are_given_back_again(
+    server, monkeypatch
+):
+    monkeypatch.setattr(corrections, "BATCH_DELAY", 60.0)
+    store = RedisCounters(server.url, timeout=PATIENT)
+    both = [*RATE, Limit("slots:a", 5, 0.0)]
+    store.settle(take(store, both).receipt, [1, 1])
+
+    break_next_answer(monkeypatch)
+    with pytest.raises(CountersAway):
+        take(store, both)
+    assert store.waiting() == 2, "the slot of the first, and that of the one that broke"
+    back(store.ping)
+    store.close()
+    assert take(RedisCounters(server.url, timeout=PATIENT), RATE).remaining == [10 - 1 - 2 - 2]

@@ -1,0 +1,52 @@
+"""The scripts as the server has them: their SHA-1, their keys, and a server without them."""
+
+from __future__ import annotations
+
+from engine.stores.counters.redis import RedisCounters
+from engine.stores.counters.redis_client import RedisClient
+from engine.stores.counters.redis_scripts import DATASET_KEY, TAKE
+from tests.support.counters import PATIENT, RATE, Limit, arrived, take
+
+
+def test_scripts_forgotten_by_the_server_are_told_again(server):
+    store = RedisCounters(server.url, timeout=PATIENT)
+    result = take(store, RATE)
+    server.say("SCRIPT FLUSH")
+    assert take(store, RATE).remaining[0] == 6
+    server.say("SCRIPT FLUSH")
+    store.settle(result.receipt, [0])
+    arrived(store)
+    store.close()
+    assert take(store, RATE).remaining[0] == 6
+    store.close()
+
+
+def test_everything_kept_has_an_end_and_the_same_hash_tag(server):
+    store = RedisCounters(server.url, timeout=PATIENT)
+    first = take(store, [*RATE, Limit("budget:a", 10**15, 90 * 86400.0, 500), Limit("s", 5, 0)])
+    store.settle(first.receipt, [0, 700, 1])
+    take(store, [*RATE, Limit("budget:b", 10**15, 1.0, 500), Limit("t", 5, 0)])
+    store.close()
+    keys = [line for line in server.say("KEYS *").split(b"\r\n") if b":" in line]
+    keys.remove(DATASET_KEY.encode())
+    assert len(keys) == 4
+    for key in keys:
+        assert key.startswith(b"{modelway}:")
+        life = int(server.say(f"PTTL {key.decode()}")[1:])
+        assert 0 < life < 96 * 86400 * 1000, key
+
+
+def test_the_script_is_known_by_the_name_the_server_gives_it(server):
+    connection = RedisClient(server.url, PATIENT)
+    assert connection.call(("SCRIPT", "LOAD", TAKE.source)) == TAKE.sha.encode()
+    connection.close()
+
+
+def test_what_went_with_a_take_is_told_again_to_a_server_that_forgot_its_script(server):
+    store = RedisCounters(server.url, timeout=PATIENT)
+    receipts = [take(store, RATE).receipt for _ in range(2)]
+    store.settle(receipts[0], [0])
+    server.say("SCRIPT FLUSH")
+    assert take(store, RATE).denied is None
+    store.close()
+    assert take(RedisCounters(server.url, timeout=PATIENT), RATE).remaining[0] == 4
