@@ -47,15 +47,31 @@ def authenticate(
     The contents of all `carriers` are removed from the request, also on a public route, so that no
     token is forwarded or logged.
     """
+    places, challenge = _places(carriers), _challenge(carriers)
+    read_secrets = _secrets_reader(carriers, same_origin or SameOrigin())
+    remove_secrets = _secrets_remover(carriers)
+
+    def stage(exchange: Exchange, following: Handler) -> Response:
+        secrets = [] if public else read_secrets(exchange)
+        remove_secrets(exchange)
+        if not public:
+            exchange.caller = _caller(secrets, places, challenge, exchange, services)
+            if not any_operation:
+                _check_operation(exchange.caller, exchange.operation)
+            _check_address(exchange.caller, exchange, services)
+        return following(exchange)
+
+    return stage
+
+
+def _secrets_remover(carriers: Sequence[Carrier]) -> Callable[[Exchange], None]:
+    """A function that removes the tokens, and all cookies where one may carry a token."""
     headers = [environ_key(c.name) for c in carriers if c.kind in ("bearer", "basic", "header")]
     headers += ["HTTP_COOKIE"] if any(c.kind == "cookie" for c in carriers) else []
     prefixes = tuple(c.name.lower() for c in carriers if c.kind == "subprotocol")
     in_query = frozenset(c.name for c in carriers if c.kind == "query")
-    places, challenge = _places(carriers), _challenge(carriers)
-    read_secrets = _secrets_reader(carriers, same_origin or SameOrigin())
 
-    def stage(exchange: Exchange, following: Handler) -> Response:
-        secrets = [] if public else read_secrets(exchange)
+    def remove(exchange: Exchange) -> None:
         if in_query and exchange.query:
             exchange.query = Query.parse(exchange.query).without(in_query)
             exchange.rewrite_query()
@@ -65,14 +81,8 @@ def authenticate(
                 del environ[key]
         if prefixes and _SUBPROTOCOLS in exchange.environ:
             exchange.environ = _without_subprotocols(exchange.environ, prefixes)
-        if not public:
-            exchange.caller = _caller(secrets, places, challenge, exchange, services)
-            if not any_operation:
-                _check_operation(exchange.caller, exchange.operation)
-            _check_address(exchange.caller, exchange, services)
-        return following(exchange)
 
-    return stage
+    return remove
 
 
 def _secrets_reader(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from gevent import GreenletExit
 
@@ -29,7 +29,6 @@ def meter(dialect: Dialect, takes: Takes, services: Services) -> Stage:
     Before that it sets `exchange.takes`, from which usage is estimated. Only requests for a model
     have usage.
     """
-
     may_use = dialect.meter is not None and not takes.free
     usage_option = dialect.usage_option if takes.usage_option else None
 
@@ -48,26 +47,19 @@ def meter(dialect: Dialect, takes: Takes, services: Services) -> Stage:
         body = response.body
         media_type, encoding = _kind(response)
         record.stream = response.status < 400 and media_type == "text/event-stream"
+        usage_meter = dialect.meter if metered and response.status < 400 else None
         if isinstance(body, bytes):
-            if metered and record.response_end and response.status < 400:
-                usage = _usage_of(body, media_type, encoding, exchange, dialect.meter)
+            if usage_meter is not None and record.response_end:
+                usage = _usage_of(body, media_type, encoding, exchange, usage_meter)
                 _charge(exchange, usage, services)
             return response
         clean = Cleaner().feed if encoding else None
-        usage_reader = reader(dialect.meter if metered else None, media_type, encoding, clean)
-
-        def charge_at_end() -> None:
-            record.bytes_out = usage_reader.size
-            if metered and response.status < 400:
-                _charge(exchange, _final_usage(exchange, usage_reader), services)
-
-        exchange.on_end.append(charge_at_end)
+        usage_reader = reader(usage_meter, media_type, encoding, clean)
+        charges = services if usage_meter is not None else None
+        exchange.on_end.append(partial(_end, exchange, usage_reader, charges))
         if record.stream and not encoding:
-            stream = body if isinstance(body, PushStream) else PushStream(body, Pipeline())
-            stream.pipeline.steps.append(
-                _event_step(usage_reader, usage_option if exchange.edits else None, record)
-            )
-            response.body = stream
+            step = _event_step(usage_reader, usage_option if exchange.edits else None, record)
+            response.body = _with_step(body, step)
         else:
             response.body = _read_body(body, usage_reader)
         return response
@@ -75,11 +67,18 @@ def meter(dialect: Dialect, takes: Takes, services: Services) -> Stage:
     return stage
 
 
+def _end(exchange: Exchange, usage_reader: Reader, services: Services | None) -> None:
+    """Record the size of a response that has ended, and its usage unless `services` is None."""
+    exchange.record.bytes_out = usage_reader.size
+    if services is not None:
+        _charge(exchange, _final_usage(exchange, usage_reader), services)
+
+
 def _usage_of(
-    body: bytes, media_type: str, encoding: str, exchange: Exchange, meter: Meter | None
+    body: bytes, media_type: str, encoding: str, exchange: Exchange, meter: Meter
 ) -> Usage:
     """The usage of a response whose body is complete."""
-    reported = usage_in(meter, media_type, body) if meter is not None and not encoding else None
+    reported = None if encoding else usage_in(meter, media_type, body)
     if reported is not None:
         return _with_request_counts(reported, exchange)
     usage_reader = reader(meter, media_type, encoding, Cleaner().feed)
@@ -124,6 +123,13 @@ def _request_usage(exchange: Exchange, option: UsageOption) -> None:
     if isinstance(exchange.value, dict) and exchange.media_type == "application/json":
         change = option.enable(exchange.body.buffer, exchange.value)
         exchange.edits = () if change is None else (change,)
+
+
+def _with_step(body: Iterable[bytes], step: Step) -> PushStream:
+    """A stream whose pieces also take `step`."""
+    stream = body if isinstance(body, PushStream) else PushStream(body, Pipeline())
+    stream.pipeline.steps.append(step)
+    return stream
 
 
 def _read_body(body: Iterable[bytes], usage_reader: Reader) -> Iterator[bytes]:

@@ -25,65 +25,41 @@ def validate(
 
     Raises GatewayError 400, 408, 413 or 415. With mode `off` nothing is checked; the body is
     parsed only if it names the model (`names_model`). `unknown` is what happens to members of a
-    JSON body that the document does not have: pass, reject or drop.
+    JSON body that the document does not have: pass, reject or drop. Mode `report` rejects them too.
     """
-    if mode == "report":
-        return _reporting(operation, unknown)
     bodies = operation.bodies
     validates = mode != "off"
     checks = operation.parameters if validates else ()
     parse = validates or names_model or unknown != "pass"
+    reports = mode == "report"
+
+    def refuse(exchange: Exchange, error: GatewayError) -> None:
+        if not reports:
+            raise error
+        mismatches.note_error(exchange.request_id, operation.id, error)
 
     def stage(exchange: Exchange, following: Handler) -> Response:
-        if checks:
-            operation.check_parameters(exchange)
+        try:
+            if checks:
+                operation.check_parameters(exchange)
+        except GatewayError as error:
+            refuse(exchange, error)
         exchange.body = exchange.receive(exchange.max_body)
         exchange.on_end.append(exchange.body.close)
-        rule = bodies.parse(exchange, validates) if parse else None
-        if rule is not None:
-            if unknown == "drop":
+        rule = None
+        try:
+            rule = bodies.parse(exchange, validates) if parse else None
+            if rule is not None and unknown == "drop":
                 _drop(exchange, rule)
-            if validates:
+            if rule is not None and validates:
                 check(rule, exchange.value)
-            if unknown == "reject":
-                _reject(exchange, rule)
+        except GatewayError as error:
+            refuse(exchange, error)
+        if rule is not None and unknown == "reject":
+            _reject(exchange, rule)
         return following(exchange)
 
     return stage
-
-
-def _reporting(operation: Operation, unknown: str) -> Stage:
-    """A stage that checks as `strict` does and reports what it would refuse. Unknown members are
-    refused, if the config says so."""
-    bodies = operation.bodies
-
-    def reporting(exchange: Exchange, following: Handler) -> Response:
-        def note(error: GatewayError) -> None:
-            mismatches.note_error(exchange.request_id, operation.id, error)
-
-        try:
-            operation.check_parameters(exchange)
-        except GatewayError as error:
-            note(error)
-        exchange.body = exchange.receive(exchange.max_body)
-        exchange.on_end.append(exchange.body.close)
-        try:
-            rule = bodies.parse(exchange)
-        except GatewayError as error:
-            note(error)
-            return following(exchange)
-        if rule is not None:
-            if unknown == "drop":
-                _drop(exchange, rule)
-            try:
-                check(rule, exchange.value)
-            except GatewayError as error:
-                note(error)
-            if unknown == "reject":
-                _reject(exchange, rule)
-        return following(exchange)
-
-    return reporting
 
 
 def _reject(exchange: Exchange, rule: Rule) -> None:
