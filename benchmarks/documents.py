@@ -25,7 +25,7 @@ import orjson
 
 from benchmarks.chat import BODY, CHAT
 from engine.app.build import build
-from engine.offline.rehearsal.observation import Answers, Sent
+from engine.offline.rehearsal.observation import Answers, SentRequest
 from engine.offline.rehearsal.stand_ins import recorder
 from engine.plan.make import make_plan
 from engine.plan.route import PlanResult
@@ -161,7 +161,7 @@ def requests(folders: dict[int, Path]) -> None:
 
 
 def _call(planned: PlanResult, number: int) -> Callable[[], object]:
-    sent: list[Sent] = []
+    sent: list[SentRequest] = []
     assert planned.plan is not None
     app = build(planned.plan, client=recorder(sent, Answers()))
     path = f"/things{number}/x/go"

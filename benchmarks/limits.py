@@ -14,9 +14,9 @@ import sys
 import tempfile
 from contextlib import ExitStack
 
-from benchmarks.serving import free_port
 from benchmarks.turns import take_turns
 from benchmarks.upstream_leg import ALONE, begin, gateway
+from tests.support.ports import free_port
 from tests.support.redis_server import RedisServer
 
 TURNS = 25

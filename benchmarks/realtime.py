@@ -27,8 +27,9 @@ import gevent.socket
 from gevent.server import StreamServer
 from websockets.utils import accept_key
 
-from benchmarks.serving import cpu_seconds, free_port, resident, start, workers
+from benchmarks.serving import cpu_seconds, resident, start, workers
 from engine.values.caller import digest
+from tests.support.ports import free_port
 from tests.support.running import with_telemetry
 
 SMALL = b"x" * 200

@@ -11,7 +11,6 @@ from __future__ import annotations
 import http.client
 import os
 import re
-import socket
 import subprocess
 import sys
 import tempfile
@@ -19,17 +18,12 @@ import time
 from pathlib import Path
 
 from engine.values.caller import digest
+from tests.support.ports import free_port
 from tests.support.running import with_telemetry
 
 BODY = b'{"model":"gpt-4o","messages":[{"role":"user","content":"Hello there, gateway!"}]}'
 HEADERS = {"authorization": "Bearer mw-bench", "content-type": "application/json"}
 CREDENTIAL = "mock-credential"
-
-
-def free_port() -> int:
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        return int(sock.getsockname()[1])
 
 
 def start(*arguments: str, environ: dict[str, str]) -> subprocess.Popen[bytes]:

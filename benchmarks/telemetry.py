@@ -20,9 +20,9 @@ import time
 import urllib.request
 from contextlib import ExitStack
 
-from benchmarks.serving import free_port
 from benchmarks.turns import take_turns
 from benchmarks.upstream_leg import begin, elsewhere, gateway
+from tests.support.ports import free_port
 from tests.support.recording import recorder
 
 TURNS = 25

@@ -26,8 +26,9 @@ from typing import Any
 import gevent
 from gevent.server import StreamServer
 
-from benchmarks.serving import cpu_seconds, free_port, resident, start, workers
+from benchmarks.serving import cpu_seconds, resident, start, workers
 from engine.values.caller import digest
+from tests.support.ports import free_port
 from tests.support.running import with_telemetry
 
 ANSWER = (

@@ -1,7 +1,6 @@
 """What holds for all tests."""
 
 import os
-from pathlib import Path
 
 import pytest
 from hypothesis import is_hypothesis_test, settings
@@ -16,8 +15,6 @@ from tests.support.postgres import running
 settings.register_profile("shared", deadline=None, derandomize="CI" in os.environ)
 settings.load_profile("shared")
 
-_END_TO_END = Path(__file__).parent / "e2e"
-
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "keeps(why): may leave behind what a wider fixture ends")
@@ -25,10 +22,10 @@ def pytest_configure(config):
 
 
 def pytest_collection_modifyitems(items):
-    """Coverage is measured by the unit tests of tables and cases alone. What a random example or a
-    gateway in another process reaches says little, and tracing it takes more time than the test."""
+    """Coverage is measured by tests of tables and cases alone: what random examples reach says
+    little, and tracing them takes more time than the test."""
     for item in items:
-        if _END_TO_END in item.path.parents or is_hypothesis_test(getattr(item, "obj", None)):
+        if is_hypothesis_test(getattr(item, "obj", None)):
             item.add_marker(pytest.mark.no_cover)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import http.client
 import os
 import signal
-import socket
 import subprocess
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -74,12 +73,6 @@ class System:
         """Raises OSError or ValueError while the system has not written its port."""
         port = self.port if isinstance(self.port, int) else int(self.port.read_text())
         return Endpoint(port, self.tokens, self.path, self.model)
-
-
-def free_port() -> int:
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        return int(sock.getsockname()[1])
 
 
 @contextmanager

@@ -15,8 +15,9 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from benchmarks.compare.system import Upstream, free_port
+from benchmarks.compare.system import Upstream
 from benchmarks.compare.systems import nginx
+from tests.support.ports import free_port
 
 _TLS = """
 worker_processes 1;

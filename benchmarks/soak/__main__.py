@@ -14,11 +14,12 @@ import click
 import orjson
 
 from benchmarks.chat import CHAT
-from benchmarks.compare.__main__ import upstream
 from benchmarks.compare.proc import parse_memory, tree
-from benchmarks.compare.system import System, free_port, running
+from benchmarks.compare.system import System, running
 from benchmarks.compare.systems import ours
+from benchmarks.compare.upstream import plain
 from benchmarks.soak.growth import Sample, after, growth, minutes
+from tests.support.ports import free_port
 
 _EVERY = 5.0
 _MB = 1024**2
@@ -39,16 +40,16 @@ def main(duration: float, workers: int, callers: int) -> None:
     """Load the gateway with everything: chats, streams, refusals, faults and callers who leave."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="soak-")))
-        port = stack.enter_context(upstream(folder))
+        upstream = stack.enter_context(plain(folder))
         bad = free_port()
         _start(stack, "benchmarks.soak.faulty", str(bad))
         place = folder / "gateway"
         place.mkdir()
-        system = ours.prepare(place, port, workers)
+        system = ours.prepare(place, upstream, workers)
         _with_faults(system, bad)
         chat = {name: value for name, value in CHAT.items() if not name.startswith("stream")}
         master = stack.enter_context(running(system, orjson.dumps(chat)))
-        arguments = (str(system.port), system.token, str(callers))
+        arguments = (str(system.endpoint.port), system.tokens[0], str(callers))
         calling = _start(stack, "benchmarks.soak.callers", *arguments)
         samples = _watch(master, calling, duration * 60)
     _tell(samples)

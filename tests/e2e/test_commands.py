@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 from openai import OpenAI
 
+from tests.support.ports import free_port
 from tests.support.recording import Received, Wire, ask, recorder, request
 from tests.support.running import (
     ALL,
@@ -26,7 +27,6 @@ from tests.support.running import (
     Running,
     engine,
     environment,
-    free_port,
     gateway,
     mock,
     modelway,

@@ -13,8 +13,9 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+from tests.support.ports import free_port
 from tests.support.recording import Received, Wire, answer, ask, recorder, request
-from tests.support.running import Running, free_port, start, with_telemetry
+from tests.support.running import Running, start, with_telemetry
 from tests.support.small import WHOLE, chat, project, until
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"

@@ -22,6 +22,7 @@ from typing import Any
 import pytest
 
 from tests.support.peer import Authority
+from tests.support.ports import free_port
 from tests.support.recording import (
     PATIENCE,
     Answered,
@@ -35,7 +36,7 @@ from tests.support.recording import (
     recorder,
     request,
 )
-from tests.support.running import ALL, TOKENS, Running, free_port, gateway, modelway
+from tests.support.running import ALL, TOKENS, Running, gateway, modelway
 from tests.support.scripted import (
     CLOSE,
     RESET,

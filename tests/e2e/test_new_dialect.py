@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from tests.support.ports import free_port
 from tests.support.recording import ask, request
 from tests.support.running import (
     ALL,
@@ -17,7 +18,6 @@ from tests.support.running import (
     TOKENS,
     Running,
     engine,
-    free_port,
     gateway,
     modelway,
     start,

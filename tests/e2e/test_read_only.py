@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.ports import free_port
 from tests.support.recording import ask, recorder
-from tests.support.running import PATIENCE, environment, free_port, start, with_telemetry
+from tests.support.running import PATIENCE, environment, start, with_telemetry
 from tests.support.small import chat, project
 
 READ_ONLY = (

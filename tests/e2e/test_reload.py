@@ -22,8 +22,9 @@ from engine.server.reload import State, read
 from engine.telemetry.metrics.storage.folder import folder_of
 from engine.values.runtime_dir import runtime_directory
 from tests.support.crowd import traffic
+from tests.support.ports import free_port
 from tests.support.recording import Received, Recorder, answer, ask, recorder, request
-from tests.support.running import Running, engine, environment, free_port, gateway, modelway
+from tests.support.running import Running, engine, environment, gateway, modelway
 from tests.support.small import WHOLE, chat, project, until
 
 EVENT = b'data: {"choices":[{"index":0,"delta":{"content":"w "}}]}\n\n'

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.ports import free_port
 from tests.support.recording import PATIENCE, Recorder, answer, ask, recorder, request
-from tests.support.running import ALL, TOKENS, Running, free_port, gateway
+from tests.support.running import ALL, TOKENS, Running, gateway
 from tests.support.scripted import script
 
 CONFIG = """

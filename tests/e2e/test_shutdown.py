@@ -23,12 +23,12 @@ from typing import Any
 import pytest
 
 from tests.support.books import Books
+from tests.support.ports import free_port
 from tests.support.recording import Received, Recorder, Wire, recorder
 from tests.support.running import (
     Running,
     engine,
     environment,
-    free_port,
     gateway,
     start,
     with_telemetry,

@@ -19,6 +19,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from websockets.sync.client import connect
 
 from tests.support.crowd import crowd, traffic
+from tests.support.ports import free_port
 from tests.support.recording import Recorder, Wire, answer, ask, recorder, request
 from tests.support.running import (
     ALL,
@@ -27,7 +28,6 @@ from tests.support.running import (
     Running,
     engine,
     environment,
-    free_port,
     gateway,
 )
 from tests.support.small import WHOLE, chat, project, until

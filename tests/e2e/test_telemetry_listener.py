@@ -13,13 +13,13 @@ import pytest
 
 from engine.server.reload import read
 from engine.values.runtime_dir import runtime_directory
+from tests.support.ports import free_port
 from tests.support.recording import Recorder, answer, ask, recorder, request
 from tests.support.running import (
     ALL,
     PATIENCE,
     Running,
     engine,
-    free_port,
     gateway,
     modelway,
     start,

@@ -17,12 +17,12 @@ from openai import OpenAI
 
 from engine.values.caller import digest
 from tests.support.paths import ROOT
+from tests.support.ports import free_port
 from tests.support.running import (
     ALL,
     CREDENTIAL,
     Running,
     engine,
-    free_port,
     gateway,
     modelway,
     start,

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from tests.support.ports import free_port
 from tests.support.postgres import Postgres
 
 BINARY = shutil.which("pgbouncer") or shutil.which("pgbouncer", path="/usr/sbin")
@@ -36,9 +37,7 @@ def pgbouncer(postgres: Postgres) -> Iterator[int]:
     """The port of a pooler with two connections for each database."""
     assert BINARY is not None, WHY_NOT
     folder = Path(tempfile.mkdtemp(prefix="pgbouncer-"))
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = int(probe.getsockname()[1])
+    port = free_port()
     file = folder / "pgbouncer.ini"
     # With `any` everybody is the user that the database is opened as.
     file.write_text(_CONFIG.format(server=f"{postgres.port} user=modelway", port=port))

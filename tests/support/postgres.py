@@ -6,7 +6,6 @@ import os
 import pwd
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 import time
@@ -17,6 +16,8 @@ from pathlib import Path
 
 import psycopg
 import pytest
+
+from tests.support.ports import free_port
 
 _DEADLINE = 30.0
 
@@ -42,9 +43,7 @@ class Postgres:
             os.chown(folder, record.pw_uid, record.pw_gid)
             ids = {"user": record.pw_uid, "group": record.pw_gid, "extra_groups": []}
             self._record = {**ids, "cwd": folder}
-        with socket.socket() as sock:
-            sock.bind(("127.0.0.1", 0))
-            self.port = sock.getsockname()[1]
+        self.port = free_port()
         self._folder = folder
         self._make()
         self.start()

@@ -11,6 +11,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from tests.support.ports import free_port
+
 BINARY = shutil.which("redis-server")
 WHY_NOT = "redis-server is not installed (apt-get install redis-server)"
 
@@ -22,9 +24,7 @@ class RedisServer:
         assert BINARY is not None, WHY_NOT
         self._home = Path(tempfile.mkdtemp(prefix="redis-"))
         self._options = options
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = int(probe.getsockname()[1])
+        self.port = free_port()
         self.url = f"redis://127.0.0.1:{self.port}/0"
         self.unix_url = f"unix://{self._home}/socket"
         self.start()

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import random
 import re
 import signal
 import socket
@@ -21,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engine.values.caller import digest
+from tests.support.ports import free_port
 
 PATIENCE = 30.0
 """Seconds until a process that does not answer counts as failed."""
@@ -127,19 +127,6 @@ class Platform:
     @property
     def port(self) -> int:
         return self.gateway.port
-
-
-def free_port() -> int:
-    """A port that is free and outside the range from which outgoing connections take theirs."""
-    while True:
-        port = random.randint(20_000, 32_000)
-        with socket.socket() as sock:
-            sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                sock.bind(("127.0.0.1", port))
-            except OSError:
-                continue
-            return port
 
 
 def environment(more: Mapping[str, str] | None = None) -> dict[str, str]:

@@ -10,7 +10,8 @@ import os
 from pathlib import Path
 
 from benchmarks.compare.environment import installed, version_in
-from benchmarks.compare.system import System, Upstream, free_port
+from benchmarks.compare.system import System, Upstream
+from tests.support.ports import free_port
 
 NAME = "LiteLLM"
 _TOKEN = "sk-benchmark-benchmark"

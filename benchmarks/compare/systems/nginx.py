@@ -6,7 +6,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from benchmarks.compare.system import LeftOut, System, Upstream, free_port
+from benchmarks.compare.system import LeftOut, System, Upstream
+from tests.support.ports import free_port
 
 NAME = "nginx"
 _CONFIG = """

@@ -8,7 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from benchmarks.compare.system import System, Upstream, free_port
+from benchmarks.compare.system import System, Upstream
+from tests.support.ports import free_port
 
 NAME = "modelway"
 _ROOT = Path(__file__).resolve().parents[3]

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import json
 from functools import cache
-from importlib import resources
+from importlib.util import find_spec
 from itertools import islice
+from pathlib import Path as FilePath
 from typing import Any
 
 import jsonschema_rs
@@ -73,7 +74,11 @@ def _undeclared(library: Library) -> Any:
 
 @cache
 def _validator(is_30: bool) -> Any:
-    folder = resources.files("openapi_spec_validator") / "resources" / "schemas"
+    # Its file alone: to import the package takes longer than to check a config.
+    package = find_spec("openapi_spec_validator")
+    assert package is not None
+    assert package.origin is not None
+    folder = FilePath(package.origin).parent / "resources" / "schemas"
     text = (folder / ("v3.0" if is_30 else "v3.1") / "schema.json").read_text(encoding="utf-8")
     kind = jsonschema_rs.Draft4Validator if is_30 else jsonschema_rs.Draft202012Validator
     return kind(json.loads(text), offline=True)

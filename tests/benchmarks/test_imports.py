@@ -1,0 +1,18 @@
+"""A benchmark that a renamed part of the engine has broken is found before somebody needs it."""
+
+from __future__ import annotations
+
+import pkgutil
+import subprocess
+import sys
+
+import benchmarks
+
+MODULES = [found.name for found in pkgutil.walk_packages(benchmarks.__path__, "benchmarks.")]
+
+
+def test_every_benchmark_can_be_imported() -> None:
+    assert len(MODULES) > 30
+    lines = "\n".join(f"import {name}" for name in MODULES)
+    done = subprocess.run([sys.executable, "-c", lines], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
