@@ -25,16 +25,16 @@ from benchmarks.counts import clocks  # noqa: E402
 
 clocks.stop()
 
-from benchmarks.counts.house import TOKEN, House  # noqa: E402
+from benchmarks.counts.house import BATCH, TOKEN, House  # noqa: E402
 from benchmarks.counts.meters import Bytecodes, Instructions, Meter  # noqa: E402
 from benchmarks.counts.plainly import read_plainly  # noqa: E402
 from benchmarks.counts.scripted import Caller, Upstream  # noqa: E402
 
 _ROUNDS = 5
-_REQUESTS = 25
+_REQUESTS = BATCH  # so that the telemetry of one batch is among what is counted
 _EVENTS = 500
 _FEW = 20
-_WARM = 40
+_WARM = 2 * BATCH - 2  # with two streams, and the requests counted, whole batches
 
 
 def main(kind: str, library: str = "") -> None:

@@ -103,6 +103,7 @@ class MetricsRecorder:
                 self._series_of(exchange).record(exchange)
             except Exception:
                 log.exception("request %s: its metrics are lost", exchange.request_id)
+        self._cells.write()
 
     def page(self) -> bytes:
         """The text that Prometheus scrapes. A thread renders it, so that requests continue."""
@@ -120,6 +121,7 @@ class MetricsRecorder:
                     self._sample(metric, labels, value)
             except Exception:
                 log.exception("a metric cannot be collected")
+        self._cells.write()
 
     def _series_of(self, exchange: Exchange) -> _Series:
         record = exchange.record

@@ -88,6 +88,7 @@ class RequestSeries:
             labels = (*self._labels, f"{result[0]}xx", record.outcome)
             cell = self._results[result] = self._cells.cell(REQUESTS, *labels)
         cell.add(1.0)
+        cell.write()
 
     def record(self, record: RequestRecord) -> None:
         """Record the other metrics of a request that ended."""

@@ -1,9 +1,12 @@
 """Counting in files that all workers share: the files of prometheus_client's multiprocess mode.
 
 A cell is a number in this worker's file. It is in the kernel's page cache as soon as it is written,
-so that killing the worker loses nothing. The files are written and read by
-`prometheus_client.mmap_dict`, whose public names (`MmapedDict`, `mmap_key`) are all that is used:
-the metric classes of prometheus_client take a lock and look the labels up for each value.
+so that killing the worker loses nothing more. A number that several requests of a batch change is
+written once.
+
+The files are written and read by `prometheus_client.mmap_dict`, whose public names (`MmapedDict`,
+`mmap_key`) are all that is used: the metric classes of prometheus_client take a lock and look the
+labels up for each value.
 """
 
 from __future__ import annotations
@@ -21,22 +24,27 @@ _format: Any = utils.floatToGoString
 
 
 class Cell:
-    """One number of a worker's file."""
+    """One number of a worker's file. `changed` are the cells that `Cells.write` is to write."""
 
-    __slots__ = ("_key", "_write", "value")
+    __slots__ = ("_changed", "_key", "_write", "value")
 
-    def __init__(self, file: Any, key: str) -> None:
+    def __init__(self, file: Any, key: str, changed: set[Cell]) -> None:
         self._write = file.write_value
         self._key = key
+        self._changed = changed
         self.value: float = file.read_value(key)[0]
 
     def add(self, amount: float) -> None:
         self.value += amount
-        self._write(self._key, self.value, 0.0)
+        self._changed.add(self)
 
     def set(self, value: float) -> None:
         self.value = value
-        self._write(self._key, value, 0.0)
+        self._changed.add(self)
+
+    def write(self) -> None:
+        """Write the number to the file."""
+        self._write(self._key, self.value, 0.0)
 
 
 class Distribution:
@@ -62,6 +70,7 @@ class Cells:
         self._folder = folder
         self._number = number
         self._files: dict[str, Any] = {}
+        self._changed: set[Cell] = set()
         self._cells: dict[tuple[str, ...], Cell] = {}
         self._distributions: dict[tuple[str, ...], Distribution] = {}
 
@@ -84,8 +93,15 @@ class Cells:
             distribution = self._distributions[key] = self._histogram(metric, labels)
         return distribution
 
+    def write(self) -> None:
+        """Write the numbers that have changed since the last call."""
+        for cell in self._changed:
+            cell.write()
+        self._changed.clear()
+
     def close(self) -> None:
-        """Close the files; nothing is written after that."""
+        """Write the last numbers and close the files; nothing is written after that."""
+        self.write()
         while self._files:
             self._files.popitem()[1].close()
 
@@ -114,6 +130,5 @@ class Cells:
         if file is None:
             path = self._folder / f"{kind}_{self._number}.db"
             file = self._files[kind] = _File(str(path))
-        return Cell(
-            file, mmap_dict.mmap_key(family, sample, list(names), list(values), metric.help)
-        )
+        key = mmap_dict.mmap_key(family, sample, list(names), list(values), metric.help)
+        return Cell(file, key, self._changed)
