@@ -1,8 +1,7 @@
 """Lines of a file with marks under a word: cut, wide, with tabs, and harmless."""
 
-import pytest
-
 from engine.source.excerpt import excerpt
+from tests.support.each import each
 
 
 def shown(text, line, column, context=0):
@@ -14,7 +13,7 @@ def test_the_marks_stand_under_the_whole_word():
     assert shown("key: value", 1, 6) == (["key: value"], "     ^~~~~")
 
 
-@pytest.mark.parametrize(
+@each(
     ("line", "column", "word"),
     [
         ("a: 'it''s, so'  # x", 4, "'it''s, so'"),
@@ -46,8 +45,8 @@ def test_lines_around_are_shown_but_no_blank_ones():
     assert [n for n, _ in excerpt("a\nb\nc", 2, 1, 5).lines] == [1, 2, 3]
 
 
-@pytest.mark.parametrize("column", [1, 59, 60, 61, 119, 120, 121, 700, 1390, 1400])
-@pytest.mark.parametrize("unit", ["word-abc, ", "日本語, ", "\t"])
+@each("column", [1, 59, 60, 61, 119, 120, 121, 700, 1390, 1400])
+@each("unit", ["word-abc, ", "日本語, ", "\t"])
 def test_a_long_line_is_cut_around_the_place_and_the_mark_stays_under_it(column, unit):
     text = unit * 200
     column = min(column, len(text))
@@ -72,7 +71,7 @@ def test_what_steers_a_terminal_is_shown_as_a_picture():
     assert line == "a: ␛[31m\N{REPLACEMENT CHARACTER}"
 
 
-@pytest.mark.parametrize(("line", "column"), [(0, 0), (2, 1), (99, 1)])
+@each(("line", "column"), [(0, 0), (2, 1), (99, 1)])
 def test_a_line_that_there_is_not_has_no_excerpt(line, column):
     assert excerpt("one", line, column) is None
 

@@ -1,8 +1,7 @@
 """Problems: how they are sorted, worded and shown."""
 
-import pytest
-
 from engine.source.problem import Findings, Level, Problem, path_in, render
+from tests.support.each import each
 
 
 class Source:
@@ -83,7 +82,7 @@ def test_the_caret_stays_under_a_line_number_of_three_digits():
     assert line.index("a") == caret.index("^")
 
 
-@pytest.mark.parametrize("texts", [{}, {"gateway.yaml": "one line"}, {"gateway.yaml": ""}])
+@each("texts", [{}, {"gateway.yaml": "one line"}, {"gateway.yaml": ""}])
 def test_a_problem_without_its_line_is_shown_all_the_same(texts):
     assert render(problem(7, 1), texts) == str(problem(7, 1))
 

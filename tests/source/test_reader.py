@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from engine.source import reader
 from engine.source.reader import read, read_file
 from engine.source.values import ExpandError
+from tests.support.each import each
 
 
 def value(text, expand=None):
@@ -35,7 +36,7 @@ def upper(text):
     return text
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "expected"),
     [
         ("on", "on"),
@@ -86,7 +87,7 @@ def test_a_key_is_always_a_string():
     }
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "problem"),
     [
         ("a: 1\na: 2\n", (2, 1, "MW003", "key 'a' is repeated")),
@@ -105,7 +106,7 @@ def test_what_yaml_allows_and_a_config_should_not_have_is_a_problem(text, proble
         assert found(text) == [problem]
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "line", "column"),
     [
         ("a: [1, 2\nb: 3\n", 1, 4),
@@ -128,24 +129,22 @@ def test_a_tab_brings_the_hint_that_explains_it():
     assert "spaces" in read("a: 1\n\tb: 2\n", "f").problems[0].hint
 
 
-@pytest.mark.parametrize("bad", ["\0", "\x07", "\x7f", "\x1b"])
+@each("bad", ["\0", "\x07", "\x7f", "\x1b"])
 def test_a_control_character_is_a_problem_at_its_place(bad):
     assert [(line, column) for line, column, _, _ in found(f"a: 1\nbc: x{bad}\n")] == [(2, 6)]
 
 
-@pytest.mark.parametrize("text", ["a: " + "1" * 5000, '{"a": ' + "1" * 5000 + "}"])
+@each("text", ["a: " + "1" * 5000, '{"a": ' + "1" * 5000 + "}"])
 def test_a_number_of_thousands_of_digits_is_no_traceback(text):
     read(text, "f")
 
 
-@pytest.mark.parametrize("text", ["[" * 900 + "]" * 900, "{a: " * 900 + "}" * 900])
+@each("text", ["[" * 900 + "]" * 900, "{a: " * 900 + "}" * 900])
 def test_deep_nesting_is_a_problem_and_no_traceback(text):
     assert [code for _, _, code, _ in found("x: " + text)] in ([], ["MW001"])
 
 
-@pytest.mark.parametrize(
-    "text", ["'[' * 50_000", "'- ' * 50_000", "'{a: ' * 50_000", "'{\"a\":' * 50_000"]
-)
+@each("text", ["'[' * 50_000", "'- ' * 50_000", "'{a: ' * 50_000", "'{\"a\":' * 50_000"])
 def test_very_deep_nesting_does_not_end_the_process(text):
     code = f"from engine.source.reader import read; print(len(read({text} + '1', 'f').problems))"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
@@ -161,7 +160,7 @@ def test_what_aliases_name_is_read_once():
     assert len(seen) <= 4
 
 
-@pytest.mark.parametrize(
+@each(
     ("path", "value_place", "key_place"),
     [
         ((), (2, 1), (2, 1)),
@@ -199,7 +198,7 @@ def test_a_merge_of_what_was_just_repeated_is_no_repetition():
     assert value("a: &a {x: 1}\nb:\n  x: 2\n  <<: *a\n")["b"] == {"x": 2}
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "expected"),
     [
         ("a: ${A}", "filled"),
@@ -244,7 +243,7 @@ def test_json_is_read_as_json():
     assert value(text) == json.loads(text)
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         '{\n  "a": "\\ud83d\\ude00",\n  "b": 1\n}',
@@ -266,7 +265,7 @@ def test_a_repeated_key_in_json_is_a_problem_at_its_place():
     assert found('{"x": 1,\n "y": {"a": 1,\n  "a": 2}}')[0][:3] == (3, 3, "MW003")
 
 
-@pytest.mark.parametrize("text", ["", "# nothing\n", "---\n", "null"])
+@each("text", ["", "# nothing\n", "---\n", "null"])
 def test_an_empty_file_has_no_value_and_no_problem(text):
     marked = read(text, "f")
     assert (marked.value, marked.problems, marked.place(("a",))) == (None, [], marked.place(()))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.source.nodes import compose
 from engine.source.source_map import SourceMap
+from tests.support.each import each
 
 VALUES = st.recursive(
     st.integers() | st.sampled_from(["a", "b: c", "long words " * 9]),
@@ -45,7 +45,7 @@ def test_every_place_is_that_of_its_node(value: Any, flow: bool) -> None:
         assert places.find(path, key=True) == key_at
 
 
-@pytest.mark.parametrize(
+@each(
     ("path", "place"),
     [
         (("b", "x"), (2, 5)),

@@ -2,9 +2,8 @@
 
 import time
 
-import pytest
-
 from engine.source.suggestion import Suggestions, did_you_mean, near
+from tests.support.each import each
 
 MANY = [f"vendor-{n % 7}/model-{n:05}-instruct" for n in range(10_000)]
 NAMES = [*MANY, "gpt-4o", "gpt-4o-mini", "Claude-Sonnet", "text-embedding-3-small", "o1", "ab"]
@@ -14,7 +13,7 @@ def nearest(name, usable=lambda one: True, names=NAMES):
     return Suggestions(names).near(name, usable)
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "meant"),
     [
         ("gpt-4", "gpt-4o"),
@@ -61,7 +60,7 @@ def test_a_suggestion_costs_about_as_much_among_many_names_as_among_few():
     assert cost(MANY) < 5 * cost(MANY[:500])
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "meant"),
     [
         ("upstrem", "upstream"),
@@ -77,7 +76,7 @@ def test_the_near_name_is_found(name, meant):
     assert near(name, ["upstream", "model", "policies"]) == meant
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "meant"),
     [("ot", "to"), ("UPSTREAM", "upstream"), ("PER", "per"), ("_max-body", "max_body")],
 )

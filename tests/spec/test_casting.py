@@ -78,7 +78,7 @@ def test_cast(schema, text, value):
     assert (cast, type(cast)) == (value, type(value))
 
 
-@pytest.mark.parametrize(
+@each(
     ("schema", "tree", "value"),
     [
         (INTEGER, ["5"], 5),
@@ -131,6 +131,6 @@ def test_any_text_is_cast_or_left(text, schema):
     assert cast == text or not isinstance(cast, str)
 
 
-@pytest.mark.parametrize("word", ["allOf", "anyOf", "oneOf"])
+@each("word", ["allOf", "anyOf", "oneOf"])
 def test_a_shape_of_schemas_that_repeat_each_other_is_compiled(word):
     assert compile_shape(repeated(word), lambda schema: schema)({"size": ["7"]}) == {"size": 7}

@@ -1,4 +1,4 @@
-"""What vendors' own clients send is accepted: by our documents, and leniently by the vendors'."""
+"""Requests of the vendors' clients are accepted by our documents, and leniently by the vendors'."""
 
 from __future__ import annotations
 
@@ -20,18 +20,17 @@ from engine.spec.path_templates import PathMatch, PathTree
 from engine.spec.request_bodies import check
 from engine.spec.spec import Specification, read
 from tests.support.documents import shipped
+from tests.support.each import each
 from tests.support.exchanges import new_exchange
 from tests.support.paths import ROOT
 
-HERE = ROOT
-SHARED = Path(os.environ.get("MODELWAY_SHARED") or HERE.parent / "shared")
+SHARED = Path(os.environ.get("MODELWAY_SHARED") or ROOT.parent / "shared")
 VENDORS_DOCUMENT = SHARED / "documents/openai/openapi.yaml"
-RECORDINGS = sorted((SHARED / "reference/captures").glob("*.requests.txt"))
 # Paths that the shipped documents do not describe.
 NOT_SHIPPED = {"/audio/translations", "/tunedModels/abc:generateContent", "/files"}
 
 
-class Recorded(NamedTuple):
+class Recording(NamedTuple):
     """A request of a recording: `>>> name`, its head, an empty line, its body."""
 
     name: str
@@ -41,8 +40,8 @@ class Recorded(NamedTuple):
     body: bytes
 
 
-def recorded() -> Iterator[Recorded]:
-    for file in RECORDINGS:
+def recordings() -> Iterator[Recording]:
+    for file in sorted((SHARED / "reference/captures").glob("*.requests.txt")):
         for block in re.split(r"^>>> ", file.read_text("utf-8"), flags=re.MULTILINE)[1:]:
             name, _, request = block.partition("\n")
             head, _, body = request.partition("\n\n")
@@ -54,31 +53,53 @@ def recorded() -> Iterator[Recorded]:
             size = int(headers.get("content-length", "0"))
             method, target, _ = first.split(" ")
             assert len(data) >= size, name
-            yield Recorded(name, method, target, headers, data[:size])
+            yield Recording(name, method, target, headers, data[:size])
+
+
+RECORDINGS = list(recordings())
+needs_recordings = pytest.mark.skipif(not RECORDINGS, reason="no recordings beside it")
+
+
+def name_of(request: Recording | None) -> str:
+    return request.name if request else "none"
+
+
+needs_vendors_document = pytest.mark.skipif(
+    not VENDORS_DOCUMENT.is_file(), reason="no vendor's document beside it"
+)
 
 
 @cache
-def vendors_document() -> Specification:
-    findings = Findings()
-    made = read("openai", VENDORS_DOCUMENT, "openapi.yaml", ("/v1",), findings)
-    assert made is not None
-    return made
+def document(name: str) -> Specification:
+    """A shipped document, or the vendor's own."""
+    if name != "vendor":
+        return shipped(name)[0]
+    specification = read("openai", VENDORS_DOCUMENT, "openapi.yaml", ("/v1",), Findings())
+    assert specification is not None
+    return specification
 
 
-def find(document: Specification, method: str, path: str) -> tuple[Operation, PathMatch] | None:
+@cache
+def paths(name: str) -> PathTree:
+    """The operations of a document, with and without the prefix of its server."""
     tree = PathTree()
-    for operation in document.operations.values():
-        for mount in operation.mounts:
+    for operation in document(name).operations.values():
+        for mount in ("", *operation.mounts):
             tree.add(mount + operation.path, operation.method, operation)
-    found = tree.find(path, method)
-    return (found.value, found) if isinstance(found, PathMatch) else None
+    return tree
 
 
-def accept(operation: Operation, request: Recorded, found: PathMatch) -> None:
+@cache
+def lenient(name: str, operation: str) -> Operation:
+    specification = document(name)
+    return specification.reread(specification.operations[operation], lenient=True, with_names=False)
+
+
+def accept(operation: Operation, request: Recording, match: PathMatch) -> None:
     """Raises GatewayError when the operation refuses the request."""
     path, _, query = request.target.partition("?")
     environ = {environ_key(name): value for name, value in request.headers.items()}
-    exchange = new_exchange(request.method, path, query, environ, variables=found.variables)
+    exchange = new_exchange(request.method, path, query, environ, variables=match.variables)
     exchange.body = Body(request.body)
     operation.check_parameters(exchange)
     rule = operation.bodies.parse(exchange)
@@ -86,59 +107,56 @@ def accept(operation: Operation, request: Recorded, found: PathMatch) -> None:
         check(rule, exchange.value)
 
 
-VENDORS_CLIENTS = [one for one in recorded() if one.name.startswith("openai-")]
 # The vendor's document has no WebSockets.
-DESCRIBED = [one for one in VENDORS_CLIENTS if not one.name.endswith(("realtime GA", "ws"))]
+DESCRIBED = [
+    request
+    for request in RECORDINGS
+    if request.name.startswith("openai-") and not request.name.endswith(("realtime GA", "ws"))
+]
 
 
-@pytest.mark.skipif(not VENDORS_DOCUMENT.is_file(), reason="no vendor's document beside it")
-@pytest.mark.parametrize("request_", DESCRIBED, ids=lambda one: one.name)
-def test_the_vendors_document_takes_leniently_what_was_recorded(request_: Recorded) -> None:
-    found = find(vendors_document(), request_.method, request_.target.partition("?")[0])
-    assert found is not None
-    operation = vendors_document().reread(found[0], lenient=True, with_names=False)
-    accept(operation, request_, found[1])
+@needs_vendors_document
+@needs_recordings
+@each("request_", DESCRIBED or [None], ids=name_of)
+def test_the_vendors_document_accepts_recordings_leniently(request_: Recording) -> None:
+    match = paths("vendor").find(request_.target.partition("?")[0], request_.method)
+    assert isinstance(match, PathMatch)
+    accept(lenient("vendor", match.value.name), request_, match)
 
 
-@pytest.mark.parametrize("request_", list(recorded()), ids=lambda one: one.name)
-def test_the_shipped_documents_take_strictly_what_was_recorded(request_: Recorded) -> None:
+@needs_recordings
+@each("request_", RECORDINGS or [None], ids=name_of)
+def test_the_shipped_documents_accept_recordings_strictly(request_: Recording) -> None:
     path = request_.target.partition("?")[0]
     dialect = "anthropic" if "anthropic" in request_.name else "openai"
     dialect = "gemini" if "genai" in request_.name else dialect
-    document, _ = shipped(dialect)
-    found = find(document, request_.method, path)
-    if found is None and dialect == "gemini":
-        found = find(document, request_.method, "/v1beta" + path.removeprefix("/v1"))
-    if found is not None:
-        accept(found[0], request_, found[1])
+    match = paths(dialect).find(path, request_.method)
+    if not isinstance(match, PathMatch) and dialect == "gemini":
+        match = paths(dialect).find("/v1beta" + path.removeprefix("/v1"), request_.method)
+    if isinstance(match, PathMatch):
+        accept(match.value, request_, match)
 
 
-def _by_path(document: Specification, request: ClientRequest) -> Operation | None:
-    tree = PathTree()
-    for operation in document.operations.values():
-        tree.add(operation.path, operation.method, operation)
-    found = tree.find(request.path, "POST")
-    return found.value if isinstance(found, PathMatch) else None
+CLIENT_REQUESTS = [pytest.param(r, id=f"{r.client} {r.call}") for r in client_requests()]
 
 
-SENT = [pytest.param(one, id=f"{one.client} {one.call}") for one in client_requests()]
-
-
-@pytest.mark.parametrize("sent", SENT)
-def test_the_shipped_documents_take_what_clients_send_in_both_modes(sent: ClientRequest) -> None:
-    document, _ = shipped(sent.dialect)
-    operation = _by_path(document, sent)
-    if operation is None:
-        assert sent.path in NOT_SHIPPED
+@each("request_", CLIENT_REQUESTS)
+def test_the_shipped_documents_accept_requests_of_clients_in_both_modes(
+    request_: ClientRequest,
+) -> None:
+    match = paths(request_.dialect).find(request_.path, "POST")
+    if not isinstance(match, PathMatch):
+        assert request_.path in NOT_SHIPPED
         return
-    assert sent.refusal(operation) is None
-    assert sent.refusal(document.reread(operation, lenient=True, with_names=False)) is None
+    assert request_.refusal(match.value) is None
+    assert request_.refusal(lenient(request_.dialect, match.value.name)) is None
 
 
-@pytest.mark.skipif(not VENDORS_DOCUMENT.is_file(), reason="no vendor's document beside it")
-@pytest.mark.parametrize("sent", SENT)
-def test_the_vendors_document_takes_leniently_what_clients_send(sent: ClientRequest) -> None:
-    operation = _by_path(vendors_document(), sent)
-    if sent.dialect == "openai" and operation is not None:
-        lenient = vendors_document().reread(operation, lenient=True, with_names=False)
-        assert sent.refusal(lenient) is None
+@needs_vendors_document
+@each("request_", CLIENT_REQUESTS)
+def test_the_vendors_document_accepts_requests_of_clients_leniently(
+    request_: ClientRequest,
+) -> None:
+    match = paths("vendor").find(request_.path, "POST")
+    if request_.dialect == "openai" and isinstance(match, PathMatch):
+        assert request_.refusal(lenient("vendor", match.value.name)) is None

@@ -10,6 +10,7 @@ import pytest
 from engine.spec.query_string import Query
 from engine.values.errors import GatewayError
 from tests.support.documents import ask, document, operations
+from tests.support.each import each
 
 INTEGERS = {"type": "array", "items": {"type": "integer"}}
 STRINGS = {"type": "array", "items": {"type": "string"}}
@@ -75,7 +76,7 @@ TABLE: list[tuple[str, str | None, bool | None, Any, str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("place", "style", "explode", "schema", "source", "value"), TABLE)
+@each(("place", "style", "explode", "schema", "source", "value"), TABLE)
 def test_parameters(
     tmp_path: Path,
     place: str,
@@ -100,7 +101,7 @@ def test_parameters(
         assert parameter.check(given) == value
 
 
-@pytest.mark.parametrize(
+@each(
     ("how", "body", "value"),
     [
         ({"explode": False}, b"p=1,2", [1, 2]),

@@ -19,6 +19,7 @@ from engine.spec.multipart import boundary_of
 from engine.spec.multipart import parse as parse_multipart
 from engine.values.errors import GatewayError
 from tests.support.documents import exchange, form_data
+from tests.support.each import each
 from tests.support.exchanges import new_exchange
 
 FORM = "application/x-www-form-urlencoded"
@@ -57,7 +58,7 @@ def written(request: Exchange, text: str, new: str) -> bytes:
 # The text of an expression.
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "place", "steps", "param"),
     [
         ("$request.body#/model", "body", ("model",), "model"),
@@ -76,7 +77,7 @@ def test_an_expression_says_where(text: str, place: str, steps: Any, param: str)
     assert (expression.place, expression.steps, expression.param) == (place, steps, param)
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "",
@@ -107,7 +108,7 @@ def test_another_text_is_no_expression(text: str) -> None:
 # Reading.
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "body", "value"),
     [
         (MODEL, {"model": "m"}, "m"),
@@ -147,7 +148,7 @@ def test_a_value_is_read_from_the_path_decoded() -> None:
     assert parse("$request.path.model").read(request) == "org/m"
 
 
-@pytest.mark.parametrize(
+@each(
     ("query", "value"),
     [("model=m", "m"), ("a=b&model=org%2Fm+x", "org/m x"), ("model=", ""), ("", MISSING)],
 )
@@ -164,7 +165,7 @@ def test_a_value_is_read_from_a_header() -> None:
 # A value given twice: which of the two is meant cannot be told.
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "body"),
     [
         (MODEL, b'{"model":"a","model":"b"}'),
@@ -185,7 +186,7 @@ def test_a_repeated_key_is_refused(text: str, body: bytes) -> None:
     assert "twice" in caught.value.message
 
 
-@pytest.mark.parametrize(
+@each(
     "body",
     [
         b'{"model":"a","x":{"model":"b"}}',
@@ -222,7 +223,7 @@ def test_a_query_parameter_twice_is_refused() -> None:
 # Writing.
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "body", "new"),
     [
         (MODEL, b'{"model":"a"}', b'{"model":"N"}'),
@@ -255,7 +256,7 @@ def test_a_name_of_any_letters_is_written_as_json() -> None:
     assert json.loads(made) == {"model": 'é"\\\n😀'}
 
 
-@pytest.mark.parametrize(
+@each(
     ("body", "new"),
     [
         (b"model=a", b"model=org%2FN"),
@@ -293,7 +294,7 @@ def test_a_value_is_written_into_the_path() -> None:
     assert request.path == "/v1/org%2Fn%3Ax%20%C3%A9:go"
 
 
-@pytest.mark.parametrize(
+@each(
     ("query", "new"),
     [
         ("model=a", "model=N%26"),
@@ -328,7 +329,7 @@ class Chunked:
         return data
 
 
-@pytest.mark.parametrize("filler", ["before", "after"])
+@each("filler", ["before", "after"])
 def test_a_value_is_written_into_a_body_on_disk(filler: str) -> None:
     large = b'"x":"' + b"y" * 1_200_000 + b'"'
     data = (
@@ -481,13 +482,13 @@ def sent_forms(pairs: list[tuple[str, str]]) -> list[Exchange]:
     made = [exchange(body, content_type), exchange(encoded, FORM)]
     made[0].media_type, made[1].media_type = "multipart/form-data", FORM
     made[0].parts = list(parse_multipart(body, boundary_of(content_type)))
-    for each in made:
-        each.value = dict(pairs)
+    for request in made:
+        request.value = dict(pairs)
     return made
 
 
-@pytest.mark.parametrize("first", [("model", "one"), ("other", "x")], ids=["beside", "instead"])
-@pytest.mark.parametrize("name", ALIKE)
+@each("first", [("model", "one"), ("other", "x")], ids=["beside", "instead"])
+@each("name", ALIKE)
 def test_a_name_that_may_be_read_as_the_models_is_refused(
     name: str, first: tuple[str, str]
 ) -> None:
@@ -501,9 +502,7 @@ def test_a_name_that_may_be_read_as_the_models_is_refused(
         assert (refused.value.status, refused.value.param) == (400, "model")
 
 
-@pytest.mark.parametrize(
-    "name", ["models", "model_id", "models[]", "[model]", "x[model]", "=?x", "=?utf-8?b?%?="]
-)
+@each("name", ["models", "model_id", "models[]", "[model]", "x[model]", "=?x", "=?utf-8?b?%?="])
 def test_a_name_that_is_not_read_as_the_models_is_another(name: str) -> None:
     for made in sent_forms([("model", "one"), (name, "two")]):
         at = parse(MODEL).check(made)

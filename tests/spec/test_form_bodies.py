@@ -15,6 +15,7 @@ from engine.spec.form_bodies import (
 )
 from engine.spec.multipart import Part
 from engine.values.errors import Malformed
+from tests.support.each import each
 
 INTEGER, STRING = {"type": "integer"}, {"type": "string"}
 DEEP = {"style": "deepObject", "explode": True}
@@ -43,7 +44,7 @@ def form(body, encoding=None, schema=CHARGE):
     return compile_form(schema, encoding, resolve)(body)
 
 
-@pytest.mark.parametrize(
+@each(
     ("body", "value"),
     [
         (b"", {}),
@@ -69,7 +70,7 @@ def test_default_encoding(body, value):
 
 
 # What Stripe's clients send.
-@pytest.mark.parametrize(
+@each(
     ("body", "value"),
     [
         (b"expand[]=a&expand[]=b", {"expand": ["a", "b"]}),
@@ -88,7 +89,7 @@ def test_deep_object(body, value):
     assert form(body, encoding) == value
 
 
-@pytest.mark.parametrize(
+@each(
     ("how", "body", "value"),
     [
         ({"style": "form", "explode": False}, b"numbers=1,2", [1, 2]),
@@ -117,7 +118,7 @@ def test_a_property_named_with_brackets():
     assert form(b"tags[]=a&tags=b", schema=schema) == {"tags": "b", "tags[]": ["a"]}
 
 
-@pytest.mark.parametrize(
+@each(
     ("body", "message"),
     [
         (b"note=%", "^form field 'note': "),
@@ -170,7 +171,7 @@ def multipart(*fields, encoding=None, schema=UPLOAD):
     return compile_multipart(schema, encoding, resolve)(buffer, parts)
 
 
-@pytest.mark.parametrize(
+@each(
     ("fields", "value"),
     [
         ([], {}),
@@ -208,9 +209,7 @@ def test_multipart(fields, value):
     assert multipart(*fields) == value
 
 
-@pytest.mark.parametrize(
-    ("content_type", "value"), [(None, {"a": 1}), ("text/plain", '{"a": 1}'), (JSON, {"a": 1})]
-)
+@each(("content_type", "value"), [(None, {"a": 1}), ("text/plain", '{"a": 1}'), (JSON, {"a": 1})])
 def test_the_part_speaks_before_the_encoding(content_type, value):
     encoding = {"model": {"contentType": JSON}}
     found = multipart(("model", b'{"a": 1}', None, content_type), encoding=encoding)
@@ -275,13 +274,13 @@ BRACKETED_FIELDS = [
 ]
 
 
-@pytest.mark.parametrize(("fields", "value"), BRACKETED_FIELDS)
+@each(("fields", "value"), BRACKETED_FIELDS)
 def test_names_with_brackets_mean_the_same_in_both_kinds_of_form(fields, value):
     assert form(urlencode(fields).encode(), schema=BRACKETED) == value
     assert multipart(*((n, v.encode()) for n, v in fields), schema=BRACKETED) == value
 
 
-@pytest.mark.parametrize(
+@each(
     ("fields", "message"),
     [
         ([("include[]", "a"), ("include", "b")], "'include': given both as a value and with"),
@@ -301,7 +300,7 @@ def test_ambiguous_brackets_are_refused_in_both_kinds_of_form(fields, message):
         multipart(*((n, v.encode()) for n, v in fields), schema=BRACKETED)
 
 
-@pytest.mark.parametrize(
+@each(
     ("fields", "value"),
     [
         ([("image[]", b"\xff", "a.png"), ("image[]", b"\xff", "b.png")], {"image": ["", ""]}),
@@ -335,7 +334,7 @@ def test_multipart_without_a_schema():
     assert found == {"a": "1", "b": ""}
 
 
-@pytest.mark.parametrize(
+@each(
     ("field", "message"),
     [
         (("n", b"\xff"), "^form part 'n': not valid UTF-8"),

@@ -6,12 +6,12 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.spec.schemas import Purpose, Schemas
 from tests.support.documents import document, library, read
+from tests.support.each import each
 
 OTHER = {"type": "object", "required": ["q"], "properties": {"q": {"type": "string"}}}
 
@@ -28,8 +28,8 @@ def properties(required: list[str] | None = None, **named: Any) -> dict[str, Any
     return {"type": "object", "additionalProperties": False, "properties": named, **more}
 
 
-@pytest.mark.parametrize("version", ["3.0.3", "3.1.0"])
-@pytest.mark.parametrize(
+@each("version", ["3.0.3", "3.1.0"])
+@each(
     ("schema", "right", "wrong"),
     [
         (properties(a={"type": "string"}), [{"b": 1}, {"a": None}], [{"a": 1}, []]),
@@ -60,8 +60,8 @@ ONE_OF_A_AND_B = [{"required": ["a"]}, {"required": ["b"]}]
 NAMED = {"a": {"type": "string"}, "b": {"type": "string"}}
 
 
-@pytest.mark.parametrize("version", ["3.0.3", "3.1.0"])
-@pytest.mark.parametrize(
+@each("version", ["3.0.3", "3.1.0"])
+@each(
     "alternatives",
     [
         {"anyOf": ONE_OF_A_AND_B},
@@ -87,7 +87,7 @@ def test_alternatives_that_only_say_which_members_stand_together_refuse_no_objec
     assert [value for value in ({"a": 1}, {"b": []}, [], "x") if validator.is_valid(value)] == []
 
 
-@pytest.mark.parametrize(
+@each(
     ("schema", "wrong"),
     [
         ({"anyOf": [{"type": "object", **branch} for branch in ONE_OF_A_AND_B]}, "x"),
@@ -125,7 +125,7 @@ def compiled(schema: Any, purpose: Purpose, **components: Any) -> Any:
     )
 
 
-@pytest.mark.parametrize(("schema", "right", "wrong"), CONDITIONS)
+@each(("schema", "right", "wrong"), CONDITIONS)
 def test_a_condition_is_not_opened_for_that_would_refuse_more(
     schema: Any, right: list[Any], wrong: list[Any]
 ) -> None:

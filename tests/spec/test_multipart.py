@@ -43,7 +43,7 @@ def test_fields_and_files_in_order():
 
 
 # What the official clients sent (openai-python 3.52, openai-node 6.49).
-@pytest.mark.parametrize(
+@each(
     ("boundary", "lines", "found"),
     [
         (
@@ -92,7 +92,7 @@ def test_a_mapped_file_is_read_like_bytes(tmp_path: pathlib.Path):
         assert contents(mapped) == [("prompt", None, None, b"x")]
 
 
-@pytest.mark.parametrize(
+@each(
     ("disposition", "name", "filename"),
     [
         ('form-data; name="a"', "a", None),
@@ -116,14 +116,14 @@ def test_names(disposition, name, filename):
     assert contents(raw) == [(name, filename, None, b"x")]
 
 
-@pytest.mark.parametrize("content", ["", "\r\n", "--b", "x--b", "\n", "\r", "\r\n-", "\r\n--c"])
+@each("content", ["", "\r\n", "--b", "x--b", "\n", "\r", "\r\n-", "\r\n--c"])
 def test_content_is_unchanged_to_the_byte(content):
     if content == "--b":
         content = " --b"
     assert contents(body((PROMPT, content))) == [("prompt", None, None, content.encode())]
 
 
-@pytest.mark.parametrize("raw", [b"--b--", b"--b--\r\n", b"\r\n\r\n--b--\r\n\r\n"])
+@each("raw", [b"--b--", b"--b--\r\n", b"\r\n\r\n--b--\r\n\r\n"])
 def test_no_parts(raw):
     assert contents(raw) == []
 
@@ -205,7 +205,7 @@ def test_longer_headers_than_allowed():
         parse(body((PROMPT, "x")), b"b", max_header=20)
 
 
-@pytest.mark.parametrize(
+@each(
     ("content_type", "boundary"),
     [
         ("multipart/form-data; boundary=abc", b"abc"),
@@ -219,7 +219,7 @@ def test_boundary(content_type, boundary):
     assert boundary_of(content_type) == boundary
 
 
-@pytest.mark.parametrize(
+@each(
     ("content_type", "message"),
     [
         ("", "not multipart/form-data"),

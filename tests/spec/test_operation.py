@@ -12,9 +12,10 @@ from engine.spec.operation import Operation
 from engine.spec.spec import Specification
 from engine.values.errors import GatewayError
 from tests.support.documents import causes, document, exchange, operations, read
+from tests.support.each import each
 
 V30, V31 = "3.0.3", "3.1.0"
-BOTH = pytest.mark.parametrize("version", [V30, V31])
+BOTH = each("version", [V30, V31])
 RESPONSES: dict[str, Any] = {"200": {"description": "d"}}
 
 
@@ -44,9 +45,7 @@ def test_an_operation_has_its_facts(tmp_path: Path, version: str) -> None:
     assert found.source.file == "api.yaml"
 
 
-@pytest.mark.parametrize(
-    "method", ["get", "put", "post", "delete", "options", "head", "patch", "trace"]
-)
+@each("method", ["get", "put", "post", "delete", "options", "head", "patch", "trace"])
 def test_every_method_is_an_operation(tmp_path: Path, method: str) -> None:
     found = operations(tmp_path, document(paths={"/x": {method: get()}}))
     assert found["x"].method == method.upper()
@@ -102,7 +101,7 @@ def test_an_answer_of_101_makes_a_websocket(tmp_path: Path) -> None:
 # Where it is mounted.
 
 
-@pytest.mark.parametrize(
+@each(
     ("servers", "mount"),
     [
         (None, ""),
@@ -164,7 +163,7 @@ def refused(operation: Operation, **request: Any) -> GatewayError:
 
 
 @BOTH
-@pytest.mark.parametrize(
+@each(
     ("parameter", "request_", "param", "code"),
     [
         ({"in": "query", "name": "q", "required": True}, {}, "q", "missing_required_parameter"),
@@ -192,7 +191,7 @@ def test_a_parameter_is_refused_by_its_name(
     assert param in error.message
 
 
-@pytest.mark.parametrize(
+@each(
     "request_",
     [
         {"query": "q=5", "headers": {"x-h": "6", "cookie": "c=7"}},
@@ -255,7 +254,7 @@ def test_the_same_name_in_two_places_is_two_parameters(tmp_path: Path) -> None:
     assert refused(found, query="q=5").param == "q"
 
 
-@pytest.mark.parametrize("name", ["Accept", "content-type", "AUTHORIZATION"])
+@each("name", ["Accept", "content-type", "AUTHORIZATION"])
 def test_standard_headers_are_no_parameters(tmp_path: Path, name: str) -> None:
     declared = {"name": name, "in": "header", "required": True, "schema": {"type": "integer"}}
     assert one(tmp_path, get(parameters=[declared])).parameters == ()
@@ -296,7 +295,7 @@ def test_a_body_by_reference_is_taken(tmp_path: Path, version: str) -> None:
 # What is wrong, at its place.
 
 
-@pytest.mark.parametrize(
+@each(
     ("path", "code"),
     [
         ("x", "MW205"),
@@ -331,7 +330,7 @@ def test_a_path_parameter_absent_from_the_template_is_a_problem(tmp_path: Path) 
 
 
 @BOTH
-@pytest.mark.parametrize("schema", [{"type": "strin"}, {"minimum": "x"}, {"pattern": "("}])
+@each("schema", [{"type": "strin"}, {"minimum": "x"}, {"pattern": "("}])
 def test_a_broken_schema_is_a_problem(tmp_path: Path, version: str, schema: Any) -> None:
     body = {"content": {"application/json": {"schema": schema}}}
     declared = [{"name": "q", "in": "query", "schema": schema}]
@@ -347,7 +346,7 @@ def test_a_style_that_a_place_does_not_have_is_a_problem(tmp_path: Path) -> None
     assert codes(tmp_path, document(paths={"/x": {"get": get(parameters=[declared])}})) == ["MW204"]
 
 
-@pytest.mark.parametrize(
+@each(
     "change",
     [
         {"paths": None},
@@ -391,7 +390,7 @@ def test_a_crooked_document_is_no_crash(tmp_path: Path, change: Any) -> None:
         assert specification is not None or problems
 
 
-@pytest.mark.parametrize(
+@each(
     ("paths", "components"),
     [
         ({"/x": {"$ref": "#/paths/~1x"}}, {}),

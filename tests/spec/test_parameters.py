@@ -110,7 +110,7 @@ def test_style(location, style, explode, schema, source, value):
     assert read(location, source, schema, style, explode) == value
 
 
-@pytest.mark.parametrize(
+@each(
     ("location", "schema", "source", "value"),
     [
         ("path", OBJECT, "R,100,G,200,B,150", RGB),
@@ -124,7 +124,7 @@ def test_defaults(location, schema, source, value):
     assert read(location, source, schema) == value
 
 
-@pytest.mark.parametrize(
+@each(
     ("location", "style", "explode", "schema", "source", "value"),
     [
         ("path", "simple", False, NUMBERS, "1,2", [1, 2]),
@@ -156,7 +156,7 @@ def test_decoding(location, style, explode, schema, source, value):
     assert read(location, source, schema, style, explode) == value
 
 
-@pytest.mark.parametrize(
+@each(
     ("location", "style", "schema", "source", "value"),
     [
         ("path", "simple", ARRAY, "", []),
@@ -209,7 +209,7 @@ ORDER = {
 RANGE = {"anyOf": [{"type": "object", "properties": {"gte": INTEGER}}, INTEGER]}
 
 
-@pytest.mark.parametrize(
+@each(
     ("schema", "source", "value"),
     [
         (ORDER, "color[lines][0][count]=5", {"lines": [{"count": 5}]}),
@@ -236,7 +236,7 @@ def test_deep_object(schema, source, value):
     assert read("query", source, schema, "deepObject", True) == value
 
 
-@pytest.mark.parametrize(
+@each(
     ("source", "message"),
     [
         ("color" + "[a]" * 17 + "=1", "16 deep"),
@@ -257,7 +257,7 @@ def test_deep_object_refuses(source, message):
         read("query", source, ORDER, "deepObject", True)
 
 
-@pytest.mark.parametrize(
+@each(
     ("location", "style", "explode", "schema", "source"),
     [
         ("path", "simple", False, STRING, "%"),
@@ -285,7 +285,7 @@ def test_malformed(location, style, explode, schema, source):
         read(location, source, schema, style, explode)
 
 
-@pytest.mark.parametrize(
+@each(
     ("location", "source", "media_type", "value"),
     [
         ("query", "color=%7B%22a%22%3A%5B1%5D%7D", "application/json", {"a": [1]}),
@@ -301,13 +301,13 @@ def test_content(location, source, media_type, value):
     assert read(location, source, {}, media_type=media_type) == value
 
 
-@pytest.mark.parametrize("source", ["color={", "color=", "color=NaN", "color=1&color=2"])
+@each("source", ["color={", "color=", "color=NaN", "color=1&color=2"])
 def test_content_refuses(source):
     with pytest.raises(Malformed, match=r"^query parameter 'color': "):
         read("query", source, {}, media_type="application/json")
 
 
-@pytest.mark.parametrize(
+@each(
     ("schema", "value"),
     [
         (STRING, ""),
@@ -317,7 +317,7 @@ def test_content_refuses(source):
         (ARRAY, []),
     ],
 )
-@pytest.mark.parametrize("source", ["color", "color="])
+@each("source", ["color", "color="])
 def test_allow_empty_value(schema, value, source):
     assert read("query", source, schema, allow_empty_value=True) == value
 
@@ -326,7 +326,7 @@ def test_reserved_names_are_not_taken_by_an_exploded_object():
     assert read("query", "R=1&G=2", OBJECT, reserved={"R"}) == {"G": 2}
 
 
-@pytest.mark.parametrize(("location", "style"), [("query", "simple"), ("header", "form")])
+@each(("location", "style"), [("query", "simple"), ("header", "form")])
 def test_style_of_another_location(location, style):
     with pytest.raises(ValueError, match=f"style '{style}' is not for {location}"):
         read(location, "", style=style)
@@ -348,14 +348,12 @@ def test_query_items_are_decoded():
     assert Query.parse("a+b=1%20&c&c=+").items() == [("a b", "1 "), ("c", ""), ("c", " ")]
 
 
-@pytest.mark.parametrize(
-    ("name", "value"), [("a", "1"), ("b", " x"), ("c", ""), ("x", None), ("", None)]
-)
+@each(("name", "value"), [("a", "1"), ("b", " x"), ("c", ""), ("x", None), ("", None)])
 def test_query_get(name, value):
     assert Query.parse("a=1&b=+x&a=2&c&").get(name) == value
 
 
-@pytest.mark.parametrize(
+@each(
     ("names", "rest"),
     [
         ([], RAW),
@@ -371,7 +369,7 @@ def test_query_without(names, rest):
     )
 
 
-@pytest.mark.parametrize(
+@each(
     ("raw", "name", "changed"),
     [
         ("a=1&b=2", "a", "a=%C3%A9%20%26&b=2"),
@@ -385,7 +383,7 @@ def test_query_replace(raw, name, changed):
     assert Query.parse(raw).replace(name, "é &") == changed
 
 
-@pytest.mark.parametrize("raw", ["%=1", "a&%ff=1"])
+@each("raw", ["%=1", "a&%ff=1"])
 def test_query_refuses_names_it_cannot_decode(raw):
     with pytest.raises(Malformed, match=r"^query string: "):
         Query.parse(raw)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from engine.spec import path_templates
 from engine.spec.path_templates import PathMatch, PathMiss, PathTree
+from tests.support.each import each
 
 
 def tree(*templates: str, wide: tuple[str, ...] = ()) -> PathTree:
@@ -40,7 +41,7 @@ MODELS = tree(
 )
 
 
-@pytest.mark.parametrize(
+@each(
     ("templates", "path", "value", "variables"),
     [
         (["/"], "/", "/", {}),
@@ -72,7 +73,7 @@ def test_a_path_is_found(templates: list[str], path: str, value: str, variables:
     assert found(tree(*templates), path) == (value, variables)
 
 
-@pytest.mark.parametrize(
+@each(
     ("templates", "path"),
     [
         (["/a"], "/"),
@@ -98,7 +99,7 @@ def test_a_path_is_not_found(templates: list[str], path: str) -> None:
 # Models: names with slashes and colons, and verbs.
 
 
-@pytest.mark.parametrize(
+@each(
     "model",
     [
         "gpt-4o",
@@ -185,7 +186,7 @@ def test_literals_and_templates_precede_wide_variables() -> None:
     assert found(made, "/m/a/other") == ("/m/{model}", {"model": "a/other"})
 
 
-@pytest.mark.parametrize("wide", [(), ("name",)])
+@each("wide", [(), ("name",)])
 def test_a_variable_with_a_pattern_is_matched_or_refused(wide: tuple[str, ...]) -> None:
     template = "/v1/{name=models/*}:x"
     assert path_templates.check(template) or found(tree(template, wide=wide), "/v1/models/m:x")
@@ -244,7 +245,7 @@ def test_templates_of_one_place_may_name_it_differently() -> None:
 # Percent-encoding.
 
 
-@pytest.mark.parametrize(
+@each(
     ("template", "path"),
     [
         ("/a-b", "/a%2Db"),
@@ -265,7 +266,7 @@ def test_an_encoded_slash_divides_no_segments() -> None:
     assert found(tree("/{x}"), "/a%2Fb") == ("/{x}", {"x": "a%2Fb"})
 
 
-@pytest.mark.parametrize("path", ["/%", "/%zz", "/%ff", "/a%2", "//", "///", "/\x00", "/%00"])
+@each("path", ["/%", "/%zz", "/%ff", "/a%2", "//", "///", "/\x00", "/%00"])
 def test_an_odd_path_is_no_error(path: str) -> None:
     made = tree("/a/{x}", "/a/{y}:z")
     assert isinstance(made.find(path, "GET"), PathMiss)
@@ -274,14 +275,12 @@ def test_an_odd_path_is_no_error(path: str) -> None:
 # What is wrong with a template.
 
 
-@pytest.mark.parametrize(
-    "template", ["/", "/a", "/a/{x}", "/{x}:y", "/{x}.{y}", "/{file-id}", "/a/"]
-)
+@each("template", ["/", "/a", "/a/{x}", "/{x}:y", "/{x}.{y}", "/{file-id}", "/a/"])
 def test_a_template_is_right(template: str) -> None:
     assert path_templates.check(template) is None
 
 
-@pytest.mark.parametrize(
+@each(
     ("template", "words"),
     [
         ("", "begins"),
@@ -418,18 +417,16 @@ def test_any_path_is_answered(path: str, method: str) -> None:
     assert isinstance(MODELS.find(path, method), PathMatch | PathMiss)
 
 
-@pytest.mark.parametrize("path", ["x/a", "@host/a", ".host/a", "*/a", "http:/a"])
+@each("path", ["x/a", "@host/a", ".host/a", "*/a", "http:/a"])
 def test_what_stands_before_the_first_slash_is_no_part_of_a_path(path: str) -> None:
     assert found(tree("/a", "/{x}"), path) is None
 
 
-@pytest.mark.parametrize(
-    "path", ["/a/%252e%252e/b", "/a/%252E./b", "/%25252e%25252e%25252fb", "/a/..%253bx/b"]
-)
+@each("path", ["/a/%252e%252e/b", "/a/%252E./b", "/%25252e%25252e%25252fb", "/a/..%253bx/b"])
 def test_a_dot_segment_that_is_encoded_twice_is_unsafe(path: str) -> None:
     assert path_templates.unsafe(path) == "it has a dot segment"
 
 
-@pytest.mark.parametrize("path", ["/a/100%2525/b", "/a/%2561", "/a/b%252Fc", "/a/v1%252e2"])
+@each("path", ["/a/100%2525/b", "/a/%2561", "/a/b%252Fc", "/a/v1%252e2"])
 def test_what_is_encoded_twice_and_leads_nowhere_else_is_safe(path: str) -> None:
     assert path_templates.unsafe(path) is None

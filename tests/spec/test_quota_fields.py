@@ -1,11 +1,10 @@
 """What requests can say that matters for counting, read from the documents."""
 
-import pytest
-
 from engine import dialects
 from engine.spec.quota_fields import takes, takes_usage_option
 from engine.values.takes import Takes
 from tests.support.documents import document, library, shipped
+from tests.support.each import each
 
 OPENAI, ANTHROPIC, GEMINI = (dialects.get(name) for name in ("openai", "anthropic", "gemini"))
 CHAT = Takes(usage_option=True, output=OPENAI.request_fields.output)
@@ -25,7 +24,7 @@ TAKEN = {
 }
 
 
-@pytest.mark.parametrize("name", TAKEN)
+@each("name", TAKEN)
 def test_the_shipped_documents(name):
     specification, _ = shipped(name)
     dialect, operations = dialects.get(name), specification.operations.values()
@@ -34,7 +33,7 @@ def test_the_shipped_documents(name):
     assert taken == TAKEN[name]
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "free"),
     [
         ("openai", {"createModeration", "listModels", "retrieveModel"}),
@@ -61,7 +60,7 @@ def schema(value, **components):
     return made.document.get("components").get("schemas").get("Root")
 
 
-@pytest.mark.parametrize(
+@each(
     ("value", "taken"),
     [
         ({"properties": {"stream_options": OPTIONS}}, True),
@@ -96,7 +95,7 @@ def operation(stream):
     return library(document(paths=paths)).document.get("paths").get("/x").get("post")
 
 
-@pytest.mark.parametrize(
+@each(
     ("stream", "taken"),
     [
         ({}, True),
@@ -115,7 +114,7 @@ def test_an_operation_without_a_body():
     assert takes(made.document.get("paths").get("/x").get("get"), OPENAI) == Takes()
 
 
-@pytest.mark.parametrize("word", ["allOf", "anyOf", "oneOf"])
+@each("word", ["allOf", "anyOf", "oneOf"])
 def test_schemas_that_repeat_each_other_are_visited_once(word):
     parts = {"P0": {"properties": {"stream_options": OPTIONS}}}
     for number in range(1, 60):

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import jsonschema_rs
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.spec.refusal_messages import Refusal, explain, place
 from tests.support.documents import validator
+from tests.support.each import each
 
 STRING, INTEGER = {"type": "string"}, {"type": "integer"}
 
@@ -26,7 +26,7 @@ def field(schema: Any, value: Any, version: str = "3.1.0") -> Refusal:
     return refused({"properties": {"x": schema}}, {"x": value}, version=version)
 
 
-@pytest.mark.parametrize(
+@each(
     ("schema", "value", "code", "message"),
     [
         (STRING, 5, "invalid_type", "Invalid type for 'x': expected a string, got 5."),
@@ -180,14 +180,14 @@ def test_each_keyword_has_a_message(schema: Any, value: Any, code: str, message:
     assert field(schema, value) == Refusal("x", code, message)
 
 
-@pytest.mark.parametrize("schema", [{"contains": STRING}, {"propertyNames": {"maxLength": 1}}])
+@each("schema", [{"contains": STRING}, {"propertyNames": {"maxLength": 1}}])
 def test_a_keyword_without_a_message_is_refused(schema: Any) -> None:
     refusal = field(schema, [1] if "contains" in schema else {"long": 1})
     assert refusal.code
     assert refusal.message.startswith("Invalid value for 'x")
 
 
-@pytest.mark.parametrize("version", ["3.0.3", "3.1.0"])
+@each("version", ["3.0.3", "3.1.0"])
 def test_an_exclusive_bound_reads_the_same_in_both_versions(version: str) -> None:
     bound = {"exclusiveMinimum": 1} if version == "3.1.0" else {}
     schema = bound or {"minimum": 1, "exclusiveMinimum": True}
@@ -231,7 +231,7 @@ def test_a_value_that_must_not_be_null_is_not_called_read_only() -> None:
 # Places.
 
 
-@pytest.mark.parametrize(
+@each(
     ("path", "root", "said"),
     [
         ([], "", ""),
@@ -280,7 +280,7 @@ def test_any_key_is_placed_as_it_is_written(key: str) -> None:
 # Which error is spoken of.
 
 
-@pytest.mark.parametrize(
+@each(
     ("schema", "value", "param"),
     [
         # Of several, the one nearest to the top.
@@ -392,7 +392,7 @@ def test_a_name_that_is_like_no_other_is_only_missing() -> None:
 LONG = "secret " * 1000
 
 
-@pytest.mark.parametrize(
+@each(
     ("schema", "value"),
     [
         ({"type": "integer"}, LONG),
@@ -421,7 +421,7 @@ def test_a_number_of_any_length_is_cut() -> None:
     assert len(field(STRING, 10**400).message) < 500
 
 
-@pytest.mark.parametrize("count", [21, 1000])
+@each("count", [21, 1000])
 def test_a_long_enumeration_is_cut(count: int) -> None:
     refusal = field({"enum": [f"name-{number}" for number in range(count)]}, "x")
     assert len(refusal.message) < 500

@@ -16,6 +16,7 @@ from engine.spec.operation import Operation
 from engine.spec.request_bodies import Bodies, check
 from engine.values.errors import GatewayError
 from tests.support.documents import ask, causes, document, exchange, form_data, operations, read
+from tests.support.each import each
 
 JSON = "application/json"
 FORM = "application/x-www-form-urlencoded"
@@ -43,7 +44,7 @@ def refused(operation: Operation, body: Any, media_type: str = JSON) -> GatewayE
     return caught.value
 
 
-@pytest.mark.parametrize(
+@each(
     "media_type",
     [
         "application/json",
@@ -60,12 +61,12 @@ def test_json_is_parsed_and_checked(tmp_path: Path, media_type: str) -> None:
     assert (error.status, error.param, error.code) == (400, "model", "invalid_type")
 
 
-@pytest.mark.parametrize("media_type", ["application/vnd.x+json", "application/problem+json"])
+@each("media_type", ["application/vnd.x+json", "application/problem+json"])
 def test_every_kind_of_json_is_json(tmp_path: Path, media_type: str) -> None:
     assert refused(made(tmp_path, media_type), {"n": 1}, media_type).param == "model"
 
 
-@pytest.mark.parametrize(
+@each(
     "body",
     [
         b"{",
@@ -91,7 +92,7 @@ def test_what_is_no_json_is_a_400(tmp_path: Path, body: bytes) -> None:
     assert len(error.message) < 300
 
 
-@pytest.mark.parametrize("depth", [10, 100, 900])
+@each("depth", [10, 100, 900])
 def test_a_deeply_nested_body_is_judged(tmp_path: Path, depth: int) -> None:
     body = b'{"model":"m","x":' + b"[" * depth + b"]" * depth + b"}"
     assert ask(made(tmp_path, JSON), body)["model"] == "m"
@@ -104,7 +105,7 @@ def test_a_form_is_parsed_and_checked(tmp_path: Path) -> None:
     assert refused(operation, b"model=a&n=x", FORM).param == "n"
 
 
-@pytest.mark.parametrize("body", [b"model=%", b"model=%ff", b"model=\xff"])
+@each("body", [b"model=%", b"model=%ff", b"model=\xff"])
 def test_what_is_no_form_is_a_400(tmp_path: Path, body: bytes) -> None:
     error = refused(made(tmp_path, FORM), body, FORM)
     assert (error.status, error.code) == (400, "invalid_form")
@@ -127,7 +128,7 @@ def test_the_parts_of_a_multipart_body_are_kept_for_writing(tmp_path: Path) -> N
     assert request.media_type == "multipart/form-data"
 
 
-@pytest.mark.parametrize(
+@each(
     ("body", "content_type"),
     [
         (b"x", "multipart/form-data"),
@@ -152,7 +153,7 @@ def test_any_other_media_type_is_relayed_as_it_is(tmp_path: Path) -> None:
     assert ask(operation, b"\xff\x00", "application/xml; charset=x") is MISSING
 
 
-@pytest.mark.parametrize(
+@each(
     ("taken", "sent"),
     [
         ([JSON], "text/plain"),
@@ -176,7 +177,7 @@ def test_a_long_media_type_is_cut(tmp_path: Path) -> None:
     assert len(refused(made(tmp_path, JSON), b"{}", "x" * 8000).message) < 300
 
 
-@pytest.mark.parametrize(
+@each(
     ("taken", "sent"),
     [("audio/*", "audio/wav"), ("*/*", "a/b"), ("application/*", "application/xml")],
 )
@@ -209,7 +210,7 @@ def test_an_operation_without_a_body_takes_none(tmp_path: Path) -> None:
     assert (error.status, error.code) == (400, "unexpected_body")
 
 
-@pytest.mark.parametrize("media", [{}, {"schema": True}, {"schema": {}}])
+@each("media", [{}, {"schema": True}, {"schema": {}}])
 def test_a_body_without_a_schema_is_parsed(tmp_path: Path, media: Any) -> None:
     body = {"content": {JSON: media}}
     post = {"operationId": "x", "requestBody": body, "responses": {}}
@@ -226,7 +227,7 @@ def test_a_media_type_of_the_document_is_written_in_any_way(tmp_path: Path) -> N
 # Where nothing is checked, what can be parsed is parsed.
 
 
-@pytest.mark.parametrize(
+@each(
     ("body", "media_type", "value"),
     [(b"", JSON, MISSING), (b"x", "text/plain", MISSING), (b'{"n":1}', JSON, {"n": 1})],
 )
@@ -294,7 +295,7 @@ def test_any_bytes_are_parsed_or_a_400(every: Bodies, body: bytes, media_type: s
 XML, BYTES = "application/xml", "application/octet-stream"
 
 
-@pytest.mark.parametrize(
+@each(
     ("declared", "sent"),
     [
         ("*/*", JSON),
@@ -314,7 +315,7 @@ def test_json_under_a_range_is_checked(tmp_path: Path, declared: str, sent: str)
     assert refused(operation, b"{", sent).code == "invalid_json"
 
 
-@pytest.mark.parametrize("declared", ["*/*", "application/*"])
+@each("declared", ["*/*", "application/*"])
 def test_a_form_under_a_range_is_checked(tmp_path: Path, declared: str) -> None:
     operation = made(tmp_path, declared)
     assert ask(operation, b"model=m&n=1", FORM) == {"model": "m", "n": 1}
@@ -322,7 +323,7 @@ def test_a_form_under_a_range_is_checked(tmp_path: Path, declared: str) -> None:
     assert refused(operation, b"model=m&n=x", FORM).param == "n"
 
 
-@pytest.mark.parametrize("declared", ["*/*", "multipart/*"])
+@each("declared", ["*/*", "multipart/*"])
 def test_a_multipart_form_under_a_range_is_checked(tmp_path: Path, declared: str) -> None:
     operation = made(tmp_path, declared)
     body, media_type = form_data([["model", "m"], ["n", "1"]])
@@ -335,8 +336,8 @@ def test_text_under_a_range_is_no_way_around_its_schema(tmp_path: Path) -> None:
     assert refused(made(tmp_path, "*/*"), {"n": 1}, "text/plain").code == "invalid_type"
 
 
-@pytest.mark.parametrize("sent", [XML, BYTES, "image/png", "text/xml", "application/*", "x"])
-@pytest.mark.parametrize("body", [b"\xff", b'{"n": "x"}'])
+@each("sent", [XML, BYTES, "image/png", "text/xml", "application/*", "x"])
+@each("body", [b"\xff", b'{"n": "x"}'])
 def test_what_cannot_be_parsed_under_a_range_is_opaque(
     tmp_path: Path, sent: str, body: bytes
 ) -> None:
@@ -352,11 +353,11 @@ def test_a_range_with_a_schema_wants_to_know_the_type(tmp_path: Path) -> None:
     assert (error.status, error.message) == (415, "Content-Type must be */*; got none.")
 
 
-@pytest.mark.parametrize(
+@each(
     "schema",
     [None, {}, True, {"type": "string", "format": "binary"}, {"contentMediaType": "image/png"}],
 )
-@pytest.mark.parametrize("sent", [JSON, FORM, "text/plain", BYTES, ""])
+@each("sent", [JSON, FORM, "text/plain", BYTES, ""])
 def test_a_file_under_a_range_may_be_of_any_type(tmp_path: Path, schema: Any, sent: str) -> None:
     media = {} if schema is None else {"schema": schema}
     body = {"content": {"*/*": media}}
@@ -382,8 +383,8 @@ def test_the_narrowest_range_holds(tmp_path: Path) -> None:
     assert [problem.code for problem in problems] == ["MW241"]
 
 
-@pytest.mark.parametrize("media_type", ["text/plain", "text/*", "*/*"])
-@pytest.mark.parametrize(
+@each("media_type", ["text/plain", "text/*", "*/*"])
+@each(
     ("schema", "right", "wrong"),
     [
         ({"type": "string", "maxLength": 3}, ["abc", "é"], ["abcd"]),

@@ -1,15 +1,14 @@
 """What schemas say of types, items and properties."""
 
-import pytest
-
 from engine.spec.schema_types import items_of, kind_of, properties_of
+from tests.support.each import each
 from tests.support.schemas import repeated, resolve
 
 STRING, INTEGER = {"type": "string"}, {"type": "integer"}
 BOOLEAN = {"type": "boolean"}
 
 
-@pytest.mark.parametrize(
+@each(
     ("schema", "kind"),
     [
         (STRING, "primitive"),
@@ -31,7 +30,7 @@ def test_kind(schema, kind):
     assert kind_of(schema, resolve) == kind
 
 
-@pytest.mark.parametrize(
+@each(
     ("schema", "items"),
     [
         ({"type": "array"}, {}),
@@ -45,7 +44,7 @@ def test_items(schema, items):
     assert items_of(schema, resolve) == items
 
 
-@pytest.mark.parametrize(
+@each(
     ("schema", "properties"),
     [
         ({}, {}),
@@ -69,6 +68,6 @@ def test_properties(schema, properties):
     assert properties_of(schema, resolve) == properties
 
 
-@pytest.mark.parametrize("word", ["allOf", "anyOf", "oneOf"])
+@each("word", ["allOf", "anyOf", "oneOf"])
 def test_the_kind_of_schemas_that_repeat_each_other_is_found(word):
     assert kind_of(repeated(word), lambda schema: schema) == "object"

@@ -11,9 +11,10 @@ from engine.source.problem import Findings
 from engine.spec.document.load import load
 from engine.spec.schemas import CHECKED_FORMATS, Schemas
 from tests.support.documents import document, library, validator
+from tests.support.each import each
 
 V30, V31 = "3.0.3", "3.1.0"
-BOTH = pytest.mark.parametrize("version", [V30, V31])
+BOTH = each("version", [V30, V31])
 BAD = {
     "byte": "YQ",
     "date": "2023-02-30",
@@ -42,7 +43,7 @@ def valid(schema: Any, value: Any, version: str = V31, **components: Any) -> boo
 
 
 @BOTH
-@pytest.mark.parametrize("name", sorted(CHECKED_FORMATS))
+@each("name", sorted(CHECKED_FORMATS))
 def test_a_checked_format_is_enforced(version: str, name: str) -> None:
     schema = {"type": "string", "format": name}
     assert valid(schema, GOOD[name], version)
@@ -50,16 +51,14 @@ def test_a_checked_format_is_enforced(version: str, name: str) -> None:
 
 
 @BOTH
-@pytest.mark.parametrize("name", ["binary", "password", "unixtime", "decimal", "float", "uri", ""])
+@each("name", ["binary", "password", "unixtime", "decimal", "float", "uri", ""])
 def test_an_unknown_format_passes(version: str, name: str) -> None:
     assert valid({"format": name}, "((", version)
     assert valid({"format": name}, 5.5, version)
 
 
 @BOTH
-@pytest.mark.parametrize(
-    ("name", "low", "high"), [("int32", -(2**31), 2**31 - 1), ("int64", -(2**63), 2**63 - 1)]
-)
+@each(("name", "low", "high"), [("int32", -(2**31), 2**31 - 1), ("int64", -(2**63), 2**63 - 1)])
 def test_a_number_format_is_a_bound(version: str, name: str, low: int, high: int) -> None:
     schema = {"type": "integer", "format": name}
     assert valid(schema, low, version)
@@ -80,7 +79,7 @@ def test_a_number_in_text_has_no_bounds() -> None:
 # 3.0's nullable.
 
 
-@pytest.mark.parametrize(
+@each(
     ("schema", "passes"),
     [
         ({"type": "string", "nullable": True}, True),
@@ -166,7 +165,7 @@ def test_a_read_only_property_of_a_required_list_elsewhere_stays() -> None:
 
 
 @BOTH
-@pytest.mark.parametrize(
+@each(
     "literal",
     [
         {"format": "custom"},
@@ -273,7 +272,7 @@ def test_a_folder_of_any_name_holds_schemas(tmp_path: Path) -> None:
     assert not made.is_valid(5)
 
 
-@pytest.mark.parametrize("key", ["a/b", "a~b", "{id}", "a b", "é", "%41", "200", "a#b", "a?b"])
+@each("key", ["a/b", "a~b", "{id}", "a b", "é", "%41", "200", "a#b", "a?b"])
 def test_a_schema_may_stand_under_any_key(key: str) -> None:
     made = library(document(components={"schemas": {key: {"type": "string"}}}))
     node = made.document.get("components").get("schemas").step(key)
@@ -283,9 +282,7 @@ def test_a_schema_may_stand_under_any_key(key: str) -> None:
 
 
 @BOTH
-@pytest.mark.parametrize(
-    "schema", [{"type": "strin"}, {"minimum": "x"}, {"required": "a"}, {"pattern": "("}]
-)
+@each("schema", [{"type": "strin"}, {"minimum": "x"}, {"required": "a"}, {"pattern": "("}])
 def test_a_broken_schema_is_reported_in_one_line(version: str, schema: Any) -> None:
     with pytest.raises(ValueError) as caught:
         validator(schema, version=version)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from engine.spec.operation import Operation
 from engine.spec.security import (
     BASIC,
@@ -15,6 +13,7 @@ from engine.spec.security import (
     configured,
 )
 from tests.support.documents import causes, document, read
+from tests.support.each import each
 
 SCHEMES = {
     "bearer": {"type": "http", "scheme": "bearer"},
@@ -59,7 +58,7 @@ def made(folder: Path, own: Any = None, every: Any = None) -> tuple[Operation, l
     return specification.operations["x"], problems
 
 
-@pytest.mark.parametrize(
+@each(
     ("security", "carriers"),
     [
         ([{"bearer": []}], [BEARER]),
@@ -104,7 +103,7 @@ def test_an_operation_speaks_before_the_document(tmp_path: Path) -> None:
     assert made(tmp_path, [], [{"header": []}])[0].carriers == (BEARER,)
 
 
-@pytest.mark.parametrize("name", ["digest", "mutual", "odd"])
+@each("name", ["digest", "mutual", "odd"])
 def test_a_scheme_that_is_not_understood_is_a_warning(tmp_path: Path, name: str) -> None:
     operation, problems = made(tmp_path, [{name: []}])
     assert operation.carriers == (BEARER,)
@@ -128,7 +127,7 @@ def test_an_unknown_scheme_is_reported_with_the_similar_name(tmp_path: Path) -> 
     assert problem.hint == "did you mean 'header'?"
 
 
-@pytest.mark.parametrize(
+@each(
     ("entries", "carriers"),
     [
         ([], ()),

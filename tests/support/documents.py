@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +70,7 @@ def operations(folder: Path, text: Any, **more: Any) -> dict[str, Operation]:
     return dict(specification.operations)
 
 
+@cache
 def shipped(name: str) -> tuple[Specification, list[Problem]]:
     """One of the documents that travel with the program."""
     findings = Findings()

@@ -16,6 +16,7 @@ from engine.source.problem import Findings, Problem
 from engine.spec.document import cache, overlay, structure
 from engine.spec.document.cache import folder_of
 from engine.spec.spec import Specification, read
+from tests.support.each import each
 
 DOCUMENT = """openapi: 3.1.0
 info: {{title: T, version: "{version}"}}
@@ -218,7 +219,7 @@ def test_old_entries_go(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(list((folder / "cache").iterdir())) == 2
 
 
-@pytest.mark.parametrize(
+@each(
     ("environ", "found"),
     [
         ({"XDG_CACHE_HOME": "/c", "HOME": "/h"}, "/c/modelway"),

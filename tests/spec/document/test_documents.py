@@ -124,12 +124,12 @@ def schemas_of(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[A
             yield from schemas_of(below, (*path, index))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_it_loads_without_a_problem(name: str) -> None:
     assert READ[name][1] == []
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_it_keeps_the_standard(name: str) -> None:
     findings = Findings()
     breaches(READ[name][0].library, findings)
@@ -142,7 +142,7 @@ def test_the_operations_are_those_of_the_table() -> None:
     assert sorted(found) == sorted(TABLE.split("\n")[1:-1])
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_every_operation_says_what_it_is(name: str) -> None:
     for template, item in raw_document(name)["paths"].items():
         for method in set(item) & set(METHODS):
@@ -158,7 +158,7 @@ def test_the_realtime_call_is_a_websocket_and_no_other_is() -> None:
     assert found == ["openai.connectRealtime"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("spec", "carriers"),
     [
         ("openai", {("bearer", "authorization")}),
@@ -174,7 +174,7 @@ def test_the_token_is_where_the_sdks_put_it(spec: str, carriers: set[Any]) -> No
         assert set(operation.carriers) >= carriers, operation.id
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_objects_and_lists_of_names_are_open(name: str) -> None:
     for path, schema in schemas_of(raw_document(name)):
         assert schema.get("additionalProperties") is not False, path
@@ -185,7 +185,7 @@ def test_objects_and_lists_of_names_are_open(name: str) -> None:
             assert "if" in path, path
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_no_format_gates_a_value(name: str) -> None:
     for path, schema in schemas_of(raw_document(name)):
         if path and path[-1] != "properties":
@@ -216,12 +216,12 @@ def test_every_operation_with_a_body_has_broken_cases() -> None:
     assert len(cases("broken")) >= 120
 
 
-@pytest.mark.parametrize(("name", "body"), request_examples())
+@each(("name", "body"), request_examples())
 def test_every_documented_request_passes(name: str, body: Any) -> None:
     ask(OPERATIONS[name], body)
 
 
-@pytest.mark.parametrize(("name", "body"), request_examples())
+@each(("name", "body"), request_examples())
 def test_explicit_nulls_pass(name: str, body: Any) -> None:
     operation = OPERATIONS[name]
     media = node_of(operation).get("requestBody").get("content").get("application/json")
@@ -247,7 +247,7 @@ def with_extras(value: Any, key: str = "") -> Any:
     return {name: with_extras(below, name) for name, below in value.items()} | extra
 
 
-@pytest.mark.parametrize(("name", "body"), request_examples())
+@each(("name", "body"), request_examples())
 def test_unknown_fields_pass(name: str, body: Any) -> None:
     ask(OPERATIONS[name], with_extras(body))
 
@@ -282,7 +282,7 @@ def test_every_operation_has_an_example_answer() -> None:
     assert silent <= {"openai.connectRealtime"}
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "unknown"),
     [
         ("createChatCompletion", []),

@@ -10,6 +10,7 @@ from engine.plan.make import make_plan
 from engine.source.problem import Findings, Level
 from engine.spec.document import misspelt_keys
 from engine.spec.document.load import load
+from tests.support.each import each
 from tests.support.paths import ROOT
 
 SHARED = Path(os.environ.get("MODELWAY_SHARED", ROOT.parent / "shared"))
@@ -113,7 +114,7 @@ def test_the_document_of_these_tests_is_right(tmp_path):
     assert found(tmp_path, DOCUMENT) == []
 
 
-@pytest.mark.parametrize(("right", "wrong", "meant"), SLIPS)
+@each(("right", "wrong", "meant"), SLIPS)
 def test_a_misspelt_key_is_an_error_at_its_place_that_names_the_right_one(
     tmp_path, right, wrong, meant
 ):
@@ -128,7 +129,7 @@ def test_a_misspelt_key_is_an_error_at_its_place_that_names_the_right_one(
     assert problem.hint.startswith(f"did you mean '{meant}'?")
 
 
-@pytest.mark.parametrize(("right", "wrong", "meant"), BOUNDS)
+@each(("right", "wrong", "meant"), BOUNDS)
 def test_a_misspelt_bound_is_a_warning(tmp_path, right, wrong, meant):
     (problem,) = found(tmp_path, DOCUMENT.replace(right, wrong))
     assert problem.level is Level.WARNING
@@ -151,7 +152,7 @@ HARMLESS = [
 ]
 
 
-@pytest.mark.parametrize(("before", "after"), HARMLESS)
+@each(("before", "after"), HARMLESS)
 def test_keys_of_others_and_names_are_let_pass(tmp_path, before, after):
     text = DOCUMENT.replace(before, after)
     assert yaml.safe_load(text) != yaml.safe_load(DOCUMENT)
@@ -170,7 +171,7 @@ def test_a_recursive_schema_terminates(tmp_path):
     assert found(tmp_path, text) == []
 
 
-@pytest.mark.parametrize("file", sorted((ROOT / "openapi").glob("*.yaml")), ids=lambda f: f.stem)
+@each("file", sorted((ROOT / "openapi").glob("*.yaml")), ids=lambda f: f.stem)
 def test_the_shipped_documents_have_none(file):
     library, noted = load(file, file.name, Findings()), Findings()
     misspelt_keys.check(library, noted)

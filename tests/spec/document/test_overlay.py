@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from engine.source.problem import Findings, Problem
 from engine.spec.spec import Specification, read
+from tests.support.each import each
 
 DOCUMENT = """openapi: 3.1.0
 info: {title: T, version: "1"}
@@ -116,7 +115,7 @@ def test_a_target_that_matches_nothing_is_a_warning(tmp_path: Path) -> None:
     assert made is not None
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "place"),
     [
         ("a: 1\n", "fix0.yaml:1:1"),

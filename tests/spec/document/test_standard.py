@@ -6,12 +6,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from engine.source.problem import Findings, Level, Problem
 from engine.spec.document.load import load
 from engine.spec.document.standard import breaches
 from tests.support.documents import document
+from tests.support.each import each
 
 RIGHT = {"/x": {"get": {"responses": {"200": {"description": "d"}}}}}
 
@@ -26,13 +25,13 @@ def found(folder: Path, text: str) -> list[Problem]:
     return findings.problems
 
 
-@pytest.mark.parametrize("version", ["3.0.3", "3.1.0"])
+@each("version", ["3.0.3", "3.1.0"])
 def test_a_document_that_keeps_the_standard_has_none(tmp_path: Path, version: str) -> None:
     assert found(tmp_path, json.dumps(document(version=version, paths=RIGHT))) == []
 
 
-@pytest.mark.parametrize("version", ["3.0.3", "3.1.0"])
-@pytest.mark.parametrize(
+@each("version", ["3.0.3", "3.1.0"])
+@each(
     "change",
     [
         {"info": {"title": "T"}},
