@@ -167,7 +167,7 @@ def test_no_import_is_relative():
 ON_DEMAND = (
     "app.stores",
     "app.telemetry",
-    "plan.store_urls",
+    "plan.connections",
     "cli.explain",
     "offline.second_opinion.compare",
     "stores.records.migrate",

@@ -10,9 +10,8 @@ from pathlib import Path
 import click
 
 from engine.cli.config_file import result_or_exit
-from engine.offline.diff.difference import Effect
+from engine.offline.diff.difference import Effect, between
 from engine.offline.diff.formats import as_github, as_json, as_text
-from engine.offline.diff.plans import between
 from engine.plan.make import make_plan
 from engine.plan.route import PlanResult
 

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from engine import policies
-from engine.config.json_schema import schema, written
+from engine.config.json_schema import editor_schema, schema
 from engine.config.key_reference import markdown
 from engine.config.keys import describe
 
@@ -47,7 +47,7 @@ def command(output: Path | None, expanded: bool, output_format: str) -> None:
 
 def text(*, expanded: bool = False) -> str:
     """The schema of this version."""
-    document = _expanded() if expanded else written(schema(), policies.schema())
+    document = _expanded() if expanded else editor_schema(schema(), policies.schema())
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 

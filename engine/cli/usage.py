@@ -7,7 +7,6 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +30,6 @@ from engine.stores.records.totals import (
 from engine.values import units
 from engine.values.units import format_nano
 
-_DAY = 86_400.0
 _MAX_KEY_WIDTH = 60
 """Terminal cells; a longer key has a line of its own."""
 _NUMBERS = ("requests", "failed", "input", "output", "cached")
@@ -98,27 +96,25 @@ def command(
 
 
 def _selection(now: float, since: str, until: str | None, token: str, model: str) -> UsageFilter:
-    start = _time("--since", since, now, 0.0)
-    end = now if until is None else _time("--until", until, now, _DAY)
+    start = _time("--since", since, now, end_of_day=False)
+    end = now if until is None else _time("--until", until, now, end_of_day=True)
     if start >= end:
         message = f"'{since}' is not before {until or 'now'}"
         raise click.BadParameter(message, param_hint="--since")
     return UsageFilter(start, end, token, model)
 
 
-def _time(option: str, text: str, now: float, day_offset: float) -> float:
-    """Unix seconds of a time; `day_offset` is added to a day without a time."""
+def _time(option: str, text: str, now: float, *, end_of_day: bool) -> float:
+    """Unix seconds of a time, or of the start or end of a day."""
     try:
         return now - units.seconds(text)
     except ValueError:
         pass
     try:
-        moment = datetime.fromisoformat(text)
-        seconds = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
-    except (ValueError, OverflowError) as error:
+        return units.unix_time(text, end_of_day=end_of_day)
+    except ValueError as error:
         message = f"'{text}' is neither a duration like 24h or 7d nor a day or time like 2027-01-31"
         raise click.BadParameter(message, param_hint=option) from error
-    return seconds + day_offset if len(text) == len("2027-01-31") else seconds
 
 
 def _unshipped(records: Database, location: RecordsLocation) -> int:

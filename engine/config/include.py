@@ -66,12 +66,12 @@ def join_includes(
     """
     value = {k: list(v) if isinstance(v, list) else v for k, v in main.value.items()}
     value = {k: dict(v) if isinstance(v, dict) else v for k, v in value.items()}
-    joined = JoinedDocument(
+    document = JoinedDocument(
         main.file, main.text, value, list(main.problems), dict(main.expansions), files=[main]
     )
     patterns = value.get("include")
     if not isinstance(patterns, list):
-        return joined, patterns is None
+        return document, patterns is None
     complete = True
     for relative in _files(patterns, main, folder, findings):
         file_name = str(FilePath(main.file).parent / relative)
@@ -79,16 +79,16 @@ def join_includes(
         part = read_file(path, file_name, expander(environ, path.parent))
         findings.take(part)
         findings.conceal(file_name, [(literal.start, literal.end) for literal in literals(part)])
-        joined.files.append(part)
-        joined.problems += part.problems
-        joined.expansions.update(part.expansions)
+        document.files.append(part)
+        document.problems += part.problems
+        document.expansions.update(part.expansions)
         complete = complete and not part.problems
         if isinstance(part.value, dict):
             rebase(part.value, os.path.dirname(relative), folder)
-            _join(joined, part, findings)
+            _join(document, part, findings)
         elif part.value is not None:
             findings.error(part, (), "MW103", "an included file must be a mapping of sections")
-    return joined, complete and not any(p.code == "MW108" for p in findings.unsorted)
+    return document, complete and not any(p.code == "MW108" for p in findings.unsorted)
 
 
 def _files(
@@ -123,54 +123,54 @@ def _files(
                 yield name
 
 
-def _join(joined: JoinedDocument, part: SourceDocument, findings: Findings) -> None:
+def _join(document: JoinedDocument, part: SourceDocument, findings: Findings) -> None:
     for section, below in part.value.items():
         if section == "include":
             message = "an included file may not include others"
             hint = "name them all in gateway.yaml; a pattern like parts/**/*.yaml takes in folders"
             findings.error(part, (section,), "MW110", message, hint, key=True)
             continue
-        existing = joined.value.get(section)
+        existing = document.value.get(section)
         if below is None:
             continue
         if existing is None or (section == "version" and below == existing):
-            joined.value[section] = list(below) if isinstance(below, list) else below
+            document.value[section] = list(below) if isinstance(below, list) else below
             if isinstance(below, dict):
-                joined.value[section] = dict(below)
-            joined.parts.setdefault((section,), (part, (section,)))
-            _note_entries(joined, part, section, below)
+                document.value[section] = dict(below)
+            document.parts.setdefault((section,), (part, (section,)))
+            _note_entries(document, part, section, below)
         elif isinstance(existing, list) and isinstance(below, list):
             for index in range(len(below)):
-                joined.parts[section, len(existing) + index] = (part, (section, index))
+                document.parts[section, len(existing) + index] = (part, (section, index))
             existing.extend(below)
         elif isinstance(existing, dict) and isinstance(below, dict):
-            _join_names(joined, part, section, findings)
+            _join_names(document, part, section, findings)
         else:
-            _note_duplicate(joined, part, (section,), findings)
+            _note_duplicate(document, part, (section,), findings)
 
 
-def _note_entries(joined: JoinedDocument, part: SourceDocument, section: str, below: Any) -> None:
+def _note_entries(document: JoinedDocument, part: SourceDocument, section: str, below: Any) -> None:
     """Note the file of each entry of a new section: other files may add entries to it."""
     names = range(len(below)) if isinstance(below, list) else below
     for name in names if isinstance(below, list | dict) else ():
-        joined.parts[section, name] = (part, (section, name))
+        document.parts[section, name] = (part, (section, name))
 
 
 def _join_names(
-    joined: JoinedDocument, part: SourceDocument, section: str, findings: Findings
+    document: JoinedDocument, part: SourceDocument, section: str, findings: Findings
 ) -> None:
     for name, below in part.value[section].items():
-        if name in joined.value[section]:
-            _note_duplicate(joined, part, (section, name), findings)
+        if name in document.value[section]:
+            _note_duplicate(document, part, (section, name), findings)
             continue
-        joined.value[section][name] = below
-        joined.parts[section, name] = (part, (section, name))
+        document.value[section][name] = below
+        document.parts[section, name] = (part, (section, name))
 
 
 def _note_duplicate(
-    joined: JoinedDocument, part: SourceDocument, at: Path, findings: Findings
+    document: JoinedDocument, part: SourceDocument, at: Path, findings: Findings
 ) -> None:
-    other, there = joined.part(at)
+    other, there = document.part(at)
     line, column = other.place(there, key=True)
     message = f"'{at[-1]}' stands in two files: also at {other.file}:{line}:{column}"
     reason = "their values cannot be joined; " if at[-1] in _SCALARS or len(at) == 1 else ""
@@ -197,8 +197,8 @@ def _rebased(text: str, base: str, folder: FilePath) -> str:
     path = text.removeprefix(scheme)
     if os.path.isabs(path) or (not scheme and "://" in path):
         return text
-    joined = os.path.join(base, path)
-    plain = os.path.normpath(joined)
+    unresolved = os.path.join(base, path)
+    normal = os.path.normpath(unresolved)
     # `..` behind a link leads elsewhere than the text says.
-    same = os.path.realpath(folder / joined) == os.path.realpath(folder / plain)
-    return scheme + (plain if same else joined)
+    same = os.path.realpath(folder / unresolved) == os.path.realpath(folder / normal)
+    return scheme + (normal if same else unresolved)

@@ -2,12 +2,13 @@
 
 Editors and other validators see the file as it is written, where any value may be `${VAR}`; the
 gateway sees it filled in. `schemas/gateway.schema.json` has the first form. Its sections are edited
-there, in either form: `exact` takes out whatever `written` puts in.
+there, in either form: `exact` takes out whatever `editor_schema` puts in.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
@@ -38,7 +39,7 @@ def schema() -> Schema:
     return exact(json.loads(files.SCHEMA.read_text(encoding="utf-8")))
 
 
-def written(schema: Schema, policy: Schema) -> Schema:
+def editor_schema(schema: Schema, policy: Schema) -> Schema:
     """The form for editors, from either form. `policy` is the schema of one entry of `policies`."""
     plain = exact(schema)
     result = _with_references(plain)
@@ -91,25 +92,25 @@ def _in_union(branch: Schema) -> Schema:
 
 def _is_closed(branch: Schema) -> bool:
     """Whether a schema takes a scalar, and no string with a reference."""
-    types = _types(branch)
+    types = set(types_of(branch))
     if any(key in branch for key in _ONE_OF):
         return True
     return bool(types & _SCALARS) and "string" not in types
 
 
-def _types(schema: Schema) -> set[str]:
+def types_of(schema: Mapping[str, Any]) -> list[str]:
+    """The types of a schema; none for any."""
     types = schema.get("type", [])
-    return {types} if isinstance(types, str) else set(types)
+    return [types] if isinstance(types, str) else list(types)
 
 
 def _or_a_reference(schema: Schema) -> Schema:
     """A schema by types that takes a string with a reference as well."""
-    types = _types(schema)
+    types = types_of(schema)
     if "string" in types and "pattern" in schema:
         schema["pattern"] += _OR
-    elif types & _SCALARS and "string" not in types:
-        kinds = schema["type"]
-        schema["type"] = [*([kinds] if isinstance(kinds, str) else kinds), "string"]
+    elif _SCALARS.intersection(types) and "string" not in types:
+        schema["type"] = [*types, "string"]
         schema["pattern"] = PATTERN
     return schema
 

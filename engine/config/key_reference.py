@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from engine.config.json_schema import types_of
 from engine.config.keys import ENTRY, Key
 
 _HEAD = """# Keys of gateway.yaml
@@ -46,7 +47,7 @@ def markdown(root: Key) -> str:
 
 
 def _entries(section: Key) -> str:
-    is_list = "array" in _types(section.schema)
+    is_list = "array" in types_of(section.schema)
     return "Keys of each entry of the list" if is_list else "Keys of each named entry"
 
 
@@ -94,7 +95,7 @@ def _kind(schema: Mapping[str, Any], key: Key | None = None) -> str:
         return ", ".join(f"`{_plain(value)}`" for value in schema["enum"])
     if "const" in schema:
         return f"`{_plain(schema['const'])}`"
-    types = _types(schema)
+    types = types_of(schema)
     if "array" in types:
         below = key.below.get(ENTRY) if key is not None else None
         entries = unit or (_kind(below.schema, below) if below is not None else "")
@@ -111,11 +112,6 @@ def _bounds(schema: Mapping[str, Any]) -> str:
         least = f"more than {schema['exclusiveMinimum']}"
     most = f"up to {schema['maximum']}" if "maximum" in schema else ""
     return "".join(f", {bound}" for bound in (least, most) if bound)
-
-
-def _types(schema: Mapping[str, Any]) -> list[str]:
-    types = schema.get("type", [])
-    return [types] if isinstance(types, str) else list(types)
 
 
 def _weaker(key: Key) -> str:

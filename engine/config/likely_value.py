@@ -94,10 +94,10 @@ def _listen(value: Any) -> str:
 
 def _url(value: Any) -> str:
     text = plain(value)
-    host, _, rest = text.partition(":")
+    host, _, port = text.partition(":")
     if not text or "://" in text or text[0] in "/$":
         return ""
-    local = host.split("/")[0] in ("localhost", "127.0.0.1") or rest[:1].isdigit()
+    local = host.split("/")[0] in ("localhost", "127.0.0.1") or port[:1].isdigit()
     return f"write {'http' if local else 'https'}://{text}"
 
 

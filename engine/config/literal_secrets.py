@@ -18,7 +18,7 @@ from engine.values.redaction import is_secret_name
 
 _LINE = re.compile(r"\r\n|[\r\n\x85\u2028\u2029]")
 _QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^']|'')*'", re.DOTALL)
-_REST = re.compile(r"(?:[^\n]|\n[ \t]+(?=[^\s#-][^:\n]*(?:\n|$)))*")
+_PLAIN = re.compile(r"(?:[^\n]|\n[ \t]+(?=[^\s#-][^:\n]*(?:\n|$)))*")
 _BLOCK = re.compile(r"[|>][^\n]*\n(?:[ \t]+[^\n]*(?:\n|$)|\n)*")
 _USER = re.compile(r"://[^/@\s:]*:(?P<secret>(?:\$\{[^}]*\}|[^/@\s])+)@")
 _DEFAULT = re.compile(r"\$\{[^}]*?:-(?P<secret>[^}]{16,})\}")
@@ -47,11 +47,11 @@ def literals(document: SourceDocument) -> list[Literal]:
     return [
         literal
         for path, value, is_url in secret_places(document.value)
-        for literal in _written(document, path, value, is_url, starts)
+        for literal in _in_text(document, path, value, is_url, starts)
     ]
 
 
-def _written(
+def _in_text(
     document: SourceDocument, path: Path, value: str, is_url: bool, starts: list[int]
 ) -> Iterator[Literal]:
     line, column = document.place(path)
@@ -77,7 +77,7 @@ def _raw(document: SourceDocument, value: str, at: int) -> str:
     if document.text.startswith(plain, at):
         return plain
     match = _BLOCK.match(document.text, at) or _QUOTED.match(document.text, at)
-    return match[0] if match else _REST.match(document.text, at)[0]  # type: ignore[index]
+    return match[0] if match else _PLAIN.match(document.text, at)[0]  # type: ignore[index]
 
 
 def secret_places(value: dict[str, Any]) -> Iterator[tuple[Path, str, bool]]:

@@ -27,7 +27,7 @@ from engine.config.upstreams import UpstreamReader
 from engine.source.problem import Findings, Path, place_of
 from engine.source.reader import SourceDocument, read, read_file
 
-_NAMED = ("specs", "upstreams", "models")
+_NAMED_SECTIONS = ("specs", "upstreams", "models")
 
 
 def load(
@@ -68,7 +68,7 @@ def _load(
         return None, document
     sections, broken = _without_breaches(document.value, breaches)
     if not complete:
-        broken = Broken({**broken.names, **dict.fromkeys(_NAMED, frozenset("*"))})
+        broken = Broken({**broken.names, **dict.fromkeys(_NAMED_SECTIONS, frozenset("*"))})
     config = _config(_convert(sections), broken, document, folder, findings)
     _check_text(document.value, (), document, findings)
     return config, document

@@ -55,7 +55,7 @@ class ModelOperations:
             self._of[chain] = tuple(op for op in self.all if self._serves(chain, op))
         return self._of[chain]
 
-    def takes(self, entry: str, dialect: str, operation: ModelOperation) -> bool:
+    def accepts(self, entry: str, dialect: str, operation: ModelOperation) -> bool:
         """Whether a target under this entry, at an upstream of this dialect, takes an operation."""
         return operation.accepts_dialect(dialect) and self._allows(
             self._models[entry].operations, operation
@@ -92,5 +92,5 @@ def join_operation_names(operations: Iterable[ModelOperation], limit: int = 8) -
         return "no operation"
     if len(names) > limit:
         return f"{', '.join(names[:limit])} and {len(names) - limit} more"
-    *rest, last = names
-    return f"{', '.join(rest)} and {last}" if rest else last
+    *first_names, last = names
+    return f"{', '.join(first_names)} and {last}" if first_names else last

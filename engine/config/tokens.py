@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from typing import Any
 
 from engine.config.server import read_networks
 from engine.source.problem import Findings, Path, Source
-from engine.values import quota
+from engine.values import quota, units
 from engine.values.caller import Caller
 from engine.values.quota import Quota
-
-_DAY = 86_400.0
 
 
 class TokenReader:
@@ -42,7 +39,7 @@ class TokenReader:
         return Caller(
             token["name"],
             models=tuple(token["models"]) if "models" in token else None,
-            expires=self._moment(token.get("expires"), (*at, "expires")),
+            expires=self._expiry(token.get("expires"), (*at, "expires")),
             operations=tuple(token["operations"]) if "operations" in token else None,
             ips=self._ips(token["ips"], (*at, "ips")) if "ips" in token else None,
             limits=self._limits(token, at),
@@ -68,17 +65,15 @@ class TokenReader:
             quotas.append(Quota("concurrency", token["concurrency"]))
         return tuple(quotas)
 
-    def _moment(self, text: str | None, at: Path) -> float | None:
+    def _expiry(self, text: str | None, at: Path) -> float | None:
         if text is None:
             return None
         try:
-            moment = datetime.fromisoformat(text)
+            return units.unix_time(text)
         except ValueError:
             message = f"'{text}' is not a valid date"
             self._error(at, "MW104", message, "write 2027-01-31")
             return None
-        seconds = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
-        return seconds + _DAY if len(text) == len("2027-01-31") else seconds
 
     def _error(self, at: Path, code: str, message: str, hint: str = "") -> None:
         self._findings.error(self._source, at, code, message, hint)

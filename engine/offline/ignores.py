@@ -33,15 +33,15 @@ class Ignores:
     """The ignores of all files, and which of them silenced a warning."""
 
     entries: dict[Ignore, None] = field(default_factory=dict)
-    used: set[Ignore] = field(default_factory=set)
+    effective: set[Ignore] = field(default_factory=set)
     empty: list[Problem] = field(default_factory=list)
-    _seen: set[str] = field(default_factory=set)
+    _files: set[str] = field(default_factory=set)
 
     def silence(self, problems: Iterable[Problem], texts: Mapping[str, str]) -> list[Problem]:
         """The problems that are not silenced. `texts` are the files by their names in problems."""
         for file, text in texts.items():
-            if file not in self._seen:
-                self._seen.add(file)
+            if file not in self._files:
+                self._files.add(file)
                 self._read(file, text)
         by_place: dict[tuple[str, int, str], list[Ignore]] = {}
         for ignore in self.entries:
@@ -51,12 +51,12 @@ class Ignores:
             matching = by_place.get((problem.file, problem.line, problem.code), [])
             if not matching or problem.level is Level.ERROR:
                 remaining.append(problem)
-            self.used.update(matching if problem.level is not Level.ERROR else ())
+            self.effective.update(matching if problem.level is not Level.ERROR else ())
         return remaining
 
     def unused(self) -> list[Problem]:
         """A warning for each ignore that silenced nothing, and for each without a code."""
-        useless = [ignore for ignore in self.entries if ignore not in self.used]
+        useless = [ignore for ignore in self.entries if ignore not in self.effective]
         return self.empty + [
             Problem(
                 ignore.file,

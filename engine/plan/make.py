@@ -12,22 +12,19 @@ from pathlib import Path as FilePath
 
 from engine import dialects
 from engine.config.config import Config
-from engine.config.console import Console
 from engine.config.load import load, load_file
 from engine.config.routes import WebSocket
 from engine.plan import model_location, operations
 from engine.plan.assign import Claim, assign
+from engine.plan.connections import check_connections
 from engine.plan.model_checks import check_operations
 from engine.plan.names import check_names
-from engine.plan.own_pages import note_claimed
+from engine.plan.paths import check_paths
 from engine.plan.route import Plan, PlanResult, Route
 from engine.policies import Guards, guards
 from engine.relay.headers import NEVER_SENT
 from engine.source.files import record_reads
-from engine.source.problem import (
-    Findings,
-    Level,
-)
+from engine.source.problem import Findings, Level
 from engine.spec import path_templates, security
 from engine.spec.document.cache import folder_of
 from engine.spec.operation import Operation
@@ -60,14 +57,14 @@ def _make(file: FilePath, environ: Mapping[str, str], text: str | None) -> PlanR
     if config is None:
         return planned
     planned.specifications = operations.read_all(config, findings, folder_of(environ))
-    check_names(config, planned.specifications, findings)
+    check_names(config, findings)
+    check_connections(config, findings)
     routes = [
         _route(claim, config, planned.specifications, findings)
         for claim in assign(config, planned.specifications, findings)
     ]
     resolved = tuple(route for route in routes if route is not None)
-    _check_paths(resolved, config.console, findings)
-    note_claimed(resolved, config, findings)
+    check_paths(resolved, config, findings)
     by_model = tuple(route.by_model for route in resolved if route.model is not None)
     defaults = [
         (route.default_model, route.by_model, (*route.at[:2], "model", "default"))
@@ -130,29 +127,3 @@ def _note_unsent(operation: Operation, findings: Findings) -> None:
             subject = f"{parameter.place} parameter '{parameter.name}' of {operation.id}"
             message = f"{subject} is checked, but never forwarded"
             findings.note(operation.source, operation.at, Level.WARNING, "MW319", message, key=True)
-
-
-def _check_paths(routes: tuple[Route, ...], console: Console, findings: Findings) -> None:
-    """Note two routes on one method and path, unless the gateway answers both from `models`, and
-    each route on a path of the console."""
-    routes_by_path: dict[tuple[object, ...], Route] = {}
-    for route in routes:
-        operation = route.operation
-        for template, _ in route.templates:
-            if operation.method in ("GET", "HEAD") and (page := console.page_at(template)):
-                message = f"{operation.id} is {operation.method} {template}, the console's {page}"
-                hint = "mount the document elsewhere, or switch that off under 'console:'"
-                findings.error(operation.source, operation.at, "MW320", message, hint, key=True)
-            key = (operation.method, path_templates.shape(template), operation.query)
-            other = routes_by_path.setdefault(key, route)
-            if other is route or (other.answer == route.answer == "models"):
-                continue
-            findings.note(
-                operation.source,
-                operation.at,
-                Level.ERROR,
-                "MW304",
-                f"{operation.id} and {other.operation.id} are both {operation.method} {template}",
-                "mount one of the documents under another prefix with specs.<name>.mount",
-                key=True,
-            )

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import errno
-import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import cache
-from pathlib import Path as FilePath
 
 from engine import dialects, policies
 from engine.config import schema_check
@@ -14,32 +11,13 @@ from engine.config.config import Config
 from engine.config.models import Model, Target
 from engine.config.routes import Policy, Route
 from engine.config.upstreams import Upstream
-from engine.plan import store_urls
 from engine.relay.headers import NEVER_SENT
-from engine.source.files import is_file
-from engine.source.problem import Findings, Level, Path, place_of
+from engine.source.problem import Findings, Level, Path
 from engine.source.suggestion import did_you_mean
-from engine.spec.spec import Specification
-from engine.upstream.client.address import origin_of, proxy_of
-from engine.upstream.client.dial import tls_context
 from engine.values.wildcard import matches
 
-_TLS_FILES = {
-    "ca": "it holds no certificate in PEM",
-    "certificate": "it is no certificate in PEM with its key, or the key is encrypted",
-}
-_NOT_READ = frozenset({os.strerror(errno.EACCES), os.strerror(errno.EISDIR)})
-_HINTS = {
-    "query": "a fixed parameter goes to credential: {query: api-version, value: ...}, and the key "
-    "to headers: {set: {api-key: ...}}",
-    "user": "write credential: {header: authorization, value: Basic ...}",
-}
-"""What to write for a part that the URL of an upstream cannot have."""
 
-
-def check_names(
-    config: Config, specifications: Mapping[str, Specification], findings: Findings
-) -> None:
+def check_names(config: Config, findings: Findings) -> None:
     """Note every unknown name, and every route without exactly one of `model`, `to`, `answer`."""
     checker = _Checker(config, findings)
     for spec in config.specs.values():
@@ -48,9 +26,6 @@ def check_names(
         if upstream.dialect:
             checker.dialect(upstream.dialect, (*upstream.at, "dialect"))
         checker.forwarded(upstream)
-        checker.address(upstream)
-    checker.collector()
-    checker.stores()
     for entry in config.models.values():
         checker.targets(entry.to)
         checker.fallbacks(entry)
@@ -71,7 +46,7 @@ class _Checker:
     def __init__(self, config: Config, findings: Findings) -> None:
         self.config = config
         self.findings = findings
-        self.used: set[str] = set()
+        self.used_upstreams: set[str] = set()
 
     def error(
         self, at: Path, code: str, message: str, hint: str = "", *, key: bool = False
@@ -95,7 +70,7 @@ class _Checker:
 
     def targets(self, targets: Iterable[Target]) -> None:
         for target in targets:
-            self.used.add(target.upstream)
+            self.used_upstreams.add(target.upstream)
             if not self._exists("upstreams", target.upstream):
                 hint = did_you_mean(target.upstream, self.config.upstreams)
                 message = f"unknown upstream '{target.upstream}'"
@@ -116,17 +91,17 @@ class _Checker:
                 self.error(at, "MW314", message, "name the model to ask for")
 
     def cycles(self) -> None:
-        """Each circle of fallbacks once, at the first of its models in the file."""
+        """Note each cycle of fallbacks once, at the first of its models in the file."""
         reported: set[frozenset[str]] = set()
         for name in self.config.models:
-            circle = self._circle(name)
-            if circle and frozenset(circle) not in reported:
-                reported.add(frozenset(circle))
-                chain = " -> ".join([*circle, name])
+            cycle = self._cycle(name)
+            if cycle and frozenset(cycle) not in reported:
+                reported.add(frozenset(cycle))
+                chain = " -> ".join([*cycle, name])
                 at = ("models", name, "fallback")
                 self.error(at, "MW315", f"fallbacks form a cycle: {chain}", "take one out")
 
-    def _circle(self, start: str) -> list[str]:
+    def _cycle(self, start: str) -> list[str]:
         """The shortest chain of fallbacks from a model back to itself, or nothing."""
         chains = [[start]]
         visited: set[str] = set()
@@ -179,59 +154,9 @@ class _Checker:
         hint = did_you_mean(name, models)
         self.error((*route.at, "model", "default"), "MW314", f"unknown model '{name}'", hint)
 
-    def address(self, upstream: Upstream) -> None:
-        """The URL and the proxy, as the client reads them."""
-        try:
-            origin = origin_of(upstream.url)
-        except ValueError as error:
-            message = str(error)
-            hint = next((_HINTS[part] for part in _HINTS if message.endswith(f"no {part}")), "")
-            self.error((*upstream.at, "url"), "MW104", message, hint)
-            return
-        if origin.tls:
-            self.tls(upstream)
-        try:
-            proxy_of(origin, upstream.proxy, {})
-        except ValueError as error:
-            self.error((*upstream.at, "proxy"), "MW104", str(error))
-
-    def tls(self, upstream: Upstream) -> None:
-        """The files of TLS, as the client loads them."""
-        tls = upstream.tls
-        pair = (tls.certificate, tls.key or tls.certificate) if tls.certificate else None
-        for key, ca, cert in (("ca", tls.ca, None), ("certificate", None, pair)):
-            files = [file for file in (ca, *(cert or ())) if file is not None]
-            if not files or not all(is_file(FilePath(file)) for file in files):
-                continue  # that they are missing is noted already
-            try:
-                tls_context(ca, cert, verify=ca is not None)
-            except OSError as error:
-                why = error.strerror if error.strerror in _NOT_READ else _TLS_FILES[key]
-                message = f"'{key}' cannot be used: {why}"
-                self.error((*upstream.at, "tls", key), "MW104", message)
-
-    def stores(self) -> None:
-        """The stores' URLs, as the stores read them."""
-        if self.config.broken.has("stores", "*"):
-            return
-        at_fault = {(p.file, p.line, p.column) for p in self.findings.unsorted}
-        for at, message in store_urls.faults(self.config.stores):
-            if place_of(self.config.source, at) not in at_fault:
-                self.error(at, "MW104", message)
-
-    def collector(self) -> None:
-        """Where traces are sent, as the client reads it."""
-        traces = self.config.telemetry.traces
-        try:
-            if traces is not None:
-                origin_of(traces.url)
-        except ValueError as error:
-            message = str(error).replace("an upstream", "a collector")
-            self.error(("telemetry", "traces", "endpoint"), "MW104", message)
-
     def unused(self) -> None:
         for name, upstream in self.config.upstreams.items():
-            if name not in self.used and not self.config.broken.names:
+            if name not in self.used_upstreams and not self.config.broken.names:
                 self.findings.note(
                     self.config.source,
                     upstream.at,

@@ -60,6 +60,13 @@ class Route:
         return ModelOperation(self.operation.id, self.dialects[-1].name, self.operation.path)
 
     @property
+    def destination(self) -> str:
+        """Where requests go, in words."""
+        if self.answer:
+            return f"answered here ({self.answer})"
+        return "to fixed targets" if self.to else "by model"
+
+    @property
     def templates(self) -> list[tuple[str, str]]:
         """The full path templates with the prefix each is mounted under."""
         return [(mount + self.operation.path, mount) for mount in self.operation.mounts]

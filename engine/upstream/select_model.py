@@ -77,7 +77,7 @@ class SelectModel:
 
 
 def _takes(operation: ModelOperation, operations: ModelOperations, target: Target) -> bool:
-    return operations.takes(target.entry, target.upstream.dialect, operation)
+    return operations.accepts(target.entry, target.upstream.dialect, operation)
 
 
 def _name(expression: Expression, default: str, exchange: Exchange) -> str:

@@ -1,9 +1,10 @@
-"""Units as people write them: durations `250ms`, `3s`, `10m`, `90d` and sizes `512KB`, `25MB`
-parsed; durations, numbers, shares and money formatted."""
+"""Units as people write them: durations `250ms`, `3s`, `10m`, `90d`, sizes `512KB`, `25MB` and
+times parsed; durations, numbers, shares and money formatted."""
 
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime
 
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _BYTES = {
@@ -39,6 +40,15 @@ def duration_text(seconds: float) -> str:
         if seconds >= _SECONDS[unit] and seconds % _SECONDS[unit] == 0:
             return f"{seconds / _SECONDS[unit]:g}{unit}"
     return f"{seconds:g}s"
+
+
+def unix_time(text: str, *, end_of_day: bool = True) -> float:
+    """Unix seconds of a time in ISO 8601, UTC by default; of a day, `2027-01-31`, its end, or its
+    start. Raises ValueError."""
+    moment = datetime.fromisoformat(text)
+    seconds = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    is_day = len(text) == len("2027-01-31")
+    return seconds + _SECONDS["d"] if is_day and end_of_day else seconds
 
 
 def size(text: str) -> int:

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from engine import policies
-from engine.config.json_schema import exact, written
+from engine.config.json_schema import editor_schema, exact
 from engine.source import files
 
 POLICY = {
@@ -79,15 +79,15 @@ FORMS = [
 
 @pytest.mark.parametrize(("plain", "form"), FORMS, ids=[json.dumps(plain) for plain, _ in FORMS])
 def test_a_key_has_two_forms_and_each_leads_to_the_other(plain, form):
-    made = written(wrap_stages(plain), POLICY)
-    assert made["properties"]["key"] == form
-    assert exact(made) == wrap_stages(plain)
-    assert written(made, POLICY) == made
+    result = editor_schema(wrap_stages(plain), POLICY)
+    assert result["properties"]["key"] == form
+    assert exact(result) == wrap_stages(plain)
+    assert editor_schema(result, POLICY) == result
     assert exact(wrap_stages(plain)) == wrap_stages(plain)
 
 
 def test_the_options_of_policies_are_part_of_the_form_for_editors():
-    items = written(wrap_stages({}), POLICY)["$defs"]["policies"]["items"]
+    items = editor_schema(wrap_stages({}), POLICY)["$defs"]["policies"]["items"]
     assert items["properties"]["max_body"]["pattern"] == r"^[0-9]+$|\$\{"
 
 
@@ -95,6 +95,6 @@ def test_a_key_that_is_added_by_hand_in_the_plain_form_is_composed_with_the_rest
     schema = json.loads(files.SCHEMA.read_text("utf-8"))
     added = {"description": "Added.", "type": "integer", "minimum": 1}
     schema["$defs"]["server"]["properties"]["added"] = added
-    made = written(schema, policies.schema())
-    assert made["$defs"]["server"]["properties"]["added"]["type"] == ["integer", "string"]
-    assert exact(made)["$defs"]["server"]["properties"]["added"] == added
+    result = editor_schema(schema, policies.schema())
+    assert result["$defs"]["server"]["properties"]["added"]["type"] == ["integer", "string"]
+    assert exact(result)["$defs"]["server"]["properties"]["added"] == added

@@ -40,11 +40,11 @@ def render(name: str, report: Report) -> str:
 
 def count(problems: Iterable[Problem]) -> dict[str, int]:
     """The number of problems of each level, the most severe first."""
-    counted = Counter(problem.level for problem in problems)
-    return {str(level): counted[level] for level in Level}
+    counts = Counter(problem.level for problem in problems)
+    return {str(level): counts[level] for level in Level}
 
 
 def tally(problems: Iterable[Problem]) -> str:
     """`2 errors, 1 warning`, or `no problems`."""
-    counts = [f"{n} {level}{'s' if n > 1 else ''}" for level, n in count(problems).items() if n]
-    return ", ".join(counts) or "no problems"
+    parts = [f"{n} {level}{'s' if n > 1 else ''}" for level, n in count(problems).items() if n]
+    return ", ".join(parts) or "no problems"

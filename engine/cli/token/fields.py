@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
 from typing import Any
 
 import click
@@ -15,7 +14,6 @@ import click
 from engine.values import quota, units
 from engine.values.client_address import networks
 
-_DAY = 86_400.0
 _LATEST = 253_402_300_799.0  # the end of the year 9999
 _MAX_NAME = 200
 _MAX_NOTE = 1000
@@ -103,11 +101,9 @@ def time(value: object) -> float:
     """Unix seconds of a number, of the end of a day, or of a time in ISO 8601 (UTC by default)."""
     if isinstance(value, str):
         try:
-            moment = datetime.fromisoformat(value)
-            seconds = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
-        except (ValueError, OverflowError) as error:
+            return units.unix_time(value)
+        except ValueError as error:
             raise ValueError(f"'{value}' is not a time like 90d or 2027-01-31") from error
-        return seconds + _DAY if len(value) == len("2027-01-31") else seconds
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= _LATEST:
         raise ValueError(f"'{value}' is not a time in Unix seconds or like 2027-01-31")
     return float(value)

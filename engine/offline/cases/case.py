@@ -33,9 +33,9 @@ class Failure:
     """An expectation that is not met."""
 
     place: Place
-    what: str
+    expectation: str
     expected: str
     actual: str
 
     def __str__(self) -> str:
-        return f"{self.place}: {self.what}: expected {self.expected}, found {self.actual}"
+        return f"{self.place}: {self.expectation}: expected {self.expected}, found {self.actual}"

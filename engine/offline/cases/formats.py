@@ -41,7 +41,7 @@ def as_json(results: Sequence[Result]) -> str:
             "failures": [
                 {
                     **failure.place._asdict(),
-                    "what": failure.what,
+                    "what": failure.expectation,
                     "expected": failure.expected,
                     "found": failure.actual,
                 }

@@ -19,21 +19,21 @@ from engine.offline.rehearsal.sent_request import ABSENT, model_sent
 def judge(case: Case, rehearsal: Rehearsal, config: Config) -> list[Failure]:
     """The expectations that are not met. Credentials are not shown."""
     display = CredentialDisplay(config)
-    judged = _Judged(case, rehearsal, config, display)
+    comparison = _Comparison(case, rehearsal, config, display)
     failures: list[Failure] = []
     for name, expected in case.expect.items():
         if name == "headers":
-            failures += judged.headers(expected)
+            failures += comparison.headers(expected)
         elif name == "body":
-            failures += judged.body(expected)
+            failures += comparison.body(expected)
         else:
-            actual = ACTUAL_VALUES[name](judged)
+            actual = ACTUAL_VALUES[name](comparison)
             if actual != expected:
-                failures.append(judged.failure((name,), expected, actual))
+                failures.append(comparison.failure((name,), expected, actual))
     return failures
 
 
-class _Judged:
+class _Comparison:
     def __init__(
         self, case: Case, rehearsal: Rehearsal, config: Config, display: CredentialDisplay
     ) -> None:
@@ -43,32 +43,32 @@ class _Judged:
         self.display = display
 
     @property
-    def sent(self) -> SentRequest | None:
+    def request(self) -> SentRequest | None:
         """The last request sent: to the upstream whose response the caller gets."""
-        return self.rehearsal.sent[-1] if self.rehearsal.sent else None
+        return self.rehearsal.sent_requests[-1] if self.rehearsal.sent_requests else None
 
     def failure(self, steps: tuple[str, ...], expected: Any, actual: Any) -> Failure:
-        what = ".".join(steps)
-        displayed = self.display.text(_shown(actual))
+        expectation = ".".join(steps)
+        displayed = self.display.text(_as_json(actual))
         return Failure(
-            self.case.place(*steps), what, self.display.text(_shown(expected)), displayed
+            self.case.place(*steps), expectation, self.display.text(_as_json(expected)), displayed
         )
 
     def headers(self, expected: dict[str, Any]) -> Iterator[Failure]:
         """Headers sent on: by value, or null for one that must not be sent."""
-        request = self.sent
+        request = self.request
         real = dict(request.headers) if request is not None else {}
         displayed = dict(self.display.headers(request.upstream, request.headers)) if request else {}
         for name, value in expected.items():
             low = name.lower()
-            met = low not in real if value is None else value in (real.get(low), displayed.get(low))
-            if not met:
+            values = (real.get(low), displayed.get(low))
+            if low in real if value is None else value not in values:
                 actual = displayed.get(low, ABSENT if request is not None else None)
                 yield self.failure(("headers", name), ABSENT if value is None else value, actual)
 
     def body(self, expected: Any) -> Iterator[Failure]:
         """The body sent on: JSON that holds at least what is expected, or text as it is."""
-        request = self.sent
+        request = self.request
         if request is None:
             yield self.failure(("body",), expected, None)
             return
@@ -88,43 +88,46 @@ class _Judged:
             yield self.failure(steps, expected, actual)
 
 
-def _operation(judged: _Judged) -> str | None:
-    return judged.rehearsal.route.operation.id if judged.rehearsal.route is not None else None
+def _operation(comparison: _Comparison) -> str | None:
+    route = comparison.rehearsal.route
+    return route.operation.id if route is not None else None
 
 
-def _token(judged: _Judged) -> str | None:
-    exchange = judged.rehearsal.exchange
+def _token(comparison: _Comparison) -> str | None:
+    exchange = comparison.rehearsal.exchange
     return exchange.caller.name if exchange is not None and exchange.caller is not None else None
 
 
-def _model(judged: _Judged) -> str | None:
-    route, request = judged.rehearsal.route, judged.sent
+def _model(comparison: _Comparison) -> str | None:
+    route, request = comparison.rehearsal.route, comparison.request
     if route is None or request is None:
         return None
-    return model_sent(route, request, judged.config)
+    return model_sent(route, request, comparison.config)
 
 
-def _url(judged: _Judged) -> str | None:
-    request = judged.sent
-    return judged.display.url(request.upstream, request.url) if request is not None else None
+def _url(comparison: _Comparison) -> str | None:
+    request = comparison.request
+    return comparison.display.url(request.upstream, request.url) if request is not None else None
 
 
-ACTUAL_VALUES: dict[str, Callable[[_Judged], Any]] = {
+ACTUAL_VALUES: dict[str, Callable[[_Comparison], Any]] = {
     "operation": _operation,
-    "status": lambda judged: judged.rehearsal.status,
-    "error": lambda judged: code_of(judged.rehearsal) or None,
-    "param": lambda judged: (
-        (judged.rehearsal.error.param or None) if judged.rehearsal.error else None
+    "status": lambda comparison: comparison.rehearsal.status,
+    "error": lambda comparison: code_of(comparison.rehearsal) or None,
+    "param": lambda comparison: (
+        (comparison.rehearsal.error.param or None) if comparison.rehearsal.error else None
     ),
     "token": _token,
-    "upstream": lambda judged: judged.sent.upstream if judged.sent is not None else None,
-    "upstreams": lambda judged: [sent.upstream for sent in judged.rehearsal.sent],
+    "upstream": lambda comparison: comparison.request.upstream if comparison.request else None,
+    "upstreams": lambda comparison: [
+        request.upstream for request in comparison.rehearsal.sent_requests
+    ],
     "model": _model,
     "url": _url,
 }
 
 
-def _shown(value: Any) -> str:
+def _as_json(value: Any) -> str:
     if value is ABSENT:
         return "none"
     return json.dumps(value, ensure_ascii=False)

@@ -1,12 +1,16 @@
-"""A difference: a value with a stable kind, a level, a place and a sentence."""
+"""All differences between two plans: each a value with a stable kind, a level, a place and a
+sentence. A kind of difference is one file in `kinds/`."""
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from engine.config.config import Config
+from engine.offline.diff import kinds
 from engine.plan.route import PlanResult, Route
 from engine.source.problem import Path, Place, Source, place_of
 from engine.spec.operation import Operation
@@ -86,7 +90,23 @@ def of_operation(operation: Operation) -> Place:
     return place_of(source, operation.at, key=True)
 
 
-def gathered(differences: Iterable[Difference]) -> list[Difference]:
+def between(old: PlanResult, new: PlanResult) -> list[Difference]:
+    """The differences, the most severe first, without secrets. Both sides have a plan."""
+    before, after = Side.of(old), Side.of(new)
+
+    def redacted(difference: Difference) -> Difference:
+        words = before.config.source.redact(after.config.source.redact(difference.words))
+        return replace(difference, words=words)
+
+    names = sorted(module.name for module in pkgutil.iter_modules(kinds.__path__))
+    modules = [importlib.import_module(f"{kinds.__name__}.{name}") for name in names]
+    differences = (
+        difference for module in modules for difference in module.differences(before, after)
+    )
+    return _merged(map(redacted, differences))
+
+
+def _merged(differences: Iterable[Difference]) -> list[Difference]:
     """Merge equal differences of several subjects; the most severe first."""
     merged: dict[tuple[str, ...], Difference] = {}
     for difference in differences:

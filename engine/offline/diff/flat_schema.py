@@ -25,7 +25,7 @@ BOUNDS = {
 }
 """Keywords that are narrower when they grow (1) or shrink (-1)."""
 
-OTHERS = (
+UNANALYSED = (
     *("multipleOf", "uniqueItems", "not", "if", "then", "else", "prefixItems", "contains"),
     *("minContains", "maxContains", "propertyNames", "patternProperties", "dependentRequired"),
     "dependentSchemas",
@@ -48,7 +48,7 @@ class Shape:
     unions: list[Node] = field(default_factory=list)
     bounds: dict[str, Any] = field(default_factory=dict)
     pattern: str = ""
-    rest: dict[str, Any] = field(default_factory=dict)
+    unanalysed: dict[str, Any] = field(default_factory=dict)
 
 
 def shape_of(node: Node, depth: int = 0) -> Shape:
@@ -69,9 +69,11 @@ def shape_of(node: Node, depth: int = 0) -> Shape:
     shape.unions = [branch for key in _UNIONS for branch in node.get(key).elements()]
     shape.bounds = {key: schema[key] for key in BOUNDS if _is_number(schema.get(key))}
     shape.pattern = node.text("pattern")
-    shape.rest = {key: schema[key] for key in OTHERS if schema.get(key) not in (None, False)}
+    shape.unanalysed = {
+        key: schema[key] for key in UNANALYSED if schema.get(key) not in (None, False)
+    }
     if schema.get("format") in CHECKED_FORMATS or schema.get("format") in ("int32", "int64"):
-        shape.rest["format"] = schema["format"]
+        shape.unanalysed["format"] = schema["format"]
     for branch in node.get("allOf").elements():
         _join(shape, shape_of(branch, depth + 1))
     return shape
@@ -87,17 +89,22 @@ def _join(shape: Shape, more: Shape) -> None:
     for key, bound in more.bounds.items():
         previous = shape.bounds.get(key, bound)
         shape.bounds[key] = max(previous, bound) if BOUNDS[key] > 0 else min(previous, bound)
-    parts = {**_parts(shape), **shape.rest}
-    twice = {key: value for key, value in {**_parts(more), **more.rest}.items() if key in parts}
+    parts = {**_parts(shape), **shape.unanalysed}
+    twice = {
+        key: value for key, value in {**_parts(more), **more.unanalysed}.items() if key in parts
+    }
     shape.properties = {**more.properties, **shape.properties}
     shape.items = shape.items or more.items
     shape.further = shape.further or more.further
     shape.unions = shape.unions or more.unions
     shape.pattern = shape.pattern or more.pattern
-    shape.rest = {**more.rest, **shape.rest}
+    shape.unanalysed = {**more.unanalysed, **shape.unanalysed}
     for key, value in twice.items():
         if value != parts[key]:
-            shape.rest[f"{key} (allOf)"] = [*shape.rest.get(f"{key} (allOf)", ()), value]
+            shape.unanalysed[f"{key} (allOf)"] = [
+                *shape.unanalysed.get(f"{key} (allOf)", ()),
+                value,
+            ]
 
 
 def _parts(shape: Shape) -> dict[str, Any]:

@@ -21,14 +21,14 @@ def as_text(differences: Sequence[Difference]) -> str:
 
 def summary(differences: Sequence[Difference]) -> str:
     """`2 weaker, 1 added`, or `no difference`."""
-    counted = Counter(difference.level for difference in differences)
-    parts = [f"{counted[level]} {level}" for level in Effect if counted[level]]
+    counts = Counter(difference.level for difference in differences)
+    parts = [f"{counts[level]} {level}" for level in Effect if counts[level]]
     return ", ".join(parts) or "no difference"
 
 
 def as_json(differences: Sequence[Difference]) -> str:
     """`{differences: [{level, kind, file, line, column, subjects, message}], ...}`."""
-    counted = Counter(difference.level for difference in differences)
+    counts = Counter(difference.level for difference in differences)
     rows = [
         {
             "level": difference.level,
@@ -39,8 +39,8 @@ def as_json(differences: Sequence[Difference]) -> str:
         }
         for difference in differences
     ]
-    counts = {level.value: counted[level] for level in Effect}
-    return json.dumps({"counts": counts, "differences": rows}, indent=2, ensure_ascii=False)
+    document = {"counts": {level.value: counts[level] for level in Effect}, "differences": rows}
+    return json.dumps(document, indent=2, ensure_ascii=False)
 
 
 def as_github(differences: Sequence[Difference]) -> str:

@@ -62,9 +62,9 @@ class Rule:
         sentence = self.sentences.get(text, self.sentences.get("*"))
         if sentence is not None:
             return sentence.format(old=old, new=new)
-        return f"{key} is {self._shown(new)}, was {self._shown(old)}"
+        return f"{key} is {self._value_text(new)}, was {self._value_text(old)}"
 
-    def _shown(self, value: Any) -> str:
+    def _value_text(self, value: Any) -> str:
         return self.absent if value is None else self.show(value)
 
 

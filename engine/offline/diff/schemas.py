@@ -28,9 +28,9 @@ class SchemaChange(NamedTuple):
 
 @dataclass(slots=True)
 class Walk:
-    """One comparison of two documents. `answers`: of responses, else of requests."""
+    """One comparison of two documents. `of_responses`: else of requests."""
 
-    answers: bool
+    of_responses: bool
     visited: set[tuple[Any, ...]] = field(default_factory=set)
 
     def compare(
@@ -49,10 +49,10 @@ class Walk:
         before, after = shape_of(old), shape_of(new)
         if not types:
             before.types = after.types = None
-        if self.answers:
-            yield from _answers(before, after, where)
+        if self.of_responses:
+            yield from _responses(before, after, where)
         else:
-            yield from _takes(before, after, where)
+            yield from _requests(before, after, where)
         for name, below in before.properties.items():
             if name in after.properties:
                 at = f"{where}.{name}" if where else name
@@ -78,15 +78,15 @@ class Walk:
             if partner is not None:
                 both = bool(old.unions) == bool(new.unions)
                 yield from self.compare(node, partner, where, depth + 1, types=both)
-            elif not self.answers and old.unions:
-                words = f"'{where}' can no longer be {_named(key)}"
+            elif not self.of_responses and old.unions:
+                words = f"'{where}' can no longer be {_branch_name(key)}"
                 yield SchemaChange("union-branch-removed", new.node, words)
-            elif not self.answers and (new.types is None or key in new.types):
+            elif not self.of_responses and (new.types is None or key in new.types):
                 words = f"'{where}' must have one of several forms now"
                 yield SchemaChange("constraint-changed", new.node, words)
 
 
-def _takes(old: Shape, new: Shape, where: str) -> Iterator[SchemaChange]:
+def _requests(old: Shape, new: Shape, where: str) -> Iterator[SchemaChange]:
     """What requests may no longer contain."""
     quoted = f"'{where}'"
     for name in sorted(new.required - old.required):
@@ -134,9 +134,9 @@ def _bounds(old: Shape, new: Shape, quoted: str) -> Iterator[SchemaChange]:
         if now is not None and (was is None or (now - was) * sign > 0):
             before = "was unbounded" if was is None else f"was {was}"
             yield SchemaChange("bound-narrowed", new.node, f"{quoted}: {key} is {now}, {before}")
-    for key, value in new.rest.items():
-        if key not in old.rest or old.rest[key] != value:
-            change = "is new" if key not in old.rest else "is another"
+    for key, value in new.unanalysed.items():
+        if key not in old.unanalysed or old.unanalysed[key] != value:
+            change = "is new" if key not in old.unanalysed else "is another"
             yield SchemaChange("constraint-changed", new.node, f"{quoted}: {key} {change}")
     for key, was, now in (("items", old.items, new.items), ("*", old.further, new.further)):
         if was is None and now is not None and now.value:
@@ -146,7 +146,7 @@ def _bounds(old: Shape, new: Shape, quoted: str) -> Iterator[SchemaChange]:
         yield SchemaChange("pattern-changed", new.node, f"{quoted} must match {new.pattern} now")
 
 
-def _answers(old: Shape, new: Shape, where: str) -> Iterator[SchemaChange]:
+def _responses(old: Shape, new: Shape, where: str) -> Iterator[SchemaChange]:
     """What responses no longer contain, or contain differently."""
     for name in old.properties:
         at = f"{where}.{name}" if where else name
@@ -190,7 +190,7 @@ def _tag(value: dict[str, Any]) -> str:
     return ""
 
 
-def _named(key: str) -> str:
+def _branch_name(key: str) -> str:
     return f"'{key}'" if not key.isdigit() else "one of the forms it could"
 
 

@@ -21,6 +21,7 @@ import orjson
 from engine.app.build import build
 from engine.app.stores import CannotServe, prepare, services_of
 from engine.app.telemetry import observing
+from engine.config.config import Config
 from engine.edge.router import Application
 from engine.exchange.exchange import Exchange, Handler, Response, Stage
 from engine.mock.invent import invent
@@ -135,7 +136,7 @@ def _rehearse(plan: Plan, folder: Path, faults: Sequence[str]) -> Booted:
     return Booted(len(requests), f"unavailable: {'; '.join(away)}" if away else "")
 
 
-def _redirected(plan: Plan, folder: Path, secret: str) -> Any:
+def _redirected(plan: Plan, folder: Path, secret: str) -> Config:
     """The config with all files in `folder`, and with a token for the rehearsal."""
     config = plan.config
     telemetry = config.telemetry

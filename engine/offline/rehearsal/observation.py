@@ -69,14 +69,14 @@ class Answers:
 
 @dataclass(frozen=True, slots=True)
 class SentRequest:
-    """A request as the upstream receives it, credentials included; `answered` is its answer."""
+    """A request as the upstream receives it, credentials included; `answer` is what it answers."""
 
     upstream: str
     method: str
     url: str
     headers: Pairs
     body: bytes
-    answered: int | str
+    answer: int | str
 
 
 @dataclass(slots=True)
@@ -101,7 +101,7 @@ class Rehearsal:
     carried: list[Carrier] = field(default_factory=list)
     steps: list[Step] = field(default_factory=list)
     limits: list[QuotaTake] = field(default_factory=list)
-    sent: list[SentRequest] = field(default_factory=list)
+    sent_requests: list[SentRequest] = field(default_factory=list)
     error: GatewayError | None = None
     status: int = 0
     headers: list[tuple[str, str]] = field(default_factory=list)

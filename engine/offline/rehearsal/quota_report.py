@@ -14,43 +14,45 @@ from engine.values.units import duration_text
 
 def verdicts(route: Route, rehearsal: Rehearsal, currency: str) -> list[dict[str, Any]]:
     """`{policy, verdict, says}` of each policy in order, then of the token's limits."""
-    takes = list(rehearsal.limits)
+    remaining_takes = list(rehearsal.limits)
     verdict_list = []
     for policy in route.policies:
         quota = policies.quota_of(policy, currency)
         if quota is not None:
-            taking = _taken(takes, policy.name)
+            taking = _take_of(remaining_takes, policy.name)
             verdict_list.append(
-                {"policy": policy.name, **_held(rehearsal, taking, quota.kind, currency)}
+                {"policy": policy.name, **_quota_verdict(rehearsal, taking, quota.kind, currency)}
             )
         else:
-            verdict_list.append({"policy": policy.name, **_passed(rehearsal, policy.name)})
-    for take in takes:
+            verdict_list.append({"policy": policy.name, **_policy_verdict(rehearsal, policy.name)})
+    for take in remaining_takes:
         kind = take[0].key.split("/")[1]
         verdict_list.append(
-            {"policy": f"the token's own {kind}", **_held(rehearsal, take, kind, currency)}
+            {"policy": f"the token's own {kind}", **_quota_verdict(rehearsal, take, kind, currency)}
         )
     return verdict_list
 
 
-def _taken(takes: list[QuotaTake], name: str) -> QuotaTake | None:
+def _take_of(remaining_takes: list[QuotaTake], name: str) -> QuotaTake | None:
     """Remove and return the next take of this policy."""
-    for index, (limit, _) in enumerate(takes):
+    for index, (limit, _) in enumerate(remaining_takes):
         if limit.key.startswith(f"{name}/"):
-            return takes.pop(index)
+            return remaining_takes.pop(index)
     return None
 
 
-def _held(rehearsal: Rehearsal, take: QuotaTake | None, kind: str, currency: str) -> dict[str, str]:
+def _quota_verdict(
+    rehearsal: Rehearsal, take: QuotaTake | None, kind: str, currency: str
+) -> dict[str, str]:
     if take is None:
         return {"verdict": "not reached", "says": ""}
     limit, cost = take
     over = rehearsal.refused_by == "limit" and cost > limit.amount
-    says = _would_take(limit, cost, kind, currency)
-    return {"verdict": "refused" if over else "passed", "says": says}
+    reason = _would_take(limit, cost, kind, currency)
+    return {"verdict": "refused" if over else "passed", "says": reason}
 
 
-def _passed(rehearsal: Rehearsal, name: str) -> dict[str, str]:
+def _policy_verdict(rehearsal: Rehearsal, name: str) -> dict[str, str]:
     step = rehearsal.step(name)
     if step is None:
         return {"verdict": "not reached", "says": ""}

@@ -92,7 +92,7 @@ def play(app: Application, environ: Environ) -> tuple[int, list[tuple[str, str]]
 def _clients(plan: Plan, rehearsal: Rehearsal, answers: Answers) -> Callable[..., Recorder]:
     """Makes clients; the application asks for them in the order of the plan's upstreams."""
     names = iter(plan.config.upstreams)
-    make = recorder(rehearsal.sent, answers)
+    make = recorder(rehearsal.sent_requests, answers)
 
     def client(url: str, **settings: object) -> Recorder:
         client: Recorder = make(url, **settings)

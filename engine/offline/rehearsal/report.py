@@ -38,7 +38,7 @@ def report(planned: PlanResult, rehearsal: Rehearsal, warnings: Sequence[str] = 
         return summary | {"nearest": [_near(near) for near in nearest(planned, rehearsal.request)]}
     return summary | {
         "operation": _operation(route),
-        "route": {"place": str(place_of(config.source, route.at)), "goes": _goes(route)},
+        "route": {"place": str(place_of(config.source, route.at)), "goes": route.destination},
         "authentication": _authentication(route, rehearsal),
         "policies": verdicts(route, rehearsal, config.currency),
         "validation": _validation(route, rehearsal),
@@ -47,7 +47,7 @@ def report(planned: PlanResult, rehearsal: Rehearsal, warnings: Sequence[str] = 
         "patience": _patience(rehearsal, route, config),
         "outgoing": [
             _outgoing(request, rehearsal, display) | {"model": model_sent(route, request, config)}
-            for request in rehearsal.sent
+            for request in rehearsal.sent_requests
         ],
         "log": [display.text(line) for line in rehearsal.log],
         "warnings": [display.text(warning) for warning in warnings],
@@ -114,12 +114,6 @@ def _operation(route: Route) -> Report:
         "path": operation.path,
         "place": str(place_of(operation.source, operation.at, key=True)),
     }
-
-
-def _goes(route: Route) -> str:
-    if route.answer:
-        return f"answered here ({route.answer})"
-    return "to fixed targets" if route.to else "by model"
 
 
 def _authentication(route: Route, rehearsal: Rehearsal) -> Report:
@@ -225,5 +219,5 @@ def _outgoing(request: SentRequest, rehearsal: Rehearsal, display: CredentialDis
             "unchanged": before == request.body,
             "changes": [change.as_json() for change in changed or ()],
         },
-        "answered": request.answered,
+        "answered": request.answer,
     }

@@ -30,8 +30,8 @@ def _lines(report: Report) -> Iterator[str]:
     yield _line("route", route["goes"], route["place"])
     yield from _authentication(report["authentication"])
     for policy in report["policies"]:
-        says = f": {policy['says']}" if policy["says"] else ""
-        yield _line("policy", f"{policy['policy']} {policy['verdict']}{says}")
+        reason = f": {policy['says']}" if policy["says"] else ""
+        yield _line("policy", f"{policy['policy']} {policy['verdict']}{reason}")
     yield from _validation(report["validation"])
     yield from _model(report["model"])
     yield from _targets(report["targets"], report["patience"])

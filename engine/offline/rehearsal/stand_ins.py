@@ -55,14 +55,14 @@ class Recorder(Client):
     """A client that records requests and returns canned responses."""
 
     def __init__(
-        self, url: str, *, sent: list[SentRequest], answers: Answers, **settings: Any
+        self, url: str, *, requests: list[SentRequest], answers: Answers, **settings: Any
     ) -> None:
         origin = origin_of(url)
         self.base_path, self.host = origin.base_path, origin.host_header
         # Upstreams are known to the plan by name, to their clients by URL alone.
         self.name = ""
         self._base = url.removesuffix(origin.base_path) if origin.base_path else url
-        self._sent = sent
+        self._requests = requests
         self._answers = answers
 
     def send(
@@ -78,7 +78,7 @@ class Recorder(Client):
         request_head(method, target, self.host, headers, len(data), asks_upgrade(headers))
         answer = self._answers.of(self.name)
         url = f"{self._base}{target}"
-        self._sent.append(SentRequest(self.name, method, url, tuple(headers), data, answer))
+        self._requests.append(SentRequest(self.name, method, url, tuple(headers), data, answer))
         if isinstance(answer, str):
             failure = _FAILURES[answer]("rehearsed")
             failure.request_sent = answer != "connect"
@@ -95,7 +95,7 @@ class Recorder(Client):
 
 def recorder(requests: list[SentRequest], answers: Answers) -> Any:
     """A constructor of such clients, in place of Client."""
-    return partial(Recorder, sent=requests, answers=answers)
+    return partial(Recorder, requests=requests, answers=answers)
 
 
 class Counters:

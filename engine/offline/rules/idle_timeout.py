@@ -27,11 +27,11 @@ def _check(case: AuditCase, upstream: Upstream) -> None:
     timeouts = Timeouts(**upstream.timeouts)
     at = (*upstream.at, "timeouts", "idle")
     if not _SHORTEST <= timeouts.idle <= _LONGEST:
-        what = (
+        consequence = (
             "cuts normal pauses" if timeouts.idle < _SHORTEST else "does not detect a dead stream"
         )
         message = f"streams come from '{upstream.name}': an idle timeout of {timeouts.idle:g} s"
-        case.warn(at, "MW404", f"{message} {what}", "write 30s to 5m; the default is 60s")
+        case.warn(at, "MW404", f"{message} {consequence}", "write 30s to 5m; the default is 60s")
     elif timeouts.idle >= timeouts.total:
         message = f"the idle timeout of '{upstream.name}' has no effect: `total` is not longer"
         case.warn(at, "MW404", message, "write less than timeouts.total, by default 10m")

@@ -43,14 +43,14 @@ def _refused(
     for route in routes:
         tree.add(route.operation.path, "POST", route)
     for request in client_requests():
-        served = _route(tree, request) if request.dialect == dialect else None
-        if served is None:
+        match = _route(tree, request) if request.dialect == dialect else None
+        if match is None:
             continue
-        error = request.refusal(served.operation)
-        if error is None or _is_model(error, served):
+        error = request.refusal(match.operation)
+        if error is None or _is_model(error, match):
             continue
-        if _accepts_leniently(case, served, request):
-            yield f"{served.operation.name} {error.param or error.code}", request
+        if _accepts_leniently(case, match, request):
+            yield f"{match.operation.name} {error.param or error.code}", request
 
 
 def _accepts_leniently(case: AuditCase, route: Route, request: ClientRequest) -> bool:

@@ -64,7 +64,7 @@ def compare_examples(planned: PlanResult) -> None:
         return
     failures: list[tuple[Example, NotComparable]] = []
     for name, specification in planned.plan.specifications.items():
-        examples = list(_examples(specification, _served(planned.plan, name)))
+        examples = list(_examples(specification, _served_operations(planned.plan, name)))
         if not examples:
             continue
         step = ceil(len(examples) / MOST_EXAMPLES)
@@ -118,7 +118,7 @@ def _reader(specification: Specification) -> OpenapiCoreReader:
     return OpenapiCoreReader(specification.library)
 
 
-def _served(plan: Plan, spec: str) -> Sequence[Operation]:
+def _served_operations(plan: Plan, spec: str) -> Sequence[Operation]:
     """The operations of a document that routes serve, read strictly whatever the route says."""
     names = {route.operation.name for route in plan.routes if route.operation.spec == spec}
     operations = plan.specifications[spec].operations

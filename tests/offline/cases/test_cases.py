@@ -96,7 +96,7 @@ def test_what_is_expected_and_so_passes(made):
 def test_each_expectation_can_be_missed(made, name):
     result = one(made, {name: MISSED[name]})
     (failure,) = result.failures
-    assert failure.what.partition(".")[0] == name
+    assert failure.expectation.partition(".")[0] == name
 
 
 def test_every_expectation_of_the_schema_is_tried_here():

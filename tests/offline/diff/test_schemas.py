@@ -72,7 +72,7 @@ def node(schema, **more):
 
 
 def told(old, new, answers=False):
-    walk = Walk(answers=answers)
+    walk = Walk(of_responses=answers)
     return [(one.kind, one.words) for one in walk.compare(node(old), node(new), "")]
 
 

@@ -73,7 +73,7 @@ def test_what_would_be_sent_is_what_is_sent(tmp_path, target, body):
         app = build(plan, services)
         list(app(environ_of(asked), lambda status, headers: said.append(status)))
         real = upstream.last
-    (sent,) = seen.sent
+    (sent,) = seen.sent_requests
     assert said == [f"{seen.status} OK"]
     assert real.target == sent.url.removeprefix(upstream.url)
     assert real.body == sent.body
@@ -90,7 +90,7 @@ def test_no_socket_is_opened_and_nothing_is_logged(made, monkeypatch, capsys):
     monkeypatch.setattr(socket.socket, "connect", refuse)
     monkeypatch.setattr(socket, "getaddrinfo", refuse)
     seen = rehearse(made, chat(), ALICE, Answers(503))
-    assert [sent.upstream for sent in seen.sent] == ["main", "spare", "spare"] * 2
+    assert [sent.upstream for sent in seen.sent_requests] == ["main", "spare", "spare"] * 2
     assert any("failed (5xx)" in line for line in seen.log)
     assert capsys.readouterr() == ("", "")
     log = logging.getLogger("modelway")
@@ -102,8 +102,8 @@ def test_a_token_needs_no_secret_and_is_where_the_operation_looks_first(made):
     seen = rehearse(made, chat(), ALICE)
     assert (seen.status, seen.exchange.caller) == (200, ALICE)
     assert [carrier.kind for carrier in seen.carried] == ["bearer"]
-    assert "authorization" in dict(seen.sent[0].headers)
-    assert dict(seen.sent[0].headers)["authorization"] == "Bearer sk-main-credential"
+    assert "authorization" in dict(seen.sent_requests[0].headers)
+    assert dict(seen.sent_requests[0].headers)["authorization"] == "Bearer sk-main-credential"
 
 
 def test_without_a_token_it_is_refused_as_in_earnest(made):
@@ -113,7 +113,7 @@ def test_without_a_token_it_is_refused_as_in_earnest(made):
         "authenticate",
         "invalid_api_key",
     )
-    assert seen.sent == []
+    assert seen.sent_requests == []
 
 
 def test_the_real_secret_is_taken_as_well(made):
@@ -132,12 +132,12 @@ def test_the_real_secret_is_taken_as_well(made):
 )
 def test_upstreams_answer_with_the_configured_status(made, answers, status, asked):
     seen = rehearse(made, chat(), ALICE, answers)
-    assert (seen.status, [sent.upstream for sent in seen.sent]) == (status, asked)
+    assert (seen.status, [sent.upstream for sent in seen.sent_requests]) == (status, asked)
 
 
 def test_no_rehearsal_tells_of_another(made):
     """Breakers and budgets of one are not those of the next."""
-    first = [len(rehearse(made, chat(), ALICE, Answers(503)).sent) for _ in range(8)]
+    first = [len(rehearse(made, chat(), ALICE, Answers(503)).sent_requests) for _ in range(8)]
     assert len(set(first)) == 1
 
 
@@ -190,5 +190,5 @@ def test_upstreams_at_one_address_are_distinguished(tmp_path):
     config = CONFIG.replace("http://spare.test/v1", "http://main.test/base/v1")
     plan = planned(tmp_path, config).plan
     seen = rehearse(plan, chat(), ALICE, Answers(each={"main": "connect"}))
-    assert [sent.upstream for sent in seen.sent] == ["main", "spare"]
-    assert "key=literal-credential" in seen.sent[1].url
+    assert [sent.upstream for sent in seen.sent_requests] == ["main", "spare"]
+    assert "key=literal-credential" in seen.sent_requests[1].url

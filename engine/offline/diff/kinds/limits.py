@@ -30,7 +30,9 @@ def differences(old: Side, new: Side) -> Iterator[Difference]:
             continue
         for was, now in _pairs(before.policies, route.policies):
             if was is None or now is None or was.options != now.options:
-                yield from _one(name, was, now, _place(old, was, new, now), new.config.currency)
+                yield from _policy_differences(
+                    name, was, now, _place(old, was, new, now), new.config.currency
+                )
 
 
 def _place(old: Side, was: Policy | None, new: Side, now: Policy | None) -> Place:
@@ -73,7 +75,7 @@ def _same_name(old: Policy, new: Policy) -> bool:
     return old.name == new.name
 
 
-def _one(
+def _policy_differences(
     name: str, was: Policy | None, now: Policy | None, place: Place, currency: str
 ) -> Iterator[Difference]:
     if was is None:
@@ -84,11 +86,11 @@ def _one(
         words = f"{was.name} no longer guards it, was {_options_text(was, currency)}"
         yield Difference(Effect.WEAKER, "policy-removed", place, (name,), words)
     elif was.options != now.options:
-        for level, kind, words in _changed(was, now, currency):
+        for level, kind, words in _changes(was, now, currency):
             yield Difference(level, kind, place, (name,), words)
 
 
-def _changed(was: Policy, now: Policy, currency: str) -> Iterator[tuple[Effect, str, str]]:
+def _changes(was: Policy, now: Policy, currency: str) -> Iterator[tuple[Effect, str, str]]:
     words = f"{now.name} is {_options_text(now, currency)}, was {_options_text(was, currency)}"
     before, after = policies.quota_of(was, currency), policies.quota_of(now, currency)
     if before is not None and after is not None:

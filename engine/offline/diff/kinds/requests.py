@@ -22,7 +22,7 @@ from engine.spec.document.node import Node
 
 
 def differences(old: Side, new: Side) -> Iterator[Difference]:
-    walk = Walk(answers=False)
+    walk = Walk(of_responses=False)
     for pair in pairs(old, new):
         yield from _parameters(pair, walk)
         yield from _body(pair, walk)

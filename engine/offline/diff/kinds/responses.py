@@ -16,7 +16,7 @@ from engine.source.problem import place_of
 
 
 def differences(old: Side, new: Side) -> Iterator[Difference]:
-    walk = Walk(answers=True)
+    walk = Walk(of_responses=True)
     for pair in pairs(old, new):
         yield from _answers(pair, walk)
 

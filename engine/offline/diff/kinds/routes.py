@@ -30,7 +30,7 @@ def differences(old: Side, new: Side) -> Iterator[Difference]:
 
 
 def _paths(name: str, old: Side, new: Side) -> Iterator[Difference]:
-    before, after = _served(old, name), _served(new, name)
+    before, after = _served_paths(old, name), _served_paths(new, name)
     if before == after:
         return
     place = of_operation(new.routes[name].operation)
@@ -43,6 +43,6 @@ def _paths(name: str, old: Side, new: Side) -> Iterator[Difference]:
             yield Difference(Effect.ADDED, "path-added", place, (name,), f"{path} is served now")
 
 
-def _served(side: Side, name: str) -> list[str]:
+def _served_paths(side: Side, name: str) -> list[str]:
     route = side.routes[name]
     return [f"{route.operation.method} {template}" for template, _ in route.templates]

@@ -22,18 +22,12 @@ def differences(old: Side, new: Side) -> Iterator[Difference]:
 
 
 def _facts(old: Route, new: Route) -> Iterator[tuple[str, str, str]]:
-    yield "way", _way(old), _way(new)
+    yield "way", old.destination, new.destination
     yield "dialect", old.dialects[-1].name, new.dialects[-1].name
-    if _way(old) == _way(new) == "by model":
+    if old.destination == new.destination == "by model":
         yield "model place", _place(old), _place(new)
         yield "default model", old.default_model or "none", new.default_model or "none"
     yield "targets", shares(old.to), shares(new.to)
-
-
-def _way(route: Route) -> str:
-    if route.answer:
-        return f"answered here ({route.answer})"
-    return "to fixed targets" if route.to else "by model"
 
 
 def _place(route: Route) -> str:

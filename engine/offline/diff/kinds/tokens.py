@@ -50,14 +50,14 @@ def _by_name(side: Side) -> dict[str, tuple[str, Caller, Place]]:
 def _allowed(
     old: Caller, new: Caller, place: Place, subject: tuple[str, ...]
 ) -> Iterator[Difference]:
-    for what, covers in _OF.items():
-        before, after = getattr(old, what), getattr(new, what)
+    for field, covers in _OF.items():
+        before, after = getattr(old, field), getattr(new, field)
         if gained := beyond(before, after, covers):
-            words = f"may use more {what}: {listed(gained)}"
-            yield Difference(Effect.WEAKER, f"token-{what}-widened", place, subject, words)
+            words = f"may use more {field}: {listed(gained)}"
+            yield Difference(Effect.WEAKER, f"token-{field}-widened", place, subject, words)
         if excluded := beyond(after, before, covers):
-            words = f"may use fewer {what}: no longer {listed(excluded)}"
-            yield Difference(Effect.CHANGED, f"token-{what}-narrowed", place, subject, words)
+            words = f"may use fewer {field}: no longer {listed(excluded)}"
+            yield Difference(Effect.CHANGED, f"token-{field}-narrowed", place, subject, words)
 
 
 def _expiry(

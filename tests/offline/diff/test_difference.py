@@ -8,8 +8,7 @@ import pytest
 import yaml
 
 from engine.offline.diff import formats
-from engine.offline.diff.difference import Effect
-from engine.offline.diff.plans import between
+from engine.offline.diff.difference import Effect, between
 from engine.plan.make import make_plan
 from tests.support import paths
 from tests.support.rehearsing import patched, planned

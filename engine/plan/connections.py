@@ -1,0 +1,141 @@
+"""Checks of URLs, proxies and files of TLS, by the parsers of those who connect; no connection is
+opened, and a store that the config does not use is not imported.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path as FilePath
+from urllib.parse import urlsplit
+
+from engine.config.config import Config
+from engine.config.stores import Stores
+from engine.config.upstreams import Upstream
+from engine.source.files import is_file
+from engine.source.problem import Findings, Path, place_of
+from engine.upstream.client.address import origin_of, proxy_of
+from engine.upstream.client.dial import tls_context
+
+_TLS_FILES = {
+    "ca": "it holds no certificate in PEM",
+    "certificate": "it is no certificate in PEM with its key, or the key is encrypted",
+}
+_NOT_READ = frozenset({os.strerror(errno.EACCES), os.strerror(errno.EISDIR)})
+_HINTS = {
+    "query": "a fixed parameter goes to credential: {query: api-version, value: ...}, and the key "
+    "to headers: {set: {api-key: ...}}",
+    "user": "write credential: {header: authorization, value: Basic ...}",
+}
+"""What to write for a part that the URL of an upstream cannot have."""
+
+_PORT = "the port is not a number from 0 to 65535"
+
+
+def check_connections(config: Config, findings: Findings) -> None:
+    """Note every upstream, collector of traces and store that cannot be connected to as written."""
+    for upstream in config.upstreams.values():
+        _check_upstream(upstream, config, findings)
+    _check_collector(config, findings)
+    _check_stores(config, findings)
+
+
+def _error(config: Config, at: Path, message: str, findings: Findings, hint: str = "") -> None:
+    findings.error(config.source, at, "MW104", message, hint)
+
+
+def _check_upstream(upstream: Upstream, config: Config, findings: Findings) -> None:
+    """The URL, the proxy and the files of TLS."""
+    try:
+        origin = origin_of(upstream.url)
+    except ValueError as error:
+        message = str(error)
+        hint = next((_HINTS[part] for part in _HINTS if message.endswith(f"no {part}")), "")
+        _error(config, (*upstream.at, "url"), message, findings, hint)
+        return
+    if origin.tls:
+        _check_tls(upstream, config, findings)
+    try:
+        proxy_of(origin, upstream.proxy, {})
+    except ValueError as error:
+        _error(config, (*upstream.at, "proxy"), str(error), findings)
+
+
+def _check_tls(upstream: Upstream, config: Config, findings: Findings) -> None:
+    tls = upstream.tls
+    pair = (tls.certificate, tls.key or tls.certificate) if tls.certificate else None
+    for key, ca, cert in (("ca", tls.ca, None), ("certificate", None, pair)):
+        files = [file for file in (ca, *(cert or ())) if file is not None]
+        if not files or not all(is_file(FilePath(file)) for file in files):
+            continue  # that they are missing is noted already
+        try:
+            tls_context(ca, cert, verify=ca is not None)
+        except OSError as error:
+            why = error.strerror if error.strerror in _NOT_READ else _TLS_FILES[key]
+            message = f"'{key}' cannot be used: {why}"
+            _error(config, (*upstream.at, "tls", key), message, findings)
+
+
+def _check_collector(config: Config, findings: Findings) -> None:
+    traces = config.telemetry.traces
+    try:
+        if traces is not None:
+            origin_of(traces.url)
+    except ValueError as error:
+        message = str(error).replace("an upstream", "a collector")
+        _error(config, ("telemetry", "traces", "endpoint"), message, findings)
+
+
+def _check_stores(config: Config, findings: Findings) -> None:
+    if config.broken.has("stores", "*"):
+        return
+    at_fault = {(p.file, p.line, p.column) for p in findings.unsorted}
+    for at, message in _store_problems(config.stores):
+        if place_of(config.source, at) not in at_fault:
+            _error(config, at, message, findings)
+
+
+def _store_problems(stores: Stores) -> list[tuple[Path, str]]:
+    """The problems with their paths. Messages hold no URL: it may hold a password."""
+    problems: list[tuple[Path, str]] = []
+    if stores.records is not None and (why := _records_problem(stores.records)):
+        problems.append((("stores", "records"), why))
+    if stores.counters != "memory" and (why := _counters_problem(stores.counters)):
+        problems.append((("stores", "counters"), why))
+    if stores.records is not None and stores.journal.is_file():
+        problems.append((("stores", "journal"), "the journal is a folder, and this is a file"))
+    return problems
+
+
+def _records_problem(url: str) -> str:
+    from engine.stores.records.database import open_database
+    from engine.stores.records.failures import BadUrl
+
+    try:
+        open_database(url).close()
+    except BadUrl as error:
+        return str(error)
+    return "" if url.startswith("sqlite:") or _has_port(url) else _PORT
+
+
+def _counters_problem(url: str) -> str:
+    from engine.stores.counters.redis import RedisCounters
+
+    if not _has_port(url):
+        return _PORT
+    if url.startswith("unix:") and not urlsplit(url).path:
+        return "the path of the socket is missing; write unix:///run/redis.sock"
+    try:
+        RedisCounters(url)
+    except ValueError as error:
+        return str(error)
+    return ""
+
+
+def _has_port(url: str) -> bool:
+    """Whether the URL has no port, or a valid one."""
+    try:
+        _ = urlsplit(url).port
+    except ValueError:
+        return False
+    return True

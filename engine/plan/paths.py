@@ -1,0 +1,72 @@
+"""Checks of the paths that routes are served on: each belongs to one route, and pages of the
+gateway that an operation replaces are named."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from engine.config.config import Config
+from engine.config.console import Console
+from engine.plan.route import Route
+from engine.source.problem import Findings, Level
+from engine.spec import path_templates
+from engine.spec.operation import Operation
+from engine.spec.path_templates import PathMatch, PathTree
+
+
+def check_paths(routes: Sequence[Route], config: Config, findings: Findings) -> None:
+    """Note each path that two routes claim, or a route and a page of the gateway."""
+    _check_collisions(routes, config.console, findings)
+    _note_claimed_pages(routes, config, findings)
+
+
+def _check_collisions(routes: Sequence[Route], console: Console, findings: Findings) -> None:
+    """Note two routes on one method and path, unless the gateway answers both from `models`, and
+    each route on a path of the console."""
+    routes_by_path: dict[tuple[object, ...], Route] = {}
+    for route in routes:
+        operation = route.operation
+        for template, _ in route.templates:
+            if operation.method in ("GET", "HEAD") and (page := console.page_at(template)):
+                message = f"{operation.id} is {operation.method} {template}, the console's {page}"
+                hint = "mount the document elsewhere, or switch that off under 'console:'"
+                findings.error(operation.source, operation.at, "MW320", message, hint, key=True)
+            key = (operation.method, path_templates.shape(template), operation.query)
+            other = routes_by_path.setdefault(key, route)
+            if other is route or (other.answer == route.answer == "models"):
+                continue
+            findings.note(
+                operation.source,
+                operation.at,
+                Level.ERROR,
+                "MW304",
+                f"{operation.id} and {other.operation.id} are both {operation.method} {template}",
+                "mount one of the documents under another prefix with specs.<name>.mount",
+                key=True,
+            )
+
+
+def _note_claimed_pages(routes: Sequence[Route], config: Config, findings: Findings) -> None:
+    """Warn of each page of the gateway on the path of an operation."""
+    tree = PathTree()
+    for route in routes:
+        for template, _ in route.templates:
+            tree.add(template, route.operation.method, route.operation, route.wide)
+    metrics = config.telemetry.metrics
+    for path in config.telemetry.public_pages:
+        match = tree.find(path, "GET")
+        if not isinstance(match, PathMatch):
+            continue
+        operation: Operation = match.value
+        hint = "mount the document under another prefix if something asks for that page"
+        if path == metrics:
+            hint = "telemetry.metrics names another path"
+        findings.note(
+            operation.source,
+            operation.at,
+            Level.WARNING,
+            "MW321",
+            f"{operation.id} answers GET {path}; the gateway's own page is not served there",
+            hint,
+            key=True,
+        )
