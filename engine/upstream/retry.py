@@ -38,6 +38,8 @@ _NUMBER = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9})?")
 
 def status_class(status: int) -> str:
     """The class of a response's status; "" for one that is relayed to the caller."""
+    if status < 400:
+        return ""
     if status in _CREDENTIAL_STATUSES:
         return "credential"
     if status in (408, 429):

@@ -1,4 +1,4 @@
-"""One connection: sockets that do as a list says, and real ones."""
+"""One connection, over scripted sockets and real ones."""
 
 from __future__ import annotations
 
@@ -28,30 +28,32 @@ SHORT = 0.05
 
 
 class ListSocket:
-    """Takes so many bytes at each send, and gives or raises what is next at each recv.
+    """Accepts so many bytes at each `send`, and returns or raises the next item at each `recv`.
 
     Its descriptor is that of a real socket, readable from the start if `early`.
     """
 
-    def __init__(self, takes: list[Any], gives: list[Any], *, early: bool = False) -> None:
+    def __init__(
+        self, accepted_sizes: list[Any], received: list[Any], *, early: bool = False
+    ) -> None:
         self._near, self._far = gevent.socket.socketpair()
         if early:
             self._far.send(b"x")
-        self._takes, self._gives = takes, gives
-        self.taken = b""
+        self._accepted_sizes, self._received = accepted_sizes, received
+        self.data_sent = b""
 
     def send(self, data: memoryview | bytes) -> int:
-        step = self._takes.pop(0)
+        step = self._accepted_sizes.pop(0)
         if isinstance(step, Exception):
             raise step
-        self.taken += bytes(data[:step])
+        self.data_sent += bytes(data[:step])
         return int(min(step, len(data)))
 
     def sendall(self, data: memoryview | bytes) -> None:
-        raise AssertionError("sendall would wait without a timeout of ours")
+        raise AssertionError("sendall would wait without our timeout")
 
     def recv(self, size: int) -> bytes:
-        step = self._gives.pop(0)
+        step = self._received.pop(0)
         if isinstance(step, Exception):
             raise step
         return bytes(step)
@@ -71,45 +73,45 @@ def send(sock: ListSocket, *pieces: bytes) -> tuple[bool, ResponseParser, Connec
     parser = ResponseParser("GET")
     connection = Connection(sock, 0.0)
     try:
-        done = connection.send(pieces, parser, lambda: (SHORT, FirstByteTimeout))
+        complete = connection.send(pieces, parser, lambda: (SHORT, FirstByteTimeout))
     finally:
         sock.close()
-    return done, parser, connection
+    return complete, parser, connection
 
 
-def test_sending_goes_on_where_the_socket_stopped() -> None:
+def test_sending_continues_where_the_socket_stopped() -> None:
     sock = ListSocket([1, BlockingIOError(), 2, 0, 100, 100], [])
-    done, _, connection = send(sock, b"abcdef", b"", b"gh")
-    assert done
-    assert sock.taken == b"abcdefgh"
+    complete, _, connection = send(sock, b"abcdef", b"", b"gh")
+    assert complete
+    assert sock.data_sent == b"abcdefgh"
     assert connection.bytes_sent == 8
 
 
-def test_a_socket_that_breaks_ends_the_sending() -> None:
-    done, parser, connection = send(ListSocket([2, ConnectionResetError()], []), b"abc")
-    assert not done
+def test_an_error_of_the_socket_ends_the_sending() -> None:
+    complete, parser, connection = send(ListSocket([2, ConnectionResetError()], []), b"abc")
+    assert not complete
     assert not parser.started
     assert connection.bytes_sent == 2
 
 
-def test_an_early_answer_ends_the_sending() -> None:
+def test_an_early_response_ends_the_sending() -> None:
     sock = ListSocket([1], [OK], early=True)
-    done, parser, _ = send(sock, b"abc")
-    assert not done
+    complete, parser, _ = send(sock, b"abc")
+    assert not complete
     assert parser.is_complete
-    assert sock.taken == b"a"
+    assert sock.data_sent == b"a"
 
 
-def test_a_first_byte_is_sent_without_looking() -> None:
-    """The pool has just looked; and a request in one packet cannot be stopped anyway."""
+def test_the_first_byte_is_sent_without_a_check_for_a_response() -> None:
+    """The pool has just checked, and a request in one packet cannot be stopped anyway."""
     assert send(ListSocket([3], [], early=True), b"abc")[0]
 
 
-@pytest.mark.parametrize("heard", [BlockingIOError(), b"HTTP/1.1 100 C\r\n\r\n", b"HTTP/1."])
-def test_less_than_a_final_head_does_not_end_the_sending(heard: Any) -> None:
-    sock = ListSocket([1, 2], [heard], early=True)
+@pytest.mark.parametrize("data", [BlockingIOError(), b"HTTP/1.1 100 C\r\n\r\n", b"HTTP/1."])
+def test_an_incomplete_or_interim_head_does_not_end_the_sending(data: Any) -> None:
+    sock = ListSocket([1, 2], [data], early=True)
     assert send(sock, b"abc")[0]
-    assert sock.taken == b"abc"
+    assert sock.data_sent == b"abc"
 
 
 @pytest.mark.parametrize("end", [b"", ConnectionResetError()])
@@ -118,7 +120,7 @@ def test_an_end_while_sending(end: Any) -> None:
         send(ListSocket([1], [end], early=True), b"abc")
 
 
-def test_a_socket_that_takes_nothing() -> None:
+def test_a_socket_that_accepts_nothing() -> None:
     near, far = gevent.socket.socketpair()
     try:
         with pytest.raises(FirstByteTimeout):
@@ -142,7 +144,7 @@ def test_receiving_bytes_an_end_and_a_reset() -> None:
     connection.close()
 
 
-def test_receiving_takes_its_time_and_no_more() -> None:
+def test_receiving_ends_after_its_time_limit() -> None:
     near, far = gevent.socket.socketpair()
     with pytest.raises(IdleTimeout):
         Connection(near, 0.0).receive(ResponseParser("GET"), (SHORT, IdleTimeout))
@@ -150,7 +152,7 @@ def test_receiving_takes_its_time_and_no_more() -> None:
     far.close()
 
 
-def test_closing_wakes_who_receives() -> None:
+def test_closing_wakes_a_greenlet_that_receives() -> None:
     near, far = gevent.socket.socketpair()
     connection = Connection(near, 0.0)
     reader = gevent.spawn(connection.receive, ResponseParser("GET"), (5.0, IdleTimeout))
@@ -164,16 +166,16 @@ def test_closing_wakes_who_receives() -> None:
 
 @pytest.fixture
 def high_descriptors() -> Iterator[None]:
-    """Use up the descriptors to beyond what select() can name."""
+    """Open more descriptors than select() supports."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if hard != resource.RLIM_INFINITY and hard < 1300:
-        pytest.skip(f"only {hard} descriptors are allowed here")
+        pytest.skip(f"only {hard} descriptors are allowed")
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, 1300), hard))
-    used = [os.open(os.devnull, os.O_RDONLY)]
-    while used[-1] < 1100:
-        used.append(os.dup(used[0]))
+    descriptors = [os.open(os.devnull, os.O_RDONLY)]
+    while descriptors[-1] < 1100:
+        descriptors.append(os.dup(descriptors[0]))
     yield
-    for descriptor in used:
+    for descriptor in descriptors:
         os.close(descriptor)
     resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
@@ -194,52 +196,52 @@ def test_descriptors_beyond_1023() -> None:
     connection.close()
 
 
-# A stream: what arrives within a body is passed on from the event loop.
+# A stream: what arrives within a body is parts on from the event loop.
 
 HEAD = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 
 
 def streamed(
-    gives: list[Any],
+    received: list[Any],
     wait: Any = lambda: (SHORT, IdleTimeout),
     passing: Any = None,
 ) -> tuple[list[bytes], ResponseParser]:
-    """What was passed on of an answer whose bytes come one of `gives` after another."""
-    sock, parser, passed = ListSocket([], gives, early=True), ResponseParser("GET"), list[bytes]()
+    """What was parts on of an answer whose bytes come one of `received` after another."""
+    sock, parser, parts = ListSocket([], received, early=True), ResponseParser("GET"), list[bytes]()
     parser.feed(HEAD)
     connection = Connection(sock, 0.0)
     try:
-        connection.stream(parser, wait, passing or passed.append)
+        connection.stream(parser, wait, passing or parts.append)
     finally:
         connection.close()
-    return passed, parser
+    return parts, parser
 
 
-def test_what_arrives_within_a_body_is_passed_on() -> None:
-    passed, parser = streamed([b"1\r\na\r\n", b"2\r\n", b"bc\r\n", b"1\r\nd\r\n0\r\n\r\n"])
-    assert passed == [b"a", b"bc"]
+def test_parts_of_a_body_are_passed_to_the_function() -> None:
+    parts, parser = streamed([b"1\r\na\r\n", b"2\r\n", b"bc\r\n", b"1\r\nd\r\n0\r\n\r\n"])
+    assert parts == [b"a", b"bc"]
     assert (parser.is_complete, parser.take()) == (True, b"d")
 
 
-def test_a_record_that_is_not_whole_is_waited_for() -> None:
-    passed, _ = streamed([b"1\r\na\r\n", BlockingIOError(), b"1\r\nb\r\n", b"0\r\n\r\n"])
-    assert passed == [b"a", b"b"]
+def test_an_incomplete_tls_record_is_awaited() -> None:
+    parts, _ = streamed([b"1\r\na\r\n", BlockingIOError(), b"1\r\nb\r\n", b"0\r\n\r\n"])
+    assert parts == [b"a", b"b"]
 
 
 @pytest.mark.parametrize("end", [b"", ConnectionResetError()])
-def test_a_stream_that_ends_early_is_cut(end: Any) -> None:
-    passed: list[bytes] = []
+def test_a_stream_that_ends_early_is_truncated(end: Any) -> None:
+    parts: list[bytes] = []
     with pytest.raises(Truncated):
-        streamed([b"1\r\na\r\n", end], passing=passed.append)
-    assert passed == [b"a"]
+        streamed([b"1\r\na\r\n", end], passing=parts.append)
+    assert parts == [b"a"]
 
 
-def test_a_stream_that_is_no_http_is_refused() -> None:
+def test_a_stream_that_is_not_http_is_refused() -> None:
     with pytest.raises(ProtocolFailure):
         streamed([b"1\r\na\r\n", b"what?\r\n"])
 
 
-def test_what_passing_raises_comes_back() -> None:
+def test_an_error_of_the_function_is_raised() -> None:
     def passing(data: bytes) -> None:
         raise LookupError(data)
 
@@ -247,22 +249,22 @@ def test_what_passing_raises_comes_back() -> None:
         streamed([b"1\r\na\r\n"], passing=passing)
 
 
-def test_each_part_of_a_stream_has_a_wait_of_its_own() -> None:
+def test_each_part_of_a_stream_has_its_own_time_limit() -> None:
     waits = [(5.0, IdleTimeout), (SHORT, TotalTimeout)]
     sock = gevent.socket.socketpair()
     sock[1].sendall(b"1\r\na\r\n")
     parser = ResponseParser("GET")
     parser.feed(HEAD)
-    connection, begun = Connection(sock[0], 0.0), time.monotonic()
+    connection, start = Connection(sock[0], 0.0), time.monotonic()
     with pytest.raises(TotalTimeout):
         connection.stream(parser, lambda: waits.pop(0), lambda data: None)
     assert not waits
-    assert time.monotonic() - begun < 2.0
+    assert time.monotonic() - start < 2.0
     connection.close()
     sock[1].close()
 
 
-def test_a_wait_that_is_over_before_it_begins_ends_a_stream() -> None:
+def test_a_time_limit_in_the_past_ends_a_stream() -> None:
     waits = [(5.0, IdleTimeout)]
 
     def wait() -> Any:

@@ -1,4 +1,4 @@
-"""Waits with a time limit, on real sockets and a real event loop."""
+"""The time limits of a request by a test's clock, and their timer in a real event loop."""
 
 from __future__ import annotations
 
@@ -10,7 +10,14 @@ import gevent
 import gevent.socket
 import pytest
 
-from engine.upstream.client.deadlines import DeadlineTimer
+from engine.upstream.client.deadlines import Deadlines, DeadlineTimer, Timeouts
+from engine.upstream.client.failures import (
+    ConnectTimeout,
+    FirstByteTimeout,
+    IdleTimeout,
+    TotalTimeout,
+)
+from tests.support.clock import Clock
 
 SHORT = 0.03
 
@@ -28,7 +35,7 @@ def pair() -> Iterator[tuple[Any, Any]]:
     far.close()
 
 
-def test_a_wait_ends_when_something_comes(pair: tuple[Any, Any]) -> None:
+def test_a_wait_ends_when_bytes_arrive(pair: tuple[Any, Any]) -> None:
     near, far = pair
     timer = DeadlineTimer()
     far.send(b"x")
@@ -37,15 +44,15 @@ def test_a_wait_ends_when_something_comes(pair: tuple[Any, Any]) -> None:
     timer.close()
 
 
-def test_a_wait_ends_after_its_time(pair: tuple[Any, Any]) -> None:
-    timer, begun = DeadlineTimer(), time.monotonic()
+def test_a_wait_ends_after_its_time_limit(pair: tuple[Any, Any]) -> None:
+    timer, start = DeadlineTimer(), time.monotonic()
     with pytest.raises(TimeoutError):
         timer.wait(arrival(pair[0]), SHORT)
-    assert SHORT <= time.monotonic() - begun < 1.0
+    assert SHORT <= time.monotonic() - start < 1.0
 
 
-def test_a_later_wait_has_a_time_of_its_own(pair: tuple[Any, Any]) -> None:
-    """The timer of the first wait rings during the second, which is not over then."""
+def test_a_later_wait_has_its_full_time_limit(pair: tuple[Any, Any]) -> None:
+    """The timer of the first wait fires during the second, which has time left."""
     near, far = pair
     timer = DeadlineTimer()
     far.send(b"x")
@@ -58,28 +65,28 @@ def test_a_later_wait_has_a_time_of_its_own(pair: tuple[Any, Any]) -> None:
         timer.wait(arrival(near), SHORT)
 
 
-def test_a_shorter_wait_after_a_longer_one_is_short(pair: tuple[Any, Any]) -> None:
+def test_a_shorter_time_limit_after_a_longer_one_holds(pair: tuple[Any, Any]) -> None:
     near, far = pair
     timer = DeadlineTimer()
     far.send(b"x")
     timer.wait(arrival(near), 60.0)
     near.recv(1)
-    begun = time.monotonic()
+    start = time.monotonic()
     with pytest.raises(TimeoutError):
         timer.wait(arrival(near), SHORT)
-    assert time.monotonic() - begun < 1.0
+    assert time.monotonic() - start < 1.0
 
 
-def test_it_rings_for_nobody_when_nobody_waits(pair: tuple[Any, Any]) -> None:
+def test_the_timer_raises_nothing_after_the_wait(pair: tuple[Any, Any]) -> None:
     near, far = pair
     timer = DeadlineTimer()
     far.send(b"x")
     timer.wait(arrival(near), SHORT)
-    gevent.sleep(SHORT * 2)  # nothing is thrown at who has gone on
+    gevent.sleep(SHORT * 2)
     assert timer.remaining() == 0.0
 
 
-def test_closing_leaves_no_timer_in_the_event_loop(pair: tuple[Any, Any]) -> None:
+def test_closing_removes_the_timer_from_the_event_loop(pair: tuple[Any, Any]) -> None:
     near, far = pair
     loop, timer = gevent.get_hub().loop, DeadlineTimer()
     before = loop.activecnt
@@ -117,7 +124,7 @@ def test_cancelling_does_not_reach_a_greenlet_whose_wait_has_ended(pair: tuple[A
     assert greenlet.get(timeout=5) == "unharmed"
 
 
-# Watching: what arrives is taken care of by the event loop.
+# Watching: the event loop handles what arrives.
 
 
 def watch(timer: DeadlineTimer, near: Any, arrived: Any, seconds: float = 5.0) -> Any:
@@ -126,15 +133,15 @@ def watch(timer: DeadlineTimer, near: Any, arrived: Any, seconds: float = 5.0) -
     return greenlet
 
 
-def test_nobody_is_woken_for_what_arrives(pair: tuple[Any, Any]) -> None:
+def test_a_watch_does_not_wake_its_greenlet_for_each_arrival(pair: tuple[Any, Any]) -> None:
     near, far = pair
-    got: list[bytes] = []
+    received: list[bytes] = []
     where: list[Any] = []
 
     def arrived() -> bool:
         where.append(gevent.getcurrent())
-        got.append(near.recv(1))
-        return got[-1] != b"."
+        received.append(near.recv(1))
+        return received[-1] != b"."
 
     greenlet = watch(DeadlineTimer(), near, arrived)
     for byte in (b"a", b"b", b"."):
@@ -142,11 +149,11 @@ def test_nobody_is_woken_for_what_arrives(pair: tuple[Any, Any]) -> None:
         far.sendall(byte)
         gevent.sleep(SHORT)
     greenlet.get(timeout=5)
-    assert got == [b"a", b"b", b"."]
+    assert received == [b"a", b"b", b"."]
     assert set(where) == {gevent.get_hub()}
 
 
-def test_what_is_raised_there_is_raised_here(pair: tuple[Any, Any]) -> None:
+def test_a_watch_raises_what_its_function_raises(pair: tuple[Any, Any]) -> None:
     near, far = pair
 
     def arrived() -> bool:
@@ -158,15 +165,15 @@ def test_what_is_raised_there_is_raised_here(pair: tuple[Any, Any]) -> None:
         greenlet.get(timeout=5)
 
 
-def test_who_watches_does_so_no_longer_than_the_time(pair: tuple[Any, Any]) -> None:
+def test_a_watch_ends_after_its_time_limit(pair: tuple[Any, Any]) -> None:
     greenlet = watch(DeadlineTimer(), pair[0], lambda: True, SHORT)
     with pytest.raises(TimeoutError):
         greenlet.get(timeout=5)
 
 
-def test_what_arrives_may_extend_the_time(pair: tuple[Any, Any]) -> None:
+def test_the_function_of_a_watch_may_extend_the_time_limit(pair: tuple[Any, Any]) -> None:
     near, far = pair
-    timer, begun = DeadlineTimer(), time.monotonic()
+    timer, start = DeadlineTimer(), time.monotonic()
 
     def arrived() -> bool:
         near.recv(1)
@@ -177,7 +184,7 @@ def test_what_arrives_may_extend_the_time(pair: tuple[Any, Any]) -> None:
     far.sendall(b"x")
     with pytest.raises(TimeoutError):
         greenlet.get(timeout=5)
-    assert time.monotonic() - begun >= SHORT * 3
+    assert time.monotonic() - start >= SHORT * 3
 
 
 def test_cancelling_a_watch_raises_the_error(pair: tuple[Any, Any]) -> None:
@@ -204,3 +211,42 @@ def test_after_the_watch_nothing_is_called(pair: tuple[Any, Any]) -> None:
     gevent.sleep(SHORT)
     assert not called
     assert not watcher.active
+
+
+# Which timeout ends a wait.
+
+TIMEOUTS = Timeouts(connect=3.0, first_byte=20.0, idle=10.0, total=60.0)
+
+
+def test_each_wait_has_its_own_timeout() -> None:
+    clock = Clock(1000.0)
+    deadlines = Deadlines(TIMEOUTS, clock)
+    assert deadlines.connect() == (3.0, ConnectTimeout)
+    assert deadlines.first_byte() == (20.0, FirstByteTimeout)
+    assert deadlines.idle() == (10.0, IdleTimeout)
+    assert deadlines.until(1007.0, FirstByteTimeout) == (7.0, FirstByteTimeout)
+
+
+def test_no_wait_lasts_longer_than_the_total_timeout() -> None:
+    clock = Clock(1000.0)
+    deadlines = Deadlines(TIMEOUTS, clock)
+    clock.advance(58.0)
+    for wait in (deadlines.connect, deadlines.first_byte, deadlines.idle):
+        assert wait() == (2.0, TotalTimeout)
+    clock.advance(2.0)
+    for wait in (deadlines.connect, deadlines.first_byte, deadlines.idle):
+        with pytest.raises(TotalTimeout):
+            wait()
+
+
+def test_a_deadline_that_has_passed_is_a_failure() -> None:
+    clock = Clock(1000.0)
+    deadlines = Deadlines(TIMEOUTS, clock)
+    with pytest.raises(FirstByteTimeout):
+        deadlines.until(1000.0, FirstByteTimeout)
+
+
+@pytest.mark.parametrize(("total", "seconds"), [(None, 60.0), (100.0, 60.0), (5.0, 5.0)])
+def test_a_request_may_only_shorten_the_total_timeout(total: float | None, seconds: float) -> None:
+    deadlines = Deadlines(Timeouts(1e9, 1e9, 1e9, 60.0), Clock(), total)
+    assert deadlines.idle() == (seconds, TotalTimeout)

@@ -1,4 +1,4 @@
-"""From a URL to a socket: names and addresses, TLS, unix sockets, proxies; all by the client."""
+"""From a URL to a socket, by the client: names and addresses, TLS, unix sockets, proxies."""
 
 from __future__ import annotations
 
@@ -13,8 +13,11 @@ import gevent
 import gevent.socket
 import pytest
 
-from engine.upstream.client.client import Client, Timeouts, UpstreamResponse
+from engine.upstream.client.address import origin_of
+from engine.upstream.client.client import Client, Timeouts
+from engine.upstream.client.dial import dial
 from engine.upstream.client.failures import Cancelled, Truncated, UpstreamFailure
+from tests.support.http_client import LONG, SHORT, read_all
 from tests.support.peer import (
     CLOSE,
     OK,
@@ -30,18 +33,11 @@ from tests.support.peer import (
     serving,
 )
 
-SHORT = 0.05
 QUICK = Timeouts(connect=SHORT)
 
 
-def whole(response: UpstreamResponse) -> bytes:
-    data = b"".join(iter(response.read, b""))
-    response.close()
-    return data
-
-
 def ask(client: Client) -> bytes:
-    return whole(client.send("GET", "/x", [], None))
+    return read_all(client.send("GET", "/x", [], None))
 
 
 def fails(client: Client) -> UpstreamFailure:
@@ -81,8 +77,8 @@ def closed_port() -> int:
 
 def resolve_to(monkeypatch: pytest.MonkeyPatch, *ports: int) -> None:
     """Every name has these ports of this machine as its addresses."""
-    found = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", port)) for port in ports]
-    monkeypatch.setattr(gevent.socket, "getaddrinfo", lambda *_, **__: found)
+    addresses = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", port)) for port in ports]
+    monkeypatch.setattr(gevent.socket, "getaddrinfo", lambda *_, **__: addresses)
 
 
 # --- names and addresses
@@ -95,7 +91,7 @@ def test_refused() -> None:
     assert f"127.0.0.1:{port}: Connection refused" in failure.message
 
 
-def test_a_name_nobody_knows(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unknown_name(monkeypatch: pytest.MonkeyPatch) -> None:
     def unknown(*_: Any, **__: Any) -> Any:
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 
@@ -105,14 +101,14 @@ def test_a_name_nobody_knows(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "nobody.example: Name or service not known" in failure.message
 
 
-def test_a_name_is_asked_for_anew_for_each_connection(monkeypatch: pytest.MonkeyPatch) -> None:
-    with serving(echo) as one, serving(echo) as two:
+def test_a_name_is_looked_up_for_each_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    with serving(echo) as first, serving(echo) as second:
         client = Client("http://name.example", environ={})
-        for peer in (one, two):
+        for peer in (first, second):
             resolve_to(monkeypatch, peer.port)
             ask(client)
             peer.drop()
-        assert (one.connections, two.connections) == (1, 1)
+        assert (first.connections, second.connections) == (1, 1)
 
 
 def test_each_address_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -129,7 +125,7 @@ def test_a_silent_address_leaves_time_for_the_next(
         assert ask(Client("http://name.example", environ={}, timeouts=Timeouts(connect=0.2)))
 
 
-def test_the_last_address_tells_why(monkeypatch: pytest.MonkeyPatch, full: int) -> None:
+def test_the_last_address_gives_the_reason(monkeypatch: pytest.MonkeyPatch, full: int) -> None:
     resolve_to(monkeypatch, closed_port(), full)
     assert fails(Client("http://n.example", environ={}, timeouts=QUICK)).kind == "connect_timeout"
 
@@ -158,12 +154,12 @@ def test_a_proxy_that_takes_too_long() -> None:
         assert fails(client).kind == "connect_timeout"
 
 
-def test_the_total_may_be_the_shorter_one(full: int) -> None:
+def test_the_total_timeout_limits_connecting_too(full: int) -> None:
     client = Client(f"http://127.0.0.1:{full}", timeouts=Timeouts(total=SHORT))
     assert fails(client).kind == "total_timeout"
 
 
-def test_a_timeout_of_the_caller_is_not_ours(full: int) -> None:
+def test_a_timeout_of_the_caller_passes(full: int) -> None:
     with pytest.raises(gevent.Timeout), gevent.Timeout(SHORT):
         ask(Client(f"http://127.0.0.1:{full}"))
 
@@ -182,14 +178,10 @@ def test_ipv6() -> None:
 
 def test_nagle_is_off_and_keepalive_on() -> None:
     with serving(echo) as peer:
-        client = Client(peer.url)
-        ask(client)
-        connection = client._pool.take()
-        assert connection is not None
-        sock: Any = connection.socket
+        sock: Any = dial(origin_of(peer.url), None, None, LONG)
         assert sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
         assert sock.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
-        connection.close()
+        sock.close()
 
 
 @pytest.mark.parametrize("base", ["", "/base"])
@@ -199,14 +191,14 @@ def test_unix_socket(tmp_path: Path, base: str) -> None:
     listener.bind(path)
     listener.listen()
     with serving(echo, listen=listener):
-        shown = path.replace("/", "%2F") + base if base else path
-        client = Client(f"http+unix://{shown}", proxy="http://unused:1")
+        address = path.replace("/", "%2F") + base if base else path
+        client = Client(f"http+unix://{address}", proxy="http://unused:1")
         assert client.base_path == base
         assert b"Host: localhost\r\n" in ask(client)
         assert b"Host: localhost\r\n" in ask(client)
 
 
-def test_unix_socket_that_is_not_there(tmp_path: Path) -> None:
+def test_a_unix_socket_that_does_not_exist(tmp_path: Path) -> None:
     assert fails(Client(f"http+unix://{tmp_path}/s")).kind == "connect"
 
 
@@ -232,13 +224,13 @@ def test_tls(authority: Authority) -> None:
         assert peer.sockets[0].selected_alpn_protocol() == "http/1.1"
 
 
-def test_tls_names_the_host_it_wants(authority: Authority) -> None:
-    asked: list[str] = []
+def test_tls_sends_the_name_of_the_host(authority: Authority) -> None:
+    names: list[str] = []
     context = server_context(authority.issue("localhost"))
-    context.sni_callback = lambda _sock, name, _context: asked.append(name)
+    context.sni_callback = lambda _sock, name, _context: names.append(name)
     with serving(echo, tls=context) as peer:
         ask(Client(f"https://localhost:{peer.port}", ca=authority.path))
-    assert asked == ["localhost"]
+    assert names == ["localhost"]
 
 
 def test_tls_to_an_address(authority: Authority) -> None:
@@ -277,13 +269,13 @@ def test_client_certificate(authority: Authority) -> None:
     context.verify_mode = ssl.CERT_REQUIRED
     context.load_verify_locations(authority.path)
     with serving(echo, tls=context) as peer:
-        url, own = f"https://localhost:{peer.port}", authority.issue("me")
-        assert ask(Client(url, ca=authority.path, cert=own))
+        url, certificate = f"https://localhost:{peer.port}", authority.issue("me")
+        assert ask(Client(url, ca=authority.path, cert=certificate))
         with pytest.raises(UpstreamFailure):
             ask(Client(url, ca=authority.path))
 
 
-def test_a_certificate_that_is_not_there_is_found_at_once() -> None:
+def test_a_missing_certificate_is_an_error_at_start() -> None:
     with pytest.raises(OSError):
         Client("https://h", cert=("/nowhere", "/nowhere"))
     with pytest.raises(OSError):
@@ -294,18 +286,18 @@ def test_tls_large_bodies(authority: Authority) -> None:
     with secure(authority, echo) as (client, peer):
         for _ in range(2):
             response = client.send("POST", "/", [], b"x" * 3_000_000)
-            assert whole(response).endswith(b"x" * 3_000_000)
+            assert read_all(response).endswith(b"x" * 3_000_000)
         assert peer.connections == 1
 
 
-def test_tls_an_answer_before_the_request_is_sent(authority: Authority) -> None:
+def test_tls_response_before_the_request_is_sent(authority: Authority) -> None:
     def handle(sock: Any, peer: Peer) -> None:
         sock.recv(1000)
         scripted([OK, STALL])(sock, peer)
 
     with secure(authority, handle) as (client, peer):
         for _ in range(2):
-            assert whole(client.send("POST", "/", [], b"x" * 32_000_000)) == b"ok"
+            assert read_all(client.send("POST", "/", [], b"x" * 32_000_000)) == b"ok"
         assert peer.connections == 2
 
 
@@ -317,7 +309,7 @@ def test_tls_stale_connection(authority: Authority) -> None:
         assert peer.connections == 2
 
 
-def test_tls_bytes_nobody_asked_for(authority: Authority) -> None:
+def test_tls_bytes_without_a_request(authority: Authority) -> None:
     with secure(authority, answering(OK, b"x" * 40_000)) as (client, peer):
         for _ in range(2):
             assert ask(client) == b"ok"
@@ -331,7 +323,7 @@ def test_tls_reused_connection_that_ends_without_a_byte(authority: Authority) ->
         assert peer.connections == 2
 
 
-def test_tls_cut_is_no_end_of_a_body(authority: Authority) -> None:
+def test_tls_cut_truncates_a_body(authority: Authority) -> None:
     with secure(authority, answering(b"HTTP/1.1 200 OK\r\n\r\nall", CLOSE)) as (client, _):
         response = client.send("GET", "/", [], None)
         assert response.read() == b"all"
@@ -411,7 +403,7 @@ def test_https_goes_through_a_tunnel(authority: Authority) -> None:
         ]
 
 
-def test_http_goes_by_the_whole_url() -> None:
+def test_http_by_a_proxy_sends_the_absolute_url() -> None:
     with serving(proxying(0)) as peer:
         client = Client("http://api.example:81/v1", proxy=with_password(peer))
         assert ask(client) == ask(client) == b"ok"
@@ -450,7 +442,7 @@ def test_a_proxy_that_opens_no_tunnel(response: Any, words: str) -> None:
         assert "secret" not in failure.message
 
 
-def test_a_proxy_that_is_not_there() -> None:
+def test_a_proxy_that_does_not_listen() -> None:
     port = closed_port()
     failure = fails(Client("https://api.example", proxy=f"http://me:secret@127.0.0.1:{port}"))
     assert failure.kind == "connect"

@@ -1,4 +1,4 @@
-"""Scripted bytes: what is an answer, what is not, and where each ends."""
+"""Responses as bytes: which are valid, and where each ends. The heads of requests."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CHUNKED = H + TE + b"\r\n"
 SIZED = H + b"Content-Length: 2\r\n\r\n"
 
 # name: (method, bytes, status, body, length, reusable)
-WHOLE: dict[str, tuple[str, bytes, int, bytes, int | None, bool]] = {
+COMPLETE: dict[str, tuple[str, bytes, int, bytes, int | None, bool]] = {
     "sized": ("GET", SIZED + b"ok", 200, b"ok", 2, True),
     "empty": ("GET", H + b"Content-Length: 0\r\n\r\n", 200, b"", 0, True),
     "no reason": ("GET", b"HTTP/1.1 200\r\nContent-Length: 2\r\n\r\nok", 200, b"ok", 2, True),
@@ -124,7 +124,7 @@ BROKEN = {
     "a request": b"GET / HTTP/1.1\r\n\r\n",
     "TLS": b"\x15\x03\x01\x00\x02\x02\x46",
     "an h2 frame": b"\x00\x00\x12\x04\x00\x00\x00\x00\x00",
-    "a 101 nobody asked for": b"HTTP/1.1 101 S\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n",
+    "a 101 without a request for it": b"HTTP/1.1 101 S\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n",
 }  # fmt: skip
 
 CLOSE_DELIMITED = H + b"X: y\r\n\r\nok"
@@ -138,7 +138,7 @@ def parse(data: bytes, method: str = "GET", *cuts: int) -> ResponseParser:
     return parser
 
 
-def seen(parser: ResponseParser) -> tuple[Any, ...]:
+def state_of(parser: ResponseParser) -> tuple[Any, ...]:
     return (
         parser.status,
         parser.headers,
@@ -149,9 +149,9 @@ def seen(parser: ResponseParser) -> tuple[Any, ...]:
     )
 
 
-@pytest.mark.parametrize("name", WHOLE)
-def test_whole_answer(name: str) -> None:
-    method, data, status, body, length, reusable = WHOLE[name]
+@pytest.mark.parametrize("name", COMPLETE)
+def test_a_complete_response(name: str) -> None:
+    method, data, status, body, length, reusable = COMPLETE[name]
     parser = parse(data, method)
     assert (parser.status, parser.take(), parser.length) == (status, body, length)
     assert parser.is_complete
@@ -159,29 +159,29 @@ def test_whole_answer(name: str) -> None:
     assert not parser.excess
 
 
-@pytest.mark.parametrize("name", WHOLE)
-def test_split_at_every_byte(name: str) -> None:
-    method, data = WHOLE[name][:2]
-    expected = seen(parse(data, method))
+@pytest.mark.parametrize("name", COMPLETE)
+def test_a_response_split_at_any_byte(name: str) -> None:
+    method, data = COMPLETE[name][:2]
+    expected = state_of(parse(data, method))
     for cut in range(1, len(data)):
-        assert seen(parse(data, method, cut)) == expected, cut
-    assert seen(parse(data, method, *range(1, len(data)))) == expected
+        assert state_of(parse(data, method, cut)) == expected, cut
+    assert state_of(parse(data, method, *range(1, len(data)))) == expected
 
 
-@pytest.mark.parametrize("name", WHOLE)
-def test_ended_at_every_byte(name: str) -> None:
-    method, data = WHOLE[name][:2]
+@pytest.mark.parametrize("name", COMPLETE)
+def test_a_response_that_ends_at_any_byte(name: str) -> None:
+    method, data = COMPLETE[name][:2]
     for cut in range(len(data)):
         parser = parse(data[:cut], method)
         assert not parser.is_complete
         with pytest.raises((Reset, Truncated)) as caught:
             parser.end()
-        # Between two messages nothing of the final answer has come.
+        # Between two messages nothing of the final response has arrived.
         assert (caught.type is Reset) == (not parser.in_message), cut
 
 
 @each("name", BROKEN)
-def test_broken_answer(name: str) -> None:
+def test_an_invalid_response(name: str) -> None:
     data = BROKEN[name]
     with pytest.raises(ProtocolFailure):
         parse(data)
@@ -189,24 +189,24 @@ def test_broken_answer(name: str) -> None:
         parse(data, "GET", *range(1, len(data)))
 
 
-def test_close_delimited_body_ends_with_the_connection() -> None:
+def test_a_body_without_a_length_ends_with_the_connection() -> None:
     parser = parse(CLOSE_DELIMITED)
     assert not parser.is_complete
     parser.end()
-    assert seen(parser)[2:] == (b"ok", None, True, False)
+    assert state_of(parser)[2:] == (b"ok", None, True, False)
 
 
-def test_close_delimited_body_is_not_ended_by_a_cut() -> None:
+def test_a_reset_truncates_a_body_that_ends_with_the_connection() -> None:
     with pytest.raises(Truncated):
         parse(CLOSE_DELIMITED).end(clean=False)
 
 
 @pytest.mark.parametrize(
-    "name", [name for name, case in WHOLE.items() if case[-1] and case[0] != "HEAD"]
+    "name", [name for name, case in COMPLETE.items() if case[-1] and case[0] != "HEAD"]
 )
 @pytest.mark.parametrize("extra", [b"x", b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"])
-def test_bytes_behind_the_end_poison_the_connection(name: str, extra: bytes) -> None:
-    method, data, _, body, *_ = WHOLE[name]
+def test_bytes_after_the_end_make_a_connection_unusable(name: str, extra: bytes) -> None:
+    method, data, _, body, *_ = COMPLETE[name]
     for parser in (parse(data + extra, method), parse(data + extra, method, len(data))):
         assert parser.is_complete
         assert parser.take() == body
@@ -214,20 +214,20 @@ def test_bytes_behind_the_end_poison_the_connection(name: str, extra: bytes) -> 
         assert not parser.reusable
 
 
-def test_a_body_behind_a_head_answer_poisons_the_connection() -> None:
+def test_a_body_after_a_response_to_head_makes_a_connection_unusable() -> None:
     parser = parse(SIZED + b"ok", "HEAD")
     assert parser.take() == b""
     assert parser.excess
     assert not parser.reusable
 
 
-def test_bytes_behind_an_asked_for_close_do_no_harm() -> None:
+def test_bytes_after_connection_close_are_ignored() -> None:
     parser = parse(H + b"Connection: close\r\nContent-Length: 2\r\n\r\nok" + b"more")
     assert parser.is_complete
     assert parser.take() == b"ok"
 
 
-def test_header_names_are_low_and_values_latin_1_in_order() -> None:
+def test_header_names_are_lower_case_and_values_latin_1_in_order() -> None:
     data = H + b"Set-Cookie: a\r\nX-Y: \xe9 \r\nset-cookie:b\r\nE:\r\nContent-Length: 0\r\n\r\n"
     assert parse(data).headers == [
         ("set-cookie", "a"),
@@ -238,11 +238,11 @@ def test_header_names_are_low_and_values_latin_1_in_order() -> None:
     ]
 
 
-def test_interim_headers_are_not_the_answers() -> None:
+def test_headers_of_interim_responses_are_dropped() -> None:
     assert parse(b"HTTP/1.1 103 E\r\nLink: a\r\n\r\n" + SIZED).headers == [("content-length", "2")]
 
 
-def test_101_with_what_came_behind_it() -> None:
+def test_a_101_with_the_bytes_after_it() -> None:
     data = b"HTTP/1.1 101 S\r\nUpgrade: websocket\r\nConnection: upgrade\r\n\r\n"
     for cut in range(1, len(data) + 1):
         parser = ResponseParser("GET", upgrade=True)
@@ -259,7 +259,7 @@ def feed_in_pieces(data: bytes, size: int = 65536) -> ResponseParser:
     return parse(data, "GET", *range(size, len(data), size))
 
 
-def test_200_kb_of_headers_are_taken() -> None:
+def test_200_kb_of_headers_are_accepted() -> None:
     lines = b"".join(b"X-%d: %s\r\n" % (number, b"v" * 1000) for number in range(200))
     parser = feed_in_pieces(H + lines + b"Content-Length: 2\r\n\r\nok")
     assert len(parser.headers) == 201
@@ -279,7 +279,7 @@ ENDLESS = {
 
 
 @pytest.mark.parametrize("name", ENDLESS)
-def test_too_much_before_a_body(name: str) -> None:
+def test_endless_heads_and_trailers_are_refused(name: str) -> None:
     with pytest.raises(HeadersTooLarge):
         feed_in_pieces(ENDLESS[name])
 
@@ -289,7 +289,7 @@ def test_too_many_headers_at_once() -> None:
         parse(ENDLESS["headers"] + b"body")
 
 
-def test_many_small_chunks_are_not_too_much() -> None:
+def test_many_small_chunks_are_accepted() -> None:
     parser = parse(CHUNKED)
     for _ in range(60_000):
         parser.feed(b"2;x\r\n")
@@ -298,7 +298,7 @@ def test_many_small_chunks_are_not_too_much() -> None:
     assert len(parser.take()) == 120_000
 
 
-def test_a_failure_says_what_and_no_more() -> None:
+def test_a_failure_names_its_reason() -> None:
     with pytest.raises(UpstreamFailure) as caught:
         parse(BROKEN["two lengths"])
     assert caught.value.kind == "protocol"
@@ -372,5 +372,5 @@ def test_request_lines_that_are_refused(method: str, target: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["x-host", "hostess", "connection-x", "expected", "host-x"])
-def test_headers_that_only_look_like_ours(name: str) -> None:
+def test_headers_that_resemble_those_of_the_framing(name: str) -> None:
     assert f"{name}: a\r\n".encode() in request_head("GET", "/", "h", [(name, "a")], None)

@@ -1,4 +1,4 @@
-"""Which connection comes next, and which never again: with socket pairs and a clock of our own."""
+"""Which connection is used next and which are closed, with socket pairs and a clock."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.support.clock import Clock
 
 
 class Bench:
-    """A pool of two, and connections whose other ends are kept."""
+    """A pool of two, and connections with their other ends."""
 
     def __init__(self) -> None:
         self.clock = Clock(1000.0)
@@ -42,22 +42,22 @@ def bench() -> Iterator[Bench]:
 
 
 def test_last_in_first_out(bench: Bench) -> None:
-    one, two = bench.connection(), bench.connection()
-    bench.pool.give(one)
-    bench.pool.give(two)
-    assert [bench.pool.take(), bench.pool.take(), bench.pool.take()] == [two, one, None]
+    first, second = bench.connection(), bench.connection()
+    bench.pool.give(first)
+    bench.pool.give(second)
+    assert [bench.pool.take(), bench.pool.take(), bench.pool.take()] == [second, first, None]
 
 
-def test_the_longest_idle_goes_when_there_are_too_many(bench: Bench) -> None:
-    one, two, three = (bench.connection() for _ in range(3))
-    for connection in (one, two, three):
+def test_the_longest_idle_is_closed_when_there_are_too_many(bench: Bench) -> None:
+    first, second, third = (bench.connection() for _ in range(3))
+    for connection in (first, second, third):
         bench.pool.give(connection)
     assert len(bench.pool) == 2
-    assert bench.closed(one)
-    assert bench.pool.take() is three
+    assert bench.closed(first)
+    assert bench.pool.take() is third
 
 
-def test_a_pool_of_none_keeps_none(bench: Bench) -> None:
+def test_a_pool_of_size_0_holds_no_connection(bench: Bench) -> None:
     pool = Pool(0, 30.0, 300.0, bench.clock)
     connection = bench.connection()
     pool.give(connection)
@@ -65,7 +65,7 @@ def test_a_pool_of_none_keeps_none(bench: Bench) -> None:
     assert pool.take() is None
 
 
-def test_idle_too_long(bench: Bench) -> None:
+def test_a_connection_idle_too_long_is_closed(bench: Bench) -> None:
     connection = bench.connection()
     bench.pool.give(connection)
     bench.clock.now += 29.9
@@ -76,7 +76,7 @@ def test_idle_too_long(bench: Bench) -> None:
     assert bench.closed(connection)
 
 
-def test_too_old(bench: Bench) -> None:
+def test_a_connection_that_is_too_old_is_closed(bench: Bench) -> None:
     connection = bench.connection()
     for _ in range(14):
         bench.clock.now += 20
@@ -88,7 +88,7 @@ def test_too_old(bench: Bench) -> None:
     assert bench.pool.take() is None
 
 
-def test_the_surplus_of_a_busy_minute_is_closed_without_being_asked_for(bench: Bench) -> None:
+def test_expired_connections_are_closed_when_another_returns(bench: Bench) -> None:
     surplus, busy = bench.connection(), bench.connection()
     bench.pool.give(surplus)
     bench.clock.now += 31
@@ -97,7 +97,7 @@ def test_the_surplus_of_a_busy_minute_is_closed_without_being_asked_for(bench: B
     assert len(bench.pool) == 1
 
 
-def test_ended_by_the_other_side(bench: Bench) -> None:
+def test_a_connection_that_the_upstream_closed_is_not_used(bench: Bench) -> None:
     alive, ended = bench.connection(), bench.connection()
     bench.pool.give(alive)
     bench.pool.give(ended)
@@ -106,14 +106,14 @@ def test_ended_by_the_other_side(bench: Bench) -> None:
     assert bench.closed(ended)
 
 
-def test_bytes_nobody_asked_for(bench: Bench) -> None:
+def test_a_connection_with_unexpected_bytes_is_not_used(bench: Bench) -> None:
     connection = bench.connection()
     bench.pool.give(connection)
     bench.far[connection].sendall(b"HTTP/1.1 408 Request Timeout\r\n\r\n")
     assert bench.pool.take() is None
 
 
-def test_closing_closes_the_idle_now_and_the_busy_when_they_come_back(bench: Bench) -> None:
+def test_closing_closes_idle_connections_now_and_busy_ones_on_return(bench: Bench) -> None:
     idle, busy = bench.connection(), bench.connection()
     bench.pool.give(idle)
     bench.pool.close()
