@@ -124,7 +124,7 @@ BROKEN = {
     "a request": b"GET / HTTP/1.1\r\n\r\n",
     "TLS": b"\x15\x03\x01\x00\x02\x02\x46",
     "an h2 frame": b"\x00\x00\x12\x04\x00\x00\x00\x00\x00",
-    "a 101 without a request for it": b"HTTP/1.1 101 S\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n",
+    "a 101 without Upgrade": b"HTTP/1.1 101 S\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n",
 }  # fmt: skip
 
 CLOSE_DELIMITED = H + b"X: y\r\n\r\nok"
