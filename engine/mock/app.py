@@ -77,10 +77,11 @@ def build(
                 last=last,
             )
             responder = endpoints.responder(handler, [dialect])
-            names = {name for name in variables(operation.path) if name == "model"}
-            wide = tuple(names.union(operation.wide))
+            wide = {"model"}.intersection(variables(operation.path)).union(operation.wide)
             for mount in operation.mounts:
-                resource = Resource(operation.method, mount, wide, responder, operation.query)
+                resource = Resource(
+                    operation.method, mount, tuple(wide), responder, operation.query
+                )
                 app.add_route(mount + operation.path, resource)
     return app
 
@@ -96,7 +97,7 @@ def _example(candidates: list[Example], style: Style) -> Handler:
     def handle(exchange: Exchange) -> Response:
         request = exchange.value if exchange.value is not MISSING else None
         model = _model(exchange, request)
-        fault = faults.named(model)
+        fault = faults.fault_of(model)
         if fault is not None:
             faults.before(fault, faults.sender(exchange.connection), gevent.sleep)
         example = choose(candidates, request, exchange.query)

@@ -44,7 +44,7 @@ class Fault:
     code: int = 0
 
 
-def named(model: str) -> Fault | None:
+def fault_of(model: str) -> Fault | None:
     """The fault that the name of a model requests."""
     if (close := _CODE.fullmatch(model)) is not None:
         return Fault("code", float(close["after"] or 0), code=int(close["code"]))
@@ -65,9 +65,7 @@ def sender(connection: CallerConnection) -> Callable[[bytes], None]:
     return send_raw
 
 
-def before(
-    fault: Fault, send_raw: Callable[[bytes], None] | None, sleep: Callable[[float], None]
-) -> None:
+def before(fault: Fault, send_raw: Callable[[bytes], None], sleep: Callable[[float], None]) -> None:
     """What goes wrong before an answer. Raises GatewayError or AbortConnection, or returns."""
     if fault.kind == "status":
         headers = [("retry-after", fault.retry)] if fault.retry else []
@@ -78,8 +76,7 @@ def before(
     if fault.kind == "slow":
         sleep(fault.number or 1.0)
     elif fault.kind == "garbage":
-        if send_raw is not None:
-            send_raw(_GARBAGE)
+        send_raw(_GARBAGE)
         raise AbortConnection(AbortReason.RESPONSE_BROKE_OFF, "the mock was asked for garbage")
     elif fault.kind == "close" and fault.number is None:
         raise AbortConnection(AbortReason.RESPONSE_BROKE_OFF, "the mock was asked to close")

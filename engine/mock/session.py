@@ -41,7 +41,7 @@ def session(conversation: str, delay: float) -> Handler:
     def handle(exchange: Exchange) -> Response:
         model = Query.parse(exchange.query).get("model") or ""
         environ = exchange.environ
-        fault = faults.named(model)
+        fault = faults.fault_of(model)
         if fault is not None:
             faults.before(fault, faults.sender(exchange.connection), gevent.sleep)
         partner = open_conversation(conversation, model, offered(environ))
@@ -95,7 +95,7 @@ class _Speaker:
         self._messages = messages
         self._partner = partner
         self._fault = fault
-        self._left = fault.number if fault is not None else None
+        self._remaining = fault.number if fault is not None else None
         self._silent = False
 
     def speak(self, inbox: Queue[Message | None], delay: float) -> None:
@@ -129,15 +129,15 @@ class _Speaker:
             return
         send = self._messages.send_text if utterance.message.text else self._messages.send_binary
         send(utterance.message.data)
-        if self._left is not None:
-            self._left -= 1
+        if self._remaining is not None:
+            self._remaining -= 1
             self._apply_fault()
 
     def _apply_fault(self) -> None:
         """Apply the fault, if it is due."""
-        if self._fault is None or self._left != 0:
+        if self._fault is None or self._remaining != 0:
             return
-        self._left = None
+        self._remaining = None
         if self._fault.kind == "close":
             raise AbortConnection(AbortReason.RESPONSE_BROKE_OFF, "the mock was asked to close")
         if self._fault.kind == "code":

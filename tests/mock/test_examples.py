@@ -37,7 +37,7 @@ WAV = Example(200, "audio/wav", "", None)
 
 
 @pytest.mark.parametrize(
-    ("request_", "query", "chosen"),
+    ("request_", "query", "expected"),
     [
         ({}, "", JSON),
         (None, "", JSON),
@@ -56,13 +56,13 @@ WAV = Example(200, "audio/wav", "", None)
         ({"response_format": "srt", "stream": True}, "", SSE),
     ],
 )
-def test_the_request_says_which_example_it_gets(request_, query, chosen):
-    assert choose([JSON, BASE64, SSE, SRT], request_, query) is chosen
+def test_the_request_says_which_example_it_gets(request_, query, expected):
+    assert choose([JSON, BASE64, SSE, SRT], request_, query) is expected
 
 
-@pytest.mark.parametrize(("format_", "chosen"), [("wav", WAV), ("mpeg", MP3), ("opus", MP3)])
-def test_a_binary_answer_is_chosen_by_its_media_type(format_, chosen):
-    assert choose([MP3, WAV], {"response_format": format_}, "") is chosen
+@pytest.mark.parametrize(("format_", "expected"), [("wav", WAV), ("mpeg", MP3), ("opus", MP3)])
+def test_a_binary_answer_is_chosen_by_its_media_type(format_, expected):
+    assert choose([MP3, WAV], {"response_format": format_}, "") is expected
 
 
 def test_an_operation_that_only_streams_streams_always():
@@ -176,15 +176,15 @@ def test_usage_is_streamed_when_it_is_asked_for():
 
 @given(st.text(max_size=20))
 def test_whatever_was_said_is_valid_json_in_a_stream(text):
-    made = events('data: {"t":"{{word}}"}', {**FACTS, "text": text}, False)
-    said = [orjson.loads(event.removeprefix(b"data: ")) for event in made]
-    assert "".join(event["t"] for event in said) == text
+    stream = events('data: {"t":"{{word}}"}', {**FACTS, "text": text}, False)
+    data = [orjson.loads(event.removeprefix(b"data: ")) for event in stream]
+    assert "".join(event["t"] for event in data) == text
 
 
 def test_an_array_is_streamed_element_by_element():
-    made = list(elements([{"t": "{{word}}"}, {"end": "{{now}}"}], FACTS))
-    assert len(made) == 5
-    assert orjson.loads(b"".join(made)) == [
+    stream = list(elements([{"t": "{{word}}"}, {"end": "{{now}}"}], FACTS))
+    assert len(stream) == 5
+    assert orjson.loads(b"".join(stream)) == [
         {"t": "Hi "},
         {"t": "there, "},
         {"t": "you"},
@@ -219,13 +219,13 @@ paths:
   /d: {get: {operationId: failing, responses: {default: {description: no}}}}
 """)
     findings = Findings()
-    made = read("shop", file, "shop.yaml", (), findings)
+    specification = read("shop", file, "shop.yaml", (), findings)
     assert findings.problems == []
-    return made
+    return specification
 
 
 @pytest.mark.parametrize(
-    ("name", "found"),
+    ("name", "expected"),
     [
         (
             "several",
@@ -241,21 +241,21 @@ paths:
         ("failing", [Example(200, "", "", None)]),
     ],
 )
-def test_the_examples_of_an_operation_are_those_of_its_success(shop, name, found):
-    assert examples(shop.node(shop.operations[name])) == found
+def test_the_examples_of_an_operation_are_those_of_its_success(shop, name, expected):
+    assert examples(shop.node(shop.operations[name])) == expected
 
 
 @pytest.mark.parametrize("name", ["openai", "anthropic", "gemini"])
 def test_every_shipped_operation_has_an_answer_and_every_placeholder_is_known(name):
-    made = read(name, files.DOCUMENTS / f"{name}.yaml", name, (), Findings())
-    for operation in made.operations.values():
-        found = examples(made.node(operation))
-        assert found
-        for example in found:
+    specification = read(name, files.DOCUMENTS / f"{name}.yaml", name, (), Findings())
+    for operation in specification.operations.values():
+        candidates = examples(specification.node(operation))
+        assert candidates
+        for example in candidates:
             if example.media_type == "text/event-stream":
-                sent = b"".join(events(example.value, FACTS, True)).decode()
+                text = b"".join(events(example.value, FACTS, True)).decode()
             elif isinstance(example.value, list) and "json" in example.media_type:
-                sent = b"".join(elements(example.value, FACTS)).decode()
+                text = b"".join(elements(example.value, FACTS)).decode()
             else:
-                sent = str(fill(example.value, FACTS))
-            assert "{{" not in sent, operation.id
+                text = str(fill(example.value, FACTS))
+            assert "{{" not in text, operation.id

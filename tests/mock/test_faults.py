@@ -6,7 +6,7 @@ from engine.mock.faults import (
     Fault,
     before,
     during,
-    named,
+    fault_of,
 )
 from engine.values.errors import AbortConnection, GatewayError
 
@@ -31,7 +31,7 @@ EVENTS = [b"1", b"2", b"3", b"4"]
     ],
 )
 def test_a_name_asks_for_a_fault(model, fault):
-    assert named(model) == fault
+    assert fault_of(model) == fault
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_a_name_asks_for_a_fault(model, fault):
     ],
 )
 def test_any_other_name_asks_for_none(model):
-    assert named(model) is None
+    assert fault_of(model) is None
 
 
 def nothing(*args):
@@ -51,59 +51,61 @@ def nothing(*args):
 
 def test_a_status_is_an_error_with_that_status():
     with pytest.raises(GatewayError) as raised:
-        before(named("fault-status-503"), None, nothing)
+        before(fault_of("fault-status-503"), nothing, nothing)
     assert (raised.value.status, raised.value.headers) == (503, [])
 
 
 def test_a_status_may_say_when_to_come_back():
     with pytest.raises(GatewayError) as raised:
-        before(named("fault-status-429-retry-after-2"), None, nothing)
+        before(fault_of("fault-status-429-retry-after-2"), nothing, nothing)
     assert raised.value.headers == [("retry-after", "2")]
 
 
 def test_a_status_that_is_none_is_refused_or_500():
     with pytest.raises(GatewayError) as raised:
-        before(Fault("status", None), None, nothing)
+        before(Fault("status", None), nothing, nothing)
     assert raised.value.status == 500
 
 
 def test_a_slow_answer_sleeps_once_and_goes_on():
     slept = []
-    before(named("fault-slow-0.5"), None, slept.append)
+    before(fault_of("fault-slow-0.5"), nothing, slept.append)
     assert slept == [0.5]
 
 
 def test_a_closed_connection_is_cut():
     with pytest.raises(AbortConnection):
-        before(named("fault-close"), None, nothing)
+        before(fault_of("fault-close"), nothing, nothing)
 
 
 def test_garbage_is_sent_raw_and_the_connection_cut():
-    sent = []
+    output = []
     with pytest.raises(AbortConnection):
-        before(named("fault-garbage"), sent.append, nothing)
-    assert not b"".join(sent).startswith(b"HTTP")
+        before(fault_of("fault-garbage"), output.append, nothing)
+    assert not b"".join(output).startswith(b"HTTP")
 
 
 @pytest.mark.parametrize(
     "model", ["fault-close-after-3", "fault-stall-after-3", "fault-error-after-3"]
 )
 def test_a_fault_in_a_stream_lets_the_answer_begin(model):
-    before(named(model), None, nothing)
+    before(fault_of(model), nothing, nothing)
 
 
 def run(model, slept=None):
-    sent = []
-    made = during(named(model), iter(EVENTS), b"error", (slept if slept is not None else []).append)
+    output = []
+    stream = during(
+        fault_of(model), iter(EVENTS), b"error", (slept if slept is not None else []).append
+    )
     try:
-        sent.extend(made)
+        output.extend(stream)
     except AbortConnection:
-        sent.append("cut")
-    return sent
+        output.append("cut")
+    return output
 
 
 @pytest.mark.parametrize(
-    ("model", "sent"),
+    ("model", "output"),
     [
         ("fault-close-after-2", [b"1", b"2", "cut"]),
         ("fault-error-after-2", [b"1", b"2", b"error"]),
@@ -112,8 +114,8 @@ def run(model, slept=None):
         ("fault-code-1011", EVENTS),
     ],
 )
-def test_a_stream_goes_wrong_after_so_many_events(model, sent):
-    assert run(model) == sent
+def test_a_stream_goes_wrong_after_so_many_events(model, output):
+    assert run(model) == output
 
 
 def test_a_stall_sleeps_after_so_many_events():

@@ -39,12 +39,12 @@ TREE = {
     ],
 )
 def test_it_is_right_by_its_schema(schema: Any) -> None:
-    made = library(document(components={"schemas": {"Root": schema, "Tree": TREE}}))
-    node = made.document.get("components").get("schemas").step("Root")
-    assert Schemas(made).validator(node).is_valid(invent(node))
+    documents = library(document(components={"schemas": {"Root": schema, "Tree": TREE}}))
+    node = documents.document.get("components").get("schemas").step("Root")
+    assert Schemas(documents).validator(node).is_valid(invent(node))
 
 
 def test_examples_come_first() -> None:
     schema = {"type": "string", "examples": ["shown"]}
-    made = library(document(components={"schemas": {"Root": schema}}))
-    assert invent(made.document.get("components").get("schemas").get("Root")) == "shown"
+    documents = library(document(components={"schemas": {"Root": schema}}))
+    assert invent(documents.document.get("components").get("schemas").get("Root")) == "shown"

@@ -14,7 +14,7 @@ from engine.mock.session import converse
 from engine.relay.websocket.messages import Closed, Message
 from engine.values.errors import AbortConnection
 
-GONE = Closed(1005, "")
+LEFT = Closed(1005, "")
 
 
 class Line:
@@ -23,12 +23,12 @@ class Line:
     `when` says what is heard as soon as the nth event of a kind was sent.
     """
 
-    def __init__(self, *heard, when=()):
+    def __init__(self, *messages, when=()):
         self.inbox = Queue()
-        for message in heard:
+        for message in messages:
             self.inbox.put(message)
         self.when = dict(when)
-        self.sent = []
+        self.outgoing = []
         self.closed = None
 
     def receive(self):
@@ -39,24 +39,24 @@ class Line:
 
     def send_text(self, data):
         assert self.closed is None
-        self.sent.append(Message(True, data))
+        self.outgoing.append(Message(True, data))
         if self.when:
             kinds = self.kinds()
             for message in self.when.pop((kinds[-1], kinds.count(kinds[-1])), ()):
                 self.inbox.put(message)
 
     def send_binary(self, data):
-        self.sent.append(Message(False, data))
+        self.outgoing.append(Message(False, data))
 
     def close(self, code, reason=""):
         self.closed = (code, reason)
 
     def kinds(self):
-        return [orjson.loads(message.data)["type"] for message in self.sent]
+        return [orjson.loads(message.data)["type"] for message in self.outgoing]
 
 
 DELTA = "response.output_text.delta"
-DONE = ("response.done", 1)
+RESPONSE_DONE = ("response.done", 1)
 
 
 def event(**members):
@@ -80,7 +80,7 @@ TURN = event(
 
 def run(line, partner, model="", delay=0.0):
     with gevent.Timeout(10):
-        converse(line, partner, faults.named(model), delay)
+        converse(line, partner, faults.fault_of(model), delay)
     return line
 
 
@@ -89,28 +89,28 @@ def realtime():
 
 
 def test_an_echo_gives_back_what_it_gets():
-    heard = [Message(True, b"a"), Message(False, b"\x00\xff"), Message(True, b"")]
-    line = run(Line(*heard, GONE), Echo(()))
-    assert line.sent == heard
+    messages = [Message(True, b"a"), Message(False, b"\x00\xff"), Message(True, b"")]
+    line = run(Line(*messages, LEFT), Echo(()))
+    assert line.outgoing == messages
     assert line.closed == (1000, "")
 
 
 def test_a_conversation_is_opened_and_answered():
-    line = run(Line(TURN, when={DONE: [GONE]}), realtime())
+    line = run(Line(TURN, when={RESPONSE_DONE: [LEFT]}), realtime())
     assert line.kinds()[:2] == ["session.created", "response.created"]
     assert line.kinds().count(DELTA) == 4
 
 
 def test_it_listens_while_it_speaks():
-    line = Line(TURN, when={(DELTA, 2): [event(type="response.cancel")], DONE: [GONE]})
+    line = Line(TURN, when={(DELTA, 2): [event(type="response.cancel")], RESPONSE_DONE: [LEFT]})
     run(line, realtime(), delay=0.5)
     assert line.kinds().count(DELTA) == 2
-    done = orjson.loads(line.sent[-1].data)
-    assert (done["type"], done["response"]["status"]) == ("response.done", "cancelled")
+    last = orjson.loads(line.outgoing[-1].data)
+    assert (last["type"], last["response"]["status"]) == ("response.done", "cancelled")
 
 
 def test_it_stops_speaking_when_the_other_side_has_left():
-    line = run(Line(TURN, when={(DELTA, 1): [GONE]}), realtime(), delay=0.5)
+    line = run(Line(TURN, when={(DELTA, 1): [LEFT]}), realtime(), delay=0.5)
     assert line.kinds().count(DELTA) == 1
     assert line.closed == (1000, "")
 
@@ -118,17 +118,17 @@ def test_it_stops_speaking_when_the_other_side_has_left():
 def test_it_stops_when_the_other_side_leaves_while_it_sends():
     line = Line(TURN)
 
-    def gone(data):
+    def fail(data):
         raise Closed(1006, "")
 
-    line.send_text = gone
+    line.send_text = fail
     assert run(line, realtime()).closed == (1000, "")
 
 
 @pytest.mark.parametrize(("model", "count"), [("", 0), ("-after-3", 3), ("-after-6", 6)])
 def test_it_closes_with_the_code_it_is_asked_for(model, count):
     line = run(Line(TURN), realtime(), f"fault-code-1008{model}")
-    assert len(line.sent) == count
+    assert len(line.outgoing) == count
     assert line.closed == (1008, "The mock was asked for 1008.")
 
 
@@ -137,24 +137,24 @@ def test_it_cuts_the_connection(count):
     line = Line(TURN)
     with pytest.raises(AbortConnection):
         run(line, realtime(), f"fault-close-after-{count}")
-    assert len(line.sent) == count
+    assert len(line.outgoing) == count
     assert line.closed is None
 
 
 def test_it_falls_silent_and_stays():
-    heard = [Message(True, b"a"), Message(True, b"b"), Message(True, b"c")]
-    line = run(Line(*heard, GONE), Echo(()), "fault-stall-after-2")
-    assert line.sent == heard[:2]
+    messages = [Message(True, b"a"), Message(True, b"b"), Message(True, b"c")]
+    line = run(Line(*messages, LEFT), Echo(()), "fault-stall-after-2")
+    assert line.outgoing == messages[:2]
     assert line.closed == (1000, "")
 
 
 def test_it_says_an_error_in_mid_reply_and_goes_on():
     cleared = "input_audio_buffer.cleared"
-    heard = [event(type="input_audio_buffer.clear")]
-    line = Line(TURN, when={DONE: heard, (cleared, 1): [GONE]})
+    messages = [event(type="input_audio_buffer.clear")]
+    line = Line(TURN, when={RESPONSE_DONE: messages, (cleared, 1): [LEFT]})
     run(line, realtime(), "fault-error-after-6")
     assert line.kinds()[5:7] == [DELTA, "error"]
-    failed = orjson.loads(line.sent[-2].data)
+    failed = orjson.loads(line.outgoing[-2].data)
     assert (failed["type"], failed["response"]["status"]) == ("response.done", "failed")
     assert line.kinds()[-1] == cleared
 

@@ -1,18 +1,72 @@
 """The events of clients: their names, their members, and how one is read from a message.
 
 Source: the vendor's document, schemas RealtimeClientEvent*, RealtimeSessionCreateRequestGA and
-RealtimeResponseCreateParams. See `shapes.py` for the notation.
+RealtimeResponseCreateParams. They are written as shapes, which are short for JSON Schema: a JSON
+type, a frozenset of the strings allowed, a number that it must be, `[shape]` for an array, a dict
+for an object without other members (a final `*` marks a required one), a tuple of alternatives,
+None for null, or ANY.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+import jsonschema_rs
 import orjson
 
-from engine.mock.conversations.realtime.shapes import ANY, Invalid, check
+from engine.spec.refusal_messages import explain
 
 Event = dict[str, Any]
+
+ANY: Any = object()
+_TYPES = {str: "string", int: "integer", float: "number", bool: "boolean", dict: "object"}
+
+
+class Invalid(Exception):
+    """An invalid event: `code` and `param` of the error event."""
+
+    def __init__(self, code: str, message: str, param: str | None = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.param = param
+
+
+class Shape:
+    """A compiled shape."""
+
+    def __init__(self, shape: Any) -> None:
+        self._validator = jsonschema_rs.Draft202012Validator(_schema(shape))
+
+    def check(self, value: Any, at: str = "") -> None:
+        """Raises Invalid unless `value`, which stands at `at`, has the shape."""
+        if not self._validator.is_valid(value):
+            refusal = explain(self._validator, value, at)
+            raise Invalid(refusal.code, refusal.message, refusal.param or None)
+
+
+def _schema(shape: Any) -> dict[str, Any]:
+    if shape is ANY:
+        return {}
+    if shape is None:
+        return {"type": "null"}
+    if isinstance(shape, type):
+        return {"type": _TYPES[shape]}
+    if isinstance(shape, int):
+        return {"const": shape}
+    if isinstance(shape, frozenset):
+        return {"type": "string", "enum": sorted(shape)}
+    if isinstance(shape, list):
+        return {"type": "array", "items": _schema(shape[0])}
+    if isinstance(shape, tuple):
+        return {"anyOf": [_schema(alternative) for alternative in shape]}
+    return {
+        "type": "object",
+        "additionalProperties": False,
+        "properties": {name.rstrip("*"): _schema(below) for name, below in shape.items()},
+        "required": [name[:-1] for name in shape if name.endswith("*")],
+    }
+
 
 _TEXT_OR_AUDIO = [frozenset({"text", "audio"})]
 _LIMIT = (int, frozenset({"inf"}))
@@ -52,44 +106,48 @@ _FORMAT = (
 )
 _OUTPUT = {"format": _FORMAT, "voice": str}
 
-SESSION = {
-    "type*": frozenset({"realtime"}),
-    "model": str,
-    "output_modalities": _TEXT_OR_AUDIO,
-    "instructions": str,
-    "audio": {
-        "input": {
-            "format": _FORMAT,
-            "transcription": _TRANSCRIPTION,
-            "noise_reduction": _NOISE_REDUCTION,
-            "turn_detection": _TURN_DETECTION,
+SESSION = Shape(
+    {
+        "type*": frozenset({"realtime"}),
+        "model": str,
+        "output_modalities": _TEXT_OR_AUDIO,
+        "instructions": str,
+        "audio": {
+            "input": {
+                "format": _FORMAT,
+                "transcription": _TRANSCRIPTION,
+                "noise_reduction": _NOISE_REDUCTION,
+                "turn_detection": _TURN_DETECTION,
+            },
+            "output": {**_OUTPUT, "speed": float},
         },
-        "output": {**_OUTPUT, "speed": float},
-    },
-    "include": [frozenset({"item.input_audio_transcription.logprobs"})],
-    "tracing": _TRACING,
-    "tools": [_TOOL],
-    "tool_choice": _CHOICE,
-    "reasoning": {"effort": frozenset({"minimal", "low", "medium", "high", "xhigh"})},
-    "max_output_tokens": _LIMIT,
-    "truncation": frozenset({"auto", "disabled"}),
-}
+        "include": [frozenset({"item.input_audio_transcription.logprobs"})],
+        "tracing": _TRACING,
+        "tools": [_TOOL],
+        "tool_choice": _CHOICE,
+        "reasoning": {"effort": frozenset({"minimal", "low", "medium", "high", "xhigh"})},
+        "max_output_tokens": _LIMIT,
+        "truncation": frozenset({"auto", "disabled"}),
+    }
+)
 """The settings of a session that `session.update` may change."""
 
-RESPONSE = {
-    "instructions": str,
-    "tools": [_TOOL],
-    "metadata": (None, dict),
-    "conversation": str,
-    "input": [dict],
-    "output_modalities": _TEXT_OR_AUDIO,
-    "audio": {"output": _OUTPUT},
-    "tool_choice": _CHOICE,
-    "max_output_tokens": _LIMIT,
-}
+RESPONSE = Shape(
+    {
+        "instructions": str,
+        "tools": [_TOOL],
+        "metadata": (None, dict),
+        "conversation": str,
+        "input": [dict],
+        "output_modalities": _TEXT_OR_AUDIO,
+        "audio": {"output": _OUTPUT},
+        "tool_choice": _CHOICE,
+        "max_output_tokens": _LIMIT,
+    }
+)
 """The settings of one response in `response.create`."""
 
-_EVENTS: dict[str, Event] = {
+_MEMBERS: dict[str, Event] = {
     "session.update": {"session*": dict},
     "conversation.item.create": {"previous_item_id": (str, None), "item*": dict},
     "conversation.item.retrieve": {"item_id*": str},
@@ -98,17 +156,17 @@ _EVENTS: dict[str, Event] = {
     "input_audio_buffer.append": {"audio*": str},
     "input_audio_buffer.commit": {},
     "input_audio_buffer.clear": {},
-    "output_audio_buffer.clear": {},
     "response.create": {"response": dict},
     "response.cancel": {"response_id": str},
 }
 """The members of each beside `type` and `event_id`."""
+_EVENTS = {
+    name: Shape({"type*": str, "event_id": str, **members}) for name, members in _MEMBERS.items()
+}
 
 
-def read(message: Event | str | bytes) -> Event:
+def read(message: str | bytes) -> Event:
     """The event in a message, unchecked. Raises Invalid for a message that is not an object."""
-    if isinstance(message, dict):
-        return message
     try:
         event = orjson.loads(message)
     except orjson.JSONDecodeError as error:
@@ -123,5 +181,5 @@ def checked(event: Event) -> str:
     kind = event.get("type")
     if not isinstance(kind, str) or kind not in _EVENTS:
         raise Invalid("invalid_value", "'type' must be the name of a client event.", "type")
-    check(event, {"type*": str, "event_id": str, **_EVENTS[kind]}, "")
+    _EVENTS[kind].check(event)
     return kind

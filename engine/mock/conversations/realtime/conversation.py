@@ -11,19 +11,25 @@ import secrets
 import time
 from collections.abc import Callable, Iterator
 
-from engine.mock.conversations.realtime.client_events import RESPONSE, SESSION, Event, checked, read
+from engine.mock.conversations.realtime.client_events import (
+    RESPONSE,
+    SESSION,
+    Event,
+    Invalid,
+    checked,
+    read,
+)
 from engine.mock.conversations.realtime.items import (
     Items,
     count,
     decoded,
     last_turn,
     new_item,
-    shown,
     transcript,
+    without_audio,
 )
 from engine.mock.conversations.realtime.response import Response
 from engine.mock.conversations.realtime.session import Session
-from engine.mock.conversations.realtime.shapes import Invalid, check
 
 _MAX_APPEND = 15 * 1024 * 1024
 
@@ -61,16 +67,15 @@ class RealtimeConversation:
             "input_audio_buffer.append": self._append,
             "input_audio_buffer.commit": self._commit,
             "input_audio_buffer.clear": self._clear,
-            "output_audio_buffer.clear": self._clear_output,
             "response.create": self._respond,
             "response.cancel": self._cancel,
         }
 
     def opening(self) -> list[Event]:
         """The first events of the mock."""
-        return [self._event("session.created", session=self._session.shown())]
+        return [self._event("session.created", session=self._session.settings())]
 
-    def receive(self, message: Event | str | bytes) -> Iterator[Event]:
+    def receive(self, message: str | bytes) -> Iterator[Event]:
         """The answer to a message of the caller, an `error` event to an invalid one."""
         event: Event = {}
         try:
@@ -101,24 +106,19 @@ class RealtimeConversation:
         return self._event("error", error=error)
 
     def _update(self, event: Event) -> Iterator[Event]:
-        check(event["session"], SESSION, "session")
+        SESSION.check(event["session"], "session")
         self._session.update(event["session"])
-        yield self._event("session.updated", session=self._session.shown())
+        yield self._event("session.updated", session=self._session.settings())
 
     def _create(self, event: Event) -> Iterator[Event]:
         item = self._new_item(event["item"])
         before = self._items.add(item, event.get("previous_item_id"))
-        yield from self._added(item, before)
-        yield from self._done(item, before)
+        yield self._item_event("added", item, before)
+        yield self._item_event("done", item, before)
 
-    def _added(self, item: Event, before: str | None) -> list[Event]:
-        return [self._placed("conversation.item.added", item, before)]
-
-    def _done(self, item: Event, before: str | None) -> list[Event]:
-        return [self._placed("conversation.item.done", item, before)]
-
-    def _placed(self, kind: str, item: Event, before: str | None) -> Event:
-        return self._event(kind, previous_item_id=before, item=shown(item))
+    def _item_event(self, change: str, item: Event, before: str | None) -> Event:
+        kind = f"conversation.item.{change}"
+        return self._event(kind, previous_item_id=before, item=without_audio(item))
 
     def _retrieve(self, event: Event) -> Iterator[Event]:
         item = self._items.get(event["item_id"], "item_retrieve_invalid_item_id")
@@ -131,7 +131,8 @@ class RealtimeConversation:
     def _truncate(self, event: Event) -> Iterator[Event]:
         place = {name: event[name] for name in ("item_id", "content_index", "audio_end_ms")}
         item = self._items.get(event["item_id"], "item_truncate_invalid_item_id")
-        parts, index, end = item.get("content", ()), event["content_index"], event["audio_end_ms"]
+        parts = item.get("content", ())
+        index, end = int(event["content_index"]), int(event["audio_end_ms"])
         if not (0 <= index < len(parts) and parts[index]["type"] == "output_audio"):
             raise Invalid(
                 "invalid_value", "Only audio of the mock can be truncated.", "content_index"
@@ -164,8 +165,8 @@ class RealtimeConversation:
         before = self._items.add(item)
         at = {"previous_item_id": before, "item_id": item["id"]}
         yield self._event("input_audio_buffer.committed", **at)
-        yield from self._added(item, before)
-        yield from self._done(item, before)
+        yield self._item_event("added", item, before)
+        yield self._item_event("done", item, before)
         if self._session.transcribes():
             yield from self._transcribed(item)
 
@@ -187,12 +188,6 @@ class RealtimeConversation:
         yield self._event(f"{kind}.delta", **at, delta=text)
         yield self._event(f"{kind}.completed", **at, transcript=text, usage=usage)
 
-    def _clear_output(self, event: Event) -> Iterator[Event]:
-        # The buffer is the caller's player; the mock only knows whose audio is in it.
-        if self._response is None:
-            raise Invalid("output_audio_buffer_not_active", "No audio is being sent.")
-        yield self._event("output_audio_buffer.cleared", response_id=self._response.response_id)
-
     def _cancel(self, event: Event) -> Iterator[Event]:
         response_id = event.get("response_id")
         if self._response is None or response_id not in (None, self._response.response_id):
@@ -207,7 +202,7 @@ class RealtimeConversation:
                 f"Response '{self._response.response_id}' is still in progress.",
             )
         parameters = request.get("response", {})
-        check(parameters, RESPONSE, "response")
+        RESPONSE.check(parameters, "response")
         self._response = response = self._start_response(parameters)
         in_conversation = parameters.get("conversation") != "none"
         item: Event = {}
@@ -218,10 +213,10 @@ class RealtimeConversation:
                 if in_conversation and event["type"] == "response.output_item.added":
                     item = response.item()
                     before = self._items.add(item)
-                    yield from self._added(item, before)
+                    yield self._item_event("added", item, before)
                 elif in_conversation and event["type"] == "response.output_item.done":
                     item.update(response.item())
-                    yield from self._done(item, before)
+                    yield self._item_event("done", item, before)
         finally:
             self._response = None
 

@@ -12,8 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import ceil
 
-from engine.mock.conversations.realtime.client_events import Event
-from engine.mock.conversations.realtime.shapes import Invalid, check
+from engine.mock.conversations.realtime.client_events import Event, Invalid, Shape
 
 _MS_PER_TOKEN = 100
 _STATUS = frozenset({"completed", "incomplete", "in_progress"})
@@ -30,23 +29,25 @@ _ANSWER = (
     {"type*": frozenset({"output_text"}), "text*": str},
     {"type*": frozenset({"output_audio"}), "audio": str, "transcript": str},
 )
-_ITEMS = (
-    {**_MESSAGE, "role*": frozenset({"system"}), "content*": [_TEXT]},
-    {**_MESSAGE, "role*": frozenset({"user"}), "content*": [(_TEXT, _AUDIO, _IMAGE)]},
-    {**_MESSAGE, "role*": frozenset({"assistant"}), "content*": [_ANSWER]},
-    {
-        **_COMMON,
-        "type*": frozenset({"function_call"}),
-        "call_id": str,
-        "name*": str,
-        "arguments*": str,
-    },
-    {
-        **_COMMON,
-        "type*": frozenset({"function_call_output"}),
-        "call_id*": str,
-        "output*": str,
-    },
+_ITEM = Shape(
+    (
+        {**_MESSAGE, "role*": frozenset({"system"}), "content*": [_TEXT]},
+        {**_MESSAGE, "role*": frozenset({"user"}), "content*": [(_TEXT, _AUDIO, _IMAGE)]},
+        {**_MESSAGE, "role*": frozenset({"assistant"}), "content*": [_ANSWER]},
+        {
+            **_COMMON,
+            "type*": frozenset({"function_call"}),
+            "call_id": str,
+            "name*": str,
+            "arguments*": str,
+        },
+        {
+            **_COMMON,
+            "type*": frozenset({"function_call_output"}),
+            "call_id*": str,
+            "output*": str,
+        },
+    )
 )
 
 
@@ -111,7 +112,7 @@ class Items:
 
 def new_item(item: Event, new_id: str, at: str = "item") -> Event:
     """A valid item of the caller with its id and status. Raises Invalid."""
-    check(item, _ITEMS, at)
+    _ITEM.check(item, at)
     new = {"id": new_id, **item, "object": "realtime.item", "status": "completed"}
     for number, part in enumerate(item.get("content", ())):
         if "audio" in part:
@@ -130,8 +131,8 @@ def decoded(text: str, at: str) -> bytes:
         raise Invalid("invalid_value", f"'{at}' is not base64.", at) from error
 
 
-def shown(item: Event) -> Event:
-    """An item as events show it: without audio, which is in deltas and retrieved items only."""
+def without_audio(item: Event) -> Event:
+    """An item as in most events: audio is in deltas and retrieved items only."""
     if "content" not in item:
         return dict(item)
     parts = [{k: v for k, v in part.items() if k != "audio"} for part in item["content"]]

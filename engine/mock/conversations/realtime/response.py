@@ -15,7 +15,7 @@ from math import ceil
 import orjson
 
 from engine.mock.conversations.realtime.client_events import Event
-from engine.mock.conversations.realtime.items import Tokens, Turn, shown
+from engine.mock.conversations.realtime.items import Tokens, Turn, without_audio
 from engine.mock.conversations.realtime.session import ResponseSettings
 from engine.mock.examples import words
 
@@ -59,18 +59,18 @@ class Response:
         """All events; `stop` shortens them."""
         yield self.event("response.created", response=self._response([]))
         at = {"response_id": self.response_id, "output_index": 0}
-        yield self.event("response.output_item.added", **at, item=shown(self.item()))
+        yield self.event("response.output_item.added", **at, item=without_audio(self.item()))
         yield from self._function_call() if self._tool else self._message()
         if self._status == "in_progress":
             self._status = "completed"
-        item = shown(self.item())
+        item = without_audio(self.item())
         yield self.event("response.output_item.done", **at, item=item)
         yield self.event("response.done", response=self._response([item], self._usage()))
 
     def item(self) -> Event:
         """The response as an item of the conversation, as far as it has been sent."""
-        done = {"in_progress": "in_progress", "completed": "completed"}
-        status = done.get(self._status, "incomplete")
+        ended_early = self._status not in ("in_progress", "completed")
+        status = "incomplete" if ended_early else self._status
         item: Event = {"id": self.item_id, "object": "realtime.item", "status": status}
         if self._tool:
             call = {"call_id": self._call_id, "name": self._tool, "arguments": self._text}
@@ -156,7 +156,7 @@ class Response:
             "object": "realtime.response",
             "status": self._status,
             "output": output,
-            **self.settings.shown,
+            **self.settings.fields,
         }
         if self.conversation_id:
             response["conversation_id"] = self.conversation_id

@@ -17,8 +17,8 @@ _NULLABLE = "turn_detection"
 class ResponseSettings:
     """The settings of one response: audio or text, and at most `limit` tokens (None: any number).
 
-    `tool` is the name of a function that it must call instead of an answer, or "". `shown` are the
-    settings as a response shows them.
+    `tool` is the name of a function that it must call instead of an answer, or "". `fields` are the
+    settings as fields of a response.
     """
 
     audio: bool
@@ -26,7 +26,7 @@ class ResponseSettings:
     instructions: str
     tool: str
     bytes_per_ms: int
-    shown: Event
+    fields: Event
 
 
 class Session:
@@ -49,17 +49,17 @@ class Session:
         _merge(self._settings, settings)
         self._settings.pop("model", None)
 
-    def shown(self) -> Event:
+    def settings(self) -> Event:
         """All settings, as in `session.created` and `session.updated`."""
         return deepcopy({**self._fixed, **self._settings})
 
     def transcribes(self) -> bool:
         """Whether the audio of the caller is transcribed."""
-        return "transcription" in self._audio("input")
+        return "transcription" in self._settings["audio"]["input"]
 
     def input_bytes_per_ms(self) -> int:
         """The size of a millisecond of the caller's audio."""
-        return _bytes_per_ms(self._audio("input")["format"]["type"])
+        return _BYTES_PER_MS[self._settings["audio"]["input"]["format"]["type"]]
 
     def response_settings(self, settings: Event) -> ResponseSettings:
         """The settings, overridden by those of one `response.create`."""
@@ -79,23 +79,15 @@ class Session:
             limit=limit if isinstance(limit, int) else None,
             instructions=merged.get("instructions", ""),
             tool=_tool(merged["tool_choice"], merged["tools"]),
-            bytes_per_ms=_bytes_per_ms(output["format"]["type"]),
-            shown=fields,
+            bytes_per_ms=_BYTES_PER_MS[output["format"]["type"]],
+            fields=fields,
         )
-
-    def _audio(self, side: str) -> Event:
-        part: Event = self._settings["audio"][side]
-        return part
 
 
 def _tool(choice: Any, tools: list[Event]) -> str:
     if isinstance(choice, dict):
         return str(choice["name"])
     return str(tools[0].get("name", "")) if choice == "required" and tools else ""
-
-
-def _bytes_per_ms(kind: str) -> int:
-    return _BYTES_PER_MS[kind]
 
 
 def _merge(settings: Event, changes: Event) -> None:

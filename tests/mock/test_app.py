@@ -1,0 +1,60 @@
+"""The mock answers every operation of a document, and refuses what the document does not allow."""
+
+from __future__ import annotations
+
+import pytest
+from falcon.testing import TestClient
+
+from engine import dialects
+from engine.mock.app import build
+from engine.source import files
+from engine.source.problem import Findings
+from engine.spec.spec import read
+
+CHAT = {"model": "gpt-4o", "messages": [{"role": "user", "content": "hello brave world"}]}
+HEADERS = {"Authorization": "Bearer secret"}
+
+
+@pytest.fixture(scope="module")
+def client():
+    findings = Findings()
+    specification = read("openai", files.DOCUMENTS / "openai.yaml", "openai", (), findings)
+    assert findings.problems == []
+    return TestClient(build([(specification, dialects.get("openai"))], "secret"))
+
+
+def chat(client, headers=HEADERS, **changes):
+    return client.simulate_post("/v1/chat/completions", headers=headers, json={**CHAT, **changes})
+
+
+def test_the_last_turn_is_echoed_and_counted(client):
+    body = chat(client).json
+    assert body["choices"][0]["message"]["content"] == "hello brave world"
+    assert body["model"] == "gpt-4o"
+    assert body["usage"]["total_tokens"] == body["usage"]["prompt_tokens"] + 3
+
+
+def test_a_stream_has_an_event_for_each_word(client):
+    result = chat(client, stream=True)
+    assert result.headers["content-type"].startswith("text/event-stream")
+    assert [result.text.count(word) for word in ("hello ", "brave ", "world")] == [1, 1, 1]
+    assert result.text.endswith("data: [DONE]\n\n")
+
+
+@pytest.mark.parametrize("headers", [{}, {"Authorization": "Bearer another"}])
+def test_any_other_credential_is_refused(client, headers):
+    assert chat(client, headers).status_code == 401
+
+
+def test_a_request_that_the_document_does_not_allow_is_refused(client):
+    result = chat(client, messages="hello")
+    assert (result.status_code, result.json["error"]["param"]) == (400, "messages")
+
+
+def test_the_name_of_the_model_asks_for_a_fault(client):
+    result = chat(client, model="fault-status-429-retry-after-2")
+    assert (result.status_code, result.headers["retry-after"]) == (429, "2")
+    stream = chat(client, model="fault-error-after-1", stream=True)
+    assert stream.status_code == 200
+    assert "mock_fault" in stream.text
+    assert "[DONE]" not in stream.text
