@@ -28,7 +28,7 @@ from engine.source.problem import Findings, Level
 from engine.spec import path_templates, security
 from engine.spec.document.cache import folder_of
 from engine.spec.operation import Operation
-from engine.spec.quota_fields import takes
+from engine.spec.quota_fields import takes_of
 from engine.spec.spec import Specification
 
 
@@ -111,7 +111,7 @@ def _route(
         policies=(*config.policies, *route.policies),
         guards=Guards(),  # compiled when all policies are valid
         wide=tuple(names if route.answer == "models" else {*wide, *operation.wide}),
-        takes=takes(node, dialect),
+        takes=takes_of(node, dialect),
         websocket=(route.websocket or WebSocket()) if operation.websocket else None,
         unknown_fields=route.unknown_fields,
         answers=operations.answers(claim, specifications, findings),

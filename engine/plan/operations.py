@@ -12,7 +12,7 @@ from engine.source.files import is_file, names_in
 from engine.source.problem import Findings, Level
 from engine.source.suggestion import did_you_mean
 from engine.spec.operation import Operation
-from engine.spec.response_schemas import Answers
+from engine.spec.response_schemas import ResponseValidators
 from engine.spec.spec import Specification, read
 
 
@@ -62,7 +62,7 @@ def compile_for_route(
 
 def answers(
     claim: Claim, specifications: Mapping[str, Specification], findings: Findings
-) -> Answers | None:
+) -> ResponseValidators | None:
     """The response schemas of the operation, if its route reports on responses."""
     operation = claim.operation
     if claim.route.validate_responses != "report":

@@ -18,7 +18,7 @@ from engine.policies import Guards
 from engine.source.problem import Findings, Path, Problem
 from engine.spec.expression import Expression
 from engine.spec.operation import Operation
-from engine.spec.response_schemas import Answers
+from engine.spec.response_schemas import ResponseValidators
 from engine.spec.security import Carrier
 from engine.spec.spec import Specification
 from engine.values.takes import Takes
@@ -51,7 +51,7 @@ class Route:
     takes: Takes
     websocket: WebSocket | None
     unknown_fields: str = "pass"
-    answers: Answers | None = None
+    answers: ResponseValidators | None = None
     at: Path = ()
 
     @property

@@ -17,11 +17,11 @@ Path = tuple[str | int, ...]
 class SourceMap:
     """The positions of the values of a node tree. An alias refers to the entry of its anchor."""
 
-    __slots__ = ("_aliases", "_ends", "_keys", "_lists", "_marks", "_merges")
+    __slots__ = ("_aliases", "_keys", "_lists", "_marks", "_merges", "_subtree_ends")
 
     def __init__(self, root: yaml.Node) -> None:
         self._marks = array("I")  # line and column of the key, line and column of the value
-        self._ends = array("I")
+        self._subtree_ends = array("I")
         self._keys: list[str | None] = []
         self._lists: set[int] = set()
         self._merges: set[int] = set()
@@ -44,10 +44,10 @@ class SourceMap:
         return self._marks[start] + 1, self._marks[start + 1] + 1
 
     def _add(self, name: yaml.Node, node: yaml.Node, anchors: dict[int, int]) -> None:
-        index = len(self._ends)
+        index = len(self._subtree_ends)
         key, value = name.start_mark, node.start_mark
         self._marks.extend((key.line, key.column, value.line, value.column))
-        self._ends.append(index + 1)
+        self._subtree_ends.append(index + 1)
         self._keys.append(name.value if isinstance(name, yaml.ScalarNode) else None)
         if isinstance(node, yaml.ScalarNode):
             return
@@ -62,16 +62,16 @@ class SourceMap:
         else:
             for key_node, below in node.value:
                 if key_node.tag == "tag:yaml.org,2002:merge":
-                    self._merges.add(len(self._ends))
+                    self._merges.add(len(self._subtree_ends))
                 self._add(key_node, below, anchors)
-        self._ends[index] = len(self._ends)
+        self._subtree_ends[index] = len(self._subtree_ends)
 
     def _below(self, at: int) -> Iterator[int]:
         """The children of an entry."""
-        child, end = at + 1, self._ends[at]
+        child, end = at + 1, self._subtree_ends[at]
         while child < end:
             yield child
-            child = self._ends[child]
+            child = self._subtree_ends[child]
 
     def _child(self, at: int, step: str | int) -> int | None:
         at = self._aliases.get(at, at)

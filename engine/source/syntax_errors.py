@@ -22,7 +22,7 @@ _RESERVED = {
 }
 
 
-class Fault(NamedTuple):
+class SyntaxFault(NamedTuple):
     """Line and column from 1, and words."""
 
     line: int
@@ -31,16 +31,18 @@ class Fault(NamedTuple):
     hint: str = ""
 
 
-def fault(text: str, error: yaml.MarkedYAMLError) -> Fault:
+def fault(text: str, error: yaml.MarkedYAMLError) -> SyntaxFault:
     """The probable place and cause of a syntax error."""
     lines = text.splitlines()
     mark, opened = error.problem_mark or error.context_mark, error.context_mark
     line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
     context = f"{error.context}, " if error.context else ""
-    plain = Fault(line, column, f"not YAML: {context}{error.problem}", _hint(lines, line, column))
+    plain = SyntaxFault(
+        line, column, f"not YAML: {context}{error.problem}", _hint(lines, line, column)
+    )
     if opened is None or mark is None:
         return plain
-    start = Fault(opened.line + 1, opened.column + 1, "")
+    start = SyntaxFault(opened.line + 1, opened.column + 1, "")
     content = _at(lines, start.line, start.column)
     if error.context == "while scanning a quoted scalar":
         message = f"not YAML: the {_quote_name(content)} that opens here is not closed"
@@ -97,7 +99,7 @@ def _colon(lines: list[str], line: int, column: int) -> str:
     return "put quotes around a value that holds ': '"
 
 
-def _indentation(lines: list[str], plain: Fault, start: Fault) -> str:
+def _indentation(lines: list[str], plain: SyntaxFault, start: SyntaxFault) -> str:
     """A key that begins in another column than the mapping it belongs to."""
     content = lines[plain.line - 1] if plain.line <= len(lines) else ""
     if plain.column == start.column or _indent(content) + 1 != plain.column:
@@ -110,7 +112,7 @@ def _indentation(lines: list[str], plain: Fault, start: Fault) -> str:
     )
 
 
-def _bracket(lines: list[str], plain: Fault, start: Fault) -> Fault:
+def _bracket(lines: list[str], plain: SyntaxFault, start: SyntaxFault) -> SyntaxFault:
     """A bracket that is not closed on its line; on one line, a comma may be missing."""
     char = _at(lines, plain.line, plain.column)
     opened = _at(lines, start.line, start.column)
@@ -118,14 +120,14 @@ def _bracket(lines: list[str], plain: Fault, start: Fault) -> Fault:
         variable = plain.hint if "${" in plain.hint else ""
         return plain._replace(hint=variable or "put a comma between two entries")
     message = f"not YAML: the '{opened}' that opens here is not closed"
-    what = f"'{char}'" if plain.line == start.line else "what"
-    verb = "stands" if what == "what" else "closes something else"
-    where = f"{what} {verb} at {plain.line}:{plain.column}"
-    tail = f"{where} cannot be part of it" if what == "what" else where
-    return Fault(start.line, start.column, message, tail)
+    place = f"{plain.line}:{plain.column}"
+    hint = f"what stands at {place} cannot be part of it"
+    if plain.line == start.line:
+        hint = f"'{char}' closes something else at {place}"
+    return start._replace(message=message, hint=hint)
 
 
-def _no_colon(lines: list[str], start: Fault) -> Fault:
+def _no_colon(lines: list[str], start: SyntaxFault) -> SyntaxFault:
     """A line that should be `key: value`."""
     content = lines[start.line - 1][start.column - 1 :] if start.line <= len(lines) else ""
     if content[:1] in ("'", '"') and content.count(content[0]) == 1:
@@ -137,7 +139,7 @@ def _no_colon(lines: list[str], start: Fault) -> Fault:
     return start._replace(message="not YAML: there is no ': ' on this line", hint=hint)
 
 
-def _long_quote(text: str, line: int) -> Fault | None:
+def _long_quote(text: str, line: int) -> SyntaxFault | None:
     """The quote that opens a text of several lines which ends where reading stopped: most often
     one that is not closed, and ended by the next quote in the file."""
     for token in _tokens(text):
@@ -145,7 +147,9 @@ def _long_quote(text: str, line: int) -> Fault | None:
         if token.style in ('"', "'") and first < last and last == line:
             quote = _quote_name(token.style)
             message = f"not YAML: the {quote} that opens here is closed on line {last} only"
-            return Fault(first, token.start_mark.column + 1, message, "close it on its own line")
+            return SyntaxFault(
+                first, token.start_mark.column + 1, message, "close it on its own line"
+            )
     return None
 
 

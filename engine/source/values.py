@@ -132,10 +132,10 @@ class Values:
             return _integer(text)
         if tag == TAG + "float":
             return _float(text)
-        what = "a number with too many digits"
+        message = "a number with too many digits"
         if tag != TAG + "int":
-            what = f"tag '{node.tag}' is not supported"
-        self._wrong(node, "MW004", what, "write a plain value")
+            message = f"tag '{node.tag}' is not supported"
+        self._wrong(node, "MW004", message, "write a plain value")
         return None
 
 

@@ -124,10 +124,11 @@ class _Shape:
                 return self._by_index(tree)
             return {name: self.fields.get(name, self.extra).read(sub) for name, sub in tree.items()}
         if self.kind == "array":
-            return [] if tree == [""] else [self._one(leaf, self.item) for leaf in tree]
-        return self._one(tree[0], self) if len(tree) == 1 else [self._one(x, self) for x in tree]
+            return [] if tree == [""] else [self._value(leaf, self.item) for leaf in tree]
+        values = [self._value(leaf, self) for leaf in tree]
+        return values[0] if len(values) == 1 else values
 
-    def _one(self, leaf: Any, nested: _Shape) -> object:
+    def _value(self, leaf: Any, nested: _Shape) -> object:
         return nested.read(leaf) if isinstance(leaf, dict) else self.leaf(leaf)
 
     def _by_index(self, tree: dict[str, Tree]) -> list[object]:

@@ -102,7 +102,7 @@ def optional_members(schema: dict[str, Any], resolve: Resolve) -> frozenset[str]
     return frozenset(name for name, member in members.items() if _may_be_absent(member, resolve))
 
 
-def answered(library: Library) -> frozenset[int]:
+def described_mappings(library: Library) -> frozenset[int]:
     """The ids of all mappings that the `responses` of a library's operations reach."""
     visited: set[int] = set()
     references: set[tuple[FilePath, str]] = set()

@@ -152,11 +152,11 @@ def _pairs(text: ParameterText, names: frozenset[str]) -> Pairs:
     if text.style == "matrix":
         return lambda raw: _matrix(raw, where)
     if text.style == "label":
-        return lambda raw: _named(_after(".", raw, where).split("."), clean, where)
+        return lambda raw: _name_value_pairs(_after(".", raw, where).split("."), clean, where)
 
     def from_list(source: Source) -> list[tuple[str, str]] | None:
         texts = text.find(source)
-        return _named(texts[0].split(","), clean, where) if texts else None
+        return _name_value_pairs(texts[0].split(","), clean, where) if texts else None
 
     return from_list
 
@@ -181,7 +181,7 @@ def _after(mark: str, raw: str, where: str) -> str:
     return raw[1:]
 
 
-def _named(parts: list[str], clean: Clean, where: str) -> list[tuple[str, str]]:
+def _name_value_pairs(parts: list[str], clean: Clean, where: str) -> list[tuple[str, str]]:
     """The pairs of `["R=100", "G=200"]`; `[""]` has none."""
     if parts == [""]:
         return []

@@ -12,7 +12,7 @@ from engine.values.takes import Takes
 _COMBINED = ("allOf", "anyOf", "oneOf")
 
 
-def takes(operation: Node, dialect: Dialect) -> Takes:
+def takes_of(operation: Node, dialect: Dialect) -> Takes:
     """For an operation's own node (`Specification.node`) in a document of that dialect."""
     bodies = operation.get("requestBody").get("content")
     schemas = [bodies.get(kind).get("schema") for kind, _ in bodies.items()]
@@ -22,8 +22,8 @@ def takes(operation: Node, dialect: Dialect) -> Takes:
         not names.isdisjoint(fields.output.limit_members) for names in properties_of_bodies
     )
     speech, images = (
-        _counted(fields.speech, properties_of_bodies),
-        _counted(fields.images, properties_of_bodies),
+        _counted_member(fields.speech, properties_of_bodies),
+        _counted_member(fields.images, properties_of_bodies),
     )
     return Takes(
         usage_option=option is not None
@@ -36,7 +36,7 @@ def takes(operation: Node, dialect: Dialect) -> Takes:
     )
 
 
-def _counted(field: CountedField | None, properties_of_bodies: list[set[str]]) -> str:
+def _counted_member(field: CountedField | None, properties_of_bodies: list[set[str]]) -> str:
     """The member to count, if the properties of one of the bodies show that it is."""
     if field is None or not any(
         names >= {field.member, *field.beside} for names in properties_of_bodies

@@ -138,18 +138,18 @@ def _depth(branch: Sequence[Any]) -> int:
 
 
 def _sentence(error: Any, details: dict[str, Any], subject: str) -> str:
-    name = error.kind.name
+    name, actual = error.kind.name, _description(error.instance)
     subject = f"'{subject}'" if not subject.startswith("the ") else subject
     if name == "required":
         return f"Missing required parameter: {subject}.{_near_miss(error, details)}"
     if name in ("additionalProperties", "unevaluatedProperties", "falseSchema"):
         return f"Unknown parameter: {subject}."
     if name == "type":
-        return f"Invalid type for {subject}: expected {_one_of(details['types'])}, {_got(error)}."
+        return f"Invalid type for {subject}: expected {_one_of(details['types'])}, {actual}."
     if name in ("anyOf", "oneOf"):
         expected = _one_of(_union_types(details["context"]))
         if expected:
-            return f"Invalid type for {subject}: expected {expected}, {_got(error)}."
+            return f"Invalid type for {subject}: expected {expected}, {actual}."
         fits = "more than one" if any(not branch for branch in details["context"]) else "none"
         return f"Invalid value for {subject}: it matches {fits} of the schemas allowed here."
     if name == "enum":
@@ -157,17 +157,15 @@ def _sentence(error: Any, details: dict[str, Any], subject: str) -> str:
         text = error.instance if isinstance(error.instance, str | int) else ""
         suggestion = near(text, options[:_MOST_OPTIONS])
         hint = f" Did you mean '{suggestion}'?" if suggestion else ""
-        return (
-            f"Invalid value for {subject}: expected one of {', '.join(options[:20])}, "
-            f"{_got(error)}.{hint}"
-        )
+        expected = f"one of {', '.join(options[:20])}"
+        return f"Invalid value for {subject}: expected {expected}, {actual}.{hint}"
     if name == "const":
         return f"Invalid value for {subject}: expected {details['expected_value']!r}."
     if name == "not":
         if details["schema"] == {}:
             return f"Invalid value for {subject}: it is read-only and must not be sent."
-        return f"Invalid value for {subject}: this value is excluded, {_got(error)}."
-    return f"Invalid value for {subject}: {_limit(name, details)}, {_got(error)}."
+        return f"Invalid value for {subject}: this value is excluded, {actual}."
+    return f"Invalid value for {subject}: {_limit(name, details)}, {actual}."
 
 
 def _limit(name: str, details: dict[str, Any]) -> str:
@@ -191,8 +189,8 @@ def _limit(name: str, details: dict[str, Any]) -> str:
     return expectations.get(name, f"it breaks '{name}'")
 
 
-def _got(error: Any) -> str:
-    value = error.instance
+def _description(value: Any) -> str:
+    """The value as a sentence about it ends."""
     if isinstance(value, bool):
         return f"got {str(value).lower()}"
     if value is None:

@@ -25,7 +25,7 @@ from engine.values.errors import GatewayError
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class BodyRule:
     """One media type: its parser (None: bodies are not parsed) and validator.
 
     `names` are the members that the document names, where a route rejects or drops others.
@@ -43,8 +43,8 @@ class Range:
     `typed`: a request needs a Content-Type, because not all bytes meet the schema.
     """
 
-    rules: Mapping[str, Rule]
-    other: Rule
+    rules: Mapping[str, BodyRule]
+    other: BodyRule
     typed: bool
 
 
@@ -53,7 +53,7 @@ class Bodies:
     """The request bodies of an operation. Without any rule it takes none."""
 
     required: bool = False
-    rules: dict[str, Rule] = field(default_factory=dict)
+    rules: dict[str, BodyRule] = field(default_factory=dict)
     ranges: dict[str, Range] = field(default_factory=dict)
 
     @property
@@ -66,7 +66,7 @@ class Bodies:
         """The ranges under which bodies of some media types are not validated."""
         return [name for name, declared in self.ranges.items() if declared.typed]
 
-    def parse(self, exchange: Exchange, strict: bool = True) -> Rule | None:
+    def parse(self, exchange: Exchange, strict: bool = True) -> BodyRule | None:
         """Parse the body into `exchange.value`; None when there is nothing to check.
 
         Raises GatewayError: 415 for a media type the operation does not take, 400 for a body that
@@ -87,7 +87,7 @@ class Bodies:
             exchange.value = rule.parse(exchange)
         return rule
 
-    def _rule(self, exchange: Exchange) -> Rule:
+    def _rule(self, exchange: Exchange) -> BodyRule:
         content_type = media_type = exchange.environ.get("CONTENT_TYPE", "")
         rule = self.rules.get(content_type)
         if rule is None:
@@ -98,9 +98,9 @@ class Bodies:
             rule = self.rules.get(media_type) or self._rule_of_range(media_type)
         if rule is None:
             accepted = " or ".join(self.media_types)
-            got = f"got '{media_type[:80]}'" if media_type else "got none"
+            actual = f"got '{media_type[:80]}'" if media_type else "got none"
             raise GatewayError(
-                415, "unsupported_media_type", f"Content-Type must be {accepted}; {got}."
+                415, "unsupported_media_type", f"Content-Type must be {accepted}; {actual}."
             )
         if exchange.environ.get("HTTP_CONTENT_ENCODING", "identity").lower() != "identity":
             raise GatewayError(
@@ -112,7 +112,7 @@ class Bodies:
         exchange.media_type = media_type
         return rule
 
-    def _rule_of_range(self, media_type: str) -> Rule | None:
+    def _rule_of_range(self, media_type: str) -> BodyRule | None:
         """The rule of the narrowest range: `application/*+json`, `application/*`, `*/*`."""
         if not self.ranges or "*" in media_type or "," in media_type:
             return None
@@ -124,7 +124,7 @@ class Bodies:
         return media_range.rules.get(body_kind(media_type), media_range.other)
 
 
-def check(rule: Rule, value: Any) -> None:
+def check(rule: BodyRule, value: Any) -> None:
     """Validate a parsed body. Raises GatewayError 400 with the place of the mistake."""
     if rule.validator is None or rule.validator.is_valid(value):
         return
@@ -147,7 +147,7 @@ def compile_bodies(request_body: Node, schemas: Schemas, *, with_names: bool = F
             continue
         parse = compile_parser(body_kind(media_type), media, validator)
         names = _names(schema) if with_names and parse is parse_json else None
-        bodies.rules[media_type] = Rule(parse, validator if parse else None, names)
+        bodies.rules[media_type] = BodyRule(parse, validator if parse else None, names)
     return bodies
 
 
@@ -157,7 +157,7 @@ def _range(
     validator: jsonschema_rs.Validator | None,
     with_names: bool,
 ) -> Range:
-    schema, opaque = media.get("schema"), Rule(None, None)
+    schema, opaque = media.get("schema"), BodyRule(None, None)
     if validator is None or takes_any_bytes(schema.value, schema.follow):
         return Range({}, opaque, typed=False)
     names = _names(schema) if with_names else None
@@ -166,7 +166,7 @@ def _range(
         if any(fnmatchcase(example, name) for example in examples):
             # Forms are rare under ranges, and their readers are slow to compile.
             parse = compile_parser(kind, media, validator, deferred=not media.get("encoding").value)
-            rules[kind] = Rule(
+            rules[kind] = BodyRule(
                 parse, validator if parse else None, names if kind == "json" else None
             )
     return Range(rules, opaque, typed=True)

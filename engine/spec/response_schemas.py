@@ -16,7 +16,7 @@ from engine.spec.schemas import Schemas
 
 
 @dataclass(frozen=True, slots=True)
-class Answers:
+class ResponseValidators:
     """The validators of JSON answers by status: `200`, `2XX` or `default`."""
 
     validators: Mapping[str, jsonschema_rs.Validator]
@@ -44,7 +44,7 @@ class Answers:
         return None
 
 
-def compile_answers(operation: Node, schemas: Schemas) -> Answers:
+def compile_responses(operation: Node, schemas: Schemas) -> ResponseValidators:
     """The JSON responses of an operation. Raises ValueError for a broken schema."""
     validators: dict[str, jsonschema_rs.Validator] = {}
     for status, response in operation.get("responses").items():
@@ -52,4 +52,4 @@ def compile_answers(operation: Node, schemas: Schemas) -> Answers:
             schema = media.get("schema")
             if is_json(media_type) and schema.value is not None:
                 validators[status] = schemas.validator(schema)
-    return Answers(validators)
+    return ResponseValidators(validators)

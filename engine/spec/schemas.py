@@ -19,7 +19,7 @@ from typing import Any
 import jsonschema_rs
 
 from engine.spec.document.node import Library, Node
-from engine.spec.lenient_schema import EXACT, answered, optional_members, relax
+from engine.spec.lenient_schema import EXACT, described_mappings, optional_members, relax
 
 CHECKED_FORMATS = frozenset({"byte", "date", "date-time", "uuid", "email", "ipv4", "ipv6"})
 """String formats that are enforced; every other one passes."""
@@ -72,7 +72,7 @@ def _resources(library: Library, purpose: Purpose) -> Iterator[tuple[str, Any]]:
     """Every file by its URI, as plain JSON Schema; once more exactly as written, where a lenient
     reading needs that."""
     lenient = purpose is Purpose.LENIENT
-    described = answered(library) if lenient else frozenset()
+    described = described_mappings(library) if lenient else frozenset()
     exactly = False
     for uri, file in library.files.items():
         plain = _Plain(Node(library, uri, (), file.value), purpose, described)
@@ -86,8 +86,9 @@ def _resources(library: Library, purpose: Purpose) -> Iterator[tuple[str, Any]]:
 class _Plain:
     """A copy of a file in which every schema is plain JSON Schema, for one purpose.
 
-    `exact`: a lenient reading's copy of what must not be relaxed. `described`: what `answered`
-    found. `refers_exactly`: whether a reference of the copy leads into such exact copies.
+    `exact`: a lenient reading's copy of what must not be relaxed. `described`: the
+    mappings that responses reach. `refers_exactly`: whether a reference of the copy leads into such
+    exact copies.
     """
 
     def __init__(

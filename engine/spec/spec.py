@@ -18,7 +18,7 @@ from engine.spec.document.repair import repair
 from engine.spec.document.repairs import path_keys
 from engine.spec.operation import Declaration, Operation, compile_operation, recompile
 from engine.spec.path_templates import shape
-from engine.spec.response_schemas import Answers, compile_answers
+from engine.spec.response_schemas import ResponseValidators, compile_responses
 from engine.spec.schemas import Purpose, Schemas
 
 
@@ -52,9 +52,9 @@ class Specification:
         item = self.library.document.get("paths").get(str(operation.at[1]))
         return recompile(operation, self.node(operation), item, schemas, with_names=with_names)
 
-    def answers(self, operation: Operation) -> Answers:
+    def answers(self, operation: Operation) -> ResponseValidators:
         """The responses of an operation. Raises ValueError for a broken schema."""
-        return compile_answers(self.node(operation), self._read_for(Purpose.RESPONSE))
+        return compile_responses(self.node(operation), self._read_for(Purpose.RESPONSE))
 
     def settle(self) -> None:
         """Free the schemas, which compiled operations do not need, and cache the document."""
@@ -100,7 +100,7 @@ def read(
         message = f"schemas cannot be read: {error}"
         findings.error(library.document.source, (), "MW204", message)
         return None
-    specification = _Reader(name, library, schemas, tuple(mounts), findings).read()
+    specification = _OperationReader(name, library, schemas, tuple(mounts), findings).read()
     if entry is None:
         return specification
     return replace(specification, _cache_entry=(entry, document_findings.unsorted))
@@ -134,7 +134,7 @@ def _repaired(
 
 
 @dataclass(slots=True)
-class _Reader:
+class _OperationReader:
     """The operations of a library, one by one."""
 
     name: str

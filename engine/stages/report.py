@@ -14,7 +14,7 @@ from contextlib import contextmanager
 
 from engine.exchange.exchange import Exchange, Handler, Response, Stage
 from engine.spec.media_types import is_json
-from engine.spec.response_schemas import Answers
+from engine.spec.response_schemas import ResponseValidators
 from engine.values.errors import GatewayError
 from engine.values.redaction import redact_tokens
 from engine.values.throttle import LogThrottle
@@ -78,7 +78,7 @@ mismatches = Mismatches()
 """Those of this process."""
 
 
-def report_responses(operation: str, answers: Answers) -> Stage:
+def report_responses(operation: str, answers: ResponseValidators) -> Stage:
     """A stage that checks responses with a length, no encoding, and a schema for their status,
     after they were sent."""
 

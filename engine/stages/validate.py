@@ -12,7 +12,7 @@ from engine.exchange.body import Body
 from engine.exchange.exchange import MISSING, Exchange, Handler, Response, Stage
 from engine.spec.operation import Operation
 from engine.spec.refusal_messages import place
-from engine.spec.request_bodies import Rule, check
+from engine.spec.request_bodies import BodyRule, check
 from engine.stages.report import mismatches
 from engine.values.errors import GatewayError
 from engine.values.json_edit import without_members
@@ -62,7 +62,7 @@ def validate(
     return stage
 
 
-def _reject(exchange: Exchange, rule: Rule) -> None:
+def _reject(exchange: Exchange, rule: BodyRule) -> None:
     """Raises GatewayError 400 for the first member that the document does not have."""
     if rule.names is None or exchange.value is MISSING:
         return
@@ -72,7 +72,7 @@ def _reject(exchange: Exchange, rule: Rule) -> None:
         raise GatewayError(400, "unknown_parameter", message, param=name)
 
 
-def _drop(exchange: Exchange, rule: Rule) -> None:
+def _drop(exchange: Exchange, rule: BodyRule) -> None:
     """Remove the members that the document does not have from the body and its value."""
     if rule.names is None or exchange.value is MISSING:
         return

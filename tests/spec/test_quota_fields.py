@@ -1,7 +1,7 @@
 """What requests can say that matters for counting, read from the documents."""
 
 from engine import dialects
-from engine.spec.quota_fields import takes, takes_usage_option
+from engine.spec.quota_fields import takes_of, takes_usage_option
 from engine.values.takes import Takes
 from tests.support.documents import document, library, shipped
 from tests.support.each import each
@@ -28,7 +28,7 @@ TAKEN = {
 def test_the_shipped_documents(name):
     specification, _ = shipped(name)
     dialect, operations = dialects.get(name), specification.operations.values()
-    found = {o.name: takes(specification.node(o), dialect) for o in operations}
+    found = {o.name: takes_of(specification.node(o), dialect) for o in operations}
     taken = {key: value for key, value in found.items() if value != Takes() and not value.free}
     assert taken == TAKEN[name]
 
@@ -45,7 +45,7 @@ def test_what_costs_nothing(name, free):
     specification, _ = shipped(name)
     operations = specification.operations.values()
     dialect = dialects.get(name)
-    assert {o.name for o in operations if takes(specification.node(o), dialect).free} == free
+    assert {o.name for o in operations if takes_of(specification.node(o), dialect).free} == free
 
 
 OPTIONS = {"type": "object", "properties": {"include_usage": {"type": "boolean"}}}
@@ -106,12 +106,12 @@ def operation(stream):
     ],
 )
 def test_the_option_is_for_streams_of_choices(stream, taken):
-    assert takes(operation(stream), OPENAI).usage_option is taken
+    assert takes_of(operation(stream), OPENAI).usage_option is taken
 
 
 def test_an_operation_without_a_body():
     made = library(document(paths={"/x": {"get": {"responses": {}}}}))
-    assert takes(made.document.get("paths").get("/x").get("get"), OPENAI) == Takes()
+    assert takes_of(made.document.get("paths").get("/x").get("get"), OPENAI) == Takes()
 
 
 @each("word", ["allOf", "anyOf", "oneOf"])

@@ -12,7 +12,7 @@ import pytest
 
 from engine.exchange.body import Body
 from engine.exchange.exchange import MISSING, Exchange, Response
-from engine.spec.response_schemas import Answers
+from engine.spec.response_schemas import ResponseValidators
 from engine.stages.report import MAX_RESPONSE, OTHER_PLACES, Mismatches, report_responses
 from engine.stages.report import mismatches as process_mismatches
 from engine.stages.validate import validate
@@ -177,14 +177,14 @@ def test_a_body_that_is_no_json_is_left_alone(tmp_path: Path) -> None:
     assert (got.body.buffer, got.value) == (b"x", MISSING)
 
 
-# Answers.
+# Responses.
 
 
 def answered(folder: Path, response: Response) -> Any:
     made, _ = read(folder, document(paths=PATHS))
     assert made is not None
     answers = made.answers(made.operations["x"])
-    assert isinstance(answers, Answers)
+    assert isinstance(answers, ResponseValidators)
     stage = report_responses("api.x", answers)
     got = stage(exchange(b""), lambda _: response)
     return got.body if isinstance(got.body, bytes) else b"".join(got.body)

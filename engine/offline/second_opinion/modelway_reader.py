@@ -14,7 +14,7 @@ from engine.offline.second_opinion.verdict import Verdict
 from engine.spec.document.node import Node
 from engine.spec.operation import Operation, Parameter
 from engine.spec.request_bodies import check
-from engine.spec.response_schemas import Answers
+from engine.spec.response_schemas import ResponseValidators
 from engine.values.errors import GatewayError, Malformed
 
 _UNIONS = frozenset({"anyOf", "oneOf"})
@@ -52,7 +52,7 @@ def read_parameter(parameter: Parameter, schema: Node, source: Any) -> Verdict:
     return Verdict()
 
 
-def read_response(answers: Answers, schema: Node, status: int, value: Any) -> Verdict:
+def read_response(answers: ResponseValidators, schema: Node, status: int, value: Any) -> Verdict:
     """The verdict on a JSON response body."""
     refusal = answers.check(status, orjson.dumps(value))
     if refusal is None:

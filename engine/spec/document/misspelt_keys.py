@@ -152,7 +152,7 @@ def _misspelt(library: Library) -> Iterator[tuple[Any, Path, str, str]]:
         for key, below in value.items():
             if key in object_kind.below and isinstance(below, dict | list):
                 stack.append((uri, (*path, key), below, object_kind.below[key]))
-            elif key not in object_kind.keys and (correct_key := _meant(key, object_kind, value)):
+            elif correct_key := _correct_key(key, object_kind, value):
                 yield uri, path, key, correct_key
 
 
@@ -168,9 +168,9 @@ def _followed(library: Library, uri: Any, ref: str, kind: str) -> list[tuple[Any
     return [(file, node.path, node.value, kind)]
 
 
-def _meant(key: str, object_kind: ObjectKind, value: Mapping[str, Any]) -> str:
-    """The absent key that this one probably misspells."""
-    if key.startswith("x-") or key in object_kind.other_keys:
+def _correct_key(key: str, object_kind: ObjectKind, value: Mapping[str, Any]) -> str:
+    """The absent key that this one probably misspells; "" for a key that is correct."""
+    if key in object_kind.keys or key in object_kind.other_keys or key.startswith("x-"):
         return ""
     plain = _plain(key)
     near = [
