@@ -10,8 +10,8 @@ from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as version_of
 from pathlib import Path
 
-from engine.config import telemetry
 from engine.config.config import Config
+from engine.config.telemetry import AccessLogConfig
 from engine.exchange.exchange import Exchange, Observer
 from engine.telemetry import log
 from engine.telemetry.access_log import AccessLog
@@ -84,7 +84,7 @@ def observing(
 
 
 def _access_log(
-    config: Config, settings: telemetry.AccessLog, batch: Batch[Exchange], parts: Observing
+    config: Config, settings: AccessLogConfig, batch: Batch[Exchange], parts: Observing
 ) -> Sink:
     sink = Sink(settings.path)
     lines = AccessLog(

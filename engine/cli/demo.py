@@ -19,7 +19,7 @@ from engine.cli.config_file import result_or_exit
 from engine.config.models import Model
 from engine.config.server import Server
 from engine.config.telemetry import OFF
-from engine.config.upstreams import Breaker
+from engine.config.upstreams import BreakerConfig
 from engine.plan.make import make_plan
 from engine.plan.route import Plan
 from engine.server.master import Gunicorn
@@ -64,7 +64,7 @@ def _plan(listen: str, mock_port: int, secret: str) -> Plan:
     assert planned.plan is not None
     config = planned.plan.config
     faults = Model("fault-*", config.models["gpt-4o"].to, (), "fault-*", "modelway", 0, ())
-    breaker = Breaker(failures=1_000_000)  # faults are intended here
+    breaker = BreakerConfig(failures=1_000_000)  # faults are intended here
     upstreams = {
         name: dataclasses.replace(upstream, proxy="", breaker=breaker)
         for name, upstream in config.upstreams.items()

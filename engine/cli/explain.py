@@ -13,7 +13,7 @@ import click
 from engine.cli.config_file import config_option, result_or_exit, second_opinion_option
 from engine.config.config import Config
 from engine.offline.rehearsal import observation
-from engine.offline.rehearsal.observation import FAILURES, Answers
+from engine.offline.rehearsal.observation import FAILURES, UpstreamAnswers
 from engine.offline.rehearsal.rehearse import rehearse
 from engine.offline.rehearsal.report import report
 from engine.offline.rehearsal.report_text import text
@@ -132,7 +132,7 @@ def _caller(config: Config, name: str) -> Caller:
         raise click.UsageError(str(error)) from error
 
 
-def _answers(options: Sequence[str], config: Config) -> Answers:
+def _answers(options: Sequence[str], config: Config) -> UpstreamAnswers:
     every: int | str = 200
     each: dict[str, int | str] = {}
     for option in options:
@@ -144,7 +144,7 @@ def _answers(options: Sequence[str], config: Config) -> Answers:
             each[name] = _answer(answer)
         else:
             every = _answer(answer)
-    return Answers(every, each)
+    return UpstreamAnswers(every, each)
 
 
 def _answer(text: str) -> int | str:

@@ -14,12 +14,12 @@ from pathlib import Path as FilePath
 from engine.config.console import Console
 from engine.config.keys import default
 from engine.config.models import Model
-from engine.config.routes import Policy, Route
+from engine.config.routes import Policy, RouteConfig
 from engine.config.server import Server
 from engine.config.specs import Spec
 from engine.config.stores import Stores
 from engine.config.telemetry import Telemetry
-from engine.config.upstreams import Upstream
+from engine.config.upstreams import UpstreamConfig
 from engine.source.problem import Source
 from engine.values.caller import Caller
 from engine.values.usage import Price
@@ -48,10 +48,10 @@ class Config:
     folder: FilePath
     server: Server
     specs: Mapping[str, Spec]
-    upstreams: Mapping[str, Upstream]
+    upstreams: Mapping[str, UpstreamConfig]
     models: Mapping[str, Model]
     policies: tuple[Policy, ...]
-    routes: tuple[Route, ...]
+    routes: tuple[RouteConfig, ...]
     tokens: Mapping[str, Caller]
     broken: Broken = field(default_factory=Broken)
     stores: Stores = field(default_factory=Stores)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from engine.config.models import Model
-from engine.config.upstreams import Upstream
+from engine.config.upstreams import UpstreamConfig
 from engine.values.wildcard import Patterns
 
 
@@ -39,7 +39,7 @@ class ModelOperations:
     def __init__(
         self,
         models: Mapping[str, Model],
-        upstreams: Mapping[str, Upstream],
+        upstreams: Mapping[str, UpstreamConfig],
         operations: Iterable[ModelOperation],
     ) -> None:
         self._models = models

@@ -11,7 +11,7 @@ from engine.source.problem import Path
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class TargetConfig:
     """An upstream by name, the name of the model there ("": the name that the caller uses), and the
     weight."""
 
@@ -27,7 +27,7 @@ class Model:
     `spec.operationId`; empty: all operations of its upstreams' dialects."""
 
     name: str
-    to: tuple[Target, ...]
+    to: tuple[TargetConfig, ...]
     fallback: tuple[str, ...]
     title: str
     owner: str
@@ -52,10 +52,10 @@ def read_model(name: str, section: dict[str, Any]) -> Model:
     )
 
 
-def read_targets(entries: list[dict[str, Any]], at: Path) -> tuple[Target, ...]:
+def read_targets(entries: list[dict[str, Any]], at: Path) -> tuple[TargetConfig, ...]:
     """The entries of the list `to` under the key at `at`."""
     return tuple(
-        Target(
+        TargetConfig(
             upstream=target["upstream"],
             model=target.get("model", ""),
             weight=float(target.get("weight", default("models.*.to.*.weight"))),

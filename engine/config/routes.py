@@ -7,7 +7,7 @@ from typing import Any
 
 from engine.config import keys
 from engine.config.keys import default
-from engine.config.models import Target, read_targets
+from engine.config.models import TargetConfig, read_targets
 from engine.source.problem import Path
 
 
@@ -35,7 +35,7 @@ class WebSocket:
 
 
 @dataclass(frozen=True, slots=True)
-class Route:
+class RouteConfig:
     """Operations as written, and where they go: by model, to fixed targets, or to an answer of the
     gateway."""
 
@@ -43,7 +43,7 @@ class Route:
     model: str = field(metadata={"key": "model.from"})
     default_model: str = field(metadata={"key": "model.default"})
     also: tuple[str, ...] = field(metadata={"key": "model.also"})
-    to: tuple[Target, ...]
+    to: tuple[TargetConfig, ...]
     answer: str
     public: bool = field(metadata={"key": "auth"})
     validate: str
@@ -64,7 +64,7 @@ def read_policies(entries: list[dict[str, Any]], at: Path, group: str = "") -> t
     )
 
 
-def read_route(section: dict[str, Any], at: Path) -> Route:
+def read_route(section: dict[str, Any], at: Path) -> RouteConfig:
     """An entry of `routes:`."""
     values = keys.fill(section, "routes.*")
     operations: list[tuple[str, Path]] = []
@@ -76,7 +76,7 @@ def read_route(section: dict[str, Any], at: Path) -> Route:
     else:
         operations += [(name, (*at, "operations", i)) for i, name in enumerate(names)]
     expression = values.get("model", "")
-    return Route(
+    return RouteConfig(
         operations=tuple(operations),
         model=expression if isinstance(expression, str) else expression["from"],
         default_model="" if isinstance(expression, str) else expression.get("default", ""),

@@ -34,7 +34,7 @@ _RESERVED_HEADERS = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class AccessLog:
+class AccessLogConfig:
     """One line for each request. `format` is json, text or off; no `fields` means the default ones.
 
     `sample` is the share of complete 2xx responses that are logged; `path` is stdout, stderr or a
@@ -73,7 +73,7 @@ class Telemetry:
     `listen` is the address of the listener for metrics and readiness, or OFF or PUBLIC.
     """
 
-    access_log: AccessLog = field(default_factory=AccessLog)
+    access_log: AccessLogConfig = field(default_factory=AccessLogConfig)
     log: Log = field(default_factory=Log)
     metrics: str = _METRICS
     listen: str = default("telemetry.listen")
@@ -127,10 +127,10 @@ def check_listen(
         findings.error(source, at, "MW104", message, hint)
 
 
-def _access_log(section: Mapping[str, Any], folder: FilePath) -> AccessLog:
+def _access_log(section: Mapping[str, Any], folder: FilePath) -> AccessLogConfig:
     values = keys.fill(section, "telemetry.access_log")
     path = values["path"]
-    return AccessLog(
+    return AccessLogConfig(
         format=values["format"],
         fields=tuple(values.get("fields", ())),
         sample=float(values["sample"]),

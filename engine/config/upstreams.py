@@ -51,7 +51,7 @@ class Retry:
 
 
 @dataclass(frozen=True, slots=True)
-class Breaker:
+class BreakerConfig:
     """A circuit breaker: `failures` within `window` seconds open it for `cooldown` seconds."""
 
     failures: int = default("upstreams.*.breaker.failures")
@@ -69,7 +69,7 @@ class HeaderChanges:
 
 
 @dataclass(frozen=True, slots=True)
-class Upstream:
+class UpstreamConfig:
     """A server that requests are forwarded to.
 
     `dialect` "" is the dialect of the routed operation. `ask_usage`: requests for streams ask for
@@ -87,7 +87,7 @@ class Upstream:
     tls: Tls
     at: Path
     retry: Retry = field(default_factory=Retry)
-    breaker: Breaker = field(default_factory=Breaker)
+    breaker: BreakerConfig = field(default_factory=BreakerConfig)
     heartbeat: float | None = None
     headers: HeaderChanges = field(default_factory=HeaderChanges)
     ask_usage: bool = default("upstreams.*.ask_usage")
@@ -101,11 +101,11 @@ class UpstreamReader:
         self.folder = folder
         self.findings = findings
 
-    def read(self, name: str, section: dict[str, Any]) -> Upstream:
+    def read(self, name: str, section: dict[str, Any]) -> UpstreamConfig:
         """One upstream; the problems of its values go to the findings."""
         at: Path = ("upstreams", name)
         values = keys.fill(section, "upstreams.*")
-        return Upstream(
+        return UpstreamConfig(
             name=name,
             url=values["url"].rstrip("/"),
             dialect=values.get("dialect", ""),
@@ -118,7 +118,7 @@ class UpstreamReader:
             tls=self._tls(values.get("tls", {}), (*at, "tls")),
             at=at,
             retry=_retry(values.get("retry", {})),
-            breaker=Breaker(**values.get("breaker", {})),
+            breaker=BreakerConfig(**values.get("breaker", {})),
             heartbeat=values.get("heartbeat") or None,
             headers=self._headers(values.get("headers", {}), (*at, "headers")),
         )

@@ -18,7 +18,7 @@ from engine.config.config import Config
 from engine.config.model_operations import ModelOperation, ModelOperations
 from engine.config.models import Model
 from engine.config.routes import Policy
-from engine.config.upstreams import Upstream
+from engine.config.upstreams import UpstreamConfig
 from engine.offline import rules
 from engine.plan.route import Plan, PlanResult, Route
 from engine.source.problem import Findings, Level, Path
@@ -103,7 +103,7 @@ class AuditCase:
         return self._by_operations[has]
 
 
-def is_loopback(upstream: Upstream) -> bool:
+def is_loopback(upstream: UpstreamConfig) -> bool:
     """Whether an upstream is on this machine."""
     parts = urlsplit(upstream.url)
     host = parts.hostname or ""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from engine.config.config import Config
-from engine.config.routes import Route
+from engine.config.routes import RouteConfig
 from engine.source.problem import Findings, Level, Path, Problem
 from engine.source.suggestion import did_you_mean
 from engine.spec.operation import Operation
@@ -20,7 +20,7 @@ _MOST_NAMED = 8
 class Claim:
     """A route that serves an operation; `at` is the place of the name in the config."""
 
-    route: Route
+    route: RouteConfig
     operation: Operation
     at: Path
 

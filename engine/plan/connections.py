@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from engine.config.config import Config
 from engine.config.stores import Stores
-from engine.config.upstreams import Upstream
+from engine.config.upstreams import UpstreamConfig
 from engine.source.files import is_file
 from engine.source.problem import Findings, Path, place_of
 from engine.upstream.client.address import origin_of, proxy_of
@@ -44,7 +44,7 @@ def _error(config: Config, at: Path, message: str, findings: Findings, hint: str
     findings.error(config.source, at, "MW104", message, hint)
 
 
-def _check_upstream(upstream: Upstream, config: Config, findings: Findings) -> None:
+def _check_upstream(upstream: UpstreamConfig, config: Config, findings: Findings) -> None:
     """The URL, the proxy and the files of TLS."""
     try:
         origin = origin_of(upstream.url)
@@ -61,7 +61,7 @@ def _check_upstream(upstream: Upstream, config: Config, findings: Findings) -> N
         _error(config, (*upstream.at, "proxy"), str(error), findings)
 
 
-def _check_tls(upstream: Upstream, config: Config, findings: Findings) -> None:
+def _check_tls(upstream: UpstreamConfig, config: Config, findings: Findings) -> None:
     tls = upstream.tls
     pair = (tls.certificate, tls.key or tls.certificate) if tls.certificate else None
     for key, ca, cert in (("ca", tls.ca, None), ("certificate", None, pair)):

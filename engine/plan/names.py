@@ -8,9 +8,9 @@ from functools import cache
 from engine import dialects, policies
 from engine.config import schema_check
 from engine.config.config import Config
-from engine.config.models import Model, Target
-from engine.config.routes import Policy, Route
-from engine.config.upstreams import Upstream
+from engine.config.models import Model, TargetConfig
+from engine.config.routes import Policy, RouteConfig
+from engine.config.upstreams import UpstreamConfig
 from engine.relay.headers import NEVER_SENT
 from engine.source.problem import Findings, Level, Path
 from engine.source.suggestion import did_you_mean
@@ -61,14 +61,14 @@ class _Checker:
             hint = did_you_mean(name, dialects.names())
             self.error(at, "MW311", f"unknown dialect '{name}'", hint)
 
-    def forwarded(self, upstream: Upstream) -> None:
+    def forwarded(self, upstream: UpstreamConfig) -> None:
         for index, name in enumerate(upstream.forward_headers):
             if name.lower() in NEVER_SENT:
                 at = (*upstream.at, "forward_headers", index)
                 message = f"header '{name}' is never forwarded"
                 self.error(at, "MW312", message, "it carries the caller's token or address")
 
-    def targets(self, targets: Iterable[Target]) -> None:
+    def targets(self, targets: Iterable[TargetConfig]) -> None:
         for target in targets:
             self.used_upstreams.add(target.upstream)
             if not self._exists("upstreams", target.upstream):
@@ -131,7 +131,7 @@ class _Checker:
             except ValueError as error:
                 self.error(policy.at, "MW104", str(error))
 
-    def route(self, route: Route) -> None:
+    def route(self, route: RouteConfig) -> None:
         self.targets(route.to)
         self.policies(route.policies)
         goals = [key for key in ("model", "to", "answer") if getattr(route, key)]
@@ -146,7 +146,7 @@ class _Checker:
         if route.model and not self.config.models and "models" not in self.config.broken.names:
             self.error((*route.at, "model"), "MW317", "there are no 'models' for it to name")
 
-    def default(self, route: Route) -> None:
+    def default(self, route: RouteConfig) -> None:
         name = route.default_model
         models = self.config.models
         if not name or self._exists("models", name) or any(matches(name, m) for m in models):

@@ -11,7 +11,7 @@ from pathlib import Path as FilePath
 
 from engine.config.config import Config
 from engine.config.model_operations import ModelOperation, ModelOperations
-from engine.config.models import Target
+from engine.config.models import TargetConfig
 from engine.config.routes import Policy, WebSocket
 from engine.dialects import Dialect
 from engine.policies import Guards
@@ -41,7 +41,7 @@ class Route:
     model: Expression | None
     default_model: str
     also: tuple[Expression, ...]
-    to: tuple[Target, ...]
+    to: tuple[TargetConfig, ...]
     answer: str
     public: bool
     validate: str

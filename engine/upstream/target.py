@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from engine import dialects
-from engine.config import upstreams
-from engine.config.upstreams import HeaderChanges, Retry
+from engine.config.upstreams import BreakerConfig, HeaderChanges, Retry, UpstreamConfig
 from engine.dialects import Dialect
 from engine.relay.headers import Forwarded
 from engine.relay.response_headers import ResponseHeaders
@@ -33,7 +32,7 @@ class Upstream:
     credentials: Credentials
     retry: Retry
     budget: Budget
-    breaker: upstreams.Breaker
+    breaker: BreakerConfig
     heartbeat: float | None
     changes: HeaderChanges
     forward_headers: tuple[str, ...]
@@ -87,7 +86,7 @@ class Target:
         return f"{self.upstream.name}/{self.model}" if self.model else self.upstream.name
 
 
-def connect(config: upstreams.Upstream, client: Callable[..., Client] = Client) -> Upstream:
+def connect(config: UpstreamConfig, client: Callable[..., Client] = Client) -> Upstream:
     """Build an upstream; `client` makes its client, which opens sockets on first use."""
     tls = config.tls
     timeouts = Timeouts(**config.timeouts)
@@ -118,7 +117,7 @@ def connect(config: upstreams.Upstream, client: Callable[..., Client] = Client) 
     )
 
 
-def _secrets(config: upstreams.Upstream, client: Client) -> Iterator[str]:
+def _secrets(config: UpstreamConfig, client: Client) -> Iterator[str]:
     """The secrets that only the upstream, or the proxy in front of it, may see."""
     yield from (credential.value for credential in config.credentials)
     for name, value in (*config.headers.set.items(), *config.headers.add.items()):

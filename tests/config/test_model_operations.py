@@ -3,7 +3,7 @@
 import pytest
 
 from engine.config.model_operations import ModelOperation, ModelOperations, join_operation_names
-from engine.config.models import Model, Target
+from engine.config.models import Model, TargetConfig
 from tests.support.upstreams import Client, upstream
 
 CHAT, EMBED, MESSAGES = (
@@ -21,7 +21,7 @@ def table(**models):
     """`name=([upstreams], [fallbacks], [operations])`."""
     entries = {}
     for name, (to, fallback, operations) in models.items():
-        targets = tuple(Target(upstream_name, "", 1.0, ()) for upstream_name in to)
+        targets = tuple(TargetConfig(upstream_name, "", 1.0, ()) for upstream_name in to)
         entries[name] = Model(name, targets, tuple(fallback), name, "me", 0, (), tuple(operations))
     return ModelOperations(entries, UPSTREAMS, (CHAT, EMBED, MESSAGES))
 

@@ -10,7 +10,7 @@ import pytest
 
 from engine.config import telemetry as module
 from engine.config.load import load
-from engine.config.telemetry import AccessLog, Log, Traces
+from engine.config.telemetry import AccessLogConfig, Log, Traces
 from engine.source.problem import Findings
 from engine.values.client_address import networks
 
@@ -32,7 +32,7 @@ def test_telemetry_has_defaults():
     telemetry, problems = read("{}")
     assert problems == []
     assert (telemetry.access_log, telemetry.log, telemetry.metrics) == (
-        AccessLog(),
+        AccessLogConfig(),
         Log(),
         "/metrics",
     )
@@ -45,7 +45,7 @@ def test_telemetry_has_logs_metrics_and_networks():
         " log: {format: text, level: info}, metrics: /m, allow_ips: [10.0.0.0/8]}"
     )
     assert problems == []
-    assert telemetry.access_log == AccessLog(
+    assert telemetry.access_log == AccessLogConfig(
         "text", ("time", "status"), 0.1, "/etc/gw/var/access.log"
     )
     assert (telemetry.log, telemetry.metrics) == (Log("text", "info"), "/m")

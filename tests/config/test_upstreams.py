@@ -3,7 +3,7 @@
 import pytest
 
 from engine.config.json_schema import schema
-from engine.config.upstreams import Breaker, Credential, HeaderChanges, Retry, Tls
+from engine.config.upstreams import BreakerConfig, Credential, HeaderChanges, Retry, Tls
 from engine.upstream import retry
 from engine.upstream.client.client import Timeouts
 from tests.support.configs import read_config
@@ -17,7 +17,7 @@ def test_an_upstream_has_defaults():
     main = upstream("pool: 100")
     assert (main.dialect, main.credentials, main.forward_headers) == ("", (), ())
     assert (main.proxy, main.tls, main.at) == (None, Tls(), ("upstreams", "main"))
-    assert (main.retry, main.breaker, main.headers) == (Retry(), Breaker(), HeaderChanges())
+    assert (main.retry, main.breaker, main.headers) == (Retry(), BreakerConfig(), HeaderChanges())
     assert main.heartbeat is None
 
 
@@ -66,13 +66,13 @@ def test_retry_and_breaker_are_in_seconds_and_classes_of_failures():
         " breaker: {failures: 2, window: 1m, cooldown: 1.5s}, heartbeat: 15s"
     )
     assert main.retry == Retry(3, frozenset({"connect", "429", "5xx"}), 0.5, 0.25)
-    assert main.breaker == Breaker(2, 60.0, 1.5)
+    assert main.breaker == BreakerConfig(2, 60.0, 1.5)
     assert main.heartbeat == 15.0
 
 
 def test_absent_keys_of_retry_and_breaker_have_their_defaults():
     assert upstream("retry: {on: []}").retry == Retry(on=frozenset())
-    assert upstream("breaker: {failures: 1}").breaker == Breaker(1)
+    assert upstream("breaker: {failures: 1}").breaker == BreakerConfig(1)
 
 
 def test_a_heartbeat_of_zero_is_none():

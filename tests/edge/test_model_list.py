@@ -7,7 +7,7 @@ import pytest
 
 from engine import dialects
 from engine.config.model_operations import ModelOperation, ModelOperations
-from engine.config.models import Model, Target
+from engine.config.models import Model, TargetConfig
 from engine.edge import model_list
 from engine.edge.visible_models import Answers, VisibleModels
 from engine.values.caller import Caller
@@ -32,7 +32,7 @@ def shown_models(*names, **narrowed):
     upstreams["any"] = upstream(Client(), name="any", dialect="")
     models = {}
     for name in (*names, *narrowed):
-        to = (Target(narrowed.get(name, "any"), "", 1.0, ()),)
+        to = (TargetConfig(narrowed.get(name, "any"), "", 1.0, ()),)
         models[name] = Model(name, to, (), name, "me", 5, ())
     config = SimpleNamespace(models=models)
     return VisibleModels(config, ModelOperations(models, upstreams, OPERATIONS))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from engine.config.upstreams import Breaker, Credential, HeaderChanges, Retry
+from engine.config.upstreams import BreakerConfig, Credential, HeaderChanges, Retry
 from engine.dialects import Dialect
 from engine.exchange.services import Services
 from engine.upstream.attempt import AttemptResult
@@ -126,7 +126,7 @@ def upstream(
     dialect: str = "",
     *,
     retry: Retry | None = None,
-    breaker: Breaker | None = None,
+    breaker: BreakerConfig | None = None,
     heartbeat: float | None = None,
     headers: HeaderChanges | None = None,
     timeouts: Timeouts | None = None,
@@ -141,7 +141,7 @@ def upstream(
         credentials=Credentials(credentials),
         retry=retry,
         budget=Budget(retry.budget),
-        breaker=breaker or Breaker(),
+        breaker=breaker or BreakerConfig(),
         heartbeat=heartbeat,
         changes=headers or HeaderChanges(),
         forward_headers=forward_headers,

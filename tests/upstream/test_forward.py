@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from engine import dialects
-from engine.config.upstreams import Breaker, Credential, HeaderChanges, Retry
+from engine.config.upstreams import BreakerConfig, Credential, HeaderChanges, Retry
 from engine.exchange.body import receive
 from engine.exchange.exchange import Exchange, Response
 from engine.exchange.services import Services
@@ -557,7 +557,7 @@ def test_what_failed_is_let_go_before_the_next_is_asked(clock: Clock) -> None:
 
 def test_retries_at_an_upstream_are_a_fifth_of_its_requests_in_an_outage(clock: Clock) -> None:
     [client] = clients([fake_response(500) for _ in range(999)])
-    ask = Ask(clock, *spread([client], breaker=Breaker(failures=9999)))
+    ask = Ask(clock, *spread([client], breaker=BreakerConfig(failures=9999)))
     for _ in range(200):
         ask()
     assert 200 + 40 <= len(client.sent) <= 200 + 40 + 10
@@ -739,7 +739,7 @@ def test_several_refused_credentials_stay_a_502_without_asking_again(clock: Cloc
 
 def test_a_refused_credential_does_not_open_the_breaker(clock: Clock) -> None:
     client = Client(*[fake_response(401) for _ in range(50)])
-    ask = Ask(clock, target(client, credentials=CREDENTIALS[:1], breaker=Breaker(failures=1)))
+    ask = Ask(clock, target(client, credentials=CREDENTIALS[:1], breaker=BreakerConfig(failures=1)))
     for _ in range(50):
         ask.refused()
     assert len(client.sent) == 50
@@ -747,7 +747,7 @@ def test_a_refused_credential_does_not_open_the_breaker(clock: Clock) -> None:
 
 # The breaker.
 
-BREAKER = Breaker(failures=2, window=10.0, cooldown=30.0)
+BREAKER = BreakerConfig(failures=2, window=10.0, cooldown=30.0)
 ONCE = Retry(attempts=1)
 
 
@@ -798,7 +798,7 @@ def test_only_one_request_is_the_probe(clock: Clock) -> None:
 
 def test_patience_that_an_upstream_asks_for_never_opens_it(clock: Clock) -> None:
     client = Client(*[fake_response(429) for _ in range(50)])
-    ask = Ask(clock, target(client, breaker=Breaker(failures=1)))
+    ask = Ask(clock, target(client, breaker=BreakerConfig(failures=1)))
     assert [ask().status for _ in range(50)] == [429] * 50
     assert len(client.sent) == 50
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from engine.config.models import Model, Target
+from engine.config.models import Model, TargetConfig
 from engine.upstream.model_catalog import Catalog, ServedModel, build_catalog
 from tests.support.upstreams import Client, upstream
 
@@ -73,7 +73,7 @@ def made(**models: Any) -> Catalog:
     configured = {}
     for name, (to, fallback) in models.items():
         name = name.replace("_star", "*")
-        targets = tuple(Target(u, m, w, ()) for u, m, w in to)
+        targets = tuple(TargetConfig(u, m, w, ()) for u, m, w in to)
         configured[name] = Model(name, targets, tuple(fallback), "", "", 0, ())
     return build_catalog(configured, {"a": A, "b": B, "c": C})
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from engine.config.model_operations import ModelOperation, ModelOperations
-from engine.config.models import Model, Target
+from engine.config.models import Model, TargetConfig
 from engine.exchange.body import Body
 from engine.exchange.exchange import MISSING, Response
 from engine.exchange.services import Services
@@ -25,7 +25,7 @@ UPSTREAMS = {name: upstream(Client(), name=name, dialect=DIALECTS.get(name, "ope
 
 
 def entry(name, *upstreams, fallback=(), operations=()):
-    to = tuple(Target(one, "", 1.0, ()) for one in upstreams)
+    to = tuple(TargetConfig(one, "", 1.0, ()) for one in upstreams)
     return Model(name, to, fallback, name, "me", 0, (), operations)
 
 

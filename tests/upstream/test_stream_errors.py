@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from engine import dialects
-from engine.config.upstreams import Breaker, Retry
+from engine.config.upstreams import BreakerConfig, Retry
 from engine.exchange.exchange import Response
 from engine.upstream.forward import Forward
 from engine.values.errors import GatewayError
@@ -147,7 +147,7 @@ def test_an_error_of_the_callers_own_is_asked_nowhere_else(
 def test_only_the_upstreams_own_failures_count_against_it(
     dialect: str, status: int, document: Any, elsewhere: bool, form: str
 ) -> None:
-    once = Breaker(failures=1, window=60, cooldown=60)
+    once = BreakerConfig(failures=1, window=60, cooldown=60)
     client = Client(answered(dialect, form, status, document))
     _, (asked,) = ask(dialect, client, breaker=once)
     assert (asked.breaker.wait(0) > 0) == (status >= 500)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from engine.config.upstreams import Credential, Tls, Upstream
+from engine.config.upstreams import Credential, Tls, UpstreamConfig
 from engine.upstream.target import connect
 from tests.support.upstreams import Client, upstream
 
@@ -41,7 +41,7 @@ def test_no_configuration_lets_the_callers_token_through(name: str) -> None:
     assert made.pick({"HTTP_" + name.upper().replace("-", "_"): "secret"}) == []
 
 
-def configured(**more: Any) -> Upstream:
+def configured(**more: Any) -> UpstreamConfig:
     values: dict[str, Any] = {
         "name": "u",
         "url": "https://api.example.com/base/v1/",
@@ -54,7 +54,7 @@ def configured(**more: Any) -> Upstream:
         "tls": Tls(),
         "at": (),
     }
-    return Upstream(**(values | more))
+    return UpstreamConfig(**(values | more))
 
 
 def test_an_upstream_is_made_without_a_connection() -> None:

@@ -52,7 +52,7 @@ def import_tokens(config: Path, database: str | None, file: IO[bytes]) -> None:
     {"name": "ci", "sha256": "9f86...", "models": ["gpt-4o*"], "expires": "2027-01-31"}
     """
     location = records_of(config, database)
-    reader = _Reader(location, str(getattr(file, "name", "<stdin>")))
+    reader = _ImportReader(location, str(getattr(file, "name", "<stdin>")))
     reader.read(file)
     with open_records(location, create=True) as records:
         reader.check_unused(records)
@@ -67,7 +67,7 @@ def import_tokens(config: Path, database: str | None, file: IO[bytes]) -> None:
     click.echo(f"{_count(reader.tokens, 'token')} imported.", err=True)
 
 
-class _Reader:
+class _ImportReader:
     """Parses the lines of a file: `tokens` by line number, and the `problems` of lines."""
 
     def __init__(self, location: RecordsLocation, file: str) -> None:

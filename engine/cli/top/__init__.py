@@ -16,7 +16,13 @@ from rich.live import Live
 
 from engine.cli.config_file import config_option
 from engine.cli.top.figures import Figures, figures_of
-from engine.cli.top.metrics import Change, MetricsUnavailable, Snapshot, Source, metrics_url
+from engine.cli.top.metrics import (
+    MetricsChange,
+    MetricsSource,
+    MetricsUnavailable,
+    Snapshot,
+    metrics_url,
+)
 from engine.cli.top.screen import open_keyboard, render
 from engine.config.load import load
 from engine.config.telemetry import OFF
@@ -47,7 +53,7 @@ def command(config: Path, url: str | None, every: float, once: bool) -> None:
     Exit status with --once: 0, or 1 if the metrics cannot be read.
     """
     try:
-        source = Source(url or _configured_url(config))
+        source = MetricsSource(url or _configured_url(config))
         if once:
             _print_once(source, every)
         else:
@@ -76,23 +82,23 @@ def _configured_url(config: Path) -> str:
     return metrics_url(telemetry.address or settings.server.listen, telemetry.metrics)
 
 
-def _print_once(source: Source, every: float) -> None:
+def _print_once(source: MetricsSource, every: float) -> None:
     first = source.read()
     time.sleep(every)
     console = Console(highlight=False)
     if not console.is_terminal:
         console.width = max(console.width, _NO_TERMINAL_WIDTH)
-    figures = figures_of(Change(first, source.read()))
+    figures = figures_of(MetricsChange(first, source.read()))
     console.print(render(figures, _title(source, f"in {every:g} s"), None))
 
 
-def _show_live(source: Source, every: float) -> None:
+def _show_live(source: MetricsSource, every: float) -> None:
     """Update the screen until q is pressed; while the gateway is away, keep the last figures."""
     console = Console(highlight=False)
     if not console.is_terminal or not sys.stdin.isatty():
         raise click.ClickException("standard input and output are not a terminal: use --once")
     snapshot = source.read()
-    figures, alert = figures_of(Change(snapshot, snapshot)), "measuring ..."
+    figures, alert = figures_of(MetricsChange(snapshot, snapshot)), "measuring ..."
     with (
         open_keyboard() as keyboard,
         Live(console=console, screen=True, auto_refresh=False) as live,
@@ -111,14 +117,16 @@ def _show_live(source: Source, every: float) -> None:
                 return
 
 
-def _update(source: Source, before: Snapshot, figures: Figures) -> tuple[Snapshot, Figures, str]:
+def _update(
+    source: MetricsSource, before: Snapshot, figures: Figures
+) -> tuple[Snapshot, Figures, str]:
     """The next snapshot and its figures; or the last ones, and why the metrics cannot be read."""
     try:
         now = source.read()
     except MetricsUnavailable as error:
         return before, figures, str(error)
-    return now, figures_of(Change(before, now)), ""
+    return now, figures_of(MetricsChange(before, now)), ""
 
 
-def _title(source: Source, more: str) -> str:
+def _title(source: MetricsSource, more: str) -> str:
     return f"modelway top   {source.url}   {time.strftime('%H:%M:%S')}   {more}"

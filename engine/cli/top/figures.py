@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from engine.cli.top.metrics import Change, Labels, Selector
+from engine.cli.top.metrics import Labels, MetricsChange, Selector
 from engine.exchange.record import Outcome
 from engine.telemetry.metrics import process, requests, stores, streams, upstreams, usage
 
@@ -66,7 +66,7 @@ class Figures:
     alerts: list[str]
 
 
-def figures_of(change: Change) -> Figures:
+def figures_of(change: MetricsChange) -> Figures:
     """The figures of a change."""
     total = requests.REQUESTS.name
     cost = change.rates(usage.COST.name, "currency")
@@ -90,7 +90,7 @@ def figures_of(change: Change) -> Figures:
     )
 
 
-def _activities(change: Change, label: str) -> list[Activity]:
+def _activities(change: MetricsChange, label: str) -> list[Activity]:
     """All values of the label, by requests; requests without a value last."""
     name = requests.REQUESTS.name
     rates = change.rates(name, label)
@@ -111,7 +111,7 @@ def _activities(change: Change, label: str) -> list[Activity]:
     return [row for *_, row in sorted(rows, key=lambda entry: entry[:3])]
 
 
-def _upstream_activities(change: Change) -> list[UpstreamActivity]:
+def _upstream_activities(change: MetricsChange) -> list[UpstreamActivity]:
     attempts = change.rates(upstreams.ATTEMPTS.name, "upstream")
     failed = change.rates(
         upstreams.ATTEMPTS.name, "upstream", lambda labels: labels.get("result") != "ok"
@@ -135,7 +135,7 @@ def _upstream_activities(change: Change) -> list[UpstreamActivity]:
     return sorted(rows, key=lambda row: (row.breaker == "closed", -row.attempts, row.name))
 
 
-def _alerts(change: Change) -> list[str]:
+def _alerts(change: MetricsChange) -> list[str]:
     """What an operator has to know at once."""
     alerts = [
         f"breaker {_BREAKER[int(state)]}: {labels.get('target') or labels.get('upstream')}"
@@ -161,7 +161,7 @@ def _alerts(change: Change) -> list[str]:
     return alerts
 
 
-def _both(change: Change, name: str, selector: Selector | None = None) -> Quantiles:
+def _both(change: MetricsChange, name: str, selector: Selector | None = None) -> Quantiles:
     median, late = change.quantiles(name, (0.5, 0.95), selector)
     return median, late
 

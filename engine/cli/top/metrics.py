@@ -33,7 +33,7 @@ class Snapshot:
     samples: Samples = field(default_factory=dict)
 
 
-class Source:
+class MetricsSource:
     """The metrics at a URL. Raises MetricsUnavailable for an invalid URL."""
 
     def __init__(self, url: str, clock: Callable[[], float] = time.monotonic) -> None:
@@ -89,7 +89,7 @@ class Source:
         return response.status, body
 
 
-class Change:
+class MetricsChange:
     """The difference between two snapshots. A counter that is smaller than before was reset: the
     gateway was restarted."""
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from engine.offline.rehearsal.observation import Answers, Request
+from engine.offline.rehearsal.observation import Request, UpstreamAnswers
 from engine.source.problem import Path, Place, Source, place_of
 from engine.values.caller import Caller
 
@@ -18,7 +18,7 @@ class Case:
     name: str
     request: Request
     caller: Caller | None
-    answers: Answers
+    answers: UpstreamAnswers
     expect: Mapping[str, Any]
     source: Source
     at: Path

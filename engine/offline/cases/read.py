@@ -13,7 +13,7 @@ from engine.config import json_schema, schema_check
 from engine.config.config import Config
 from engine.offline.cases.case import Case
 from engine.offline.rehearsal import observation
-from engine.offline.rehearsal.observation import Answers
+from engine.offline.rehearsal.observation import UpstreamAnswers
 from engine.plan.route import Plan, PlanResult
 from engine.source.problem import Findings, Path, Source, place_of
 from engine.source.reader import read_file
@@ -33,7 +33,7 @@ def of_config(planned: PlanResult, file: FilePath, findings: Findings) -> list[C
     source = planned.plan.config.source
     value = getattr(source, "value", None)
     listed = value.get("tests") if isinstance(value, dict) else None
-    return _Reader(source, file.absolute().parent, planned, findings).cases(listed or [])
+    return _CaseReader(source, file.absolute().parent, planned, findings).cases(listed or [])
 
 
 def of_file(
@@ -46,7 +46,7 @@ def of_file(
         return []
     if schema_check.check(marked.value, _validator(), marked, (), findings):
         return []
-    reader = _Reader(marked, file.absolute().parent, planned, findings)
+    reader = _CaseReader(marked, file.absolute().parent, planned, findings)
     return reader.cases(marked.value["tests"])
 
 
@@ -65,7 +65,7 @@ def _validator() -> schema_check.Validator:
     )
 
 
-class _Reader:
+class _CaseReader:
     def __init__(
         self, source: Source, folder: FilePath, planned: PlanResult, findings: Findings
     ) -> None:
@@ -174,5 +174,5 @@ def _upstreams_named(entry: dict[str, Any]) -> Iterator[tuple[Path, str]]:
         yield ("expect", "upstreams", index), name
 
 
-def _answers(entry: int | str | dict[str, int | str]) -> Answers:
-    return Answers(each=entry) if isinstance(entry, dict) else Answers(entry)
+def _answers(entry: int | str | dict[str, int | str]) -> UpstreamAnswers:
+    return UpstreamAnswers(each=entry) if isinstance(entry, dict) else UpstreamAnswers(entry)

@@ -18,7 +18,7 @@ from engine.offline.diff.difference import Effect
 from engine.offline.diff.rules import (
     CHANGES,
     NEUTRAL,
-    Rule,
+    ChangeRule,
     always_weakens,
     compared_by,
     gaining_weakens,
@@ -56,12 +56,12 @@ _SHOW: Mapping[str, Callable[[Any], str]] = {
 
 
 @cache
-def levels() -> Mapping[str, Rule]:
+def levels() -> Mapping[str, ChangeRule]:
     """The rules by the path of their key, `*` for a name or an index."""
     return {key.name: _rule(key.notes) for key in keys.root().all() if _has_rule(key)}
 
 
-def rule_of(pattern: str) -> Rule:
+def rule_of(pattern: str) -> ChangeRule:
     """The rule of a key, or of the key above it that is compared as a whole.
 
     Raises KeyError for a key without one.
@@ -78,7 +78,7 @@ def _has_rule(key: keys.Key) -> bool:
     return "weaker" in key.notes or "compared" in key.notes
 
 
-def _rule(notes: Mapping[str, Any]) -> Rule:
+def _rule(notes: Mapping[str, Any]) -> ChangeRule:
     if "compared" in notes:
         return compared_by(notes["compared"]) if notes["compared"] else NEUTRAL
     rule = _direction(notes["weaker"], notes)
@@ -91,7 +91,7 @@ def _rule(notes: Mapping[str, Any]) -> Rule:
     )
 
 
-def _direction(weaker: Any, notes: Mapping[str, Any]) -> Rule:
+def _direction(weaker: Any, notes: Mapping[str, Any]) -> ChangeRule:
     """The rule of an annotation `weaker`: a word, or values, the strongest first."""
     otherwise = Effect[notes.get("otherwise", "changed").upper()]
     if isinstance(weaker, list):

@@ -34,7 +34,7 @@ def size(value: int) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class ChangeRule:
     """How a change of one value is judged.
 
     `level` gets the old and the new value, which differ; it is None for a value without effect, and
@@ -52,7 +52,7 @@ class Rule:
     module: str = ""
     absent: str = "none"
 
-    def worded(self, **words: Any) -> Rule:
+    def worded(self, **words: Any) -> ChangeRule:
         """The rule with other words: `show`, `sentences`, `kind`, `weaker`, `absent`."""
         return replace(self, **words)
 
@@ -68,38 +68,38 @@ class Rule:
         return self.absent if value is None else self.show(value)
 
 
-CHANGES = Rule(lambda old, new: Effect.CHANGED)
+CHANGES = ChangeRule(lambda old, new: Effect.CHANGED)
 """Neither direction guards less."""
 
-NEUTRAL = Rule(None)
+NEUTRAL = ChangeRule(None)
 """Without effect of its own."""
 
 
-def compared_by(module: str) -> Rule:
+def compared_by(module: str) -> ChangeRule:
     """A key that `kinds/<module>.py` compares."""
-    return Rule(None, module=module)
+    return ChangeRule(None, module=module)
 
 
-def _weaker_if(test: Callable[[Any, Any], bool], back: Effect = Effect.CHANGED) -> Rule:
-    return Rule(lambda old, new: Effect.WEAKER if test(old, new) else back)
+def _weaker_if(test: Callable[[Any, Any], bool], back: Effect = Effect.CHANGED) -> ChangeRule:
+    return ChangeRule(lambda old, new: Effect.WEAKER if test(old, new) else back)
 
 
-def always_weakens() -> Rule:
+def always_weakens() -> ChangeRule:
     """A value that loses something whenever it changes."""
     return _weaker_if(lambda old, new: True)
 
 
-def higher_weakens() -> Rule:
+def higher_weakens() -> ChangeRule:
     """A number that bounds something from above; None is no bound."""
     return _weaker_if(lambda old, new: old is not None and (new is None or new > old))
 
 
-def lower_weakens() -> Rule:
+def lower_weakens() -> ChangeRule:
     """A number of what is kept, counted or charged; None is all of it."""
     return _weaker_if(lambda old, new: new is not None and (old is None or new < old))
 
 
-def weaker_towards(*order: Any, back: Effect = Effect.CHANGED) -> Rule:
+def weaker_towards(*order: Any, back: Effect = Effect.CHANGED) -> ChangeRule:
     """One of several values, the strongest first; `...` stands for all that are not named."""
 
     def rank(value: Any) -> int:
@@ -108,12 +108,14 @@ def weaker_towards(*order: Any, back: Effect = Effect.CHANGED) -> Rule:
     return _weaker_if(lambda old, new: rank(new) > rank(old), back)
 
 
-def removing_weakens() -> Rule:
+def removing_weakens() -> ChangeRule:
     """A value that guards as long as there is one."""
     return _weaker_if(lambda old, new: new is None)
 
 
-def gaining_weakens(covers: Callable[[str, str], bool], opposite: Effect = Effect.CHANGED) -> Rule:
+def gaining_weakens(
+    covers: Callable[[str, str], bool], opposite: Effect = Effect.CHANGED
+) -> ChangeRule:
     """A list of what is allowed or trusted: weaker when the new one has an entry more."""
 
     def gains(old: Iterable[Any], new: Iterable[Any]) -> bool:
@@ -122,7 +124,7 @@ def gaining_weakens(covers: Callable[[str, str], bool], opposite: Effect = Effec
     return _weaker_if(gains, opposite)
 
 
-def losing_weakens(also: Sequence[str] = ()) -> Rule:
+def losing_weakens(also: Sequence[str] = ()) -> ChangeRule:
     """A list of what is checked or reported: weaker without one of them, or with one of `also`."""
 
     def loses(old: Iterable[Any], new: Iterable[Any]) -> bool:
@@ -132,12 +134,12 @@ def losing_weakens(also: Sequence[str] = ()) -> Rule:
     return _weaker_if(loses)
 
 
-def plainer_weakens() -> Rule:
+def plainer_weakens() -> ChangeRule:
     """A URL: weaker when encryption ends."""
     return _weaker_if(lambda old, new: old.startswith("https:") and new.startswith("http:"))
 
 
-def reached_by_more_weakens() -> Rule:
+def reached_by_more_weakens() -> ChangeRule:
     """An address to listen on: weaker when more machines can reach it."""
     return _weaker_if(lambda old, new: _reach(new) > _reach(old))
 

@@ -54,9 +54,12 @@ class Walk:
         else:
             yield from _requests(before, after, where)
         for name, below in before.properties.items():
-            if name in after.properties:
+            partner = after.properties.get(name)
+            if partner is None and not self.of_responses:
+                partner = after.further  # which describes a property that is named no longer
+            if partner is not None:
                 at = f"{where}.{name}" if where else name
-                yield from self.compare(below, after.properties[name], at, depth + 1)
+                yield from self.compare(below, partner, at, depth + 1)
         if before.items is not None and after.items is not None:
             yield from self.compare(before.items, after.items, f"{where}[]", depth + 1)
         if before.further is not None and after.further is not None:

@@ -25,9 +25,9 @@ from engine.config.config import Config
 from engine.edge.router import Application
 from engine.exchange.exchange import Exchange, Handler, Response, Stage
 from engine.mock.invent import invent
-from engine.offline.rehearsal.observation import Answers, Request
+from engine.offline.rehearsal.observation import Request, UpstreamAnswers
 from engine.offline.rehearsal.rehearse import add_token, environ_of, play
-from engine.offline.rehearsal.stand_ins import Counters, recorder
+from engine.offline.rehearsal.stand_ins import RecordingCounters, recorder
 from engine.plan.route import Plan, Route
 from engine.spec import path_templates
 from engine.spec.document.node import Node
@@ -119,11 +119,11 @@ def _rehearse(plan: Plan, folder: Path, faults: Sequence[str]) -> Booted:
     with closing(opened):
         for upstream in plan.config.upstreams.values():
             connect(upstream).client.close()  # the real client reads the TLS files
-        services = replace(opened, counters=Counters([]))
+        services = replace(opened, counters=RecordingCounters([]))
         app = build(
             plan,
             services,
-            client=recorder([], Answers()),
+            client=recorder([], UpstreamAnswers()),
             wrap_stages=lambda route, stages: [_with_token(route, secret), *stages],
         )
         requests = [*_requests(plan), *_pages(plan)]

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from urllib.parse import quote
 
 from engine.config.config import Config
-from engine.config.upstreams import Upstream
+from engine.config.upstreams import UpstreamConfig
 from engine.offline.rehearsal.observation import Pairs
 from engine.source.problem import Source, part_of
 from engine.values.redaction import Redaction, is_secret_name
@@ -63,7 +63,7 @@ def _parameter(pair: str, credentials: set[str]) -> str:
     return f"{name}{equals}{_MARKER}" if name in credentials else pair
 
 
-def _variable(source: Source, upstream: Upstream) -> str:
+def _variable(source: Source, upstream: UpstreamConfig) -> str:
     """The variable that an upstream's only credential is read from, as the file writes it."""
     for key in ("bearer", "value"):
         part, at = part_of(source, (*upstream.at, "credential", key))
@@ -75,10 +75,10 @@ def _variable(source: Source, upstream: Upstream) -> str:
     return _MARKER
 
 
-def _secrets(upstream: Upstream) -> Iterator[str]:
+def _secrets(upstream: UpstreamConfig) -> Iterator[str]:
     yield from (credential.value for credential in upstream.credentials)
     yield from (value for name, value in _changes(upstream).items() if is_secret_name(name))
 
 
-def _changes(upstream: Upstream) -> dict[str, str]:
+def _changes(upstream: UpstreamConfig) -> dict[str, str]:
     return {**upstream.headers.set, **upstream.headers.add}

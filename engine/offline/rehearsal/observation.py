@@ -56,7 +56,7 @@ def _is_json(body: bytes) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Answers:
+class UpstreamAnswers:
     """What upstreams answer: a status or one of FAILURES, for all or for one by name."""
 
     all: int | str = 200

@@ -20,13 +20,13 @@ from engine.exchange.exchange import Exchange, Handler, Response, Stage
 from engine.exchange.services import Services
 from engine.exchange.wsgi_environ import environ_key
 from engine.offline.rehearsal.observation import (
-    Answers,
     Rehearsal,
     Request,
     Step,
+    UpstreamAnswers,
 )
 from engine.offline.rehearsal.path_routes import narrowed
-from engine.offline.rehearsal.stand_ins import Counters, Recorder, recorder
+from engine.offline.rehearsal.stand_ins import Recorder, RecordingCounters, recorder
 from engine.plan.route import Plan, Route
 from engine.spec.security import Carrier
 from engine.stages.authenticate import carried
@@ -39,7 +39,10 @@ Environ = dict[str, object]
 
 
 def rehearse(
-    plan: Plan, request: Request, caller: Caller | None = None, answers: Answers | None = None
+    plan: Plan,
+    request: Request,
+    caller: Caller | None = None,
+    answers: UpstreamAnswers | None = None,
 ) -> Rehearsal:
     """Play a request; with a `caller`, as if it carried the token of that caller.
 
@@ -51,7 +54,7 @@ def rehearse(
     tokens = plan.config.tokens
     services = Services(
         tokens={**tokens, digest(secret): caller} if caller is not None else tokens,
-        counters=Counters(rehearsal.limits),
+        counters=RecordingCounters(rehearsal.limits),
         dice=lambda: 0.0,
         allow_uncounted=plan.config.stores.on_store_failure == "allow",
         prices=ByName(plan.config.prices),
@@ -61,7 +64,7 @@ def rehearse(
     app = build(
         narrowed(plan, request.target.partition("?")[0]),
         services,
-        client=_clients(plan, rehearsal, answers or Answers()),
+        client=_clients(plan, rehearsal, answers or UpstreamAnswers()),
         wrap_stages=lambda route, stages: _observe_all(route, stages, rehearsal, secret),
     )
 
@@ -89,7 +92,7 @@ def play(app: Application, environ: Environ) -> tuple[int, list[tuple[str, str]]
     return status, headers, data
 
 
-def _clients(plan: Plan, rehearsal: Rehearsal, answers: Answers) -> Callable[..., Recorder]:
+def _clients(plan: Plan, rehearsal: Rehearsal, answers: UpstreamAnswers) -> Callable[..., Recorder]:
     """Makes clients; the application asks for them in the order of the plan's upstreams."""
     names = iter(plan.config.upstreams)
     make = recorder(rehearsal.sent_requests, answers)

@@ -20,7 +20,7 @@ ABSENT: Any = object()
 """Stands for an absent value."""
 
 
-class Change(NamedTuple):
+class BodyChange(NamedTuple):
     """A value that changed: `place` as `messages[0].role`, ABSENT for an absent value."""
 
     place: str
@@ -33,7 +33,7 @@ class Change(NamedTuple):
         return {name: value for name, value in fields.items() if value is not ABSENT}
 
 
-def changes(before: bytes, after: bytes) -> list[Change] | None:
+def changes(before: bytes, after: bytes) -> list[BodyChange] | None:
     """The changes from one JSON text to another; None when one of them is not JSON."""
     if before == after:
         return []
@@ -43,7 +43,7 @@ def changes(before: bytes, after: bytes) -> list[Change] | None:
         return None
 
 
-def _compared(place: str, before: Any, after: Any) -> list[Change]:
+def _compared(place: str, before: Any, after: Any) -> list[BodyChange]:
     if isinstance(before, dict) and isinstance(after, dict):
         differences = []
         for name in [*before, *(name for name in after if name not in before)]:
@@ -54,7 +54,7 @@ def _compared(place: str, before: Any, after: Any) -> list[Change]:
         pairs = enumerate(zip(before, after, strict=True))
         return [change for i, (a, b) in pairs for change in _compared(f"{place}[{i}]", a, b)]
     same = type(before) is type(after) and before == after
-    return [] if same else [Change(place, before, after)]
+    return [] if same else [BodyChange(place, before, after)]
 
 
 def model_sent(route: Route, request: SentRequest, config: Config) -> str | None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from engine.offline.rehearsal.observation import Answers, QuotaTake, SentRequest
+from engine.offline.rehearsal.observation import QuotaTake, SentRequest, UpstreamAnswers
 from engine.upstream.client.address import origin_of
 from engine.upstream.client.client import Client
 from engine.upstream.client.failures import (
@@ -55,7 +55,7 @@ class Recorder(Client):
     """A client that records requests and returns canned responses."""
 
     def __init__(
-        self, url: str, *, requests: list[SentRequest], answers: Answers, **settings: Any
+        self, url: str, *, requests: list[SentRequest], answers: UpstreamAnswers, **settings: Any
     ) -> None:
         origin = origin_of(url)
         self.base_path, self.host = origin.base_path, origin.host_header
@@ -93,12 +93,12 @@ class Recorder(Client):
         """There is no pool."""
 
 
-def recorder(requests: list[SentRequest], answers: Answers) -> Any:
+def recorder(requests: list[SentRequest], answers: UpstreamAnswers) -> Any:
     """A constructor of such clients, in place of Client."""
     return partial(Recorder, requests=requests, answers=answers)
 
 
-class Counters:
+class RecordingCounters:
     """Counters at zero that record what is taken."""
 
     def __init__(self, takings: list[QuotaTake]) -> None:

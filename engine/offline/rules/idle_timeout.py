@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.config.upstreams import Upstream
+from engine.config.upstreams import UpstreamConfig
 from engine.offline.audit import AuditCase
 from engine.plan.route import Route
 from engine.upstream.client.deadlines import Timeouts
@@ -23,7 +23,7 @@ def check(case: AuditCase) -> None:
             _check(case, upstream)
 
 
-def _check(case: AuditCase, upstream: Upstream) -> None:
+def _check(case: AuditCase, upstream: UpstreamConfig) -> None:
     timeouts = Timeouts(**upstream.timeouts)
     at = (*upstream.at, "timeouts", "idle")
     if not _SHORTEST <= timeouts.idle <= _LONGEST:

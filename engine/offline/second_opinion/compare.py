@@ -45,7 +45,7 @@ MOST_EXAMPLES = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
+class DocumentExample:
     """An example of a document: of a request body, or of a response where `status` is set."""
 
     operation: Operation
@@ -62,7 +62,7 @@ def compare_examples(planned: PlanResult) -> None:
     """
     if planned.plan is None:
         return
-    failures: list[tuple[Example, NotComparable]] = []
+    failures: list[tuple[DocumentExample, NotComparable]] = []
     for name, specification in planned.plan.specifications.items():
         examples = list(_examples(specification, _served_operations(planned.plan, name)))
         if not examples:
@@ -125,7 +125,9 @@ def _served_operations(plan: Plan, spec: str) -> Sequence[Operation]:
     return [operations[name] for name in operations if name in names]
 
 
-def _examples(specification: Specification, operations: Sequence[Operation]) -> Iterator[Example]:
+def _examples(
+    specification: Specification, operations: Sequence[Operation]
+) -> Iterator[DocumentExample]:
     for operation in operations:
         node = specification.node(operation)
         for media_type, media in node.get("requestBody").get("content").items():
@@ -140,7 +142,7 @@ def _examples(specification: Specification, operations: Sequence[Operation]) -> 
 
 def _examples_of(
     operation: Operation, media_type: str, media: Node, status: int = 0
-) -> Iterator[Example]:
+) -> Iterator[DocumentExample]:
     schema = media.get("schema")
     if schema.value is None or not is_json(media_type) or operation.websocket:
         return
@@ -149,7 +151,7 @@ def _examples_of(
     values += schema.get("examples").elements()
     for value in values:
         if value.value is not None:
-            yield Example(operation, value, schema, media_type, status)
+            yield DocumentExample(operation, value, schema, media_type, status)
 
 
 def _status(name: str, names: set[str]) -> int:
@@ -165,7 +167,10 @@ def _status(name: str, names: set[str]) -> int:
 
 
 def _compare_example(
-    example: Example, specification: Specification, reader: OpenapiCoreReader, findings: Findings
+    example: DocumentExample,
+    specification: Specification,
+    reader: OpenapiCoreReader,
+    findings: Findings,
 ) -> None:
     operation, value = example.operation, example.value
     body = json.dumps(value.value, ensure_ascii=False).encode()
@@ -182,7 +187,9 @@ def _compare_example(
         findings.note(value.source, value.path, Level.WARNING, "MW421", str(difference), hint)
 
 
-def _note_failures(failures: Sequence[tuple[Example, NotComparable]], findings: Findings) -> None:
+def _note_failures(
+    failures: Sequence[tuple[DocumentExample, NotComparable]], findings: Findings
+) -> None:
     example, error = failures[0]
     more = f", and on {len(failures) - 1} more examples" if len(failures) > 1 else ""
     message = (

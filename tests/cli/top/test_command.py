@@ -4,7 +4,7 @@ import pytest
 from click.testing import CliRunner
 
 from engine.cli import main
-from engine.cli.top.metrics import MetricsUnavailable, Source
+from engine.cli.top.metrics import MetricsSource, MetricsUnavailable
 from tests.support.metrics import Shown
 from tests.support.peer import READ, answering, scripted, serving
 
@@ -31,7 +31,7 @@ def test_once_prints_the_activity():
 
 def test_the_path_of_the_url_is_requested():
     with serving(answering(answer(Shown().text()))) as peer:
-        Source(f"{peer.url}/own/path").read()
+        MetricsSource(f"{peer.url}/own/path").read()
     assert peer.requests[0].startswith(b"GET /own/path HTTP/1.1\r\n")
 
 
@@ -59,7 +59,7 @@ def test_an_unreachable_gateway_is_named():
 
 def test_an_invalid_url_is_refused():
     with pytest.raises(MetricsUnavailable):
-        Source("ftp://x")
+        MetricsSource("ftp://x")
 
 
 def test_the_live_view_needs_a_terminal():

@@ -2,12 +2,12 @@
 
 import pytest
 
-from engine.cli.top.metrics import Change, Snapshot, metrics_url, parse_samples
+from engine.cli.top.metrics import MetricsChange, Snapshot, metrics_url, parse_samples
 from tests.support.metrics import Shown
 
 
 def change(before, now, seconds=2.0):
-    return Change(Snapshot(10.0, samples(before)), Snapshot(10.0 + seconds, samples(now)))
+    return MetricsChange(Snapshot(10.0, samples(before)), Snapshot(10.0 + seconds, samples(now)))
 
 
 def samples(text):

@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 from engine.cli.top.figures import figures_of
-from engine.cli.top.metrics import Change, Snapshot, parse_samples
+from engine.cli.top.metrics import MetricsChange, Snapshot, parse_samples
 from engine.cli.top.screen import render
 from engine.telemetry.metrics import process, stores, upstreams
 from tests.support.metrics import Shown
@@ -21,7 +21,7 @@ def computed(fill):
     shown[process.RELOAD_OK].set(1)
     before = snapshot(shown)
     fill(shown)
-    return figures_of(Change(before, snapshot(shown, 2.0)))
+    return figures_of(MetricsChange(before, snapshot(shown, 2.0)))
 
 
 def drawn(figures, height=24, width=80, alert=""):

@@ -111,6 +111,18 @@ def test_a_new_refusal_is_reported(old, data, samples):
         assert told(old, new), refused[0]
 
 
+def test_a_property_that_is_removed_is_held_against_the_additional_properties():
+    old = {
+        "type": "object",
+        "properties": {"b": {"type": "integer"}},
+        "additionalProperties": {"type": "string"},
+    }
+    assert told(old, {**old, "properties": {}}) == [
+        ("type-narrowed", "'It.b' must be string, no longer integer")
+    ]
+    assert told({**old, "properties": {"b": {"type": "string"}}}, {**old, "properties": {}}) == []
+
+
 def _properties(schema):
     """The names of all properties in a schema, as often as they stand there."""
     found = Counter()

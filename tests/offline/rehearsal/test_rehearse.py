@@ -10,7 +10,7 @@ import pytest
 
 from engine.app.build import build
 from engine.app.stores import services_of as connect
-from engine.offline.rehearsal.observation import Answers, request
+from engine.offline.rehearsal.observation import UpstreamAnswers, request
 from engine.offline.rehearsal.rehearse import rehearse
 from engine.values.caller import Caller
 from tests.support.recording import recorder
@@ -89,7 +89,7 @@ def test_no_socket_is_opened_and_nothing_is_logged(made, monkeypatch, capsys):
 
     monkeypatch.setattr(socket.socket, "connect", refuse)
     monkeypatch.setattr(socket, "getaddrinfo", refuse)
-    seen = rehearse(made, chat(), ALICE, Answers(503))
+    seen = rehearse(made, chat(), ALICE, UpstreamAnswers(503))
     assert [sent.upstream for sent in seen.sent_requests] == ["main", "spare", "spare"] * 2
     assert any("failed (5xx)" in line for line in seen.log)
     assert capsys.readouterr() == ("", "")
@@ -123,11 +123,11 @@ def test_the_real_secret_is_taken_as_well(made):
 @pytest.mark.parametrize(
     ("answers", "status", "asked"),
     [
-        (Answers(), 200, ["main"]),
-        (Answers(each={"main": 503}), 200, ["main", "spare"]),
-        (Answers(each={"main": "connect"}), 200, ["main", "spare"]),
-        (Answers(each={"main": 400}), 400, ["main"]),
-        (Answers("timeout"), 504, ["main"]),
+        (UpstreamAnswers(), 200, ["main"]),
+        (UpstreamAnswers(each={"main": 503}), 200, ["main", "spare"]),
+        (UpstreamAnswers(each={"main": "connect"}), 200, ["main", "spare"]),
+        (UpstreamAnswers(each={"main": 400}), 400, ["main"]),
+        (UpstreamAnswers("timeout"), 504, ["main"]),
     ],
 )
 def test_upstreams_answer_with_the_configured_status(made, answers, status, asked):
@@ -137,7 +137,9 @@ def test_upstreams_answer_with_the_configured_status(made, answers, status, aske
 
 def test_no_rehearsal_tells_of_another(made):
     """Breakers and budgets of one are not those of the next."""
-    first = [len(rehearse(made, chat(), ALICE, Answers(503)).sent_requests) for _ in range(8)]
+    first = [
+        len(rehearse(made, chat(), ALICE, UpstreamAnswers(503)).sent_requests) for _ in range(8)
+    ]
     assert len(set(first)) == 1
 
 
@@ -189,6 +191,6 @@ def test_an_internal_error_is_reported(made, monkeypatch):
 def test_upstreams_at_one_address_are_distinguished(tmp_path):
     config = CONFIG.replace("http://spare.test/v1", "http://main.test/base/v1")
     plan = planned(tmp_path, config).plan
-    seen = rehearse(plan, chat(), ALICE, Answers(each={"main": "connect"}))
+    seen = rehearse(plan, chat(), ALICE, UpstreamAnswers(each={"main": "connect"}))
     assert [sent.upstream for sent in seen.sent_requests] == ["main", "spare"]
     assert "key=literal-credential" in seen.sent_requests[1].url

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from engine.offline.rehearsal.observation import Answers, request
+from engine.offline.rehearsal.observation import UpstreamAnswers, request
 from engine.offline.rehearsal.rehearse import rehearse
 from engine.offline.rehearsal.report import report
 from engine.offline.rehearsal.report_text import text
@@ -80,14 +80,14 @@ def test_the_outgoing_request_is_whole_and_shows_what_changed(made):
 
 
 def test_every_attempt_is_reported(made):
-    said = chat(made, answers=Answers(each={"main": "connect"}))
+    said = chat(made, answers=UpstreamAnswers(each={"main": "connect"}))
     assert [(sent["upstream"], sent["answered"]) for sent in said["outgoing"]] == [
         ("main", "connect"),
         ("spare", 200),
     ]
 
 
-@pytest.mark.parametrize("answers", [None, Answers(503), Answers("reset")])
+@pytest.mark.parametrize("answers", [None, UpstreamAnswers(503), UpstreamAnswers("reset")])
 def test_no_credential_is_shown(made, answers):
     said = chat(made, answers=answers)
     whole = json.dumps(said) + text(said)

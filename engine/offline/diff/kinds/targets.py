@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from engine.config.models import Target
+from engine.config.models import TargetConfig
 from engine.offline.diff.difference import Difference, Effect, Side
 from engine.plan.route import Route
 
@@ -34,7 +34,7 @@ def _place(route: Route) -> str:
     return route.model.text if route.model is not None else "nowhere"
 
 
-def shares(targets: Sequence[Target]) -> str:
+def shares(targets: Sequence[TargetConfig]) -> str:
     """`openai 90%, azure as gpt-4o-prod 10%`: in order, with the share of each."""
     total = sum(target.weight for target in targets)
     parts = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from engine.config.upstreams import Upstream
+from engine.config.upstreams import UpstreamConfig
 from engine.offline.diff.compare import listed
 from engine.offline.diff.difference import Difference, Effect, Side
 
@@ -30,7 +30,7 @@ def differences(old: Side, new: Side) -> Iterator[Difference]:
             yield Difference(level, kind, place, subject, words)
 
 
-def _changed(was: Upstream, now: Upstream) -> Changes:
+def _changed(was: UpstreamConfig, now: UpstreamConfig) -> Changes:
     if was.dialect != now.dialect:
         words = f"speaks {now.dialect or 'as its route'}, was {was.dialect or 'as its route'}"
         yield Effect.CHANGED, "upstream-dialect", words
@@ -60,6 +60,6 @@ def _changed(was: Upstream, now: Upstream) -> Changes:
         )
 
 
-def _credential_text(upstream: Upstream) -> str:
+def _credential_text(upstream: UpstreamConfig) -> str:
     credentials = [f"{credential.kind} {credential.name}" for credential in upstream.credentials]
     return " and ".join(credentials) or "none"
