@@ -70,10 +70,16 @@ def test_the_version_is_printed():
 
 @pytest.mark.parametrize(
     "args",
-    [["nonsense"], ["check", "--nonsense"], ["check", "extra"], ["token", "new"], ["init"], []],
+    [
+        *(["nonsense"], ["check", "--nonsense"], ["check", "extra"], ["check", "-c"]),
+        *(["check", "one", "two"], ["serve", "--port", "1"], ["mock", "--port", "many"]),
+        *(["token"], ["token", "new"], ["init"], []),
+    ],
 )
 def test_wrong_usage_exits_with_2(folder, args):
-    assert run(*args).exit_code == 2
+    result = run(*args)
+    assert result.exit_code == 2
+    assert re.search("Usage:|Error:", result.output)
 
 
 def test_check_without_problems_exits_with_0(folder):

@@ -22,6 +22,13 @@ def platform(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Platform]:
 
 
 @pytest.fixture(scope="session")
+def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Platform]:
+    """The same with a mock that waits 50 ms between two pieces, for live sessions."""
+    with run(tmp_path_factory.mktemp("live"), "--delay", "0.05") as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
 def console(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Platform]:
     """The shipped gateway for people at its pages: prices, faults, a mock that takes its time."""
     with pages.console(tmp_path_factory.mktemp("console")) as running:

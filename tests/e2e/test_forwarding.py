@@ -7,7 +7,7 @@ import json
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -37,6 +37,7 @@ from tests.support.running import (
     replaced,
     shipped,
 )
+from tests.support.small import until
 
 CHAT = "/v1/chat/completions"
 MESSAGES = "/v1/messages"
@@ -673,11 +674,11 @@ def test_large_upload_spools_to_disk_and_arrives_whole(
     before = open_files(running)
     with Wire(running.port) as wire:
         wire.send(data[:-100_000])
-        wait_for(lambda: open_files(running) > before)
+        until(lambda: open_files(running) > before, "a spool")
         wire.send(data[-100_000:])
         assert wire.answer().status == 200
     assert upstream.last.body == wanted
-    wait_for(lambda: open_files(running) == before)
+    until(lambda: open_files(running) == before, "the end of the spool")
 
 
 def test_large_upload_that_is_refused_leaves_no_file(
@@ -689,7 +690,7 @@ def test_large_upload_that_is_refused_leaves_no_file(
     data = request(TRANSCRIBE, multipart(file), token=ALL, media_type=MULTIPART)
     assert_error(ask(running.port, data), 400)
     assert upstream.requests == []
-    wait_for(lambda: open_files(running) == before)
+    until(lambda: open_files(running) == before, "the end of the spool")
 
 
 def test_memory_stays_flat_under_a_large_upload(
@@ -761,13 +762,6 @@ def chunked_head(media_type: str) -> bytes:
 def chunked(pieces: list[bytes], media_type: str, trailer: bytes = b"") -> Speak:
     data = chunked_head(media_type) + b"".join(map(chunk, pieces)) + b"0\r\n" + trailer + b"\r\n"
     return lambda received, sock: sock.sendall(data)
-
-
-def wait_for(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < deadline, "what was waited for did not happen"
-        time.sleep(0.01)
 
 
 def open_files(running: Running) -> int:

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from tests.support.browser import CHROMIUM, Page, browser
-from tests.support.live import live
 from tests.support.realtime import valid
 from tests.support.running import ALL, LIMITED, Platform
 
@@ -56,12 +55,6 @@ class _Page(BaseHTTPRequestHandler):
 
 
 @pytest.fixture(scope="module")
-def platform(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Platform]:
-    with live(tmp_path_factory.mktemp("live")) as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
     with ThreadingHTTPServer(("127.0.0.1", 0), _Page) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -73,14 +66,14 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
 
 def session(
     page: Page,
-    platform: Platform,
+    live: Platform,
     protocols: list[str],
     messages: list[dict[str, Any]],
     last: str,
     model: str = "gpt-realtime",
 ) -> dict[str, Any]:
     """Open a socket from the page, send the messages, close it after the last event."""
-    url = f"ws://127.0.0.1:{platform.port}/v1/realtime?model={model}"
+    url = f"ws://127.0.0.1:{live.port}/v1/realtime?model={model}"
     done: dict[str, Any] = page.run(SESSION % json.dumps([url, protocols, messages, last]))
     return done
 
@@ -100,9 +93,9 @@ def turn(text: str, response: dict[str, Any]) -> list[dict[str, Any]]:
 TEXT = turn(SAID, {"output_modalities": ["text"]})
 
 
-def test_a_text_turn(page: Page, platform: Platform) -> None:
+def test_a_text_turn(page: Page, live: Platform) -> None:
     protocols = ["realtime", f"openai-insecure-api-key.{ALL}"]
-    done = session(page, platform, protocols, TEXT, "response.done")
+    done = session(page, live, protocols, TEXT, "response.done")
     assert done["protocol"] == "realtime"
     assert (done["code"], done["wasClean"]) == (1000, True)
     kinds = [valid(event) for event in done["events"]]
@@ -112,26 +105,26 @@ def test_a_text_turn(page: Page, platform: Platform) -> None:
     assert len(words) == len(SAID.split())
 
 
-def test_the_key_may_come_first_and_others_may_come_along(page: Page, platform: Platform) -> None:
+def test_the_key_may_come_first_and_others_may_come_along(page: Page, live: Platform) -> None:
     protocols = [
         *(f"openai-insecure-api-key.{ALL}", "realtime"),
         *("openai-organization.org_1", "openai-project.proj_1"),
     ]
-    done = session(page, platform, protocols, TEXT, "response.done")
+    done = session(page, live, protocols, TEXT, "response.done")
     assert (done["protocol"], done["code"]) == ("realtime", 1000)
 
 
-def test_an_interruption_in_the_middle(page: Page, platform: Platform) -> None:
+def test_an_interruption_in_the_middle(page: Page, live: Platform) -> None:
     protocols = ["realtime", f"openai-insecure-api-key.{ALL}"]
     long = turn(" ".join(f"word{n}" for n in range(400)), {"output_modalities": ["text"]})
     messages = [*long, {"type": "response.cancel"}]
-    done = session(page, platform, protocols, messages, "response.done")
+    done = session(page, live, protocols, messages, "response.done")
     assert done["events"][-1]["response"]["status"] == "cancelled"
 
 
-def test_the_upstreams_close_arrives_as_it_was(page: Page, platform: Platform) -> None:
+def test_the_upstreams_close_arrives_as_it_was(page: Page, live: Platform) -> None:
     protocols = ["realtime", f"openai-insecure-api-key.{ALL}"]
-    done = session(page, platform, protocols, [], "", "fault-code-4001-after-1")
+    done = session(page, live, protocols, [], "", "fault-code-4001-after-1")
     assert [event["type"] for event in done["events"]] == ["session.created"]
     assert (done["code"], done["reason"]) == (4001, "The mock was asked for 4001.")
 
@@ -145,14 +138,14 @@ def test_the_upstreams_close_arrives_as_it_was(page: Page, platform: Platform) -
     ],
 )
 def test_without_a_token_for_the_model_no_socket_opens(
-    page: Page, platform: Platform, protocols: list[str]
+    page: Page, live: Platform, protocols: list[str]
 ) -> None:
-    done = session(page, platform, protocols, TEXT, "response.done")
+    done = session(page, live, protocols, TEXT, "response.done")
     assert (done["protocol"], done["events"], done["code"]) == (None, [], 1006)
 
 
-def test_no_token_is_in_a_log(page: Page, platform: Platform) -> None:
+def test_no_token_is_in_a_log(page: Page, live: Platform) -> None:
     protocols = ["realtime", f"openai-insecure-api-key.{ALL}"]
-    session(page, platform, protocols, TEXT, "response.done")
-    session(page, platform, protocols, [], "", "fault-close-after-1")
-    assert ALL not in platform.gateway.said() + platform.mock.said()
+    session(page, live, protocols, TEXT, "response.done")
+    session(page, live, protocols, [], "", "fault-close-after-1")
+    assert ALL not in live.gateway.said() + live.mock.said()

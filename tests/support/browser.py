@@ -8,7 +8,7 @@ import subprocess
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -74,14 +74,16 @@ def browser(folder: Path, url: str) -> Iterator[Page]:
     try:
         address = _devtools(process, profile, url, log)
         with connect(address, max_size=None, open_timeout=PATIENCE) as devtools:
-            yield Page(devtools)
+            page = Page(devtools)
+            _wait_until_loaded(page, url)
+            yield page
     finally:
         process.terminate()
         process.wait(PATIENCE)
 
 
 def _devtools(process: subprocess.Popen[bytes], profile: Path, url: str, log: Path) -> str:
-    """The address at which the page of that URL can be driven, once it is loaded."""
+    """The address at which the page of that URL can be driven; it may still be loading."""
     announced = profile / "DevToolsActivePort"
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     deadline = time.monotonic() + PATIENCE
@@ -95,3 +97,15 @@ def _devtools(process: subprocess.Popen[bytes], profile: Path, url: str, log: Pa
                 if target["type"] == "page" and target["url"].startswith(url):
                     return str(target["webSocketDebuggerUrl"])
     raise AssertionError(f"Chromium did not open {url}. It said:\n{log.read_text()[-3000:]}")
+
+
+def _wait_until_loaded(page: Page, url: str) -> None:
+    """Until then the script of a test could run in the empty page before it."""
+    loaded = f"location.href.startsWith({url!r}) && document.readyState === 'complete'"
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline:
+        with suppress(AssertionError):  # the page was replaced while the expression ran
+            if page.run(loaded):
+                return
+        time.sleep(0.02)
+    raise AssertionError(f"Chromium did not load {url}")

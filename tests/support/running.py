@@ -281,13 +281,13 @@ def pointed_at(url: str) -> dict[str, str]:
 
 
 @contextmanager
-def platform(folder: Path) -> Iterator[Platform]:
-    """The shipped gateway, two workers, in front of the mock; both end with the block."""
+def platform(folder: Path, *options: str) -> Iterator[Platform]:
+    """The shipped gateway, two workers, in front of a mock; both end with the block."""
     config = shipped(folder / "project")
     config = replaced(config, r"\nmodels:.*\n", f"{_UPSTREAMS}\nmodels:\n")
     config = replaced(config, r"\nroutes:\n", f"{_MODELS}\nroutes:\n")
     with (
-        mock(folder) as upstream,
+        mock(folder, *options) as upstream,
         gateway(folder / "project", patient(config), pointed_at(upstream.url)) as front,
     ):
         yield Platform(front, upstream, folder / "project")
