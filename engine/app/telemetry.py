@@ -14,7 +14,7 @@ from engine.config.config import Config
 from engine.config.telemetry import AccessLogConfig
 from engine.exchange.exchange import Exchange, Observer
 from engine.telemetry import log
-from engine.telemetry.access_log import AccessLog
+from engine.telemetry.access_log import AccessLogWriter
 from engine.telemetry.batch import Batch
 from engine.telemetry.health import Health
 from engine.telemetry.metrics.process import (
@@ -87,7 +87,7 @@ def _access_log(
     config: Config, settings: AccessLogConfig, batch: Batch[Exchange], parts: Observing
 ) -> Sink:
     sink = Sink(settings.path)
-    lines = AccessLog(
+    lines = AccessLogWriter(
         sink.write,
         text=settings.format == "text",
         fields=settings.fields,

@@ -24,7 +24,7 @@ from engine.exchange.exchange import MISSING, Exchange, Handler, Response, compo
 from engine.exchange.services import Services
 from engine.mock import faults
 from engine.mock.examples import (
-    Example,
+    ExampleResponse,
     choose,
     elements,
     events,
@@ -93,7 +93,7 @@ def _last(operation: Operation, specification: Specification, style: Style) -> H
     return _example(examples(specification.node(operation)), style)
 
 
-def _example(candidates: list[Example], style: Style) -> Handler:
+def _example(candidates: list[ExampleResponse], style: Style) -> Handler:
     def handle(exchange: Exchange) -> Response:
         request = exchange.value if exchange.value is not MISSING else None
         model = _model(exchange, request)
@@ -127,11 +127,11 @@ def _values(request: Any, model: str) -> dict[str, Any]:
 
 
 def _response(
-    example: Example,
+    example: ExampleResponse,
     values: dict[str, Any],
     request: Any,
     style: Style,
-    fault: faults.Fault | None,
+    fault: faults.MockFault | None,
 ) -> Response:
     media_type, value = example.media_type, example.value
     headers = [("content-type", media_type)] if media_type else []

@@ -26,7 +26,7 @@ _IF_USAGE = ": if usage\n"
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
+class ExampleResponse:
     """One answer of a document: `name` is that of the example, `value` None where it has none."""
 
     status: int
@@ -35,7 +35,7 @@ class Example:
     value: Any
 
 
-def examples(operation: Node) -> list[Example]:
+def examples(operation: Node) -> list[ExampleResponse]:
     """The examples of an operation's successful answers, in the order of the document."""
     candidates = []
     for status, response in operation.get("responses").items():
@@ -50,14 +50,14 @@ def examples(operation: Node) -> list[Example]:
             if value is None and not named_values and is_json(media_type):
                 value = invent(schema)
             candidates += [
-                Example(code, media_type, n, v) for n, v in named_values or [("", value)]
+                ExampleResponse(code, media_type, n, v) for n, v in named_values or [("", value)]
             ]
         if not response.get("content").value:
-            candidates.append(Example(code, "", "", None))
-    return candidates or [Example(200, "", "", None)]
+            candidates.append(ExampleResponse(code, "", "", None))
+    return candidates or [ExampleResponse(200, "", "", None)]
 
 
-def choose(candidates: Sequence[Example], request: Any, query: str) -> Example:
+def choose(candidates: Sequence[ExampleResponse], request: Any, query: str) -> ExampleResponse:
     """The example for a request: a stream, one with the name of a field's value, or the first."""
     fields = request if isinstance(request, dict) else {}
     streams = [e for e in candidates if e.media_type == "text/event-stream"]

@@ -34,7 +34,7 @@ _GARBAGE = b"\x00\x01 this is not HTTP \xff\r\n\r\n"
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class MockFault:
     """A fault: `number` is a status, seconds, or the events to send first; `code` the close code of
     a WebSocket."""
 
@@ -44,15 +44,15 @@ class Fault:
     code: int = 0
 
 
-def fault_of(model: str) -> Fault | None:
+def fault_of(model: str) -> MockFault | None:
     """The fault that the name of a model requests."""
     if (close := _CODE.fullmatch(model)) is not None:
-        return Fault("code", float(close["after"] or 0), code=int(close["code"]))
+        return MockFault("code", float(close["after"] or 0), code=int(close["code"]))
     match = _FAULT.fullmatch(model)
     if match is None:
         return None
     number = float(match["number"]) if match["number"] else None
-    return Fault(match["kind"], number, match["retry"] or "")
+    return MockFault(match["kind"], number, match["retry"] or "")
 
 
 def sender(connection: CallerConnection) -> Callable[[bytes], None]:
@@ -65,7 +65,9 @@ def sender(connection: CallerConnection) -> Callable[[bytes], None]:
     return send_raw
 
 
-def before(fault: Fault, send_raw: Callable[[bytes], None], sleep: Callable[[float], None]) -> None:
+def before(
+    fault: MockFault, send_raw: Callable[[bytes], None], sleep: Callable[[float], None]
+) -> None:
     """What goes wrong before an answer. Raises GatewayError or AbortConnection, or returns."""
     if fault.kind == "status":
         headers = [("retry-after", fault.retry)] if fault.retry else []
@@ -83,7 +85,7 @@ def before(fault: Fault, send_raw: Callable[[bytes], None], sleep: Callable[[flo
 
 
 def during(
-    fault: Fault, events: Iterator[bytes], error_event: bytes, sleep: Callable[[float], None]
+    fault: MockFault, events: Iterator[bytes], error_event: bytes, sleep: Callable[[float], None]
 ) -> Iterator[bytes]:
     """A stream with its fault after some events."""
     if fault.kind in ("slow", "code"):

@@ -60,7 +60,7 @@ def session(conversation: str, delay: float) -> Handler:
 
 
 def converse(
-    messages: Messages, partner: Conversation, fault: faults.Fault | None, delay: float
+    messages: Messages, partner: Conversation, fault: faults.MockFault | None, delay: float
 ) -> None:
     """One whole session. Raises AbortConnection where the connection is to be cut."""
     inbox: Queue[Message | None] = Queue(1)
@@ -90,7 +90,7 @@ class _Speaker:
     """Sends the answers, and fails after as many messages as the fault asks for."""
 
     def __init__(
-        self, messages: Messages, partner: Conversation, fault: faults.Fault | None
+        self, messages: Messages, partner: Conversation, fault: faults.MockFault | None
     ) -> None:
         self._messages = messages
         self._partner = partner

@@ -44,7 +44,7 @@ log = logging.getLogger("modelway")
 Row = dict[str, Any]
 
 
-class AccessLog:
+class AccessLogWriter:
     """Writes a line for each exchange that ended; of complete 2xx responses only a `sample`.
 
     `fields` are those of FIELDS to write, in that order; without any, all but the query.

@@ -48,8 +48,8 @@ def names_of(told):
 @pytest.mark.parametrize(
     ("more", "observers"),
     [
-        ("", (["MetricsRecorder"], ["AccessLog", "MetricsRecorder"])),
-        ("telemetry: {metrics: false}", ([], ["AccessLog"])),
+        ("", (["MetricsRecorder"], ["AccessLogWriter", "MetricsRecorder"])),
+        ("telemetry: {metrics: false}", ([], ["AccessLogWriter"])),
         ("telemetry: {access_log: {format: 'off'}}", (["MetricsRecorder"], ["MetricsRecorder"])),
         ("telemetry: {access_log: {format: 'off'}, metrics: false}", ([], [])),
     ],
@@ -65,7 +65,7 @@ def test_there_is_what_is_asked_for(tmp_path, more, observers):
 
 def test_without_a_folder_there_are_no_metrics(tmp_path):
     told = observing(config(tmp_path), None)
-    assert names_of(told) == ([], ["AccessLog"])
+    assert names_of(told) == ([], ["AccessLogWriter"])
     for close in reversed(told.closing):
         close()
 

@@ -71,8 +71,9 @@ def test_create_prints_only_the_secret_and_stores_its_digest(on, records_url):
     secret = made.stdout.strip()
     assert secret not in made.stderr
     database = open_database(records_url)
-    kept = tokens.find_by_digest(database, digest(secret))
+    kept = tokens.get(database, "shop")
     database.close()
+    assert kept.sha256 == digest(secret)
     assert kept.models == ("gpt-4o*", "o1", "x")
     assert kept.operations == ("openai.*",)
     assert kept.ips == ("10.0.0.0/8", "::1")
@@ -85,7 +86,7 @@ def test_create_prints_only_the_secret_and_stores_its_digest(on, records_url):
 def test_a_token_without_options_has_no_limits(on, records_url):
     secret = on("create", "--name", "free").stdout.strip()
     database = open_database(records_url)
-    caller = tokens.find_by_digest(database, digest(secret)).caller(digest(secret), "USD")
+    caller = tokens.get(database, "free").caller(digest(secret), "USD")
     database.close()
     assert (caller.models, caller.operations, caller.ips) == (None, None, None)
     assert (caller.expires, caller.limits) == (None, ())

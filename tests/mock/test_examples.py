@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.mock.examples import (
-    Example,
+    ExampleResponse,
     choose,
     elements,
     events,
@@ -28,12 +28,12 @@ FACTS = {
     "output_tokens": 2,
     "total_tokens": 5,
 }
-JSON = Example(200, "application/json", "plain", {})
-BASE64 = Example(200, "application/json", "base64", {})
-SSE = Example(200, "text/event-stream", "stream", "data: x\n\n")
-SRT = Example(200, "text/plain", "srt", "1")
-MP3 = Example(200, "audio/mpeg", "", None)
-WAV = Example(200, "audio/wav", "", None)
+JSON = ExampleResponse(200, "application/json", "plain", {})
+BASE64 = ExampleResponse(200, "application/json", "base64", {})
+SSE = ExampleResponse(200, "text/event-stream", "stream", "data: x\n\n")
+SRT = ExampleResponse(200, "text/plain", "srt", "1")
+MP3 = ExampleResponse(200, "audio/mpeg", "", None)
+WAV = ExampleResponse(200, "audio/wav", "", None)
 
 
 @pytest.mark.parametrize(
@@ -230,15 +230,15 @@ paths:
         (
             "several",
             [
-                Example(201, "application/json", "one", 1),
-                Example(201, "application/json", "two", {"$ref": "x"}),
-                Example(201, "text/plain", "", "hello"),
-                Example(201, "audio/mpeg", "", None),
+                ExampleResponse(201, "application/json", "one", 1),
+                ExampleResponse(201, "application/json", "two", {"$ref": "x"}),
+                ExampleResponse(201, "text/plain", "", "hello"),
+                ExampleResponse(201, "audio/mpeg", "", None),
             ],
         ),
-        ("empty", [Example(204, "", "", None)]),
-        ("ranged", [Example(200, "a/b", "", None)]),
-        ("failing", [Example(200, "", "", None)]),
+        ("empty", [ExampleResponse(204, "", "", None)]),
+        ("ranged", [ExampleResponse(200, "a/b", "", None)]),
+        ("failing", [ExampleResponse(200, "", "", None)]),
     ],
 )
 def test_the_examples_of_an_operation_are_those_of_its_success(shop, name, expected):

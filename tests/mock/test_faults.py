@@ -3,7 +3,7 @@
 import pytest
 
 from engine.mock.faults import (
-    Fault,
+    MockFault,
     before,
     during,
     fault_of,
@@ -16,18 +16,18 @@ EVENTS = [b"1", b"2", b"3", b"4"]
 @pytest.mark.parametrize(
     ("model", "fault"),
     [
-        ("fault-status-503", Fault("status", 503)),
-        ("fault-status-429-retry-after-2", Fault("status", 429, "2")),
-        ("fault-status-429-retry-after-0.5", Fault("status", 429, "0.5")),
-        ("fault-slow-0.5", Fault("slow", 0.5)),
-        ("fault-close", Fault("close", None)),
-        ("fault-close-after-3", Fault("close", 3)),
-        ("fault-stall-after-3", Fault("stall", 3)),
-        ("fault-error-after-3", Fault("error", 3)),
-        ("fault-error-after-0", Fault("error", 0)),
-        ("fault-garbage", Fault("garbage", None)),
-        ("fault-code-1011", Fault("code", 0, code=1011)),
-        ("fault-code-4000-after-3", Fault("code", 3, code=4000)),
+        ("fault-status-503", MockFault("status", 503)),
+        ("fault-status-429-retry-after-2", MockFault("status", 429, "2")),
+        ("fault-status-429-retry-after-0.5", MockFault("status", 429, "0.5")),
+        ("fault-slow-0.5", MockFault("slow", 0.5)),
+        ("fault-close", MockFault("close", None)),
+        ("fault-close-after-3", MockFault("close", 3)),
+        ("fault-stall-after-3", MockFault("stall", 3)),
+        ("fault-error-after-3", MockFault("error", 3)),
+        ("fault-error-after-0", MockFault("error", 0)),
+        ("fault-garbage", MockFault("garbage", None)),
+        ("fault-code-1011", MockFault("code", 0, code=1011)),
+        ("fault-code-4000-after-3", MockFault("code", 3, code=4000)),
     ],
 )
 def test_a_name_asks_for_a_fault(model, fault):
@@ -63,7 +63,7 @@ def test_a_status_may_say_when_to_come_back():
 
 def test_a_status_that_is_none_is_refused_or_500():
     with pytest.raises(GatewayError) as raised:
-        before(Fault("status", None), nothing, nothing)
+        before(MockFault("status", None), nothing, nothing)
     assert raised.value.status == 500
 
 

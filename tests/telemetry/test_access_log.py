@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from engine.config import json_schema
 from engine.exchange.record import Attempt, Outcome, Traffic
-from engine.telemetry.access_log import FIELDS, AccessLog, timestamp
+from engine.telemetry.access_log import FIELDS, AccessLogWriter, timestamp
 from engine.values.caller import Caller
 from engine.values.usage import Usage
 from tests.support.exchanges import new_exchange
@@ -42,7 +42,7 @@ def over(**known):
 def written(exchange, **options):
     lines = []
     options.setdefault("dice", lambda: 0.5)
-    log = AccessLog(lines.append, **options)
+    log = AccessLogWriter(lines.append, **options)
     log.write([exchange])
     return lines
 
@@ -171,7 +171,7 @@ def test_timestamps_have_milliseconds():
 
 def test_lines_are_written_together_up_to_the_limit_of_a_pipe():
     lines = []
-    log = AccessLog(lines.append, dice=lambda: 0.5)
+    log = AccessLogWriter(lines.append, dice=lambda: 0.5)
     log.write([over(request_id=f"req_{number}") for number in range(20)])
     assert len(lines) < 10
     assert all(len(piece) <= 4096 for piece in lines)
@@ -183,6 +183,6 @@ def test_an_exchange_that_cannot_be_logged_does_not_affect_others(caplog):
     lines = []
     odd = over(request_id="req_odd")
     odd.record.duration = "no number"
-    AccessLog(lines.append, dice=lambda: 0.5).write([over(), odd, over()])
+    AccessLogWriter(lines.append, dice=lambda: 0.5).write([over(), odd, over()])
     assert len(b"".join(lines).splitlines()) == 2
     assert "req_odd" in caplog.text

@@ -63,7 +63,7 @@ def _location(limit: Limit) -> Location:
     return tick.to_bytes(8, "big") + name, tick, limit.amount
 
 
-class _Receipt:
+class _MemoryReceipt:
     """What a request took at `time` (microseconds), in which database and by which worker; nothing
     of the records in `uncounted`, for which there was no room. `locations` is () once settled."""
 
@@ -115,7 +115,7 @@ class MemoryCounters:
         return result
 
     def settle(self, receipt: object, costs: Sequence[int]) -> None:
-        if not isinstance(receipt, _Receipt) or not receipt.locations:
+        if not isinstance(receipt, _MemoryReceipt) or not receipt.locations:
             return
         corrections = [
             (key, tick, change)
@@ -149,7 +149,7 @@ class MemoryCounters:
     ) -> TakeResult:
         # The clock is read within the transaction, so that time never runs backwards in a record.
         now = self._clock()
-        receipt = _Receipt(locations, costs, now, memory.file, memory.worker)
+        receipt = _MemoryReceipt(locations, costs, now, memory.file, memory.worker)
         remaining: list[int] = []
         resets: list[float] = []
         previous: list[tuple[bytes, bytes | None]] = []
@@ -179,7 +179,7 @@ class MemoryCounters:
         self,
         memory: SharedMemory,
         txn: Transaction,
-        receipt: _Receipt,
+        receipt: _MemoryReceipt,
         corrections: Sequence[tuple[bytes, int, int]],
     ) -> None:
         now = self._clock()

@@ -43,7 +43,7 @@ def _location(limit: Limit) -> _Location:
     return f"{_TAG}:{tick}:{limit.key}", tick, limit.amount
 
 
-class _Receipt:
+class _RedisReceipt:
     """What a request took of which limits, in which buckets; `lease` names its slots. `locations`
     is () once settled."""
 
@@ -120,7 +120,7 @@ class RedisCounters:
             args += correction[1:]
         head = (self._now(), lease, self._lease_us, len(locations))
         command = ("EVALSHA", TAKE.sha, len(keys), *keys, *head, *args)
-        receipt = _Receipt(locations, costs, (), lease)
+        receipt = _RedisReceipt(locations, costs, (), lease)
         late = partial(self._undo, receipt, corrections)
         try:
             denied, *states = self._client.call(command, resend=not corrections, on_late=late)
@@ -142,7 +142,7 @@ class RedisCounters:
         receipt.buckets = states[::4]
         return TakeResult(None, states[1::4], resets, receipt)
 
-    def _undo(self, receipt: _Receipt, corrections: Sequence[Correction], answer: Any) -> None:
+    def _undo(self, receipt: _RedisReceipt, corrections: Sequence[Correction], answer: Any) -> None:
         """Return what was taken for a request that was decided without the `answer`; None when no
         answer will come."""
         if answer is None:
@@ -160,7 +160,7 @@ class RedisCounters:
                 self._corrections.add(Correction(key, tick, bucket, -cost))
 
     def settle(self, receipt: object, costs: Sequence[int]) -> None:
-        if not isinstance(receipt, _Receipt):
+        if not isinstance(receipt, _RedisReceipt):
             return
         locations, receipt.locations = receipt.locations, ()
         for at, (key, tick, _) in enumerate(locations):

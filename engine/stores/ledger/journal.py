@@ -35,7 +35,7 @@ class JournalError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class JournalBatch:
     """Entries read from a segment, which goes on at the offset `end`. Of the `lines` read, `torn`
     were not entries."""
 
@@ -65,7 +65,7 @@ class Segment:
         self.offset = 0
         self.waiting_since: float | None = None
 
-    def read(self, limit: int, closed: bool) -> Batch:
+    def read(self, limit: int, closed: bool) -> JournalBatch:
         """At most `limit` lines from `offset` on. `closed`: no process writes to the file, so
         that a last line without a line end counts as a line. Raises OSError."""
         data = os.pread(self.fd, _CHUNK, self.offset)
@@ -80,7 +80,7 @@ class Segment:
             length = sum(map(len, lines)) + limit
         entries = [entry for line in lines if (entry := decode(line)) is not None]
         end = min(self.offset + length, self.offset + len(data))
-        return Batch(entries, len(lines), len(lines) - len(entries), end)
+        return JournalBatch(entries, len(lines), len(lines) - len(entries), end)
 
     def discard(self) -> None:
         """Delete the file and close it, when all of it is shipped."""

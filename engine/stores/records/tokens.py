@@ -97,12 +97,6 @@ BY_DIGEST = select(*_COLUMNS).where(
 _BY_NAME = select(*_COLUMNS).where(table.c.name == bindparam("name"))
 
 
-def find_by_digest(database: Database, digest: str) -> Token | None:
-    """The token with this digest, also with that of its previous secret."""
-    row = database.read(lambda c: c.execute(BY_DIGEST, {"digests": [digest]}).first())
-    return None if row is None else _token(row)
-
-
 def caller_lookup(
     database: Database, currency: str
 ) -> Callable[[Sequence[str]], dict[str, Caller | ValueError]]:

@@ -31,7 +31,7 @@ POOL = gauge(
 )
 
 
-class Breaker(Protocol):
+class CircuitBreaker(Protocol):
     """A circuit breaker."""
 
     def state(self, now: float) -> int:
@@ -52,7 +52,7 @@ class Upstream(Protocol):
     @property
     def client(self) -> Client: ...
     @property
-    def breakers(self) -> Mapping[tuple[str, str], Breaker]: ...
+    def breakers(self) -> Mapping[tuple[str, str], CircuitBreaker]: ...
 
 
 def record_attempts(cells: Cells, attempts: Sequence[Attempt]) -> None:

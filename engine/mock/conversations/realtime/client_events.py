@@ -32,7 +32,7 @@ class Invalid(Exception):
         self.param = param
 
 
-class Shape:
+class EventShape:
     """A compiled shape."""
 
     def __init__(self, shape: Any) -> None:
@@ -106,7 +106,7 @@ _FORMAT = (
 )
 _OUTPUT = {"format": _FORMAT, "voice": str}
 
-SESSION = Shape(
+SESSION = EventShape(
     {
         "type*": frozenset({"realtime"}),
         "model": str,
@@ -132,7 +132,7 @@ SESSION = Shape(
 )
 """The settings of a session that `session.update` may change."""
 
-RESPONSE = Shape(
+RESPONSE = EventShape(
     {
         "instructions": str,
         "tools": [_TOOL],
@@ -161,7 +161,8 @@ _MEMBERS: dict[str, Event] = {
 }
 """The members of each beside `type` and `event_id`."""
 _EVENTS = {
-    name: Shape({"type*": str, "event_id": str, **members}) for name, members in _MEMBERS.items()
+    name: EventShape({"type*": str, "event_id": str, **members})
+    for name, members in _MEMBERS.items()
 }
 
 

@@ -28,8 +28,8 @@ from engine.mock.conversations.realtime.items import (
     transcript,
     without_audio,
 )
-from engine.mock.conversations.realtime.response import Response
-from engine.mock.conversations.realtime.session import Session
+from engine.mock.conversations.realtime.response import RealtimeResponse
+from engine.mock.conversations.realtime.session import RealtimeSession
 
 _MAX_APPEND = 15 * 1024 * 1024
 
@@ -53,11 +53,11 @@ class RealtimeConversation:
         new_id: Callable[[str], str] = _new_id,
     ) -> None:
         self._new_id = new_id
-        self._session = Session(model, new_id("sess"), int(clock()))
+        self._session = RealtimeSession(model, new_id("sess"), int(clock()))
         self._id = new_id("conv")
         self._items = Items()
         self._audio_buffer = bytearray()
-        self._response: Response | None = None
+        self._response: RealtimeResponse | None = None
         self._handlers: dict[str, Callable[[Event], Iterator[Event]]] = {
             "session.update": self._update,
             "conversation.item.create": self._create,
@@ -220,7 +220,7 @@ class RealtimeConversation:
         finally:
             self._response = None
 
-    def _start_response(self, parameters: Event) -> Response:
+    def _start_response(self, parameters: Event) -> RealtimeResponse:
         settings = self._session.response_settings(parameters)
         items = list(self._items)
         if "input" in parameters:
@@ -229,7 +229,7 @@ class RealtimeConversation:
                 for number, item in enumerate(parameters["input"])
             ]
         rate = self._session.input_bytes_per_ms()
-        return Response(
+        return RealtimeResponse(
             settings=settings,
             turn=last_turn(items, rate),
             input_tokens=count(items, settings.instructions, rate),

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import ceil
 
-from engine.mock.conversations.realtime.client_events import Event, Invalid, Shape
+from engine.mock.conversations.realtime.client_events import Event, EventShape, Invalid
 
 _MS_PER_TOKEN = 100
 _STATUS = frozenset({"completed", "incomplete", "in_progress"})
@@ -29,7 +29,7 @@ _ANSWER = (
     {"type*": frozenset({"output_text"}), "text*": str},
     {"type*": frozenset({"output_audio"}), "audio": str, "transcript": str},
 )
-_ITEM = Shape(
+_ITEM = EventShape(
     (
         {**_MESSAGE, "role*": frozenset({"system"}), "content*": [_TEXT]},
         {**_MESSAGE, "role*": frozenset({"user"}), "content*": [(_TEXT, _AUDIO, _IMAGE)]},

@@ -30,7 +30,7 @@ _REASONS: dict[str, Event] = {
 
 
 @dataclass
-class Response:
+class RealtimeResponse:
     """A response in progress. `event` makes an event of a name and fields.
 
     `conversation_id` is "" for a response outside the conversation.

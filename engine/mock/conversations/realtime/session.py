@@ -29,7 +29,7 @@ class ResponseSettings:
     fields: Event
 
 
-class Session:
+class RealtimeSession:
     """The settings of one session: `id` in the vendor's form, `now` in Unix seconds."""
 
     def __init__(self, model: str, session_id: str, now: int) -> None:
