@@ -12,7 +12,7 @@ from engine.config.keys import ENTRY, Key
 _HEAD = """# Keys of gateway.yaml
 
 Written by `modelway schema --format markdown -o docs/keys.md` from the schema; do not edit it here.
-A *path* starts at the folder of the file that names it. A *secret* belongs into `${VAR}` or
+A *path* is relative to the folder of the file that names it. A *secret* belongs in `${VAR}` or
 `${file:...}`. The last column says which change `modelway diff` reports as *weaker*.
 """
 _TABLE = "| key | value | default | meaning | weaker |\n|---|---|---|---|---|"

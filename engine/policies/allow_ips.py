@@ -18,7 +18,7 @@ from engine.values.client_address import (
 from engine.values.errors import GatewayError
 
 SCHEMA: dict[str, Any] = {
-    "description": "Addresses or networks that requests may come from: 10.0.0.0/8.",
+    "description": "Addresses or networks of callers: 10.0.0.0/8.",
     "type": "array",
     "x-modelway": {"unit": "network"},
     "minItems": 1,

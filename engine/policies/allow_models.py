@@ -10,7 +10,7 @@ from engine.values.errors import GatewayError
 from engine.values.wildcard import Patterns
 
 SCHEMA: dict[str, Any] = {
-    "description": "Models that may be asked for, with wildcards.",
+    "description": "Models that may be requested, with wildcards.",
     "type": "array",
     "minItems": 1,
     "items": {"type": "string", "minLength": 1},

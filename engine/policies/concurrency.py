@@ -7,12 +7,12 @@ from typing import Any
 from engine.values.quota import AMOUNT, BY, Quota
 
 SCHEMA: dict[str, Any] = {
-    "description": "Requests under way at one time.",
+    "description": "Requests at the same time.",
     "type": "object",
     "additionalProperties": False,
     "required": ["requests"],
     "properties": {
-        "requests": {"description": "How many may be under way.", **AMOUNT},
+        "requests": {"description": "The number of requests.", **AMOUNT},
         "by": BY,
     },
 }

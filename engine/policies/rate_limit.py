@@ -13,8 +13,8 @@ SCHEMA: dict[str, Any] = {
     "additionalProperties": False,
     "required": ["requests", "per"],
     "properties": {
-        "requests": {"description": "How many may pass.", **AMOUNT},
-        "per": {"description": "In what time: 1s, 1m, 1h.", **PER},
+        "requests": {"description": "The number of requests.", **AMOUNT},
+        "per": {"description": "The window: 1s, 1m, 1h.", **PER},
         "by": BY,
     },
 }

@@ -10,18 +10,18 @@ from engine.values.quota import BY, PER, Quota
 from engine.values.usage import NANO
 
 SCHEMA: dict[str, Any] = {
-    "description": "Money per window, at what `prices` say.",
+    "description": "Money per window, at `prices`.",
     "type": "object",
     "additionalProperties": False,
     "required": ["amount", "per"],
     "properties": {
         "amount": {
-            "description": "How much, in `currency`.",
+            "description": "The amount, in `currency`.",
             "type": "number",
             "minimum": 0.01,
             "maximum": 999_999_999,
         },
-        "per": {"description": "In what time: 1h, 1d, 30d.", **PER},
+        "per": {"description": "The window: 1h, 1d, 30d.", **PER},
         "by": BY,
     },
 }

@@ -16,8 +16,8 @@ SCHEMA: dict[str, Any] = {
     "additionalProperties": False,
     "required": ["tokens", "per"],
     "properties": {
-        "tokens": {"description": "How many may be used.", **AMOUNT},
-        "per": {"description": "In what time: 1h, 1d, 30d.", **PER},
+        "tokens": {"description": "The number of tokens.", **AMOUNT},
+        "per": {"description": "The window: 1h, 1d, 30d.", **PER},
         "by": BY,
     },
 }

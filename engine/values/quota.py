@@ -14,7 +14,7 @@ COUNT = r"^[1-9][0-9]{0,14}/[0-9]{1,9}(\.[0-9]{1,9})?(s|m|h|d)$"
 MONEY = r"^[0-9]{1,9}(\.[0-9]{1,9})? [A-Z]{3}/[0-9]{1,9}(\.[0-9]{1,9})?(s|m|h|d)$"
 
 BY = {
-    "description": "Who shares it: each token (default), route, model or upstream, or all.",
+    "description": "What shares it: each token (default), route, model or upstream, or all.",
     "type": "string",
     "enum": ["token", "route", "model", "upstream", "all"],
     "default": "token",
