@@ -54,6 +54,8 @@ class Values:
             return None
         if id(node) in self.by_node:
             return self._alias(node)
+        if node.tag not in (TAG + "map", TAG + "seq"):
+            self._wrong(node, "MW004", f"tag '{node.tag}' is not supported", "write it without")
         before = self._count
         self.open.add(id(node))
         try:
