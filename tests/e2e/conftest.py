@@ -10,6 +10,7 @@ from tests.support import axe as axe_core
 from tests.support import pages
 from tests.support.browser import CHROMIUM
 from tests.support.driver import Driver, driver
+from tests.support.recorded import Recorded
 from tests.support.recording import Recorder
 from tests.support.running import Platform, Running
 from tests.support.running import platform as run
@@ -40,6 +41,19 @@ def scripted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Running
     """The same before an upstream that says what a test wants."""
     with pages.scripted(tmp_path_factory.mktemp("scripted")) as running:
         yield running
+
+
+@pytest.fixture
+def upstream(recorded: Recorded) -> Recorder:
+    """The upstream of the gateway `recorded`, which each module starts for itself, reset."""
+    recorded.upstream.reset()
+    return recorded.upstream
+
+
+@pytest.fixture
+def port(recorded: Recorded, upstream: Recorder) -> int:
+    """The port of that gateway."""
+    return recorded.gateway.port
 
 
 @pytest.fixture(scope="session")

@@ -7,16 +7,16 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.support.recorded import Recorded, recorded_gateway
 from tests.support.recording import (
     Recorder,
     Wire,
     answer,
     ask,
     assert_error,
-    recorder,
     request,
 )
-from tests.support.running import ALL, TOKENS, Running, gateway
+from tests.support.running import ALL, TOKENS
 from tests.support.scripted import CLOSE, Leaving, script
 
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch")
@@ -53,25 +53,11 @@ THING = "/api/things/a%2Fb"
 
 
 @pytest.fixture(scope="module")
-def everything(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Running, Recorder]]:
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recorded]:
     folder = tmp_path_factory.mktemp("any")
     (folder / "things.yaml").write_text(DOCUMENT)
-    with (
-        recorder() as upstream,
-        gateway(folder, CONFIG + TOKENS, {"UPSTREAM": upstream.url}) as running,
-    ):
-        yield running, upstream
-
-
-@pytest.fixture
-def upstream(everything: tuple[Running, Recorder]) -> Recorder:
-    everything[1].reset()
-    return everything[1]
-
-
-@pytest.fixture
-def port(everything: tuple[Running, Recorder], upstream: Recorder) -> int:
-    return everything[0].port
+    with recorded_gateway(folder, CONFIG + TOKENS) as running:
+        yield running
 
 
 BYTES = bytes(range(256)) * 300

@@ -7,31 +7,32 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.support.recording import Wire, recorder, request
-from tests.support.running import ALL, Running, gateway, pointed_at, replaced, shipped
+from tests.support.recorded import Recorded, recorded_gateway
+from tests.support.recording import Wire, request
+from tests.support.running import ALL, replaced, shipped
 
 BODY = json.dumps({"model": "gpt-4o", "messages": [{"role": "user", "content": "hi"}]}).encode()
 CHAT = request("/v1/chat/completions", BODY, token=ALL)
 
 
 @pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recorded]:
     folder = tmp_path_factory.mktemp("connections") / "p"
     config = replaced(shipped(folder), "max_body: 25MB", "max_body: 25MB\n  keepalive: 1s")
-    with recorder() as upstream, gateway(folder, config, pointed_at(upstream.url)) as made:
-        yield made
+    with recorded_gateway(folder, config) as running:
+        yield running
 
 
 @pytest.mark.parametrize(("requests", "begun"), [(0, b""), (1, b""), (2, b""), (1, CHAT[:30])])
 def test_an_idle_connection_ends_after_its_time_without_a_word(
-    running: Running, requests: int, begun: bytes
+    recorded: Recorded, requests: int, begun: bytes
 ) -> None:
-    with Wire(running.port) as wire:
+    with Wire(recorded.gateway.port) as wire:
         for _ in range(requests):
             wire.send(CHAT)
             assert wire.answer("POST").status == 200
         wire.send(begun)
         assert wire.rest() == b""
-    said = running.said()
+    said = recorded.gateway.said()
     assert "error" not in said
     assert "Traceback" not in said

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.recorded import Recorded, recorded_gateway
 from tests.support.recording import (
     MULTIPART,
     PATIENCE,
@@ -24,7 +25,6 @@ from tests.support.recording import (
     ask,
     assert_error,
     multipart,
-    recorder,
     request,
 )
 from tests.support.running import (
@@ -32,8 +32,6 @@ from tests.support.running import (
     CREDENTIAL,
     LIMITED,
     Running,
-    gateway,
-    pointed_at,
     replaced,
     shipped,
 )
@@ -101,26 +99,15 @@ routes:
 
 
 @pytest.fixture(scope="module")
-def everything(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Running, Recorder]]:
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recorded]:
     folder = tmp_path_factory.mktemp("forwarding") / "project"
     config = replaced(shipped(folder), "max_body: 25MB", "max_body: 50MB")
     config = replaced(config, "specs:\n", SPECS)
     config = replaced(config, "\nmodels:.*\n", UPSTREAMS)
     config = replaced(config, "\nroutes:\n", ROUTES)
     (folder / "openapi" / "odd.yaml").write_text(ODD)
-    with recorder() as upstream, gateway(folder, config, pointed_at(upstream.url)) as running:
-        yield running, upstream
-
-
-@pytest.fixture
-def upstream(everything: tuple[Running, Recorder]) -> Recorder:
-    everything[1].reset()
-    return everything[1]
-
-
-@pytest.fixture
-def port(everything: tuple[Running, Recorder], upstream: Recorder) -> int:
-    return everything[0].port
+    with recorded_gateway(folder, config) as running:
+        yield running
 
 
 def passed(port: int, upstream: Recorder, data: bytes) -> Received:
@@ -665,9 +652,9 @@ def test_events_with_names_keep_them(port: int, upstream: Recorder) -> None:
 
 
 def test_large_upload_spools_to_disk_and_arrives_whole(
-    everything: tuple[Running, Recorder], upstream: Recorder
+    recorded: Recorded, upstream: Recorder
 ) -> None:
-    running = everything[0]
+    running = recorded.gateway
     file = ('name="file"; filename="a.wav"', bytes(range(256)) * 20_000)
     body, wanted = multipart(file, MODEL), multipart(file, REAL)
     data = request(TRANSCRIBE, body, token=ALL, media_type=MULTIPART)
@@ -682,9 +669,9 @@ def test_large_upload_spools_to_disk_and_arrives_whole(
 
 
 def test_large_upload_that_is_refused_leaves_no_file(
-    everything: tuple[Running, Recorder], upstream: Recorder
+    recorded: Recorded, upstream: Recorder
 ) -> None:
-    running = everything[0]
+    running = recorded.gateway
     file = ('name="file"; filename="a.wav"', bytes(2_000_000))
     before = open_files(running)
     data = request(TRANSCRIBE, multipart(file), token=ALL, media_type=MULTIPART)
@@ -693,10 +680,8 @@ def test_large_upload_that_is_refused_leaves_no_file(
     until(lambda: open_files(running) == before, "the end of the spool")
 
 
-def test_memory_stays_flat_under_a_large_upload(
-    everything: tuple[Running, Recorder], upstream: Recorder
-) -> None:
-    running = everything[0]
+def test_memory_stays_flat_under_a_large_upload(recorded: Recorded, upstream: Recorder) -> None:
+    running = recorded.gateway
     small = request(
         TRANSCRIBE,
         multipart(MODEL, FILE),
@@ -723,10 +708,8 @@ def test_memory_stays_flat_under_a_large_upload(
     assert max(grown) < 8_000_000, f"{max(grown)} bytes more"
 
 
-def test_large_answer_is_relayed_piece_by_piece(
-    everything: tuple[Running, Recorder], upstream: Recorder
-) -> None:
-    running = everything[0]
+def test_large_answer_is_relayed_piece_by_piece(recorded: Recorded, upstream: Recorder) -> None:
+    running = recorded.gateway
     assert ask(running.port, request(CHAT, FINE, token=ALL)).status == 200
     piece = bytes(65_536)
     upstream.speak = chunked([piece] * 500, "audio/mpeg")

@@ -6,25 +6,25 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.support.recording import Recorder, ask, recorder, request
-from tests.support.running import Running, gateway
+from tests.support.recorded import Recorded, recorded_gateway
+from tests.support.recording import Recorder, ask, request
 
 CONFIG = """
 version: 1
-server: {{listen: "{{listen}}"}}
+server: {listen: "{listen}"}
 specs:
-  api: {{document: api.yaml, mount: [/api, /deep/er, "/sp%20ace"]}}
-  root: {{document: root.yaml}}
+  api: {document: api.yaml, mount: [/api, /deep/er, "/sp%20ace"]}
+  root: {document: root.yaml}
 upstreams:
-  direct: {{url: "{url}/base", credential: {{bearer: upstream-secret}}, proxy: ""}}
+  direct: {url: "${UPSTREAM}/base", credential: {bearer: upstream-secret}, proxy: ""}
   proxied:
     url: "http://upstream.test"
-    credential: {{bearer: upstream-secret}}
-    proxy: "{url}"
+    credential: {bearer: upstream-secret}
+    proxy: "${UPSTREAM}"
 routes:
-  - {{operation: api.direct, to: [{{upstream: direct}}], auth: none}}
-  - {{operation: api.proxied, to: [{{upstream: proxied}}], auth: none}}
-  - {{operation: root.any, to: [{{upstream: proxied}}], auth: none}}
+  - {operation: api.direct, to: [{upstream: direct}], auth: none}
+  - {operation: api.proxied, to: [{upstream: proxied}], auth: none}
+  - {operation: root.any, to: [{upstream: proxied}], auth: none}
 """
 API = """
 openapi: 3.1.0
@@ -49,23 +49,12 @@ PROXIED = "http://upstream.test"
 
 
 @pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Running, Recorder]]:
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recorded]:
     folder = tmp_path_factory.mktemp("paths")
     (folder / "api.yaml").write_text(API)
     (folder / "root.yaml").write_text(ROOT)
-    with recorder() as upstream, gateway(folder, CONFIG.format(url=upstream.url)) as front:
-        yield front, upstream
-
-
-@pytest.fixture
-def upstream(running: tuple[Running, Recorder]) -> Recorder:
-    running[1].reset()
-    return running[1]
-
-
-@pytest.fixture
-def port(running: tuple[Running, Recorder], upstream: Recorder) -> int:
-    return running[0].port
+    with recorded_gateway(folder, CONFIG) as running:
+        yield running
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 
 from tests.support.ports import free_port
+from tests.support.recorded import Recorded, recorded_gateway
 from tests.support.recording import PATIENCE, Recorder, answer, ask, recorder, request
-from tests.support.running import ALL, TOKENS, Running, gateway
+from tests.support.running import ALL, TOKENS
 from tests.support.scripted import script
 
 CONFIG = """
@@ -76,26 +77,12 @@ COMMANDED = {line.partition(":")[0].lower() for line in COMMANDS}
 
 
 @pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Running, Recorder]]:
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recorded]:
     folder = tmp_path_factory.mktemp("headers")
     (folder / "chat.yaml").write_text(CHAT)
     (folder / "things.yaml").write_text(THINGS)
-    environ = {"UPSTREAM": "", "NO_PROXY": "*"}
-    with recorder() as upstream:
-        environ["UPSTREAM"] = upstream.url
-        with gateway(folder, CONFIG + TOKENS, environ) as front:
-            yield front, upstream
-
-
-@pytest.fixture
-def upstream(running: tuple[Running, Recorder]) -> Recorder:
-    running[1].reset()
-    return running[1]
-
-
-@pytest.fixture
-def port(running: tuple[Running, Recorder], upstream: Recorder) -> int:
-    return running[0].port
+    with recorded_gateway(folder, CONFIG + TOKENS) as running:
+        yield running
 
 
 REQUESTS = {

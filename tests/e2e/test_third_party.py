@@ -10,8 +10,9 @@ from urllib.parse import urlencode
 import pytest
 
 from tests.support.paths import ROOT
-from tests.support.recording import Answered, Recorder, answer, ask, assert_error, recorder, request
-from tests.support.running import ALL, TOKENS, Running, gateway, modelway
+from tests.support.recorded import Recorded, recorded_gateway
+from tests.support.recording import Answered, Recorder, answer, ask, assert_error, request
+from tests.support.running import ALL, TOKENS, modelway
 
 DOCUMENT = """
 openapi: 3.0.3
@@ -119,26 +120,12 @@ PACKAGE = ROOT / "engine"
 
 
 @pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Running, Recorder]]:
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recorded]:
     folder = tmp_path_factory.mktemp("orders")
     (folder / "orders.yaml").write_text(DOCUMENT)
     assert not list(folder.glob("**/*.py"))
-    with (
-        recorder() as upstream,
-        gateway(folder, CONFIG + TOKENS, {"MOCK": upstream.url}) as running,
-    ):
-        yield running, upstream
-
-
-@pytest.fixture
-def upstream(served: tuple[Running, Recorder]) -> Recorder:
-    served[1].reset()
-    return served[1]
-
-
-@pytest.fixture
-def port(served: tuple[Running, Recorder], upstream: Recorder) -> int:
-    return served[0].port
+    with recorded_gateway(folder, CONFIG + TOKENS) as running:
+        yield running
 
 
 def post(port: int, **fields: object) -> Answered:
@@ -146,9 +133,7 @@ def post(port: int, **fields: object) -> Answered:
     return ask(port, request("/api/v2/orders", body, headers=[KEY, TENANT]))
 
 
-def test_config_is_clean_and_says_where_everything_goes(
-    served: tuple[Running, Recorder], tmp_path: Path
-) -> None:
+def test_config_is_clean_and_says_where_everything_goes(recorded: Recorded, tmp_path: Path) -> None:
     (tmp_path / "orders.yaml").write_text(DOCUMENT)
     (tmp_path / "gateway.yaml").write_text(CONFIG.replace("{listen}", "127.0.0.1:1") + TOKENS)
     environ = {"MOCK": "http://127.0.0.1:2"}

@@ -32,6 +32,7 @@ from tests.support.frames import (
     accept,
     frame,
 )
+from tests.support.recorded import Recorded, recorded_gateway
 from tests.support.recording import (
     PATIENCE,
     Received,
@@ -40,7 +41,6 @@ from tests.support.recording import (
     ask,
     assert_error,
     assert_refused,
-    recorder,
     request,
 )
 from tests.support.running import (
@@ -49,8 +49,6 @@ from tests.support.running import (
     EXPIRED,
     LIMITED,
     TOKENS,
-    Running,
-    gateway,
     shipped,
 )
 
@@ -133,26 +131,18 @@ class Live:
 
 
 @pytest.fixture(scope="module")
-def everything(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Running, Recorder]]:
-    folder = tmp_path_factory.mktemp("websocket") / "p"
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recorded]:
+    with any_live_api(tmp_path_factory.mktemp("websocket") / "p") as running:
+        yield running
+
+
+@contextmanager
+def any_live_api(folder: Path) -> Iterator[Recorded]:
+    """A gateway with the document of any API beside the shipped ones."""
     shipped(folder)
     (folder / "live.yaml").write_text(DOCUMENT)
-    with (
-        recorder() as upstream,
-        gateway(folder, CONFIG + TOKENS, {"UPSTREAM": upstream.url}) as running,
-    ):
-        yield running, upstream
-
-
-@pytest.fixture
-def upstream(everything: tuple[Running, Recorder]) -> Recorder:
-    everything[1].reset()
-    return everything[1]
-
-
-@pytest.fixture
-def port(everything: tuple[Running, Recorder], upstream: Recorder) -> int:
-    return everything[0].port
+    with recorded_gateway(folder, CONFIG + TOKENS) as running:
+        yield running
 
 
 @pytest.fixture
@@ -288,7 +278,7 @@ def test_another_target_is_asked_when_one_cannot_be_reached(port: int, live: Liv
 
 
 def test_a_token_in_a_subprotocol_goes_no_further(
-    port: int, everything: tuple[Running, Recorder], upstream: Recorder
+    port: int, recorded: Recorded, upstream: Recorder
 ) -> None:
     upstream.speak = live = Live("Sec-WebSocket-Protocol: realtime")
     offered = f"realtime, openai-insecure-api-key.{ALL}, openai-organization.org-1"
@@ -306,7 +296,7 @@ def test_a_token_in_a_subprotocol_goes_no_further(
     assert upstream.last.values("sec-websocket-protocol") == ["realtime, openai-beta.realtime-v1"]
     assert upstream.last.values("authorization") == [f"Bearer {CREDENTIAL}"]
     assert ALL not in str(upstream.last)
-    assert ALL not in everything[0].said()
+    assert ALL not in recorded.gateway.said()
 
 
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
@@ -506,24 +496,17 @@ def test_limits_are_those_of_the_route(port: int, live: Live) -> None:
         assert live.peer().closed()[0] == 1001
 
 
-def test_the_worker_serves_on_after_all_that(
-    port: int, everything: tuple[Running, Recorder]
-) -> None:
+def test_the_worker_serves_on_after_all_that(port: int, recorded: Recorded) -> None:
     assert ask(port, request("/v1/realtime", token=ALL)).status == 426
-    said = everything[0].said()
+    said = recorded.gateway.said()
     assert "Traceback" not in said
     assert "failed in its session" not in said
 
 
 def test_sessions_go_on_for_the_grace_and_then_are_closed_with_1012(tmp_path: Path) -> None:
-    folder = tmp_path / "p"
-    shipped(folder)
-    (folder / "live.yaml").write_text(DOCUMENT)
-    with (
-        recorder() as upstream,
-        gateway(folder, CONFIG + TOKENS, {"UPSTREAM": upstream.url}) as running,
-    ):
-        upstream.speak = live = Live()
+    with any_live_api(tmp_path / "p") as recorded:
+        running = recorded.gateway
+        recorded.upstream.speak = live = Live()
         with opened(running.port) as (caller, _):
             peer = live.peer()
             begun = time.monotonic()

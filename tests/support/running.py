@@ -275,7 +275,7 @@ def pointed_at(url: str) -> dict[str, str]:
     return {
         **{f"{name}_UPSTREAM": url + path for name, path in paths.items()},
         **{f"{name}_API_KEY": CREDENTIAL for name in paths},
-        "MOCK": url,
+        **dict.fromkeys(("MOCK", "UPSTREAM"), url),
         "NO_PROXY": "*",
     }
 
