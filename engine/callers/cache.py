@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import logging
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -19,6 +18,7 @@ from engine.callers.batch_lookup import Batches
 from engine.stores.records.failures import DatabaseAway, RecordsError
 from engine.values.caller import Caller
 from engine.values.errors import GatewayError
+from engine.values.lru import LRUCache
 
 log = logging.getLogger("modelway")
 
@@ -67,10 +67,9 @@ class TokenCache:
         self._records = records
         self._ttl = ttl
         self._stale_ttl = stale_ttl
-        self._size = size
         self._clock = clock
-        self._callers: OrderedDict[str, _Entry] = OrderedDict()
-        self._no_callers: OrderedDict[str, _Entry] = OrderedDict()
+        self._callers: LRUCache[str, _Entry] = LRUCache(size)
+        self._no_callers: LRUCache[str, _Entry] = LRUCache(size)
         self._batches = Batches(self._look_up)
         self._backoff = _Backoff(clock)
         self.lookups = self.failed = self.unknown = self.stale = 0
@@ -101,10 +100,7 @@ class TokenCache:
         for cache in (self._callers, self._no_callers):
             entry = cache.get(digest)
             if entry is not None:
-                if self._clock() - entry.time >= self._ttl:
-                    return None
-                cache.move_to_end(digest)
-                return entry
+                return entry if self._clock() - entry.time < self._ttl else None
         return None
 
     def _wait(self, digest: str) -> _Entry:
@@ -151,11 +147,8 @@ class TokenCache:
         if result is None:
             self.unknown += 1
             cache, other = other, cache
-        other.pop(digest, None)
-        cache[digest] = entry
-        cache.move_to_end(digest)
-        if len(cache) > self._size:
-            cache.popitem(last=False)
+        other.discard(digest)
+        cache.put(digest, entry)
         return entry
 
     def _stale(self, digest: str) -> _Entry:

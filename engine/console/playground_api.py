@@ -12,13 +12,13 @@ from engine.console.asset import GUARDS
 from engine.console.base_url import base_of
 from engine.console.chat_formats import RoutedFormat, models, routed_formats
 from engine.console.code_snippets import programs
-from engine.edge.visible_models import Answers
 from engine.exchange.exchange import Exchange, Handler, Response, compose
 from engine.exchange.services import Services
 from engine.plan.route import Plan
 from engine.spec.security import BEARER
 from engine.stages.authenticate import authenticate
 from engine.values.caller import Caller
+from engine.values.lru import LRUCache
 
 _HEADERS = [("content-type", "application/json"), ("cache-control", "no-store"), *GUARDS]
 _CACHE_BYTES = 16_000_000
@@ -33,14 +33,14 @@ def listing(plan: Plan, services: Services) -> Handler:
 def _list(plan: Plan, server: Server) -> Handler:
     formats = routed_formats(plan)
     entries = [entry for entry in models(plan, formats) if "*" not in entry["id"]]
-    cache = Answers(_CACHE_BYTES)
+    cache: LRUCache[object, bytes] = LRUCache(_CACHE_BYTES, len)
 
     def handle(exchange: Exchange) -> Response:
         caller = exchange.caller
         assert caller is not None
         allowed = [routed for routed in formats if caller.may_call(routed.operation)]
         scope = (caller.models, caller.operations)
-        usable = cache.get(scope, lambda: orjson.dumps(_usable(entries, allowed, caller)))
+        usable = cache.get_or_make(scope, lambda: orjson.dumps(_usable(entries, allowed, caller)))
         base = base_of(exchange, server)
         document = {
             "token": {"name": caller.name, "expires": caller.expires},

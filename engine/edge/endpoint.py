@@ -16,7 +16,6 @@ import orjson
 from gevent import GreenletExit
 
 from engine.dialects import Dialect, default
-from engine.edge.model_list import speaking
 from engine.edge.request_body import RequestBodyReader
 from engine.edge.response import Sent, common_headers, has_body, send
 from engine.exchange.caller_connection import CallerConnection
@@ -74,7 +73,7 @@ class Endpoints:
             exchange.max_body = self._max_body
             exchange.receive = body.receive
             # The dialect is chosen before tokens are removed from the request.
-            exchange.dialect = dialects[0] if len(dialects) == 1 else speaking(exchange, dialects)
+            exchange.dialect = dialects[0] if len(dialects) == 1 else dialect_of(exchange, dialects)
             try:
                 self._respond(resp, exchange, body, handler)
             except BaseException:
@@ -142,6 +141,14 @@ def discard_body(exchange: Exchange, following: Handler) -> Response:
     """
     exchange.receive(_PAGE_BODY).close()
     return following(exchange)
+
+
+def dialect_of(exchange: Exchange, dialects: Sequence[Dialect]) -> Dialect:
+    """The dialect of a request on a path that may belong to several."""
+    for dialect in dialects[:-1]:
+        if dialect.claims(exchange.environ, exchange.query):
+            return dialect
+    return dialects[-1]
 
 
 def raw_target(environ: dict[str, Any]) -> str:

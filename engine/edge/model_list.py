@@ -1,20 +1,34 @@
-"""The list of models, which the gateway answers itself."""
+"""The list of models, which the gateway answers itself.
+
+It holds the models that can be called in the caller's dialect and that the token may use. A list is
+made once for each dialect and set of models, not for each request.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property, lru_cache
 from urllib.parse import unquote
 
 import orjson
 
-from engine.config.model_operations import join_operation_names
-from engine.dialects import Dialect
-from engine.edge.visible_models import VisibleModels
+from engine.config.config import Config
+from engine.config.model_operations import ModelOperation, ModelOperations, join_operation_names
+from engine.config.models import Model
+from engine.dialects import Dialect, ModelCard, ModelList
 from engine.exchange.exchange import Exchange, Handler, Response
+from engine.source.suggestion import Suggestions
 from engine.spec.query_string import Query
 from engine.values.caller import Caller
 from engine.values.errors import GatewayError
+from engine.values.lru import LRUCache
+from engine.values.wildcard import ByName, Patterns
 
+Scope = tuple[str, ...] | None
+"""The models of a token: names and wildcards, or None for all."""
+
+_SCOPES = 64
+_BYTES = 16_000_000
 _JSON = [("content-type", "application/json")]
 _LONGEST = 200
 
@@ -52,7 +66,7 @@ def _list(
 
     if query:
         return make()
-    return visible_models.answers.get(
+    return visible_models.lists.get_or_make(
         (dialect.name, None if caller is None else caller.models), make
     )
 
@@ -73,9 +87,75 @@ def _not_found(
     return GatewayError(404, "model_not_found", message, param=variable)
 
 
-def speaking(exchange: Exchange, dialects: Sequence[Dialect]) -> Dialect:
-    """The dialect of a request on a path that may belong to several."""
-    for dialect in dialects[:-1]:
-        if dialect.claims(exchange.environ, exchange.query):
-            return dialect
-    return dialects[-1]
+class VisibleModels:
+    """What a worker's lists of models show, in all dialects. `operations` says which operations a
+    model has: it is shown in the dialects of those."""
+
+    def __init__(self, config: Config, operations: ModelOperations) -> None:
+        self._models = config.models
+        self._operations = operations
+        self._entries = ByName(config.models)
+        self._dialects: dict[str, _Shown] = {}
+        self.lists: LRUCache[object, bytes] = LRUCache(_BYTES, len)
+        self.suggestions = Suggestions(name for name in config.models if "*" not in name)
+
+    def listed(self, dialect: Dialect, caller: Caller | None) -> ModelList:
+        """The models of a dialect that the caller may use, wildcards left out."""
+        return self._shown(dialect).of(None if caller is None else caller.models)
+
+    def find(self, name: str, dialect: Dialect) -> ModelCard | None:
+        """The model of this name, also one that a wildcard serves; None for one that cannot be
+        called in this dialect."""
+        entry = self._entries.find(name)
+        return None if entry is None else self._card(entry, name, dialect)
+
+    def operations_of(self, name: str) -> Sequence[ModelOperation] | None:
+        """The operations of a model, also of one that a wildcard serves; None for no model."""
+        entry = self._entries.find(name)
+        return None if entry is None else self._operations.of(entry.name)
+
+    def _card(self, entry: Model, name: str, dialect: Dialect) -> ModelCard | None:
+        spoken = [op for op in self._operations.of(entry.name) if op.accepts_dialect(dialect.name)]
+        if not spoken:
+            return None
+        title = name if entry.title == entry.name else entry.title
+        methods = dict.fromkeys(method for op in spoken if (method := _method(op.path)))
+        return ModelCard(name, title, entry.owner, entry.created, tuple(methods))
+
+    def _shown(self, dialect: Dialect) -> _Shown:
+        entry = self._dialects.get(dialect.name)
+        if entry is None:
+            exact = [model for model in self._models.values() if "*" not in model.name]
+            cards = (self._card(model, model.name, dialect) for model in exact)
+            entry = _Shown([card for card in cards if card is not None], dialect)
+            self._dialects[dialect.name] = entry
+        return entry
+
+
+def _method(path: str) -> str:
+    """The custom method that a path ends in: `/models/{model}:countTokens` -> `countTokens`."""
+    return path.rpartition("/")[2].partition(":")[2]
+
+
+class _Shown:
+    """The models of one dialect, each rendered once, and the lists of the last scopes."""
+
+    def __init__(self, cards: Sequence[ModelCard], dialect: Dialect) -> None:
+        self._cards = cards
+        self._dialect = dialect
+        self._list = lru_cache(_SCOPES)(self._create)
+
+    @cached_property
+    def _all(self) -> ModelList:
+        render = self._dialect.model
+        documents = [orjson.Fragment(orjson.dumps(render(card))) for card in self._cards]
+        return ModelList([card.name for card in self._cards], documents)
+
+    def of(self, scope: Scope) -> ModelList:
+        return self._all if scope is None else self._list(scope)
+
+    def _create(self, scope: tuple[str, ...]) -> ModelList:
+        every, allowed = self._all, Patterns(scope)
+        indexes = [index for index, name in enumerate(every.names) if allowed.match(name)]
+        names = [every.names[index] for index in indexes]
+        return ModelList(names, [every.documents[index] for index in indexes])

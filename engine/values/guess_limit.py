@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections import OrderedDict
 from collections.abc import Callable
+from functools import partial
 from ipaddress import IPv6Address, ip_address
+
+from engine.values.lru import LRUCache
+from engine.values.token_bucket import TokenBucket
 
 _RATE = 10.0
 _BURST = 100.0
@@ -29,20 +32,16 @@ class GuessLimit:
     ) -> None:
         self._rate = rate
         self._burst = burst
-        self._size = size
         self._clock = clock
-        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()  # (guesses left, time)
+        self._buckets: LRUCache[str, TokenBucket] = LRUCache(size)
 
     def take(self, address: str) -> float:
         """Count an unknown token. Returns 0, or the seconds until the client may try again."""
         client, now = client_of(address), self._clock()
-        tokens, at = self._buckets.pop(client, (self._burst, now))
-        tokens = min(self._burst, tokens + (now - at) * self._rate)
-        allowed = tokens >= 1
-        self._buckets[client] = (tokens - 1 if allowed else tokens, now)
-        if len(self._buckets) > self._size:
-            self._buckets.popitem(last=False)
-        return 0.0 if allowed else (1 - tokens) / self._rate
+        bucket = self._buckets.get_or_make(
+            client, partial(TokenBucket, self._rate, self._burst, now)
+        )
+        return bucket.take(now)
 
 
 def client_of(address: str) -> str:

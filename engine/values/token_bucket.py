@@ -1,20 +1,23 @@
-"""A token bucket: a limit of events a minute."""
+"""A token bucket: a limit of events in time."""
 
 from __future__ import annotations
 
 
 class TokenBucket:
-    """`per_minute` events at once, and then as many a minute. `now` is in seconds."""
+    """`burst` events at once, and then `rate` a second. `now` is in seconds."""
 
-    def __init__(self, per_minute: int, now: float) -> None:
-        self._size = self._level = float(per_minute)
+    __slots__ = ("_as_of", "_burst", "_level", "_rate")
+
+    def __init__(self, rate: float, burst: float, now: float) -> None:
+        self._rate = rate
+        self._burst = self._level = burst
         self._as_of = now
 
-    def take(self, now: float) -> bool:
-        """Count an event. False for one too many."""
-        self._level = min(self._size, self._level + (now - self._as_of) * self._size / 60)
+    def take(self, now: float) -> float:
+        """Count an event. Returns 0 or, for one too many, the seconds until the next may come."""
+        self._level = min(self._burst, self._level + (now - self._as_of) * self._rate)
         self._as_of = now
         if self._level < 1:
-            return False
+            return (1 - self._level) / self._rate
         self._level -= 1
-        return True
+        return 0.0

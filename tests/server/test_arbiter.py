@@ -12,6 +12,7 @@ from gunicorn.arbiter import Arbiter
 from engine.config.server import Server
 from engine.server.arbiter import Master
 from engine.server.master import Gunicorn
+from tests.support.clock import Clock
 
 
 class App(Gunicorn):
@@ -34,16 +35,9 @@ class App(Gunicorn):
         self.interrupts.append("interrupt")
 
 
-class Clock:
-    now = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
 @pytest.fixture
 def clock() -> Clock:
-    return Clock()
+    return Clock(1000.0)
 
 
 @pytest.fixture

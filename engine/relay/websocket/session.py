@@ -131,7 +131,8 @@ class Session:
 
     def _relay(self, source: Channel, sink: Channel, traffic: TrafficReader) -> None:
         """Relay the frames of one side, until it or the session ends."""
-        pings = TokenBucket(self._limits.max_pings, time.monotonic())
+        most = self._limits.max_pings
+        pings = TokenBucket(most / 60, most, time.monotonic())
         try:
             for frame in source.frames():
                 opcode = frame.opcode
@@ -173,7 +174,7 @@ class Session:
 
     def _count_ping(self, pings: TokenBucket, source: Channel) -> None:
         """Raises Violation for a side that sends too many pings and pongs."""
-        if not pings.take(source.heard):
+        if pings.take(source.heard):
             most = self._limits.max_pings
             raise Violation(1008, f"more than {most} pings and pongs a minute")
 
