@@ -72,7 +72,7 @@ class Credentials:
                 return self._credentials[index]
         return None
 
-    def rest(self, credential: Credential, until: float, *, refused: bool = False) -> None:
+    def set_aside(self, credential: Credential, until: float, *, refused: bool = False) -> None:
         """Set a credential aside until a time, unless it is the only one."""
         if len(self._credentials) == 1:
             return

@@ -200,7 +200,7 @@ class Forward:
             progress.refused.add((target, credential))
         if credential is not None and (refused or result.failure == "429"):
             pause = REFUSED_SECONDS if refused else min(retry_after or 1.0, REFUSED_SECONDS)
-            target.upstream.credentials.rest(credential, now + pause, refused=refused)
+            target.upstream.credentials.set_aside(credential, now + pause, refused=refused)
 
     def _retry_after(self, result: AttemptResult) -> float | None:
         """The seconds that the upstream asks to wait, or None."""

@@ -1,4 +1,4 @@
-"""When a target is left alone, and when it is asked again."""
+"""When a circuit breaker opens, lets a probe pass, and closes."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ FAILURES, WINDOW, COOLDOWN = 3, 10.0, 5.0
 
 
 def breaker(*failed: float) -> CircuitBreaker:
-    made = CircuitBreaker(FAILURES, WINDOW, COOLDOWN)
+    circuit = CircuitBreaker(FAILURES, WINDOW, COOLDOWN)
     for moment in failed:
-        made.failed(moment)
-    return made
+        circuit.failed(moment)
+    return circuit
 
 
 OPENED = (0.0, 1.0, 2.0)  # open at 2, half-open from 7 on
@@ -38,71 +38,74 @@ OPENED = (0.0, 1.0, 2.0)  # open at 2, half-open from 7 on
         ((0.0, 8.0, 11.0, 12.0), 12.0, False),
     ],
 )
-def test_enough_failures_in_the_window_open_it(
+def test_enough_failures_in_the_window_open_a_breaker(
     failed: Sequence[float], now: float, passes: bool
 ) -> None:
     assert breaker(*failed).allows(now) is passes
 
 
 def test_one_probe_passes_a_half_open_breaker() -> None:
-    made = breaker(*OPENED)
-    assert [made.allows(moment) for moment in (7.0, 7.0, 8.0, 11.9)] == [True, False, False, False]
+    circuit = breaker(*OPENED)
+    assert [circuit.allows(moment) for moment in (7.0, 7.0, 8.0, 11.9)] == [
+        True,
+        False,
+        False,
+        False,
+    ]
 
 
-def test_a_probe_that_succeeds_closes_it() -> None:
-    made = breaker(*OPENED)
-    assert made.allows(7.0)
-    made.succeeded()
-    assert made.allows(7.0)
-    assert made.allows(7.0)
+def test_a_successful_probe_closes_a_breaker() -> None:
+    circuit = breaker(*OPENED)
+    assert circuit.allows(7.0)
+    circuit.succeeded()
+    assert circuit.allows(7.0)
+    assert circuit.allows(7.0)
 
 
-def test_a_probe_that_fails_opens_it_for_another_cooldown() -> None:
-    made = breaker(*OPENED)
-    assert made.allows(7.0)
-    made.failed(8.0)
-    assert not made.allows(12.9)
-    assert made.allows(13.0)
+def test_a_failed_probe_opens_a_breaker_for_another_cooldown() -> None:
+    circuit = breaker(*OPENED)
+    assert circuit.allows(7.0)
+    circuit.failed(8.0)
+    assert not circuit.allows(12.9)
+    assert circuit.allows(13.0)
 
 
-def test_a_probe_that_never_comes_back_is_replaced_after_a_cooldown() -> None:
-    made = breaker(*OPENED)
-    assert made.allows(7.0)
-    assert not made.allows(11.9)
-    assert made.allows(12.0)
+def test_a_probe_without_a_result_is_replaced_after_a_cooldown() -> None:
+    circuit = breaker(*OPENED)
+    assert circuit.allows(7.0)
+    assert not circuit.allows(11.9)
+    assert circuit.allows(12.0)
 
 
-def test_a_breaker_that_closed_begins_to_count_anew() -> None:
-    made = breaker(*OPENED)
-    assert made.allows(7.0)
-    made.succeeded()
-    made.failed(7.0)
-    made.failed(7.0)
-    assert made.allows(7.0)
-    made.failed(7.0)
-    assert not made.allows(7.0)
+def test_a_closed_breaker_counts_from_zero() -> None:
+    circuit = breaker(*OPENED)
+    assert circuit.allows(7.0)
+    circuit.succeeded()
+    circuit.failed(7.0)
+    circuit.failed(7.0)
+    assert circuit.allows(7.0)
+    circuit.failed(7.0)
+    assert not circuit.allows(7.0)
 
 
-def test_failures_of_stragglers_do_not_keep_it_open_for_longer() -> None:
-    made = breaker(*OPENED)
-    made.failed(6.0)
-    assert made.allows(7.0)
+def test_late_failures_do_not_keep_a_breaker_open_for_longer() -> None:
+    circuit = breaker(*OPENED)
+    circuit.failed(6.0)
+    assert circuit.allows(7.0)
 
 
-def test_a_success_does_not_forget_the_failures_of_a_closed_breaker() -> None:
-    made = breaker(0.0, 1.0)
-    made.succeeded()
-    made.failed(2.0)
-    assert not made.allows(2.0)
+def test_a_success_does_not_clear_the_failures_of_a_closed_breaker() -> None:
+    circuit = breaker(0.0, 1.0)
+    circuit.succeeded()
+    circuit.failed(2.0)
+    assert not circuit.allows(2.0)
 
 
 @pytest.mark.parametrize(
     ("failed", "now", "seconds"),
     [((), 3.0, 0.0), (OPENED, 2.0, 5.0), (OPENED, 6.5, 0.5), (OPENED, 9.0, 0.0)],
 )
-def test_it_knows_how_long_it_stays_open(
-    failed: Sequence[float], now: float, seconds: float
-) -> None:
+def test_the_wait_of_an_open_breaker(failed: Sequence[float], now: float, seconds: float) -> None:
     assert breaker(*failed).wait(now) == seconds
 
 
@@ -115,25 +118,25 @@ STEPS = st.lists(
 def test_an_open_breaker_lets_at_most_one_probe_pass_per_cooldown(
     steps: list[tuple[str, float]], limit: int
 ) -> None:
-    made, now = CircuitBreaker(limit, WINDOW, COOLDOWN), 0.0
+    circuit, now = CircuitBreaker(limit, WINDOW, COOLDOWN), 0.0
     for _ in range(limit):
-        made.failed(now)
+        circuit.failed(now)
     last = now  # when it opened, then each probe
     for step, later in steps:
         now += later
         if step == "fail":
-            made.failed(now)
-        elif made.allows(now):
+            circuit.failed(now)
+        elif circuit.allows(now):
             assert now - last >= COOLDOWN - 1e-9
             last = now
 
 
 @given(st.lists(st.floats(0, 100), max_size=50).map(sorted))
-def test_it_opens_exactly_when_the_window_is_full(moments: list[float]) -> None:
-    made = CircuitBreaker(FAILURES, WINDOW, 1000.0)
+def test_a_breaker_opens_exactly_when_the_window_is_full(moments: list[float]) -> None:
+    circuit = CircuitBreaker(FAILURES, WINDOW, 1000.0)
     opened = False
     for index, moment in enumerate(moments):
-        made.failed(moment)
+        circuit.failed(moment)
         recent = [m for m in moments[: index + 1] if m > moment - WINDOW]
         opened = opened or len(recent) >= FAILURES
-        assert made.allows(moment) is not opened
+        assert circuit.allows(moment) is not opened

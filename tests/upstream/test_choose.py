@@ -1,4 +1,4 @@
-"""Which target comes first."""
+"""The order in which targets are attempted."""
 
 from __future__ import annotations
 
@@ -37,21 +37,21 @@ def names(targets: list[Share]) -> str:
         (0.999999999, "c"),
     ],
 )
-def test_the_first_is_chosen_by_weight(dice: float, expected: str) -> None:
+def test_the_first_is_drawn_by_weight(dice: float, expected: str) -> None:
     assert names(order(WEIGHED, lambda: dice))[0] == expected
 
 
-def test_the_next_are_drawn_by_weight_among_those_that_are_left() -> None:
+def test_the_next_are_drawn_by_weight_among_the_rest() -> None:
     targets = [Share("a", 6), Share("b", 3), Share("c", 1), Share("d", 2)]
     dice, rounds = random.Random(7).random, 40_000
-    seen = Counter(names(order(targets, dice))[:3] for _ in range(rounds))
-    for one, two, three in itertools.permutations(targets, 3):
+    counts = Counter(names(order(targets, dice))[:3] for _ in range(rounds))
+    for first, second, third in itertools.permutations(targets, 3):
         total, expected = 12.0, 1.0
-        for target in (one, two, three):
+        for target in (first, second, third):
             expected *= target.weight / total
             total -= target.weight
-        name = one.name + two.name + three.name
-        assert abs(seen[name] / rounds - expected) < 0.01, name
+        name = first.name + second.name + third.name
+        assert abs(counts[name] / rounds - expected) < 0.01, name
 
 
 def test_a_failing_target_leaves_its_share_to_the_others_by_weight() -> None:
@@ -60,14 +60,14 @@ def test_a_failing_target_leaves_its_share_to_the_others_by_weight() -> None:
     dice, rounds = random.Random(7).random, 20_000
     replicas = [Share(name, 1) for name in "abc"]
     for failing in "abc":
-        served = Counter(
+        shares = Counter(
             names(order(replicas, dice)).replace(failing, "")[0] for _ in range(rounds)
         )
         for name in set("abc") - {failing}:
-            assert abs(served[name] / rounds - 0.5) < 0.02
+            assert abs(shares[name] / rounds - 0.5) < 0.02
 
 
-def test_each_gets_its_share() -> None:
+def test_each_target_comes_first_by_its_share() -> None:
     dice = random.Random(7).random
     firsts = Counter(order(WEIGHED, dice)[0].name for _ in range(10_000))
     for name, share in (("a", 0.6), ("b", 0.3), ("c", 0.1)):
@@ -75,14 +75,14 @@ def test_each_gets_its_share() -> None:
 
 
 @pytest.mark.parametrize("targets", [[], [Share("a", 1)], [Share("a", 0)]])
-def test_where_there_is_no_choice_no_dice_are_thrown(targets: list[Share]) -> None:
+def test_without_a_choice_no_random_number_is_drawn(targets: list[Share]) -> None:
     def never() -> float:
         raise AssertionError
 
     assert order(targets, never) == targets
 
 
-def test_one_of_no_weight_is_only_for_need() -> None:
+def test_a_target_of_weight_0_comes_last() -> None:
     targets = [Share("a", 0), Share("b", 1)]
     for dice in (0.0, 0.5, 0.999):
         assert names(order(targets, lambda dice=dice: dice)) == "ba"
@@ -112,5 +112,5 @@ def test_the_smallest_weights_are_drawn_by_weight_too() -> None:
     assert abs(second["c"] / rounds - 0.75) < 0.02
 
 
-def test_the_lowest_throw_gives_an_order_too() -> None:
+def test_the_lowest_random_number_gives_an_order_too() -> None:
     assert sorted(names(order(WEIGHED, lambda: 0.0))) == ["a", "b", "c"]

@@ -6,96 +6,92 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine import dialects
 from engine.config.upstreams import Credential
-from engine.exchange.exchange import Exchange
-from engine.upstream.attempt import attempt
 from engine.upstream.client.request import UpstreamRequest
 from engine.upstream.credentials import APPLY, Credentials
-from tests.support.upstreams import Client, target
 
 A, B, C = (Credential("header", "authorization", value) for value in "ABC")
 
 
 def values(credentials: Credentials, now: float, count: int) -> str:
-    """Those that are taken at a moment, `-` for none."""
-    taken = [credentials.take(now) for _ in range(count)]
-    return "".join(one.value if one else "-" for one in taken)
+    """The values that are next at a moment, `-` for none."""
+    following = [credentials.take(now) for _ in range(count)]
+    return "".join(credential.value if credential else "-" for credential in following)
 
 
-def test_they_are_used_in_turn() -> None:
+def test_credentials_are_used_in_turn() -> None:
     assert values(Credentials([A, B, C]), 0, 7) == "ABCABCA"
 
 
-def test_one_that_rests_is_left_out_until_its_time() -> None:
-    made = Credentials([A, B, C])
-    made.rest(B, 10)
-    assert values(made, 9.9, 4) == "ACAC"
-    assert "B" in values(made, 10, 3)
+def test_a_credential_that_is_set_aside_is_skipped_until_its_time() -> None:
+    credentials = Credentials([A, B, C])
+    credentials.set_aside(B, 10)
+    assert values(credentials, 9.9, 4) == "ACAC"
+    assert "B" in values(credentials, 10, 3)
 
 
-def test_when_all_rest_there_is_none() -> None:
-    made = Credentials([A, B])
-    made.rest(A, 10)
-    made.rest(B, 7)
-    assert values(made, 5, 2) == "--"
-    assert made.wait(5) == 2
-    assert values(made, 8, 2) == "BB"
-    assert made.wait(8) == 0
+def test_with_all_set_aside_there_is_none() -> None:
+    credentials = Credentials([A, B])
+    credentials.set_aside(A, 10)
+    credentials.set_aside(B, 7)
+    assert values(credentials, 5, 2) == "--"
+    assert credentials.wait(5) == 2
+    assert values(credentials, 8, 2) == "BB"
+    assert credentials.wait(8) == 0
 
 
-def test_a_shorter_rest_does_not_end_a_longer_one() -> None:
-    made = Credentials([A, B])
-    made.rest(A, 60)
-    made.rest(A, 1)
-    assert values(made, 30, 2) == "BB"
+def test_a_shorter_pause_does_not_end_a_longer_one() -> None:
+    credentials = Credentials([A, B])
+    credentials.set_aside(A, 60)
+    credentials.set_aside(A, 1)
+    assert values(credentials, 30, 2) == "BB"
 
 
-def test_all_are_refused_only_while_each_rests_for_that() -> None:
-    made = Credentials([A, B])
-    made.rest(A, 60, refused=True)
-    made.rest(B, 60)
-    assert not made.all_refused(0)
-    made.rest(B, 60, refused=True)
-    assert (made.all_refused(59), made.all_refused(60)) == (True, False)
+def test_all_are_refused_only_while_each_is_set_aside_as_refused() -> None:
+    credentials = Credentials([A, B])
+    credentials.set_aside(A, 60, refused=True)
+    credentials.set_aside(B, 60)
+    assert not credentials.all_refused(0)
+    credentials.set_aside(B, 60, refused=True)
+    assert (credentials.all_refused(59), credentials.all_refused(60)) == (True, False)
 
 
 @pytest.mark.parametrize("every", [[], [A]])
-def test_a_single_one_or_none_is_never_known_to_be_refused(every: list[Credential]) -> None:
-    made = Credentials(every)
-    for one in every:
-        made.rest(one, 60, refused=True)
-    assert not made.all_refused(0)
+def test_a_single_credential_or_none_never_counts_as_refused(every: list[Credential]) -> None:
+    credentials = Credentials(every)
+    for credential in every:
+        credentials.set_aside(credential, 60, refused=True)
+    assert not credentials.all_refused(0)
 
 
-def test_a_single_one_never_rests() -> None:
-    made = Credentials([A])
-    made.rest(A, 10)
-    assert (values(made, 0, 2), made.wait(0)) == ("AA", 0)
+def test_a_single_credential_is_never_set_aside() -> None:
+    credentials = Credentials([A])
+    credentials.set_aside(A, 10)
+    assert (values(credentials, 0, 2), credentials.wait(0)) == ("AA", 0)
 
 
-def test_an_upstream_may_have_none() -> None:
-    made = Credentials([])
-    assert not made
-    assert (made.take(0), made.wait(5)) == (None, 0)
+def test_an_upstream_may_have_no_credential() -> None:
+    credentials = Credentials([])
+    assert not credentials
+    assert (credentials.take(0), credentials.wait(5)) == (None, 0)
     assert Credentials([A])
 
 
 @given(st.lists(st.tuples(st.sampled_from("tr"), st.sampled_from([A, B, C]), st.floats(0, 20))))
-def test_none_is_taken_while_it_rests_and_one_is_while_any_is_awake(
+def test_a_credential_is_used_unless_it_is_set_aside(
     steps: list[tuple[str, Credential, float]],
 ) -> None:
-    made, until, now = Credentials([A, B, C]), dict.fromkeys((A, B, C), 0.0), 0.0
+    credentials, until, now = Credentials([A, B, C]), dict.fromkeys((A, B, C), 0.0), 0.0
     for step, credential, seconds in steps:
         if step == "r":
-            made.rest(credential, now + seconds)
+            credentials.set_aside(credential, now + seconds)
             until[credential] = max(until[credential], now + seconds)
             continue
         now += seconds / 4
-        taken = made.take(now)
-        awake = {one for one, end in until.items() if end <= now}
-        assert taken in awake if awake else taken is None
-        assert (made.wait(now) == 0) is bool(awake)
+        following = credentials.take(now)
+        ready = {each for each, end in until.items() if end <= now}
+        assert following in ready if ready else following is None
+        assert (credentials.wait(now) == 0) is bool(ready)
 
 
 def apply(
@@ -134,31 +130,6 @@ def test_a_credential_in_a_header_replaces_the_headers_of_its_name() -> None:
     assert request.headers == [("a", "b"), ("x-key", "new")]
 
 
-@pytest.mark.parametrize(("query", "target"), [("", "/x"), ("a=b", "/x?a=b")])
-def test_a_request_target_has_a_question_mark_only_before_a_query(query: str, target: str) -> None:
-    assert UpstreamRequest("GET", "host", "/x", query, [], None).target == target
-
-
 def test_a_kind_that_does_not_exist_is_refused() -> None:
     with pytest.raises(ValueError, match="'riddle' is no kind of credential"):
         Credentials([Credential("riddle", "x-key", "s")])
-
-
-def test_a_new_kind_is_one_function_that_gets_the_request_as_it_is_sent(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    def sign(credential: Credential, request: UpstreamRequest) -> None:
-        assert isinstance(request.body, bytes)
-        sent = (request.method, request.host, request.target, len(request.headers), request.body)
-        request.headers.append((credential.name, f"{credential.value} {sent}"))
-
-    monkeypatch.setitem(APPLY, "signature", sign)  # type: ignore[arg-type]
-    credential = Credential("signature", "x-signature", "s")
-    client = Client(base_path="/base", host="up.example")
-    asked = target(client, credentials=[credential])
-    exchange = Exchange("POST", "/chat", "a=b", {"HTTP_X_A": "1"})
-    headers = asked.upstream.headers(("x-a",))
-    attempt(asked, credential, headers, None, exchange, dialects.get("openai"), 9.0)
-    [request] = client.sent
-    seen = ("POST", "up.example", "/base/chat?a=b", len(request.headers) - 1, b"")
-    assert request.header("x-signature") == f"s {seen}"

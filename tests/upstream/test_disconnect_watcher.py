@@ -1,4 +1,4 @@
-"""Whoever waits for the sake of a caller is woken when the caller leaves."""
+"""A greenlet that waits for an upstream is woken when its caller disconnects."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def caller() -> Iterator[tuple[Any, Any]]:
     theirs.close()
 
 
-def left(greenlet: Any) -> BaseException | None:
-    """What a greenlet ended with."""
+def result_of(greenlet: Any) -> BaseException | None:
+    """The exception that ended a greenlet, or None."""
     greenlet.join(PATIENCE)
     assert greenlet.ready(), "it still waits"
     return greenlet.exception if isinstance(greenlet.exception, BaseException) else None
@@ -48,69 +48,71 @@ def waiting(watcher: DisconnectWatcher, sock: Any) -> None:
         gevent.event.Event().wait(PATIENCE * 2)
 
 
-def test_a_caller_who_closes_ends_the_wait(caller: Any) -> None:
+def test_a_caller_who_disconnects_ends_the_wait(caller: Any) -> None:
     greenlet = gevent.spawn(waiting, DisconnectWatcher(), caller[0])
     gevent.sleep(0.03)
     assert not greenlet.ready()
     caller[1].close()
-    assert isinstance(left(greenlet), AbortConnection)
+    assert isinstance(result_of(greenlet), AbortConnection)
 
 
-def test_a_caller_who_left_before_the_wait_ends_it(caller: Any) -> None:
+def test_a_caller_who_disconnected_before_the_wait_ends_it(caller: Any) -> None:
     caller[1].close()
-    assert isinstance(left(gevent.spawn(waiting, DisconnectWatcher(), caller[0])), AbortConnection)
+    assert isinstance(
+        result_of(gevent.spawn(waiting, DisconnectWatcher(), caller[0])), AbortConnection
+    )
 
 
-def test_a_caller_who_sends_more_has_not_left(caller: Any) -> None:
+def test_a_caller_who_sends_more_is_connected(caller: Any) -> None:
     greenlet = gevent.spawn(waiting, DisconnectWatcher(), caller[0])
     caller[1].sendall(b"GET / HTTP/1.1\r\n")
     gevent.sleep(0.05)
     assert not greenlet.ready()
-    caller[1].close()  # with what it sent still unread
-    assert isinstance(left(greenlet), AbortConnection)
+    caller[1].close()  # with its bytes still unread
+    assert isinstance(result_of(greenlet), AbortConnection)
 
 
-def test_each_is_woken_for_its_own_caller() -> None:
+def test_each_greenlet_is_woken_for_its_caller() -> None:
     watcher, pairs = DisconnectWatcher(), [socket.socketpair() for _ in range(50)]
     greenlets = [gevent.spawn(waiting, watcher, ours) for ours, _ in pairs]
     gevent.sleep(0.03)
     for _, theirs in pairs[::2]:
         theirs.close()
-    assert all(isinstance(left(greenlet), AbortConnection) for greenlet in greenlets[::2])
+    assert all(isinstance(result_of(greenlet), AbortConnection) for greenlet in greenlets[::2])
     gevent.sleep(0.05)
     assert not any(greenlet.ready() for greenlet in greenlets[1::2])
     for _, theirs in pairs[1::2]:
         theirs.close()
-    assert all(isinstance(left(greenlet), AbortConnection) for greenlet in greenlets[1::2])
+    assert all(isinstance(result_of(greenlet), AbortConnection) for greenlet in greenlets[1::2])
     for ours, _ in pairs:
         ours.close()
 
 
-def test_after_the_wait_nobody_is_woken_any_more(caller: Any) -> None:
+def test_after_the_wait_no_greenlet_is_woken(caller: Any) -> None:
     def work() -> str:
         with watcher.watch(caller[0]):
             gevent.sleep(0.02)
         caller[1].close()
         gevent.sleep(0.1)
-        return "whole"
+        return "complete"
 
     watcher = DisconnectWatcher()
     greenlet = gevent.spawn(work)
-    assert left(greenlet) is None
-    assert greenlet.value == "whole"
+    assert result_of(greenlet) is None
+    assert greenlet.value == "complete"
 
 
-def test_without_a_socket_there_is_nobody_to_watch() -> None:
+def test_without_a_socket_no_caller_is_watched() -> None:
     with DisconnectWatcher().watch(NO_CONNECTION):
         gevent.sleep(0.02)
 
 
-def test_a_failure_in_the_wait_passes_as_it_is(caller: Any) -> None:
+def test_an_exception_in_the_wait_passes(caller: Any) -> None:
     with pytest.raises(KeyError), DisconnectWatcher().watch(caller[0]):
         raise KeyError
 
 
-def test_the_looking_ends_and_begins_again(caller: Any) -> None:
+def test_polling_ends_and_starts_again(caller: Any) -> None:
     watcher = DisconnectWatcher()
     for _ in range(3):
         with watcher.watch(caller[0]):
@@ -121,11 +123,11 @@ def test_the_looking_ends_and_begins_again(caller: Any) -> None:
         assert not watcher.polling
     greenlet = gevent.spawn(waiting, watcher, caller[0])
     caller[1].close()
-    assert isinstance(left(greenlet), AbortConnection)
+    assert isinstance(result_of(greenlet), AbortConnection)
 
 
-def test_a_wait_for_an_upstream_does_not_take_it_for_the_upstreams_own_end(caller: Any) -> None:
-    """AbortConnection is an OSError, and those of a socket mean that the other side is gone."""
+def test_a_disconnect_is_not_an_error_of_the_upstreams_socket(caller: Any) -> None:
+    """AbortConnection is an OSError, and those of a socket mean that the other side is closed."""
     here, upstream = gevent.socket.socketpair()
     parser = ResponseParser("GET", False)
 
@@ -136,14 +138,14 @@ def test_a_wait_for_an_upstream_does_not_take_it_for_the_upstreams_own_end(calle
     greenlet = gevent.spawn(work)
     gevent.sleep(0.03)
     caller[1].close()
-    assert isinstance(left(greenlet), AbortConnection)
+    assert isinstance(result_of(greenlet), AbortConnection)
     assert not parser.is_complete
     here.close()
     upstream.close()
 
 
 class Silent:
-    """An upstream that says nothing for a while."""
+    """An upstream that is silent for a while."""
 
     def read(self, passing: Any = None) -> bytes:
         gevent.event.Event().wait(PATIENCE * 2)
@@ -164,11 +166,11 @@ def test_a_stream_is_watched_from_event_to_event(caller: Any) -> None:
     greenlet = gevent.spawn(work)
     gevent.sleep(0.03)
     caller[1].close()
-    assert isinstance(left(greenlet), AbortConnection)
+    assert isinstance(result_of(greenlet), AbortConnection)
 
 
-def test_between_two_events_nobody_is_woken(caller: Any) -> None:
-    """It may be sending just then, and whoever sends finds out by itself."""
+def test_between_two_events_no_greenlet_is_woken(caller: Any) -> None:
+    """It may be sending then, and a send reports the disconnect."""
 
     def work() -> str:
         watch = DisconnectWatcher().watch(caller[0])
@@ -179,11 +181,11 @@ def test_between_two_events_nobody_is_woken(caller: Any) -> None:
         return "undisturbed"
 
     greenlet = gevent.spawn(work)
-    assert left(greenlet) is None
+    assert result_of(greenlet) is None
     assert greenlet.value == "undisturbed"
 
 
-def test_what_was_read_to_its_end_is_watched_no_longer(caller: Any) -> None:
+def test_a_closed_watch_is_not_polled(caller: Any) -> None:
     watcher = DisconnectWatcher()
     watch = watcher.watch(caller[0])
     watch.read(Quick())

@@ -1,4 +1,4 @@
-"""Our credentials are removed from the errors of upstreams."""
+"""Errors for the caller: those of upstreams, redacted, and the gateway's own for failures."""
 
 from __future__ import annotations
 
@@ -12,15 +12,28 @@ import pytest
 from engine import dialects
 from engine.config.upstreams import Credential
 from engine.exchange.exchange import Response
-from engine.relay.websocket.handshake import UpgradeRequest
-from engine.upstream.attempt import attempt
+from engine.upstream.client import failures
+from engine.upstream.error_response import (
+    credentials_refused,
+    error_of_failure,
+    read_body,
+    sentence,
+    unavailable,
+)
 from engine.upstream.forward import Forward
-from engine.upstream.websocket_upgrade import Upgrade
 from engine.values.errors import AbortConnection
 from engine.values.redaction import MARKER
 from tests.support.documents import exchange
-from tests.support.exchanges import new_exchange
-from tests.support.upstreams import EVENTS, JSON, SERVICES, WATCHER, Client, FakeResponse, target
+from tests.support.upstreams import (
+    EVENTS,
+    JSON,
+    SERVICES,
+    WATCHER,
+    Client,
+    FakeResponse,
+    failure,
+    target,
+)
 
 OPENAI = dialects.get("openai")
 KEY = "sk-live-0123456789abcdef"
@@ -28,16 +41,16 @@ LEAK = json.dumps({"error": {"message": f"key '{KEY}' is wrong", "type": "t", "c
 
 
 def ask(dialect: str, fake_response: FakeResponse) -> Response:
-    made = target(
+    failing = target(
         Client(fake_response), credentials=[Credential("header", "authorization", f"Bearer {KEY}")]
     )
     request = exchange(b"{}", path="/v1/x")
-    request.mount, request.targets, request.model = "/v1", [made], "m"
+    request.mount, request.targets, request.model = "/v1", [failing], "m"
     return Forward(
         None,
         fixed=(),
         dialect=dialects.get(dialect),
-        upstreams=[made.upstream],
+        upstreams=[failing.upstream],
         services=SERVICES,
         watcher=WATCHER,
     )(request)
@@ -51,8 +64,8 @@ def body_of(response: Response) -> bytes:
 
 
 def raw_deflate(data: bytes) -> bytes:
-    made = zlib.compressobj(wbits=-15)
-    return made.compress(data) + made.flush()
+    compressor = zlib.compressobj(wbits=-15)
+    return compressor.compress(data) + compressor.flush()
 
 
 PACKED = {
@@ -67,7 +80,7 @@ PACKED = {
 @pytest.mark.parametrize("dialect", ["openai", "anthropic", "gemini", "plain"])
 @pytest.mark.parametrize("status", [400, 404, 409, 422, 429, 500, 503])
 @pytest.mark.parametrize("encoding", PACKED)
-def test_no_error_holds_our_credential(dialect: str, status: int, encoding: str) -> None:
+def test_a_credential_is_redacted_in_errors(dialect: str, status: int, encoding: str) -> None:
     packed = PACKED[encoding](LEAK.encode())
     headers = [*JSON, ("content-length", str(len(packed)))]
     headers += [("content-encoding", encoding)] if encoding else []
@@ -82,7 +95,7 @@ def test_no_error_holds_our_credential(dialect: str, status: int, encoding: str)
 
 @pytest.mark.parametrize("encoding", ["br", "zstd", "gzip, gzip", "gzip"])
 @pytest.mark.parametrize("dialect", ["openai", "anthropic", "gemini", "plain"])
-def test_an_error_that_cannot_be_decoded_is_not_passed_on(dialect: str, encoding: str) -> None:
+def test_an_error_that_cannot_be_decoded_is_replaced(dialect: str, encoding: str) -> None:
     headers = [*JSON, ("content-encoding", encoding)]
     response = ask(dialect, FakeResponse(400, headers, [b"\0\1" + KEY.encode()]))
     assert response.status == 400
@@ -91,7 +104,7 @@ def test_an_error_that_cannot_be_decoded_is_not_passed_on(dialect: str, encoding
     assert "content-encoding" not in dict(response.headers)
 
 
-def test_an_encoded_error_without_a_credential_passes_as_it_came() -> None:
+def test_an_encoded_error_without_a_credential_is_relayed_unchanged() -> None:
     packed = gzip.compress(b'{"problem": 1}')
     headers = [*JSON, ("content-encoding", "gzip"), ("etag", "x")]
     response = ask("plain", FakeResponse(404, headers, [packed], len(packed)))
@@ -100,7 +113,7 @@ def test_an_encoded_error_without_a_credential_passes_as_it_came() -> None:
 
 
 @pytest.mark.parametrize("status", [301, 400, 500])
-def test_an_error_of_another_api_with_a_credential_has_the_right_length(status: int) -> None:
+def test_a_redacted_error_of_a_plain_api_has_its_new_length(status: int) -> None:
     page = f"<p>{KEY}</p>".encode()
     headers = [("content-type", "text/html"), ("etag", "x")]
     response = ask("plain", FakeResponse(status, headers, [page], len(page)))
@@ -109,7 +122,7 @@ def test_an_error_of_another_api_with_a_credential_has_the_right_length(status: 
     assert "etag" not in dict(response.headers)
 
 
-def test_a_large_error_of_another_api_is_relayed() -> None:
+def test_a_large_error_of_a_plain_api_is_relayed() -> None:
     pieces = [b"x" * 100_000] * 15
     response = ask("plain", FakeResponse(500, JSON, [*pieces], 1_500_000))
     assert not isinstance(response.body, bytes)
@@ -126,7 +139,7 @@ EVENT = {
 
 @pytest.mark.parametrize("dialect", EVENT)
 @pytest.mark.parametrize("before", [True, False])
-def test_no_error_event_holds_our_credential(dialect: str, before: bool) -> None:
+def test_a_credential_is_redacted_in_error_events(dialect: str, before: bool) -> None:
     error = b"data: " + LEAK.encode() + b"\n\n"
     pieces = [error] if before else [EVENT[dialect], error]
     response: Any = ask(dialect, FakeResponse(200, EVENTS, pieces))
@@ -136,19 +149,57 @@ def test_no_error_event_holds_our_credential(dialect: str, before: bool) -> None
 
 
 @pytest.mark.parametrize("dialect", EVENT)
-def test_bare_json_behind_events_holds_no_credential(dialect: str) -> None:
+def test_a_credential_is_redacted_in_json_after_events(dialect: str) -> None:
     response = ask(dialect, FakeResponse(200, EVENTS, [EVENT[dialect] + LEAK.encode()]))
-    got: list[bytes] = []
+    pieces: list[bytes] = []
     with pytest.raises(AbortConnection):
-        got.extend(response.body)  # type: ignore[arg-type]
-    assert KEY.encode() not in b"".join(got)
+        pieces.extend(response.body)  # type: ignore[arg-type]
+    assert KEY.encode() not in b"".join(pieces)
 
 
-def test_a_websocket_gets_the_redaction_of_its_upstream() -> None:
-    west = target(Client(), credentials=[Credential("header", "authorization", f"Bearer {KEY}")])
-    upgrade = Upgrade(UpgradeRequest("key", (), ""), (), compression=False)
-    request = new_exchange("GET", "/x", dialect=OPENAI)
-    request.upgrade = upgrade
-    attempt(west, None, west.upstream.headers(()), None, request, OPENAI, 9.0)
-    assert upgrade.redact is not None
-    assert upgrade.redact(f"key {KEY}".encode()) == b"key [redacted]"
+# The gateway's own errors.
+
+
+@pytest.mark.parametrize(
+    ("kind", "response_started", "status", "code"),
+    [
+        (failures.ConnectTimeout, False, 504, "upstream_timeout"),
+        (failures.IdleTimeout, True, 504, "upstream_timeout"),
+        (failures.ConnectFailed, False, 502, "upstream_unreachable"),
+        (failures.Reset, False, 502, "upstream_unreachable"),
+        (failures.Truncated, True, 502, "upstream_error"),
+    ],
+)
+def test_a_failure_is_a_502_or_a_timeout(
+    kind: type[failures.UpstreamFailure], response_started: bool, status: int, code: str
+) -> None:
+    error = error_of_failure(failure(kind, response_started=response_started))
+    assert (error.status, error.code) == (status, code)
+    assert error.message == f"{sentence(kind.words)}."
+
+
+def test_refused_credentials_are_not_for_the_caller_to_retry() -> None:
+    error = credentials_refused(" (401)")
+    assert (error.status, error.code) == (502, "upstream_credentials")
+    assert "credential (401)." in error.message
+    assert ("x-should-retry", "false") in error.headers
+
+
+@pytest.mark.parametrize(("wait", "seconds"), [(0.0, "1"), (0.2, "1"), (7.1, "8")])
+def test_without_a_target_the_caller_gets_a_retry_after(wait: float, seconds: str) -> None:
+    error = unavailable(wait)
+    assert (error.status, error.headers) == (503, [("retry-after", seconds)])
+
+
+@pytest.mark.parametrize(
+    ("limit", "data", "complete"), [(9, b"abcdef", True), (3, b"abcd", False), (6, b"abcdef", True)]
+)
+def test_a_body_is_read_up_to_a_limit(limit: int, data: bytes, complete: bool) -> None:
+    response: Any = FakeResponse(500, JSON, [b"cd", b"ef"])
+    assert read_body(response, limit, b"ab") == (data, complete)
+
+
+def test_a_body_that_breaks_off_is_incomplete() -> None:
+    broken = failure(failures.Truncated, response_started=True)
+    response: Any = FakeResponse(500, JSON, [b"ab", broken])
+    assert read_body(response, 100) == (b"ab", False)

@@ -1,4 +1,4 @@
-"""What is held back of an answer, and until when."""
+"""Which events of a stream are first_event, and until when."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def opened(
     dialect: Dialect, *pieces: Any, headers: Any = EVENTS
 ) -> tuple[FirstContent, FakeResponse]:
     fake_response = FakeResponse(200, headers, pieces)
-    given: Any = fake_response
-    return read_first_content(given, dialect), fake_response
+    response: Any = fake_response
+    return read_first_content(response, dialect), fake_response
 
 
 def chunk(**delta: Any) -> bytes:
@@ -114,7 +114,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("dialect", "beginning", "content"), CASES)
-def test_a_stream_is_held_until_its_first_content_and_given_out_unchanged(
+def test_a_stream_is_held_until_its_first_content_and_is_unchanged(
     dialect: Dialect, beginning: list[bytes], content: bytes
 ) -> None:
     first_content, fake_response = opened(dialect, *beginning, content, b"data: after\n\n")
@@ -123,12 +123,12 @@ def test_a_stream_is_held_until_its_first_content_and_given_out_unchanged(
 
 
 @pytest.mark.parametrize(("dialect", "beginning", "content"), CASES)
-def test_how_the_bytes_fall_into_reads_changes_nothing(
+def test_the_sizes_of_reads_change_nothing(
     dialect: Dialect, beginning: list[bytes], content: bytes
 ) -> None:
-    whole = b"".join(beginning) + content
-    first_content, _ = opened(dialect, *[whole[n : n + 7] for n in range(0, len(whole), 7)])
-    assert first_content.first == whole
+    data = b"".join(beginning) + content
+    first_content, _ = opened(dialect, *[data[n : n + 7] for n in range(0, len(data), 7)])
+    assert first_content.first == data
 
 
 @pytest.mark.parametrize(("dialect", "beginning", "content"), CASES)
@@ -168,7 +168,7 @@ def test_a_failed_response_is_an_error_of_its_dialect_alone() -> None:
 
 
 @pytest.mark.parametrize("error", ERRORS)
-def test_an_error_after_content_is_the_callers_to_see(error: Any) -> None:
+def test_an_error_after_content_is_relayed(error: Any) -> None:
     pieces = chunk(content="H") + event(error)
     assert opened(OPENAI, pieces)[0].first == pieces
 
@@ -192,14 +192,14 @@ def test_a_cut_before_content_is_a_failure(
 
 
 @MODELS
-def test_no_more_than_so_many_events_are_held(dialect: Dialect) -> None:
+def test_the_number_of_held_events_is_limited(dialect: Dialect) -> None:
     beginning = next(b for d, b, _ in BEGINNINGS if d is dialect)[0]
     first_content, fake_response = opened(dialect, *[beginning] * 100)
     assert first_content.first == beginning * HELD_EVENTS
     assert len(fake_response.pieces) == 100 - HELD_EVENTS
 
 
-def test_no_more_than_so_many_bytes_are_held() -> None:
+def test_the_bytes_of_held_events_are_limited() -> None:
     large = event({"choices": [], "x": "y" * 40_000})
     first_content, fake_response = opened(OPENAI, *[large] * 5)
     assert HELD_BYTES < len(first_content.first) <= HELD_BYTES + len(large)
@@ -208,7 +208,7 @@ def test_no_more_than_so_many_bytes_are_held() -> None:
 
 @MODELS
 @pytest.mark.parametrize("status", [200, 201])
-def test_a_page_in_place_of_an_answer_is_a_failure(dialect: Dialect, status: int) -> None:
+def test_an_html_page_is_a_failure(dialect: Dialect, status: int) -> None:
     fake_response: Any = FakeResponse(
         status, [("content-type", "Text/HTML; charset=x")], [b"<html>"]
     )
@@ -217,7 +217,7 @@ def test_a_page_in_place_of_an_answer_is_a_failure(dialect: Dialect, status: int
 
 
 @MODELS
-def test_what_is_no_stream_waits_for_its_first_bytes_alone(dialect: Dialect) -> None:
+def test_a_body_waits_only_for_its_first_bytes(dialect: Dialect) -> None:
     first = json.dumps({"id": 1, "error": {"message": "x"}}).encode()
     first_content, fake_response = opened(dialect, first, b"more", headers=JSON)
     assert (first_content.first, first_content.cleaner, fake_response.pieces) == (
@@ -227,7 +227,7 @@ def test_what_is_no_stream_waits_for_its_first_bytes_alone(dialect: Dialect) -> 
     )
 
 
-def test_a_plain_api_is_never_looked_into() -> None:
+def test_a_response_of_a_plain_api_is_not_parsed() -> None:
     raw = b"\xef\xbb\xbfid: 1\r\n" + event({"error": "x"})
     first_content, _ = opened(PLAIN, raw)
     assert (first_content.first, first_content.cleaner) == (raw, None)
@@ -252,23 +252,23 @@ ANY = st.recursive(
 
 
 @given(ANY)
-def test_nothing_that_an_upstream_says_breaks_the_reading(document: Any) -> None:
+def test_no_document_of_an_upstream_raises(document: Any) -> None:
     for name in dialects.names():
         dialects.get(name).is_error_event(document)
         dialects.get(name).has_content(document)
 
 
-# A stream that is silent before it says anything.
+# A stream that is silent before its first content.
 
 
 def beginning(dialect: Dialect, beat: float | None, *pieces: Any) -> tuple[bytes, list[Any]]:
     fake_response = FakeResponse(200, EVENTS, pieces)
-    given: Any = fake_response
-    return read_first_content(given, dialect, beat).first, list(fake_response.pieces)
+    response: Any = fake_response
+    return read_first_content(response, dialect, beat).first, list(fake_response.pieces)
 
 
 @pytest.mark.parametrize(
-    ("dialect", "held", "sign"),
+    ("dialect", "first_event", "heartbeat"),
     [
         (OPENAI, chunk(role="assistant", content=""), b": keep-alive\n\n"),
         (
@@ -279,14 +279,14 @@ def beginning(dialect: Dialect, beat: float | None, *pieces: Any) -> tuple[bytes
     ],
     ids=["openai", "anthropic"],
 )
-def test_silence_before_content_begins_the_stream_with_a_sign_of_life(
-    dialect: Dialect, held: bytes, sign: bytes
+def test_silence_before_content_starts_the_stream_with_a_heartbeat(
+    dialect: Dialect, first_event: bytes, heartbeat: bytes
 ) -> None:
-    first, left = beginning(dialect, 10.0, held, 25.0, b"data: 2\n\n")
-    assert first == held + sign
-    assert left[-1] == b"data: 2\n\n"
+    first, remaining = beginning(dialect, 10.0, first_event, 25.0, b"data: 2\n\n")
+    assert first == first_event + heartbeat
+    assert remaining[-1] == b"data: 2\n\n"
 
 
-def test_without_a_heartbeat_silence_is_waited_out() -> None:
-    held, said = chunk(role="assistant", content=""), chunk(content="H")
-    assert beginning(OPENAI, None, held, 25.0, said) == (held + said, [])
+def test_without_a_heartbeat_the_first_content_is_awaited() -> None:
+    first_event, content = chunk(role="assistant", content=""), chunk(content="H")
+    assert beginning(OPENAI, None, first_event, 25.0, content) == (first_event + content, [])

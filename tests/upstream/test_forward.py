@@ -1,4 +1,4 @@
-"""Sending on: in the target's own name, with our credential, to the first that can be reached."""
+"""Forwarding: what each target is sent, which is attempted when, and what the caller gets."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ BODY = parse("$request.body#/model")
 
 
 def chat(body: Any = None, **more: Any) -> Exchange:
-    """A request that has come as far as the last step."""
+    """A request as it reaches the last handler."""
     data = body if body is not None else b'{"model": "asked", "x":1}'
-    made = exchange(data, path="/v1/chat", **more)
-    made.mount, made.media_type = "/v1", "application/json"
-    made.value = json.loads(made.body.buffer)
-    made.model = made.value.get("model") or ""
-    made.model_span = BODY.check(made)
-    return made
+    request = exchange(data, path="/v1/chat", **more)
+    request.mount, request.media_type = "/v1", "application/json"
+    request.value = json.loads(request.body.buffer)
+    request.model = request.value.get("model") or ""
+    request.model_span = BODY.check(request)
+    return request
 
 
 def send(
@@ -66,7 +66,7 @@ def send(
         expression,
         fixed=fixed,
         dialect=dialect,
-        upstreams=[made.upstream for made in (*targets, *fixed)],
+        upstreams=[each.upstream for each in (*targets, *fixed)],
         services=services,
         watcher=WATCHER,
         **more,
@@ -83,21 +83,23 @@ def refused(request: Exchange, *targets: Any) -> GatewayError:
 
 
 @pytest.mark.parametrize(
-    ("body", "name", "sent"),
+    ("body", "name", "expected"),
     [
         (b'{"model": "asked", "x":1}', "theirs", b'{"model": "theirs", "x":1}'),
         (b'{"model": "asked", "x":1}', "asked", b'{"model": "asked", "x":1}'),
         (b'{"model": "asked", "x":1}', "", b'{"model": "asked", "x":1}'),
     ],
 )
-def test_the_targets_own_name_is_written_into_the_body(body: bytes, name: str, sent: bytes) -> None:
+def test_the_targets_name_for_the_model_is_written_into_the_body(
+    body: bytes, name: str, expected: bytes
+) -> None:
     client = Client()
     send(chat(body), target(client, name))
-    assert client.sent[0].body == sent
+    assert client.sent[0].body == expected
 
 
 @pytest.mark.parametrize(
-    ("body", "sent"),
+    ("body", "expected"),
     [
         (b'{"x":1}', b'{"model":"usual","x":1}'),
         (b"{}", b'{"model":"usual"}'),
@@ -106,12 +108,12 @@ def test_the_targets_own_name_is_written_into_the_body(body: bytes, name: str, s
         (b'{"x":{"model":"inner"}}', b'{"model":"usual","x":{"model":"inner"}}'),
     ],
 )
-def test_a_default_model_is_written_in(body: bytes, sent: bytes) -> None:
+def test_a_default_model_is_written_into_the_body(body: bytes, expected: bytes) -> None:
     client = Client()
     request = chat(body)
     request.model = "usual"
     send(request, target(client))
-    assert client.sent[0].body == sent
+    assert client.sent[0].body == expected
 
 
 def test_the_request_itself_is_not_changed() -> None:
@@ -120,7 +122,7 @@ def test_the_request_itself_is_not_changed() -> None:
     assert request.body.buffer == b'{"model": "asked", "x":1}'
 
 
-def test_each_target_gets_its_own_name() -> None:
+def test_each_target_gets_its_name_for_the_model() -> None:
     first, second = Client(failure(failures.ConnectFailed)), Client()
     send(chat(), target(first, "one"), target(second, "two"))
     assert json.loads(first.sent[0].body or b"")["model"] == "one"
@@ -175,7 +177,7 @@ def test_without_an_expression_nothing_is_written() -> None:
 # The rest of the request.
 
 
-def test_the_path_under_the_mount_is_put_under_the_upstreams_own() -> None:
+def test_the_mount_prefix_is_replaced_by_the_base_path() -> None:
     client = Client(base_path="/base/v9")
     send(chat(query="a=b"), target(client))
     assert (client.sent[0].method, client.sent[0].target) == ("POST", "/base/v9/chat?a=b")
@@ -183,7 +185,7 @@ def test_the_path_under_the_mount_is_put_under_the_upstreams_own() -> None:
 
 def test_only_headers_of_the_list_pass() -> None:
     client = Client()
-    said = {
+    headers = {
         "accept": "text/event-stream",
         "openai-beta": "x",
         "idempotency-key": "i",
@@ -203,7 +205,7 @@ def test_only_headers_of_the_list_pass() -> None:
         "content-length": "25",
         "expect": "100-continue",
     }
-    send(chat(headers=said), target(client, forward_headers=("x-more",)))
+    send(chat(headers=headers), target(client, forward_headers=("x-more",)))
     assert dict(client.sent[0].headers) == {
         "accept": "text/event-stream",
         "content-type": "application/json",
@@ -217,29 +219,29 @@ def test_only_headers_of_the_list_pass() -> None:
     }
 
 
-def test_the_anthropic_dialect_passes_its_own_headers() -> None:
+def test_the_headers_of_the_dialect_pass() -> None:
     client = Client()
-    said = {"anthropic-version": "2023-06-01", "anthropic-beta": "b", "openai-beta": "x"}
-    send(chat(headers=said), target(client), dialect=dialects.get("anthropic"))
+    headers = {"anthropic-version": "2023-06-01", "anthropic-beta": "b", "openai-beta": "x"}
+    send(chat(headers=headers), target(client), dialect=dialects.get("anthropic"))
     assert client.sent[0].header("anthropic-version") == "2023-06-01"
     assert client.sent[0].header("anthropic-beta") == "b"
     assert client.sent[0].header("openai-beta") is None
 
 
-def test_our_credential_is_put_on() -> None:
+def test_a_credential_is_set_in_a_header() -> None:
     client = Client()
     credential = Credential("header", "authorization", "Bearer ours")
     send(chat(headers={"authorization": "Bearer theirs"}), target(client, credentials=[credential]))
     assert [v for n, v in client.sent[0].headers if n == "authorization"] == ["Bearer ours"]
 
 
-def test_our_credential_may_travel_in_the_query() -> None:
+def test_a_credential_is_set_in_the_query() -> None:
     client = Client()
     send(chat(query="a=b"), target(client, credentials=[Credential("query", "key", "ours")]))
     assert client.sent[0].target == "/chat?a=b&key=ours"
 
 
-def test_each_upstream_gets_its_own_credential_alone() -> None:
+def test_each_upstream_gets_only_its_credential() -> None:
     first, second = Client(failure(failures.ConnectFailed)), Client()
     targets = [
         target(first, name="one", credentials=[Credential("header", "x-key", "one")]),
@@ -263,7 +265,7 @@ def test_a_post_without_a_body_is_sent_with_an_empty_one() -> None:
     assert client.sent[0].body == b""
 
 
-def test_a_body_on_disk_is_sent_to_every_target() -> None:
+def test_a_body_on_disk_is_sent_to_each_target() -> None:
     data = json.dumps({"x": "y" * 1_100_000, "model": "asked"}).encode()
 
     class Input:
@@ -284,10 +286,10 @@ def test_a_body_on_disk_is_sent_to_every_target() -> None:
     request.body.close()
 
 
-# Who is asked, and who comes next.
+# Which target is attempted, and which is next.
 
 
-def test_targets_are_tried_in_their_order_until_one_can_be_reached() -> None:
+def test_targets_are_attempted_in_order_until_one_responds() -> None:
     clients = [
         Client(failure(failures.ConnectFailed)),
         Client(failure(failures.ConnectTimeout)),
@@ -299,13 +301,13 @@ def test_targets_are_tried_in_their_order_until_one_can_be_reached() -> None:
     assert [len(client.sent) for client in clients] == [1, 1, 1, 0]
 
 
-def test_the_chosen_targets_come_before_the_routes_own() -> None:
-    chosen, fixed = Client(), Client()
-    send(chat(), target(chosen), fixed=[target(fixed)])
-    assert (len(chosen.sent), len(fixed.sent)) == (1, 0)
+def test_the_targets_of_the_model_replace_those_of_the_route() -> None:
+    selected, fixed = Client(), Client()
+    send(chat(), target(selected), fixed=[target(fixed)])
+    assert (len(selected.sent), len(fixed.sent)) == (1, 0)
 
 
-def test_nobody_else_is_asked_after_an_answer_began() -> None:
+def test_no_other_target_is_attempted_after_a_response_started() -> None:
     second = Client()
     first = Client(failure(failures.Truncated, request_sent=True, response_started=True))
     error = refused(chat(), target(first), target(second))
@@ -313,7 +315,7 @@ def test_nobody_else_is_asked_after_an_answer_began() -> None:
     assert second.sent == []
 
 
-def test_the_last_failure_is_told() -> None:
+def test_the_last_failure_is_reported() -> None:
     clients = [
         Client(failure(failures.ConnectTimeout)),
         Client(failure(failures.ConnectFailed)),
@@ -323,7 +325,7 @@ def test_the_last_failure_is_told() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "answered", "status", "code"),
+    ("kind", "response_started", "status", "code"),
     [
         (failures.ConnectFailed, False, 502, "upstream_unreachable"),
         (failures.ConnectTimeout, False, 504, "upstream_timeout"),
@@ -337,20 +339,22 @@ def test_the_last_failure_is_told() -> None:
         (failures.HeadersTooLarge, True, 502, "upstream_error"),
     ],
 )
-def test_a_failure_is_a_502_or_a_504(kind: Any, answered: bool, status: int, code: str) -> None:
-    made = failure(kind, response_started=answered)
-    error = refused(chat(), target(Client(made)))
+def test_a_failure_is_a_502_or_a_504(
+    kind: Any, response_started: bool, status: int, code: str
+) -> None:
+    cause = failure(kind, response_started=response_started)
+    error = refused(chat(), target(Client(cause)))
     assert (error.status, error.code) == (status, code)
     assert error.message.endswith(".")
     assert error.message[0].isupper()
 
 
-def test_the_detail_of_a_failure_stays_here() -> None:
-    made = failures.ConnectFailed("10.1.2.3:443 refused")
-    assert "10.1.2.3" not in refused(chat(), target(Client(made))).message
+def test_the_detail_of_a_failure_is_not_sent_to_the_caller() -> None:
+    cause = failures.ConnectFailed("10.1.2.3:443 refused")
+    assert "10.1.2.3" not in refused(chat(), target(Client(cause))).message
 
 
-def test_an_answer_is_closed_at_the_end_of_the_exchange() -> None:
+def test_a_response_is_closed_at_the_end_of_the_exchange() -> None:
     fake_response = FakeResponse()
     request = chat()
     send(request, target(Client(fake_response)))
@@ -359,7 +363,7 @@ def test_an_answer_is_closed_at_the_end_of_the_exchange() -> None:
     assert fake_response.closed == 1
 
 
-def test_an_answer_that_is_refused_is_closed_too() -> None:
+def test_a_refused_response_is_closed_too() -> None:
     fake_response = FakeResponse(302)
     request = chat()
     refused(request, target(Client(fake_response)))
@@ -367,21 +371,21 @@ def test_an_answer_that_is_refused_is_closed_too() -> None:
     assert fake_response.closed == 1
 
 
-# The law: who is asked again, when, and how often.
+# Retries: of which failures, when, how often.
 
-AGAIN = Retry()  # the defaults of gateway.yaml: two tries
+TWICE = Retry()  # the defaults of gateway.yaml: two attempts
 CREDENTIALS = [Credential("header", "authorization", value) for value in "ABC"]
 
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    made = Clock(1000.0)
-    monkeypatch.setattr("engine.upstream.forward.gevent", SimpleNamespace(sleep=made.sleep))
-    return made
+    clock = Clock(1000.0)
+    monkeypatch.setattr("engine.upstream.forward.gevent", SimpleNamespace(sleep=clock.sleep))
+    return clock
 
 
-class Ask:
-    """Requests to targets that share their clock; `dice` is what is thrown each time."""
+class Sender:
+    """Sends requests to targets that share a clock; `dice` is every random number."""
 
     def __init__(self, clock: Clock, *targets: Any, dice: float = 0.5, **more: Any) -> None:
         self.clock, self.targets = clock, targets
@@ -408,26 +412,26 @@ def events(*pieces: Any) -> FakeResponse:
     return FakeResponse(200, EVENTS, pieces)
 
 
-def clients(*answers: list[Any], log: list[int] | None = None) -> list[Client]:
-    """Clients that answer as told; `log` notes who was asked, in order."""
-    noted = log if log is not None else []
+def clients(*responses: list[Any], log: list[int] | None = None) -> list[Client]:
+    """Clients with these responses; `log` gets the number of each client that is called."""
+    calls = log if log is not None else []
     return [
-        Client(*some, during=lambda number=number: noted.append(number))
-        for number, some in enumerate(answers)
+        Client(*results, during=lambda number=number: calls.append(number))
+        for number, results in enumerate(responses)
     ]
 
 
-def spread(made: Sequence[Client], **more: Any) -> list[Target]:
-    """A target at an upstream of its own for each client."""
-    more = {"retry": AGAIN} | more
-    return [target(client, name=f"u{number}", **more) for number, client in enumerate(made)]
+def spread(clients: Sequence[Client], **more: Any) -> list[Target]:
+    """A target at a separate upstream for each client."""
+    more = {"retry": TWICE} | more
+    return [target(client, name=f"u{number}", **more) for number, client in enumerate(clients)]
 
 
-def told(response: Response, name: str) -> str | None:
-    return next((value for known, value in response.headers if known == name), None)
+def header_of(response: Response, name: str) -> str | None:
+    return next((value for field, value in response.headers if field == name), None)
 
 
-def whole(response: Response) -> bytes:
+def body_of(response: Response) -> bytes:
     return response.body if isinstance(response.body, bytes) else b"".join(response.body)
 
 
@@ -464,109 +468,109 @@ CLASS_OF = {
 
 
 @pytest.mark.parametrize("kind", FAILING)
-def test_the_next_target_is_asked_at_once_after(clock: Clock, kind: str) -> None:
+def test_the_next_target_is_attempted_at_once(clock: Clock, kind: str) -> None:
     first, second = clients([FAILING[kind]()], [fake_response(200, body=b"{}")])
-    response = Ask(clock, *spread([first, second]))()
-    assert (response.status, whole(response)) == (200, b"{}")
+    response = Sender(clock, *spread([first, second]))()
+    assert (response.status, body_of(response)) == (200, b"{}")
     assert clock.sleeps == []
-    assert told(response, "x-should-retry") is None
+    assert header_of(response, "x-should-retry") is None
 
 
 @pytest.mark.parametrize("kind", FAILING)
-def test_the_same_target_is_asked_again_after(clock: Clock, kind: str) -> None:
+def test_the_same_target_is_attempted_again_after_a_backoff(clock: Clock, kind: str) -> None:
     [client] = clients([FAILING[kind](), fake_response(200, body=b"{}")])
-    assert whole(Ask(clock, *spread([client]))()) == b"{}"
+    assert body_of(Sender(clock, *spread([client]))()) == b"{}"
     assert clock.sleeps == [0.125]
 
 
 @pytest.mark.parametrize("kind", FAILING)
-def test_what_retry_on_does_not_name_is_not_asked_again(clock: Clock, kind: str) -> None:
-    on = AGAIN.on - {CLASS_OF[kind]}
-    made = clients([FAILING[kind]()], [])
-    ask = Ask(clock, *spread(made, retry=Retry(on=on)))
+def test_a_failure_that_retry_on_does_not_name_is_not_retried(clock: Clock, kind: str) -> None:
+    on = TWICE.on - {CLASS_OF[kind]}
+    peers = clients([FAILING[kind]()], [])
+    sender = Sender(clock, *spread(peers, retry=Retry(on=on)))
     with suppress(GatewayError):
-        assert ask().status >= 400
-    assert [len(client.sent) for client in made] == [1, 0]
+        assert sender().status >= 400
+    assert [len(client.sent) for client in peers] == [1, 0]
 
 
 @pytest.mark.parametrize("status", [400, 404, 405, 409, 410, 413, 415, 418, 422, 451])
-def test_the_callers_own_mistake_is_never_asked_again(clock: Clock, status: int) -> None:
+def test_an_error_of_the_caller_is_never_retried(clock: Clock, status: int) -> None:
     log: list[int] = []
-    made = clients([fake_response(status)] * 20, [], log=log)
-    targets = spread(made)
-    ask = Ask(clock, *targets)
+    peers = clients([fake_response(status)] * 20, [], log=log)
+    targets = spread(peers)
+    sender = Sender(clock, *targets)
     for _ in range(20):
-        response = ask()
+        response = sender()
         assert response.status == status
-        assert told(response, "x-should-retry") is None
-    assert log == [0] * 20  # nor did it open the breaker
+        assert header_of(response, "x-should-retry") is None
+    assert log == [0] * 20  # the breaker stays closed
 
 
 @pytest.mark.parametrize("kind", [failures.FirstByteTimeout, failures.IdleTimeout])
-def test_a_request_that_may_still_be_at_work_is_not_asked_again(clock: Clock, kind: Any) -> None:
-    made = clients([failure(kind, request_sent=True)], [])
-    error = Ask(clock, *spread(made)).refused()
+def test_a_request_that_timed_out_is_not_retried(clock: Clock, kind: Any) -> None:
+    peers = clients([failure(kind, request_sent=True)], [])
+    error = Sender(clock, *spread(peers)).refused()
     assert (error.status, error.code, error.headers) == (504, "upstream_timeout", [])
-    assert made[1].sent == []
+    assert peers[1].sent == []
 
 
-def test_an_answer_cut_in_its_head_is_not_asked_again(clock: Clock) -> None:
-    made = clients([failure(failures.Truncated, request_sent=True, response_started=True)], [])
-    assert Ask(clock, *spread(made)).refused().code == "upstream_error"
-    assert made[1].sent == []
+def test_a_response_truncated_in_its_head_is_not_retried(clock: Clock) -> None:
+    peers = clients([failure(failures.Truncated, request_sent=True, response_started=True)], [])
+    assert Sender(clock, *spread(peers)).refused().code == "upstream_error"
+    assert peers[1].sent == []
 
 
-def test_each_target_is_asked_once_before_any_is_asked_twice(clock: Clock) -> None:
+def test_each_target_is_attempted_once_before_any_twice(clock: Clock) -> None:
     log: list[int] = []
-    made = clients(*[[fake_response(500)] * 9 for _ in range(3)], log=log)
-    response = Ask(clock, *spread(made, retry=Retry(attempts=3)))()
+    peers = clients(*[[fake_response(500)] * 9 for _ in range(3)], log=log)
+    response = Sender(clock, *spread(peers, retry=Retry(attempts=3)))()
     assert log == [0, 1, 2] * 3
     assert response.status == 500
-    # None for the first tries, then below a doubling bound.
+    # No backoff before the first attempts, then below a doubling bound.
     assert clock.sleeps == [0.125] * 3 + [0.25] * 3
 
 
-def test_a_failure_that_is_left_after_tries_of_our_own_is_not_for_the_sdk_to_try(
+def test_an_sdk_should_not_retry_what_the_gateway_retried(
     clock: Clock,
 ) -> None:
-    made = clients([fake_response(500)], [fake_response(503, ("x-should-retry", "true"))])
-    response = Ask(clock, *spread(made, retry=Retry(attempts=1)))()
+    peers = clients([fake_response(500)], [fake_response(503, ("x-should-retry", "true"))])
+    response = Sender(clock, *spread(peers, retry=Retry(attempts=1)))()
     assert [v for n, v in response.headers if n == "x-should-retry"] == ["false"]
-    made = clients([fake_response(500)], [failure(failures.Reset)])
-    error = Ask(clock, *spread(made, retry=Retry(attempts=1))).refused()
+    peers = clients([fake_response(500)], [failure(failures.Reset)])
+    error = Sender(clock, *spread(peers, retry=Retry(attempts=1))).refused()
     assert error.headers == [("x-should-retry", "false")]
 
 
-def test_a_failure_of_a_single_try_is_the_sdks_to_try_again(clock: Clock) -> None:
-    for said in ([], [("x-should-retry", "true")]):
-        [client] = clients([fake_response(503, *said)])
-        response = Ask(clock, *spread([client], retry=Retry(attempts=1)))()
-        assert [pair for pair in response.headers if pair[0] == "x-should-retry"] == said
+def test_an_sdk_may_retry_the_failure_of_a_single_attempt(clock: Clock) -> None:
+    for headers in ([], [("x-should-retry", "true")]):
+        [client] = clients([fake_response(503, *headers)])
+        response = Sender(clock, *spread([client], retry=Retry(attempts=1)))()
+        assert [pair for pair in response.headers if pair[0] == "x-should-retry"] == headers
 
 
-def test_what_failed_is_let_go_before_the_next_is_asked(clock: Clock) -> None:
+def test_a_failed_response_is_closed_before_the_next_attempt(clock: Clock) -> None:
     first = fake_response(503)
     second = Client(during=lambda: closed.append(first.closed))
     closed: list[int] = []
-    Ask(clock, *spread([Client(first), second]))()
+    Sender(clock, *spread([Client(first), second]))()
     assert closed == [1]
 
 
-# How often, and how long.
+# Retry budgets and waits.
 
 
 def test_retries_at_an_upstream_are_a_fifth_of_its_requests_in_an_outage(clock: Clock) -> None:
     [client] = clients([fake_response(500) for _ in range(999)])
-    ask = Ask(clock, *spread([client], breaker=BreakerConfig(failures=9999)))
+    sender = Sender(clock, *spread([client], breaker=BreakerConfig(failures=9999)))
     for _ in range(200):
-        ask()
+        sender()
     assert 200 + 40 <= len(client.sent) <= 200 + 40 + 10
 
 
-def test_a_well_target_takes_all_that_the_first_one_fails(clock: Clock) -> None:
-    made = clients([fake_response(429) for _ in range(100)], [])
-    ask = Ask(clock, *spread(made))
-    assert {ask().status for _ in range(100)} == {200}
+def test_a_healthy_target_gets_all_requests_that_the_first_one_fails(clock: Clock) -> None:
+    peers = clients([fake_response(429) for _ in range(100)], [])
+    sender = Sender(clock, *spread(peers))
+    assert {sender().status for _ in range(100)} == {200}
 
 
 @pytest.mark.parametrize(
@@ -582,52 +586,52 @@ def test_a_well_target_takes_all_that_the_first_one_fails(clock: Clock) -> None:
     ],
 )
 @pytest.mark.parametrize("status", [429, 503])
-def test_a_wait_that_is_asked_for_is_kept(
+def test_a_retry_waits_as_the_upstream_asks(
     clock: Clock, status: int, headers: list[tuple[str, str]], wait: float
 ) -> None:
     [client] = clients([fake_response(status, *headers), fake_response(200)])
-    assert Ask(clock, *spread([client]))().status == 200
+    assert Sender(clock, *spread([client]))().status == 200
     assert clock.sleeps == [wait]
 
 
-def test_a_wait_of_nothing_is_none(clock: Clock) -> None:
+def test_a_retry_after_of_0_is_no_wait(clock: Clock) -> None:
     [client] = clients([fake_response(429, ("retry-after", "0")), fake_response(200)])
-    assert Ask(clock, *spread([client]))().status == 200
+    assert Sender(clock, *spread([client]))().status == 200
     assert clock.sleeps == []
 
 
-def test_a_longer_wait_than_max_wait_is_the_callers(clock: Clock) -> None:
+def test_a_wait_longer_than_max_wait_is_left_to_the_caller(clock: Clock) -> None:
     [client] = clients([fake_response(429, ("retry-after", "6"))])
-    response = Ask(clock, *spread([client]))()
-    assert (response.status, told(response, "retry-after")) == (429, "6")
-    assert told(response, "x-should-retry") is None
+    response = Sender(clock, *spread([client]))()
+    assert (response.status, header_of(response, "retry-after")) == (429, "6")
+    assert header_of(response, "x-should-retry") is None
     assert (clock.sleeps, len(client.sent)) == ([], 1)
 
 
-def test_at_429_another_target_is_asked_without_waiting(clock: Clock) -> None:
+def test_after_a_429_another_target_is_attempted_without_a_wait(clock: Clock) -> None:
     log: list[int] = []
-    made = clients([fake_response(429, ("retry-after", "2"))], [fake_response(200)], log=log)
-    assert Ask(clock, *spread(made))().status == 200
+    peers = clients([fake_response(429, ("retry-after", "2"))], [fake_response(200)], log=log)
+    assert Sender(clock, *spread(peers))().status == 200
     assert (log, clock.sleeps) == ([0, 1], [])
 
 
-def test_a_wait_that_was_asked_for_is_kept_though_others_were_asked_since(clock: Clock) -> None:
+def test_the_wait_for_a_target_holds_after_attempts_at_others(clock: Clock) -> None:
     log: list[int] = []
-    made = clients(
+    peers = clients(
         [fake_response(429, ("retry-after", "2")), fake_response(200)],
         [fake_response(500)],
         log=log,
     )
-    assert Ask(clock, *spread(made))().status == 200
+    assert Sender(clock, *spread(peers))().status == 200
     assert (log, clock.sleeps) == ([0, 1, 0], [2.0])
 
 
-def test_no_try_begins_after_total(clock: Clock) -> None:
+def test_no_attempt_begins_after_the_total_timeout(clock: Clock) -> None:
     client = Client(
         *[fake_response(503, ("retry-after", "4")) for _ in range(9)],
         during=lambda: clock.sleep(1.0),
     )
-    response = Ask(
+    response = Sender(
         clock, *spread([client], retry=Retry(attempts=10), timeouts=Timeouts(total=12.0))
     )()
     assert response.status == 503
@@ -635,88 +639,88 @@ def test_no_try_begins_after_total(clock: Clock) -> None:
     assert client.left == [12.0, 7.0, 2.0]
 
 
-def test_the_first_targets_total_holds_for_all(clock: Clock) -> None:
+def test_the_total_timeout_of_the_first_target_holds_for_all(clock: Clock) -> None:
     first = Client(fake_response(500), during=lambda: clock.sleep(3.0))
     second = Client()
     targets = [
-        target(first, name="one", retry=AGAIN, timeouts=Timeouts(total=10.0)),
-        target(second, name="two", retry=AGAIN, timeouts=Timeouts(total=500.0)),
+        target(first, name="one", retry=TWICE, timeouts=Timeouts(total=10.0)),
+        target(second, name="two", retry=TWICE, timeouts=Timeouts(total=500.0)),
     ]
-    Ask(clock, *targets)()
+    Sender(clock, *targets)()
     assert second.left == [7.0]
 
 
-# Our credentials.
+# Credentials.
 
 
-def shown(client: Client) -> str:
-    return "".join(sent.header("authorization") or "-" for sent in client.sent)
+def credentials_used(client: Client) -> str:
+    return "".join(request.header("authorization") or "-" for request in client.sent)
 
 
-def test_credentials_take_turns(clock: Clock) -> None:
+def test_credentials_are_used_in_turn(clock: Clock) -> None:
     client = Client()
-    ask = Ask(clock, target(client, credentials=CREDENTIALS))
+    sender = Sender(clock, target(client, credentials=CREDENTIALS))
     for _ in range(4):
-        ask()
-    assert shown(client) == "ABCA"
+        sender()
+    assert credentials_used(client) == "ABCA"
 
 
-def test_one_that_hit_429_rests_for_as_long_as_the_upstream_asked(clock: Clock) -> None:
+def test_a_credential_with_a_429_is_set_aside_as_long_as_the_upstream_asks(clock: Clock) -> None:
     client = Client(fake_response(429, ("retry-after", "20")))
-    ask = Ask(clock, target(client, credentials=CREDENTIALS[:2]))
+    sender = Sender(clock, target(client, credentials=CREDENTIALS[:2]))
     for _ in range(4):
-        ask()
+        sender()
     clock.now += 20
-    ask()
-    ask()
-    assert sorted(shown(client)[:4]) == list("ABBB")
-    assert sorted(shown(client)[4:]) == list("AB")
+    sender()
+    sender()
+    assert sorted(credentials_used(client)[:4]) == list("ABBB")
+    assert sorted(credentials_used(client)[4:]) == list("AB")
 
 
-def test_at_429_the_next_credential_is_tried(clock: Clock) -> None:
+def test_after_a_429_the_next_credential_is_used(clock: Clock) -> None:
     client = Client(fake_response(429, ("retry-after", "2")))
-    assert Ask(clock, target(client, credentials=CREDENTIALS, retry=AGAIN))().status == 200
-    assert shown(client) == "AB"
+    assert Sender(clock, target(client, credentials=CREDENTIALS, retry=TWICE))().status == 200
+    assert credentials_used(client) == "AB"
 
 
-def test_no_upstream_puts_a_credential_to_rest_for_ever(clock: Clock) -> None:
+def test_no_retry_after_sets_a_credential_aside_for_longer_than_a_minute(clock: Clock) -> None:
     client = Client(fake_response(429, ("retry-after", "999999999")))
-    ask = Ask(clock, target(client, credentials=CREDENTIALS[:2]))
-    ask()
+    sender = Sender(clock, target(client, credentials=CREDENTIALS[:2]))
+    sender()
     clock.now += 60
-    ask()
-    ask()
-    assert sorted(shown(client)[1:]) == list("AB")
+    sender()
+    sender()
+    assert sorted(credentials_used(client)[1:]) == list("AB")
 
 
 @pytest.mark.parametrize("status", [401, 402, 403])
-def test_a_refused_credential_is_set_aside_and_the_next_tried(clock: Clock, status: int) -> None:
+def test_a_refused_credential_is_set_aside_and_the_next_one_used(clock: Clock, status: int) -> None:
     client = Client(fake_response(status))
-    ask = Ask(clock, target(client, credentials=CREDENTIALS[:2], retry=AGAIN))
-    assert [ask().status for _ in range(3)] == [200] * 3
-    assert shown(client) == "ABBB"
+    sender = Sender(clock, target(client, credentials=CREDENTIALS[:2], retry=TWICE))
+    assert [sender().status for _ in range(3)] == [200] * 3
+    assert credentials_used(client) == "ABBB"
     clock.now += 60
-    ask()
-    ask()
-    assert sorted(shown(client)[4:]) == list("AB")
+    sender()
+    sender()
+    assert sorted(credentials_used(client)[4:]) == list("AB")
 
 
 @pytest.mark.parametrize("status", [401, 402, 403])
-def test_when_a_targets_credential_is_refused_the_next_target_is_asked(
-    clock: Clock, status: int
-) -> None:
-    made = clients([fake_response(status)], [fake_response(200)])
-    assert Ask(clock, *spread(made, retry=Retry(on=frozenset())))().status == 200
+def test_after_a_refused_credential_the_next_target_is_attempted(clock: Clock, status: int) -> None:
+    peers = clients([fake_response(status)], [fake_response(200)])
+    assert Sender(clock, *spread(peers, retry=Retry(on=frozenset())))().status == 200
 
 
 @pytest.mark.parametrize("status", [401, 402, 403])
 @pytest.mark.parametrize("credentials", [(), CREDENTIALS[:1], CREDENTIALS[:2]], ids=len)
-def test_when_all_refuse_it_is_our_fault_and_not_the_callers(
+def test_credentials_that_are_all_refused_are_the_gateways_fault(
     clock: Clock, status: int, credentials: list[Credential]
 ) -> None:
     body = b'{"error": {"message": "Incorrect API key provided: sk-secret"}}'
     client = Client(*[fake_response(status, body=body) for _ in range(9)])
-    error = Ask(clock, target(client, credentials=credentials, retry=Retry(attempts=5))).refused()
+    error = Sender(
+        clock, target(client, credentials=credentials, retry=Retry(attempts=5))
+    ).refused()
     assert (error.status, error.code) == (502, "upstream_credentials")
     assert error.headers == [("x-should-retry", "false")]
     assert "sk-secret" not in error.message
@@ -725,23 +729,25 @@ def test_when_all_refuse_it_is_our_fault_and_not_the_callers(
 
 def test_a_single_refused_credential_stays_a_502(clock: Clock) -> None:
     client = Client(*[fake_response(401) for _ in range(9)])
-    ask = Ask(clock, target(client, credentials=CREDENTIALS[:1], retry=AGAIN))
-    assert {ask.refused().code for _ in range(9)} == {"upstream_credentials"}
+    sender = Sender(clock, target(client, credentials=CREDENTIALS[:1], retry=TWICE))
+    assert {sender.refused().code for _ in range(9)} == {"upstream_credentials"}
 
 
-def test_several_refused_credentials_stay_a_502_without_asking_again(clock: Clock) -> None:
+def test_refused_credentials_stay_a_502_without_another_attempt(clock: Clock) -> None:
     client = Client(*[fake_response(401) for _ in range(9)])
-    ask = Ask(clock, target(client, credentials=CREDENTIALS[:2], retry=AGAIN))
-    errors = [ask.refused() for _ in range(3)]
+    sender = Sender(clock, target(client, credentials=CREDENTIALS[:2], retry=TWICE))
+    errors = [sender.refused() for _ in range(3)]
     assert {(error.status, error.code) for error in errors} == {(502, "upstream_credentials")}
     assert len(client.sent) == 2
 
 
 def test_a_refused_credential_does_not_open_the_breaker(clock: Clock) -> None:
     client = Client(*[fake_response(401) for _ in range(50)])
-    ask = Ask(clock, target(client, credentials=CREDENTIALS[:1], breaker=BreakerConfig(failures=1)))
+    sender = Sender(
+        clock, target(client, credentials=CREDENTIALS[:1], breaker=BreakerConfig(failures=1))
+    )
     for _ in range(50):
-        ask.refused()
+        sender.refused()
     assert len(client.sent) == 50
 
 
@@ -754,180 +760,183 @@ ONCE = Retry(attempts=1)
 @pytest.mark.parametrize("kind", [kind for kind in FAILING if kind != "429"])
 def test_failures_open_the_breaker_and_a_probe_closes_it(clock: Clock, kind: str) -> None:
     log: list[int] = []
-    made = clients([FAILING[kind]() for _ in range(2)], [], log=log)
-    ask = Ask(clock, *spread(made, retry=ONCE, breaker=BREAKER))
+    peers = clients([FAILING[kind]() for _ in range(2)], [], log=log)
+    sender = Sender(clock, *spread(peers, retry=ONCE, breaker=BREAKER))
     for _ in range(4):
-        assert ask().status == 200
-    assert log == [0, 1, 0, 1, 1, 1]  # the third request leaves it alone
+        assert sender().status == 200
+    assert log == [0, 1, 0, 1, 1, 1]  # open from the third request on
     log.clear()
     clock.now += 30
-    ask()
-    ask()
+    sender()
+    sender()
     assert log == [0, 0]
 
 
-def test_a_probe_that_fails_leaves_it_alone_for_another_cooldown(clock: Clock) -> None:
+def test_a_failed_probe_opens_the_breaker_for_another_cooldown(clock: Clock) -> None:
     log: list[int] = []
-    made = clients([fake_response(500) for _ in range(3)], [], log=log)
-    ask = Ask(clock, *spread(made, retry=ONCE, breaker=BREAKER))
+    peers = clients([fake_response(500) for _ in range(3)], [], log=log)
+    sender = Sender(clock, *spread(peers, retry=ONCE, breaker=BREAKER))
     for wait in (0, 0, 30, 29, 1):
         clock.now += wait
-        ask()
+        sender()
     assert log == [0, 1, 0, 1, 0, 1, 1, 0]
 
 
 def test_only_one_request_is_the_probe(clock: Clock) -> None:
     log: list[int] = []
-    made = clients([fake_response(500), fake_response(500), fake_response(200)], [], log=log)
-    ask = Ask(clock, *spread(made, retry=ONCE, breaker=BREAKER))
-    ask()
-    ask()
+    peers = clients([fake_response(500), fake_response(500), fake_response(200)], [], log=log)
+    sender = Sender(clock, *spread(peers, retry=ONCE, breaker=BREAKER))
+    sender()
+    sender()
     clock.now += 30
     log.clear()
-    inner = Ask(clock, *ask.targets)
+    inner = Sender(clock, *sender.targets)
 
     def while_probing() -> None:
         log.append(0)
-        made[0].during = lambda: log.append(0)
+        peers[0].during = lambda: log.append(0)
         inner()
 
-    made[0].during = while_probing
-    ask()
-    assert log == [0, 1]  # the second came while the probe was under way
+    peers[0].during = while_probing
+    sender()
+    assert log == [0, 1]  # the second arrived during the probe
 
 
-def test_patience_that_an_upstream_asks_for_never_opens_it(clock: Clock) -> None:
+def test_a_429_never_opens_the_breaker(clock: Clock) -> None:
     client = Client(*[fake_response(429) for _ in range(50)])
-    ask = Ask(clock, target(client, breaker=BreakerConfig(failures=1)))
-    assert [ask().status for _ in range(50)] == [429] * 50
+    sender = Sender(clock, target(client, breaker=BreakerConfig(failures=1)))
+    assert [sender().status for _ in range(50)] == [429] * 50
     assert len(client.sent) == 50
 
 
-def test_failures_that_are_not_asked_again_open_it_too(clock: Clock) -> None:
-    made = clients([failure(failures.FirstByteTimeout) for _ in range(2)], [])
-    ask = Ask(clock, *spread(made, breaker=BREAKER))
-    assert [ask.refused().status, ask.refused().status, ask().status] == [504, 504, 200]
+def test_failures_that_are_not_retried_open_the_breaker_too(clock: Clock) -> None:
+    peers = clients([failure(failures.FirstByteTimeout) for _ in range(2)], [])
+    sender = Sender(clock, *spread(peers, breaker=BREAKER))
+    assert [sender.refused().status, sender.refused().status, sender().status] == [504, 504, 200]
 
 
-def test_when_all_targets_are_left_alone_the_caller_is_told_how_long(clock: Clock) -> None:
-    made = clients([fake_response(500) for _ in range(9)], [fake_response(500) for _ in range(9)])
-    ask = Ask(clock, *spread(made, retry=ONCE, breaker=BREAKER))
-    ask()
+def test_with_all_breakers_open_the_caller_gets_a_retry_after(clock: Clock) -> None:
+    peers = clients([fake_response(500) for _ in range(9)], [fake_response(500) for _ in range(9)])
+    sender = Sender(clock, *spread(peers, retry=ONCE, breaker=BREAKER))
+    sender()
     clock.now += 4
-    ask()
+    sender()
     clock.now += 3.5
-    error = ask.refused()
+    error = sender.refused()
     assert (error.status, error.code) == (503, "upstream_unavailable")
     assert error.headers == [("retry-after", "27")]
-    assert [len(client.sent) for client in made] == [2, 2]
+    assert [len(client.sent) for client in peers] == [2, 2]
 
 
-def test_when_all_credentials_rest_the_caller_is_told_how_long(clock: Clock) -> None:
+def test_with_all_credentials_set_aside_the_caller_gets_a_retry_after(clock: Clock) -> None:
     client = Client(*[fake_response(429, ("retry-after", str(n))) for n in (20, 40)])
-    ask = Ask(clock, target(client, credentials=CREDENTIALS[:2]))
-    ask()
-    ask()
-    error = ask.refused()
+    sender = Sender(clock, target(client, credentials=CREDENTIALS[:2]))
+    sender()
+    sender()
+    error = sender.refused()
     assert (error.status, error.headers) == (503, [("retry-after", "20")])
 
 
 # Streams.
 
 
-def test_what_was_held_back_comes_in_order_and_unchanged(clock: Clock) -> None:
+def test_held_events_are_sent_in_order_and_unchanged(clock: Clock) -> None:
     pieces = [BEGIN, b": hello\n\n", CONTENT + CONTENT[:9], CONTENT[9:], b"data: [DONE]\n\n"]
     [client] = clients([events(*pieces)])
-    assert whole(Ask(clock, *spread([client]))()) == b"".join(pieces)
+    assert body_of(Sender(clock, *spread([client]))()) == b"".join(pieces)
 
 
-def test_nothing_of_a_target_that_failed_reaches_the_caller(clock: Clock) -> None:
+def test_no_event_of_a_failed_target_reaches_the_caller(clock: Clock) -> None:
     broken = failure(failures.Truncated, response_started=True)
-    made = clients([events(BEGIN, BEGIN, broken)], [events(CONTENT)])
-    assert whole(Ask(clock, *spread(made))()) == CONTENT
+    peers = clients([events(BEGIN, BEGIN, broken)], [events(CONTENT)])
+    assert body_of(Sender(clock, *spread(peers))()) == CONTENT
 
 
 @pytest.mark.parametrize("kind", [failures.Truncated, failures.IdleTimeout, failures.TotalTimeout])
-def test_after_content_nobody_else_is_asked(clock: Clock, kind: Any) -> None:
-    made = clients([events(BEGIN, CONTENT, failure(kind, response_started=True))], [])
-    response = Ask(clock, *spread(made))()
-    got: list[bytes] = []
+def test_after_content_no_other_target_is_attempted(clock: Clock, kind: Any) -> None:
+    peers = clients([events(BEGIN, CONTENT, failure(kind, response_started=True))], [])
+    response = Sender(clock, *spread(peers))()
+    pieces: list[bytes] = []
     with pytest.raises(AbortConnection):
-        got.extend(response.body)  # type: ignore[arg-type]
-    assert got[0] == BEGIN + CONTENT
-    assert OPENAI.is_error(json.loads(got[1].removeprefix(b"data: ")))
-    assert len(got) == 2
-    assert made[1].sent == []
+        pieces.extend(response.body)  # type: ignore[arg-type]
+    assert pieces[0] == BEGIN + CONTENT
+    assert OPENAI.is_error(json.loads(pieces[1].removeprefix(b"data: ")))
+    assert len(pieces) == 2
+    assert peers[1].sent == []
 
 
 def test_an_error_event_after_content_passes(clock: Clock) -> None:
     error = b'data: {"error":{"message":"x"}}\n\n'
-    made = clients([events(CONTENT, error)], [])
-    assert whole(Ask(clock, *spread(made))()) == CONTENT + error
-    assert made[1].sent == []
+    peers = clients([events(CONTENT, error)], [])
+    assert body_of(Sender(clock, *spread(peers))()) == CONTENT + error
+    assert peers[1].sent == []
 
 
-def test_an_error_event_that_is_left_is_told_in_its_own_words(clock: Clock) -> None:
+def test_the_message_of_an_error_event_is_reported(clock: Clock) -> None:
     [client] = clients([events(b'data: {"error":{"message":"No capacity."}}\n\n')])
-    error = Ask(clock, *spread([client], retry=ONCE)).refused()
+    error = Sender(clock, *spread([client], retry=ONCE)).refused()
     assert (error.status, error.code) == (502, "upstream_error")
     assert error.message == "The upstream failed: No capacity."
 
 
-def test_a_body_that_is_no_stream_is_relayed_from_its_first_byte(clock: Clock) -> None:
+def test_a_body_that_is_not_a_stream_is_relayed_from_its_first_byte(clock: Clock) -> None:
     broken = failure(failures.Truncated, response_started=True)
-    made = clients([FakeResponse(200, JSON, [b'{"a":', broken])], [])
-    response = Ask(clock, *spread(made))()
+    peers = clients([FakeResponse(200, JSON, [b'{"a":', broken])], [])
+    response = Sender(clock, *spread(peers))()
     with pytest.raises(AbortConnection):
         list(response.body)
-    assert made[1].sent == []
+    assert peers[1].sent == []
 
 
-def test_every_answer_is_closed_when_the_exchange_ends(clock: Clock) -> None:
-    answers = [fake_response(500), fake_response(503), events(BEGIN), events(CONTENT)]
-    ask = Ask(clock, *spread([Client(made) for made in answers]))
-    ask()
-    ask.request.end()
-    assert all(made.closed for made in answers)
+def test_every_response_is_closed_when_the_exchange_ends(clock: Clock) -> None:
+    responses = [fake_response(500), fake_response(503), events(BEGIN), events(CONTENT)]
+    sender = Sender(clock, *spread([Client(response) for response in responses]))
+    sender()
+    sender.request.end()
+    assert all(response.closed for response in responses)
 
 
-# A plain API, and what else the caller and the upstream see.
+# A plain API, and headers.
 
 
 @pytest.mark.parametrize("status", [200, 204, 301, 304, 400, 401, 403, 404, 408, 429, 500, 503])
-def test_a_plain_api_has_all_its_answers_relayed(clock: Clock, status: int) -> None:
+def test_all_responses_of_a_plain_api_are_relayed(clock: Clock, status: int) -> None:
     headers = [("content-type", "text/html"), ("location", "/x"), ("retry-after", "1")]
-    made = clients([FakeResponse(status, headers, [b"<p>", b"</p>"])], [])
+    peers = clients([FakeResponse(status, headers, [b"<p>", b"</p>"])], [])
     plain = dialects.get("plain")
-    response = Ask(clock, *spread(made), dialect=plain, expression=None)()
-    assert (response.status, whole(response)) == (status, b"<p></p>")
+    response = Sender(clock, *spread(peers), dialect=plain, expression=None)()
+    assert (response.status, body_of(response)) == (status, b"<p></p>")
     assert {("content-type", "text/html"), ("location", "/v1/x"), ("retry-after", "1")} <= set(
         response.headers
     )
-    assert made[1].sent == []
+    assert peers[1].sent == []
 
 
-def test_a_plain_api_that_cannot_be_reached_is_asked_elsewhere(clock: Clock) -> None:
-    made = clients([failure(failures.ConnectFailed)], [fake_response(404)])
-    response = Ask(clock, *spread(made), dialect=dialects.get("plain"), expression=None)()
+def test_a_plain_api_that_cannot_be_reached_is_retried_elsewhere(clock: Clock) -> None:
+    peers = clients([failure(failures.ConnectFailed)], [fake_response(404)])
+    response = Sender(clock, *spread(peers), dialect=dialects.get("plain"), expression=None)()
     assert response.status == 404
 
 
 def test_the_target_is_named_only_with_debug_headers(clock: Clock) -> None:
-    def named(debug: bool) -> str | None:
-        made = clients([fake_response(500)], [])
+    def target_header(debug: bool) -> str | None:
+        peers = clients([fake_response(500)], [])
         targets = [
-            target(made[0], "m0", name="one", retry=AGAIN),
-            target(made[1], "org/m1", name="two", retry=AGAIN),
+            target(peers[0], "m0", name="one", retry=TWICE),
+            target(peers[1], "org/m1", name="two", retry=TWICE),
         ]
-        return told(Ask(clock, *targets, debug=debug)(), "x-modelway-target")
+        return header_of(Sender(clock, *targets, debug=debug)(), "x-modelway-target")
 
-    assert named(debug=False) is None
-    assert named(debug=True) == "two/org/m1"
+    assert target_header(debug=False) is None
+    assert target_header(debug=True) == "two/org/m1"
 
 
-def test_a_target_whose_name_is_no_header_is_named_all_the_same(clock: Clock) -> None:
-    named = target(clients([])[0], "模/型", name="one")
-    assert told(Ask(clock, named, debug=True)(), "x-modelway-target") == "one/%E6%A8%A1/%E5%9E%8B"
+def test_the_name_of_a_target_is_percent_encoded(clock: Clock) -> None:
+    east = target(clients([])[0], "模/型", name="one")
+    assert (
+        header_of(Sender(clock, east, debug=True)(), "x-modelway-target")
+        == "one/%E6%A8%A1/%E5%9E%8B"
+    )
 
 
 def test_headers_are_set_added_and_removed_for_each_upstream(clock: Clock) -> None:
@@ -936,20 +945,20 @@ def test_headers_are_set_added_and_removed_for_each_upstream(clock: Clock) -> No
         add={"accept": "text/plain", "openai-beta": "b"},
         remove=frozenset({"traceparent", "authorization"}),
     )
-    made = clients([fake_response(500)], [])
+    peers = clients([fake_response(500)], [])
     targets = [
         target(
-            made[0], name="one", headers=changes, credentials=CREDENTIALS[:1], forward_headers=()
+            peers[0], name="one", headers=changes, credentials=CREDENTIALS[:1], forward_headers=()
         ),
-        target(made[1], name="two"),
+        target(peers[1], name="two"),
     ]
     request = chat(headers={"traceparent": "t", "accept": "application/json"})
     send(request, *targets, clock=clock)
-    first, second = (dict(client.sent[0].headers) for client in made)
+    first, second = (dict(client.sent[0].headers) for client in peers)
     assert (first["user-agent"], first["x-new"], first["openai-beta"]) == ("ours", "1", "b")
     assert first["accept"] == "application/json"
     assert "traceparent" not in first
-    assert first["authorization"] == "A"  # put on last, whatever the changes say
+    assert first["authorization"] == "A"  # set last, after the changes
     assert (second["user-agent"], second["traceparent"]) == ("modelway", "t")
     assert "x-new" not in second
 
@@ -960,7 +969,7 @@ def test_a_declared_header_passes(clock: Clock) -> None:
     assert client.sent[0].header("x-tenant") == "7"
 
 
-def test_a_caller_who_leaves_during_a_wait_ends_it_all(
+def test_a_caller_who_leaves_during_a_wait_ends_the_request(
     clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def leave(seconds: float) -> None:
@@ -969,8 +978,8 @@ def test_a_caller_who_leaves_during_a_wait_ends_it_all(
     waiting = fake_response(503, ("retry-after", "3"))
     client = Client(waiting)
     monkeypatch.setattr("engine.upstream.forward.gevent", SimpleNamespace(sleep=leave))
-    ask = Ask(clock, *spread([client]))
+    sender = Sender(clock, *spread([client]))
     with pytest.raises(AbortConnection):
-        ask()
-    ask.request.end()
+        sender()
+    sender.request.end()
     assert (len(client.sent), waiting.closed > 0) == (1, True)

@@ -1,4 +1,4 @@
-"""Addresses in response headers: moved to the mount prefix, or not written at all."""
+"""URLs in response headers: rewritten below the mount prefix, or left out."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ UPSTREAM = UpstreamUrl("https://up.example/base")
         ("?page=2", "/api/things/1?page=2"),
     ],
 )
-def test_an_address_in_the_upstream_becomes_ours(address: str, rewrite: str) -> None:
+def test_a_url_below_the_base_path_is_rewritten(address: str, rewrite: str) -> None:
     assert UPSTREAM.rewrite(address, "/base/things/1", "/api") == rewrite
 
 
@@ -55,14 +55,14 @@ def test_an_address_in_the_upstream_becomes_ours(address: str, rewrite: str) -> 
         "",
     ],
 )
-def test_an_address_elsewhere_is_not_written(address: str) -> None:
+def test_a_url_elsewhere_is_left_out(address: str) -> None:
     assert UPSTREAM.rewrite(address, "/base/things/1", "/api") is None
 
 
 @pytest.mark.parametrize(
     "address", ["//evil.example/x", "/%2fevil", "https://up.example//evil.example", "/.//evil"]
 )
-def test_an_address_never_names_another_host_without_a_mount_prefix(address: str) -> None:
+def test_a_rewritten_url_never_names_another_host(address: str) -> None:
     rewrite = UpstreamUrl("https://up.example").rewrite(address, "/x", "")
     assert rewrite is None or not rewrite.startswith(("//", "/\\"))
 
@@ -77,11 +77,11 @@ def test_an_address_never_names_another_host_without_a_mount_prefix(address: str
         ("https://b\u00fccher.example", "https://xn--bcher-kva.example/x"),
     ],
 )
-def test_every_kind_of_upstream_is_known_by_its_address(url: str, address: str) -> None:
+def test_each_kind_of_upstream_url(url: str, address: str) -> None:
     assert UpstreamUrl(url).rewrite(address, "/", "/m") == "/m/x"
 
 
-def test_a_mount_prefix_is_written_as_a_url_has_it() -> None:
+def test_a_mount_prefix_is_percent_encoded() -> None:
     assert UPSTREAM.rewrite("/base/x", "/base", "/b\u00fccher/a%20b") == "/b%C3%BCcher/a%20b/x"
 
 

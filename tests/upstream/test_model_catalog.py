@@ -1,4 +1,4 @@
-"""Which model serves a name, and which of its targets comes first."""
+"""Which model a name finds, and the order of its targets."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from tests.support.upstreams import Client, upstream
 A, B, C = (upstream(Client(), name=name) for name in "abc")
 
 
-def served(*names: str) -> Catalog:
+def catalog_of(*names: str) -> Catalog:
     return Catalog(ServedModel(name, (A.target("", 1),), ()) for name in names)
 
 
-def found(names: Any, asked: str) -> str | None:
-    model = served(*names).find(asked)
+def find(names: Any, requested: str) -> str | None:
+    model = catalog_of(*names).find(requested)
     return model.name if model else None
 
 
 @pytest.mark.parametrize(
-    ("names", "asked", "name"),
+    ("names", "requested", "name"),
     [
         (["m"], "m", "m"),
         (["m"], "M", None),
@@ -53,22 +53,22 @@ def found(names: Any, asked: str) -> str | None:
         (["*"], "a\nb", "*"),
     ],
 )
-def test_a_name_is_served_by(names: list[str], asked: str, name: str | None) -> None:
-    assert found(names, asked) == name
+def test_a_name_finds_its_model(names: list[str], requested: str, name: str | None) -> None:
+    assert find(names, requested) == name
 
 
-def test_of_two_equally_long_wildcards_the_first_counts() -> None:
-    assert found(["a*d", "ab*"], "abd") == "a*d"
+def test_of_two_equally_long_wildcards_the_first_matches() -> None:
+    assert find(["a*d", "ab*"], "abd") == "a*d"
 
 
 def test_only_exact_names_are_listed() -> None:
-    assert served("b", "a*", "a", "*").names() == ["b", "a"]
+    assert catalog_of("b", "a*", "a", "*").names() == ["b", "a"]
 
 
 # From the configuration.
 
 
-def made(**models: Any) -> Catalog:
+def build(**models: Any) -> Catalog:
     """`name=([("a", "model there", weight), ...], [fallbacks])`, `_star` standing for `*`."""
     configured = {}
     for name, (to, fallback) in models.items():
@@ -78,36 +78,36 @@ def made(**models: Any) -> Catalog:
     return build_catalog(configured, {"a": A, "b": B, "c": C})
 
 
-def result(made: Catalog, name: str, dice: float = 0.0) -> list[tuple[str, str]]:
-    served = made.find(name)
-    assert served is not None
-    return [(t.upstream.name, t.model) for t in served.candidates(lambda: dice)]
+def result(catalog: Catalog, name: str, dice: float = 0.0) -> list[tuple[str, str]]:
+    model = catalog.find(name)
+    assert model is not None
+    return [(t.upstream.name, t.model) for t in model.candidates(lambda: dice)]
 
 
-def test_a_target_has_the_name_it_wants() -> None:
-    catalog = made(m=([("a", "m-there", 1)], []), n=([("a", "", 1)], []))
+def test_a_target_has_its_name_for_the_model() -> None:
+    catalog = build(m=([("a", "m-there", 1)], []), n=([("a", "", 1)], []))
     assert result(catalog, "m") == [("a", "m-there")]
     assert result(catalog, "n") == [("a", "")]
 
 
-def test_a_wildcard_passes_the_name_that_was_asked_for() -> None:
-    catalog = made(m_star=([("a", "", 1), ("b", "fixed", 1)], []))
+def test_a_wildcard_passes_the_requested_name() -> None:
+    catalog = build(m_star=([("a", "", 1), ("b", "fixed", 1)], []))
     assert result(catalog, "m-5") == [("a", ""), ("b", "fixed")]
 
 
 def test_fallbacks_come_after_all_targets_in_their_order() -> None:
-    catalog = made(
+    catalog = build(
         m=([("a", "1", 1), ("b", "2", 1)], ["y", "x"]),
         x=([("a", "x", 1)], []),
         y=([("c", "", 1)], []),
     )
-    # A fallback's target takes the fallback's own name, not the one asked for.
+    # A fallback's target takes the fallback's own name, not the requested one.
     assert result(catalog, "m") == [("a", "1"), ("b", "2"), ("c", "y"), ("a", "x")]
     assert result(catalog, "m", 0.9) == [("b", "2"), ("a", "1"), ("c", "y"), ("a", "x")]
 
 
 def test_the_fallbacks_of_fallbacks_follow_them_once_each() -> None:
-    catalog = made(
+    catalog = build(
         m=([("a", "m", 1)], ["x", "y"]),
         x=([("a", "x", 1)], ["z"]),
         y=([("a", "y", 1)], ["z"]),
@@ -117,12 +117,12 @@ def test_the_fallbacks_of_fallbacks_follow_them_once_each() -> None:
 
 
 def test_a_model_is_not_its_own_fallback() -> None:
-    catalog = made(m=([("a", "m", 1)], ["x"]), x=([("a", "x", 1)], ["m"]))
+    catalog = build(m=([("a", "m", 1)], ["x"]), x=([("a", "x", 1)], ["m"]))
     assert [name for _, name in result(catalog, "m")] in (["m", "x"], ["m", "x", "m"])
 
 
-def test_targets_of_one_model_have_breakers_of_their_own() -> None:
-    catalog = made(
+def test_targets_of_one_model_have_separate_breakers() -> None:
+    catalog = build(
         m=([("a", "x", 1), ("a", "y", 1), ("b", "x", 1)], []), n=([("a", "x", 1)], ["m"])
     )
     m, n = catalog.find("m"), catalog.find("n")
@@ -130,19 +130,19 @@ def test_targets_of_one_model_have_breakers_of_their_own() -> None:
     assert n is not None
     breakers = [target.breaker for target in (*m.targets, *n.targets)]
     assert len({id(breaker) for breaker in breakers}) == 4
-    # As a fallback a target is the one it is for its own model.
+    # A target of a fallback is that of the fallback's model.
     assert [t.breaker for t in n.fallbacks] == [t.breaker for t in m.targets]
 
 
 def test_fallbacks_stay_in_order_and_the_targets_of_each_are_drawn_by_weight() -> None:
     dice = random.Random(7).random
-    served = made(
+    model = build(
         m=([("a", "x", 1)], ["first", "second"]),
         first=([("a", "1", 1), ("b", "2", 3)], []),
         second=([("b", "3", 1), ("c", "4", 1)], []),
     ).find("m")
-    assert served is not None
-    seen = Counter("".join(t.model for t in served.candidates(dice)) for _ in range(4_000))
-    assert set(seen) == {"x1234", "x2134", "x1243", "x2143"}
-    assert abs(seen["x2134"] + seen["x2143"] - 3_000) < 120
-    assert abs(seen["x1234"] + seen["x2134"] - 2_000) < 120
+    assert model is not None
+    counts = Counter("".join(t.model for t in model.candidates(dice)) for _ in range(4_000))
+    assert set(counts) == {"x1234", "x2134", "x1243", "x2143"}
+    assert abs(counts["x2134"] + counts["x2143"] - 3_000) < 120
+    assert abs(counts["x1234"] + counts["x2134"] - 2_000) < 120

@@ -15,7 +15,7 @@ def posted(handle, **more):
             post.close()
 
 
-def test_a_body_arrives_with_its_headers_at_its_path():
+def test_a_body_is_posted_with_its_headers_to_its_path():
     result, peer = posted(answering(OK))
     assert result.status == 200
     request = peer.requests[0]
@@ -24,24 +24,24 @@ def test_a_body_arrives_with_its_headers_at_its_path():
     assert request.endswith(b"body")
 
 
-def test_an_answer_is_read_to_its_end_with_the_wait_it_asks_for():
+def test_a_response_is_read_to_its_end_with_its_retry_after():
     result, _ = posted(answering(REFUSED))
     assert (result.status, result.retry_after, result.body) == (429, 7.0, b"late")
 
 
-def test_nobody_there_is_a_reply_without_a_status():
+def test_a_refused_connection_has_no_status():
     post = PostClient("http://127.0.0.1:9/v1/traces", {})
     assert post(b"body").status == 0
     assert post(b"body").error == "no connection to the other side"
 
 
-def test_silence_is_waited_for_only_so_long():
+def test_a_silent_server_is_a_timeout():
     result, _ = posted(scripted([READ, STALL]), seconds=0.05)
     assert result.status == 0
     assert "in the time one request may take" in result.error
 
 
-def test_an_answer_that_breaks_off_is_no_answer():
+def test_a_truncated_response_has_no_status():
     broken = b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"
     result, _ = posted(scripted([READ, broken, CLOSE]))
     assert result.status == 0

@@ -13,7 +13,7 @@ from engine.upstream.request import change_headers, upstream_path
 
 
 @pytest.mark.parametrize(
-    ("base", "mount", "path", "sent"),
+    ("base", "mount", "path", "expected"),
     [
         ("/base", "/v1", "/v1/chat", "/base/chat"),
         ("", "/v1", "/v1/chat", "/chat"),
@@ -30,15 +30,15 @@ from engine.upstream.request import change_headers, upstream_path
         ("/base", "/%61pi", "/api/x", "/base/x"),
         ("/base", "/a%20b/c", "/%61%20b/%63/x", "/base/x"),
         ("/base", "/a%2Fb", "/a%2fb/x", "/base/x"),
-        # What follows stays as it was sent.
+        # The suffix stays as the caller expected it.
         ("/base", "/api", "/%61pi/a%2Fb;p=1//c", "/base/a%2Fb;p=1//c"),
         ("/base", "/api", "/%61pi/api/x", "/base/api/x"),
     ],
 )
 def test_the_mount_prefix_is_replaced_by_segments(
-    base: str, mount: str, path: str, sent: str
+    base: str, mount: str, path: str, expected: str
 ) -> None:
-    assert upstream_path(base, mount, path) == sent
+    assert upstream_path(base, mount, path) == expected
 
 
 @pytest.mark.parametrize(
@@ -78,12 +78,12 @@ def _encoded(draw: st.DrawFn, segment: str) -> str:
 
 @given(st.data())
 def test_any_encoding_of_the_prefix_gives_the_same_path(data: st.DataObject) -> None:
-    mount, rest = data.draw(st.lists(_SEGMENT, max_size=4)), data.draw(st.lists(_SEGMENT))
-    said = [data.draw(_encoded(segment)) for segment in mount]
-    tail = "/" + "/".join(rest)
-    written = "".join(f"/{segment}" for segment in mount)
-    sent = "".join(f"/{segment}" for segment in said)
-    assert upstream_path("/base", written, sent + tail) == "/base" + tail
+    mount, suffix = data.draw(st.lists(_SEGMENT, max_size=4)), data.draw(st.lists(_SEGMENT))
+    encoded = [data.draw(_encoded(segment)) for segment in mount]
+    tail = "/" + "/".join(suffix)
+    prefix = "".join(f"/{segment}" for segment in mount)
+    path = "".join(f"/{segment}" for segment in encoded)
+    assert upstream_path("/base", prefix, path + tail) == "/base" + tail
 
 
 @pytest.mark.parametrize(

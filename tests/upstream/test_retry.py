@@ -1,4 +1,4 @@
-"""Which failures are asked again, after how long, and how often in all."""
+"""Which failures are retried, after how long, and how often in all."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CLASSES = {401: "credential", 402: "credential", 403: "credential", 408: "408", 
 
 
 @each("status", EVERY_STATUS)
-def test_a_status_has_a_class_or_is_the_callers_to_see(status: int) -> None:
+def test_a_status_has_a_class_or_is_relayed(status: int) -> None:
     assert retry.status_class(status) == CLASSES.get(status, "")
 
 
@@ -30,14 +30,14 @@ BEFORE = {"connect": "connect", "connect_timeout": "connect", "reset": "reset"}
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.kind)
-def test_a_failure_before_an_answer_is_asked_again_unless_it_may_still_be_at_work(
+def test_a_failure_before_a_response_is_retried_unless_the_upstream_may_be_processing(
     kind: type[failures.UpstreamFailure],
 ) -> None:
     assert retry.failure_class(kind.kind) == BEFORE.get(kind.kind, "")
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.kind)
-def test_a_stream_that_breaks_before_content_is_asked_again_but_not_a_slow_one(
+def test_a_stream_that_breaks_before_content_is_retried_but_not_a_slow_one(
     kind: type[failures.UpstreamFailure],
 ) -> None:
     expected = BEFORE | {"truncated": "reset", "protocol": "reset"}
@@ -58,19 +58,17 @@ def test_a_stream_that_breaks_before_content_is_asked_again_but_not_a_slow_one(
         ("", False),
     ],
 )
-def test_what_counts_against_a_target_is_its_own_fault(
-    failure: str, counts_against_target: bool
-) -> None:
+def test_failures_that_count_against_a_target(failure: str, counts_against_target: bool) -> None:
     assert retry.counts_against_target(failure) is counts_against_target
 
 
 @pytest.mark.parametrize("failure", retry.CLASSES)
-def test_a_class_is_asked_again_only_when_it_is_named(failure: str) -> None:
+def test_a_class_is_retried_only_if_it_is_named(failure: str) -> None:
     assert retry.may_retry(failure, {failure})
     assert not retry.may_retry(failure, set(retry.CLASSES) - {failure})
 
 
-def test_a_refused_credential_is_always_asked_again_and_what_is_fatal_never() -> None:
+def test_a_refused_credential_is_always_retried_and_a_fatal_failure_never() -> None:
     assert retry.may_retry("credential", ())
     assert not retry.may_retry("fatal", retry.CLASSES)
     assert not retry.may_retry("", retry.CLASSES)
@@ -101,7 +99,7 @@ NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
         ("250", "7", 0.25),
         ("1.5", "7", 0.0015),
         ("0", "7", 0.0),
-        # What is not understood is as if not said.
+        # A value that is not valid is ignored.
         ("soon", "7", 7.0),
         ("", "7", 7.0),
         ("-1", "7", 7.0),
@@ -126,11 +124,13 @@ NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
         (None, "Fri, 31 Dec 1999 23:59:59 GMT", 0.0),
     ],
 )
-def test_a_wait_is_asked_for_as(ms: str | None, seconds: str | None, wait: float | None) -> None:
+def test_the_wait_that_headers_ask_for(
+    ms: str | None, seconds: str | None, wait: float | None
+) -> None:
     assert retry.retry_delay(ms, seconds, NOW.timestamp()) == wait
 
 
-def test_a_date_without_a_zone_is_in_utc_wherever_the_gateway_stands(
+def test_a_date_without_a_zone_is_in_utc(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("TZ", "Asia/Tokyo")
@@ -146,8 +146,8 @@ def test_a_date_without_a_zone_is_in_utc_wherever_the_gateway_stands(
 @given(st.integers(0, 10**9))
 def test_a_date_is_the_seconds_until_then(ahead: int) -> None:
     moment = NOW + timedelta(seconds=ahead)
-    said = format_datetime(moment, usegmt=True)
-    assert retry.retry_delay(None, said, NOW.timestamp()) == ahead
+    header = format_datetime(moment, usegmt=True)
+    assert retry.retry_delay(None, header, NOW.timestamp()) == ahead
 
 
 @given(
@@ -169,7 +169,7 @@ def test_a_date_is_the_seconds_until_then(ahead: int) -> None:
         st.sampled_from(["GMT", "+9999", "-2400", "+99999999999999999999", "x", ""]),
     ),
 )
-def test_no_words_of_an_upstream_break_it(ms: str | None, seconds: str) -> None:
+def test_no_header_of_an_upstream_raises(ms: str | None, seconds: str) -> None:
     wait = retry.retry_delay(ms, seconds, NOW.timestamp())
     assert wait is None or 0 <= wait < float("inf")
 
@@ -182,8 +182,8 @@ def test_retries_are_never_more_than_their_share_and_the_spare(
     steps: list[bool], share: float, spare: int
 ) -> None:
     budget, requests, may_retry = retry.Budget(share, spare), 0, 0
-    for asks_again in steps:
-        if asks_again:
+    for is_retry in steps:
+        if is_retry:
             may_retry += budget.take()
         else:
             budget.request()
@@ -191,7 +191,7 @@ def test_retries_are_never_more_than_their_share_and_the_spare(
         assert may_retry <= requests * share + spare + 1e-6
 
 
-def test_in_an_outage_a_fifth_of_the_requests_is_asked_again() -> None:
+def test_in_an_outage_a_fifth_of_the_requests_is_retried() -> None:
     budget = retry.Budget(0.2)
     may_retry = 0
     for _ in range(1000):
@@ -200,14 +200,14 @@ def test_in_an_outage_a_fifth_of_the_requests_is_asked_again() -> None:
     assert 200 <= may_retry <= 210
 
 
-def test_what_was_saved_in_good_times_is_no_more_than_the_spare() -> None:
+def test_successes_save_no_more_than_the_spare() -> None:
     budget = retry.Budget(0.2)
     for _ in range(10_000):
         budget.request()
     assert sum(budget.take() for _ in range(100)) == 10
 
 
-def test_a_budget_of_nothing_still_has_its_spare() -> None:
+def test_a_budget_of_0_has_its_spare() -> None:
     budget = retry.Budget(0, spare=2)
     budget.request()
     assert [budget.take() for _ in range(3)] == [True, True, False]

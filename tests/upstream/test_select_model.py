@@ -1,4 +1,4 @@
-"""Which model is asked for, whether the caller may, and what serves it."""
+"""Which model is requested, whether the caller may use it, and its targets."""
 
 import json
 
@@ -25,13 +25,13 @@ UPSTREAMS = {name: upstream(Client(), name=name, dialect=DIALECTS.get(name, "ope
 
 
 def entry(name, *upstreams, fallback=(), operations=()):
-    to = tuple(TargetConfig(one, "", 1.0, ()) for one in upstreams)
+    to = tuple(TargetConfig(upstream, "", 1.0, ()) for upstream in upstreams)
     return Model(name, to, fallback, name, "me", 0, (), operations)
 
 
 MODELS = {
-    one.name: one
-    for one in (
+    model.name: model
+    for model in (
         entry("gpt-4o", "a", fallback=("other", "embedding")),
         entry("other", "b"),
         entry("gpt-*", "wild"),
@@ -63,7 +63,7 @@ def call(name=MISSING, default="", caller=None, operation=CHAT, text=None, also=
         CATALOG,
         Services(dice=lambda: 0),
     )
-    stage(exchange, lambda given: Response(200, []))
+    stage(exchange, lambda exchange: Response(200, []))
     return exchange
 
 
@@ -75,7 +75,7 @@ def refused(*args, **more):
 
 
 def upstreams(exchange):
-    return [found.upstream.name for found in exchange.targets]
+    return [target.upstream.name for target in exchange.targets]
 
 
 @pytest.mark.parametrize(
@@ -89,30 +89,30 @@ def upstreams(exchange):
         ("other", ["b"]),
     ],
 )
-def test_a_model_has_the_targets_that_take_the_operation(model, names):
+def test_a_model_has_the_targets_that_serve_the_operation(model, names):
     exchange = call(model)
     assert (exchange.model, upstreams(exchange)) == (model, names)
 
 
-def test_the_place_of_the_model_in_the_body_is_kept():
+def test_the_span_of_the_model_in_the_body():
     exchange = call("gpt-4o", text=b'{"x": 1, "model" : "gpt-4o"}')
     assert exchange.model_span == (19, 27)
 
 
 @pytest.mark.parametrize("model", [MISSING, None, ""])
-def test_without_a_model_the_default_is_meant_or_it_is_missing(model):
+def test_without_a_model_the_default_is_used_or_the_request_refused(model):
     assert call(model, default="gpt-4o").model == "gpt-4o"
     error = refused(model)
     assert (error.status, error.code) == (400, "missing_required_parameter")
 
 
 @pytest.mark.parametrize("model", [7, True, ["gpt-4o"], {"a": 1}, 1.5])
-def test_a_model_that_is_no_name_is_refused(model):
+def test_a_model_that_is_not_a_string_is_refused(model):
     error = refused(model, default="gpt-4o")
     assert (error.status, error.code) == (400, "invalid_type")
 
 
-def test_an_unknown_model_is_404_with_the_near_one():
+def test_an_unknown_model_is_404_with_a_suggestion():
     error = refused("claud")
     assert (error.status, error.code) == (404, "model_not_found")
     assert "Did you mean 'claude'?" in error.message
@@ -129,23 +129,23 @@ def test_no_model_is_suggested_that_the_caller_may_not_use():
     assert (error.status, "claude" in error.message) == (404, False)
 
 
-def test_the_rights_of_a_caller_hold_for_the_default_too():
+def test_the_models_of_a_caller_limit_the_default_too():
     assert refused(default="gpt-4o", caller=Caller("a", ())).status == 403
 
 
-def test_rights_are_checked_on_the_name_that_was_asked_for():
+def test_the_models_of_a_caller_are_matched_with_the_requested_name():
     assert call("gpt-5", caller=Caller("a", ("gpt-5",))).model == "gpt-5"
     assert refused("gpt-6", caller=Caller("a", ("gpt-5",))).status == 403
 
 
-def test_a_fallback_takes_only_the_operations_it_has():
+def test_a_fallback_serves_only_the_operations_it_has():
     assert upstreams(call("gpt-4o", operation=EMBED)) == ["a", "b", "g"]
     assert upstreams(call("gpt-4o", operation=CHAT)) == ["a", "b"]
 
 
 @pytest.mark.parametrize("operation", [CHAT, MESSAGES])
 @pytest.mark.parametrize("times", [1, 2])
-def test_another_operation_of_a_model_is_404_and_says_what_it_can_do(operation, times):
+def test_another_operation_of_a_model_is_404_and_names_its_operations(operation, times):
     for _ in range(times):
         error = refused("narrow", operation=operation)
     assert (error.status, error.code) == (404, "model_not_found")
@@ -154,24 +154,24 @@ def test_another_operation_of_a_model_is_404_and_says_what_it_can_do(operation, 
     )
 
 
-def test_a_model_of_another_dialect_is_404_and_says_what_it_can_do():
+def test_a_model_of_another_dialect_is_404_and_names_its_operations():
     error = refused("claude")
     assert error.status == 404
     assert "anthropic.messages" in error.message
 
 
-def test_an_endless_name_is_cut_in_the_message():
+def test_a_long_name_is_cut_in_the_message():
     assert len(refused("x" * 100_000).message) < 500
     assert len(refused("x" * 100_000, caller=Caller("a", ())).message) < 500
 
 
-def test_a_repeated_key_is_refused_even_when_both_say_the_same():
+def test_a_repeated_key_is_refused_even_with_equal_values():
     error = refused("gpt-4o", text=b'{"model":"gpt-4o","model":"gpt-4o"}')
     assert (error.status, error.code) == (400, "invalid_value")
 
 
 @pytest.mark.parametrize("text", [b'[{"prompt": "x"}]', b"null", b'"text"', b"5"])
-def test_a_default_is_written_into_nothing_but_an_object(text):
+def test_a_default_is_written_only_into_an_object(text):
     with pytest.raises(GatewayError) as raised:
         call(default="gpt-4o", text=text)
     assert (raised.value.status, raised.value.param) == (400, "model")

@@ -1,4 +1,4 @@
-"""An error that comes before the first content of a stream: the same as without a stream."""
+"""An error before the first content of a stream is handled like one without a stream."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def gemini(code: int, status: str) -> dict[str, Any]:
     return {"error": {"code": code, "message": "no", "status": status, "details": details}}
 
 
-# Dialect, status, document, and whether another target is asked.
+# Dialect, status, document, and whether another target is attempted.
 ERRORS: list[tuple[str, int, dict[str, Any], bool]] = [
     ("openai", 400, openai("invalid_request_error"), False),
     ("openai", 400, openai("invalid_request_error", "context_length_exceeded"), False),
@@ -74,7 +74,7 @@ WITHOUT_STREAM = "without a stream"
 FORMS = ["first event", "after the beginning", "bare JSON", "JSON in place of a stream"]
 
 
-def answered(dialect: str, form: str, status: int, document: Any) -> FakeResponse:
+def response_of(dialect: str, form: str, status: int, document: Any) -> FakeResponse:
     """The error in one of the forms in which upstreams send it."""
     data = json.dumps(document).encode()
     name = b"event: error\n" if dialect == "anthropic" else b""
@@ -96,7 +96,7 @@ def ask(dialect: str, *clients: Client, **more: Any) -> tuple[Response | Gateway
         None,
         fixed=(),
         dialect=dialects.get(dialect),
-        upstreams=[made.upstream for made in targets],
+        upstreams=[each.upstream for each in targets],
         services=SERVICES,
         watcher=WATCHER,
     )
@@ -106,16 +106,16 @@ def ask(dialect: str, *clients: Client, **more: Any) -> tuple[Response | Gateway
         return error, targets
 
 
-def seen(response: Response | GatewayError) -> tuple[Any, ...]:
-    """What a caller learns: status, error and the headers that say when to ask again."""
+def outcome(response: Response | GatewayError) -> tuple[Any, ...]:
+    """What a caller gets: status, error, and the headers about a retry."""
     headers = dict(response.headers)
-    again = headers.get("retry-after"), headers.get("x-should-retry")
+    retry_headers = headers.get("retry-after"), headers.get("x-should-retry")
     if isinstance(response, GatewayError):
-        return response.status, response.code, response.message, *again
+        return response.status, response.code, response.message, *retry_headers
     assert isinstance(response.body, bytes)
     assert headers["content-type"] == "application/json"
     assert headers["content-length"] == str(len(response.body))
-    return response.status, json.loads(response.body)["error"], *again
+    return response.status, json.loads(response.body)["error"], *retry_headers
 
 
 @each("form", FORMS)
@@ -123,19 +123,19 @@ def seen(response: Response | GatewayError) -> tuple[Any, ...]:
 def test_an_error_is_the_same_in_a_stream_and_without_one(
     dialect: str, status: int, document: Any, elsewhere: bool, form: str
 ) -> None:
-    without_traceback, _ = ask(dialect, Client(answered(dialect, WITHOUT_STREAM, status, document)))
-    streamed, _ = ask(dialect, Client(answered(dialect, form, status, document)))
-    assert seen(streamed) == seen(without_traceback)
+    plain, _ = ask(dialect, Client(response_of(dialect, WITHOUT_STREAM, status, document)))
+    streamed, _ = ask(dialect, Client(response_of(dialect, form, status, document)))
+    assert outcome(streamed) == outcome(plain)
     if status not in (401, 402, 403):
-        assert seen(streamed)[:3] == (status, document["error"], "7")
+        assert outcome(streamed)[:3] == (status, document["error"], "7")
 
 
 @each("form", [WITHOUT_STREAM, *FORMS])
 @each(("dialect", "status", "document", "elsewhere"), ERRORS)
-def test_an_error_of_the_callers_own_is_asked_nowhere_else(
+def test_an_error_of_the_caller_is_not_retried(
     dialect: str, status: int, document: Any, elsewhere: bool, form: str
 ) -> None:
-    first, second = Client(answered(dialect, form, status, document)), Client()
+    first, second = Client(response_of(dialect, form, status, document)), Client()
     response, _ = ask(dialect, first, second)
     assert len(second.sent) == elsewhere
     assert not isinstance(response, GatewayError)
@@ -144,35 +144,35 @@ def test_an_error_of_the_callers_own_is_asked_nowhere_else(
 
 @each("form", [WITHOUT_STREAM, *FORMS])
 @each(("dialect", "status", "document", "elsewhere"), ERRORS)
-def test_only_the_upstreams_own_failures_count_against_it(
+def test_only_failures_of_the_upstream_count_against_it(
     dialect: str, status: int, document: Any, elsewhere: bool, form: str
 ) -> None:
     once = BreakerConfig(failures=1, window=60, cooldown=60)
-    client = Client(answered(dialect, form, status, document))
-    _, (asked,) = ask(dialect, client, breaker=once)
-    assert (asked.breaker.wait(0) > 0) == (status >= 500)
+    client = Client(response_of(dialect, form, status, document))
+    _, (attempted,) = ask(dialect, client, breaker=once)
+    assert (attempted.breaker.wait(0) > 0) == (status >= 500)
 
 
 @pytest.mark.parametrize("dialect", ["openai", "anthropic", "gemini"])
 @pytest.mark.parametrize(
     "document", [{"error": {"message": "odd"}}, {"error": {"message": "odd", "type": "strange"}}]
 )
-def test_an_error_of_an_unknown_kind_is_the_upstreams_and_502(dialect: str, document: Any) -> None:
+def test_an_error_of_an_unknown_kind_is_a_502(dialect: str, document: Any) -> None:
     second = Client()
-    form = answered(dialect, "first event", 0, document)
+    form = response_of(dialect, "first event", 0, document)
     error, _ = ask(dialect, Client(form))
     assert isinstance(error, GatewayError)
     assert (error.status, error.message) == (502, "The upstream failed: odd.")
-    response, _ = ask(dialect, Client(answered(dialect, "first event", 0, document)), second)
+    response, _ = ask(dialect, Client(response_of(dialect, "first event", 0, document)), second)
     assert not isinstance(response, GatewayError)
     assert len(second.sent) == 1
 
 
-def test_a_limit_that_all_targets_are_at_is_answered_with_the_vendors_error() -> None:
+def test_an_error_of_all_targets_is_relayed_as_the_vendors() -> None:
     document = anthropic("overloaded_error")
-    both = [Client(answered("anthropic", "first event", 529, document)) for _ in range(2)]
+    both = [Client(response_of("anthropic", "first event", 529, document)) for _ in range(2)]
     response, _ = ask("anthropic", *both)
-    assert seen(response) == (529, document["error"], "7", "false")
+    assert outcome(response) == (529, document["error"], "7", "false")
 
 
 RESPONSE = {"id": "resp_1", "object": "response", "status": "failed", "output": []}
@@ -204,11 +204,17 @@ def test_a_failed_response_keeps_its_object(code: str, status: int, kind: str) -
 
 @pytest.mark.parametrize(("code", "status"), [("rate_limit_exceeded", 429), ("invalid_value", 400)])
 def test_the_error_event_of_responses_has_its_members_at_the_top(code: str, status: int) -> None:
-    said = {"type": "error", "code": code, "message": "no", "param": None, "sequence_number": 1}
-    event = b"event: error\ndata: " + json.dumps(said).encode() + b"\n\n"
+    event_document = {
+        "type": "error",
+        "code": code,
+        "message": "no",
+        "param": None,
+        "sequence_number": 1,
+    }
+    event = b"event: error\ndata: " + json.dumps(event_document).encode() + b"\n\n"
     response, _ = ask("openai", Client(FakeResponse(200, EVENTS, [event])))
-    assert seen(response)[0] == status
-    assert (seen(response)[1]["code"], seen(response)[1]["message"]) == (code, "no")
+    assert outcome(response)[0] == status
+    assert (outcome(response)[1]["code"], outcome(response)[1]["message"]) == (code, "no")
 
 
 @pytest.mark.parametrize(
@@ -219,10 +225,10 @@ def test_the_error_event_of_responses_has_its_members_at_the_top(code: str, stat
         [b'[{"error":{"code":429,"message":"no","status":"RESOURCE_EXHAUSTED"}}'],
     ],
 )
-def test_an_array_that_begins_with_an_error_is_one(pieces: Sequence[bytes]) -> None:
+def test_an_array_that_begins_with_an_error_is_an_error(pieces: Sequence[bytes]) -> None:
     response, _ = ask("gemini", Client(FakeResponse(200, JSON, pieces)))
-    assert seen(response)[0] == 429
-    assert seen(response)[1]["code"] == 429
+    assert outcome(response)[0] == 429
+    assert outcome(response)[1]["code"] == 429
 
 
 @pytest.mark.parametrize(
@@ -235,7 +241,7 @@ def test_an_array_that_begins_with_an_error_is_one(pieces: Sequence[bytes]) -> N
     ],
 )
 @pytest.mark.parametrize("dialect", ["openai", "anthropic", "gemini"])
-def test_an_answer_that_is_no_error_passes_as_it_is(dialect: str, body: bytes) -> None:
+def test_a_response_that_is_not_an_error_is_relayed_unchanged(dialect: str, body: bytes) -> None:
     response, _ = ask(dialect, Client(FakeResponse(200, JSON, [body], ends=True)))
     assert not isinstance(response, GatewayError)
     assert (response.status, response.body) == (200, body)

@@ -1,4 +1,4 @@
-"""What sending to an upstream needs."""
+"""Upstreams and targets: names, breakers, headers, timeouts."""
 
 from __future__ import annotations
 
@@ -7,38 +7,44 @@ from typing import Any
 import pytest
 
 from engine.config.upstreams import Credential, Tls, UpstreamConfig
+from engine.upstream.client.client import Client as HttpClient
+from engine.upstream.client.client import Timeouts
 from engine.upstream.target import connect
 from tests.support.upstreams import Client, upstream
 
 
 def test_a_credential_does_not_show_its_secret() -> None:
-    made = upstream(Client(), credentials=[Credential("header", "k", "s3cret")])
-    assert "s3cret" not in repr(made)
+    west = upstream(Client(), credentials=[Credential("header", "k", "s3cret")])
+    assert "s3cret" not in repr(west)
 
 
 def test_targets_of_one_entry_share_their_breaker_and_others_do_not() -> None:
-    made = upstream(Client())
-    one, same, other = made.target("m", 1, "e"), made.target("n", 1, "e"), made.target("m", 1, "f")
-    assert one.breaker is same.breaker
-    assert one.breaker is not other.breaker
-    assert upstream(Client()).target("m", 1, "e").breaker is not one.breaker
+    west = upstream(Client())
+    east, second, other = (
+        west.target("m", 1, "e"),
+        west.target("n", 1, "e"),
+        west.target("m", 1, "f"),
+    )
+    assert east.breaker is second.breaker
+    assert east.breaker is not other.breaker
+    assert upstream(Client()).target("m", 1, "e").breaker is not east.breaker
 
 
-def test_a_target_is_called_by_its_upstream_and_its_model() -> None:
-    made = upstream(Client(), name="main")
-    assert (made.target("m/x", 1).name, made.target("", 1).name) == ("main/m/x", "main")
+def test_a_target_is_named_by_its_upstream_and_its_model() -> None:
+    west = upstream(Client(), name="main")
+    assert (west.target("m/x", 1).name, west.target("", 1).name) == ("main/m/x", "main")
 
 
-def test_its_headers_are_those_of_the_dialect_and_its_own() -> None:
-    made = upstream(Client(), forward_headers=("X-Own",)).headers(("x-dialect",))
+def test_its_request_headers_are_those_of_the_dialect_and_of_the_config() -> None:
+    west = upstream(Client(), forward_headers=("X-Own",)).headers(("x-dialect",))
     environ = {"HTTP_X_OWN": "1", "HTTP_X_DIALECT": "2", "HTTP_X_OTHER": "3", "HTTP_COOKIE": "4"}
-    assert made.pick(environ) == [("x-dialect", "2"), ("x-own", "1")]
+    assert west.pick(environ) == [("x-dialect", "2"), ("x-own", "1")]
 
 
 @pytest.mark.parametrize("name", ["Authorization", "cookie", "X-Api-Key", "host", "x-goog-api-key"])
-def test_no_configuration_lets_the_callers_token_through(name: str) -> None:
-    made = upstream(Client(), forward_headers=(name,)).headers(())
-    assert made.pick({"HTTP_" + name.upper().replace("-", "_"): "secret"}) == []
+def test_no_config_forwards_the_token_of_a_caller(name: str) -> None:
+    west = upstream(Client(), forward_headers=(name,)).headers(())
+    assert west.pick({"HTTP_" + name.upper().replace("-", "_"): "secret"}) == []
 
 
 def configured(**more: Any) -> UpstreamConfig:
@@ -57,18 +63,25 @@ def configured(**more: Any) -> UpstreamConfig:
     return UpstreamConfig(**(values | more))
 
 
-def test_an_upstream_is_made_without_a_connection() -> None:
-    made = connect(configured())
-    assert (made.name, made.dialect, made.forward_headers) == ("u", "openai", ("x-a",))
-    assert made.client.base_path == "/base/v1"
-    assert made.client.host == "api.example.com"
-    made.client.close()
+def test_an_upstream_is_built_without_a_connection() -> None:
+    west = connect(configured())
+    assert (west.name, west.dialect, west.forward_headers) == ("u", "openai", ("x-a",))
+    assert west.client.base_path == "/base/v1"
+    assert west.client.host == "api.example.com"
+    west.client.close()
 
 
-def test_an_upstream_takes_the_timeouts_that_are_said() -> None:
-    made = connect(configured(timeouts={"connect": 9.0}))
-    assert made.client._timeouts.connect == made.timeouts.connect == 9.0
-    assert made.client._timeouts.total == 600
+def test_an_upstream_has_the_timeouts_of_the_config() -> None:
+    clients: list[dict[str, Any]] = []
+
+    def client(url: str, **options: Any) -> Any:
+        clients.append(options)
+        return HttpClient(url, **options)
+
+    west = connect(configured(timeouts={"connect": 9.0}), client)
+    assert west.timeouts == Timeouts(connect=9.0, first_byte=60, idle=60, total=600)
+    assert clients[0]["timeouts"] == west.timeouts
+    west.client.close()
 
 
 @pytest.mark.parametrize("url", ["ftp://x", "https://", "x"])

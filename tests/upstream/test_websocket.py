@@ -1,4 +1,4 @@
-"""The last handler of a WebSocket's route: from the upstream's 101 to the end of the session."""
+"""The handler of a WebSocket route: from the upstream's 101 to the end of the session."""
 
 from __future__ import annotations
 
@@ -42,20 +42,20 @@ class Switched:
 
 
 class Caller(WSGIConnection):
-    """A caller's connection that can be taken over; `early` came behind the request."""
+    """A caller's connection that can be taken over; `early` arrived after the request."""
 
     can_take_over = True
 
     def __init__(self, sock: Any, early: bytes = b"") -> None:
         super().__init__(io.BytesIO())
-        self.taken = sock, early
+        self._parts = sock, early
 
     def take_over(self) -> tuple[Any, bytes]:
-        return self.taken
+        return self._parts
 
 
 class Setting:
-    """An exchange whose caller and upstream a test plays; `run` is its handler at work."""
+    """An exchange whose caller and upstream a test plays; `run` runs its handler."""
 
     def __init__(
         self, leftover: bytes = b"", early: bytes = b"", limits: SessionLimits | None = None
@@ -86,13 +86,13 @@ class Setting:
         data = b""
         while b"\r\n\r\n" not in data:
             data += self.caller.recv(65_536)
-        head, _, rest = data.partition(b"\r\n\r\n")
-        return head, Peer(self.caller, client=True, first=rest)
+        head, _, following = data.partition(b"\r\n\r\n")
+        return head, Peer(self.caller, client=True, first=following)
 
 
 def test_a_session_from_its_beginning_to_its_end():
     usage = {"input_tokens": 1, "output_tokens": 2, "total_tokens": 3}
-    done = orjson.dumps({"type": "response.done", "response": {"usage": usage}})
+    usage_event = orjson.dumps({"type": "response.done", "response": {"usage": usage}})
     setting = Setting(leftover=frame(1, b"{}"), early=frame(1, b"early", mask=b"abcd"))
     running = setting.run()
     head, caller = setting.head()
@@ -103,8 +103,8 @@ def test_a_session_from_its_beginning_to_its_end():
     assert caller.next().data == b"{}"
     assert upstream.next().data == b"early"
     for _ in range(2):
-        upstream.send(1, done)
-        assert caller.next().data == done
+        upstream.send(1, usage_event)
+        assert caller.next().data == usage_event
     caller.close(1000)
     assert upstream.closed() == (1000, "")
     upstream.close(1000)
@@ -121,7 +121,7 @@ def test_a_session_from_its_beginning_to_its_end():
     assert setting.sock.fileno() == -1
 
 
-def test_the_upstream_is_let_go_when_the_caller_left_before_the_upgrade():
+def test_the_upstream_is_closed_if_the_caller_left_before_the_upgrade():
     setting = Setting()
     setting.ours.close()
     with pytest.raises(AbortConnection):
@@ -130,7 +130,7 @@ def test_the_upstream_is_let_go_when_the_caller_left_before_the_upgrade():
     assert setting.exchange.traffic is None
 
 
-def test_what_fails_in_a_session_is_logged_and_cuts_it(caplog):
+def test_an_exception_in_a_session_is_logged_and_ends_it(caplog):
     setting = Setting()
 
     def fail(session):
@@ -143,7 +143,7 @@ def test_what_fails_in_a_session_is_logged_and_cuts_it(caplog):
     assert setting.sock.fileno() == -1
 
 
-def test_a_refusal_of_the_upstream_is_answered_as_it_is():
+def test_a_refusal_of_the_upstream_is_returned():
     refusal = Response(404, [], b"{}")
     handler = converse(lambda exchange: refusal, OPENAI, SessionLimits(), Sessions())
     exchange = new_exchange("GET", "/", "", ENVIRON)
@@ -151,16 +151,16 @@ def test_a_refusal_of_the_upstream_is_answered_as_it_is():
     assert handler(exchange) is refusal
 
 
-def test_no_upstream_is_asked_for_a_request_that_does_not_ask_rightly():
+def test_an_invalid_upgrade_request_reaches_no_upstream():
     def forward(exchange: Exchange) -> Response:
-        raise AssertionError("asked")
+        raise AssertionError("an upstream was reached")
 
     handler = converse(forward, OPENAI, SessionLimits(compression=True), Sessions())
     for change, status in (
         ({"HTTP_UPGRADE": ""}, 426),
         ({"HTTP_SEC_WEBSOCKET_KEY": ""}, 400),
         ({"HTTP_SEC_WEBSOCKET_EXTENSIONS": ";"}, 400),
-        ({"wsgi.input": io.BytesIO()}, 501),  # no server that lets go of its socket
+        ({"wsgi.input": io.BytesIO()}, 501),  # a server that keeps its socket
     ):
         with pytest.raises(GatewayError) as raised:
             handler(new_exchange("GET", "/", "", {**ENVIRON, **change}))

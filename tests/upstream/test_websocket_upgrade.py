@@ -1,4 +1,4 @@
-"""How an upstream is asked for a WebSocket, and which answers are one."""
+"""The upgrade request to an upstream, and which responses complete it."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ def upgrade(*protocols, passing=PASSING, compression=False):
     return Upgrade(UpgradeRequest(KEY, protocols, ""), passing, compression)
 
 
-def fake_response(made, *more, status=101, without=""):
-    key = dict(made.headers)["sec-websocket-key"]
+def fake_response(requested, *more, status=101, without=""):
+    key = dict(requested.headers)["sec-websocket-key"]
     headers = [
         ("upgrade", "websocket"),
         ("connection", "upgrade"),
@@ -27,21 +27,21 @@ def fake_response(made, *more, status=101, without=""):
     return FakeResponse(status, [pair for pair in headers if pair[0] != without] + list(more))
 
 
-def test_the_request_has_a_key_of_its_own():
-    one, two = dict(upgrade().headers), dict(upgrade().headers)
-    assert one["sec-websocket-key"] not in (KEY, two["sec-websocket-key"])
-    assert (one["upgrade"], one["sec-websocket-version"]) == ("websocket", "13")
-    assert set(one) == {"upgrade", "sec-websocket-version", "sec-websocket-key"}
+def test_each_request_has_a_new_key():
+    first, second = dict(upgrade().headers), dict(upgrade().headers)
+    assert first["sec-websocket-key"] not in (KEY, second["sec-websocket-key"])
+    assert (first["upgrade"], first["sec-websocket-version"]) == ("websocket", "13")
+    assert set(first) == {"upgrade", "sec-websocket-version", "sec-websocket-key"}
 
 
 def test_subprotocols_that_pass_are_offered_in_order():
-    made = upgrade("org.1", "beta.x", "realtime", "other")
-    assert dict(made.headers)["sec-websocket-protocol"] == "beta.x, realtime"
+    requested = upgrade("org.1", "beta.x", "realtime", "other")
+    assert dict(requested.headers)["sec-websocket-protocol"] == "beta.x, realtime"
     assert "sec-websocket-protocol" not in dict(upgrade("org.1").headers)
 
 
 @pytest.mark.parametrize(
-    ("offered", "chosen", "answered"),
+    ("offered", "choice", "expected"),
     [
         ((), "", ""),
         (("realtime",), "", "realtime"),
@@ -50,11 +50,12 @@ def test_subprotocols_that_pass_are_offered_in_order():
         (("org.1", "org.2"), "", ""),
     ],
 )
-def test_the_subprotocol_for_the_caller(offered, chosen, answered):
-    made = upgrade(*offered)
-    more = [("sec-websocket-protocol", chosen)] if chosen else []
-    made.check(given := fake_response(made, *more))
-    assert (made.caller_protocol, made.response) == (answered, given)
+def test_the_subprotocol_for_the_caller(offered, choice, expected):
+    requested = upgrade(*offered)
+    more = [("sec-websocket-protocol", choice)] if choice else []
+    response = fake_response(requested, *more)
+    requested.check(response)
+    assert (requested.caller_protocol, requested.response) == (expected, response)
 
 
 @pytest.mark.parametrize(
@@ -70,22 +71,22 @@ def test_the_subprotocol_for_the_caller(offered, chosen, answered):
         ([("sec-websocket-extensions", "permessage-deflate")], 101, ""),
     ],
 )
-def test_an_answer_that_is_no_websocket(more, status, without):
-    made = upgrade("org.1", "realtime")
+def test_a_response_that_is_not_a_websocket(more, status, without):
+    requested = upgrade("org.1", "realtime")
     with pytest.raises(ProtocolFailure) as raised:
-        made.check(fake_response(made, *more, status=status, without=without))
-    assert (raised.value.response_started, made.response) == (True, None)
+        requested.check(fake_response(requested, *more, status=status, without=without))
+    assert (raised.value.response_started, requested.response) == (True, None)
 
 
-def test_another_accept_is_refused():
-    made = upgrade()
+def test_a_wrong_accept_is_refused():
+    requested = upgrade()
     with pytest.raises(ProtocolFailure, match="Accept"):
-        made.check(fake_response(upgrade()))
+        requested.check(fake_response(upgrade()))
 
 
-def test_compression_is_offered_where_the_route_says_so():
-    made = upgrade(compression=True)
-    assert "permessage-deflate" in dict(made.headers)["sec-websocket-extensions"]
-    taken = "permessage-deflate; server_max_window_bits=12; client_max_window_bits=12"
-    made.check(fake_response(made, ("sec-websocket-extensions", taken)))
-    assert len(made.extensions) == 1
+def test_compression_is_offered_if_the_route_has_it():
+    requested = upgrade(compression=True)
+    assert "permessage-deflate" in dict(requested.headers)["sec-websocket-extensions"]
+    agreement = "permessage-deflate; server_max_window_bits=12; client_max_window_bits=12"
+    requested.check(fake_response(requested, ("sec-websocket-extensions", agreement)))
+    assert len(requested.extensions) == 1

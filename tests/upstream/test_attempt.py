@@ -1,0 +1,150 @@
+"""One attempt at a target: its classification, what it keeps, what it releases."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from gevent import GreenletExit
+
+from engine import dialects
+from engine.config.upstreams import Credential
+from engine.exchange.exchange import Exchange
+from engine.relay.websocket.handshake import UpgradeRequest
+from engine.upstream.attempt import AttemptResult, attempt
+from engine.upstream.client import failures
+from engine.upstream.client.request import UpstreamRequest
+from engine.upstream.credentials import APPLY
+from engine.upstream.websocket_upgrade import Upgrade
+from engine.values.errors import GatewayError
+from tests.support.exchanges import new_exchange
+from tests.support.upstreams import EVENTS, JSON, Client, FakeResponse, failure, target
+
+OPENAI, PLAIN = dialects.get("openai"), dialects.get("plain")
+KEY = "sk-live-0123456789abcdef"
+CONTENT = b'data: {"choices":[{"delta":{"content":"hi"}}]}\n\n'
+ERROR = b'data: {"error":{"message":"busy %b","code":503}}\n\n' % KEY.encode()
+
+
+def run(*results: Any, dialect: Any = OPENAI, exchange: Exchange | None = None) -> AttemptResult:
+    """The result of an attempt at a target with these results."""
+    credential = Credential("header", "authorization", f"Bearer {KEY}")
+    east = target(Client(*results), credentials=[credential])
+    exchange = exchange or new_exchange("GET", "/x", dialect=dialect)
+    return attempt(east, credential, east.upstream.headers(()), None, exchange, dialect, 9.0)
+
+
+def test_a_response_with_content_is_no_failure() -> None:
+    result = run(FakeResponse(200, EVENTS, [CONTENT]))
+    assert (result.failure, result.status, result.reached, result.path) == ("", 200, True, "/x")
+    assert result.content is not None
+    assert result.content.first == CONTENT
+
+
+@pytest.mark.parametrize(
+    ("status", "expected"), [(400, ""), (401, "credential"), (429, "429"), (503, "5xx")]
+)
+def test_an_error_status_has_a_class_and_its_body_is_not_read(status: int, expected: str) -> None:
+    response = FakeResponse(status, JSON, [b"{}"])
+    result = run(response)
+    assert (result.failure, result.status, result.content) == (expected, status, None)
+    assert (response.pieces, response.closed) == ([b"{}"], 0)
+
+
+def test_no_status_of_a_plain_api_is_a_failure() -> None:
+    assert run(FakeResponse(503, JSON, [b"{}"]), dialect=PLAIN).failure == ""
+
+
+def test_an_error_event_has_the_status_of_its_error_without_a_stream() -> None:
+    response = FakeResponse(200, EVENTS, [ERROR])
+    result = run(response)
+    assert (result.failure, result.status, response.closed) == ("error", 503, 1)
+    assert result.document["error"]["message"] == "busy [redacted]"
+
+
+@pytest.mark.parametrize(
+    ("cause", "expected", "reached"),
+    [
+        (failure(failures.ConnectFailed), "connect", False),
+        (failure(failures.Reset, request_sent=True), "reset", True),
+        (failure(failures.FirstByteTimeout, request_sent=True), "fatal", True),
+    ],
+    ids=["connect", "reset", "timeout"],
+)
+def test_a_request_without_a_response_has_the_class_of_its_failure(
+    cause: Any, expected: str, reached: bool
+) -> None:
+    result = run(cause)
+    assert (result.failure, result.status, result.reached) == (expected, 0, reached)
+    assert result.error is cause
+
+
+@pytest.mark.parametrize(
+    ("headers", "dialect", "expected"),
+    [(EVENTS, OPENAI, "reset"), (JSON, OPENAI, "fatal"), (EVENTS, PLAIN, "fatal")],
+    ids=["stream", "body", "plain stream"],
+)
+def test_only_a_stream_that_breaks_before_content_may_be_retried(
+    headers: Any, dialect: Any, expected: str
+) -> None:
+    response = FakeResponse(200, headers, [failure(failures.Truncated, response_started=True)])
+    assert run(response, dialect=dialect).failure == expected
+    assert response.closed == 1
+
+
+def test_an_event_that_is_too_large_is_a_reset(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("engine.relay.sse.MAX_EVENT", 1000)
+    result = run(FakeResponse(200, EVENTS, [b"x" * 400] * 10))
+    assert (result.failure, result.error is not None) == ("reset", True)
+
+
+class Interrupted(FakeResponse):
+    def read(self, passing: Any = None) -> bytes:
+        raise GreenletExit
+
+
+def test_an_interrupted_attempt_releases_its_response_and_counts_as_sent() -> None:
+    response, exchange = Interrupted(200, EVENTS), new_exchange("GET", "/x", dialect=OPENAI)
+    with pytest.raises(GreenletExit):
+        run(response, exchange=exchange)
+    assert response.closed == 1
+    assert exchange.record.reached_upstream
+
+
+def test_a_request_that_cannot_be_built_was_not_sent() -> None:
+    exchange = new_exchange("GET", "/x/../y", dialect=OPENAI)
+    with pytest.raises(GatewayError) as raised:
+        run(exchange=exchange)
+    assert raised.value.status == 500
+    assert not exchange.record.reached_upstream
+
+
+def test_a_websocket_gets_the_redaction_of_its_upstream() -> None:
+    secret = Credential("header", "authorization", f"Bearer {KEY}")
+    west = target(Client(), credentials=[secret])
+    upgrade = Upgrade(UpgradeRequest("key", (), ""), (), compression=False)
+    request = new_exchange("GET", "/x", dialect=OPENAI)
+    request.upgrade = upgrade
+    attempt(west, None, west.upstream.headers(()), None, request, OPENAI, 9.0)
+    assert upgrade.redact is not None
+    assert upgrade.redact(f"key {KEY}".encode()) == b"key [redacted]"
+
+
+def test_a_credential_of_a_new_kind_gets_the_request_as_it_is_sent(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def sign(credential: Credential, request: UpstreamRequest) -> None:
+        assert isinstance(request.body, bytes)
+        parts = (request.method, request.host, request.target, len(request.headers), request.body)
+        request.headers.append((credential.name, f"{credential.value} {parts}"))
+
+    monkeypatch.setitem(APPLY, "signature", sign)  # type: ignore[arg-type]
+    credential = Credential("signature", "x-signature", "s")
+    client = Client(base_path="/base", host="up.example")
+    signed = target(client, credentials=[credential])
+    exchange = Exchange("POST", "/chat", "a=b", {"HTTP_X_A": "1"})
+    headers = signed.upstream.headers(("x-a",))
+    attempt(signed, credential, headers, None, exchange, dialects.get("openai"), 9.0)
+    [request] = client.sent
+    parts = ("POST", "up.example", "/base/chat?a=b", len(request.headers) - 1, b"")
+    assert request.header("x-signature") == f"s {parts}"
