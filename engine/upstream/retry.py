@@ -82,11 +82,13 @@ def retry_delay(retry_after_ms: str | None, retry_after: str | None, now: float)
     `retry-after-ms` comes before `retry-after`, which holds seconds or an HTTP date
     (RFC 9110 section 10.2.3).
     """
-    if retry_after_ms and _NUMBER.fullmatch(retry_after_ms.strip()):
-        return float(retry_after_ms) / 1000
+    milliseconds = (retry_after_ms or "").strip()
+    if _NUMBER.fullmatch(milliseconds):
+        return float(milliseconds) / 1000
+    retry_after = (retry_after or "").strip()
     if not retry_after:
         return None
-    if _NUMBER.fullmatch(retry_after.strip()):
+    if _NUMBER.fullmatch(retry_after):
         return float(retry_after)
     try:
         moment = parsedate_to_datetime(retry_after)

@@ -1,4 +1,4 @@
-"""Which events of a stream are first_event, and until when."""
+"""Which events of a stream are held, and until when."""
 
 from __future__ import annotations
 

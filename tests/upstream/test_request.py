@@ -30,7 +30,7 @@ from engine.upstream.request import change_headers, upstream_path
         ("/base", "/%61pi", "/api/x", "/base/x"),
         ("/base", "/a%20b/c", "/%61%20b/%63/x", "/base/x"),
         ("/base", "/a%2Fb", "/a%2fb/x", "/base/x"),
-        # The suffix stays as the caller expected it.
+        # The suffix stays as the caller sent it.
         ("/base", "/api", "/%61pi/a%2Fb;p=1//c", "/base/a%2Fb;p=1//c"),
         ("/base", "/api", "/%61pi/api/x", "/base/api/x"),
     ],
