@@ -17,7 +17,7 @@ from engine.values.usage import Usage
 from tests.support.exchanges import new_exchange
 
 
-def over(**known):
+def finished_exchange(**changes):
     """An exchange that is over."""
     fields = {
         "path": "/v1/chat",
@@ -26,20 +26,24 @@ def over(**known):
         "model": "gpt",
         "caller": Caller("alice"),
     }
-    exchange = new_exchange(**fields | known)
-    kept = exchange.record
-    kept.time, kept.usage, kept.cost = 1_700_000_000.25, Usage(3, 4, 1, source="upstream"), 1_500
-    kept.model, kept.upstream, kept.wait_time, kept.duration = "gpt-4", "two", 0.75, 1.0
-    kept.first_byte = 0.5
-    kept.attempts = [
+    exchange = new_exchange(**fields | changes)
+    record = exchange.record
+    record.time, record.usage, record.cost = (
+        1_700_000_000.25,
+        Usage(3, 4, 1, source="upstream"),
+        1_500,
+    )
+    record.model, record.upstream, record.wait_time, record.duration = "gpt-4", "two", 0.75, 1.0
+    record.first_byte = 0.5
+    record.attempts = [
         Attempt("one/m", "one", "m", "connect", 0, 0.0, 0.25),
         Attempt("two/n", "two", "n", "", 200, 0.25, 0.25),
     ]
-    kept.end(200, Outcome.COMPLETE)
+    record.end(200, Outcome.COMPLETE)
     return exchange
 
 
-def written(exchange, **options):
+def lines_of(exchange, **options):
     lines = []
     options.setdefault("dice", lambda: 0.5)
     log = AccessLogWriter(lines.append, **options)
@@ -48,12 +52,12 @@ def written(exchange, **options):
 
 
 def row(exchange, **options):
-    (line,) = written(exchange, **options)
+    (line,) = lines_of(exchange, **options)
     return json.loads(line)
 
 
 def test_a_line_holds_the_record():
-    assert row(over(), currency="EUR") == {
+    assert row(finished_exchange(), currency="EUR") == {
         "time": "2023-11-14T22:13:20.250Z",
         "request_id": "req_1",
         "trace_id": None,
@@ -89,7 +93,7 @@ def test_a_line_holds_the_record():
 def test_a_websocket_session_has_its_traffic():
     traffic = Traffic(seconds=12.5, code=1000)
     traffic.sent.messages, traffic.received.bytes = 3, 99
-    assert row(over(traffic=traffic))["websocket"] == {
+    assert row(finished_exchange(traffic=traffic))["websocket"] == {
         "messages_in": 3,
         "messages_out": 0,
         "bytes_in": 0,
@@ -100,8 +104,8 @@ def test_a_websocket_session_has_its_traffic():
 
 
 def test_configured_fields_are_written_in_their_order():
-    made = row(over(query="a=b&key=x"), fields=["status", "query", "time"])
-    assert list(made.items()) == [
+    values = row(finished_exchange(query="a=b&key=x"), fields=["status", "query", "time"])
+    assert list(values.items()) == [
         ("status", 200),
         ("query", "a=b&key=[redacted]"),
         ("time", "2023-11-14T22:13:20.250Z"),
@@ -109,35 +113,35 @@ def test_configured_fields_are_written_in_their_order():
 
 
 def test_the_schema_lists_every_field():
-    said = json_schema.schema()["$defs"]["access_log"]["properties"]["fields"]["items"]["enum"]
-    assert set(said) == set(FIELDS)
-    assert set(row(over(traffic=Traffic()), fields=FIELDS)) == set(FIELDS)
+    text = json_schema.schema()["$defs"]["access_log"]["properties"]["fields"]["items"]["enum"]
+    assert set(text) == set(FIELDS)
+    assert set(row(finished_exchange(traffic=Traffic()), fields=FIELDS)) == set(FIELDS)
 
 
 def test_the_text_format_is_names_and_values():
-    exchange = over()
+    exchange = finished_exchange()
     exchange.caller = Caller("alice and bob")
-    (line,) = written(exchange, text=True)
-    said = line.decode()
-    assert said.startswith("time=2023-11-14T22:13:20.250Z request_id=req_1 token=")
-    assert 'token="alice and bob"' in said
-    assert "attempts=one/m:connect,two/n:ok" in said
-    assert "usage.input=3" in said
-    assert "code=" not in said
+    (line,) = lines_of(exchange, text=True)
+    text = line.decode()
+    assert text.startswith("time=2023-11-14T22:13:20.250Z request_id=req_1 token=")
+    assert 'token="alice and bob"' in text
+    assert "attempts=one/m:connect,two/n:ok" in text
+    assert "usage.input=3" in text
+    assert "code=" not in text
 
 
 @pytest.mark.parametrize(("sample", "count"), [(1.0, 1), (0.6, 1), (0.5, 0), (0.0, 0)])
 def test_complete_responses_are_sampled(sample, count):
-    assert len(written(over(), sample=sample)) == count
+    assert len(lines_of(finished_exchange(), sample=sample)) == count
 
 
 @pytest.mark.parametrize(
     ("status", "outcome"), [(404, "refused"), (200, "upstream_cut"), (101, "complete")]
 )
 def test_other_outcomes_are_always_written(status, outcome):
-    exchange = over()
+    exchange = finished_exchange()
     exchange.record.end(status, outcome)
-    assert len(written(exchange, sample=0.0)) == 1
+    assert len(lines_of(exchange, sample=0.0)) == 1
 
 
 ANYTHING = st.text(st.characters(), max_size=600)
@@ -145,10 +149,10 @@ ANYTHING = st.text(st.characters(), max_size=600)
 
 @given(ANYTHING, ANYTHING, st.booleans())
 def test_no_text_ends_a_line_or_controls_a_terminal(model, path, text):
-    exchange = over(model=model, path=path, method=model[:9])
+    exchange = finished_exchange(model=model, path=path, method=model[:9])
     exchange.record.code = path
     exchange.caller = Caller(model)
-    (line,) = written(exchange, text=text)
+    (line,) = lines_of(exchange, text=text)
     assert re.fullmatch(rb"[ -~]+\n", line)
     assert len(line) <= 4096
     if not text:
@@ -156,10 +160,10 @@ def test_no_text_ends_a_line_or_controls_a_terminal(model, path, text):
 
 
 def test_a_line_with_many_attempts_is_cut():
-    exchange = over(model="\U0001f600" * 600, path="/" + "é" * 600)
+    exchange = finished_exchange(model="\U0001f600" * 600, path="/" + "é" * 600)
     exchange.record.attempts *= 50
     exchange.record.attempts.append(Attempt("x" * 600, "x" * 600, "", "reset", 0, 0.0, 0.0))
-    (line,) = written(exchange)
+    (line,) = lines_of(exchange)
     assert len(line) <= 4096
     assert json.loads(line)["status"] == 200
 
@@ -172,7 +176,7 @@ def test_timestamps_have_milliseconds():
 def test_lines_are_written_together_up_to_the_limit_of_a_pipe():
     lines = []
     log = AccessLogWriter(lines.append, dice=lambda: 0.5)
-    log.write([over(request_id=f"req_{number}") for number in range(20)])
+    log.write([finished_exchange(request_id=f"req_{number}") for number in range(20)])
     assert len(lines) < 10
     assert all(len(piece) <= 4096 for piece in lines)
     rows = [json.loads(line) for line in b"".join(lines).splitlines()]
@@ -181,8 +185,10 @@ def test_lines_are_written_together_up_to_the_limit_of_a_pipe():
 
 def test_an_exchange_that_cannot_be_logged_does_not_affect_others(caplog):
     lines = []
-    odd = over(request_id="req_odd")
+    odd = finished_exchange(request_id="req_odd")
     odd.record.duration = "no number"
-    AccessLogWriter(lines.append, dice=lambda: 0.5).write([over(), odd, over()])
+    AccessLogWriter(lines.append, dice=lambda: 0.5).write(
+        [finished_exchange(), odd, finished_exchange()]
+    )
     assert len(b"".join(lines).splitlines()) == 2
     assert "req_odd" in caplog.text

@@ -14,7 +14,7 @@ LOOPBACK = networks(["127.0.0.0/8", "::1"])
 
 def ask(path, health=None, proxies=(), page=lambda: b"numbers", unix_socket=False, **environ):
     environ.setdefault("REMOTE_ADDR", "127.0.0.1")
-    found = pages(
+    handlers = pages(
         health or Health(),
         metrics="/metrics",
         page=page,
@@ -23,11 +23,11 @@ def ask(path, health=None, proxies=(), page=lambda: b"numbers", unix_socket=Fals
         clock=lambda: 107.5,
         unix_socket=unix_socket,
     )
-    return found[path](new_exchange("GET", path, "", environ))
+    return handlers[path](new_exchange("GET", path, "", environ))
 
 
 def away(error="no answer", needed=True, clock=lambda: 0.0):
-    return StoreCheck(lambda: error, lambda seen: needed, clock)
+    return StoreCheck(lambda: error, lambda reached: needed, clock)
 
 
 def test_everybody_may_ask_for_liveness():
@@ -72,20 +72,22 @@ def test_a_worker_stays_ready_after_a_refused_reload():
 
 
 def test_a_store_is_probed_at_most_every_two_seconds():
-    times, asked = [0.0], []
-    check = StoreCheck(lambda: asked.append(1) or "", lambda seen: not seen, lambda: times[0])
+    times, probes = [0.0], []
+    check = StoreCheck(
+        lambda: probes.append(1) or "", lambda reached: not reached, lambda: times[0]
+    )
     check.refresh()
     check.refresh()
     times[0] = 3.0
     check.refresh()
-    assert len(asked) == 2
+    assert len(probes) == 2
 
 
 def test_a_store_may_be_needed_only_until_it_was_reached():
-    said, times = [""], [0.0]
-    check = StoreCheck(lambda: said[0], lambda seen: not seen, lambda: times[0])
+    error, times = [""], [0.0]
+    check = StoreCheck(lambda: error[0], lambda reached: not reached, lambda: times[0])
     check.refresh()
-    said[0], times[0] = "away", 5.0
+    error[0], times[0] = "away", 5.0
     check.refresh()
     assert (check.error, check.fatal) == ("away", False)
 

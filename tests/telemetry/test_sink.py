@@ -44,10 +44,10 @@ def test_a_line_is_written_at_once(pipe):
 def test_lines_are_dropped_when_nobody_reads(pipe):
     sink = Sink(pipe[1], limit=100_000)
     line = b"x" * 999 + b"\n"
-    begun = time.monotonic()
+    start = time.monotonic()
     for _ in range(1000):
         sink.write(line)
-    assert time.monotonic() - begun < 1.0
+    assert time.monotonic() - start < 1.0
     assert 700 < sink.dropped < 1000
     sink.close(timeout=0.05)
     assert sink.dropped + len(read(pipe[0])) // 1000 == 1000

@@ -77,9 +77,9 @@ def test_the_spans_of_a_request_are_queued_together_or_not_at_all():
 
 
 def test_a_refused_export_is_not_repeated():
-    said = []
+    warnings = []
     collector = Collector(ExportResult(401), ExportResult(200))
-    exporting = exporter(collector, warn=lambda *words: said.append(words[0] % words[1:]))
+    exporting = exporter(collector, warn=lambda *words: warnings.append(words[0] % words[1:]))
     exporting.start()
     exporting.add([1])
     until(lambda: exporting.lost_spans == 1)
@@ -87,7 +87,7 @@ def test_a_refused_export_is_not_repeated():
     until(lambda: exporting.exported_spans == 1)
     exporting.close()
     assert collector.spans == [2]
-    assert said == ["the trace collector rejected spans: status 401"]
+    assert warnings == ["the trace collector rejected spans: status 401"]
 
 
 def test_rejected_spans_are_counted_as_lost():

@@ -35,13 +35,17 @@ def read(*spans):
 
 def test_a_span_is_encoded():
     resource, scoped = read(span())
-    (got,) = scoped.spans
+    (message,) = scoped.spans
     assert resource.resource.attributes[0].key == "service.name"
     assert (scoped.scope.name, scoped.scope.version) == ("modelway", "1.2.3")
-    assert (got.trace_id.hex(), got.span_id.hex()) == (span().trace_id, span().span_id)
-    assert (got.name, got.kind, got.trace_state) == ("chat gpt-4o", got.SPAN_KIND_CLIENT, "a=1")
-    assert (got.start_time_unix_nano, got.end_time_unix_nano) == (1, 2)
-    assert got.status.code == got.status.STATUS_CODE_UNSET
+    assert (message.trace_id.hex(), message.span_id.hex()) == (span().trace_id, span().span_id)
+    assert (message.name, message.kind, message.trace_state) == (
+        "chat gpt-4o",
+        message.SPAN_KIND_CLIENT,
+        "a=1",
+    )
+    assert (message.start_time_unix_nano, message.end_time_unix_nano) == (1, 2)
+    assert message.status.code == message.status.STATUS_CODE_UNSET
 
 
 @pytest.mark.parametrize(
@@ -68,7 +72,7 @@ def test_the_flags_say_whether_the_parent_is_remote(remote, flags):
 
 def test_lone_surrogates_are_replaced():
     _, scoped = read(span(attributes={"a": "\udcff"}, name="\ud800"), span())
-    assert [got.name for got in scoped.spans] == ["?", "chat gpt-4o"]
+    assert [message.name for message in scoped.spans] == ["?", "chat gpt-4o"]
 
 
 def test_rejected_spans_are_read_from_the_response():

@@ -11,18 +11,18 @@ PARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 HEADERS = {"HTTP_TRACEPARENT": PARENT, "HTTP_TRACESTATE": "a=1"}
 
 
-def sent(trace, **more):
+def request_to_upstream(trace, **more):
     client = Client()
-    asked = target(client, **more)
+    target_ = target(client, **more)
     exchange = new_exchange("POST", "/x", "", HEADERS, trace=trace)
     dialect = dialects.get("openai")
-    attempt(asked, None, asked.upstream.headers(()), None, exchange, dialect, 9.0)
+    attempt(target_, None, target_.upstream.headers(()), None, exchange, dialect, 9.0)
     return client.sent[0]
 
 
 def test_an_upstream_gets_the_span_of_the_attempt():
     trace = Sampler(0.0).begin(PARENT, "a=1")
-    request = sent(trace)
+    request = request_to_upstream(trace)
     ((span, _),) = trace.attempts
     names = [name for name, _ in request.headers]
     assert request.header("traceparent") == f"{PARENT[:36]}{span}-01"
@@ -31,12 +31,12 @@ def test_an_upstream_gets_the_span_of_the_attempt():
 
 
 def test_without_tracing_the_callers_headers_pass():
-    request = sent(None)
+    request = request_to_upstream(None)
     assert (request.header("traceparent"), request.header("tracestate")) == (PARENT, "a=1")
 
 
 def test_trace_headers_can_be_removed():
     changes = HeaderChanges(remove=frozenset({"traceparent", "tracestate"}))
-    request = sent(Sampler(0.0).begin(PARENT, "a=1"), headers=changes)
+    request = request_to_upstream(Sampler(0.0).begin(PARENT, "a=1"), headers=changes)
     assert request.header("traceparent") is None
     assert request.header("tracestate") is None

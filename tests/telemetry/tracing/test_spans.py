@@ -47,8 +47,8 @@ def spans(exchange, parent=PARENT, attempts=None):
     for number in range(count):
         trace.attempt_headers([])
         start = recorded[number].start if number < len(recorded) else 11.0
-        *others, (span_id, _) = trace.attempts
-        trace.attempts = (*others, (span_id, start))
+        *earlier, (span_id, _) = trace.attempts
+        trace.attempts = (*earlier, (span_id, start))
     return spans_of(exchange, trace, PEERS)
 
 
@@ -94,8 +94,8 @@ def test_a_request_has_its_attributes():
 
 def test_each_attempt_is_a_child_of_the_request():
     failed = attempt("west", failure="5xx", status=503, start=10.1, seconds=0.25)
-    served = attempt("east", "gemini-pro", start=10.5, seconds=0.5)
-    request, first, second = spans(exchange(failed, served, upstream="east"))
+    success = attempt("east", "gemini-pro", start=10.5, seconds=0.5)
+    request, first, second = spans(exchange(failed, success, upstream="east"))
     assert {first.parent_id, second.parent_id} == {request.span_id}
     assert {first.trace_id, second.trace_id} == {request.trace_id}
     assert (first.kind, first.name) == (Kind.CLIENT, "chat gpt-4o")
@@ -158,25 +158,25 @@ def test_only_a_5xx_is_an_error_of_the_request(status, is_error):
 
 
 def test_an_attempt_whose_caller_left_has_a_span():
-    made = exchange(status=499, outcome="caller_left", upstream="west")
-    request, child = spans(made, attempts=1)
+    exchange_ = exchange(status=499, outcome="caller_left", upstream="west")
+    request, child = spans(exchange_, attempts=1)
     assert (child.start, child.end) == (1_001_000_000_000, request.end)
     assert child.attributes["modelway.upstream"] == "west"
     assert child.error is None
 
 
 def test_a_request_without_operation_is_named_by_its_method():
-    made = exchange(status=404, method="FROBNICATE")
-    made.operation = made.model = ""
-    (span,) = spans(made)
+    exchange_ = exchange(status=404, method="FROBNICATE")
+    exchange_.operation = exchange_.model = ""
+    (span,) = spans(exchange_)
     assert span.name == span.attributes["http.request.method"] == "_OTHER"
 
 
 def test_a_websocket_session_has_its_traffic():
-    made = exchange(status=101)
-    made.traffic = Traffic(code=1000)
-    made.traffic.sent.messages = 3
-    (span,) = spans(made)
+    exchange_ = exchange(status=101)
+    exchange_.traffic = Traffic(code=1000)
+    exchange_.traffic.sent.messages = 3
+    (span,) = spans(exchange_)
     assert span.attributes["modelway.websocket.close_code"] == 1000
     assert span.attributes["modelway.websocket.messages_sent"] == 3
 

@@ -87,7 +87,7 @@ def test_the_callers_headers_are_replaced():
 
 
 @pytest.mark.parametrize(
-    ("header", "passed"),
+    ("header", "expected"),
     [
         ("a=1", "a=1"),
         ("a=1,  ,b@vendor=x y", "a=1,b@vendor=x y"),
@@ -101,8 +101,8 @@ def test_the_callers_headers_are_replaced():
         (",".join(f"k{n}=v" for n in range(33)), ""),
     ],
 )
-def test_a_valid_tracestate_is_passed_on(header, passed):
-    assert never.begin(PARENT, header).state == passed
+def test_a_valid_tracestate_is_passed_on(header, expected):
+    assert never.begin(PARENT, header).state == expected
 
 
 def test_the_configured_ratio_is_sampled():

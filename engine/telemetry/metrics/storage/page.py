@@ -19,7 +19,7 @@ _read_file = mmap_dict.MmapedDict.read_all_values_from_file
 _format: Callable[[float], str] = utils.floatToGoString
 _ESCAPES = str.maketrans({"\\": r"\\", "\n": r"\n", '"': r"\""})
 _JOIN: dict[str, Callable[[float, float], float]] = {
-    "livesum": lambda left, right: left + right,
+    "livesum": lambda first, second: first + second,
     "livemax": max,
     "livemin": min,
 }

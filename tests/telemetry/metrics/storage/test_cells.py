@@ -1,47 +1,59 @@
-"""The numbers of a worker, and when they are in its file."""
+"""Numbers in files, one for each set of labels."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from prometheus_client.mmap_dict import MmapedDict
+import pytest
 
 from engine.telemetry.metrics.storage.cells import Cells
+from engine.telemetry.metrics.storage.page import MetricsPage
 from engine.values.metric import counter, gauge, histogram
 
-REQUESTS = counter("requests_total", "route", "Requests.")
-OPEN = gauge("open_connections", "", "Connections.")
-SECONDS = histogram("seconds", "", "Seconds.", (1.0, 2.0))
+REQUESTS = counter("modelway_requests_total", "model", "Requests.")
+OPEN = gauge("modelway_open", "", "Open connections.")
+SECONDS = histogram("modelway_seconds", "", "Seconds.", (0.5, 1))
 
 
-def numbers(folder: Path, kind: str) -> list[float]:
-    """What another process reads in the file of a kind of metric."""
-    values = MmapedDict.read_all_values_from_file(str(folder / f"{kind}_7.db"))
-    return [value for _, value, _, _ in values]
-
-
-def test_numbers_that_changed_are_written_together(tmp_path: Path) -> None:
-    cells = Cells(tmp_path, 7)
-    for _ in range(3):
-        cells.cell(REQUESTS, "a").add(2.0)
-    cells.cell(OPEN).set(5.0)
-    cells.distribution(SECONDS).observe(1.5)
-    assert numbers(tmp_path, "counter") == [0.0]
-    cells.write()
-    assert numbers(tmp_path, "counter") == [6.0]
-    assert numbers(tmp_path, "gauge_livesum") == [5.0]
-    assert numbers(tmp_path, "histogram") == [0.0, 1.0, 0.0, 1.5]
+@pytest.fixture
+def cells(tmp_path):
+    cells = Cells(tmp_path, 0)
+    yield cells
     cells.close()
 
 
-def test_a_number_can_be_written_at_once(tmp_path: Path) -> None:
-    cells = Cells(tmp_path, 7)
+def test_a_cell_is_made_once_for_its_labels(cells):
+    assert cells.cell(REQUESTS, "a") is cells.cell(REQUESTS, "a")
+    assert cells.cell(REQUESTS, "a") is not cells.cell(REQUESTS, "b")
+
+
+def test_numbers_are_in_the_file_once_they_are_written(cells, tmp_path):
+    cells.cell(REQUESTS, "a").add(1.0)
     cells.cell(REQUESTS, "a").add(2.0)
-    cells.cell(REQUESTS, "a").write()
-    assert numbers(tmp_path, "counter") == [2.0]
+    cells.cell(OPEN).set(7.0)
+    assert b"3.0" not in MetricsPage().text(tmp_path)
+    cells.write()
+    text = MetricsPage().text(tmp_path).decode()
+    assert 'modelway_requests_total{model="a"} 3.0' in text
+    assert "modelway_open 7.0" in text
+
+
+def test_the_next_worker_with_the_number_continues_to_count(cells, tmp_path):
+    cells.cell(REQUESTS, "a").add(5.0)
     cells.close()
-    again = Cells(tmp_path, 7)
-    again.cell(REQUESTS, "a").add(1.0)
-    again.write()
-    assert numbers(tmp_path, "counter") == [3.0]
-    again.close()
+    following = Cells(tmp_path, 0)
+    assert following.cell(REQUESTS, "a").value == 5.0
+    following.close()
+
+
+def test_a_value_counts_in_the_first_bucket_that_holds_it(cells, tmp_path):
+    for value in (0.5, 0.6, 9.0):
+        cells.distribution(SECONDS).observe(value)
+    cells.write()
+    text = MetricsPage().text(tmp_path).decode()
+    for bound, count in (("0.5", 1), ("1.0", 2), ("+Inf", 3)):
+        assert f'modelway_seconds_bucket{{le="{bound}"}} {count}.0' in text
+    assert "modelway_seconds_sum 10.1" in text
+
+
+def test_a_label_without_a_value_is_a_mistake(cells):
+    with pytest.raises(AssertionError):
+        cells.cell(REQUESTS)

@@ -13,9 +13,9 @@ from engine.telemetry.metrics.storage.folder import Slot, folder_of, remove_dead
 
 
 def test_a_master_has_one_folder_for_its_user_only(tmp_path):
-    made = folder_of(os.getpid(), tmp_path)
-    assert folder_of(os.getpid(), tmp_path) == made
-    assert stat.S_IMODE(made.stat().st_mode) == 0o700
+    folder = folder_of(os.getpid(), tmp_path)
+    assert folder_of(os.getpid(), tmp_path) == folder
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
 
 
 def test_folders_of_ended_masters_are_removed(tmp_path):
@@ -32,28 +32,28 @@ def test_folders_of_ended_masters_are_removed(tmp_path):
 
 
 def test_a_reused_pid_gets_a_new_folder(tmp_path):
-    left = tmp_path / f"modelway-metrics-{os.getuid()}-{os.getpid()}-1"
-    left.mkdir()
-    assert folder_of(os.getpid(), tmp_path) != left
-    assert not left.exists()
+    stale = tmp_path / f"modelway-metrics-{os.getuid()}-{os.getpid()}-1"
+    stale.mkdir()
+    assert folder_of(os.getpid(), tmp_path) != stale
+    assert not stale.exists()
 
 
 def test_a_folder_of_another_user_is_refused(tmp_path):
-    made = folder_of(os.getpid(), tmp_path)
-    made.rmdir()
+    folder = folder_of(os.getpid(), tmp_path)
+    folder.rmdir()
     (tmp_path / "elsewhere").mkdir()
-    made.symlink_to(tmp_path / "elsewhere")
+    folder.symlink_to(tmp_path / "elsewhere")
     with pytest.raises(PermissionError):
         folder_of(os.getpid(), tmp_path)
 
 
 def test_slots_are_locked_in_order_and_reused(tmp_path):
-    one, two = Slot(tmp_path), Slot(tmp_path)
-    assert (one.number, two.number) == (0, 1)
-    one.close()
+    first, second = Slot(tmp_path), Slot(tmp_path)
+    assert (first.number, second.number) == (0, 1)
+    first.close()
     three = Slot(tmp_path)
     assert three.number == 0
-    two.close()
+    second.close()
     three.close()
 
 

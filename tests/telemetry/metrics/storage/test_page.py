@@ -56,9 +56,9 @@ def test_removed_files_are_not_on_the_page(folder):
 
 
 def test_an_empty_file_is_ignored(folder):
-    said = MetricsPage().text(folder)
+    text = MetricsPage().text(folder)
     (folder / "counter_3.db").touch()
-    assert MetricsPage().text(folder) == said
+    assert MetricsPage().text(folder) == text
 
 
 def test_an_empty_folder_is_an_empty_page(tmp_path):
