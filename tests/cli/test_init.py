@@ -1,0 +1,29 @@
+"""`modelway init`: a project without problems, and nothing overwritten."""
+
+import pytest
+
+from engine.source import files
+from tests.support.commands import modelway
+
+
+def test_init_writes_a_project_without_problems(folder):
+    result = modelway("init", "new/project")
+    assert result.exit_code == 0
+    project = folder / "new/project"
+    assert {p.name for p in project.iterdir()} == {"gateway.yaml", "openapi", "schemas"}
+    assert (project / "gateway.yaml").read_bytes() == files.CONFIG.read_bytes()
+    assert modelway("check", "-q", "-c", str(project / "gateway.yaml")).exit_code == 0
+
+
+@pytest.mark.parametrize("there", ["gateway.yaml", "openapi", "schemas"])
+def test_init_overwrites_nothing(folder, there):
+    (folder / "p").mkdir()
+    (folder / "p" / there).mkdir()
+    result = modelway("init", "p")
+    assert result.exit_code == 1
+    assert "nothing was written" in result.output
+    assert [p.name for p in (folder / "p").iterdir()] == [there]
+
+
+def test_init_into_a_file_is_wrong_usage(folder):
+    assert modelway("init", "gateway.yaml").exit_code == 2
