@@ -337,58 +337,6 @@ def test_unknown_location():
         read("body", "")
 
 
-RAW = "a=1&&b=%20x&%61=2&c&d=é+"
-
-
-def test_query_names_are_decoded_and_counted():
-    assert Query.parse("a+b=1&%63&a+b=2&&=x").names() == ["a b", "c", "a b", ""]
-
-
-def test_query_items_are_decoded():
-    assert Query.parse("a+b=1%20&c&c=+").items() == [("a b", "1 "), ("c", ""), ("c", " ")]
-
-
-@each(("name", "value"), [("a", "1"), ("b", " x"), ("c", ""), ("x", None), ("", None)])
-def test_query_get(name, value):
-    assert Query.parse("a=1&b=+x&a=2&c&").get(name) == value
-
-
-@each(
-    ("names", "rest"),
-    [
-        ([], RAW),
-        (["x"], RAW),
-        (["a"], "&b=%20x&c&d=é+"),
-        (["a", "b", "c", "d"], ""),
-        (["d"], "a=1&&b=%20x&%61=2&c"),
-    ],
-)
-def test_query_without(names, rest):
-    assert Query.parse(RAW.encode().decode("latin-1")).without(names) == rest.encode().decode(
-        "latin-1"
-    )
-
-
-@each(
-    ("raw", "name", "changed"),
-    [
-        ("a=1&b=2", "a", "a=%C3%A9%20%26&b=2"),
-        ("b=2&%61=1&c=%2f", "a", "b=2&%61=%C3%A9%20%26&c=%2f"),
-        ("a=1&b&a=2", "a", "a=%C3%A9%20%26&b"),
-        ("b", "a b", "b&a%20b=%C3%A9%20%26"),
-        ("", "a", "a=%C3%A9%20%26"),
-    ],
-)
-def test_query_replace(raw, name, changed):
-    assert Query.parse(raw).replace(name, "é &") == changed
-
-
-@each("raw", ["%=1", "a&%ff=1"])
-def test_query_refuses_names_it_cannot_decode(raw):
-    with pytest.raises(Malformed, match=r"^query string: "):
-        Query.parse(raw)
-
-
 # Round trips: what a client writes by a style is what the reader gives back.
 words = st.text(min_size=1, max_size=8)
 names = st.text(string.ascii_letters + " ,.;&=|+é", min_size=1, max_size=6)
@@ -487,15 +435,3 @@ rough = st.text(st.sampled_from('color[]0=&%2C,;.|+aé\xff{}"'), max_size=60)
 def test_any_text_is_read_or_malformed(location, style, explode, text, schema):
     with suppress(Malformed):
         read(location, text, schema, style, explode)
-
-
-@given(
-    st.text(st.sampled_from("ab=&%61+"), max_size=30), st.sets(st.sampled_from("ab"), max_size=2)
-)
-def test_without_leaves_the_others(raw, gone):
-    try:
-        query = Query.parse(raw)
-    except Malformed:
-        return
-    left = Query.parse(query.without(gone))
-    assert left.pairs == [pair for pair in query.pairs if pair[0] not in gone]

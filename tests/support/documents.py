@@ -22,6 +22,7 @@ from engine.spec.schemas import Schemas
 from engine.spec.spec import Specification
 from tests.support.exchanges import new_exchange
 
+RESPONSES: dict[str, Any] = {"200": {"description": "d"}}
 HERE = Path("/nowhere/document.json")
 """Where documents stand that are never written to disk."""
 
@@ -29,6 +30,11 @@ HERE = Path("/nowhere/document.json")
 def document(*, version: str = "3.1.0", paths: Any = None, **more: Any) -> dict[str, Any]:
     """The least that is an OpenAPI document."""
     return {"openapi": version, "info": {"title": "T", "version": "1"}, "paths": paths or {}} | more
+
+
+def get(name: str = "x", **more: Any) -> dict[str, Any]:
+    """An operation of a document."""
+    return {"operationId": name, "responses": RESPONSES, **more}
 
 
 def library(value: dict[str, Any]) -> Library:
@@ -59,6 +65,11 @@ def read(
 def causes(problems: list[Problem]) -> list[Problem]:
     """Without the problems that only say which operation is not served because of another one."""
     return [problem for problem in problems if problem.code != "MW209"]
+
+
+def warning_codes(folder: Path, text: Any) -> list[str]:
+    """The codes of the problems of a document, without those that only name an operation."""
+    return [problem.code for problem in causes(read(folder, text)[1])]
 
 
 def operations(folder: Path, text: Any, **more: Any) -> dict[str, Operation]:

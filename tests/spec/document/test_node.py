@@ -1,0 +1,61 @@
+"""Nodes: values in the files of a document, found by JSON Pointers."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from tests.support.each import each
+from tests.support.libraries import HEAD, at, read
+
+
+@each(
+    ("key", "pointer"),
+    [
+        ("a/b", "#/t/a~1b"),
+        ("a~b", "#/t/a~0b"),
+        ("a~1b", "#/t/a~01b"),
+        ("a b", "#/t/a%20b"),
+        ("{id}", "#/t/{id}"),
+        ("{id}", "#/t/%7Bid%7D"),
+        ("é", "#/t/é"),
+        ("é", "#/t/%C3%A9"),
+        ("a%b", "#/t/a%25b"),
+        ("200", "#/t/200"),
+    ],
+)
+def test_a_pointer_may_be_escaped(tmp_path: Path, key: str, pointer: str) -> None:
+    document = {"openapi": "3.1.0", "t": {key: {"x": 1}}, "a": {"$ref": pointer}}
+    library, problems = read(tmp_path, api=json.dumps(document))
+    assert problems == []
+    assert at(library, "a", "x").value == 1
+
+
+def test_a_pointer_leads_into_lists(tmp_path: Path) -> None:
+    library, problems = read(tmp_path, api=HEAD + "a: {$ref: '#/b/1'}\nb: [{x: 1}, {x: 2}]\n")
+    assert problems == []
+    assert at(library, "a", "x").value == 2
+
+
+def test_a_node_below_a_missing_one_has_no_value(tmp_path: Path) -> None:
+    library, _ = read(tmp_path, api=HEAD + "a: {b: [1, {c: x}], d: 5}\n")
+    node = at(library, "a")
+    assert node.get("x").get("y").value is None
+    assert list(node.get("d").items()) == []
+    assert list(node.get("d").elements()) == []
+    assert [item.value for item in node.get("b").elements()] == [1, {"c": "x"}]
+    assert node.text("d", "else") == "else"
+    assert node.text("x") == ""
+
+
+@each("steps", [("a/b",), ("a~b", "c d"), ("{x}", "200"), ("é", "%")])
+def test_the_pointer_of_a_node_leads_back_to_it(tmp_path: Path, steps: Any) -> None:
+    value: Any = 1
+    for step in reversed(steps):
+        value = {step: value}
+    library, _ = read(tmp_path, api=json.dumps({"openapi": "3.1.0", "t": value}))
+    assert library is not None
+    node = at(library, "t", *steps)
+    _, _, pointer = node.pointer.partition("#")
+    assert library.at(node.uri, pointer) == node

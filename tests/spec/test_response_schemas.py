@@ -1,0 +1,50 @@
+"""JSON responses held against their document."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from engine.spec.response_schemas import ResponseValidators, compile_responses
+from engine.spec.schemas import Purpose, Schemas
+from tests.support.documents import document, library
+from tests.support.each import each
+
+
+def validators(**responses: Any) -> ResponseValidators:
+    paths = {"/x": {"get": {"operationId": "x", "responses": responses}}}
+    made = library(document(paths=paths))
+    operation = made.document.get("paths").get("/x").get("get")
+    return compile_responses(operation, Schemas(made, Purpose.RESPONSE))
+
+
+def response(kind: str, media_type: str = "application/json") -> Any:
+    return {"content": {media_type: {"schema": {"type": kind}}}}
+
+
+@each(
+    ("status", "body", "code"),
+    [
+        (200, b"1", None),
+        (200, b'"a"', "invalid_type"),
+        (200, b"{", "invalid_json"),
+        (404, b'"a"', None),
+        (404, b"1", "invalid_type"),
+        (500, b"true", None),
+        (500, b"1", "invalid_type"),
+    ],
+)
+def test_the_status_selects_the_schema(status: int, body: bytes, code: str | None) -> None:
+    by_status = {
+        "200": response("integer"),
+        "4XX": response("string"),
+        "default": response("boolean"),
+    }
+    refusal = validators(**by_status).check(status, body)
+    assert (refusal and refusal.code) == code
+
+
+def test_a_response_without_a_json_schema_is_not_described() -> None:
+    described = validators(**{"200": response("string", "text/plain"), "201": {"description": "d"}})
+    assert not described.describes(200)
+    assert not described.describes(201)
+    assert described.check(200, b"not JSON") is None

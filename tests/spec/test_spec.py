@@ -1,0 +1,155 @@
+"""The operations of a document, and those that cannot be served."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.spec.spec import Specification
+from engine.values.errors import GatewayError
+from tests.support.documents import RESPONSES, document, exchange, get, operations, read
+from tests.support.each import each
+
+V30, V31 = "3.0.3", "3.1.0"
+
+
+@each("method", ["get", "put", "post", "delete", "options", "head", "patch", "trace"])
+def test_every_method_is_an_operation(tmp_path: Path, method: str) -> None:
+    found = operations(tmp_path, document(paths={"/x": {method: get()}}))
+    assert found["x"].method == method.upper()
+
+
+def test_what_else_a_path_says_is_no_operation(tmp_path: Path) -> None:
+    item = {
+        "summary": "s",
+        "description": "d",
+        "parameters": [],
+        "servers": [],
+        "x-y": 1,
+        "get": get(),
+    }
+    assert list(operations(tmp_path, document(paths={"/x": item}))) == ["x"]
+
+
+def test_an_operation_without_a_name_is_known_by_method_and_path(tmp_path: Path) -> None:
+    value = document(paths={"/a/{id}": {"get": {"responses": RESPONSES}}})
+    assert list(operations(tmp_path, value)) == ["GET /a/{id}"]
+
+
+def test_callbacks_and_webhooks_are_no_operations(tmp_path: Path) -> None:
+    callback = {"{$request.body#/url}": {"post": get("called")}}
+    value = document(
+        paths={"/x": {"get": get(callbacks={"done": callback})}},
+        webhooks={"ping": {"post": get("pinged")}},
+    )
+    assert list(operations(tmp_path, value)) == ["x"]
+
+
+def test_a_path_may_stand_in_another_file(tmp_path: Path) -> None:
+    (tmp_path / "paths").mkdir()
+    (tmp_path / "paths" / "x.json").write_text(
+        json.dumps({"get": get(parameters=[{"$ref": "../parts.yaml#/P"}])})
+    )
+    (tmp_path / "parts.yaml").write_text(
+        "P: {name: q, in: query, schema: {$ref: '#/S'}}\nS: {type: integer}\n"
+    )
+    found = operations(tmp_path, document(paths={"/x": {"$ref": "paths/x.json"}}))["x"]
+    with pytest.raises(GatewayError) as caught:
+        found.check_parameters(exchange(query="q=a"))
+    assert caught.value.param == "q"
+
+
+def test_configured_mounts_override_all_servers(tmp_path: Path) -> None:
+    value = document(servers=[{"url": "/v1"}], paths={"/x": {"get": get(servers=[{"url": "/o"}])}})
+    found = operations(tmp_path, value, mounts=("/a", "/b"))
+    assert found["x"].mounts == ("/a", "/b")
+
+
+def test_a_name_used_twice_is_a_problem(tmp_path: Path) -> None:
+    value = document(paths={"/x": {"get": get()}, "/y": {"post": get()}})
+    _, problems = read(tmp_path, value)
+    (problem,) = problems
+    assert problem.code == "MW206"
+    assert "GET /x" in problem.hint
+
+
+@each(
+    ("paths", "components"),
+    [
+        ({"/x": {"$ref": "#/paths/~1x"}}, {}),
+        (
+            {"/x": {"get": get(parameters=[{"$ref": "#/components/parameters/P"}])}},
+            {"parameters": {"P": {"$ref": "#/components/parameters/P"}}},
+        ),
+        (
+            {"/x": {"get": get(requestBody={"$ref": "#/components/requestBodies/B"})}},
+            {
+                "requestBodies": {
+                    "B": {"$ref": "#/components/requestBodies/C"},
+                    "C": {"$ref": "#/components/requestBodies/B"},
+                }
+            },
+        ),
+        (
+            {
+                "/x": {
+                    "post": get(
+                        requestBody={
+                            "content": {
+                                "application/json": {"schema": {"$ref": "#/components/schemas/A"}}
+                            }
+                        }
+                    )
+                }
+            },
+            {"schemas": {"A": {"$ref": "#/components/schemas/A"}}},
+        ),
+        (
+            {
+                "/x": {
+                    "get": get(
+                        parameters=[
+                            {
+                                "name": "q",
+                                "in": "query",
+                                "schema": {"$ref": "#/components/schemas/A"},
+                            }
+                        ]
+                    )
+                }
+            },
+            {"schemas": {"A": {"$ref": "#/components/schemas/A"}}},
+        ),
+        (
+            {},
+            {
+                "schemas": {
+                    "A": {"properties": {"a": {"$ref": "#/components/schemas/B"}}},
+                    "B": {"$ref": "#/components/schemas/B"},
+                }
+            },
+        ),
+    ],
+)
+def test_references_that_lead_in_a_circle_are_a_problem(
+    tmp_path: Path, paths: Any, components: Any
+) -> None:
+    for version in (V30, V31):
+        _, problems = read(tmp_path, document(version=version, paths=paths, components=components))
+        assert "MW202" in {problem.code for problem in problems}
+
+
+def test_the_node_of_an_operation_is_available(tmp_path: Path) -> None:
+    specification, _ = read(tmp_path, document(paths={"/a~b/{c}": {"get": get(summary="s")}}))
+    assert isinstance(specification, Specification)
+    assert specification.node(specification.operations["x"]).text("summary") == "s"
+
+
+def test_the_node_of_an_operation_in_another_file_is_available(tmp_path: Path) -> None:
+    (tmp_path / "x.yaml").write_text(json.dumps({"get": get(summary="s")}))
+    specification, _ = read(tmp_path, document(paths={"/x": {"$ref": "x.yaml"}}))
+    assert isinstance(specification, Specification)
+    assert specification.node(specification.operations["x"]).text("summary") == "s"

@@ -1,0 +1,34 @@
+"""Members of a JSON body that its document does not name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from engine.spec.unknown_members import compile_names
+from tests.support.each import each
+from tests.support.schemas import resolve
+
+TREE = {"$ref": "Tree"}
+
+
+@each(
+    ("schema", "value", "unknown"),
+    [
+        ({"properties": {"a": {}}}, {"a": 1, "b": 2}, [("b",)]),
+        ({"properties": {"a": {}}}, [1], []),
+        ({}, {"b": 2}, []),
+        ({"properties": {"a": {}}, "additionalProperties": True}, {"b": 2}, []),
+        ({"properties": {"a": {}}, "additionalProperties": False}, {"b": 2}, [("b",)]),
+        ({"properties": {"a": {}}, "patternProperties": {"^x": {}}}, {"b": 2}, []),
+        (
+            {"anyOf": [{"properties": {"a": {}}}, {"properties": {"b": {}}}]},
+            {"b": 2, "c": 3},
+            [("c",)],
+        ),
+        ({"additionalProperties": {"properties": {"a": {}}}}, {"x": {"b": 1}}, [("x", "b")]),
+        (TREE, {"children": [{"size": 1}, {"length": 2}]}, [("children", 1, "length")]),
+        (TREE, {"other": {"length": 2}}, [("other",)]),
+    ],
+)
+def test_the_paths_of_unknown_members_are_found(schema: Any, value: Any, unknown: Any) -> None:
+    assert list(compile_names(schema, resolve).unknown(value)) == unknown
