@@ -1,4 +1,4 @@
-"""The alert rules: of metrics there are, with words that help; they ring when they should."""
+"""The alert rules: existing metrics, helpful texts, and cases in which they fire."""
 
 import re
 import shutil
@@ -10,9 +10,8 @@ import yaml
 from tests.support.paths import ROOT
 from tests.support.promql import wrong
 
-HERE = ROOT
-FOLDER = HERE / "deploy" / "prometheus"
-CASES = sorted((HERE / "tests" / "cases" / "alerts").glob("*.yml"))
+FOLDER = ROOT / "deploy" / "prometheus"
+CASES = sorted((ROOT / "tests" / "cases" / "alerts").glob("*.yml"))
 GROUPS = yaml.safe_load((FOLDER / "alerts.yml").read_text("utf-8"))["groups"]
 RULES = {rule["alert"]: rule for group in GROUPS for rule in group["rules"]}
 
@@ -22,17 +21,17 @@ needs_promtool = pytest.mark.skipif(
 
 
 def promtool(*arguments):
-    done = subprocess.run(["promtool", *arguments], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+    result = subprocess.run(["promtool", *arguments], capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stdout + result.stderr
 
 
 @pytest.mark.parametrize("name", RULES)
-def test_a_rule_is_of_metrics_and_labels_that_there_are(name):
+def test_a_rule_uses_existing_metrics_and_labels(name):
     assert wrong(RULES[name]["expr"]) == []
 
 
 @pytest.mark.parametrize("name", RULES)
-def test_a_rule_says_what_is_wrong_and_what_to_do(name):
+def test_a_rule_has_a_summary_and_instructions(name):
     rule = RULES[name]
     assert rule["labels"]["severity"] in ("page", "ticket")
     assert "for" in rule
@@ -41,47 +40,47 @@ def test_a_rule_says_what_is_wrong_and_what_to_do(name):
 
 
 @pytest.mark.parametrize("name", RULES)
-def test_words_use_labels_that_the_rule_keeps(name):
+def test_annotations_use_labels_of_the_result(name):
     rule = RULES[name]
-    used = set(re.findall(r"\$labels\.(\w+)", str(rule["annotations"])))
-    kept = {
+    annotation_labels = set(re.findall(r"\$labels\.(\w+)", str(rule["annotations"])))
+    result_labels = {
         label.strip()
         for by in re.findall(r"by \(([^)]*)\)", rule["expr"])
         for label in by.split(",")
     }
-    assert used <= (kept or {"job", "instance"})
+    assert annotation_labels <= (result_labels or {"job", "instance"})
 
 
-def test_every_rule_has_a_case_in_which_it_rings():
+def test_every_rule_has_a_case():
     assert {case.stem for case in CASES} == set(RULES)
 
 
 @needs_promtool
-def test_prometheus_takes_the_rules_and_the_example():
+def test_promtool_accepts_the_rules_and_the_example():
     promtool("check", "rules", str(FOLDER / "alerts.yml"))
     promtool("check", "config", str(FOLDER / "prometheus.yml"))
 
 
 @needs_promtool
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.stem)
-def test_a_rule_rings_when_it_should_and_not_before(case, tmp_path):
-    """Without its words: promtool wants those repeated, and checks them with the rules."""
-    bare = {key: said for key, said in RULES[case.stem].items() if key != "annotations"}
+def test_a_rule_fires_as_its_case_expects(case, tmp_path):
+    """Without annotations, which promtool would require in every case."""
+    bare = {key: value for key, value in RULES[case.stem].items() if key != "annotations"}
     rules, tests = tmp_path / "rules.yml", tmp_path / "tests.yml"
     rules.write_text(yaml.safe_dump({"groups": [{"name": "bare", "rules": [bare]}]}))
-    made = staged(case.stem, yaml.safe_load(case.read_text("utf-8")))
-    tests.write_text(yaml.safe_dump({"rule_files": [str(rules)], "tests": [made]}))
+    test = promtool_case(case.stem, yaml.safe_load(case.read_text("utf-8")))
+    tests.write_text(yaml.safe_dump({"rule_files": [str(rules)], "tests": [test]}))
     promtool("test", "rules", str(tests))
 
 
-def staged(name, case):
-    """A case as promtool has it; every series is of the job modelway."""
+def promtool_case(name, case):
+    """A case in promtool's format; every series gets the job modelway."""
     labels = {"job": "modelway", "severity": RULES[name]["labels"]["severity"]} | case["labels"]
     return {
         "interval": "1m",
         "input_series": [
-            {"series": one["series"].replace("{", '{job="modelway",'), "values": one["values"]}
-            for one in case["series"]
+            {"series": entry["series"].replace("{", '{job="modelway",'), "values": entry["values"]}
+            for entry in case["series"]
         ],
         "alert_rule_test": [
             {"eval_time": case["quiet_at"], "alertname": name, "exp_alerts": []},

@@ -1,4 +1,4 @@
-"""The Grafana dashboard: every expression is of metrics that there are, and Prometheus reads it."""
+"""The Grafana dashboard: valid expressions of existing metrics, and a panel for every metric."""
 
 import json
 import re
@@ -21,42 +21,42 @@ VARIABLES = {variable["name"]: variable for variable in DASHBOARD["templating"][
 
 
 @each("expression", EXPRESSIONS)
-def test_an_expression_names_what_there_is(expression):
+def test_an_expression_uses_existing_metrics(expression):
     assert wrong(expression) == []
 
 
 def test_every_metric_is_on_the_dashboard():
-    shown = {series()[name].name for text in EXPRESSIONS for name in named(text).metrics}
-    assert {metric.name for metric in METRICS} - shown == set()
+    panel_metrics = {series()[name].name for text in EXPRESSIONS for name in named(text).metrics}
+    assert {metric.name for metric in METRICS} - panel_metrics == set()
 
 
-def test_variables_and_annotations_are_of_what_there_is():
-    found = [v["query"]["query"] for v in VARIABLES.values() if v["type"] == "query"]
-    for query in found:
+def test_variables_and_annotations_use_existing_metrics():
+    queries = [v["query"]["query"] for v in VARIABLES.values() if v["type"] == "query"]
+    for query in queries:
         name, label = re.fullmatch(r"label_values\((\w+), (\w+)\)", query).groups()
         assert label in (*series()[name].labels, "instance")
     for annotation in DASHBOARD["annotations"]["list"]:
         assert wrong(annotation["expr"]) == []
 
 
-def test_every_variable_that_is_used_is_there_and_the_other_way_round():
-    used = set(re.findall(r"\$\{?(\w+)\}?", FILE.read_text("utf-8")))
-    assert used - {"__rate_interval", "labels", "__all"} == set(VARIABLES)
+def test_the_variables_are_those_that_are_used():
+    names = set(re.findall(r"\$\{?(\w+)\}?", FILE.read_text("utf-8")))
+    assert names - {"__rate_interval", "labels", "__all"} == set(VARIABLES)
 
 
-def test_panels_have_ids_of_their_own_and_do_not_lie_on_each_other():
+def test_panels_have_unique_ids_and_do_not_overlap():
     assert len({panel["id"] for panel in DASHBOARD["panels"]}) == len(DASHBOARD["panels"])
-    taken = set()
+    occupied = set()
     for panel in DASHBOARD["panels"]:
-        at = panel["gridPos"]
+        position = panel["gridPos"]
         cells = {
             (x, y)
-            for x in range(at["x"], at["x"] + at["w"])
-            for y in range(at["y"], at["y"] + at["h"])
+            for x in range(position["x"], position["x"] + position["w"])
+            for y in range(position["y"], position["y"] + position["h"])
         }
-        assert at["x"] + at["w"] <= 24
-        assert not cells & taken, panel["title"]
-        taken |= cells
+        assert position["x"] + position["w"] <= 24
+        assert not cells & occupied, panel["title"]
+        occupied |= cells
 
 
 def test_it_can_be_provisioned_with_any_datasource():
@@ -67,14 +67,14 @@ def test_it_can_be_provisioned_with_any_datasource():
 
 
 @pytest.mark.skipif(shutil.which("promtool") is None, reason="needs Debian's package prometheus")
-def test_prometheus_reads_every_expression(tmp_path):
+def test_promtool_accepts_every_expression(tmp_path):
     rules = [
         {"record": f"panel:{number}", "expr": text.replace("$__rate_interval", "5m")}
         for number, text in enumerate(EXPRESSIONS)
     ]
     file = tmp_path / "rules.yml"
     file.write_text(yaml.safe_dump({"groups": [{"name": "dashboard", "rules": rules}]}))
-    done = subprocess.run(
+    result = subprocess.run(
         ["promtool", "check", "rules", file], capture_output=True, text=True, check=False
     )
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert result.returncode == 0, result.stdout + result.stderr

@@ -1,4 +1,4 @@
-"""The systemd unit: what it starts is there, and it waits longer than the gateway's own grace."""
+"""The systemd unit: its commands exist, and it waits longer than the gateway's grace."""
 
 import configparser
 
@@ -12,20 +12,20 @@ FILE = ROOT / "deploy" / "modelway.service"
 
 
 def unit():
-    read = configparser.ConfigParser(strict=False, interpolation=None)
-    read.optionxform = str
-    read.read(FILE)
-    return read
+    parser = configparser.ConfigParser(strict=False, interpolation=None)
+    parser.optionxform = str
+    parser.read(FILE)
+    return parser
 
 
-def test_the_commands_and_their_options_are_there():
+def test_its_commands_and_options_exist():
     for key in ("ExecStartPre", "ExecStart"):
         _, command, *options = unit()["Service"][key].split()
-        shown = CliRunner().invoke(main, [command, "--help"])
-        assert shown.exit_code == 0
-        assert all(option in shown.output for option in options if option.startswith("--"))
+        result = CliRunner().invoke(main, [command, "--help"])
+        assert result.exit_code == 0
+        assert all(option in result.output for option in options if option.startswith("--"))
 
 
-def test_it_waits_for_requests_to_end():
+def test_its_stop_timeout_is_longer_than_the_grace():
     assert float(unit()["Service"]["TimeoutStopSec"]) > Server().grace + 5
     assert unit()["Service"]["KillMode"] == "mixed"
