@@ -1,0 +1,38 @@
+"""The files that README, CONTRIBUTING and the manual name exist."""
+
+import re
+
+import pytest
+
+from tests.support.paths import ROOT
+
+TEXTS = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/manual.md", "docs/performance.md")
+FOLDERS = {path.name for base in (ROOT, ROOT / "engine") for path in base.iterdir()}
+PATH = re.compile(r"(?<=`)[\w.*<>-]+/[\w./*<>-]*(?=[`:])|(?<=\]\()[\w./-]+(?=\))")
+
+
+def named_files(text):
+    """Paths in code spans that begin with a folder of the repository or of `engine/`, and links."""
+    content = (ROOT / text).read_text("utf-8")
+    for match in PATH.finditer(content):
+        path = match[0]
+        is_link = content[match.start() - 1] == "("
+        if is_link or path.partition("/")[0] in FOLDERS:
+            yield is_link, path
+
+
+def exists(text, is_link, path):
+    pattern = re.sub(r"<\w+>|nnn", "*", path).rstrip("/")
+    bases = [(ROOT / text).parent] if is_link else [ROOT, ROOT / "engine"]
+    return any(next(base.glob(pattern), None) for base in bases)
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_named_files_exist(text):
+    assert [path for is_link, path in named_files(text) if not exists(text, is_link, path)] == []
+
+
+def test_missing_files_are_found():
+    assert "engine/console/pages.py" in [path for _, path in named_files("CONTRIBUTING.md")]
+    assert not exists("CONTRIBUTING.md", False, "engine/console/no_such_file.py")
+    assert not exists("README.md", True, "docs/no_such_file.md")
