@@ -4,7 +4,7 @@ object of the gateway."""
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -34,6 +34,9 @@ from engine.values.errors import AbortConnection, GatewayError
 from engine.values.listen_address import ListenAddress
 
 log = logging.getLogger("modelway")
+
+Serve = Callable[[dict[str, Any], Callable[..., Any], CallerConnection], Iterable[bytes]]
+"""WSGI's call of an application (PEP 3333), with the connection under the request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +141,7 @@ class Router:
 
 
 class Application(falcon.App):  # type: ignore[type-arg]
-    """Falcon's application, with what a server needs of it besides (`server/application.py`).
+    """Falcon's application, with what a server needs of it besides.
 
     `telemetry` is the application on the listener of metrics and health, and `telemetry_address`
     that listener's address. A server that knows its listeners asks `on_listener` what to call.
@@ -160,7 +163,9 @@ class Application(falcon.App):  # type: ignore[type-arg]
         """For any WSGI server (PEP 3333)."""
         return self.serve(env, start_response, WSGIConnection(env["wsgi.input"]))
 
-    def serve(self, env: dict[str, Any], start_response: Any, connection: CallerConnection) -> Any:
+    def serve(
+        self, env: dict[str, Any], start_response: Callable[..., Any], connection: CallerConnection
+    ) -> Iterable[bytes]:
         """Answer a request. Inside the application its connection is `wsgi.input`: Falcon makes a
         request of nothing but the environ."""
         env["wsgi.input"] = connection
@@ -178,7 +183,7 @@ class Application(falcon.App):  # type: ignore[type-arg]
         error = GatewayError(500, "internal_error", "The gateway failed on this request.")
         return server_response(error)[1]
 
-    def on_listener(self, address: Any) -> Callable[[dict[str, Any], Any, CallerConnection], Any]:
+    def on_listener(self, address: Any) -> Serve:
         """What serves the requests of a listener, by its socket's address: the API, or the pages
         of metrics and health."""
         if self.telemetry is not None and self.is_telemetry(address):

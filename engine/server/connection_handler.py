@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import gevent
 
+from engine.edge.router import Application
 from engine.exchange.exchange import Response
-from engine.server.application import Application
 from engine.server.caller_socket import CallerSocket
 from engine.server.environ import Environ, SchemeHeaders, address_fields, request_environ
 from engine.server.http1.request import InvalidRequest, Limits, RequestHead

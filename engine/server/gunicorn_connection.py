@@ -15,8 +15,8 @@ from gunicorn.http.errors import (
     ParseException,
 )
 
+from engine.edge.router import Application
 from engine.exchange.caller_connection import InvalidFraming, TrySend
-from engine.server.application import Application
 from engine.server.caller_socket import linger
 
 _INVALID_FRAMING = (

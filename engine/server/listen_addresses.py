@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import socket
-import stat
 import sys
 from collections.abc import Collection, Mapping
+from pathlib import Path
+
+from engine.values.listen_address import ListenAddress
 
 _LONGEST_PATH = 100
 """Bytes in the path of a Unix socket: all that macOS and Linux take, and a few less."""
@@ -36,15 +38,14 @@ def exit_if_unavailable(addresses: Mapping[str, str]) -> None:
 
 def _bind_error(listen: str) -> str | None:
     """Why an address cannot be bound, or None."""
-    if listen.startswith("unix:"):
-        return _path_error(listen.removeprefix("unix:").removeprefix("//"))
-    host, _, port = listen.rpartition(":")
-    host = host.strip("[]")
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    address = ListenAddress.parse(listen)
+    if address.path:
+        return _path_error(address.path)
+    family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
     with socket.socket(family) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            probe.bind((host, int(port)))
+            probe.bind((address.host, address.port))
         except UnicodeError:  # a label of more than 63 characters
             return "no host can have this name"
         except OSError as error:
@@ -59,10 +60,6 @@ def _path_error(path: str) -> str | None:
         return f"the path is longer than {_LONGEST_PATH} bytes"
     if not os.path.isdir(folder) or not os.access(folder, os.W_OK | os.X_OK):
         return f"this user cannot write in the folder {folder}"
-    if os.path.lexists(path) and not (os.path.exists(path) and _is_socket(path)):
+    if os.path.lexists(path) and not Path(path).is_socket():
         return "there is something else at this path"
     return None
-
-
-def _is_socket(path: str) -> bool:
-    return stat.S_ISSOCK(os.stat(path).st_mode)

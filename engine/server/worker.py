@@ -21,7 +21,7 @@ from gevent.pool import Pool
 from gunicorn.sock import ssl_context
 from gunicorn.workers.ggevent import GeventWorker
 
-from engine.server.application import Application
+from engine.edge.router import Application
 from engine.server.connection_handler import ConnectionHandler, HTTPSettings, closing, ip_address
 from engine.server.environ import SchemeHeaders, worker_environ
 from engine.server.http1.request import Limits

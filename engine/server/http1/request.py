@@ -91,11 +91,6 @@ class HeadReader:
         self._data = b""
         self._size = 0  # of the data that the C parser has seen
 
-    @property
-    def is_empty(self) -> bool:
-        """Whether no byte of the head has arrived."""
-        return not self._data
-
     def feed(self, data: bytes) -> tuple[RequestHead, bytes] | None:
         """The head, and the bytes after it; None while it is incomplete. Raises InvalidRequest."""
         self._data = data = self._data + data if self._data else data
