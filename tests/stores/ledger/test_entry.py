@@ -19,26 +19,7 @@ from engine.stores.ledger.entry import (
 from engine.values.caller import Caller
 from engine.values.usage import Usage
 from tests.support.exchanges import new_exchange
-
-ENTRY = Entry(
-    id="req_1",
-    time=1_700_000_000.25,
-    token="team-a",
-    operation="openai.createChatCompletion",
-    model_asked="gpt-4o",
-    model_served="gpt-4o-2024-11-20",
-    upstream="openai",
-    status=200,
-    input=1200,
-    output=340,
-    source="upstream",
-    cost=12_345_678,
-    currency="USD",
-    first_byte=0.4312,
-    duration=2.5,
-    stream=True,
-    attempts=2,
-)
+from tests.support.journals import ENTRY
 
 
 def test_a_line_holds_all_of_an_entry():

@@ -4,30 +4,15 @@ import multiprocessing
 
 import pytest
 from alembic import command
-from alembic.autogenerate import compare_metadata
 from alembic.config import Config
-from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import inspect
 
 from engine.stores.records import migrate
 from engine.stores.records.database import file_of, open_database
 from engine.stores.records.failures import DatabaseRefuses, WrongVersion
 from engine.stores.records.migrate import check_version, upgrade
 from engine.stores.records.migrations import HEAD
-from engine.stores.records.schema import metadata
-
-
-def differences(database):
-    def compare(connection):
-        options = {"compare_type": True, "compare_server_default": True}
-        return compare_metadata(MigrationContext.configure(connection, opts=options), metadata)
-
-    return database.read(compare)
-
-
-def table_names(database):
-    return set(database.read(lambda c: inspect(c).get_table_names()))
+from tests.support.records import differences, table_names
 
 
 def at_revision(database, revision):
@@ -40,17 +25,6 @@ def at_revision(database, revision):
         command.upgrade(config, revision)
 
     database.write(step)
-
-
-def test_the_tables_made_from_nothing_are_those_of_the_schema(records):
-    assert table_names(records) == {"alembic_version", "tokens", "usage"}
-    assert differences(records) == []
-    assert check_version(records)
-
-
-def test_the_comparison_sees_a_difference(records):
-    records.write(lambda c: c.exec_driver_sql("ALTER TABLE tokens ADD COLUMN odd TEXT"))
-    assert differences(records)
 
 
 def test_a_database_of_the_first_version_is_brought_up_to_date(records_url):

@@ -16,33 +16,7 @@ from engine.stores.records.failures import DatabaseAway, DatabaseRefuses
 from engine.stores.records.migrate import upgrade
 from engine.stores.records.schema import metadata, usage
 from engine.stores.records.usage import RowsRefused, UsageTable
-
-ENTRY = Entry(
-    id="req_1",
-    time=1_700_000_000.25,
-    token="team-a",
-    operation="openai.createChatCompletion",
-    model_asked='gpt "4o" \\ %s ü 😀',
-    model_served="gpt-4o-2024-11-20",
-    upstream="openai",
-    status=200,
-    input=2**40,
-    output=340,
-    cached=100,
-    reasoning=7,
-    images=1,
-    seconds=1.5,
-    characters=9,
-    source="upstream",
-    cost=2**62,
-    currency="USD",
-    first_byte=0.4312,
-    duration=2.5,
-    bytes_in=10,
-    bytes_out=20,
-    stream=True,
-    attempts=2,
-)
+from tests.support.journals import ENTRY
 
 
 def rows(*entries):

@@ -1,0 +1,55 @@
+"""Entries are written, those at fault are found one by one, and a query has its time limit."""
+
+import json
+
+import gevent
+import pytest
+
+from engine.stores.ledger.entry import Entry
+from engine.stores.ledger.writer import LedgerWriter, in_thread
+from engine.stores.records.failures import DatabaseAway
+
+ENTRIES = [Entry(id=f"req_{number}", time=1.0) for number in range(25)]
+
+
+@pytest.fixture
+def writer(table, tmp_path):
+    return LedgerWriter(table, tmp_path / "refused.jsonl", timeout=0.05)
+
+
+def test_it_returns_how_many_entries_were_new(writer, table):
+    assert writer.write(ENTRIES[:3]) == 3
+    assert writer.write(ENTRIES[:5]) == 2
+    assert len(table.rows) == 5
+
+
+def test_an_entry_that_is_refused_does_not_hold_up_the_others(writer, table, tmp_path):
+    table.refused_ids = ("req_3", "req_17")
+    assert writer.write(ENTRIES) == 23
+    assert len(table.rows) == 23
+    assert writer.refused == 2
+    lines = (tmp_path / "refused.jsonl").read_text().splitlines()
+    assert [json.loads(line)["id"] for line in lines] == ["req_3", "req_17"]
+
+
+def test_a_database_that_takes_too_long_is_away(writer, table):
+    table.insert = lambda rows: gevent.sleep(600)
+    with pytest.raises(DatabaseAway, match=r"memory does not answer in 0\.05 s"):
+        writer.write(ENTRIES)
+
+
+def test_the_timeout_of_a_caller_is_not_that_of_the_database(writer):
+    with pytest.raises(gevent.Timeout), gevent.Timeout(0.01):
+        writer.query(lambda: gevent.sleep(600))
+
+
+def test_a_query_that_blocks_runs_in_a_thread(writer, table):
+    table.blocks = True
+    hub = gevent.get_hub()
+    assert writer.query(gevent.get_hub) is not hub
+
+
+def test_what_a_thread_raises_is_raised_here(capsys):
+    with pytest.raises(ZeroDivisionError):
+        in_thread(lambda: 1 // 0)
+    assert capsys.readouterr().err == ""

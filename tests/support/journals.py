@@ -1,0 +1,51 @@
+"""Entries of the ledger, and journals that hold some."""
+
+from engine.stores.ledger.entry import (
+    Entry,
+)
+from engine.stores.ledger.journal import Journal
+
+
+def append_entries(journal, count, start=0):
+    for number in range(start, start + count):
+        journal.append(Entry(id=f"req_{number}", time=float(number)))
+
+
+def unowned_file(folder, count, name="x", tail=b""):
+    """A file of a worker that is dead."""
+    other = Journal(folder)
+    for number in range(count):
+        other.append(Entry(id=f"{name}_{number}", time=1.0))
+    path = other.live.path
+    other.close()
+    with path.open("ab") as file:
+        file.write(tail)
+    return path
+
+
+ENTRY = Entry(
+    id="req_1",
+    time=1_700_000_000.25,
+    token="team-a",
+    operation="openai.createChatCompletion",
+    model_asked='gpt "4o" \\ %s ü 😀',
+    model_served="gpt-4o-2024-11-20",
+    upstream="openai",
+    status=200,
+    input=2**40,
+    output=340,
+    cached=100,
+    reasoning=7,
+    images=1,
+    seconds=1.5,
+    characters=9,
+    source="upstream",
+    cost=2**62,
+    currency="USD",
+    first_byte=0.4312,
+    duration=2.5,
+    bytes_in=10,
+    bytes_out=20,
+    stream=True,
+    attempts=2,
+)
