@@ -1,4 +1,4 @@
-"""The error object of each dialect, for every status the gateway answers with."""
+"""The error object of each dialect, for every status that the gateway sends."""
 
 import orjson
 import pytest
@@ -16,7 +16,7 @@ def error(status=400, **more):
     return GatewayError(status, "some_code", "What went wrong.", **more)
 
 
-def made(name, status, **more):
+def error_of(name, status, **more):
     return dialects.get(name).error(error(status, **more), "req_1")
 
 
@@ -35,7 +35,7 @@ def test_an_error_has_four_members_and_all_are_strings(dialect, status):
 
 
 @pytest.mark.parametrize("dialect", ALL, ids=lambda dialect: dialect.name)
-def test_the_place_in_the_request_is_the_param(dialect):
+def test_the_param_is_the_place_in_the_request(dialect):
     document = dialect.error(error(param="messages[0].role"), "req_1")
     assert document["error"]["param"] == "messages[0].role"
 
@@ -55,8 +55,8 @@ def test_the_place_in_the_request_is_the_param(dialect):
     ],
 )
 def test_openai_types_follow_the_status(status, kind):
-    assert made("openai", status)["error"]["type"] == kind
-    assert made("plain", status)["error"]["type"] == kind
+    assert error_of("openai", status)["error"]["type"] == kind
+    assert error_of("plain", status)["error"]["type"] == kind
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_openai_types_follow_the_status(status, kind):
     ],
 )
 def test_anthropic_types_follow_the_status(status, kind):
-    document = made("anthropic", status)
+    document = error_of("anthropic", status)
     assert document["error"]["type"] == kind
     assert (document["type"], document["request_id"]) == ("error", "req_1")
     assert set(document) == {"type", "error", "request_id"}
@@ -103,7 +103,7 @@ def test_anthropic_types_follow_the_status(status, kind):
     ],
 )
 def test_gemini_has_the_status_as_number_and_word_and_our_code_as_reason(status, word):
-    inner = made("gemini", status)["error"]
+    inner = error_of("gemini", status)["error"]
     assert (inner["code"], inner["status"], inner["message"]) == (status, word, "What went wrong.")
     assert type(inner["code"]) is int
     assert inner["details"][0]["reason"] == "some_code"
@@ -113,7 +113,7 @@ def test_gemini_has_the_status_as_number_and_word_and_our_code_as_reason(status,
 
 @each("status", STATUSES)
 @each("dialect", ALL, ids=lambda dialect: dialect.name)
-def test_a_dialect_knows_its_own_error(dialect, status):
+def test_a_dialect_recognises_its_errors(dialect, status):
     assert dialect.is_error(dialect.error(error(status), "req_1"))
 
 
@@ -134,22 +134,22 @@ def test_a_dialect_knows_its_own_error(dialect, status):
     ],
 )
 @pytest.mark.parametrize("name", ["openai", "anthropic", "gemini"])
-def test_what_an_sdk_would_show_no_message_of_is_no_error_object(name, document):
+def test_a_document_without_a_message_is_not_an_error(name, document):
     assert not dialects.get(name).is_error(document)
 
 
-def test_a_gemini_error_in_an_array_is_one():
+def test_a_gemini_error_in_an_array_is_an_error():
     assert dialects.get("gemini").is_error([{"error": {"code": 400, "message": "x"}}])
     assert not dialects.get("gemini").is_error([{"error": {"code": "400", "message": "x"}}])
 
 
 @pytest.mark.parametrize("code", [True, 4.5, None, "400"])
-def test_a_gemini_error_whose_code_is_no_integer_is_none(code):
+def test_a_gemini_error_needs_an_integer_as_code(code):
     """The vendor's SDK raises TypeError on it."""
     assert not dialects.get("gemini").is_error({"error": {"code": code, "message": "x"}})
 
 
-def test_a_gemini_error_without_a_message_is_none():
+def test_a_gemini_error_needs_a_message():
     assert not dialects.get("gemini").is_error({"error": {"code": 400}})
 
 
@@ -162,7 +162,7 @@ def test_a_gemini_error_without_a_message_is_none():
         ("anthropic", b"event: error\ndata: "),
     ],
 )
-def test_an_error_event_is_one_whole_event(name, head):
+def test_an_error_event_is_one_complete_event(name, head):
     dialect = dialects.get(name)
     body = orjson.dumps(dialect.error(error(503), "req_1"))
     event = dialect.error_event(body)
@@ -170,7 +170,7 @@ def test_an_error_event_is_one_whole_event(name, head):
     assert event.count(b"\n\n") == 1
 
 
-def test_an_error_may_tell_a_client_whether_to_try_again():
+def test_an_error_may_tell_a_client_whether_to_retry():
     assert error(retry=False).headers == [("x-should-retry", "false")]
     assert error(retry=True).headers == [("x-should-retry", "true")]
     assert error().headers == []

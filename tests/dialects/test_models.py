@@ -1,4 +1,4 @@
-"""The list of models in each dialect, page by page, and whom a request speaks to."""
+"""The list of models in each dialect, page by page, and which dialect claims a request."""
 
 import pytest
 
@@ -15,7 +15,7 @@ def listed(name, cards=CARDS, **parameters):
     return dialect.models(ModelList([card.name for card in cards], documents), parameters)
 
 
-def test_openai_lists_every_model_at_once():
+def test_openai_lists_every_model_on_one_page():
     document = listed("openai")
     assert (document["object"], len(document["data"])) == ("list", 60)
     assert document["data"][1] == {
@@ -30,7 +30,7 @@ def test_plain_lists_like_openai():
     assert listed("plain") == listed("openai")
 
 
-def test_anthropic_shows_a_model():
+def test_a_model_of_anthropic():
     assert listed("anthropic")["data"][0] == {
         "type": "model",
         "id": "org/m0:x",
@@ -39,7 +39,7 @@ def test_anthropic_shows_a_model():
     }
 
 
-def test_gemini_shows_a_model_under_its_resource_name():
+def test_a_model_of_gemini_has_a_resource_name():
     card = ModelCard("org/m0:x", "Model 0", "me", 5, methods=("embedContent",))
     model = listed("gemini", [card])["models"][0]
     assert (model["name"], model["displayName"]) == ("models/org/m0:x", "Model 0")
@@ -71,7 +71,7 @@ def names(first, last):
         ({"after_id": "nobody"}, 0, 20, True),
     ],
 )
-def test_anthropic_pages_both_ways(parameters, first, last, more):
+def test_anthropic_has_pages_in_both_directions(parameters, first, last, more):
     document = listed("anthropic", **parameters)
     assert ids(document) == names(first, last)
     assert document["has_more"] is more
@@ -86,29 +86,29 @@ def test_a_page_past_the_end_is_empty():
 
 
 def test_all_pages_of_anthropic_are_all_models():
-    found, after = [], None
+    models, after = [], None
     while True:
         page = listed("anthropic", limit="7", **({"after_id": after} if after else {}))
-        found += ids(page)
+        models += ids(page)
         after = page["last_id"]
         if not page["has_more"]:
             break
-    assert found == names(0, 60)
+    assert models == names(0, 60)
 
 
 def test_all_pages_of_gemini_are_all_models():
-    found, token = [], None
+    models, token = [], None
     while True:
         page = listed("gemini", pageSize="7", **({"pageToken": token} if token else {}))
-        found += [model["baseModelId"] for model in page["models"]]
+        models += [model["baseModelId"] for model in page["models"]]
         token = page.get("nextPageToken")
         if token is None:
             break
-    assert found == names(0, 60)
+    assert models == names(0, 60)
 
 
 @pytest.mark.parametrize(("size", "count"), [(None, 50), ("1", 1), ("60", 60), ("1000", 60)])
-def test_gemini_pages_have_the_size_asked_for(size, count):
+def test_gemini_pages_have_the_requested_size(size, count):
     document = listed("gemini", **({"pageSize": size} if size else {}))
     assert len(document["models"]) == count
     assert ("nextPageToken" in document) == (count < 60)
@@ -131,14 +131,14 @@ def test_gemini_pages_have_the_size_asked_for(size, count):
     ],
 )
 @pytest.mark.parametrize(("name", "key"), [("anthropic", "limit"), ("gemini", "pageSize")])
-def test_a_bad_page_size_is_refused_by_name(name, key, bad):
+def test_an_invalid_page_size_is_refused(name, key, bad):
     with pytest.raises(GatewayError) as raised:
         listed(name, **{key: bad})
     assert (raised.value.status, raised.value.param) == (400, key)
 
 
 @pytest.mark.parametrize(("name", "key"), [("anthropic", "limit"), ("gemini", "pageSize")])
-def test_an_empty_page_size_is_none(name, key):
+def test_an_empty_page_size_is_the_default(name, key):
     assert listed(name, **{key: ""}) == listed(name)
 
 
@@ -155,6 +155,6 @@ def test_an_empty_page_size_is_none(name, key):
         ({"HTTP_X_API_KEY": "k"}, "", set()),
     ],
 )
-def test_a_request_is_claimed_by_what_it_carries(environ, query, claimed):
-    all_of_them = [dialects.get(name) for name in dialects.names()]
-    assert {d.name for d in all_of_them if d.claims(environ, query)} == claimed
+def test_a_request_is_claimed_by_its_headers_and_query(environ, query, claimed):
+    every = [dialects.get(name) for name in dialects.names()]
+    assert {d.name for d in every if d.claims(environ, query)} == claimed

@@ -1,4 +1,4 @@
-"""The names of dialects stand in `engine/dialects` alone."""
+"""Only `engine/dialects` names dialects."""
 
 import ast
 from pathlib import Path
@@ -9,16 +9,16 @@ from engine import dialects
 ENGINE = Path(engine.__file__).parent
 
 
-def test_no_other_module_names_a_vendor_s_dialect():
+def test_no_other_module_names_the_dialect_of_a_vendor():
     names = set(dialects.names()) - {dialects.PLAIN}
-    found = [
+    literals = [
         f"{path.relative_to(ENGINE)}:{node.lineno} {node.value!r}"
         for path in sorted(ENGINE.rglob("*.py"))
         if not path.is_relative_to(ENGINE / "dialects")
         for node in ast.walk(ast.parse(path.read_text("utf-8")))
         if isinstance(node, ast.Constant) and node.value in names
     ]
-    assert found == []
+    assert literals == []
 
 
 def test_the_default_and_the_plain_dialect_exist():

@@ -1,4 +1,4 @@
-"""What answers say was used, in each dialect's words: cases in tests/cases/usage/<dialect>.yaml."""
+"""The usage that responses report, by dialect: cases in tests/cases/usage/<dialect>.yaml."""
 
 import itertools
 
@@ -16,42 +16,42 @@ from tests.support.documents import shipped
 from tests.support.each import each
 
 CASES = paths.CASES / "usage"
-SPEAKING = ("openai", "anthropic", "gemini")
+NAMES = ("openai", "anthropic", "gemini")
 FACTS = {"text": "a b", "model": "m", "now": 5, "id": "x", "n": 0, "word": "w"}
 COUNTS = {"input_tokens": 11, "output_tokens": 7, "total_tokens": 18}
 
 
 def cases():
-    for name in SPEAKING:
+    for name in NAMES:
         for title, case in yaml.safe_load((CASES / f"{name}.yaml").read_text()).items():
             yield pytest.param(name, case["answer"], case["usage"], id=f"{name}: {title}")
 
 
 def meter(name) -> Meter:
-    found = dialects.get(name).meter
-    assert found is not None
-    return found
+    usage_meter = dialects.get(name).meter
+    assert usage_meter is not None
+    return usage_meter
 
 
-def expected(said):
-    return None if said is None else Usage(**said, source="upstream")
+def expected(usage):
+    return None if usage is None else Usage(**usage, source="upstream")
 
 
 @each(("name", "answer", "usage"), list(cases()))
-def test_an_answer_says(name, answer, usage):
+def test_the_usage_of_a_response(name, answer, usage):
     assert meter(name).usage_of(answer) == expected(usage)
 
 
 @each(("name", "answer", "usage"), list(cases()))
-def test_a_tally_of_one_document_says_the_same(name, answer, usage):
+def test_a_tally_of_one_document_has_the_same_usage(name, answer, usage):
     tally = meter(name).tally()
     tally.take(answer)
     assert tally.usage() == expected(usage)
 
 
-def told():
+def document_examples():
     """Every JSON example of the shipped documents that has a count in it."""
-    for name in SPEAKING:
+    for name in NAMES:
         specification, _ = shipped(name)
         for operation in specification.operations.values():
             for example in examples(specification.node(operation)):
@@ -60,18 +60,18 @@ def told():
                     yield pytest.param(name, filled, id=f"{operation.id} {example.name}")
 
 
-@pytest.mark.parametrize(("name", "answer"), list(told()))
-def test_the_documents_own_examples_are_read(name, answer):
+@pytest.mark.parametrize(("name", "answer"), list(document_examples()))
+def test_the_examples_of_the_documents_have_usage(name, answer):
     usage = meter(name).usage_of(answer)
     if "totalTokens" in answer or list(answer) == ["input_tokens"]:
-        assert usage is None  # counting tokens uses none
+        assert usage is None  # a count of tokens uses none
         return
     assert usage is not None
     assert usage.input == 11
     assert usage.output in (0, 7)
 
 
-def test_a_dialect_of_any_other_api_tells_nothing():
+def test_the_plain_dialect_has_no_meter():
     assert dialects.get("plain").meter is None
 
 
@@ -97,9 +97,9 @@ DOCUMENTS = st.recursive(
 )
 
 
-@pytest.mark.parametrize("name", SPEAKING)
+@pytest.mark.parametrize("name", NAMES)
 @given(documents=st.lists(DOCUMENTS, max_size=4))
-def test_whatever_comes_is_read_without_failing_and_within_bounds(name, documents):
+def test_any_document_is_read_within_bounds(name, documents):
     tally = meter(name).tally()
     for document in documents:
         meter(name).usage_of(document)
@@ -112,11 +112,11 @@ def test_whatever_comes_is_read_without_failing_and_within_bounds(name, document
         assert usage.source == "upstream"
 
 
-COUNTED = [0, 1, 5, 6, MOST, MOST + 1, -1, True, 5.0, "5", None]
+NUMBERS = [0, 1, 5, 6, MOST, MOST + 1, -1, True, 5.0, "5", None]
 
 
-def test_three_counts_alone_say_what_they_say_among_others():
+def test_three_counts_are_read_alike_alone_and_among_others():
     usage_of = meter("openai").usage_of
-    for taken, made, total in itertools.product(COUNTED, repeat=3):
-        three = {"prompt_tokens": taken, "completion_tokens": made, "total_tokens": total}
+    for prompt, completion, total in itertools.product(NUMBERS, repeat=3):
+        three = {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": total}
         assert usage_of({"usage": three}) == usage_of({"usage": {**three, "more": 0}}), three

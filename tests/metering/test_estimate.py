@@ -1,4 +1,4 @@
-"""What a request will use, estimated before it is sent."""
+"""The usage of a request, estimated before it is sent."""
 
 import base64
 import random
@@ -20,16 +20,16 @@ CHAT = Takes(usage_option=True, output=dialects.get("openai").request_fields.out
 GEMINI = Takes(output=dialects.get("gemini").request_fields.output)
 
 
-def asked(body, takes=CHAT, media_type="application/json"):
+def estimate_of(body, takes=CHAT, media_type="application/json"):
     request = exchange(body, media_type)
     request.value = body
     return estimate(request, takes)
 
 
 def test_text_counts_by_its_bytes():
-    made = asked({"model": "m", "messages": [{"role": "user", "content": "x" * 4000}]})
-    assert 1000 <= made.input <= 1020
-    assert made.source == "estimated"
+    usage = estimate_of({"model": "m", "messages": [{"role": "user", "content": "x" * 4000}]})
+    assert 1000 <= usage.input <= 1020
+    assert usage.source == "estimated"
 
 
 @pytest.mark.parametrize(
@@ -54,8 +54,8 @@ def test_text_counts_by_its_bytes():
         ({"generationConfig": {"maxOutputTokens": 11}}, DEFAULT_OUTPUT),
     ],
 )
-def test_the_output_is_what_the_caller_allows(fields, output):
-    assert asked(fields).output == output
+def test_the_output_is_the_limit_of_the_request(fields, output):
+    assert estimate_of(fields).output == output
 
 
 @pytest.mark.parametrize(
@@ -70,39 +70,39 @@ def test_the_output_is_what_the_caller_allows(fields, output):
     ],
 )
 def test_the_output_may_be_bounded_within_an_object(fields, output):
-    assert asked(fields, GEMINI).output == output
+    assert estimate_of(fields, GEMINI).output == output
 
 
-def test_what_answers_without_tokens_reserves_none():
-    assert asked({"input": "x", "max_tokens": 5}, Takes()).output == 0
+def test_an_operation_without_output_tokens_reserves_none():
+    assert estimate_of({"input": "x", "max_tokens": 5}, Takes()).output == 0
 
 
-def test_what_is_read_aloud_counts_by_characters():
-    made = asked({"input": "häh?", "voice": "alloy"}, Takes(speech="input"))
-    assert made.characters == 4
-    assert asked({"input": ["x"]}, Takes(speech="input")).characters == 0
-    assert asked({"input": "xyz"}, Takes()).characters == 0
+def test_text_to_be_spoken_is_counted_by_characters():
+    usage = estimate_of({"input": "häh?", "voice": "alloy"}, Takes(speech="input"))
+    assert usage.characters == 4
+    assert estimate_of({"input": ["x"]}, Takes(speech="input")).characters == 0
+    assert estimate_of({"input": "xyz"}, Takes()).characters == 0
 
 
 @pytest.mark.parametrize(
     ("n", "images"), [(None, 1), (3, 3), ("3", 3), ("x", 1), (0, 1), (10**9, 1), ([], 1)]
 )
 def test_images_count_by_their_number(n, images):
-    assert asked({"prompt": "p", "n": n}, Takes(images="n")).images == images
+    assert estimate_of({"prompt": "p", "n": n}, Takes(images="n")).images == images
 
 
-def test_an_image_in_base64_is_no_text():
+def test_an_image_in_base64_is_not_counted_as_text():
     data = base64.b64encode(random.Random(1).randbytes(2_000_000)).decode()
     url = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{data}"}}
     text = {"type": "text", "text": "what is this " * 100}
-    made = asked({"messages": [{"role": "user", "content": [text, url]}]})
-    assert 300 < made.input < MOST_FILE + 3000
-    two = asked({"messages": [{"role": "user", "content": [url, text, *[text] * 9, url]}]})
-    assert MOST_FILE * 2 < two.input < MOST_FILE * 2 + 6000
+    usage = estimate_of({"messages": [{"role": "user", "content": [text, url]}]})
+    assert 300 < usage.input < MOST_FILE + 3000
+    both = estimate_of({"messages": [{"role": "user", "content": [url, text, *[text] * 9, url]}]})
+    assert MOST_FILE * 2 < both.input < MOST_FILE * 2 + 6000
 
 
 @pytest.mark.parametrize("text", ["some words here ", "日本語のテキスト。", "x, "])
-def test_long_text_counts_whole(text):
+def test_long_text_is_counted_completely(text):
     data = (text * 400_000).encode()[:1_000_000]
     assert input_tokens(data) == pytest.approx(250_000, abs=5)
 
@@ -110,10 +110,10 @@ def test_long_text_counts_whole(text):
 def test_a_body_on_disk_counts_too():
     class Source:
         def __init__(self):
-            self.left = b"some words " * 200_000
+            self.data = b"some words " * 200_000
 
         def read(self, size, /):
-            piece, self.left = self.left[:size], self.left[size:]
+            piece, self.data = self.data[:size], self.data[size:]
             return piece
 
     body = receive(Source(), None, 10_000_000)
@@ -128,8 +128,8 @@ def test_a_form_counts_its_texts_and_its_files():
     request = exchange(data, media_type)
     request.value = {"prompt": "a cat " * 100, "image": b"", "n": "2"}
     request.parts = list(parse(data, boundary_of(media_type)))
-    made = estimate(request, Takes(images="n"))
-    assert (made.input, made.images) == (150 + 500_000 // 256, 2)
+    usage = estimate(request, Takes(images="n"))
+    assert (usage.input, usage.images) == (150 + 500_000 // 256, 2)
 
 
 def test_a_form_counts_the_texts_in_its_lists_and_objects():
@@ -147,7 +147,7 @@ def test_a_body_that_was_not_parsed(body, tokens):
     assert estimate(exchange(body, "audio/mpeg"), CHAT).input == tokens
 
 
-def test_no_body_at_all():
+def test_a_request_without_a_body():
     request = exchange(b"")
     assert estimate(request, CHAT) == Usage(output=DEFAULT_OUTPUT, source="estimated")
 
@@ -160,7 +160,7 @@ def test_no_body_at_all():
     ),
     max_leaves=8,
 ))  # fmt: skip
-def test_no_value_makes_it_fail(value):
+def test_any_value_is_estimated(value):
     request = exchange(b"x")
     request.value = value
     for takes in (CHAT, GEMINI, Takes(speech="input", images="n")):

@@ -1,4 +1,4 @@
-"""The allow lists: who is not on them is 403."""
+"""The allow lists: what is not on them is 403."""
 
 import pytest
 
@@ -10,11 +10,11 @@ from engine.values.errors import GatewayError
 from tests.support.exchanges import new_exchange
 
 
-def passes(module, options, services=None, **known):
-    exchange = new_exchange("GET", **known)
+def passes(module, options, services=None, **fields):
+    exchange = new_exchange("GET", **fields)
     stage = module.build(module.read(options), services or Services())
     try:
-        stage(exchange, lambda given: Response(200, []))
+        stage(exchange, lambda _: Response(200, []))
     except GatewayError as error:
         return error.status != 403
     return True
@@ -46,6 +46,6 @@ def test_addresses_behind_a_trusted_proxy():
     assert not passes(allow_ips, ["127.0.0.0/8"], services, environ=environ)
 
 
-def test_what_is_no_network_is_told_before_it_runs():
+def test_an_invalid_network_is_an_error_at_start():
     with pytest.raises(ValueError, match="not an address or network"):
         allow_ips.read(["10.0.0.1/8"])

@@ -11,11 +11,11 @@ from tests.support.exchanges import new_exchange
 @pytest.mark.parametrize(
     ("server", "policy", "limit"), [(100, "50B", 50), (100, "1KB", 100), (5000, "1KiB", 1024)]
 )
-def test_it_lowers_the_limit_and_never_raises_it(server, policy, limit):
+def test_max_body_lowers_the_limit_and_never_raises_it(server, policy, limit):
     exchange = new_exchange("POST", "/", "", {})
     exchange.max_body = server
     stage = build(read(policy), Services())
     assert (
-        stage(exchange, lambda given: Response(200, [], b"%d" % given.max_body)).body
+        stage(exchange, lambda exchange: Response(200, [], b"%d" % exchange.max_body)).body
         == b"%d" % limit
     )

@@ -1,4 +1,4 @@
-"""Policies as a config lists them: guards before and behind the model, and limits."""
+"""Policies as a config lists them: steps before and after the model, and limits."""
 
 import pytest
 
@@ -12,8 +12,8 @@ def listed(*pairs, group=""):
     return [Policy(name, options, (), group) for name, options in pairs]
 
 
-def test_each_goes_to_its_place():
-    made = guards(
+def test_each_policy_becomes_a_step_or_a_rule():
+    compiled = guards(
         listed(
             ("allow_models", ["a"]),
             ("max_body", "1KB"),
@@ -22,7 +22,7 @@ def test_each_goes_to_its_place():
         ),
         "USD",
     )
-    assert [len(made.early), len(made.late), len(made.rules)] == [2, 1, 1]
+    assert [len(compiled.early), len(compiled.late), len(compiled.rules)] == [2, 1, 1]
 
 
 @pytest.mark.parametrize(
@@ -34,19 +34,21 @@ def test_each_goes_to_its_place():
         ("concurrency", {"requests": 3}, Quota("concurrency", 3)),
     ],
 )
-def test_limits(name, options, quota):
+def test_the_quotas_of_policies(name, options, quota):
     for by in ("token", "all"):
         (rule,) = guards(listed((name, options | {"by": by})), "USD").rules
         assert (rule.quota, rule.by) == (quota, by)
 
 
-def test_a_limit_keeps_its_name_wherever_it_stands():
-    one, two = ("rate_limit", {"requests": 6, "per": "1m"}), ("concurrency", {"requests": 3})
-    first, second = (guards(given, "USD").rules for given in (listed(one, two), listed(two, one)))
+def test_the_name_of_a_limit_does_not_depend_on_its_position():
+    rate, slots = ("rate_limit", {"requests": 6, "per": "1m"}), ("concurrency", {"requests": 3})
+    first, second = (
+        guards(order, "USD").rules for order in (listed(rate, slots), listed(slots, rate))
+    )
     assert {rule.name for rule in first} == {rule.name for rule in second}
 
 
-def test_limits_that_differ_in_anything_count_apart():
+def test_limits_that_differ_are_counted_separately():
     rate = ("rate_limit", {"requests": 6, "per": "1m"})
     every = [
         *listed(rate, rate, ("rate_limit", {"requests": 6, "per": "1h"})),
@@ -57,7 +59,7 @@ def test_limits_that_differ_in_anything_count_apart():
     assert len({rule.name for rule in guards(every, "USD").rules}) == 6
 
 
-def test_every_policy_says_what_it_is():
+def test_every_policy_has_a_description_and_a_manual():
     for name in policies.names():
         module = policies.get(name)
         assert module.SCHEMA["description"].endswith(".")

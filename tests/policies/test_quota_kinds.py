@@ -45,7 +45,7 @@ paths: {/a: {get: {operationId: getA, responses: {}}}}
 
 @pytest.fixture
 def image_limit(tmp_path, monkeypatch):
-    """A policy in a folder of its own, which limits images."""
+    """A policy in a separate folder, which limits images."""
     (tmp_path / "image_limit.py").write_text(POLICY)
     (tmp_path / "shop.yaml").write_text(DOCUMENT)
     monkeypatch.chdir(tmp_path)
@@ -86,7 +86,7 @@ def test_a_kind_of_the_table_is_planned_counted_and_refused_by_its_cost(tmp_path
     def draw(count):
         exchange = new_exchange(environ={"REMOTE_ADDR": "1.1.1.1"})
         exchange.record.estimate = Usage(images=count)
-        return stage(exchange, lambda given: Response(200, []))
+        return stage(exchange, lambda _: Response(200, []))
 
     assert draw(2).status == 200
     with pytest.raises(GatewayError, match="Limit reached: 3 images per 1 hour") as refused:
@@ -96,7 +96,7 @@ def test_a_kind_of_the_table_is_planned_counted_and_refused_by_its_cost(tmp_path
 
 
 @pytest.mark.usefixtures("image_limit", "images")
-def test_a_kind_of_the_table_has_words_in_reports():
+def test_a_kind_of_the_table_is_named_in_reports():
     (rule,) = policies.guards([Policy("image_limit", 3, (), "")], "USD").rules
     assert quota_text(rule.quota, "USD") == "3 images per 1h"
 

@@ -1,4 +1,4 @@
-"""Who calls: tokens in every place, and that they go no further."""
+"""Authentication: tokens in every carrier, and their removal from the request."""
 
 import base64
 from dataclasses import replace
@@ -35,15 +35,15 @@ HEADER, QUERY, COOKIE = (
 
 def call(carriers, query="", public=False, **environ):
     """The exchange as the next stage sees it."""
-    seen = []
+    exchanges = []
 
     def following(exchange):
-        seen.append(exchange)
+        exchanges.append(exchange)
         return Response(200, [])
 
     exchange = new_exchange("GET", "/", query, {"REQUEST_METHOD": "GET", **environ})
     authenticate(carriers, public, SERVICES)(exchange, following)
-    return seen[0]
+    return exchanges[0]
 
 
 def refused(carriers, query="", **environ):
@@ -70,7 +70,7 @@ def refused(carriers, query="", **environ):
         (COOKIE, "", {"HTTP_COOKIE": f'a=b; t="{SECRET}"'}),
     ],
 )
-def test_a_token_is_found_where_the_operation_says(carrier, query, environ):
+def test_a_token_is_read_from_its_carrier(carrier, query, environ):
     exchange = call([carrier], query, **environ)
     assert exchange.caller is not None
     assert exchange.caller.name == "alice"
@@ -80,7 +80,7 @@ def test_a_token_is_found_where_the_operation_says(carrier, query, environ):
     "cookie",
     ['x={"a":1}; t=%s', "x y=z; t=%s", "é=1; t=%s", "; ; t=%s", "a@b=c; t=%s", "[x]=1;t=%s"],
 )
-def test_a_token_in_a_cookie_is_found_beside_cookies_not_by_the_book(cookie):
+def test_a_token_in_a_cookie_is_read_beside_invalid_cookies(cookie):
     assert call([COOKIE], HTTP_COOKIE=cookie % SECRET).caller.name == "alice"
 
 
@@ -101,64 +101,64 @@ def test_a_token_in_a_cookie_is_found_beside_cookies_not_by_the_book(cookie):
         (COOKIE, "", {"HTTP_COOKIE": f"xt={SECRET}"}),
     ],
 )
-def test_a_token_elsewhere_is_none(carrier, query, environ):
+def test_a_token_elsewhere_is_ignored(carrier, query, environ):
     refused([carrier], query, **environ)
 
 
-def test_several_places_are_all_tried():
+def test_all_carriers_are_tried():
     carriers = [HEADER, BEARER, QUERY]
     assert call(carriers, HTTP_AUTHORIZATION=f"Bearer {SECRET}").caller.name == "alice"
     assert call(carriers, f"key={SECRET}", HTTP_X_API_KEY="").caller.name == "alice"
     assert call(carriers, f"key={OTHER}", HTTP_X_API_KEY="wrong").caller.name == "bob"
 
 
-def test_of_two_tokens_the_first_place_decides():
+def test_of_two_tokens_the_first_carrier_counts():
     environ = {"HTTP_X_API_KEY": OTHER, "HTTP_AUTHORIZATION": f"Bearer {SECRET}"}
     assert call([HEADER, BEARER], **environ).caller.name == "bob"
     assert call([BEARER, HEADER], **environ).caller.name == "alice"
 
 
-def test_an_expired_token_beside_a_good_one_is_no_trouble():
+def test_an_expired_token_beside_a_valid_one_is_ignored():
     environ = {"HTTP_X_API_KEY": EXPIRED, "HTTP_AUTHORIZATION": f"Bearer {SECRET}"}
     assert call([HEADER, BEARER], **environ).caller.name == "alice"
 
 
-def test_no_token_is_told_where_to_put_it():
+def test_a_request_without_a_token_is_told_the_carriers():
     message = refused([BEARER, HEADER, QUERY, COOKIE])
     for words in ("Authorization: Bearer", "x-api-key", "'key'", "'t'"):
         assert words in message
 
 
-def test_a_wrong_token_is_told_apart_from_none():
+def test_the_refusal_of_an_unknown_token():
     message = refused([BEARER], HTTP_AUTHORIZATION="Bearer mw-nobody")
     assert "not known" in message
     assert "mw-nobody" not in message
 
 
-def test_an_expired_token_is_told_so_from_its_last_moment_on():
+def test_the_refusal_of_an_expired_token():
     assert "expired" in refused([HEADER], HTTP_X_API_KEY=EXPIRED)
 
 
 @pytest.mark.parametrize(
     "secret", ["x" * 5000, "x" * 1_000_000, "é", "\xff\xfe", "\x00", " ", "Bearer", digest(SECRET)]
 )
-def test_any_other_text_is_refused_and_nothing_worse(secret):
+def test_any_other_text_is_refused_with_401(secret):
     refused([HEADER, BEARER], HTTP_X_API_KEY=secret, HTTP_AUTHORIZATION=f"Bearer {secret}")
 
 
-def test_the_same_query_parameter_twice_is_not_accepted_by_half():
-    """What is checked here and what an upstream reads must be one and the same."""
+def test_a_repeated_query_parameter_is_removed_completely():
+    """An upstream must not read a token that was not checked here."""
     exchange = call([QUERY], f"key={SECRET}&key=mw-nobody&a=b")
     assert exchange.query == "a=b"
 
 
-def test_duplicate_headers_joined_by_the_server_are_no_token():
+def test_duplicate_headers_joined_by_the_server_are_not_a_token():
     refused([HEADER], HTTP_X_API_KEY=f"{SECRET},{SECRET}")
     refused([BEARER], HTTP_AUTHORIZATION=f"Bearer {SECRET},Bearer {SECRET}")
 
 
 @pytest.mark.parametrize("public", [False, True])
-def test_the_token_goes_no_further(public):
+def test_the_token_is_removed_from_the_request(public):
     exchange = call(
         [BEARER, HEADER, QUERY, COOKIE],
         f"a=b&key={SECRET}&c=%20d&key=x",
@@ -173,39 +173,39 @@ def test_the_token_goes_no_further(public):
     assert exchange.environ["HTTP_X_OTHER"] == "kept"
 
 
-def test_the_environ_of_the_server_is_left_as_it_is():
+def test_the_environ_of_the_server_is_unchanged():
     environ = {"HTTP_X_API_KEY": SECRET}
     exchange = new_exchange("GET", "/", "", environ)
-    authenticate([HEADER], False, SERVICES)(exchange, lambda given: Response(200, []))
+    authenticate([HEADER], False, SERVICES)(exchange, lambda _: Response(200, []))
     assert environ == {"HTTP_X_API_KEY": SECRET}
 
 
-def test_a_public_route_asks_for_nothing():
+def test_a_public_route_needs_no_token():
     exchange = call([BEARER], public=True)
     assert exchange.caller is None
     assert call([BEARER], public=True, HTTP_AUTHORIZATION="Bearer wrong").caller is None
 
 
-def test_a_query_without_a_token_stays_as_it_was_sent():
+def test_a_query_without_a_token_is_unchanged():
     environ = {"HTTP_AUTHORIZATION": f"Bearer {SECRET}"}
     for query in ("a=1&b=%20&&c", "a[]=x&a[]=y", "q=a+b%2B"):
         assert call([BEARER, QUERY], query, **environ).query == query
 
 
-def test_nobody_is_served_while_there_are_no_tokens():
+def test_without_tokens_every_request_is_refused():
     exchange = new_exchange("GET", "/", "", {"HTTP_X_API_KEY": ""})
     stage = authenticate([HEADER], False, Services())
     with pytest.raises(GatewayError):
-        stage(exchange, lambda given: Response(200, []))
+        stage(exchange, lambda _: Response(200, []))
 
 
-def test_the_next_stages_answer_comes_back():
+def test_the_response_of_the_next_stage_is_returned():
     answer = Response(204, [])
     exchange = new_exchange("GET", "/", "", {"HTTP_X_API_KEY": SECRET})
-    assert authenticate([HEADER], False, SERVICES)(exchange, lambda given: answer) is answer
+    assert authenticate([HEADER], False, SERVICES)(exchange, lambda _: answer) is answer
 
 
-# What a token is not for.
+# Operations and addresses of a token.
 
 
 def permitted(caller, operation="openai.chat", address="10.1.1.1"):
@@ -213,14 +213,14 @@ def permitted(caller, operation="openai.chat", address="10.1.1.1"):
     environ = {"HTTP_AUTHORIZATION": f"Bearer {SECRET}", "REMOTE_ADDR": address}
     exchange = new_exchange("GET", "/", "", environ, operation=operation)
     try:
-        authenticate([BEARER], False, services)(exchange, lambda given: Response(200, []))
+        authenticate([BEARER], False, services)(exchange, lambda _: Response(200, []))
     except GatewayError as error:
         return error.status, error.code
     return 200, ""
 
 
 @pytest.mark.parametrize(
-    ("operations", "said"),
+    ("operations", "result"),
     [
         (None, (200, "")),
         (("openai.*",), (200, "")),
@@ -228,12 +228,12 @@ def permitted(caller, operation="openai.chat", address="10.1.1.1"):
         ((), (403, "operation_not_allowed")),
     ],
 )
-def test_a_token_for_some_operations(operations, said):
-    assert permitted(Caller("alice", operations=operations)) == said
+def test_a_token_for_some_operations(operations, result):
+    assert permitted(Caller("alice", operations=operations)) == result
 
 
 @pytest.mark.parametrize(
-    ("ips", "said"),
+    ("ips", "result"),
     [
         (None, (200, "")),
         (("10.0.0.0/8",), (200, "")),
@@ -241,8 +241,8 @@ def test_a_token_for_some_operations(operations, said):
         ((), (403, "address_not_allowed")),
     ],
 )
-def test_a_token_for_some_addresses(ips, said):
-    assert permitted(Caller("alice", ips=ips)) == said
+def test_a_token_for_some_addresses(ips, result):
+    assert permitted(Caller("alice", ips=ips)) == result
 
 
 KEYED = Carrier("subprotocol", "openai-insecure-api-key.")
@@ -250,7 +250,7 @@ OFFERED = "HTTP_SEC_WEBSOCKET_PROTOCOL"
 
 
 @pytest.mark.parametrize(
-    ("said", "left"),
+    ("header", "remaining"),
     [
         (f"openai-insecure-api-key.{SECRET}", None),
         (f"realtime, openai-insecure-api-key.{SECRET}", "realtime"),
@@ -259,25 +259,25 @@ OFFERED = "HTTP_SEC_WEBSOCKET_PROTOCOL"
         (f"openai-insecure-api-key.{SECRET}, openai-insecure-api-key.other, c", "c"),
     ],
 )
-def test_a_token_in_a_subprotocol_is_taken_out(said, left):
-    exchange = call((BEARER, KEYED), **{OFFERED: said})
+def test_a_token_in_a_subprotocol_is_removed(header, remaining):
+    exchange = call((BEARER, KEYED), **{OFFERED: header})
     assert exchange.caller.name == "alice"
-    assert exchange.header(OFFERED) == left
+    assert exchange.header(OFFERED) == remaining
     assert SECRET not in str(exchange.environ)
 
 
-def test_a_subprotocol_is_taken_out_of_a_public_route_too():
+def test_a_token_in_a_subprotocol_is_removed_on_a_public_route_too():
     exchange = call((KEYED,), public=True, **{OFFERED: f"openai-insecure-api-key.{SECRET}, a"})
     assert (exchange.caller, exchange.header(OFFERED)) == (None, "a")
 
 
-@pytest.mark.parametrize("said", ["realtime", "", "openai-insecure-api-key.", "openai-insecure"])
-def test_subprotocols_without_a_token(said):
-    message = refused((BEARER, KEYED), **{OFFERED: said})
+@pytest.mark.parametrize("header", ["realtime", "", "openai-insecure-api-key.", "openai-insecure"])
+def test_subprotocols_without_a_token(header):
+    message = refused((BEARER, KEYED), **{OFFERED: header})
     assert "subprotocol 'openai-insecure-api-key.<token>'" in message
 
 
-def test_subprotocols_stay_where_they_carry_no_token():
+def test_subprotocols_that_carry_no_token_remain():
     exchange = call((HEADER,), HTTP_X_API_KEY=SECRET, **{OFFERED: "a, b"})
     assert exchange.header(OFFERED) == "a, b"
 
@@ -287,14 +287,14 @@ def basic(pair):
 
 
 @pytest.mark.parametrize("user", ["", "alice", "anybody", "bob@example.com"])
-def test_the_password_of_http_basic_is_the_token_whoever_the_user_is(user):
+def test_the_password_of_http_basic_is_the_token_of_any_user(user):
     exchange = call([BASIC], HTTP_AUTHORIZATION=basic(f"{user}:{SECRET}"))
     assert exchange.caller.name == "alice"
     assert "HTTP_AUTHORIZATION" not in exchange.environ
 
 
 @pytest.mark.parametrize(
-    "said",
+    "header",
     [
         f"Bearer {SECRET}",
         f"Basic {SECRET}",
@@ -310,87 +310,87 @@ def test_the_password_of_http_basic_is_the_token_whoever_the_user_is(user):
         "Basic " + "A" * 1_000_000,
     ],
 )
-def test_what_is_no_password_of_http_basic_is_refused(said):
+def test_an_invalid_password_of_http_basic_is_refused(header):
     with pytest.raises(GatewayError) as raised:
-        call([BASIC], HTTP_AUTHORIZATION=said)
+        call([BASIC], HTTP_AUTHORIZATION=header)
     assert raised.value.status == 401
     assert raised.value.headers == [("www-authenticate", 'Basic realm="modelway", charset="UTF-8"')]
     assert SECRET not in raised.value.message
 
 
 def test_basic_and_bearer_share_a_header_and_a_401_names_both():
-    for said in (f"Bearer {SECRET}", basic(f"x:{SECRET}")):
-        assert call([BEARER, BASIC], HTTP_AUTHORIZATION=said).caller.name == "alice"
+    for header in (f"Bearer {SECRET}", basic(f"x:{SECRET}")):
+        assert call([BEARER, BASIC], HTTP_AUTHORIZATION=header).caller.name == "alice"
     with pytest.raises(GatewayError) as raised:
         call([BEARER, BASIC])
     assert [name for name, _ in raised.value.headers] == ["www-authenticate"] * 2
     assert "HTTP Basic" in raised.value.message
 
 
-HELD = {
+CREDENTIALS = {
     COOKIE: {"HTTP_COOKIE": f"t={SECRET}"},
     BASIC: {"HTTP_AUTHORIZATION": basic(f"x:{SECRET}")},
     Carrier("header", "cookie"): {"HTTP_COOKIE": SECRET},
 }
-EVIL = {"HTTP_HOST": "gw.example.com", "HTTP_ORIGIN": "https://evil.example.com"}
+OTHER_PAGE = {"HTTP_HOST": "gw.example.com", "HTTP_ORIGIN": "https://evil.example.com"}
 
 
-@pytest.mark.parametrize("carrier", HELD)
-def test_a_token_that_a_browser_attaches_is_not_for_another_page(carrier):
+@pytest.mark.parametrize("carrier", CREDENTIALS)
+def test_a_token_that_a_browser_attaches_is_refused_from_another_page(carrier):
     with pytest.raises(GatewayError) as raised:
-        call([carrier], **HELD[carrier], **EVIL)
+        call([carrier], **CREDENTIALS[carrier], **OTHER_PAGE)
     assert (raised.value.status, raised.value.code) == (403, "origin_not_allowed")
-    own = EVIL | {"HTTP_ORIGIN": "https://gw.example.com"}
-    assert call([carrier], **HELD[carrier], **own).caller.name == "alice"
+    same_page = OTHER_PAGE | {"HTTP_ORIGIN": "https://gw.example.com"}
+    assert call([carrier], **CREDENTIALS[carrier], **same_page).caller.name == "alice"
 
 
-def test_another_page_may_use_a_token_of_its_own():
-    environ = {**HELD[COOKIE], **EVIL, "HTTP_AUTHORIZATION": f"Bearer {OTHER}"}
+def test_another_page_may_send_a_token_itself():
+    environ = {**CREDENTIALS[COOKIE], **OTHER_PAGE, "HTTP_AUTHORIZATION": f"Bearer {OTHER}"}
     assert call([COOKIE, BEARER], **environ).caller.name == "bob"
-    assert call([BEARER, HEADER], **EVIL, HTTP_X_API_KEY=OTHER).caller.name == "bob"
+    assert call([BEARER, HEADER], **OTHER_PAGE, HTTP_X_API_KEY=OTHER).caller.name == "bob"
 
 
 def test_another_page_with_a_wrong_token_does_not_fall_back_on_the_cookie():
     assert "not known" in refused(
-        [BEARER, COOKIE], **HELD[COOKIE], **EVIL, HTTP_AUTHORIZATION="Bearer mw-nobody"
+        [BEARER, COOKIE], **CREDENTIALS[COOKIE], **OTHER_PAGE, HTTP_AUTHORIZATION="Bearer mw-nobody"
     )
 
 
 def test_without_a_cookie_the_origin_does_not_matter():
-    assert "no token" in refused([COOKIE], **EVIL)
-    assert call([COOKIE], public=True, **HELD[COOKIE], **EVIL).caller is None
+    assert "no token" in refused([COOKIE], **OTHER_PAGE)
+    assert call([COOKIE], public=True, **CREDENTIALS[COOKIE], **OTHER_PAGE).caller is None
 
 
 def test_pages_of_the_listed_origins_may_use_a_cookie():
-    seen = []
+    exchanges = []
     stage = authenticate(
         [COOKIE], False, SERVICES, same_origin=SameOrigin(["https://evil.example.com"])
     )
     stage(
-        new_exchange("GET", "/", "", {**HELD[COOKIE], **EVIL}),
-        lambda e: seen.append(e) or Response(200, []),
+        new_exchange("GET", "/", "", {**CREDENTIALS[COOKIE], **OTHER_PAGE}),
+        lambda exchange: exchanges.append(exchange) or Response(200, []),
     )
-    assert seen[0].caller.name == "alice"
+    assert exchanges[0].caller.name == "alice"
 
 
-def tried(services, secret, address="192.0.2.1", **environ):
+def attempt(services, secret, address="192.0.2.1", **environ):
     """The status and headers of a request with this token."""
     environ |= {"HTTP_AUTHORIZATION": f"Bearer {secret}", "REMOTE_ADDR": address}
     exchange = new_exchange("GET", "/", "", environ)
     try:
-        authenticate([BEARER], False, services)(exchange, lambda given: Response(200, []))
+        authenticate([BEARER], False, services)(exchange, lambda _: Response(200, []))
     except GatewayError as error:
         return error.status, dict(error.headers)
     return 200, {}
 
 
-def test_many_unknown_tokens_of_an_address_are_429_and_its_callers_are_still_known():
+def test_many_unknown_tokens_of_an_address_are_429_and_known_tokens_pass():
     services = replace(SERVICES, guesses=GuessLimit(burst=3.0, clock=lambda: 0.0))
-    assert [tried(services, f"guess {n}")[0] for n in range(4)] == [401, 401, 401, 429]
-    assert tried(services, "guess")[1]["retry-after"] == "1"
-    assert tried(services, SECRET)[0] == 200
-    assert tried(services, EXPIRED)[0] == 401
-    assert tried(services, "guess", address="192.0.2.2")[0] == 401
+    assert [attempt(services, f"guess {n}")[0] for n in range(4)] == [401, 401, 401, 429]
+    assert attempt(services, "guess")[1]["retry-after"] == "1"
+    assert attempt(services, SECRET)[0] == 200
+    assert attempt(services, EXPIRED)[0] == 401
+    assert attempt(services, "guess", address="192.0.2.2")[0] == 401
 
 
 def test_behind_a_proxy_each_client_has_its_own_count_of_unknown_tokens():
@@ -400,8 +400,8 @@ def test_behind_a_proxy_each_client_has_its_own_count_of_unknown_tokens():
         proxies=networks(["10.0.0.0/8"]),
     )
     clients = ["192.0.2.1", "192.0.2.2", "9.9.9.9, 192.0.2.1"]
-    found = [
-        tried(services, "guess", address="10.0.0.1", HTTP_X_FORWARDED_FOR=client)[0]
+    statuses = [
+        attempt(services, "guess", address="10.0.0.1", HTTP_X_FORWARDED_FOR=client)[0]
         for client in clients
     ]
-    assert found == [401, 401, 429]
+    assert statuses == [401, 401, 429]

@@ -1,4 +1,4 @@
-"""Limits of a request: asked at once, told in headers, corrected when it is over."""
+"""Limits of a request: taken at once, shown in headers, settled at the end."""
 
 from __future__ import annotations
 
@@ -30,38 +30,38 @@ SPEND = QuotaRule(Quota("spend", 10**9, 30 * 86_400.0), "token", "spend")
 
 
 class Counters:
-    """Says what it is told, and keeps what it was asked."""
+    """Counters with a fixed result; `takes` and `settled` list the calls."""
 
     def __init__(self, denied: int | None = None, wait: float = 2.5, away: bool = False) -> None:
         self.denied, self.wait, self.away = denied, wait, away
-        self.asked: list = []
+        self.takes: list = []
         self.settled: list = []
 
     def take(self, limits, costs):
         if self.away:
-            raise CountersAway("it is away")
-        self.asked.append([Limit(*limit, cost) for limit, cost in zip(limits, costs, strict=True)])
+            raise CountersAway("no connection")
+        self.takes.append([Limit(*limit, cost) for limit, cost in zip(limits, costs, strict=True)])
         count = len(costs)
-        told = [7] * count, [30.0] * count
+        state = [7] * count, [30.0] * count
         if self.denied is not None:
-            return TakeResult(self.denied, *told, None, [self.wait] * count)
-        return TakeResult(None, *told, "receipt")
+            return TakeResult(self.denied, *state, None, [self.wait] * count)
+        return TakeResult(None, *state, "receipt")
 
     def settle(self, receipt, costs):
         assert receipt == "receipt"
         self.settled.append(list(costs))
 
     def close(self):
-        raise AssertionError("not by a stage")
+        raise AssertionError("a stage closed the counters")
 
 
-def exchange(**known):
-    fields = {"caller": Caller("alice"), "operation": "openai.chat", "model": "gpt"} | known
+def exchange(**more):
+    fields = {"caller": Caller("alice"), "operation": "openai.chat", "model": "gpt"} | more
     return new_exchange(environ={"REMOTE_ADDR": "9.9.9.9"}, **fields)
 
 
-def run(rules, counters, made=None, following=None, **services):
-    made = made or exchange()
+def run(rules, counters, request=None, following=None, **services):
+    request = request or exchange()
     stage = limit(rules, Services(counters=counters, **services), "fixed")
 
     def answer(exchange):
@@ -69,7 +69,7 @@ def run(rules, counters, made=None, following=None, **services):
         exchange.record.end(200, Outcome.COMPLETE)
         return Response(200, [("x-ratelimit-limit-requests", "theirs"), ("x", "y")])
 
-    return stage(made, following or answer), made
+    return stage(request, following or answer), request
 
 
 def refused(rules, counters, **more):
@@ -78,11 +78,11 @@ def refused(rules, counters, **more):
     return raised.value
 
 
-def test_all_limits_are_asked_about_at_once():
+def test_all_limits_are_taken_at_once():
     counters = Counters()
     run([RATE, SLOTS], counters, exchange(caller=Caller("bob", limits=(RATE.quota,))))
-    (asked,) = counters.asked
-    assert [(one.key, one.amount, one.window, one.cost) for one in asked] == [
+    (takes,) = counters.takes
+    assert [(each.key, each.amount, each.window, each.cost) for each in takes] == [
         ("rate|bob", 60, 60.0, 1),
         ("slots|bob", 2, 0.0, 1),
         ("token/requests/60|bob", 60, 60.0, 1),
@@ -90,7 +90,7 @@ def test_all_limits_are_asked_about_at_once():
 
 
 @pytest.mark.parametrize(
-    ("by", "who"),
+    ("by", "sharer"),
     [
         ("token", "alice"),
         ("route", "openai.chat"),
@@ -98,35 +98,35 @@ def test_all_limits_are_asked_about_at_once():
         ("all", ""),
     ],
 )
-def test_who_shares_a_limit(by, who):
+def test_who_shares_a_limit(by, sharer):
     counters = Counters()
     run([replace(RATE, by=by)], counters)
-    assert counters.asked[0][0].key == f"rate|{who}"
+    assert counters.takes[0][0].key == f"rate|{sharer}"
 
 
-@pytest.mark.parametrize(("by", "who"), [("upstream", "chosen"), ("model", "gpt-*")])
-def test_the_first_target_tells_the_upstream_and_the_entry_under_models(by, who):
-    """All names that a wildcard takes in count together."""
+@pytest.mark.parametrize(("by", "sharer"), [("upstream", "chosen"), ("model", "gpt-*")])
+def test_the_upstream_and_the_model_are_those_of_the_first_target(by, sharer):
+    """All names that match a wildcard share its limit."""
     counters = Counters()
     target = SimpleNamespace(upstream=SimpleNamespace(name="chosen"), entry="gpt-*")
-    run([replace(RATE, by=by)], counters, exchange(targets=[target], model="gpt-made-up"))
-    assert counters.asked[0][0].key == f"rate|{who}"
+    run([replace(RATE, by=by)], counters, exchange(targets=[target], model="gpt-request-up"))
+    assert counters.takes[0][0].key == f"rate|{sharer}"
 
 
 def test_a_public_route_counts_by_address():
     counters = Counters()
     run([RATE], counters, exchange(caller=None))
-    assert counters.asked[0][0].key == "rate|@9.9.9.9"
+    assert counters.takes[0][0].key == "rate|@9.9.9.9"
 
 
-def test_without_limits_or_counters_nothing_is_asked():
+def test_without_limits_or_counters_nothing_is_taken():
     counters = Counters()
     run([], counters)
-    assert counters.asked == []
+    assert counters.takes == []
     assert run([RATE], None)[0].headers[0] == ("x-ratelimit-limit-requests", "theirs")
 
 
-def test_the_answer_says_how_it_stands():
+def test_a_response_has_the_state_of_the_limits():
     response, _ = run([RATE, TOKENS, SLOTS], Counters())
     assert response.gateway_headers == {
         "x-ratelimit-limit-requests": "60",
@@ -138,7 +138,7 @@ def test_the_answer_says_how_it_stands():
     }
 
 
-def test_a_limit_of_requests_is_429_and_says_when_to_come_back():
+def test_a_limit_of_requests_is_429_with_a_retry_after():
     error = refused([RATE], Counters(denied=0))
     assert (error.status, error.code) == (429, "rate_limit_exceeded")
     assert error.message == "Limit reached: 60 requests per 1 minute for this token."
@@ -152,22 +152,22 @@ def test_a_budget_of_tokens_is_429():
     assert "1000 tokens per 1 day" in error.message
 
 
-def test_a_request_that_can_never_fit_is_told_so():
+def test_a_request_larger_than_the_limit_should_not_be_retried():
     rule = QuotaRule(Quota("tokens", 1, 60.0), "token", "tokens")
     greedy = exchange()
     greedy.record.estimate = Usage(input=3, output=500)
-    error = refused([rule], Counters(denied=0), made=greedy)
+    error = refused([rule], Counters(denied=0), request=greedy)
     assert "may use 503 tokens" in error.message
     assert ("x-should-retry", "false") in error.headers
 
 
-def test_slots_are_429_and_ask_for_a_second():
+def test_a_limit_of_concurrency_is_429_with_a_retry_after_of_a_second():
     error = refused([SLOTS], Counters(denied=0))
     assert (error.status, error.code) == (429, "concurrency_limit_exceeded")
     assert ("retry-after", "1") in error.headers
 
 
-def test_money_is_402_and_not_worth_repeating():
+def test_a_spent_budget_is_402_and_should_not_be_retried():
     error = refused([SPEND], Counters(denied=0, wait=100.0))
     assert (error.status, error.code) == (402, "budget_exceeded")
     assert ("retry-after", "100") in error.headers
@@ -175,55 +175,55 @@ def test_money_is_402_and_not_worth_repeating():
     assert "for 30 days" in error.message
 
 
-def test_a_request_that_costs_more_than_there_ever_is_is_told_so():
+def test_a_request_that_costs_more_than_the_budget_is_402():
     prices = ByName[Price]({"gpt*": price_of({"output": 1_000_000})})
     greedy = exchange()
     greedy.record.estimate = Usage(output=500)
-    error = refused([SPEND], Counters(denied=0, wait=100.0), made=greedy, prices=prices)
+    error = refused([SPEND], Counters(denied=0, wait=100.0), request=greedy, prices=prices)
     assert (error.status, error.code) == (402, "budget_exceeded")
     assert "may cost more than the budget of this token" in error.message
     assert "retry-after" not in dict(error.headers)
 
 
-def test_what_was_used_is_what_counts_in_the_end():
+def test_the_usage_is_settled_at_the_end():
     prices = ByName[Price]({"gpt*": price_of({"input": 1})})
     counters = Counters()
-    _, made = run([RATE, TOKENS, SPEND, SLOTS], counters, prices=prices)
-    made.record.usage, made.record.cost = Usage(input=5, output=6), 5000
-    made.end()
+    _, request = run([RATE, TOKENS, SPEND, SLOTS], counters, prices=prices)
+    request.record.usage, request.record.cost = Usage(input=5, output=6), 5000
+    request.end()
     assert counters.settled == [[1, 11, 5000, 0]]
 
 
-def test_money_is_held_back_for_what_a_request_may_use():
+def test_the_estimated_cost_is_taken_of_a_budget():
     prices = ByName[Price]({"gpt": price_of({"input": 1, "output": 2})})
-    counters, made = Counters(), exchange()
-    made.record.estimate = Usage(input=10, output=100)
-    run([SPEND], counters, made, prices=prices)
-    assert counters.asked[0][0].cost == 10 * 1000 + 100 * 2000
+    counters, request = Counters(), exchange()
+    request.record.estimate = Usage(input=10, output=100)
+    run([SPEND], counters, request, prices=prices)
+    assert counters.takes[0][0].cost == 10 * 1000 + 100 * 2000
 
 
 @pytest.mark.parametrize(("reached", "settled"), [(False, [[0]]), (True, [])])
-def test_what_never_reached_an_upstream_is_given_back(reached, settled):
+def test_a_request_that_reached_no_upstream_is_refunded(reached, settled):
     def fails(exchange):
         exchange.record.reached_upstream = reached
         exchange.record.end(502, Outcome.FAILED)
         raise GatewayError(502, "upstream_unreachable", "away")
 
-    counters, made = Counters(), exchange()
+    counters, request = Counters(), exchange()
     with pytest.raises(GatewayError):
-        run([RATE], counters, made, fails)
-    made.end()
+        run([RATE], counters, request, fails)
+    request.end()
     assert counters.settled == settled
 
 
 def test_a_denied_request_settles_nothing():
-    counters, made = Counters(denied=0), exchange()
-    refused([RATE], counters, made=made)
-    made.end()
+    counters, request = Counters(denied=0), exchange()
+    refused([RATE], counters, request=request)
+    request.end()
     assert counters.settled == []
 
 
-def test_counters_that_are_away_let_requests_pass_and_say_so_once(caplog, monkeypatch):
+def test_without_counters_requests_pass_with_one_log_line(caplog, monkeypatch):
     monkeypatch.setattr(module, "counters_warning", LogThrottle(level=logging.ERROR))
     for _ in range(3):
         assert run([RATE], Counters(away=True))[0].status == 200
@@ -231,7 +231,7 @@ def test_counters_that_are_away_let_requests_pass_and_say_so_once(caplog, monkey
     assert "pass uncounted" in caplog.text
 
 
-def test_counters_that_are_away_refuse_where_the_config_says_so(monkeypatch):
+def test_without_counters_requests_are_refused_if_the_config_says_so(monkeypatch):
     monkeypatch.setattr(module, "counters_warning", LogThrottle(level=logging.ERROR))
     error = refused([RATE], Counters(away=True), allow_uncounted=False)
     assert (error.status, error.code) == (503, "counters_unavailable")
@@ -242,13 +242,13 @@ def test_counters_that_are_away_refuse_where_the_config_says_so(monkeypatch):
     ("seconds", "words"),
     [(1, "1 second"), (90, "90 seconds"), (3600, "1 hour"), (2_592_000, "30 days"), (0.5, "0.5 s")],
 )
-def test_a_refusal_says_the_window_in_words(seconds, words):
+def test_a_refusal_names_the_window(seconds, words):
     error = refused([QuotaRule(Quota("requests", 1, seconds), "token", "x")], Counters(denied=0))
     assert f"1 requests per {words}" in error.message
 
 
-def test_a_token_has_its_limits_also_where_a_route_has_none():
+def test_the_limits_of_a_token_hold_on_a_route_without_limits():
     counters = Counters()
     run([], counters, exchange(caller=Caller("bob", limits=(RATE.quota,))))
     run([], counters)
-    assert [[one.key for one in asked] for asked in counters.asked] == [["token/requests/60|bob"]]
+    assert [[each.key for each in takes] for takes in counters.takes] == [["token/requests/60|bob"]]

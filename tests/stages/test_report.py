@@ -1,4 +1,4 @@
-"""Routes that only report: counted by operation and place, logged, let through."""
+"""Mode report: mismatches are counted by operation and place and logged; requests pass."""
 
 from __future__ import annotations
 
@@ -53,25 +53,25 @@ def mismatches() -> Iterator[Mismatches]:
 
 
 @pytest.fixture
-def counted(mismatches: Mismatches) -> Any:
+def places(mismatches: Mismatches) -> Any:
     return mismatches.places
 
 
-def passed(
+def validated(
     folder: Path, request: Exchange, mode: str = "report", unknown: str = "pass"
 ) -> Exchange:
-    """The request as the next handler gets it."""
-    made, _ = read(folder, document(paths=PATHS))
-    assert made is not None
-    operation = made.operations["x"]
+    """The request that the next handler gets."""
+    spec, _ = read(folder, document(paths=PATHS))
+    assert spec is not None
+    operation = spec.operations["x"]
     if unknown != "pass":
-        operation = made.reread(operation, lenient=False, with_names=True)
+        operation = spec.reread(operation, lenient=False, with_names=True)
     body = request.body
     request.receive = lambda limit: body
-    seen = []
+    requests = []
     stage = validate(operation, mode, unknown=unknown)
-    stage(request, lambda last: seen.append(last) or Response(200, []))  # type: ignore[func-returns-value]
-    return seen[0]
+    stage(request, lambda request: requests.append(request) or Response(200, []))  # type: ignore[func-returns-value]
+    return requests[0]
 
 
 @pytest.mark.parametrize(
@@ -86,25 +86,25 @@ def passed(
         (exchange({"list": []}, query="q=x"), "q"),
     ],
 )
-def test_it_is_counted_and_let_through(
-    tmp_path: Path, counted: Any, request_: Exchange, place: str
+def test_a_mismatch_is_counted_and_the_request_passes(
+    tmp_path: Path, places: Any, request_: Exchange, place: str
 ) -> None:
     before = request_.body
-    assert passed(tmp_path, request_).body is before
-    assert counted == {("api.x", place): 1}
+    assert validated(tmp_path, request_).body is before
+    assert places == {("api.x", place): 1}
 
 
-def test_what_is_right_is_not_counted(tmp_path: Path, counted: Any) -> None:
-    assert passed(tmp_path, exchange({"list": [{"n": 1}]})).value == {"list": [{"n": 1}]}
-    assert counted == {}
+def test_a_valid_request_is_not_counted(tmp_path: Path, places: Any) -> None:
+    assert validated(tmp_path, exchange({"list": [{"n": 1}]})).value == {"list": [{"n": 1}]}
+    assert places == {}
 
 
-def test_the_log_has_no_word_of_the_caller(
+def test_the_log_has_no_text_of_the_caller(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.WARNING, "modelway"):
-        passed(tmp_path, exchange({"list": [{"n": "a secret"}]}))
-        passed(tmp_path, exchange({"list": [], "secret": 1}))
+        validated(tmp_path, exchange({"list": [{"n": "a secret"}]}))
+        validated(tmp_path, exchange({"list": [], "secret": 1}))
     assert "req-1: api.x would refuse it (invalid_type at 'list[].n')" in caplog.text
     assert "secret" not in caplog.text
 
@@ -129,7 +129,7 @@ def test_a_place_is_cut_and_has_no_token(mismatches: Mismatches) -> None:
     assert {place for _, place in mismatches.places} == {"metadata.mw-***", "m" * 200}
 
 
-def test_places_are_bounded() -> None:
+def test_the_number_of_places_is_limited() -> None:
     bounded = Mismatches(max_places=3)
     for number in range(10):
         bounded.note("r", "api.x", "invalid_type", f"place{number}")
@@ -139,55 +139,55 @@ def test_places_are_bounded() -> None:
 
 def test_captured_mismatches_are_not_counted(mismatches: Mismatches) -> None:
     mismatches.note("r", "api.x", "invalid_type", "before")
-    places: list[str] = []
-    with mismatches.captured(places):
+    captured: list[str] = []
+    with mismatches.captured(captured):
         mismatches.note("r", "api.x", "invalid_type", "list[1]")
-    assert places == ["list[]"]
+    assert captured == ["list[]"]
     assert mismatches.places == {("api.x", "before"): 1}
     assert mismatches.codes == {("api.x", "request", "invalid_type"): 1}
 
 
-# Members that the document does not name.
+# Members that the document does not have.
 
 
 def test_unknown_members_are_dropped_from_the_bytes(tmp_path: Path) -> None:
     body = b'{"a":1, "list" : [ {"n":1,"z":{"q":[1]}} ] , "b":"\\"}"}'
-    got = passed(tmp_path, exchange(body), "strict", "drop")
-    assert got.body.buffer == b'{"list" : [ {"n":1} ]}'
-    assert got.value == orjson.loads(got.body.buffer)
-    assert got.body.size == len(got.body.buffer)
+    result = validated(tmp_path, exchange(body), "strict", "drop")
+    assert result.body.buffer == b'{"list" : [ {"n":1} ]}'
+    assert result.value == orjson.loads(result.body.buffer)
+    assert result.body.size == len(result.body.buffer)
 
 
 @pytest.mark.parametrize("mode", ["strict", "report", "off"])
-def test_they_are_rejected_in_every_mode(tmp_path: Path, mode: str) -> None:
+def test_unknown_members_are_rejected_in_every_mode(tmp_path: Path, mode: str) -> None:
     with pytest.raises(GatewayError) as caught:
-        passed(tmp_path, exchange({"list": [{"n": 1, "z": 1}]}), mode, "reject")
+        validated(tmp_path, exchange({"list": [{"n": 1, "z": 1}]}), mode, "reject")
     assert (caught.value.status, caught.value.param) == (400, "list[0].z")
 
 
 @pytest.mark.parametrize("mode", ["strict", "report", "off"])
-def test_they_are_dropped_in_every_mode(tmp_path: Path, mode: str, counted: Any) -> None:
-    got = passed(tmp_path, exchange({"list": [], "z": 1}), mode, "drop")
-    assert orjson.loads(got.body.buffer) == {"list": []}
-    assert counted == {}
+def test_unknown_members_are_dropped_in_every_mode(tmp_path: Path, mode: str, places: Any) -> None:
+    result = validated(tmp_path, exchange({"list": [], "z": 1}), mode, "drop")
+    assert orjson.loads(result.body.buffer) == {"list": []}
+    assert places == {}
 
 
-def test_a_body_that_is_no_json_is_left_alone(tmp_path: Path) -> None:
-    got = passed(tmp_path, exchange(b"x", "text/plain"), "off", "drop")
-    assert (got.body.buffer, got.value) == (b"x", MISSING)
+def test_a_body_that_is_not_json_is_unchanged(tmp_path: Path) -> None:
+    result = validated(tmp_path, exchange(b"x", "text/plain"), "off", "drop")
+    assert (result.body.buffer, result.value) == (b"x", MISSING)
 
 
 # Responses.
 
 
-def answered(folder: Path, response: Response) -> Any:
-    made, _ = read(folder, document(paths=PATHS))
-    assert made is not None
-    answers = made.answers(made.operations["x"])
+def relayed(folder: Path, response: Response) -> Any:
+    spec, _ = read(folder, document(paths=PATHS))
+    assert spec is not None
+    answers = spec.answers(spec.operations["x"])
     assert isinstance(answers, ResponseValidators)
     stage = report_responses("api.x", answers)
-    got = stage(exchange(b""), lambda _: response)
-    return got.body if isinstance(got.body, bytes) else b"".join(got.body)
+    result = stage(exchange(b""), lambda _: response)
+    return result.body if isinstance(result.body, bytes) else b"".join(result.body)
 
 
 def response(
@@ -198,14 +198,14 @@ def response(
     return Response(status, headers, iter([data[:5], data[5:]]))
 
 
-def test_an_answer_that_is_not_as_described_is_counted(tmp_path: Path, counted: Any) -> None:
+def test_a_response_that_does_not_match_is_counted(tmp_path: Path, places: Any) -> None:
     body = {"list": [{"n": "x"}]}
-    assert orjson.loads(answered(tmp_path, response(body))) == body
-    assert counted == {("api.x", "response.list[].n"): 1}
-    answered(tmp_path, response(b"not json"))
-    answered(tmp_path, response({}, 404))
-    answered(tmp_path, Response(200, [("content-type", "application/json")], b"{}"))
-    assert counted == {
+    assert orjson.loads(relayed(tmp_path, response(body))) == body
+    assert places == {("api.x", "response.list[].n"): 1}
+    relayed(tmp_path, response(b"not json"))
+    relayed(tmp_path, response({}, 404))
+    relayed(tmp_path, Response(200, [("content-type", "application/json")], b"{}"))
+    assert places == {
         ("api.x", "response.list[].n"): 1,
         ("api.x", "response"): 1,
         ("api.x", "response.list"): 2,
@@ -213,7 +213,7 @@ def test_an_answer_that_is_not_as_described_is_counted(tmp_path: Path, counted: 
 
 
 @pytest.mark.parametrize(
-    "given",
+    "unchecked",
     [
         response({"list": []}),
         response({}, 500),
@@ -223,26 +223,26 @@ def test_an_answer_that_is_not_as_described_is_counted(tmp_path: Path, counted: 
         Response(200, [("content-type", "application/json")], iter([b"{}"])),
     ],
 )
-def test_what_cannot_be_judged_passes_unseen(tmp_path: Path, counted: Any, given: Response) -> None:
-    assert answered(tmp_path, given)
-    assert counted == {}
+def test_responses_that_are_not_checked(tmp_path: Path, places: Any, unchecked: Response) -> None:
+    assert relayed(tmp_path, unchecked)
+    assert places == {}
 
 
-def test_an_answer_passes_piece_by_piece(tmp_path: Path) -> None:
-    made, _ = read(tmp_path, document(paths=PATHS))
-    assert made is not None
-    stage = report_responses("api.x", made.answers(made.operations["x"]))
-    got = stage(exchange(b""), lambda _: response({"list": []}))
-    assert not isinstance(got.body, bytes)
-    assert next(iter(got.body)) == b'{"lis'
+def test_a_response_is_relayed_piece_by_piece(tmp_path: Path) -> None:
+    spec, _ = read(tmp_path, document(paths=PATHS))
+    assert spec is not None
+    stage = report_responses("api.x", spec.answers(spec.operations["x"]))
+    result = stage(exchange(b""), lambda _: response({"list": []}))
+    assert not isinstance(result.body, bytes)
+    assert next(iter(result.body)) == b'{"lis'
 
 
-def test_a_body_dropped_from_disk_is_whole(tmp_path: Path) -> None:
+def test_members_are_dropped_from_a_body_on_disk(tmp_path: Path) -> None:
     request = exchange(b"")
     file = (tmp_path / "body").open("wb+")
     data = orjson.dumps({"z": "y" * 100, "list": [{"n": i} for i in range(1000)]})
     file.write(data)
     file.flush()
     request.body = Body(file=file, size=len(data))
-    got = passed(tmp_path, request, "strict", "drop")
-    assert orjson.loads(b"".join(got.body.chunks())) == {"list": [{"n": i} for i in range(1000)]}
+    result = validated(tmp_path, request, "strict", "drop")
+    assert orjson.loads(b"".join(result.body.chunks())) == {"list": [{"n": i} for i in range(1000)]}

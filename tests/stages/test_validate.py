@@ -1,4 +1,4 @@
-"""Whether a request is what the document says; the body is read here."""
+"""The check of a request against the document; the body is read here."""
 
 from contextlib import suppress
 
@@ -39,9 +39,9 @@ def operations(tmp_path_factory):
     file = tmp_path_factory.mktemp("spec") / "shop.yaml"
     file.write_text(DOCUMENT)
     findings = Findings()
-    made = read("shop", file, "shop.yaml", (), findings)
+    spec = read("shop", file, "shop.yaml", (), findings)
     assert findings.problems == []
-    return made.operations
+    return spec.operations
 
 
 def exchange(body=b'{"name": "a"}', path="/items/7", query="", **environ):
@@ -55,21 +55,21 @@ def exchange(body=b'{"name": "a"}', path="/items/7", query="", **environ):
     )
 
 
-def run(operation, given, mode="strict"):
-    validate(operation, mode)(given, lambda seen: Response(200, []))
-    return given
+def run(operation, request, mode="strict"):
+    validate(operation, mode)(request, lambda _: Response(200, []))
+    return request
 
 
-def refused(operation, given, mode="strict"):
+def refused(operation, request, mode="strict"):
     with pytest.raises(GatewayError) as raised:
-        run(operation, given, mode)
+        run(operation, request, mode)
     return raised.value
 
 
-def test_a_right_request_passes_with_its_body_parsed(operations):
-    given = run(operations["make"], exchange(query="page=2", HTTP_X_N="5", HTTP_COOKIE="c=1"))
-    assert (given.value, given.media_type) == ({"name": "a"}, "application/json")
-    assert given.body.whole == b'{"name": "a"}'
+def test_a_valid_request_passes_with_its_body_parsed(operations):
+    request = run(operations["make"], exchange(query="page=2", HTTP_X_N="5", HTTP_COOKIE="c=1"))
+    assert (request.value, request.media_type) == ({"name": "a"}, "application/json")
+    assert request.body.whole == b'{"name": "a"}'
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_a_right_request_passes_with_its_body_parsed(operations):
         ({"body": b"{}"}, "name"),
     ],
 )
-def test_what_is_wrong_is_refused_by_its_place(operations, more, param):
+def test_a_refusal_names_the_place_of_the_mistake(operations, more, param):
     error = refused(operations["make"], exchange(**more))
     assert (error.status, error.param) == (400, param)
 
@@ -101,7 +101,7 @@ def test_what_is_wrong_is_refused_by_its_place(operations, more, param):
         ({"CONTENT_TYPE": "application/json, application/json"}, 415),
     ],
 )
-def test_a_body_that_cannot_be_read_is_refused(operations, more, status):
+def test_a_body_that_cannot_be_parsed_is_refused(operations, more, status):
     assert refused(operations["make"], exchange(**more)).status == status
 
 
@@ -112,22 +112,22 @@ def test_the_media_type_is_read_without_its_parameters(operations, kind):
     assert run(operations["make"], exchange(CONTENT_TYPE=kind)).value == {"name": "a"}
 
 
-def test_parameters_are_looked_at_before_the_body_is_read(operations):
-    given = exchange(path="/items/x")
-    given.receive = lambda limit: pytest.fail("the body was read")
-    assert refused(operations["make"], given).param == "id"
+def test_parameters_are_checked_before_the_body_is_read(operations):
+    request = exchange(path="/items/x")
+    request.receive = lambda limit: pytest.fail("the body was read")
+    assert refused(operations["make"], request).param == "id"
 
 
 def test_the_body_is_read_up_to_the_limit_of_the_exchange(operations):
     limits = []
-    given = exchange()
-    given.receive = lambda limit: limits.append(limit) or Body(b'{"name": "a"}')
-    run(operations["make"], given)
+    request = exchange()
+    request.receive = lambda limit: limits.append(limit) or Body(b'{"name": "a"}')
+    run(operations["make"], request)
     assert limits == [1000]
 
 
 class Closing(Body):
-    """A body that counts how often it is given back."""
+    """A body that counts how often it is closed."""
 
     closed = 0
 
@@ -136,14 +136,14 @@ class Closing(Body):
 
 
 @pytest.mark.parametrize("data", [b'{"name": "a"}', b'{"name": 7}', b"{", b""])
-def test_the_body_is_given_back_at_the_end_whatever_happens(operations, data):
-    body, given = Closing(data), exchange()
-    given.receive = lambda limit: body
+def test_the_body_is_closed_at_the_end_in_any_case(operations, data):
+    body, request = Closing(data), exchange()
+    request.receive = lambda limit: body
     with suppress(GatewayError):
-        run(operations["make"], given)
+        run(operations["make"], request)
     assert body.closed == 0
-    given.end()
-    given.end()
+    request.end()
+    request.end()
     assert body.closed == 1
 
 
@@ -151,24 +151,24 @@ def test_the_body_is_given_back_at_the_end_whatever_happens(operations, data):
     "more",
     [{"path": "/items/x"}, {"query": "page=x"}, {"body": b'{"name": 7}'}, {"body": b""}],
 )
-def test_without_validation_anything_well_formed_passes(operations, more):
+def test_without_validation_invalid_requests_pass(operations, more):
     run(operations["make"], exchange(**more), "off")
 
 
-def test_without_validation_a_body_that_names_the_model_is_parsed_all_the_same(operations):
-    seen = []
+def test_without_validation_a_body_that_names_the_model_is_parsed(operations):
+    requests = []
     stage = validate(operations["make"], "off", names_model=True)
-    stage(exchange(b'{"model": "m"}'), lambda given: seen.append(given))
-    assert seen[0].value == {"model": "m"}
+    stage(exchange(b'{"model": "m"}'), lambda request: requests.append(request))
+    assert requests[0].value == {"model": "m"}
 
 
-def test_without_validation_a_body_is_relayed_whatever_it_is(operations):
-    given = run(operations["make"], exchange(b'{"model"'), "off")
-    assert (given.value, given.body.whole) == (MISSING, b'{"model"')
-    given = run(operations["make"], exchange(b"\x00\x01", CONTENT_TYPE="a/b"), "off")
-    assert (given.value, given.body.whole) == (MISSING, b"\x00\x01")
+def test_without_validation_a_body_is_not_parsed(operations):
+    request = run(operations["make"], exchange(b'{"model"'), "off")
+    assert (request.value, request.body.whole) == (MISSING, b'{"model"')
+    request = run(operations["make"], exchange(b"\x00\x01", CONTENT_TYPE="a/b"), "off")
+    assert (request.value, request.body.whole) == (MISSING, b"\x00\x01")
 
 
-def test_an_operation_without_a_body_takes_none(operations):
+def test_an_operation_without_a_body_refuses_one(operations):
     assert run(operations["show"], exchange(b"")).value is MISSING
     assert refused(operations["show"], exchange(b"{}")).status == 400

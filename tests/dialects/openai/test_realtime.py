@@ -1,4 +1,4 @@
-"""What a dialect says and reads in a session."""
+"""Sessions of the OpenAI dialect: errors and usage."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ def test_the_error_event_of_a_session():
 
 
 @pytest.mark.parametrize("name", [n for n in dialects.names() if n != "openai"])
-def test_other_dialects_have_no_words_for_sessions(name):
+def test_other_dialects_have_no_sessions(name):
     dialect = dialects.get(name)
     assert (dialect.socket_error, dialect.socket_usage) == (None, None)
     assert dialect.subprotocols == ("*",)
 
 
-def done(**response):
+def response_end(**response):
     return {"type": "response.done", "response": response}
 
 
 @pytest.mark.parametrize(
     ("message", "usage"),
     [
-        (done(usage=USAGE), USAGE),
-        (done(usage=None), None),
-        (done(), None),
+        (response_end(usage=USAGE), USAGE),
+        (response_end(usage=None), None),
+        (response_end(), None),
         ({"type": "response.done"}, None),
         ({"type": "response.done", "response": "x"}, None),
         ({"type": "response.created", "response": {"usage": USAGE}}, None),
@@ -51,20 +51,20 @@ def done(**response):
         ([{"type": "response.done"}], None),
     ],
 )
-def test_usage_is_what_the_end_of_a_response_says(message, usage):
+def test_usage_is_read_from_the_end_of_a_response(message, usage):
     text = orjson.dumps(message)
-    said = OPENAI.meter.usage_of({"usage": usage}) if usage else None
-    assert OPENAI.socket_usage(text) == OPENAI.socket_usage(bytearray(text)) == said
+    expected = OPENAI.meter.usage_of({"usage": usage}) if usage else None
+    assert OPENAI.socket_usage(text) == OPENAI.socket_usage(bytearray(text)) == expected
 
 
 @pytest.mark.parametrize(
     "message",
     [b"", b'{"type": "response.done"', b'"response.done" no json', b"\xff"],
 )
-def test_what_is_no_event_has_no_usage(message):
+def test_an_invalid_event_has_no_usage(message):
     assert OPENAI.socket_usage(message) is None
 
 
-def test_a_huge_message_is_not_parsed():
-    huge = orjson.dumps(done(usage=USAGE, output="x" * 1_000_000))
+def test_a_very_large_message_is_not_parsed():
+    huge = orjson.dumps(response_end(usage=USAGE, output="x" * 1_000_000))
     assert OPENAI.socket_usage(huge) is None

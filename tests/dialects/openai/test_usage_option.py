@@ -1,4 +1,4 @@
-"""Asking for the usage of a stream, and keeping the event that tells it from who did not ask."""
+"""The option to report usage in a stream, and hiding its event from callers who did not set it."""
 
 import json
 
@@ -12,7 +12,7 @@ from engine.exchange.body import Body, receive
 from tests.support import paths
 
 CASES = paths.CASES / "usage"
-ASKED = {"include_usage": True}
+ENABLED = {"include_usage": True}
 
 
 def changed(text):
@@ -57,7 +57,7 @@ def changed(text):
         ),
     ],
 )
-def test_the_option_is_written_where_the_caller_did_not_ask(text, becomes):
+def test_the_option_is_set_for_a_caller_who_did_not_set_it(text, becomes):
     assert changed(text) == becomes
 
 
@@ -78,7 +78,7 @@ def test_the_option_is_written_where_the_caller_did_not_ask(text, becomes):
         '{"stream":true,"stream_options":null,"stream_options":null}',
     ],
 )
-def test_everything_else_stays_as_it_is(text):
+def test_other_bodies_are_unchanged(text):
     assert changed(text) is None
 
 
@@ -101,7 +101,7 @@ def test_only_the_option_changes(before, options, indent, present):
     result = changed(text)
     assert result is not None
     assert json.loads(result) == value | {
-        "stream_options": (options or {} if present else {}) | ASKED
+        "stream_options": (options or {} if present else {}) | ENABLED
     }
 
 
@@ -119,8 +119,8 @@ def test_a_body_on_disk_is_changed_too():
     body = receive(Pieces(data), len(data), 10_000_000)
     change = enable(body.buffer, orjson.loads(data))
     assert change is not None
-    sent = b"".join(body.with_replaced(change).chunks())
-    assert orjson.loads(sent)["stream_options"] == {"include_usage": True, "x": 1}
+    data_sent = b"".join(body.with_replaced(change).chunks())
+    assert orjson.loads(data_sent)["stream_options"] == {"include_usage": True, "x": 1}
     body.close()
 
 
@@ -128,14 +128,14 @@ STREAMS = [path for path in sorted(CASES.glob("*.sse")) if path.stem.startswith(
 
 
 @pytest.mark.parametrize("path", STREAMS, ids=lambda path: path.stem)
-def test_the_extra_event_is_kept_from_the_caller_and_no_other(path):
-    head, _, rest = path.read_bytes().partition(b"\n\n")
-    events = [event + b"\n\n" for event in rest.split(b"\n\n") if event]
+def test_only_the_usage_event_is_hidden(path):
+    head, _, stream = path.read_bytes().partition(b"\n\n")
+    events = [event + b"\n\n" for event in stream.split(b"\n\n") if event]
     hidden = json.loads(head[1:]).get("hidden", 0)
-    passed = [without_usage_event(event) for event in events]
-    assert passed.count(b"") == hidden
-    assert [event for event in passed if event] == [e for e in events if e in passed]
-    assert without_usage_event(rest) == b"".join(passed)
+    visible = [without_usage_event(event) for event in events]
+    assert visible.count(b"") == hidden
+    assert [event for event in visible if event] == [e for e in events if e in visible]
+    assert without_usage_event(stream) == b"".join(visible)
 
 
 @pytest.mark.parametrize(
@@ -151,5 +151,5 @@ def test_the_extra_event_is_kept_from_the_caller_and_no_other(path):
         b"",
     ],
 )
-def test_what_is_not_the_extra_event_passes(event):
+def test_other_events_pass(event):
     assert without_usage_event(event) == event
