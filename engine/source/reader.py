@@ -27,7 +27,7 @@ _KEY_BEFORE = re.compile(rb'"(?:[^"\\]|\\.)*"\s*:\s*$')
 _SHORTEST_SECRET = 4
 _NO_SECRETS = frozenset({"true", "false", "null", "none", "list", "string", "number"})
 """Values that also occur as words of messages."""
-_LARGE = 200_000
+LARGE = 200_000
 """Characters. Nodes take many times the memory of their text: those of larger texts are made in a
 child process."""
 
@@ -63,7 +63,7 @@ class SourceDocument:
     def _place(self, path: Path, key: bool) -> tuple[int, int]:
         if self._source_map is None:
             try:
-                large = len(self.text) >= _LARGE
+                large = len(self.text) >= LARGE
                 self._source_map = run_in_child(_map, self.text) if large else _map(self.text)
             except (yaml.YAMLError, RecursionError):
                 # JSON that is not YAML: surrogates, long keys, or too deep for libyaml
@@ -105,7 +105,7 @@ def read(text: str, file: str, expand: Expand | None = None) -> SourceDocument:
     if expand is None and text.lstrip()[:1] == "{" and _read_json(document):
         return document
     try:
-        if expand is None and len(text) >= _LARGE:
+        if expand is None and len(text) >= LARGE:
             document = run_in_child(_read_yaml, text, file)
         else:
             document = _read_yaml(text, file, expand)

@@ -180,7 +180,7 @@ def test_a_place_in_json_too_deep_for_yaml_is_found():
 )
 def test_a_large_text_is_read_as_a_small_one(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     here = read(text, "f")
-    monkeypatch.setattr(reader, "_LARGE", 0)
+    monkeypatch.setattr(reader, "LARGE", 0)
     there = read(text, "f")
     assert (there.value, there.problems) == (here.value, here.problems)
     for path in [] if here.value is None else [(), ("a",), ("a", "b", 1), ("c", "b"), ("d",)]:
@@ -189,6 +189,6 @@ def test_a_large_text_is_read_as_a_small_one(text: str, monkeypatch: pytest.Monk
 
 
 def test_places_of_large_json_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reader, "_LARGE", 0)
+    monkeypatch.setattr(reader, "LARGE", 0)
     assert read('{"a": 1,\n "b": [2]}', "f").place(("b", 0)) == (2, 8)
     assert read('{"a": "\\ud800",\n "b": [2]}', "f").place(("b", 0)) == (2, 8)

@@ -16,6 +16,7 @@ from engine.source.problem import Findings, Problem
 from engine.source.reader import SourceDocument
 from engine.spec import spec as documents
 from engine.spec.document.node import Library, Node
+from engine.spec.document.repair import repair
 from engine.spec.operation import Operation
 from engine.spec.request_bodies import check
 from engine.spec.schemas import Schemas
@@ -50,6 +51,15 @@ def validator(schema: Any, *, version: str = "3.1.0", **components: Any) -> Any:
     made = library(document(version=version, components={"schemas": schemas}))
     node: Node = made.document.get("components").get("schemas").step("Root")
     return Schemas(made).validator(node)
+
+
+def repaired(schema: Any, *, version: str = "3.1.0", **schemas: Any) -> tuple[Any, list[str]]:
+    """A schema after the repairs of its document, and the codes of the warnings."""
+    made = library(document(version=version, components={"schemas": {"Root": schema, **schemas}}))
+    findings = Findings()
+    repair(made, findings)
+    root = made.document.value["components"]["schemas"]["Root"]
+    return root, [problem.code for problem in findings.problems]
 
 
 def read(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.support.documents import document, get, warning_codes
+from engine.spec.document.repairs import path_keys
+from tests.support.documents import document, get, library, warning_codes
 from tests.support.each import each
 
 
@@ -26,3 +27,39 @@ from tests.support.each import each
 def test_an_odd_path_is_a_problem(tmp_path: Path, path: str, code: str | None) -> None:
     found = warning_codes(tmp_path, document(paths={path: {"get": get()}, "/y": {"get": get("y")}}))
     assert found == ([code] if code else [])
+
+
+@each(
+    ("key", "address"),
+    [
+        ("/v1/x?beta=true", ("/v1/x", (("beta", "true"),), ())),
+        ("/<id>/x", ("/{id}/x", (), ())),
+        ("/v1/{name=models/*}:run", ("/v1/models/{name}:run", (), ())),
+        ("/v1/{name=a/*/b/*}", ("/v1/a/{name}/b/{name_2}", (), ())),
+        ("/v1/{name=**}", ("/v1/{name}", (), ("name",))),
+        ("/plain/{id}", ("/plain/{id}", (), ())),
+    ],
+)
+def test_a_path_key_is_a_template_a_query_and_wide_variables(key: str, address: object) -> None:
+    result = path_keys.read(key)
+    assert (result.template, result.query, result.wide) == address
+    assert bool(result.repairs) == (result.template != key)
+
+
+@each(
+    ("key", "parameter", "wide"),
+    [
+        ("/files/{path}", {}, ("path",)),
+        ("/files/{path}/x", {}, ()),
+        ("/files/{id}", {}, ()),
+        ("/files/{id}", {"x-multi-segment": True}, ("id",)),
+        ("/files/{id}", {"allowReserved": True}, ("id",)),
+    ],
+)
+def test_a_last_variable_may_take_the_rest_of_the_path(
+    key: str, parameter: dict[str, bool], wide: tuple[str, ...]
+) -> None:
+    declared = {"name": "id", "in": "path", **parameter}
+    item = library(document(paths={key: {"get": get(parameters=[declared])}})).document
+    item = item.get("paths").get(key)
+    assert path_keys.widened(path_keys.read(key), item.get("get"), item).wide == wide
