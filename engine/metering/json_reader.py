@@ -124,8 +124,10 @@ def near_start(head: bytes, key: str) -> Any:
 
 def type_of(head: bytes) -> str:
     """The `type` of the outermost object, "" where it is not near the beginning."""
-    match = _TYPE.search(head)
-    return match[1].decode() if match and _depth(head[: match.start()]) == 1 else ""
+    for match in islice(_TYPE.finditer(head), _MENTIONS):
+        if _depth(head[: match.start()]) == 1:
+            return match[1].decode()
+    return ""
 
 
 @cache

@@ -1,0 +1,135 @@
+"""Usage read from streams: the cases are tests/cases/usage/*.sse."""
+
+import tracemalloc
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine import dialects
+from engine.metering.readers import reader
+from engine.metering.sse_reader import BUFFERED_EVENT
+from engine.relay.sse import Cleaner
+from engine.values.usage import Usage
+from tests.support.metering import CASES, ESTIMATE, SSE, case, read, upstream_usage
+
+
+@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
+@given(data=st.data())
+def test_the_usage_of_a_stream_does_not_depend_on_the_pieces(path, data):
+    facts, events = case(path)
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(events)), max_size=4)))
+    pieces = [b"".join(events[a:b]) for a, b in zip([0, *cuts], [*cuts, len(events)], strict=True)]
+    usage_reader = read(facts["dialect"], [piece for piece in pieces if piece])
+    assert usage_reader.usage() == upstream_usage(facts["usage"])
+    assert usage_reader.usage() == upstream_usage(facts["usage"])  # a second call changes nothing
+    separate = read(facts["dialect"], events)
+    assert usage_reader.complete(ESTIMATE) == separate.complete(ESTIMATE)
+
+
+@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
+def test_a_reader_reads_what_the_cleaner_writes(path):
+    facts, events = case(path)
+    dialect = dialects.get(facts["dialect"])
+    cleaner = Cleaner(dialect.stream)
+    raw = b"".join(events).replace(b"\n", b"\r\n")
+    pieces = [cleaner.feed(raw[at : at + 7]) for at in range(0, len(raw), 7)]
+    usage_reader = read(facts["dialect"], [*filter(None, pieces), cleaner.finish()])
+    assert usage_reader.usage() == upstream_usage(facts["usage"])
+
+
+def chunk(text):
+    return b'data: {"choices":[{"index":0,"delta":{"content":%s}}]}\n\n' % orjson.dumps(text)
+
+
+def test_a_stream_without_usage_is_estimated_by_its_text():
+    usage = read("openai", [chunk("four") for _ in range(5000)]).complete(ESTIMATE)
+    assert usage == Usage(input=40, output=pytest.approx(5000, rel=0.02), source="estimated")
+
+
+def test_text_that_is_not_ascii_is_estimated_by_its_bytes():
+    escaped = b'data: {"choices":[{"delta":{"content":"\\u65e5\\u672c\\u8a9e\\u6587"}}]}\n\n'
+    plain = b'data: {"choices":[{"delta":{"content":"\xe6\x97\xa5\xe6\x9c\xac"}}]}\n\n'
+    assert read("openai", [escaped] * 10).complete(ESTIMATE).output == 30
+    assert read("openai", [plain] * 10).complete(ESTIMATE).output == 15
+
+
+def test_a_stream_that_broke_before_any_text_has_no_output():
+    assert read("openai", [b": keep-alive\n\n"]).complete(ESTIMATE).output == 0
+    assert read("openai", []).complete(ESTIMATE).output == 0
+
+
+def test_images_are_not_counted_as_text():
+    image = b'data: {"image":"%s"}\n\n' % (b"A" * 3_000_000)
+    words = [chunk("four") for _ in range(1000)]
+    for events in ([image, *words], [*words, image], [b"".join([*words, image])]):
+        output = read("openai", events).complete(ESTIMATE).output
+        assert output == pytest.approx(1000, rel=0.02)
+
+
+def test_a_truncated_message_has_the_input_that_was_reported():
+    _, events = case(CASES[0].with_name("messages.sse"))
+    words = (
+        b'event: content_block_delta\ndata: {"delta":{"type":"text_delta","text":"12345678"}}\n\n'
+    )
+    usage_reader = read("anthropic", [events[0], *[words] * 100])
+    usage = usage_reader.complete(ESTIMATE)
+    assert (usage.input, usage.cached, usage.source) == (35, 20, "estimated")
+    assert 180 <= usage.output <= 200
+
+
+def test_a_truncated_gemini_stream_has_reported_its_usage():
+    _, events = case(CASES[0].with_name("generate.sse"))
+    usage = read("gemini", events[:1]).complete(ESTIMATE)
+    assert usage == Usage(input=8, output=47, reasoning=44, source="upstream")
+
+
+def test_the_characters_to_be_spoken_are_those_of_the_request():
+    aloud = Usage(input=3, characters=12, source="estimated")
+    _, events = case(CASES[0].with_name("speech.sse"))
+    assert read("openai", events).complete(aloud) == Usage(
+        14, 101, characters=12, source="upstream"
+    )
+    sound = read("openai", [b"\x00" * 5000], "audio/mpeg")
+    assert sound.complete(aloud) == Usage(input=3, characters=12, source="estimated")
+    assert sound.usage() is None
+
+
+@pytest.mark.parametrize("size", [10, BUFFERED_EVENT - 200, BUFFERED_EVENT + 1, 3_000_000])
+def test_images_of_any_size(size):
+    facts, events = case(CASES[0].with_name("images.sse"))
+    grown = [event.replace(b"iVBO", b"A" * size) for event in events]
+    assert read("openai", grown).usage() == upstream_usage(facts["usage"])
+    assert read("openai", [b"".join(grown)]).usage() == upstream_usage(facts["usage"])
+
+
+@pytest.mark.parametrize("size", [10, BUFFERED_EVENT + 1])
+@pytest.mark.parametrize("where", ["front", "end"])
+def test_usage_at_either_end_of_an_event_of_any_size(size, where):
+    usage = b'"usageMetadata":{"promptTokenCount":8,"candidatesTokenCount":3}'
+    image = b'"candidates":[{"content":{"parts":[{"inlineData":{"data":"%s"}}]}}]' % (b"A" * size)
+    members = [usage, image] if where == "front" else [image, usage]
+    event = b"data: {" + b",".join(members) + b"}\n\n"
+    assert read("gemini", [event]).usage() == Usage(8, 3, source="upstream")
+
+
+def test_a_completed_response_of_any_size():
+    output = [{"type": "message", "usage": {"input_tokens": 1}, "text": "w" * 100}] * 2000
+    usage = {"input_tokens": 36, "output_tokens": 87, "total_tokens": 123}
+    for metadata in ({}, {"metadata": {"usage": "x"}, "user": "u"}):
+        response = {"id": "r", "output": output, "usage": usage} | metadata
+        event = orjson.dumps({"type": "response.completed", "response": response})
+        usage_reader = read("openai", [b"event: response.completed\ndata: " + event + b"\n\n"])
+        assert usage_reader.usage() == Usage(36, 87, source="upstream")
+
+
+def test_memory_stays_small_however_long_the_stream():
+    usage_reader = reader(dialects.get("gemini").meter, SSE)
+    event = b'data: {"x":"%s","usageMetadata":{"promptTokenCount":8}}\n\n' % (b"A" * 50_000)
+    tracemalloc.start()
+    for _ in range(200):
+        usage_reader.feed(bytes(bytearray(event)))
+    memory, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert memory < 4 * BUFFERED_EVENT
