@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import falcon.testing
 import pytest
+from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from engine.app.build import build
 from engine.plan.make import make_plan
@@ -22,6 +24,11 @@ def planned(text: str) -> Plan:
     result = make_plan(files.HOME / "gateway.yaml", {}, text)
     assert result.plan is not None, result.problems
     return result.plan
+
+
+def openapi_errors(document: dict[str, Any]) -> list[str]:
+    """The violations of OpenAPI 3.1 in a document."""
+    return [str(error)[:500] for error in OpenAPIV31SpecValidator(document).iter_errors()]
 
 
 @pytest.fixture(scope="session")

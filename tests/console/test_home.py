@@ -1,11 +1,5 @@
 """The home page: base URL, snippets and models, and no inline script."""
 
-import subprocess
-
-import pytest
-
-from engine.console.chat_formats import routed_formats
-from engine.console.code_snippets import snippets
 from engine.console.home import home
 from tests.console.conftest import planned
 from tests.support.exchanges import new_exchange
@@ -70,18 +64,6 @@ def test_nothing_is_loaded_from_another_origin(shipped):
     assert "<script>" not in page
     assert "style=" not in page
     assert "onclick" not in page
-
-
-@pytest.mark.parametrize("model", ["gpt-4o", 'it\'s "odd" $HOME `x`'])
-def test_snippets_are_programs(shipped, model, tmp_path):
-    for routed in routed_formats(shipped):
-        curl, python, script = (program for _, program in snippets(routed, "http://h:1", model))
-        compile(python, "snippet", "exec")
-        (tmp_path / "s.sh").write_text(curl)
-        assert subprocess.run(["bash", "-n", tmp_path / "s.sh"], check=False).returncode == 0
-        assert "TOKEN" in curl
-        assert "TOKEN" in python
-        assert "process.env.TOKEN" in script
 
 
 def test_a_model_without_chat_is_listed_with_its_operations(shipped):

@@ -1,112 +1,35 @@
-"""The document merged from several: valid, with right references and unique names."""
-
-import json
-
-import pytest
-from openapi_spec_validator import OpenAPIV31SpecValidator
+"""The document merged from those of a plan: its operations, security, parameters and tags."""
 
 from engine.console.merged_document import merged
 from engine.plan.make import make_plan
-from tests.console.conftest import planned
+from tests.console.conftest import openapi_errors, planned
 
 CONFIG = """
 version: 1
-specs:
-  one: {document: one.yaml}
-  two: {document: two.yaml}
-upstreams:
-  u: {url: "http://127.0.0.1:9"}
-routes:
-  - {operations: [one.*, two.*], to: [{upstream: u}]}
+specs: {shop: {document: shop.yaml, mount: [/a, /b]}}
+upstreams: {shop: {url: "http://127.0.0.1:9"}}
+routes: [{operations: shop.*, to: [{upstream: shop}], auth: none}]
 """
-FIRST = """
+DOCUMENT = """
 openapi: 3.1.0
-info: {title: One, version: "1"}
-servers: [{url: /one}]
-tags: [{name: Things, description: All of them}]
+info: {title: Shop, version: "1"}
+tags: [{name: Items, description: All of them}]
 paths:
-  /things/{id}:
-    parameters: [{name: id, in: path, required: true, schema: {type: string}}]
+  /items/{id}:
+    parameters:
+      - {name: id, in: path, required: true, schema: {type: string}}
+      - {name: size, in: query, schema: {type: string}}
     get:
       operationId: read
-      tags: [Things]
-      responses:
-        "200":
-          description: fine
-          content:
-            application/json:
-              schema: {$ref: "#/components/schemas/Thing"}
-              examples: {a: {value: {$ref: "not a reference"}}}
-components:
-  schemas:
-    Thing:
-      type: object
-      properties:
-        $ref: {type: string}
-        next: {$ref: "#/components/schemas/Thing"}
-        part: {$ref: "parts/more.yaml#/Part"}
-      discriminator: {propertyName: kind, mapping: {a: Thing, b: "#/components/schemas/Other"}}
-    Other: {type: object}
-    Unused: {type: object}
+      tags: [Items]
+      parameters: [{name: size, in: query, schema: {type: integer}}]
+      responses: {"200": {description: fine}}
 """
-PARTS = """
-Part:
-  type: object
-  properties:
-    whole: {$ref: "../one.yaml#/components/schemas/Thing"}
-    again: {$ref: "#/Part"}
-"""
-SECOND = """
-openapi: 3.0.3
-info: {title: Two, version: "1"}
-servers: [{url: /two}]
-paths:
-  /things:
-    post:
-      operationId: read
-      requestBody:
-        content:
-          application/json:
-            schema: {$ref: "#/components/schemas/Thing"}
-      responses: {"200": {$ref: "#/components/responses/Fine"}}
-components:
-  responses: {Fine: {description: fine}}
-  schemas:
-    Thing:
-      type: object
-      properties:
-        nullable: {type: integer, minimum: 3, exclusiveMinimum: true}
-        size: {type: string, nullable: true, enum: [a]}
-"""
-
-
-@pytest.fixture(scope="module")
-def both(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("documents")
-    (folder / "parts").mkdir()
-    for name, text in {"one.yaml": FIRST, "two.yaml": SECOND, "parts/more.yaml": PARTS}.items():
-        (folder / name).write_text(text)
-    result = make_plan(folder / "gateway.yaml", {}, CONFIG)
-    assert result.plan is not None, result.problems
-    return merged(result.plan, "http://h"), str(folder)
-
-
-def references(value):
-    if isinstance(value, list):
-        return [ref for item in value for ref in references(item)]
-    if not isinstance(value, dict):
-        return []
-    refs = [value["$ref"]] if isinstance(value.get("$ref"), str) else []
-    return refs + [ref for item in value.values() for ref in references(item)]
-
-
-def errors(document):
-    return [str(error)[:500] for error in OpenAPIV31SpecValidator(document).iter_errors()]
 
 
 def test_the_shipped_documents_make_a_valid_one(shipped):
     document = merged(shipped, "http://h")
-    assert errors(document) == []
+    assert openapi_errors(document) == []
     routed = {route.operation.id for route in shipped.routes}
     listed = {o["operationId"] for item in document["paths"].values() for o in item.values()}
     assert listed <= routed
@@ -132,47 +55,29 @@ def test_security_names_where_the_gateway_accepts_tokens(shipped):
     assert set(names) == set(schemes)
 
 
-def test_colliding_names_get_the_prefix_of_their_document(both):
-    document, _ = both
-    assert errors(document) == []
-    schemas = document["components"]["schemas"]
-    assert {"Thing", "two.Thing", "Part", "Other"} == set(schemas)
-    body = document["paths"]["/two/things"]["post"]["requestBody"]
-    schema = body["content"]["application/json"]["schema"]
-    assert schema == {"$ref": "#/components/schemas/two.Thing"}
+def shop(folder):
+    (folder / "shop.yaml").write_text(DOCUMENT)
+    result = make_plan(folder / "gateway.yaml", {}, CONFIG)
+    assert result.plan is not None, result.problems
+    return merged(result.plan, "http://h")
 
 
-def test_references_resolve_and_contain_no_file_names(both):
-    document, folder = both
-    assert folder not in json.dumps(document)
-    schemas = document["components"]["schemas"]
-    assert schemas["Thing"]["properties"]["part"] == {"$ref": "#/components/schemas/Part"}
-    assert schemas["Part"]["properties"]["whole"] == {"$ref": "#/components/schemas/Thing"}
-    assert schemas["Part"]["properties"]["again"] == {"$ref": "#/components/schemas/Part"}
-    assert schemas["Thing"]["properties"]["$ref"] == {"type": "string"}
-    mapping = schemas["Thing"]["discriminator"]["mapping"]
-    assert mapping == {"a": "#/components/schemas/Thing", "b": "#/components/schemas/Other"}
+def test_parameters_of_a_path_are_copied_to_its_operations(tmp_path):
+    operation = shop(tmp_path)["paths"]["/a/items/{id}"]["get"]
+    types = {entry["name"]: entry["schema"]["type"] for entry in operation["parameters"]}
+    assert types == {"id": "string", "size": "integer"}
 
 
-def test_references_in_examples_stay(both):
-    document, _ = both
-    answer = document["paths"]["/one/things/{id}"]["get"]["responses"]["200"]
-    assert answer["content"]["application/json"]["examples"]["a"]["value"] == {
-        "$ref": "not a reference"
-    }
+def test_an_operation_has_its_full_name_and_is_listed_once(tmp_path):
+    document = shop(tmp_path)
+    assert list(document["paths"]) == ["/a/items/{id}"]
+    operation = document["paths"]["/a/items/{id}"]["get"]
+    assert operation["operationId"] == "shop.read"
+    assert operation["description"] == "Also at `/b/items/{id}`."
+    assert operation["security"] == []
 
 
-def test_parameters_of_a_path_are_copied_to_its_operations(both):
-    document, _ = both
-    operation = document["paths"]["/one/things/{id}"]["get"]
-    assert [parameter["name"] for parameter in operation["parameters"]] == ["id"]
-    assert operation["operationId"] == "one.read"
-    assert operation["tags"] == ["one: Things"]
-    assert {"name": "one: Things", "description": "All of them"} in document["tags"]
-
-
-def test_schemas_of_3_0_are_converted_to_3_1(both):
-    document, _ = both
-    properties = document["components"]["schemas"]["two.Thing"]["properties"]
-    assert properties["nullable"] == {"type": "integer", "exclusiveMinimum": 3}
-    assert properties["size"] == {"type": ["string", "null"], "enum": ["a", None]}
+def test_tags_have_the_prefix_of_their_document(tmp_path):
+    document = shop(tmp_path)
+    assert document["paths"]["/a/items/{id}"]["get"]["tags"] == ["shop: Items"]
+    assert document["tags"] == [{"name": "shop: Items", "description": "All of them"}]

@@ -58,24 +58,24 @@ def test_every_focused_element_has_an_outline(page: Driver, console: Platform) -
     enter(page, console.url)
     chat(page, "```py\n1\n```\n\n[x](https://a.b/)")
     page.run("document.activeElement.blur(), document.body.focus()")
-    seen: list[str] = []
+    stops: list[str] = []
     for _ in range(60):
         page.press("Tab")
         if page.run("document.activeElement === document.body"):
-            continue  # the round begins anew
+            continue  # the page's end: Tab starts again
         name, ring = page.run(
             "(() => { const node = document.activeElement; const style = getComputedStyle(node);"
             " return [node.id || node.ariaLabel || node.textContent.slice(0, 20),"
             " style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) >= 2] })()"
         )
         assert ring, name
-        if name in seen[:1]:
+        if name in stops[:1]:
             break
-        seen.append(name)
+        stops.append(name)
     keys = {"token", "check", "model", "format", "system", "code", "clear", "scroller"}
     more = {"Copy your message", "Edit your message", "Retry this reply", "Copy the code", "send"}
-    assert keys <= set(seen)
-    assert more | {"attach", "draft", "Light or dark"} <= set(seen)
+    assert keys <= set(stops)
+    assert more | {"attach", "draft", "Light or dark"} <= set(stops)
 
 
 def test_the_code_dialog_opens_and_closes_by_keyboard(page: Driver, console: Platform) -> None:
@@ -198,22 +198,24 @@ def test_scrolling_up_stops_the_view_from_following(page: Driver, console: Platf
     """The view follows the text until the user scrolls up, and again from the end."""
     enter(page, console.url)
     choose(page, "gpt-4o", "chat")
-    left = "(({scrollHeight, scrollTop, clientHeight}) => scrollHeight - scrollTop - clientHeight)"
-    left += "(document.getElementById('scroller'))"
+    distance = (
+        "(({scrollHeight, scrollTop, clientHeight}) => scrollHeight - scrollTop - clientHeight)"
+    )
+    distance += "(document.getElementById('scroller'))"
     height = "document.getElementById('scroller').scrollHeight"
     send(page, "\n\n".join(f"paragraph {n}" for n in range(150)))
     page.until(f"{LAST}.querySelector('.body').childElementCount > 8")
-    assert page.run(left) < 2
+    assert page.run(distance) < 2
     wheel = {"type": "mouseWheel", "x": 800, "y": 300, "deltaX": 0}
     page.command("Input.dispatchMouseEvent", **wheel, deltaY=-60)
-    page.until(f"{left} > 50")
+    page.until(f"{distance} > 50")
     before = page.run(height)
     page.until(f"{height} > {before} + 100")
-    assert page.run(left) > 100
+    assert page.run(distance) > 100
     page.run("document.getElementById('scroller').scrollTop = 1e6")
     before = page.run(height)
     page.until(f"{height} > {before} + 100")
-    assert page.run(left) < 2
+    assert page.run(distance) < 2
     page.press("Escape")
     page.until(IDLE)
 

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.skipif(
     not CHROMIUM, reason="no Chromium here; `apt-get install chromium` brings one"
 )
 
-THING = "#/components/schemas/Thing"
+ITEM = "#/components/schemas/Item"
 
 
 @pytest.fixture
@@ -43,17 +43,20 @@ def unfold(page: Driver, operation: str) -> str:
             {"nullable": True, "anyOf": [{"type": "string"}, {"type": "integer"}]},
         ),
         (
-            {"anyOf": [{"$ref": THING}, {"type": "null"}]},
-            {"nullable": True, "allOf": [{"$ref": THING}]},
+            {"anyOf": [{"$ref": ITEM}, {"type": "null"}]},
+            {"nullable": True, "allOf": [{"$ref": ITEM}]},
         ),
         (
-            {"oneOf": [{"type": "string"}, {"$ref": THING}, {"const": None}]},
-            {"nullable": True, "oneOf": [{"type": "string"}, {"$ref": THING}]},
+            {"oneOf": [{"type": "string"}, {"$ref": ITEM}, {"const": None}]},
+            {"nullable": True, "oneOf": [{"type": "string"}, {"$ref": ITEM}]},
         ),
         ({"const": "a"}, {"enum": ["a"]}),
         ({"type": "string", "examples": ["a", "b"]}, {"type": "string", "example": "a"}),
-        ({"$ref": THING}, {"$ref": THING}),
-        ({"$ref": THING, "description": "d"}, {"description": "d", "allOf": [{"$ref": THING}]}),
+        ({"$ref": ITEM}, {"$ref": ITEM}),
+        (
+            {"$ref": ITEM, "description": "d"},
+            {"description": "d", "allOf": [{"$ref": ITEM}]},
+        ),
         ({"exclusiveMinimum": 3}, {"minimum": 3, "exclusiveMinimum": True}),
         (
             {"minimum": 4, "exclusiveMaximum": 9},

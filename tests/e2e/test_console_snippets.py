@@ -21,7 +21,7 @@ FORMATS = [
     ("messages", "claude-sonnet"),
     ("generate", "gemini-2.5-flash"),
 ]
-SAID = 'it\'s "quoted" $HOME `x`'
+MESSAGE = 'it\'s "quoted" $HOME `x`'
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_the_conversation_as_code_runs(
         page.click("#stream")
     page.fill("system", "Be brief.")
     page.fill("maximum", "99")
-    page.fill("draft", SAID)
+    page.fill("draft", MESSAGE)
     for number, language in enumerate(("curl", "python")):
         page.click("#code")
         page.until("document.getElementById('dialog').open")
@@ -55,7 +55,7 @@ def test_the_conversation_as_code_runs(
         assert ALL not in text
         output = run(language, text, monkeypatch, capsys)
         assert "quoted" in output
-        assert language == "curl" or output.strip() == SAID
+        assert language == "curl" or output.strip() == MESSAGE
         page.click("#close")
 
 

@@ -1,0 +1,127 @@
+"""Parts of several documents in one: references are rewritten, names made unique."""
+
+import json
+
+import pytest
+
+from engine.console.merged_document import merged
+from engine.plan.make import make_plan
+from tests.console.conftest import openapi_errors
+
+CONFIG = """
+version: 1
+specs:
+  one: {document: one.yaml}
+  two: {document: two.yaml}
+upstreams:
+  u: {url: "http://127.0.0.1:9"}
+routes:
+  - {operations: [one.*, two.*], to: [{upstream: u}]}
+"""
+FIRST = """
+openapi: 3.1.0
+info: {title: One, version: "1"}
+servers: [{url: /one}]
+tags: [{name: Things, description: All of them}]
+paths:
+  /things/{id}:
+    parameters: [{name: id, in: path, required: true, schema: {type: string}}]
+    get:
+      operationId: read
+      tags: [Things]
+      responses:
+        "200":
+          description: fine
+          content:
+            application/json:
+              schema: {$ref: "#/components/schemas/Thing"}
+              examples: {a: {value: {$ref: "not a reference"}}}
+components:
+  schemas:
+    Thing:
+      type: object
+      properties:
+        $ref: {type: string}
+        next: {$ref: "#/components/schemas/Thing"}
+        part: {$ref: "parts/more.yaml#/Part"}
+      discriminator: {propertyName: kind, mapping: {a: Thing, b: "#/components/schemas/Other"}}
+    Other: {type: object}
+    Unused: {type: object}
+"""
+PARTS = """
+Part:
+  type: object
+  properties:
+    whole: {$ref: "../one.yaml#/components/schemas/Thing"}
+    again: {$ref: "#/Part"}
+"""
+SECOND = """
+openapi: 3.0.3
+info: {title: Two, version: "1"}
+servers: [{url: /two}]
+paths:
+  /things:
+    post:
+      operationId: read
+      requestBody:
+        content:
+          application/json:
+            schema: {$ref: "#/components/schemas/Thing"}
+      responses: {"200": {$ref: "#/components/responses/Fine"}}
+components:
+  responses: {Fine: {description: fine}}
+  schemas:
+    Thing:
+      type: object
+      properties:
+        nullable: {type: integer, minimum: 3, exclusiveMinimum: true}
+        size: {type: string, nullable: true, enum: [a]}
+"""
+
+
+@pytest.fixture(scope="module")
+def both(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("documents")
+    (folder / "parts").mkdir()
+    for name, text in {"one.yaml": FIRST, "two.yaml": SECOND, "parts/more.yaml": PARTS}.items():
+        (folder / name).write_text(text)
+    result = make_plan(folder / "gateway.yaml", {}, CONFIG)
+    assert result.plan is not None, result.problems
+    return merged(result.plan, "http://h"), str(folder)
+
+
+def test_colliding_names_get_the_prefix_of_their_document(both):
+    document, _ = both
+    assert openapi_errors(document) == []
+    schemas = document["components"]["schemas"]
+    assert {"Thing", "two.Thing", "Part", "Other"} == set(schemas)
+    body = document["paths"]["/two/things"]["post"]["requestBody"]
+    schema = body["content"]["application/json"]["schema"]
+    assert schema == {"$ref": "#/components/schemas/two.Thing"}
+
+
+def test_references_resolve_and_contain_no_file_names(both):
+    document, folder = both
+    assert folder not in json.dumps(document)
+    schemas = document["components"]["schemas"]
+    assert schemas["Thing"]["properties"]["part"] == {"$ref": "#/components/schemas/Part"}
+    assert schemas["Part"]["properties"]["whole"] == {"$ref": "#/components/schemas/Thing"}
+    assert schemas["Part"]["properties"]["again"] == {"$ref": "#/components/schemas/Part"}
+    assert schemas["Thing"]["properties"]["$ref"] == {"type": "string"}
+    mapping = schemas["Thing"]["discriminator"]["mapping"]
+    assert mapping == {"a": "#/components/schemas/Thing", "b": "#/components/schemas/Other"}
+
+
+def test_references_in_examples_stay(both):
+    document, _ = both
+    answer = document["paths"]["/one/things/{id}"]["get"]["responses"]["200"]
+    assert answer["content"]["application/json"]["examples"]["a"]["value"] == {
+        "$ref": "not a reference"
+    }
+
+
+def test_schemas_of_3_0_are_converted_to_3_1(both):
+    document, _ = both
+    properties = document["components"]["schemas"]["two.Thing"]["properties"]
+    assert properties["nullable"] == {"type": "integer", "exclusiveMinimum": 3}
+    assert properties["size"] == {"type": ["string", "null"], "enum": ["a", None]}
