@@ -12,7 +12,7 @@ from engine.values.errors import GatewayError
 
 OURS = "https://app.example.com"
 OTHER = "https://evil.example.com"
-ASKED = {
+PREFLIGHT = {
     "origin": OURS,
     "access-control-request-method": "POST",
     "access-control-request-headers": "authorization,content-type, x-stainless-lang",
@@ -33,7 +33,7 @@ def client(*origins, handler=lambda exchange: Response(200, HEADERS, b"fine")):
     return falcon.testing.TestClient(app)
 
 
-def said(result):
+def cors_headers(result):
     return {
         k: v for k, v in result.headers.items() if k.startswith("access-control") or k == "vary"
     }
@@ -41,10 +41,10 @@ def said(result):
 
 def test_cors_is_off_by_default():
     result = client().simulate_post("/v1/x", headers={"origin": OURS})
-    assert said(result) == {}
-    preflight = client().simulate_options("/v1/x", headers=ASKED)
+    assert cors_headers(result) == {}
+    preflight = client().simulate_options("/v1/x", headers=PREFLIGHT)
     assert preflight.status_code == 405
-    assert said(preflight) == {}
+    assert cors_headers(preflight) == {}
 
 
 def test_a_known_origin_may_read_what_sdks_read():
@@ -61,7 +61,7 @@ def test_a_known_origin_may_read_what_sdks_read():
 @pytest.mark.parametrize("origin", [OTHER, "null", OURS + ".evil.com", OURS.upper(), None])
 def test_any_other_may_not(origin):
     result = client(OURS).simulate_post("/v1/x", headers={"origin": origin} if origin else {})
-    assert said(result) == {"vary": "origin"}
+    assert cors_headers(result) == {"vary": "origin"}
 
 
 def test_a_star_is_any_origin():
@@ -80,22 +80,25 @@ def test_errors_and_misses_can_be_read_too():
 
 
 def test_a_browser_may_ask_first_without_a_token():
-    result = client(OURS, handler=refuse).simulate_options("/v1/x", headers=ASKED)
+    result = client(OURS, handler=refuse).simulate_options("/v1/x", headers=PREFLIGHT)
     assert result.status_code == 204
     assert result.headers["access-control-allow-methods"] == "POST"
-    assert result.headers["access-control-allow-headers"] == ASKED["access-control-request-headers"]
+    assert (
+        result.headers["access-control-allow-headers"]
+        == PREFLIGHT["access-control-request-headers"]
+    )
     assert result.headers["access-control-allow-origin"] == OURS
     assert result.headers["access-control-max-age"] == "7200"
     assert "origin" in result.headers["vary"]
 
 
 def test_asking_from_elsewhere_tells_nothing():
-    result = client(OURS).simulate_options("/v1/x", headers=ASKED | {"origin": OTHER})
-    assert set(said(result)) == {"vary"}
+    result = client(OURS).simulate_options("/v1/x", headers=PREFLIGHT | {"origin": OTHER})
+    assert set(cors_headers(result)) == {"vary"}
 
 
 def test_what_is_no_list_of_headers_is_not_repeated():
-    odd = ASKED | {"access-control-request-headers": "a b\tc;<script>"}
+    odd = PREFLIGHT | {"access-control-request-headers": "a b\tc;<script>"}
     result = client(OURS).simulate_options("/v1/x", headers=odd)
     assert "access-control-allow-headers" not in result.headers
 
@@ -105,7 +108,7 @@ def test_plain_options_is_no_question_of_a_browsers():
 
 
 def test_headers_of_one_answer_do_not_reach_the_next():
-    served = client(OURS)
+    api = client(OURS)
     for _ in range(3):
-        served.simulate_post("/v1/x", headers={"origin": OURS})
+        api.simulate_post("/v1/x", headers={"origin": OURS})
     assert HEADERS == [("content-type", "text/plain")]

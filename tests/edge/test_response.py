@@ -49,9 +49,9 @@ def unchunked(data: bytes) -> bytes:
 
 def over(connection: WSGIConnection) -> Exchange:
     """A request that came over this connection."""
-    made = exchange()
-    made.connection = connection
-    return made
+    request = exchange()
+    request.connection = connection
+    return request
 
 
 def send(response: Response, caller: Any) -> list[bool]:
@@ -84,14 +84,14 @@ def send(response: Response, caller: Any) -> list[bool]:
 
 @pytest.mark.parametrize("slow", [False, True])
 def test_a_stream_reaches_a_caller_byte_by_byte_without_other_wakeups(slow: bool) -> None:
-    whole, dice = b"".join(EVENTS), random.Random(slow)
+    body_bytes, dice = b"".join(EVENTS), random.Random(slow)
 
     def handle(sock: Any, _peer: Peer) -> None:
         read_request(sock)
         sock.sendall(HEAD)
         at = 0
-        while at < len(whole):
-            piece = whole[at : at + dice.choice([10, 500, 9_000, 60_000])]
+        while at < len(body_bytes):
+            piece = body_bytes[at : at + dice.choice([10, 500, 9_000, 60_000])]
             at += len(piece)
             sock.sendall(b"%x\r\n%b\r\n" % (len(piece), piece))
             gevent.sleep(0.001)
@@ -102,11 +102,11 @@ def test_a_stream_reaches_a_caller_byte_by_byte_without_other_wakeups(slow: bool
     near.setsockopt(gevent.socket.SOL_SOCKET, gevent.socket.SO_SNDBUF, 4096)
 
     def read() -> bytes:
-        got = b""
+        received = b""
         while data := far.recv(5_000 if slow else 100_000):
-            got += data
+            received += data
             gevent.sleep(0.0005 if slow else 0)
-        return got
+        return received
 
     reader = gevent.spawn(read)
     with serving(handle) as peer:
@@ -119,7 +119,7 @@ def test_a_stream_reaches_a_caller_byte_by_byte_without_other_wakeups(slow: bool
         )
         client.close()
     near.close()
-    assert unchunked(reader.get(timeout=10)) == whole
+    assert unchunked(reader.get(timeout=10)) == body_bytes
     far.close()
     assert len(offered) > 3
     assert all(offered)

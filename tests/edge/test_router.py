@@ -11,23 +11,26 @@ import pytest
 from engine.edge.endpoint import Endpoints
 from engine.edge.router import Resource, Router, application
 from engine.values.errors import GatewayError
+from tests.support.endpoints import client, ok, raw
 
 
 def router(*resources: tuple[str, str, tuple[tuple[str, str], ...]]) -> Router:
     """A router of `(name, template, query)`; the name stands for the responder."""
-    made = Router(lambda handler: lambda *_: None)
+    routes = Router(lambda handler: lambda *_: None)
     for name, template, query in resources:
         responder: Any = name
-        made.add_route(template, Resource("GET", name, (), responder, query))
-    return made
+        routes.add_route(template, Resource("GET", name, (), responder, query))
+    return routes
 
 
-def found(made: Router, target: str) -> tuple[str, dict[str, tuple[int, int]]] | None:
+def name_and_variables(
+    routes: Router, target: str
+) -> tuple[str, dict[str, tuple[int, int]]] | None:
     """The name of what a target leads to, with its variables; None when nothing does."""
     path, _, query = target.partition("?")
     environ = falcon.testing.create_environ(path, query)
     environ["RAW_URI"] = target
-    resource, _, params, _ = made.find(path, falcon.Request(environ))
+    resource, _, params, _ = routes.find(path, falcon.Request(environ))
     return (params["mount"], params["variables"]) if isinstance(resource, Resource) else None
 
 
@@ -54,28 +57,28 @@ def test_the_query_tells_operations_apart(
         ("beta", "/a/{b}", BETA),
         ("both", "/a/{c}", (*BETA, ("v", "2"))),
     ]
-    made = router(*(reversed(all_of_them) if turned else all_of_them))
-    assert found(made, target) == (name, {variable: (3, 5)})
+    routes = router(*(reversed(all_of_them) if turned else all_of_them))
+    assert name_and_variables(routes, target) == (name, {variable: (3, 5)})
 
 
 def test_an_operation_with_a_query_is_not_found_without_it() -> None:
-    made = router(("beta", "/a", BETA))
-    assert found(made, "/a?beta=true") == ("beta", {})
-    assert found(made, "/a") is None
+    routes = router(("beta", "/a", BETA))
+    assert name_and_variables(routes, "/a?beta=true") == ("beta", {})
+    assert name_and_variables(routes, "/a") is None
 
 
 @pytest.mark.parametrize("query", [(), BETA])
 def test_the_first_of_two_alike_wins(query: tuple[tuple[str, str], ...]) -> None:
-    made = router(("first", "/a", query), ("second", "/a", query))
-    assert found(made, "/a?beta=true") == ("first", {})
+    routes = router(("first", "/a", query), ("second", "/a", query))
+    assert name_and_variables(routes, "/a?beta=true") == ("first", {})
 
 
 def test_a_path_that_was_found_before_is_no_way_around_its_query() -> None:
-    made = router(("plain", "/a", ()))
-    assert found(made, "/a") == ("plain", {})
-    assert found(made, "/a") == ("plain", {})
-    assert found(made, "/a?b=%zz") is None
-    assert found(made, "/a?b=c") == ("plain", {})
+    routes = router(("plain", "/a", ()))
+    assert name_and_variables(routes, "/a") == ("plain", {})
+    assert name_and_variables(routes, "/a") == ("plain", {})
+    assert name_and_variables(routes, "/a?b=%zz") is None
+    assert name_and_variables(routes, "/a?b=c") == ("plain", {})
 
 
 def test_the_servers_own_refusals_are_responses_like_others_and_recorded() -> None:
@@ -94,3 +97,39 @@ def test_the_servers_own_refusals_are_responses_like_others_and_recorded() -> No
     failure = app.fail()
     assert (failure.status, len(recorded)) == (500, 1)
     assert b"internal_error" in bytes(failure.body)  # type: ignore[arg-type]
+
+
+def test_an_unknown_path_is_404_and_another_method_405_with_allow():
+    gateway = client(ok)
+    missing = gateway.simulate_get("/v2/nothing")
+    assert (missing.status_code, missing.json["error"]["code"]) == (404, "not_found")
+    other = gateway.simulate_get("/v1/x/m")
+    assert (other.status_code, other.headers["allow"]) == (405, "POST")
+    assert missing.headers["x-request-id"]
+
+
+@pytest.mark.parametrize(
+    "method", ["HEAD", "OPTIONS", "TRACE", "PUT", "DELETE", "PATCH", "CONNECT"]
+)
+def test_every_method_that_is_not_there_is_405(method):
+    assert client(ok).simulate_request(method, "/v1/x/m").status_code == 405
+
+
+def test_a_miss_speaks_the_dialect_that_the_request_tells():
+    gateway = client(ok)
+    result = gateway.simulate_get("/v1/none", headers={"anthropic-version": "x"})
+    assert result.json["type"] == "error"
+    body = orjson.loads(raw(gateway.app, "/v1/none?key=k", "GET")[2])
+    assert body["error"]["code"] == 404
+
+
+def test_an_unknown_verb_is_404_with_the_near_one():
+    gateway = client(ok, template="/v1/models/{model}:generateContent")
+    result = gateway.simulate_post("/v1/models/org/m:generateContnet")
+    assert result.status_code == 404
+    assert "Did you mean ':generateContent'?" in result.json["error"]["message"]
+
+
+def test_an_endless_path_is_cut_in_the_message():
+    result = client(ok).simulate_get("/" + "x" * 8000)
+    assert len(result.json["error"]["message"]) < 400

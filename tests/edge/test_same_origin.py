@@ -10,11 +10,13 @@ from engine.values.client_address import networks
 HERE = {"HTTP_HOST": "gw.example.com"}
 
 
-def allowed(site: str = "", origin: str = "", known: SameOrigin | None = None, **more: str) -> bool:
+def allowed(
+    site: str = "", origin: str = "", same_origin: SameOrigin | None = None, **more: str
+) -> bool:
     environ = {**HERE, **more}
     environ |= {"HTTP_SEC_FETCH_SITE": site} if site else {}
     environ |= {"HTTP_ORIGIN": origin} if origin else {}
-    return (known or SameOrigin()).allows(environ)
+    return (same_origin or SameOrigin()).allows(environ)
 
 
 @pytest.mark.parametrize(
@@ -78,15 +80,17 @@ def test_listed_origins_count_and_a_star_does_not() -> None:
 
 
 def test_the_address_that_the_config_names_is_ours() -> None:
-    known = SameOrigin(base_url="https://Models.example.com/prefix")
-    assert allowed("", "https://models.example.com", known)
-    assert not allowed("", "http://models.example.com", known)
+    same_origin = SameOrigin(base_url="https://Models.example.com/prefix")
+    assert allowed("", "https://models.example.com", same_origin)
+    assert not allowed("", "http://models.example.com", same_origin)
 
 
 def test_a_forwarded_host_counts_from_a_trusted_proxy_alone() -> None:
-    known = SameOrigin(proxies=networks(["10.0.0.0/8"]))
-    said = {"HTTP_X_FORWARDED_HOST": "spoofed.example.com, models.example.com"}
-    ask = ("", "https://models.example.com", known)
-    assert allowed(*ask, **said, REMOTE_ADDR="10.0.0.1")
-    assert not allowed(*ask, **said, REMOTE_ADDR="203.0.113.1")
-    assert not allowed("", "https://spoofed.example.com", known, **said, REMOTE_ADDR="10.0.0.1")
+    same_origin = SameOrigin(proxies=networks(["10.0.0.0/8"]))
+    forwarded = {"HTTP_X_FORWARDED_HOST": "spoofed.example.com, models.example.com"}
+    ask = ("", "https://models.example.com", same_origin)
+    assert allowed(*ask, **forwarded, REMOTE_ADDR="10.0.0.1")
+    assert not allowed(*ask, **forwarded, REMOTE_ADDR="203.0.113.1")
+    assert not allowed(
+        "", "https://spoofed.example.com", same_origin, **forwarded, REMOTE_ADDR="10.0.0.1"
+    )

@@ -48,18 +48,18 @@ def spooled(monkeypatch):
     return opened
 
 
-@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize("announced", [True, False])
 @pytest.mark.parametrize("size", [0, 1, IN_MEMORY - 1, IN_MEMORY])
-def test_a_body_up_to_one_megabyte_stays_in_memory(spooled, size, known):
+def test_a_body_up_to_one_megabyte_stays_in_memory(spooled, size, announced):
     data = b"x" * size
-    body = receive(Stream(data), size if known else None, 2 * IN_MEMORY)
+    body = receive(Stream(data), size if announced else None, 2 * IN_MEMORY)
     assert (body.whole, body.size, everything(body), spooled) == (data, size, data, [])
 
 
-@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize("announced", [True, False])
 @pytest.mark.parametrize("data", [b"x" * (IN_MEMORY + 1), BIG], ids=["one more", "big"])
-def test_a_larger_body_spools_to_disk_and_arrives_whole(spooled, data, known):
-    body = receive(Stream(data), len(data) if known else None, 2 * IN_MEMORY)
+def test_a_larger_body_spools_to_disk_and_arrives_whole(spooled, data, announced):
+    body = receive(Stream(data), len(data) if announced else None, 2 * IN_MEMORY)
     assert (len(spooled), body.whole, body.size) == (1, None, len(data))
     assert everything(body) == data
     assert everything(body) == data

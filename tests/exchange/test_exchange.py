@@ -30,78 +30,78 @@ def ending(*callbacks):
 
 
 def test_a_callback_that_fails_at_the_end_is_logged_and_the_others_run(caplog):
-    seen = []
-    exchange = ending(lambda: seen.append(1), lambda: 1 / 0, lambda: seen.append(2))
+    calls = []
+    exchange = ending(lambda: calls.append(1), lambda: 1 / 0, lambda: calls.append(2))
     exchange.end()
     exchange.end()
-    assert seen == [1, 2]
+    assert calls == [1, 2]
     assert caplog.text.count("request req_1: a step at its end failed") == 1
     assert "ZeroDivisionError" in caplog.text
 
 
 def test_a_kill_in_the_middle_of_the_end_goes_on_after_the_other_callbacks():
-    seen = []
+    calls = []
 
     def killed():
         raise GreenletExit
 
-    exchange = ending(lambda: seen.append(1), killed, lambda: seen.append(2), killed)
+    exchange = ending(lambda: calls.append(1), killed, lambda: calls.append(2), killed)
     with pytest.raises(GreenletExit):
         exchange.end()
-    assert seen == [1, 2]
+    assert calls == [1, 2]
     assert not exchange.on_end
 
 
-def stage(name, seen):
-    def run(given, following):
-        seen.append(f"{name} in")
-        response = following(given)
-        seen.append(f"{name} out")
+def stage(name, calls):
+    def run(exchange, following):
+        calls.append(f"{name} in")
+        response = following(exchange)
+        calls.append(f"{name} out")
         return response
 
     return run
 
 
 def test_the_first_stage_is_the_outermost():
-    seen: list[str] = []
+    calls: list[str] = []
 
-    def last(given):
-        seen.append("last")
+    def last(exchange):
+        calls.append("last")
         return Response(200, [])
 
-    handler = compose([stage("a", seen), stage("b", seen)], last)
+    handler = compose([stage("a", calls), stage("b", calls)], last)
     assert handler(new_exchange()).status == 200
-    assert seen == ["a in", "b in", "last", "b out", "a out"]
+    assert calls == ["a in", "b in", "last", "b out", "a out"]
 
 
 def test_without_stages_the_last_handler_answers():
     response = Response(204, [])
-    assert compose([], lambda given: response)(new_exchange()) is response
+    assert compose([], lambda exchange: response)(new_exchange()) is response
 
 
 def test_a_stage_may_answer_by_itself():
     answer = Response(304, [])
-    handler = compose([lambda given, following: answer], lambda given: pytest.fail("called"))
+    handler = compose([lambda exchange, following: answer], lambda exchange: pytest.fail("called"))
     assert handler(new_exchange()) is answer
 
 
 def test_an_error_goes_up_through_the_stages():
-    seen: list[str] = []
+    calls: list[str] = []
 
-    def last(given):
+    def last(exchange):
         raise GatewayError(400, "code", "words")
 
     with pytest.raises(GatewayError):
-        compose([stage("a", seen)], last)(new_exchange())
-    assert seen == ["a in"]
+        compose([stage("a", calls)], last)(new_exchange())
+    assert calls == ["a in"]
 
 
 def test_a_composed_handler_serves_many_requests():
-    seen: list[str] = []
-    handler = compose([stage("a", seen)], lambda given: Response(200, []))
+    calls: list[str] = []
+    handler = compose([stage("a", calls)], lambda exchange: Response(200, []))
     handler(new_exchange())
     handler(new_exchange())
-    assert seen == ["a in", "a out"] * 2
+    assert calls == ["a in", "a out"] * 2
 
 
 def test_a_name_tells_its_time_and_then_chance() -> None:

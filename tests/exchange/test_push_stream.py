@@ -1,4 +1,4 @@
-"""The way of a body's pieces, for those who are iterated over and those who are passed on."""
+"""The pieces of a body: iterated over by the server, or sent by their source."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ def shorter(piece: bytes) -> bytes:
 
 
 def pipeline(*steps: Callable[[bytes], bytes]) -> Pipeline:
-    made = Pipeline()
-    made.steps += steps
-    return made
+    result = Pipeline()
+    result.steps += steps
+    return result
 
 
 def test_each_piece_goes_through_the_steps_in_their_order() -> None:
-    way = pipeline(bytes.upper, shorter)
-    assert list(PushStream([b"one", b"two"], way)) == [b"NE", b"WO"]
-    assert way.through(b"abc") == b"BC"
+    to_caller = pipeline(bytes.upper, shorter)
+    assert list(PushStream([b"one", b"two"], to_caller)) == [b"NE", b"WO"]
+    assert to_caller.through(b"abc") == b"BC"
 
 
 def test_what_a_step_keeps_is_not_given() -> None:
@@ -34,16 +34,16 @@ def test_a_source_that_gives_nothing_wakes_whoever_sends() -> None:
 
 
 def test_what_is_sent_goes_the_same_way() -> None:
-    taken: list[bytes] = []
-    way = pipeline(shorter)
-    way.try_send = lambda piece: not taken.append(piece)  # type: ignore[func-returns-value]
-    way.send(b"abc")
-    way.send(b"d")  # which the step keeps
-    assert taken == [b"bc"]
+    sent_pieces: list[bytes] = []
+    to_caller = pipeline(shorter)
+    to_caller.try_send = lambda piece: not sent_pieces.append(piece)  # type: ignore[func-returns-value]
+    to_caller.send(b"abc")
+    to_caller.send(b"d")  # which the step keeps
+    assert sent_pieces == [b"bc"]
 
 
 def test_a_caller_who_does_not_take_all_blocks() -> None:
-    way = pipeline()
-    way.try_send = lambda piece: False
+    to_caller = pipeline()
+    to_caller.try_send = lambda piece: False
     with pytest.raises(Blocked):
-        way.send(b"abc")
+        to_caller.send(b"abc")

@@ -23,7 +23,7 @@ def test_list_elements_are_in_lower_case_and_without_spaces(header, elements):
 
 
 @pytest.mark.parametrize(
-    ("environ", "wanted"),
+    ("environ", "expected"),
     [
         (GET, False),
         ({**GET, "HTTP_UPGRADE": "h2c"}, False),
@@ -32,5 +32,5 @@ def test_list_elements_are_in_lower_case_and_without_spaces(header, elements):
         ({"REQUEST_METHOD": "POST", "HTTP_UPGRADE": "websocket"}, False),
     ],
 )
-def test_a_get_with_an_upgrade_or_a_key_asks_for_a_websocket(environ, wanted):
-    assert wants_websocket(environ) is wanted
+def test_a_get_with_an_upgrade_or_a_key_asks_for_a_websocket(environ, expected):
+    assert wants_websocket(environ) is expected

@@ -23,8 +23,8 @@ from engine.values.usage import NOTHING, Usage
 
 
 def raw(data: bytes) -> bytes:
-    made = zlib.compressobj(wbits=-15)
-    return made.compress(data) + made.flush()
+    compressor = zlib.compressobj(wbits=-15)
+    return compressor.compress(data) + compressor.flush()
 
 
 FORMS: list[tuple[str, Callable[[bytes], bytes]]] = [
@@ -88,11 +88,11 @@ def test_a_bomb_is_given_up_at_the_bound() -> None:
 # Counting.
 
 OPENAI, ANTHROPIC, GEMINI = map(dialects.get, ("openai", "anthropic", "gemini"))
-SAID = b'"usage":{"prompt_tokens":3,"completion_tokens":5,"total_tokens":8}'
-CHAT = b'{"choices":[{"message":{"content":"hi"}}],' + SAID + b"}"
+USAGE = b'"usage":{"prompt_tokens":3,"completion_tokens":5,"total_tokens":8}'
+CHAT = b'{"choices":[{"message":{"content":"hi"}}],' + USAGE + b"}"
 STREAM = (
     b'data: {"choices":[{"delta":{"content":"hi"}}]}\r\n\r\n'
-    b'data: {"choices":[],' + SAID + b"}\r\n\r\n"
+    b'data: {"choices":[],' + USAGE + b"}\r\n\r\n"
     b"data: [DONE]\r\n\r\n"
 )
 MESSAGES = (

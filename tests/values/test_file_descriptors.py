@@ -43,10 +43,10 @@ def test_the_soft_limit_is_raised_to_what_the_connections_need(
 @pytest.mark.parametrize("soft", [64, 128, 1024, 20_256])
 def test_each_caller_has_a_descriptor_for_its_upstream_and_some_are_left(limit, soft):
     limit["soft"] = soft
-    callers, others = file_descriptors.room()
+    callers, reserve = file_descriptors.room()
     assert callers > 0
-    assert 24 + 2 * callers + others <= soft
-    assert others >= 16
+    assert 24 + 2 * callers + reserve <= soft
+    assert reserve >= 16
 
 
 def test_what_the_default_limit_is_raised_to_is_enough_for_all_connections(limit):

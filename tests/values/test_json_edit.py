@@ -97,8 +97,8 @@ def test_replacing_a_span_changes_that_value_and_no_other(place, new):
 
 @given(DOCUMENTS, st.lists(KEYS, min_size=1, max_size=3).map(tuple))
 def test_a_pointer_that_leads_nowhere_has_no_span(document, pointer):
-    wanted = pointer in set(pointers(document))
-    if not wanted:
+    exists = pointer in set(pointers(document))
+    if not exists:
         assume_checked = json.dumps(document).encode()
         # The quick way trusts its caller that a one-step pointer does exist at the top.
         if len(pointer) > 1 or not isinstance(document, dict | list):
@@ -185,7 +185,7 @@ def test_strings_with_a_million_escapes_are_no_trouble():
 
 
 @pytest.mark.parametrize(
-    ("text", "pointer", "found"),
+    ("text", "pointer", "values"),
     [
         ('{"r":[{"m":"a"},{"m":"b"}]}', ("r", "*", "m"), ['"a"', '"b"']),
         ('{"r":[{"m":"a"},{"x":1},7,null,{"m":"b"}]}', ("r", "*", "m"), ['"a"', '"b"']),
@@ -195,8 +195,8 @@ def test_strings_with_a_million_escapes_are_no_trouble():
         ("{}", ("r", "*", "m"), []),
     ],
 )
-def test_a_star_stands_for_every_item_of_an_array(text, pointer, found):
-    assert [text[start:end] for start, end in spans(text.encode(), pointer)] == found
+def test_a_star_stands_for_every_item_of_an_array(text, pointer, values):
+    assert [text[start:end] for start, end in spans(text.encode(), pointer)] == values
 
 
 @pytest.mark.parametrize(
@@ -232,8 +232,8 @@ def _members(value, path=()):
 @given(value=JSON, data=st.data(), indent=st.sampled_from([None, 0, 1]))
 def test_members_are_taken_out_and_nothing_else(value, data, indent):
     every = list(_members(value))
-    chosen = data.draw(st.lists(st.sampled_from(every), unique=True)) if every else []
-    paths = [p for p in chosen if not any(p[: len(q)] == q and p != q for q in chosen)]
+    drawn_paths = data.draw(st.lists(st.sampled_from(every), unique=True)) if every else []
+    paths = [p for p in drawn_paths if not any(p[: len(q)] == q and p != q for q in drawn_paths)]
     text = json.dumps(value, indent=indent).encode()
     for path in paths:
         holder = value

@@ -10,7 +10,7 @@ parse = ListenAddress.parse
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "overlap"),
+    ("first", "second", "overlap"),
     [
         ("127.0.0.1:9090", "127.0.0.1:9090", True),
         ("127.0.0.1:9090", "127.0.0.1:9091", False),
@@ -29,9 +29,9 @@ parse = ListenAddress.parse
         ("unix:/run/a.sock", "127.0.0.1:9090", False),
     ],
 )
-def test_two_addresses_that_cannot_stand_together(one: str, other: str, overlap: bool) -> None:
-    assert parse(one).overlaps(parse(other)) is overlap
-    assert parse(other).overlaps(parse(one)) is overlap
+def test_two_addresses_that_cannot_stand_together(first: str, second: str, overlap: bool) -> None:
+    assert parse(first).overlaps(parse(second)) is overlap
+    assert parse(second).overlaps(parse(first)) is overlap
 
 
 @pytest.mark.parametrize(

@@ -26,24 +26,24 @@ def test_it_works_at_once_and_waits_as_long_as_it_says() -> None:
 
 
 def test_it_ends_in_the_middle_of_a_wait() -> None:
-    begun = Event()
+    running = Event()
 
     def work(wait: float) -> float:
-        begun.set()
+        running.set()
         return 3600.0
 
     background = PeriodicTask(work, 1.0)
     background.start()
-    assert begun.wait(5)
+    assert running.wait(5)
     with gevent.Timeout(5):
         background.stop(60.0)
 
 
 def test_what_is_under_way_is_cut_short() -> None:
-    begun, cut = Event(), Event()
+    running, cut = Event(), Event()
 
     def work(wait: float) -> float:
-        begun.set()
+        running.set()
         try:
             gevent.sleep(3600)
         finally:
@@ -52,23 +52,23 @@ def test_what_is_under_way_is_cut_short() -> None:
 
     background = PeriodicTask(work, 1.0)
     background.start()
-    assert begun.wait(5)
+    assert running.wait(5)
     background.stop(0.01)
     assert cut.is_set()
 
 
 def test_it_works_once_more_where_that_is_asked() -> None:
     waited: list[float] = []
-    begun = Event()
+    running = Event()
 
     def work(wait: float) -> float:
         waited.append(wait)
-        begun.set()
+        running.set()
         return 3600.0
 
     background = PeriodicTask(work, 1.0, once_more=True)
     background.start()
-    assert begun.wait(5)
+    assert running.wait(5)
     background.stop(5.0)
     assert waited == [1.0, 3600.0]
 

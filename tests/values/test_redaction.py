@@ -91,7 +91,7 @@ def test_header_names_suggest_secrets(header: str, secret: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("query", "shown"),
+    ("query", "redacted"),
     [
         ("", ""),
         ("alt=sse", "alt=sse"),
@@ -105,8 +105,8 @@ def test_header_names_suggest_secrets(header: str, secret: bool) -> None:
         ("flag", "flag"),
     ],
 )
-def test_query_values_that_may_be_secrets_are_redacted(query: str, shown: str) -> None:
-    assert redact_query(query, every_value=False) == shown
+def test_query_values_that_may_be_secrets_are_redacted(query: str, redacted: str) -> None:
+    assert redact_query(query, every_value=False) == redacted
 
 
 def test_every_query_value_is_redacted_on_request() -> None:

@@ -70,9 +70,9 @@ def folders(tmp_path, monkeypatch):
 def test_memory_comes_first_then_temporary_files_then_what_systemd_gives(folders, monkeypatch):
     with pytest.raises(NoWritableFolder):
         base()
-    given = folders("run")
-    monkeypatch.setenv("RUNTIME_DIRECTORY", str(given))
-    assert base() == given
+    folder = folders("run")
+    monkeypatch.setenv("RUNTIME_DIRECTORY", str(folder))
+    assert base() == folder
     temporary = folders("tmp")
     monkeypatch.setattr(tempfile, "_candidate_tempdir_list", lambda: [str(temporary)])
     assert base() == temporary

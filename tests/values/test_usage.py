@@ -29,7 +29,7 @@ def test_cached_tokens_have_their_own_price_or_that_of_input():
 
 
 @pytest.mark.parametrize(
-    ("said", "usage", "nanos"),
+    ("prices", "usage", "nanos"),
     [
         ({"second": 0.0001}, Usage(seconds=12.5), 1_250_000),
         ({"character": 0.000015}, Usage(characters=7), 105_000),
@@ -37,8 +37,8 @@ def test_cached_tokens_have_their_own_price_or_that_of_input():
         ({"input": 0.0005}, Usage(input=1), 1),  # half a nano is rounded up
     ],
 )
-def test_other_units(said, usage, nanos):
-    assert price_of(said).cost(usage) == nanos
+def test_other_units(prices, usage, nanos):
+    assert price_of(prices).cost(usage) == nanos
 
 
 def test_nothing_costs_nothing():
@@ -46,7 +46,7 @@ def test_nothing_costs_nothing():
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "sum_is"),
+    ("first", "second", "sum_is"),
     [
         ("upstream", "upstream", "upstream"),
         ("upstream", "estimated", "estimated"),
@@ -54,7 +54,7 @@ def test_nothing_costs_nothing():
         ("none", "none", "none"),
     ],
 )
-def test_a_sum_is_as_sure_as_its_least_sure_part(one, other, sum_is):
-    both = Usage(input=1, seconds=0.5, source=one) + Usage(input=2, output=3, source=other)
+def test_a_sum_is_as_sure_as_its_least_sure_part(first, second, sum_is):
+    both = Usage(input=1, seconds=0.5, source=first) + Usage(input=2, output=3, source=second)
     assert both == Usage(input=3, output=3, seconds=0.5, source=sum_is)
     assert both.input + both.output == 6

@@ -1,0 +1,76 @@
+"""Request bodies: framing, size limit, deadlines."""
+
+import io
+
+import falcon.testing
+import orjson
+import pytest
+
+from engine.exchange.caller_connection import InvalidFraming
+from engine.exchange.exchange import Response
+from engine.values.errors import AbortConnection
+from tests.support.endpoints import client, post
+
+
+def read_body(exchange):
+    body = exchange.receive(exchange.max_body)
+    return Response(200, [("content-type", "a/b")], bytes(body.buffer))
+
+
+def test_a_body_is_read_when_the_handler_asks():
+    assert post(read_body, body=b"hello").content == b"hello"
+    assert post(read_body).content == b""
+
+
+def send_body(stream, **environ):
+    """Status and body of the response to a request whose body comes from a stream of the test."""
+    request = falcon.testing.create_environ("/v1/x/m", method="POST")
+    request.pop("CONTENT_LENGTH", None)
+    request.update(environ)
+    request["wsgi.input"] = stream
+    lines = []
+    body = client(read_body).app(request, lambda line, *_: lines.append(line))
+    return lines[0][:3], b"".join(body)
+
+
+class Failing:
+    def __init__(self, error):
+        self.error = error
+
+    def read(self, size=-1):
+        raise self.error
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        (TimeoutError(), "408"),
+        (InvalidFraming("zz"), "400"),
+    ],
+    ids=["paused", "framing"],
+)
+def test_a_body_that_stops_or_is_badly_framed_is_refused(error, expected):
+    status, body = send_body(Failing(error), HTTP_TRANSFER_ENCODING="chunked")
+    assert status == expected
+    assert orjson.loads(body)["error"]["message"]
+
+
+@pytest.mark.parametrize("error", [OSError("end"), ConnectionResetError()], ids=["end", "reset"])
+def test_a_caller_who_leaves_while_sending_is_gone(error):
+    with pytest.raises((AbortConnection, ConnectionResetError)):
+        send_body(Failing(error), CONTENT_LENGTH="5")
+
+
+@pytest.mark.parametrize("length", ["-1", "x", "1e3", "+5", " 5", "²", "9" * 30])
+def test_a_length_that_is_no_number_is_refused(length):
+    assert send_body(io.BytesIO(b"hello"), CONTENT_LENGTH=length)[0] == "400"
+
+
+def test_a_body_announced_too_large_is_refused_unread():
+    status, body = send_body(Failing(AssertionError("read")), CONTENT_LENGTH="1001")
+    assert (status, orjson.loads(body)["error"]["code"]) == ("413", "request_too_large")
+
+
+def test_a_chunked_body_too_large_is_refused():
+    assert send_body(io.BytesIO(b"x" * 1001), HTTP_TRANSFER_ENCODING="chunked")[0] == "413"
+    assert send_body(io.BytesIO(b"x" * 1000), HTTP_TRANSFER_ENCODING="chunked")[0] == "200"
