@@ -31,9 +31,11 @@ class LimitSet:
         kinds = [KINDS[rule.quota.kind] for rule in rules]
         self._costs = [(at, kind.cost) for at, kind in enumerate(kinds) if kind.cost is not None]
         self._has_money = any(kind.money for kind in kinds)
-        self._has_held = any(kind.held for kind in kinds)
+        self._has_slots = any(kind.at_one_time for kind in kinds)
         self._first_costs = [0 if kind.cost is not None else 1 for kind in kinds]
-        self._final_costs = [0 if kind.cost is not None or kind.held else 1 for kind in kinds]
+        self._final_costs = [
+            0 if kind.cost is not None or kind.at_one_time else 1 for kind in kinds
+        ]
         self._no_costs = [0] * len(kinds)
         self._groups = self._header_groups()
         self._headers: dict[tuple[int, ...], _RateLimitHeaders] = {}
@@ -62,7 +64,7 @@ class LimitSet:
         where the first costs were right and nothing is to be given back."""
         if record.status >= 400 and not record.reached_upstream:
             return self._no_costs
-        if not self._costs and not self._has_held:
+        if not self._costs and not self._has_slots:
             return None
         return self._with_costs(self._final_costs, record.usage, record.cost)
 

@@ -15,8 +15,8 @@ _HEADERS = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+(?:[ \t]*,[ \t]*[!#$%&'*+.^_`
 _MAX_REQUEST_HEADERS = 2_000
 _MAX_AGE = "7200"
 _LIMITS = [
-    f"x-ratelimit-{what}-{kind}"
-    for what in ("limit", "remaining", "reset")
+    f"x-ratelimit-{value}-{kind}"
+    for value in ("limit", "remaining", "reset")
     for kind in ("requests", "tokens")
 ]
 EXPOSED = ", ".join(

@@ -95,13 +95,13 @@ class VisibleModels:
         self._models = config.models
         self._operations = operations
         self._entries = ByName(config.models)
-        self._dialects: dict[str, _Shown] = {}
+        self._dialects: dict[str, _DialectModels] = {}
         self.lists: LRUCache[object, bytes] = LRUCache(_BYTES, len)
         self.suggestions = Suggestions(name for name in config.models if "*" not in name)
 
     def listed(self, dialect: Dialect, caller: Caller | None) -> ModelList:
         """The models of a dialect that the caller may use, wildcards left out."""
-        return self._shown(dialect).of(None if caller is None else caller.models)
+        return self._models_of(dialect).of(None if caller is None else caller.models)
 
     def find(self, name: str, dialect: Dialect) -> ModelCard | None:
         """The model of this name, also one that a wildcard serves; None for one that cannot be
@@ -115,19 +115,21 @@ class VisibleModels:
         return None if entry is None else self._operations.of(entry.name)
 
     def _card(self, entry: Model, name: str, dialect: Dialect) -> ModelCard | None:
-        spoken = [op for op in self._operations.of(entry.name) if op.accepts_dialect(dialect.name)]
-        if not spoken:
+        operations = [
+            op for op in self._operations.of(entry.name) if op.accepts_dialect(dialect.name)
+        ]
+        if not operations:
             return None
         title = name if entry.title == entry.name else entry.title
-        methods = dict.fromkeys(method for op in spoken if (method := _method(op.path)))
+        methods = dict.fromkeys(method for op in operations if (method := _method(op.path)))
         return ModelCard(name, title, entry.owner, entry.created, tuple(methods))
 
-    def _shown(self, dialect: Dialect) -> _Shown:
+    def _models_of(self, dialect: Dialect) -> _DialectModels:
         entry = self._dialects.get(dialect.name)
         if entry is None:
             exact = [model for model in self._models.values() if "*" not in model.name]
             cards = (self._card(model, model.name, dialect) for model in exact)
-            entry = _Shown([card for card in cards if card is not None], dialect)
+            entry = _DialectModels([card for card in cards if card is not None], dialect)
             self._dialects[dialect.name] = entry
         return entry
 
@@ -137,7 +139,7 @@ def _method(path: str) -> str:
     return path.rpartition("/")[2].partition(":")[2]
 
 
-class _Shown:
+class _DialectModels:
     """The models of one dialect, each rendered once, and the lists of the last scopes."""
 
     def __init__(self, cards: Sequence[ModelCard], dialect: Dialect) -> None:

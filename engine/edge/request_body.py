@@ -57,14 +57,14 @@ class RequestBodyReader:
         self._timeout = timeout
         self._total = total
         self._record = record if record is not None else RequestRecord()
-        self._done = False
+        self._complete = False
         self._broken = False
 
     def receive(self, limit: int) -> Body:
         """Read the body. Raises GatewayError 400, 408 or 413, or AbortConnection."""
         length = self._length()
         if length == 0:
-            self._done = True
+            self._complete = True
             return Body()
         if length is not None and length > limit:
             raise too_large(limit)
@@ -84,7 +84,7 @@ class RequestBodyReader:
             ) from error
         finally:
             self._record.wait_time += time.monotonic() - start
-        self._broken, self._done = False, True
+        self._broken, self._complete = False, True
         return body
 
     def _read(self, length: int | None, limit: int) -> Body:
@@ -104,7 +104,7 @@ class RequestBodyReader:
 
     def is_left(self) -> bool:
         """Whether too much of the body was not read for the connection to carry another request."""
-        if self._done or self._broken:
+        if self._complete or self._broken:
             return self._broken
         length = self._length()
         # A caller who waits for 100 Continue may send the body or the next request now.

@@ -15,7 +15,7 @@ from engine.exchange.record import Outcome
 log = logging.getLogger("modelway")
 
 
-class Sent(falcon.Response):
+class FalconResponse(falcon.Response):
     """Falcon's response, whose headers can be set without being looked at one by one."""
 
     @property
@@ -25,7 +25,7 @@ class Sent(falcon.Response):
 
 
 def send(
-    resp: Sent,
+    resp: FalconResponse,
     exchange: Exchange,
     response: Response,
     after: Sequence[Callable[[], None]] = (),
@@ -82,13 +82,13 @@ class ResponseBody:
     ) -> None:
         self._body = body
         self._exchange = exchange
-        self._left = length
+        self._length = length
         self._after = after
 
     def __iter__(self) -> Iterator[bytes]:
         body = iter(self._body)
-        if self._left >= 0:
-            return self._counted(body, self._left)
+        if self._length >= 0:
+            return self._of_known_length(body, self._length)
         if isinstance(self._body, PushStream):
             body = chain(self._first(body, self._body.pipeline), body)
         return chain(body, _ending(self._exchange))
@@ -100,7 +100,7 @@ class ResponseBody:
             break
         pipeline.try_send = self._exchange.connection.try_send
 
-    def _counted(self, body: Iterator[bytes], remaining: int) -> Iterator[bytes]:
+    def _of_known_length(self, body: Iterator[bytes], remaining: int) -> Iterator[bytes]:
         for data in body:
             remaining -= len(data)
             if remaining == 0:

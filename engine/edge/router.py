@@ -15,7 +15,7 @@ import falcon
 from engine import dialects
 from engine.edge.cors import Cors
 from engine.edge.endpoint import Endpoints, Responder, raw_target, server_response
-from engine.edge.response import Sent
+from engine.edge.response import FalconResponse
 from engine.exchange.caller_connection import CallerConnection, WSGIConnection
 from engine.exchange.exchange import Exchange, Handler, Response, Stage, compose
 from engine.exchange.wsgi_environ import wants_websocket
@@ -212,7 +212,9 @@ def application(
     def unmatched(handler: Handler) -> Responder:
         return endpoints.responder(compose(stages, handler), all_dialects)
 
-    def unexpected(req: falcon.Request, resp: Sent, error: Exception, params: Any) -> None:
+    def unexpected(
+        req: falcon.Request, resp: FalconResponse, error: Exception, params: Any
+    ) -> None:
         """What fails outside a handler: Falcon's own refusals, and a connection to be cut."""
         if isinstance(error, AbortConnection):
             detail = str(error.strerror)
@@ -220,7 +222,7 @@ def application(
         unmatched(partial(_fail, error))(req, resp, "", {})
 
     router: Any = Router(unmatched, pages=pages, cors=cors, hint=hint)  # Falcon wants its own type
-    app = Application(router=router, response_type=Sent)
+    app = Application(router=router, response_type=FalconResponse)
     app.resp_options.default_media_type = None  # type: ignore[assignment]
     app.add_error_handler((Exception, falcon.HTTPError), unexpected)
     return app

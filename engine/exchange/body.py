@@ -44,7 +44,7 @@ class Body:
         return self._map
 
     @property
-    def whole(self) -> bytes | None:
+    def in_memory(self) -> bytes | None:
         """All bytes, when they are in memory; None for a body on disk."""
         return self.pieces[0] if isinstance(self.pieces[0], bytes) else None
 

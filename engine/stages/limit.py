@@ -67,7 +67,7 @@ def _refusal(
     sharer = {"token": "this token", "all": "everybody together"}.get(rule.by, f"this {rule.by}")
     window = _window_text(quota.window)
     too_large = cost > quota.amount
-    if kind.held:
+    if kind.at_one_time:
         message = f"Too many {kind.unit}: {quota.amount} for {sharer}."
         return GatewayError(kind.status, kind.code, message, headers=_retry_after(1.0))
     if kind.money:

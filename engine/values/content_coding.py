@@ -32,7 +32,7 @@ class Decoder:
         self._coding = coding
         self._frame = _FRAMES[coding]
         self._inflate = zlib.decompressobj(self._frame)
-        self._left = MAX_DECODED
+        self._room = MAX_DECODED
         self._started = False
 
     @property
@@ -49,8 +49,8 @@ class Decoder:
                     return  # padding after the end
                 self._inflate = zlib.decompressobj(self._frame)  # the next member (RFC 1952 2.2)
             piece = self._decode(data)
-            self._left -= len(piece)
-            if self._left < 0:
+            self._room -= len(piece)
+            if self._room < 0:
                 raise DecodeError(f"more than {MAX_DECODED} bytes")
             if piece:
                 yield piece

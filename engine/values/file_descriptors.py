@@ -13,10 +13,10 @@ import resource
 from engine.values.errors import GatewayError
 from engine.values.throttle import LogThrottle
 
-OTHERS = 64
+RESERVE = 64
 """Descriptors for what is neither a caller nor an upstream."""
 
-_LEAST_OTHERS = 20
+_LEAST_RESERVE = 20
 
 _EXHAUSTED = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
 _warning = LogThrottle()
@@ -26,7 +26,7 @@ def raise_limit(connections: int) -> None:
     """Raise this process's soft limit to what so many callers need, as far as the hard limit
     allows."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    limit = 2 * connections + 4 * OTHERS
+    limit = 2 * connections + 4 * RESERVE
     if hard != resource.RLIM_INFINITY:
         limit = min(limit, hard)
     if soft != resource.RLIM_INFINITY and soft < limit:
@@ -40,7 +40,7 @@ def room() -> tuple[int, int]:
     spare = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)  # the lowest number that is free
     os.close(spare)
     free = max(0, limit - spare)
-    reserve = min(OTHERS, max(_LEAST_OTHERS, free // 4))
+    reserve = min(RESERVE, max(_LEAST_RESERVE, free // 4))
     return max(1, (free - reserve) // 2), reserve
 
 

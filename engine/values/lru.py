@@ -14,11 +14,11 @@ class LRUCache(Generic[K, V]):
     """The entries that were used last: at most `size` of them or, with `size_of`, entries whose
     sizes sum up to `size`. No value is None."""
 
-    __slots__ = ("_entries", "_left", "_size_of")
+    __slots__ = ("_entries", "_room", "_size_of")
 
     def __init__(self, size: int, size_of: Callable[[V], int] = lambda value: 1) -> None:
         self._entries: OrderedDict[K, V] = OrderedDict()
-        self._left = size
+        self._room = size
         self._size_of = size_of
 
     def __contains__(self, key: K) -> bool:
@@ -43,12 +43,12 @@ class LRUCache(Generic[K, V]):
         """Set the value. The entries that were used longest ago make room for it."""
         self.discard(key)
         self._entries[key] = value
-        self._left -= self._size_of(value)
-        while self._left < 0:
-            self._left += self._size_of(self._entries.popitem(last=False)[1])
+        self._room -= self._size_of(value)
+        while self._room < 0:
+            self._room += self._size_of(self._entries.popitem(last=False)[1])
 
     def discard(self, key: K) -> None:
         """Remove the value, if there is one."""
         value = self._entries.pop(key, None)
         if value is not None:
-            self._left += self._size_of(value)
+            self._room += self._size_of(value)

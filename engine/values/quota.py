@@ -35,7 +35,7 @@ class QuotaKind:
 
     `unit` names an amount for people. A request costs `cost(usage, nanos)`: its estimated usage and
     price (nano-units of money) before it is sent, the real ones after it; without `cost`, 1.
-    `held`: an amount at one time, given back when the request ends; the quota has no window.
+    `at_one_time`: an amount at one time, given back when the request ends; the quota has no window.
     `money`: the amount is nano-units of money. `in_headers`: `x-ratelimit-*` show it.
     `code` and `status` are those of the refusal.
     """
@@ -44,7 +44,7 @@ class QuotaKind:
     code: str
     status: int = 429
     cost: Callable[[Usage, int], int] | None = None
-    held: bool = False
+    at_one_time: bool = False
     money: bool = False
     in_headers: bool = False
 
@@ -60,7 +60,9 @@ KINDS = {
     "spend": QuotaKind(
         "money", "budget_exceeded", 402, cost=lambda usage, nanos: nanos, money=True
     ),
-    "concurrency": QuotaKind("requests at one time", "concurrency_limit_exceeded", held=True),
+    "concurrency": QuotaKind(
+        "requests at one time", "concurrency_limit_exceeded", at_one_time=True
+    ),
 }
 """Every kind of quota by its name. Counting, refusals, headers, `explain`, `check` and `diff` read
 this table; a quota of another kind cannot be made."""

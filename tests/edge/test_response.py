@@ -37,13 +37,13 @@ EVENTS = [
 
 def unchunked(data: bytes) -> bytes:
     """The body of an answer whose chunks end as they should."""
-    rest, body, size = data.partition(b"\r\n\r\n")[2], b"", -1
+    chunks, body, size = data.partition(b"\r\n\r\n")[2], b"", -1
     while size:
-        line, _, rest = rest.partition(b"\r\n")
+        line, _, chunks = chunks.partition(b"\r\n")
         size = int(line, 16)
-        body, end, rest = body + rest[:size], rest[size : size + 2], rest[size + 2 :]
+        body, end, chunks = body + chunks[:size], chunks[size : size + 2], chunks[size + 2 :]
         assert end == b"\r\n"
-    assert not rest
+    assert not chunks
     return body
 
 

@@ -53,14 +53,14 @@ def spooled(monkeypatch):
 def test_a_body_up_to_one_megabyte_stays_in_memory(spooled, size, announced):
     data = b"x" * size
     body = receive(Stream(data), size if announced else None, 2 * IN_MEMORY)
-    assert (body.whole, body.size, everything(body), spooled) == (data, size, data, [])
+    assert (body.in_memory, body.size, everything(body), spooled) == (data, size, data, [])
 
 
 @pytest.mark.parametrize("announced", [True, False])
 @pytest.mark.parametrize("data", [b"x" * (IN_MEMORY + 1), BIG], ids=["one more", "big"])
 def test_a_larger_body_spools_to_disk_and_arrives_whole(spooled, data, announced):
     body = receive(Stream(data), len(data) if announced else None, 2 * IN_MEMORY)
-    assert (len(spooled), body.whole, body.size) == (1, None, len(data))
+    assert (len(spooled), body.in_memory, body.size) == (1, None, len(data))
     assert everything(body) == data
     assert everything(body) == data
     assert bytes(body.buffer) == data

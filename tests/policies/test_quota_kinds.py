@@ -104,10 +104,10 @@ def test_a_kind_of_the_table_is_named_in_reports():
 def test_every_kind_costs_something_or_is_counted_by_request():
     usage = Usage(input=1, output=1)
     for name, kind in quota.KINDS.items():
-        rule = quota.QuotaRule(quota.Quota(name, 5, 0.0 if kind.held else 60.0), "all", name)
+        rule = quota.QuotaRule(quota.Quota(name, 5, 0.0 if kind.at_one_time else 60.0), "all", name)
         limits = LimitSet([rule], [""])
         exchange = new_exchange()
         exchange.record.usage, exchange.record.cost = usage, 7
         exchange.record.reached_upstream, exchange.record.status = True, 200
-        expected = [0] if kind.held else None if kind.cost is None else [kind.cost(usage, 7)]
+        expected = [0] if kind.at_one_time else None if kind.cost is None else [kind.cost(usage, 7)]
         assert limits.final_costs(exchange.record) == expected

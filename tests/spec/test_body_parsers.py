@@ -113,7 +113,7 @@ def test_a_body_on_disk_is_parsed_and_checked(tmp_path: Path) -> None:
 
     request = exchange(b"")
     request.body = receive(Input(), len(data), 10_000_000)
-    assert request.body.whole is None
+    assert request.body.in_memory is None
     rule = operation.bodies.parse(request)
     assert rule is not None
     check(rule, request.value)

@@ -337,7 +337,7 @@ def test_a_value_is_written_into_a_body_on_disk(filler: str) -> None:
     )
     request = exchange(b"")
     request.body = receive(Chunked(data), len(data), 10_000_000)
-    assert request.body.whole is None
+    assert request.body.in_memory is None
     request.media_type, request.value = "application/json", json.loads(data)
     try:
         assert written(request, MODEL, "new-name") == data.replace(b'"a"', b'"new-name"')

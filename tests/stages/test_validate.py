@@ -69,7 +69,7 @@ def refused(operation, request, mode="strict"):
 def test_a_valid_request_passes_with_its_body_parsed(operations):
     request = run(operations["make"], exchange(query="page=2", HTTP_X_N="5", HTTP_COOKIE="c=1"))
     assert (request.value, request.media_type) == ({"name": "a"}, "application/json")
-    assert request.body.whole == b'{"name": "a"}'
+    assert request.body.in_memory == b'{"name": "a"}'
 
 
 @pytest.mark.parametrize(
@@ -164,9 +164,9 @@ def test_without_validation_a_body_that_names_the_model_is_parsed(operations):
 
 def test_without_validation_a_body_is_not_parsed(operations):
     request = run(operations["make"], exchange(b'{"model"'), "off")
-    assert (request.value, request.body.whole) == (MISSING, b'{"model"')
+    assert (request.value, request.body.in_memory) == (MISSING, b'{"model"')
     request = run(operations["make"], exchange(b"\x00\x01", CONTENT_TYPE="a/b"), "off")
-    assert (request.value, request.body.whole) == (MISSING, b"\x00\x01")
+    assert (request.value, request.body.in_memory) == (MISSING, b"\x00\x01")
 
 
 def test_an_operation_without_a_body_refuses_one(operations):

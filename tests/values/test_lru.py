@@ -28,14 +28,14 @@ def test_a_removed_entry_makes_room() -> None:
 
 
 def test_values_are_made_once_and_bounded_by_the_sum_of_their_sizes() -> None:
-    made: list[str] = []
+    calls: list[str] = []
 
     def get(key: str, size: int) -> bytes:
-        return cache.get_or_make(key, lambda: made.append(key) or bytes(size))
+        return cache.get_or_make(key, lambda: calls.append(key) or bytes(size))
 
     cache: LRUCache[str, bytes] = LRUCache(10, len)
     for key, size in (("a", 4), ("b", 4), ("a", 4), ("c", 4), ("a", 4), ("b", 4), ("large", 11)):
         assert len(get(key, size)) == size
-    assert made == ["a", "b", "c", "b", "large"]
+    assert calls == ["a", "b", "c", "b", "large"]
     assert get("large", 11)
-    assert made[-2:] == ["large", "large"], "it is larger than the cache"
+    assert calls[-2:] == ["large", "large"], "it is larger than the cache"
