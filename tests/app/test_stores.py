@@ -48,22 +48,22 @@ def config(tmp_path):
 @pytest.fixture
 def opened():
     """Services that are closed in the end."""
-    made = []
+    opened_services = []
 
     def make(config):
         services = services_of(config)
-        made.append(services)
+        opened_services.append(services)
         return services
 
     yield make
-    for services in made:
+    for services in opened_services:
         services.close()
 
 
 def test_without_stores_there_is_nothing_but_the_tokens(config, opened):
-    said = config("")
-    assert prepare(said) == ""
-    services = opened(said)
+    settings = config("")
+    assert prepare(settings) == ""
+    services = opened(settings)
     assert services.tokens.get(digest(ALL)).name == "everything"
     assert (services.counters, list(services.observers)) == (None, [])
     assert not services.allow_uncounted
@@ -96,7 +96,7 @@ def test_redis_is_not_asked_before_a_request_is(config, opened):
 
 
 @pytest.mark.parametrize(
-    ("said", "kind", "allows"),
+    ("settings", "kind", "allows"),
     [
         ("", FallbackCounters, False),
         (", on_store_failure: local, machines: 2", FallbackCounters, False),
@@ -104,16 +104,16 @@ def test_redis_is_not_asked_before_a_request_is(config, opened):
         (", on_store_failure: deny", RedisCounters, False),
     ],
 )
-def test_what_decides_while_redis_does_not_answer(config, opened, said, kind, allows):
-    more = f"stores: {{counters: 'redis://127.0.0.1:1/0'{said}}}\n"
+def test_what_decides_while_redis_does_not_answer(config, opened, settings, kind, allows):
+    more = f"stores: {{counters: 'redis://127.0.0.1:1/0'{settings}}}\n"
     services = opened(config(more + "policies: [{concurrency: {requests: 1}}]\n"))
     assert (type(services.counters), services.allow_uncounted) == (kind, allows)
 
 
 def test_a_database_is_made_and_has_what_happens(config, opened, tmp_path):
-    said = config("stores: {records: 'sqlite:///deep/er/records.db', journal: deep/journal}\n")
-    assert prepare(said) == ""
-    services = opened(said)
+    settings = config("stores: {records: 'sqlite:///deep/er/records.db', journal: deep/journal}\n")
+    assert prepare(settings) == ""
+    services = opened(settings)
     assert isinstance(services.tokens, TokenCache)
     assert isinstance(services.counters, MemoryCounters)  # its tokens may have limits at any time
     end(services, "req_1")
@@ -134,24 +134,24 @@ def test_a_database_that_is_away_is_warned_of(config):
 
 
 def test_tables_are_made_when_a_database_comes_later(config, opened, tmp_path, postgres):
-    said = config(f"stores: {{records: '{postgres.emptied()}'}}\n")
-    services = opened(said)  # nobody has prepared it
+    settings = config(f"stores: {{records: '{postgres.emptied()}'}}\n")
+    services = opened(settings)  # nobody has prepared it
     end(services, "req_1")
     services.close()
     database = open_database(postgres.url)
-    found = database.read(lambda c: c.exec_driver_sql("SELECT id FROM usage").fetchall())
+    rows = database.read(lambda c: c.exec_driver_sql("SELECT id FROM usage").fetchall())
     database.close()
-    assert [tuple(row) for row in found] == [("req_1",)]
+    assert [tuple(row) for row in rows] == [("req_1",)]
 
 
 def test_a_newer_database_is_refused(config, tmp_path):
-    said = config("stores: {records: 'sqlite:///records.db'}\n")
-    prepare(said)
+    settings = config("stores: {records: 'sqlite:///records.db'}\n")
+    prepare(settings)
     with sqlite3.connect(tmp_path / "records.db") as connection:
         connection.execute("UPDATE alembic_version SET version_num = '9999'")
     connection.close()
     with pytest.raises(CannotConnect, match=r"made by a newer Modelway .* run that version"):
-        prepare(said)
+        prepare(settings)
 
 
 def test_what_is_no_database_is_refused(config, tmp_path):
@@ -162,18 +162,18 @@ def test_what_is_no_database_is_refused(config, tmp_path):
 
 def test_a_journal_that_cannot_be_kept_is_refused(config, tmp_path):
     (tmp_path / "file").write_text("")
-    said = config("stores: {records: 'sqlite:///records.db', journal: file/journal}\n")
+    settings = config("stores: {records: 'sqlite:///records.db', journal: file/journal}\n")
     for opening in (prepare, services_of):  # in the master already, before anything is served
         with pytest.raises(CannotConnect, match=r"stores\.journal"):
-            opening(said)
+            opening(settings)
 
 
 def test_a_folder_of_counters_that_is_not_ours_is_refused(config, monkeypatch, tmp_path):
     def foreign(config: Path) -> Path:
-        made = tmp_path / "open"
-        made.mkdir(exist_ok=True)
-        made.chmod(0o777)
-        return made
+        folder = tmp_path / "open"
+        folder.mkdir(exist_ok=True)
+        folder.chmod(0o777)
+        return folder
 
     monkeypatch.setattr("engine.app.stores.runtime_directory", foreign)
     with pytest.raises(CannotConnect, match="limits cannot be counted"):

@@ -191,8 +191,8 @@ def hooks():
 def commands():
     """What the hook and the workflow run."""
     workflow = (ROOT / "deploy/github-actions.yml").read_text("utf-8")
-    said = re.findall(r"run: modelway (check[^>|\n]*)", workflow)
-    return said + [hook["entry"].removeprefix("modelway ") for hook in hooks()]
+    commands = re.findall(r"run: modelway (check[^>|\n]*)", workflow)
+    return commands + [hook["entry"].removeprefix("modelway ") for hook in hooks()]
 
 
 @pytest.mark.parametrize("command", commands())
@@ -225,9 +225,9 @@ def test_quiet_prints_nothing_without_problems(folder):
 
 
 def test_quiet_prints_only_files_with_warnings(folder):
-    shown = modelway("check", "-q", "gateway.yaml", "unwise.yaml").stdout
-    assert "[MW401]" in shown
-    assert "no problems" not in shown
+    output = modelway("check", "-q", "gateway.yaml", "unwise.yaml").stdout
+    assert "[MW401]" in output
+    assert "no problems" not in output
     assert modelway("check", "-q", "unwise.yaml", "--format", "json").stdout.startswith("{")
 
 
@@ -236,9 +236,9 @@ def test_operations_without_a_route_are_one_info_of_their_document(folder):
     many = "".join(f"  /p{n}: {{get: {{operationId: op{n}}}}}\n" for n in range(20))
     (folder / "shop.yaml").write_text(DOCUMENT.rstrip() + "\n" + many)
     (line,) = [line for line in modelway("check").stdout.splitlines() if "[MW306]" in line]
-    named = ", ".join(["shop.more", *(f"shop.op{n}" for n in range(7))])
+    names = ", ".join(["shop.more", *(f"shop.op{n}" for n in range(7))])
     assert line == (
-        f"shop.yaml:4:1: info: no route serves 21 of 22 operations: {named}, ... [MW306]"
+        f"shop.yaml:4:1: info: no route serves 21 of 22 operations: {names}, ... [MW306]"
     )
 
 

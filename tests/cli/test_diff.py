@@ -83,10 +83,10 @@ def test_a_missing_file_is_a_problem():
 
 
 def test_json_is_one_document():
-    said = json.loads(run("old", "new", "--format", "json").output)
-    assert said["counts"]["weaker"] == 1
+    output = json.loads(run("old", "new", "--format", "json").output)
+    assert output["counts"]["weaker"] == 1
 
 
 def test_github_gets_annotations():
-    said = run("old", "new", "--format", "github").output
-    assert said.startswith("::error file=new/gateway.yaml,")
+    output = run("old", "new", "--format", "github").output
+    assert output.startswith("::error file=new/gateway.yaml,")

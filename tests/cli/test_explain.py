@@ -52,8 +52,8 @@ def test_the_body_may_come_from_a_file_or_standard_input(folder, data):
 
 def test_json_is_one_document():
     result = run("POST", "/v1/chat", "--token", "alice", "-d", BODY, "--format", "json")
-    said = json.loads(result.output)
-    assert (said["served"], said["model"]["asked"]) == (True, "big")
+    report = json.loads(result.output)
+    assert (report["served"], report["model"]["asked"]) == (True, "big")
 
 
 def test_upstreams_respond_as_configured():
@@ -94,8 +94,10 @@ def with_records(folder):
 
 def test_a_token_may_be_in_the_database(folder):
     with_records(folder)
-    made = CliRunner().invoke(cli.main, ["token", "create", "--name", "dora", "--models", "small"])
-    assert made.exit_code == 0, made.output
+    result = CliRunner().invoke(
+        cli.main, ["token", "create", "--name", "dora", "--models", "small"]
+    )
+    assert result.exit_code == 0, result.output
     before = (folder / "records.db").read_bytes()
     result = run("POST", "/v1/chat", "--token", "dora", "-d", BODY)
     assert (result.exit_code, "model_not_allowed" in result.output) == (1, True), result.output

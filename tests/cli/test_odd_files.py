@@ -127,21 +127,21 @@ cli.main(sys.argv[1:])
 def test_a_file_without_permission_is_reported(folder: Path, words: list[str]) -> None:
     """Root may look at anything, so the file system's refusal is played."""
     (folder / "inside").write_text(SPEC.format("closed/x.yaml"))
-    done = run(words, program=["-c", REFUSING], stdout=subprocess.PIPE)
-    assert done.returncode in (1, 2), done.stderr
-    assert "Traceback" not in done.stderr
-    assert "denied" in done.stdout + done.stderr or "cannot be opened" in done.stderr
+    result = run(words, program=["-c", REFUSING], stdout=subprocess.PIPE)
+    assert result.returncode in (1, 2), result.stderr
+    assert "Traceback" not in result.stderr
+    assert "denied" in result.stdout + result.stderr or "cannot be opened" in result.stderr
 
 
 def test_a_cases_body_that_cannot_be_read_is_a_problem_with_a_place(folder: Path) -> None:
     request = "{{method: POST, path: /, body_file: {}}}"
     case = "tests: [{{name: n, request: " + request + ", expect: {{status: 404}}}}]\n"
-    for said, words in (
+    for message, words in (
         ("folder", "Is a directory"),
         ('"a\\0b"', "such a name"),
         ("no", "no file"),
     ):
-        (folder / "x.yaml").write_text(case.format(said))
+        (folder / "x.yaml").write_text(case.format(message))
         result = CliRunner().invoke(cli.main, ["test", "x.yaml"])
         assert result.exit_code == 1
         assert "x.yaml:1:6" in result.output
@@ -198,9 +198,9 @@ def test_a_full_disk_is_reported(
 ) -> None:
     monkeypatch.setenv("PYTHONUNBUFFERED", unbuffered)
     with open("/dev/full", "w") as full:
-        done = run(words, stdout=full)
-    assert (done.returncode, "No space left" in done.stderr) == (1, True)
-    assert "Traceback" not in done.stderr
+        result = run(words, stdout=full)
+    assert (result.returncode, "No space left" in result.stderr) == (1, True)
+    assert "Traceback" not in result.stderr
 
 
 @pytest.mark.parametrize("words", [["check", "-q"], ["routes"], ["explain", "GET", "/v1/items/7"]])

@@ -45,6 +45,6 @@ def test_expanded_it_takes_no_references(weight, right):
 
 
 def test_a_file_that_cannot_be_written_is_told(tmp_path):
-    done = run("-o", tmp_path / "nowhere" / "x.json")
-    assert done.exit_code == 1
-    assert "cannot be written" in done.output
+    result = run("-o", tmp_path / "nowhere" / "x.json")
+    assert result.exit_code == 1
+    assert "cannot be written" in result.output

@@ -78,8 +78,8 @@ def test_a_single_row_has_no_total(folder):
 
 
 def test_json_is_exact(folder):
-    said = json.loads(run("--format", "json").stdout)
-    assert said["totals"][1] == {
+    result = json.loads(run("--format", "json").stdout)
+    assert result["totals"][1] == {
         "token": "shop",
         "requests": 2,
         "failed": 0,
@@ -89,10 +89,10 @@ def test_json_is_exact(folder):
         "cost": {"USD": "3.500000001"},
         "first_byte": 0.75,
     }
-    assert said["total"]["cost"] == {"EUR": "0.000000007", "USD": "4.500000001"}
-    assert said["total"]["requests"] == 5
-    assert said["not_yet_in_the_database"] == 0
-    assert said["until"] - said["since"] == pytest.approx(7 * DAY)
+    assert result["total"]["cost"] == {"EUR": "0.000000007", "USD": "4.500000001"}
+    assert result["total"]["requests"] == 5
+    assert result["not_yet_in_the_database"] == 0
+    assert result["until"] - result["since"] == pytest.approx(7 * DAY)
 
 
 def test_csv_sums_up_to_the_total(folder):
@@ -107,8 +107,8 @@ def test_csv_sums_up_to_the_total(folder):
 
 def test_usage_is_grouped_by_each_kind(folder):
     def keys(by, *more):
-        said = json.loads(run("--format", "json", "--by", by, *more).stdout)
-        return [total[by] for total in said["totals"]]
+        result = json.loads(run("--format", "json", "--by", by, *more).stdout)
+        return [total[by] for total in result["totals"]]
 
     assert keys("model") == ["gpt-4o", ""]
     assert keys("operation") == ["openai.createChatCompletion", ""]
@@ -123,9 +123,9 @@ def test_usage_is_grouped_by_each_kind(folder):
 
 def test_an_empty_selection_is_explained(folder):
     assert run("--since", "1m").stderr == "no requests in this period\n"
-    said = run("--token", "shpo")
-    assert said.stderr == "no requests of token 'shpo' in this period: did you mean 'shop'?\n"
-    assert (said.exit_code, said.stdout) == (0, "")
+    result = run("--token", "shpo")
+    assert result.stderr == "no requests of token 'shpo' in this period: did you mean 'shop'?\n"
+    assert (result.exit_code, result.stdout) == (0, "")
     assert "did you mean 'gpt-4o'?" in run("--model", "gpt4o").stderr
     assert run("--model", "gpt-4o", "--since", "1m").stderr.startswith("no requests of model")
 
@@ -134,8 +134,8 @@ def test_unshipped_rows_are_mentioned(folder):
     journal = Journal(folder / "var" / "journal")
     for number in ("1", "2", "new", "newer"):  # the first two are in the database already
         journal.append(Entry(number, time.time(), "shop"))
-    said = run()
-    assert said.stderr == f"2 rows in {folder}/var/journal not yet in the database\n"
+    result = run()
+    assert result.stderr == f"2 rows in {folder}/var/journal not yet in the database\n"
     assert json.loads(run("--format", "json").stdout)["not_yet_in_the_database"] == 2
     insert(folder, Entry("new", 1.0))
     assert run().stderr.startswith("1 row in ")
@@ -185,9 +185,9 @@ def test_a_database_alone_needs_no_config(folder):
 def test_a_large_table_is_rendered_with_few_calls():
     totals = [Total(f"token-{n}", requests=n, cost={"USD": n}) for n in range(2000)]
     profile = cProfile.Profile()
-    with contextlib.redirect_stdout(io.StringIO()) as shown:
+    with contextlib.redirect_stdout(io.StringIO()) as output:
         profile.runcall(print_table, UsageReport("token", UsageFilter(0, 1), totals, 0))
-    assert len(shown.getvalue().splitlines()) == 2002
+    assert len(output.getvalue().splitlines()) == 2002
     assert pstats.Stats(profile).total_calls / len(totals) < 200
 
 
@@ -197,6 +197,6 @@ def test_a_long_key_has_a_line_of_its_own(capsys):
     head, key, long, short, total = capsys.readouterr().out.splitlines()
     assert key == "m" * 200
     assert long.split()[0] == "1,234"
-    ends = head.index("REQUESTS") + len("REQUESTS")
-    assert (long[:ends].split(), short[:ends].split()) == (["1,234"], ["short", "1"])
-    assert total[:ends].split() == ["total", "1,235"]
+    width = head.index("REQUESTS") + len("REQUESTS")
+    assert (long[:width].split(), short[:width].split()) == (["1,234"], ["short", "1"])
+    assert total[:width].split() == ["total", "1,235"]

@@ -42,7 +42,7 @@ class Expected(NamedTuple):
     hint: str | None
 
     def is_met_by(self, problem: Problem) -> bool:
-        wanted = (
+        pairs = (
             (self.file, problem.file),
             (self.line, problem.line),
             (self.column, problem.column),
@@ -50,7 +50,7 @@ class Expected(NamedTuple):
             (self.code, problem.code),
             (self.message, problem.message),
         )
-        fits = all(expected is None or expected == found for expected, found in wanted)
+        fits = all(expected is None or expected == actual for expected, actual in pairs)
         return fits and (self.hint is None or self.hint in problem.hint)
 
 
@@ -79,12 +79,12 @@ def expected(text: str, name: str) -> Expected:
 
 def case(file: Path) -> Case:
     text = file.read_text("utf-8")
-    said = re.findall(r"^# expect: (.+)$", text, re.MULTILINE)
-    assert said, f"{file.name} expects nothing: say `# expect: nothing` if it is right"
+    lines = re.findall(r"^# expect: (.+)$", text, re.MULTILINE)
+    assert lines, f"{file.name} expects nothing: say `# expect: nothing` if it is right"
     pairs = [line.split("=", 1) for line in re.findall(r"^# env: (.+)$", text, re.MULTILINE)]
     environ = {name: value.replace("\\r", "\r").replace("\\n", "\n") for name, value in pairs}
-    wanted = [expected(line, file.name) for line in said if line != "nothing"]
-    return Case(file, environ, wanted)
+    expectations = [expected(line, file.name) for line in lines if line != "nothing"]
+    return Case(file, environ, expectations)
 
 
 FILES = sorted(CASES.glob("*.yaml"))
@@ -102,18 +102,18 @@ def planned(case: Case) -> PlanResult:
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_every_problem_of_a_case_is_found_at_its_place_and_no_other(file):
     """Without an error there is a plan, with one there is none; each problem can be shown."""
-    wanted = case(file)
-    result = planned(wanted)
-    missing = list(wanted.expected)
+    case_ = case(file)
+    result = planned(case_)
+    missing = list(case_.expected)
     surplus = []
     for problem in [p for p in result.problems if p.level is not Level.INFO]:
-        met = next((e for e in missing if e.is_met_by(problem)), None)
-        if met is None:
+        expectation = next((e for e in missing if e.is_met_by(problem)), None)
+        if expectation is None:
             surplus.append(f"{problem} | {problem.hint}")
         else:
-            missing.remove(met)
+            missing.remove(expectation)
     assert (missing, surplus) == ([], [])
-    assert (result.plan is None) == any(e.level == "error" for e in wanted.expected)
+    assert (result.plan is None) == any(e.level == "error" for e in case_.expected)
     for problem in result.problems:
         check_place(problem, result.texts)
 
@@ -132,16 +132,16 @@ SECRET = [file for file in FILES if case(file).environ and "SHOP_KEY=\n" not in 
 
 @pytest.mark.parametrize("file", SECRET, ids=lambda file: file.stem)
 def test_what_a_variable_holds_is_never_shown(file):
-    wanted = case(file)
-    made = planned(wanted)
-    shown = "\n".join(render(problem, texts_without_env(made)) for problem in made.problems)
-    values = [v for v in wanted.environ.values() if v.startswith("sk-")]
-    assert not [value for value in values if value in shown]
+    case_ = case(file)
+    result = planned(case_)
+    output = "\n".join(render(problem, texts_without_env(result)) for problem in result.problems)
+    values = [v for v in case_.environ.values() if v.startswith("sk-")]
+    assert not [value for value in values if value in output]
 
 
-def texts_without_env(made: PlanResult) -> dict[str, str]:
+def texts_without_env(result: PlanResult) -> dict[str, str]:
     """The files' texts without the lines that set a case's variables."""
-    return {name: text.partition("# env:")[0] for name, text in made.texts.items()}
+    return {name: text.partition("# env:")[0] for name, text in result.texts.items()}
 
 
 def test_there_are_many_cases():
@@ -149,7 +149,7 @@ def test_there_are_many_cases():
 
 
 @pytest.mark.parametrize(
-    ("said", "found"),
+    ("line", "is_met"),
     [
         ("2:3", True),
         ("2:*", True),
@@ -166,6 +166,6 @@ def test_there_are_many_cases():
         ("other.yaml:2:3", False),
     ],
 )
-def test_an_expectation_can_be_missed(said, found):
+def test_an_expectation_can_be_missed(line, is_met):
     problem = Problem("f.yaml", 2, 3, Level.ERROR, "MW101", "a message", "a hint")
-    assert expected(said, "f.yaml").is_met_by(problem) is found
+    assert expected(line, "f.yaml").is_met_by(problem) is is_met

@@ -104,10 +104,10 @@ def places(value, at=()):
 
 def test_every_plain_value_may_be_a_reference():
     """What stands under `tests` is values of requests and answers: those are taken as they are."""
-    whole = as_written((WHOLE / "gateway.yaml").read_text("utf-8"))
+    config = as_written((WHOLE / "gateway.yaml").read_text("utf-8"))
     first, second = judges("gateway.schema.json")
-    for at in places(whole):
-        changed = json.loads(json.dumps(whole))
+    for at in places(config):
+        changed = json.loads(json.dumps(config))
         holder = changed
         for step in at[:-1]:
             holder = holder[step]
@@ -157,17 +157,17 @@ def test_a_part_is_held_against_the_sections_of_the_whole(part, right):
 
 
 def test_a_part_may_have_every_section_but_include():
-    whole = set(loaded(files.SCHEMA)["properties"])
+    sections = set(loaded(files.SCHEMA)["properties"])
     part = loaded(files.SCHEMA.parent / "part.schema.json")["properties"]
-    assert set(part) == whole - {"include"}
+    assert set(part) == sections - {"include"}
     assert part == {name: {"$ref": f"gateway.schema.json#/properties/{name}"} for name in part}
 
 
 def test_init_writes_the_line_that_editors_read_and_the_schema_it_names(tmp_path):
     assert CliRunner().invoke(cli.main, ["init", str(tmp_path / "p")]).exit_code == 0
-    written = (tmp_path / "p/gateway.yaml").read_text("utf-8")
-    assert verdicts(as_written(written)) == [True, True]
-    first = written.splitlines()[0]
+    text = (tmp_path / "p/gateway.yaml").read_text("utf-8")
+    assert verdicts(as_written(text)) == [True, True]
+    first = text.splitlines()[0]
     match = re.fullmatch(r"# yaml-language-server: \$schema=(.+)", first)
     assert match is not None
     assert loaded(tmp_path / "p" / match[1]) == loaded(files.SCHEMA)
@@ -176,6 +176,6 @@ def test_init_writes_the_line_that_editors_read_and_the_schema_it_names(tmp_path
 
 def test_every_section_has_words_for_hovering_over_it():
     schema = loaded(files.SCHEMA)
-    for name, said in schema["properties"].items():
-        below = schema["$defs"][Path(said["$ref"]).name] if "$ref" in said else said
-        assert said.get("description") or below.get("description"), name
+    for name, section in schema["properties"].items():
+        below = schema["$defs"][Path(section["$ref"]).name] if "$ref" in section else section
+        assert section.get("description") or below.get("description"), name

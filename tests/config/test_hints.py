@@ -49,5 +49,5 @@ def test_a_hint_never_repeats_what_a_variable_holds(config):
     findings = Findings()
     schema_check.check(marked.value, schema_check.gateway_validator(), marked, (), findings)
     assert findings.problems
-    said = "".join(f"{problem.message} {problem.hint}" for problem in findings.problems)
-    assert SECRET.lower() not in said.lower()
+    output = "".join(f"{problem.message} {problem.hint}" for problem in findings.problems)
+    assert SECRET.lower() not in output.lower()

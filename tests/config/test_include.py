@@ -37,14 +37,16 @@ def write(folder, name, text):
     (folder / name).write_text(text, "utf-8")
 
 
-def made(**environ):
+def plan_here(**environ):
     return make_plan(Path("gateway.yaml"), environ)
 
 
-def said(planned, *levels):
-    wanted = levels or (Level.ERROR, Level.WARNING)
+def places(planned, *levels):
+    expected_levels = levels or (Level.ERROR, Level.WARNING)
     return [
-        (f"{p.file}:{p.line}:{p.column}", p.code) for p in planned.problems if p.level in wanted
+        (f"{p.file}:{p.line}:{p.column}", p.code)
+        for p in planned.problems
+        if p.level in expected_levels
     ]
 
 
@@ -56,12 +58,12 @@ def test_lists_are_appended_and_mappings_joined_in_the_order_of_the_names(folder
         "upstreams: {two: {url: https://b.example.com}}\n"
         "routes: [{operation: shop.listItems, to: [{upstream: two}]}]\n",
     )
-    planned = made()
-    assert said(planned) == []
+    planned = plan_here()
+    assert places(planned) == []
     config = planned.plan.config
     assert list(config.upstreams) == ["main", "two"]
-    named = [name for route in config.routes for name, _ in route.operations]
-    assert named == ["shop.chat", "shop.listItems", "shop.getItem"]
+    operations = [name for route in config.routes for name, _ in route.operations]
+    assert operations == ["shop.chat", "shop.listItems", "shop.getItem"]
 
 
 def test_a_problem_in_an_included_file_has_its_place_there_and_shows_that_line(folder):
@@ -71,14 +73,14 @@ def test_a_problem_in_an_included_file_has_its_place_there_and_shows_that_line(f
         "# one\nroutes:\n  - {operation: shop.getItem, to: "
         "[{upstream: mian}]}\nmodels:\n  m: {to: [{upstream: main, wieght: 1}]}\n",
     )
-    planned = made()
-    assert said(planned) == [("parts/a.yaml:3:47", "MW313"), ("parts/a.yaml:5:29", "MW101")]
+    planned = plan_here()
+    assert places(planned) == [("parts/a.yaml:3:47", "MW313"), ("parts/a.yaml:5:29", "MW101")]
     assert "mian" in planned.texts["parts/a.yaml"]
 
 
 def test_a_name_in_two_files_names_both_places(folder):
     write(folder, "parts/a.yaml", "\nupstreams:\n  main: {url: https://b.example.com}\n")
-    (problem,) = made().findings.errors
+    (problem,) = plan_here().findings.errors
     assert (problem.file, problem.line, problem.column) == ("parts/a.yaml", 3, 3)
     assert "also at gateway.yaml:4:13" in problem.message
 
@@ -86,7 +88,7 @@ def test_a_name_in_two_files_names_both_places(folder):
 def test_a_name_in_two_included_files_names_both(folder):
     for name in "ab":
         write(folder, f"parts/{name}.yaml", "models: {m: {to: [{upstream: main}]}}\n")
-    (problem,) = made().findings.errors
+    (problem,) = plan_here().findings.errors
     assert (problem.file, problem.code) == ("parts/b.yaml", "MW109")
     assert "parts/a.yaml:1:10" in problem.message
 
@@ -106,26 +108,26 @@ def test_a_name_in_two_included_files_names_both(folder):
 )
 def test_what_is_wrong_in_an_included_file_is_told_there_and_nothing_else(folder, text, code):
     write(folder, "parts/a.yaml", text)
-    assert [(p.file, p.code) for p in made().findings.errors] == [("parts/a.yaml", code)]
+    assert [(p.file, p.code) for p in plan_here().findings.errors] == [("parts/a.yaml", code)]
 
 
 def test_a_file_that_cannot_be_read_brings_no_errors_about_names_it_may_hold(folder):
     write(folder, "parts/a.yaml", "upstreams: {two: {url: [}}\n")
     text = MAIN.replace("upstream: main", "upstream: two")
     write(folder, "gateway.yaml", text)
-    assert [p.code for p in made().findings.errors] == ["MW001"]
+    assert [p.code for p in plan_here().findings.errors] == ["MW001"]
 
 
 @pytest.mark.parametrize("text", ["version: 1\n", "", "# nothing\n", "tokens:\n", "routes: []\n"])
 def test_a_file_may_repeat_the_version_or_say_nothing(folder, text):
     write(folder, "parts/a.yaml", text)
-    assert said(made()) == []
+    assert places(plan_here()) == []
 
 
 def test_a_section_may_begin_in_one_included_file_and_go_on_in_another(folder):
     for name in "ab":
         write(folder, f"parts/{name}.yaml", f"models:\n  {name}: {{to: [{{upstream: mian}}]}}\n")
-    assert said(made()) == [("parts/a.yaml:2:23", "MW313"), ("parts/b.yaml:2:23", "MW313")]
+    assert places(plan_here()) == [("parts/a.yaml:2:23", "MW313"), ("parts/b.yaml:2:23", "MW313")]
 
 
 def test_paths_start_at_the_folder_of_their_own_file(folder):
@@ -139,8 +141,8 @@ def test_paths_start_at_the_folder_of_their_own_file(folder):
         "models: {m: {to: [{upstream: two}]}}\n"
         "stores: {records: sqlite:///db.sqlite, journal: journal}\n",
     )
-    planned = made()
-    assert said(planned) == []
+    planned = plan_here()
+    assert places(planned) == []
     config = planned.plan.config
     assert config.specs["up"].document == "shop.yaml"
     assert Path(config.upstreams["two"].tls.ca) == folder / "parts/ca.pem"
@@ -150,7 +152,7 @@ def test_paths_start_at_the_folder_of_their_own_file(folder):
 
 def test_a_missing_document_of_an_included_file_is_placed_there(folder):
     write(folder, "parts/a.yaml", "specs:\n  more: {document: none.yaml}\n")
-    assert said(made(), Level.ERROR) == [("parts/a.yaml:2:20", "MW106")]
+    assert places(plan_here(), Level.ERROR) == [("parts/a.yaml:2:20", "MW106")]
 
 
 def test_a_path_behind_a_link_is_not_shortened(folder):
@@ -158,8 +160,8 @@ def test_a_path_behind_a_link_is_not_shortened(folder):
     (folder / "real/deep/in").mkdir()
     (folder / "parts").symlink_to(folder / "real/deep/in")
     write(folder, "parts/a.yaml", "specs: {up: {document: ../shop.yaml, mount: /x}}\n")
-    planned = made()
-    assert said(planned) == []
+    planned = plan_here()
+    assert places(planned) == []
     assert planned.plan.config.specs["up"].document == "parts/../shop.yaml"
 
 
@@ -171,7 +173,7 @@ def test_secrets_of_an_included_file_are_filled_in_from_its_folder_and_never_sho
         "upstreams: {two: {url: https://b.example.com, dialect: '${file:key}'}}\n"
         "models: {m: {to: [{upstream: '${NAME}'}]}}\n",
     )
-    planned = made(NAME="sk-from-outside")
+    planned = plan_here(NAME="sk-from-outside")
     assert [p.code for p in planned.findings.errors] == ["MW311", "MW313"]
     assert not [p for p in planned.problems if "sk-from" in p.message + p.hint]
 
@@ -191,13 +193,13 @@ def test_secrets_of_an_included_file_are_filled_in_from_its_folder_and_never_sho
 def test_what_cannot_be_included_is_told_at_its_place(folder, include, place, code, level):
     (folder / "parts").mkdir()
     write(folder, "gateway.yaml", MAIN.replace("[parts/*.yaml]", include))
-    assert said(made(), level) == [(place, code)]
+    assert places(plan_here(), level) == [(place, code)]
 
 
 def test_a_mistyped_file_is_met_with_the_right_name(folder):
     write(folder, "parts/models.yaml", "")
     write(folder, "gateway.yaml", MAIN.replace("parts/*.yaml", "parts/modles.yaml"))
-    assert made().findings.errors[0].hint == "did you mean 'models.yaml'?"
+    assert plan_here().findings.errors[0].hint == "did you mean 'models.yaml'?"
 
 
 def test_a_file_is_read_once_and_gateway_yaml_never_includes_itself(folder):
@@ -206,12 +208,12 @@ def test_a_file_is_read_once_and_gateway_yaml_never_includes_itself(folder):
         "[parts/*.yaml]", "['parts/*.yaml', parts/a.yaml, '**/a.yaml', 'gate*.yaml']"
     )
     write(folder, "gateway.yaml", text)
-    assert said(made()) == []
+    assert places(plan_here()) == []
 
 
 def test_files_and_the_part_of_a_value_can_be_asked_for(folder):
     write(folder, "parts/a.yaml", "server: {workers: 3}\nmodels: {m: {to: [{upstream: main}]}}\n")
-    source = made().plan.config.source
+    source = plan_here().plan.config.source
     assert isinstance(source, JoinedDocument)
     assert [file.file for file in source.files] == ["gateway.yaml", "parts/a.yaml"]
     marked, at = source.part(("models", "m", "to", 0))
@@ -229,11 +231,11 @@ def test_the_audit_finds_and_places_what_is_unwise_in_an_included_file(folder):
         "\nupstreams: {two: {url: 'http://b.example.com', credential: "
         "{bearer: sk-written-out}}}\nmodels: {m: {to: [{upstream: two}]}}\n",
     )
-    planned = made()
+    planned = plan_here()
     audit(planned, {})
-    found = said(planned)
-    assert ("parts/a.yaml:2:24", "MW401") in found
-    assert ("parts/a.yaml:2:69", "MW402") in found
+    problems = places(planned)
+    assert ("parts/a.yaml:2:24", "MW401") in problems
+    assert ("parts/a.yaml:2:69", "MW402") in problems
     assert "sk-written-out" not in "".join(planned.texts.values())
 
 
@@ -262,7 +264,7 @@ def test_whatever_an_included_file_says_is_planned_or_refused_at_a_place_that_th
     for odd in ODD:
         write(folder, "parts/a.yaml", json.dumps({section: odd}))
         write(folder, "parts/b.yaml", json.dumps({section: [odd], "models": odd}))
-        planned = made()
+        planned = plan_here()
         assert (planned.plan is None) == bool(planned.findings.errors)
         for problem in planned.problems:
             assert (
@@ -275,20 +277,22 @@ def test_a_file_that_includes_itself_by_another_path_is_an_error(tmp_path, monke
     monkeypatch.chdir(tmp_path)
     (tmp_path / "parts").mkdir()
     (tmp_path / "gateway.yaml").write_text("version: 1\ninclude: [parts/../gateway.yaml]\n")
-    found = [p for p in make_plan(Path("gateway.yaml"), {}).problems if p.code == "MW110"]
-    assert [(p.line, p.column, p.message) for p in found] == [(2, 11, "the file includes itself")]
+    problems = [p for p in make_plan(Path("gateway.yaml"), {}).problems if p.code == "MW110"]
+    assert [(p.line, p.column, p.message) for p in problems] == [
+        (2, 11, "the file includes itself")
+    ]
 
 
 def test_a_pattern_that_takes_in_the_file_itself_leaves_it_out(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "gateway.yaml").write_text('version: 1\ninclude: ["*.yaml"]\n')
-    found = {p.code for p in make_plan(Path("gateway.yaml"), {}).problems}
-    assert not found & {"MW108", "MW109", "MW110"}
+    problems = {p.code for p in make_plan(Path("gateway.yaml"), {}).problems}
+    assert not problems & {"MW108", "MW109", "MW110"}
 
 
 def test_files_that_include_each_other_are_an_error_at_the_second(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "gateway.yaml").write_text("version: 1\ninclude: [part.yaml]\n")
     (tmp_path / "part.yaml").write_text("include: [gateway.yaml]\n")
-    found = [p for p in make_plan(Path("gateway.yaml"), {}).problems if p.code == "MW110"]
-    assert [(p.file, p.line) for p in found] == [("part.yaml", 1)]
+    problems = [p for p in make_plan(Path("gateway.yaml"), {}).problems if p.code == "MW110"]
+    assert [(p.file, p.line) for p in problems] == [("part.yaml", 1)]

@@ -31,8 +31,8 @@ def test_an_annotation_has_members_that_the_engine_reads(key):
 @pytest.mark.parametrize(("pattern", "unit"), [(units.DURATION, "duration"), (units.SIZE, "size")])
 def test_every_key_with_the_pattern_of_a_unit_names_the_unit(pattern, unit):
     for key in keys.root().all():
-        wanted = str(key.schema.get("pattern", "")).endswith(pattern.rpartition(")?")[2])
-        assert wanted == (key.notes.get("unit") == unit) or "per" in key.path, key.name
+        has_pattern = str(key.schema.get("pattern", "")).endswith(pattern.rpartition(")?")[2])
+        assert has_pattern == (key.notes.get("unit") == unit) or "per" in key.path, key.name
 
 
 @pytest.mark.parametrize(
@@ -71,8 +71,8 @@ def test_whole_numbers_and_units_are_converted_wherever_they_stand():
 
 def test_annotated_values_are_found_in_values_of_any_shape():
     value = {"specs": {"a": {"document": "x", "overlays": ["y", 5]}, "b": 7}, "stores": []}
-    found = [(path, text) for path, text, _ in keys.values(value, keys.root(), "path")]
-    assert found == [
+    paths = [(path, text) for path, text, _ in keys.values(value, keys.root(), "path")]
+    assert paths == [
         (("specs", "a", "document"), "x"),
         (("specs", "a", "overlays", 0), "y"),
         (("specs", "a", "overlays", 1), 5),

@@ -10,13 +10,13 @@ from engine.source.reader import read
 BEFORE = "version: 1\nupstreams:\n  main: "
 
 
-def found(text, expand=None):
+def secrets_in(text, expand=None):
     marked = read(text, "f", expand)
-    return [marked.text[one.start : one.end] for one in literals(marked)]
+    return [marked.text[literal.start : literal.end] for literal in literals(marked)]
 
 
 @pytest.mark.parametrize(
-    ("said", "secret"),
+    ("text", "secret"),
     [
         ("{credential: {bearer: sk-1}}", ["sk-1"]),
         ("{credential: {bearer: 'sk 1'}, url: x}", ["sk 1"]),
@@ -32,15 +32,15 @@ def found(text, expand=None):
         ("{credential: {bearer: 5}, headers: {set: [a]}}", []),
     ],
 )
-def test_secrets_are_found_where_they_are_written(said, secret):
-    assert found(BEFORE + said) == secret
+def test_secrets_are_found_where_they_are_written(text, secret):
+    assert secrets_in(BEFORE + text) == secret
 
 
 @pytest.mark.parametrize(
     "text", ["upstreams: 5", "stores: [a]", "- a", "5", "", "upstreams: {a: }"]
 )
 def test_values_of_another_shape_hold_none(text):
-    assert found(text) == []
+    assert secrets_in(text) == []
 
 
 def test_what_is_filled_in_is_not_written_here_but_a_long_default_is():
@@ -49,8 +49,8 @@ def test_what_is_filled_in_is_not_written_here_but_a_long_default_is():
             "${L:-sk-a-long-default}", "sk-a-long-default"
         )
 
-    said = '{credential: {bearer: "${K}"}, credentials: [{bearer: "${L:-sk-a-long-default}"}]}'
-    assert found(BEFORE + said, expand) == ["sk-a-long-default"]
+    text = '{credential: {bearer: "${K}"}, credentials: [{bearer: "${L:-sk-a-long-default}"}]}'
+    assert secrets_in(BEFORE + text, expand) == ["sk-a-long-default"]
 
 
 @pytest.mark.parametrize(
@@ -67,8 +67,8 @@ def test_no_problem_shows_a_written_secret_even_where_the_file_is_broken(text, t
     findings = Findings()
     load(text, "f", tmp_path, {}, findings)
     assert findings.errors
-    shown = "\n".join(render(problem, findings.texts) for problem in findings.problems)
-    assert "sk-1-secret" not in shown
+    output = "\n".join(render(problem, findings.texts) for problem in findings.problems)
+    assert "sk-1-secret" not in output
     assert "sk-1-secret" not in findings.texts["f"]
     assert len(findings.texts["f"]) == len(text)
 
@@ -77,7 +77,7 @@ TOKEN = "mw-" + "cd" * 32
 
 
 @pytest.mark.parametrize(
-    "said",
+    "text",
     [
         f"tokens: [{{name: alice, sha256: {TOKEN}}}]",
         f"tokens: [{{name: alice, secret: {TOKEN}}}]",
@@ -87,8 +87,8 @@ TOKEN = "mw-" + "cd" * 32
         f"telemetry: {{traces: {{headers: {{authorization: {TOKEN}}}}}}}",
     ],
 )
-def test_a_secret_where_none_belongs_is_hidden_as_well(said):
-    assert found(f"version: 1\n{said}\n") == [TOKEN]
+def test_a_secret_where_none_belongs_is_hidden_as_well(text):
+    assert secrets_in(f"version: 1\n{text}\n") == [TOKEN]
 
 
 @pytest.mark.parametrize(
@@ -105,5 +105,5 @@ def test_a_secret_where_none_belongs_is_hidden_as_well(said):
     ],
 )
 def test_public_parameters_beside_a_credential_are_no_secret(name, secret):
-    said = BEFORE + f"{{credential: {{query: {name}, value: 2024-10-21}}}}"
-    assert found(said) == (["2024-10-21"] if secret else [])
+    text = BEFORE + f"{{credential: {{query: {name}, value: 2024-10-21}}}}"
+    assert secrets_in(text) == (["2024-10-21"] if secret else [])

@@ -34,33 +34,33 @@ def keys(schema, at=""):
         yield from keys(branch, at)
 
 
-def used(schema, value, at=""):
+def used_keys(schema, value, at=""):
     """The places in the schema of the keys that a value has."""
     if "$ref" in schema:
         name = schema["$ref"].rpartition("/")[2]
-        yield from used(json_schema.schema()["$defs"][name], value, f"#{name}")
+        yield from used_keys(json_schema.schema()["$defs"][name], value, f"#{name}")
     for branch in schema.get("anyOf", []):
-        yield from used(branch, value, at)
+        yield from used_keys(branch, value, at)
     below = value if isinstance(value, list) else []
     if isinstance(value, dict):
-        below = [one for name, one in value.items() if name not in schema.get("properties", {})]
+        below = [entry for name, entry in value.items() if name not in schema.get("properties", {})]
         for name, inner in schema.get("properties", {}).items():
             if name in value:
                 yield f"{at}/{name}"
-                yield from used(inner, value[name], f"{at}/{name}")
+                yield from used_keys(inner, value[name], f"{at}/{name}")
     for key in ("items", "additionalProperties"):
         if isinstance(schema.get(key), dict):
             for inner in below:
-                yield from used(schema[key], inner, f"{at}/*")
+                yield from used_keys(schema[key], inner, f"{at}/*")
 
 
 def test_the_config_uses_every_key_of_the_schema():
     schema = json_schema.schema()
-    known = set(keys(schema))
+    all_keys = set(keys(schema))
     for name, below in schema["$defs"].items():
-        known |= set(keys(below, f"#{name}"))
-    assert len(known) > 150
-    assert known - set(used(schema, whole())) == set()
+        all_keys |= set(keys(below, f"#{name}"))
+    assert len(all_keys) > 150
+    assert all_keys - set(used_keys(schema, whole())) == set()
 
 
 def test_the_config_uses_every_policy():
@@ -70,8 +70,8 @@ def test_the_config_uses_every_policy():
 
 
 def test_the_config_itself_is_right(folder):
-    made = judge(Mutation((folder / "gateway.yaml").read_text("utf-8"), "nothing changed"))
-    assert [str(problem) for problem in made.findings.errors] == []
+    result = judge(Mutation((folder / "gateway.yaml").read_text("utf-8"), "nothing changed"))
+    assert [str(problem) for problem in result.findings.errors] == []
 
 
 @pytest.mark.no_cover  # coverage would take twice the time of the changes themselves
@@ -79,11 +79,11 @@ def test_the_config_itself_is_right(folder):
 @pytest.mark.timeout(1200)
 def test_a_changed_config_is_refused_with_a_place_or_serves(folder, part):
     changes = mutations(SEED * _PARTS + part)
-    served = 0
+    plans = 0
     for _ in range(max(1, COUNT // _PARTS)):
         change = next(changes)
         try:
-            served += judge(change).plan is not None
+            plans += judge(change).plan is not None
         except Exception as error:
             raise AssertionError(f"{change.words}\n{change.text}") from error
-    assert served > COUNT // _PARTS // 20, "hardly any of these is right: they prove little"
+    assert plans > COUNT // _PARTS // 20, "hardly any of these is right: they prove little"

@@ -17,25 +17,25 @@ LETTERS = "abcdefghijklmnopqrstuvwxyz_"
 
 def typos(name: str) -> list[str]:
     """One-edit typos: every letter left out, doubled, swapped with the next, or hit beside."""
-    made = []
+    typos = []
     for index, letter in enumerate(name):
         head, tail = name[:index], name[index + 1 :]
-        made.append(head + tail)
-        made.append(head + letter + letter + tail)
-        made.append(head + LETTERS[(LETTERS.find(letter.lower()) + 7) % len(LETTERS)] + tail)
+        typos.append(head + tail)
+        typos.append(head + letter + letter + tail)
+        typos.append(head + LETTERS[(LETTERS.find(letter.lower()) + 7) % len(LETTERS)] + tail)
         if tail:
-            made.append(head + tail[0] + letter + tail[1:])
-    return [typo for typo in dict.fromkeys(made) if typo and typo != name]
+            typos.append(head + tail[0] + letter + tail[1:])
+    return [typo for typo in dict.fromkeys(typos) if typo and typo != name]
 
 
 def groups() -> dict[str, list[str]]:
     """The names that stand beside each other, so that a typo in one must be told from the rest."""
-    found: dict[str, list[str]] = {}
+    groups: dict[str, list[str]] = {}
 
     def walk(schema, at):
         if isinstance(schema, dict):
             if isinstance(schema.get("properties"), dict):
-                found[f"keys of {at}"] = list(schema["properties"])
+                groups[f"keys of {at}"] = list(schema["properties"])
             for key, below in schema.items():
                 walk(below, f"{at}/{key}")
         elif isinstance(schema, list):
@@ -47,13 +47,13 @@ def groups() -> dict[str, list[str]]:
         walk(policies.get(name).SCHEMA, f"policy {name}")
     planned = make_plan(ROOT / "gateway.yaml", {})
     assert planned.plan is not None
-    found["dialects"] = dialects.names()
-    found["policies"] = policies.names()
-    found["upstreams"] = list(planned.plan.config.upstreams)
-    found["models"] = list(planned.plan.config.models)
+    groups["dialects"] = dialects.names()
+    groups["policies"] = policies.names()
+    groups["upstreams"] = list(planned.plan.config.upstreams)
+    groups["models"] = list(planned.plan.config.models)
     for name, specification in planned.specifications.items():
-        found[f"operations of {name}"] = [op.id for op in specification.operations.values()]
-    return found
+        groups[f"operations of {name}"] = [op.id for op in specification.operations.values()]
+    return groups
 
 
 GROUPS = groups()
@@ -129,14 +129,14 @@ CONFIG = {
     ],
     "tokens": [{"name": "a", "sha256": "ab" * 32, "expires": "2030-01-01", "models": ["small"]}],
 }
-NAMED = {("specs",), ("upstreams",), ("models",), ("prices",)}
+WITH_FREE_NAMES = {("specs",), ("upstreams",), ("models",), ("prices",)}
 
 
 def keys(value, at=()):
     """Every key of a config that is a word of ours, with the path of its mapping."""
     if isinstance(value, dict):
         for key, below in value.items():
-            if at not in NAMED and not (len(at) == 2 and at[0] == "policies"):
+            if at not in WITH_FREE_NAMES and not (len(at) == 2 and at[0] == "policies"):
                 yield at, key
             yield from keys(below, (*at, key))
     elif isinstance(value, list):
@@ -153,8 +153,8 @@ def folder(tmp_path, monkeypatch):
 
 
 def test_the_config_of_these_tests_is_right(folder):
-    made = make_plan(Path("gateway.yaml"), {}, json.dumps(CONFIG))
-    assert made.findings.errors == []
+    result = make_plan(Path("gateway.yaml"), {}, json.dumps(CONFIG))
+    assert result.findings.errors == []
 
 
 @each(("at", "key"), list(keys(CONFIG)))
@@ -170,8 +170,8 @@ def test_every_key_with_a_letter_too_few_is_unknown_at_its_place_with_the_right_
     holder.clear()
     holder.update(renamed)
     text = json.dumps(config, indent=2)
-    made = make_plan(Path("gateway.yaml"), {}, text)
-    unknown = [p for p in made.problems if p.code == "MW101"]
+    result = make_plan(Path("gateway.yaml"), {}, text)
+    unknown = [p for p in result.problems if p.code == "MW101"]
     assert [(p.message, p.hint) for p in unknown] == [
         (f"unknown key '{typo}'", f"did you mean '{key}'?")
     ]

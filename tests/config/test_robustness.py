@@ -153,14 +153,14 @@ def make(config):
     return make_plan(Path("gateway.yaml"), {}, json.dumps(config, indent=1))
 
 
-def check(made, what):
+def check(result, input_text):
     """Problems or a plan, and a plan that can be built: what was checked is what runs."""
-    if made.plan is not None:
-        build(made.plan)
-    assert (made.plan is None) == bool(made.findings.errors), what
-    for problem in made.problems:
-        assert problem.message, what
-        assert "Traceback" not in problem.message, what
+    if result.plan is not None:
+        build(result.plan)
+    assert (result.plan is None) == bool(result.findings.errors), input_text
+    for problem in result.problems:
+        assert problem.message, input_text
+        assert "Traceback" not in problem.message, input_text
 
 
 def label(at):
@@ -187,8 +187,8 @@ STRINGS = [at for at in paths(CONFIG) if isinstance(value_at(CONFIG, at), str)]
 def test_no_problem_shows_a_secret_wherever_it_was_put(folder, at, reference):
     (folder / "key").write_text("sk-secret-1\n")
     text = json.dumps(changed(CONFIG, at, reference), indent=1)
-    made = make_plan(Path("gateway.yaml"), {"KEY": "sk-secret-1"}, text)
-    assert [p for p in made.problems if "sk-secret" in p.message + p.hint] == []
+    result = make_plan(Path("gateway.yaml"), {"KEY": "sk-secret-1"}, text)
+    assert [p for p in result.problems if "sk-secret" in p.message + p.hint] == []
 
 
 @pytest.mark.parametrize("at", list(paths(DOCUMENT)), ids=label)
@@ -217,12 +217,12 @@ def test_any_bytes_are_refused_as_config_and_as_document(folder, data):
     (folder / "shop.json").write_bytes(data)
     assert make(CONFIG).plan is None
     (folder / "gateway.yaml").write_bytes(data)
-    made = make_plan(folder / "gateway.yaml", {})
-    assert made.plan is None
-    assert made.findings.errors
+    result = make_plan(folder / "gateway.yaml", {})
+    assert result.plan is None
+    assert result.findings.errors
 
 
 @pytest.mark.parametrize("name", ["missing.yaml", "."])
 def test_a_config_that_cannot_be_read_is_one_problem(folder, name):
-    made = make_plan(folder / name, {})
-    assert [(p.code, p.line) for p in made.problems] == [("MW002", 0)]
+    result = make_plan(folder / name, {})
+    assert [(p.code, p.line) for p in result.problems] == [("MW002", 0)]

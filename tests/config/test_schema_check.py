@@ -62,7 +62,7 @@ def findings(value, against=None, text=None):
     return noted.problems
 
 
-def said(value, against):
+def problems(value, against):
     return [(p.code, p.message) for p in findings(value, against)]
 
 
@@ -197,7 +197,7 @@ def test_the_editor_line_of_the_shipped_config_leads_to_the_schema():
     ],
 )
 def test_every_breach_has_its_words(value, against, expected):
-    code, message = said(value, against)[0]
+    code, message = problems(value, against)[0]
     if "nothing or" in expected[1]:
         assert {"nothing", "a mapping"} == set(re.findall("nothing|a mapping", message))
     else:
@@ -206,9 +206,9 @@ def test_every_breach_has_its_words(value, against, expected):
 
 def test_a_breach_is_told_for_the_branch_that_fits_the_value():
     against = {"anyOf": [{"type": "array", "minItems": 1}, {"type": "string", "minLength": 1}]}
-    assert said([], against) == [("MW104", "this needs at least 1 entry")]
-    assert said("", against) == [("MW104", "this is empty")]
-    assert said(7, against)[0][0] == "MW103"
+    assert problems([], against) == [("MW104", "this needs at least 1 entry")]
+    assert problems("", against) == [("MW104", "this is empty")]
+    assert problems(7, against)[0][0] == "MW103"
 
 
 def test_all_breaches_are_told_at_once():
@@ -231,7 +231,7 @@ def test_all_breaches_of_the_branch_that_fits_the_value_are_told():
         "properties": {"from": {"type": "string"}},
     }
     against = {"anyOf": [{"type": "string", "pattern": "^a"}, branch]}
-    assert said({"frm": "x"}, against) == [
+    assert problems({"frm": "x"}, against) == [
         ("MW102", "'from' is missing"),
         ("MW101", "unknown key 'frm'"),
     ]
@@ -239,5 +239,5 @@ def test_all_breaches_of_the_branch_that_fits_the_value_are_told():
 
 def test_a_pattern_does_not_match_before_a_final_line_end():
     against = {"type": "string", "pattern": "^[0-9]+$"}
-    assert said("5", against) == []
-    assert said("5\n", against) == [("MW104", "this is not of the right form")]
+    assert problems("5", against) == []
+    assert problems("5\n", against) == [("MW104", "this is not of the right form")]

@@ -28,7 +28,7 @@ def document(tmp_path, monkeypatch):
     (tmp_path / "shop.yaml").write_text(DOCUMENT)
 
 
-def made(*routes):
+def plan_of(*routes):
     """Each route is `name name ... -> upstream`."""
     lines = []
     for route in routes:
@@ -38,43 +38,45 @@ def made(*routes):
     return make_plan(Path("gateway.yaml"), {}, HEAD + "".join(lines))
 
 
-def served(*routes):
-    planned = made(*routes)
+def upstreams_of(*routes):
+    planned = plan_of(*routes)
     assert planned.plan is not None, planned.problems
     return {route.operation.name: route.to[0].upstream for route in planned.plan.routes}
 
 
 def errors(*routes):
-    return [(p.line, p.code) for p in made(*routes).findings.errors]
+    return [(p.line, p.code) for p in plan_of(*routes).findings.errors]
 
 
 def test_a_wildcard_takes_every_operation_of_a_document():
-    assert served("shop.* -> one") == dict.fromkeys(["getA", "makeA", "getB", "DELETE /b"], "one")
+    assert upstreams_of("shop.* -> one") == dict.fromkeys(
+        ["getA", "makeA", "getB", "DELETE /b"], "one"
+    )
 
 
 @pytest.mark.parametrize("order", [1, -1])
 def test_a_named_operation_comes_before_a_wildcard_whatever_the_order(order):
     routes = ["shop.* -> one", "shop.getB -> two"][::order]
-    assert served(*routes)["getB"] == "two"
-    assert served(*routes)["getA"] == "one"
+    assert upstreams_of(*routes)["getB"] == "two"
+    assert upstreams_of(*routes)["getA"] == "one"
 
 
 def test_a_wildcard_takes_a_part_of_a_name():
-    assert set(served("shop.get* -> one")) == {"getA", "getB"}
+    assert set(upstreams_of("shop.get* -> one")) == {"getA", "getB"}
 
 
 def test_an_operation_without_an_id_is_known_by_its_method_and_path():
-    assert served("shop.DELETE /b -> one") == {"DELETE /b": "one"}
+    assert upstreams_of("shop.DELETE /b -> one") == {"DELETE /b": "one"}
 
 
 def test_routes_keep_the_order_of_the_file():
-    assert list(served("shop.getB -> one", "shop.getA -> one")) == ["getB", "getA"]
+    assert list(upstreams_of("shop.getB -> one", "shop.getA -> one")) == ["getB", "getA"]
 
 
 def test_operations_without_a_route_are_one_info_of_their_document():
-    planned = made("shop.getA+shop.getB+shop.DELETE /b -> one", "shop.makeA -> two")
+    planned = plan_of("shop.getA+shop.getB+shop.DELETE /b -> one", "shop.makeA -> two")
     assert [p for p in planned.problems if p.level is Level.INFO] == []
-    infos = [p for p in made("shop.getA -> one").problems if p.level is Level.INFO]
+    infos = [p for p in plan_of("shop.getA -> one").problems if p.level is Level.INFO]
     assert [(p.file, p.line, p.column, p.message) for p in infos] == [
         (
             "shop.yaml",
@@ -86,11 +88,11 @@ def test_operations_without_a_route_are_one_info_of_their_document():
 
 
 def test_infos_and_warnings_stop_nothing():
-    assert made("shop.getA -> one").plan is not None
+    assert plan_of("shop.getA -> one").plan is not None
 
 
 @pytest.mark.parametrize(
-    ("routes", "found"),
+    ("routes", "expected"),
     [
         (["shop.getA -> one", "shop.getA -> two"], [(6, "MW303")]),
         (["shop.get* -> one", "shop.*A -> two"], [(6, "MW303")]),
@@ -102,12 +104,12 @@ def test_infos_and_warnings_stop_nothing():
         (["SHOP.getA -> one"], [(5, "MW301")]),
     ],
 )
-def test_what_serves_nothing_or_twice_is_an_error_on_its_line(routes, found):
-    assert errors(*routes) == found
+def test_what_serves_nothing_or_twice_is_an_error_on_its_line(routes, expected):
+    assert errors(*routes) == expected
 
 
 def test_an_operation_only_a_wildcard_would_serve_twice_is_told_once_per_operation():
-    planned = made("shop.* -> one", "shop.* -> two")
+    planned = plan_of("shop.* -> one", "shop.* -> two")
     assert sorted(p.message for p in planned.findings.errors) == [
         "two routes for shop.DELETE /b",
         "two routes for shop.getA",

@@ -65,8 +65,8 @@ def test_paths_stand_under_the_path_of_the_server_url():
 
 
 def test_mounts_stand_in_for_the_path_of_the_server_url():
-    found = routes(", mount: [/a, /b/c]")["chat"].templates
-    assert found == [("/a/chat/{model}", "/a"), ("/b/c/chat/{model}", "/b/c")]
+    values = routes(", mount: [/a, /b/c]")["chat"].templates
+    assert values == [("/a/chat/{model}", "/a"), ("/b/c/chat/{model}", "/b/c")]
 
 
 def test_the_token_is_where_the_document_says():
@@ -77,8 +77,8 @@ def test_the_token_is_where_the_document_says():
 
 
 def test_the_token_is_where_the_config_says_instead():
-    found = routes(", token: [{query: key}, {cookie: c}, bearer]")["chat"].carriers
-    assert [tuple(carrier) for carrier in found] == [
+    values = routes(", token: [{query: key}, {cookie: c}, bearer]")["chat"].carriers
+    assert [tuple(carrier) for carrier in values] == [
         ("query", "key"),
         ("cookie", "c"),
         ("bearer", "authorization"),
@@ -93,8 +93,8 @@ def test_a_variable_that_names_the_model_may_hold_slashes():
 
 
 def test_the_default_model_is_known():
-    said = "{from: $request.body#/model, default: m}"
-    assert routes(model=said)["chat"].default_model == "m"
+    model = "{from: $request.body#/model, default: m}"
+    assert routes(model=model)["chat"].default_model == "m"
 
 
 def test_policies_of_every_route_come_before_those_of_one():
@@ -135,22 +135,22 @@ def test_the_shipped_config_has_a_plan_without_errors_and_warnings():
 
 def test_the_shipped_config_serves_every_operation_of_the_issue():
     planned = make_plan(files.CONFIG, {})
-    served = {r.operation.id: [t for t, _ in r.templates] for r in planned.plan.routes}
+    paths_of = {r.operation.id: [t for t, _ in r.templates] for r in planned.plan.routes}
     openai = "createChatCompletion createCompletion createEmbedding createImage createImageEdit "
     openai += "createTranscription createSpeech createResponse createModeration "
     openai += "connectRealtime listModels retrieveModel"
     gemini = "generateContent streamGenerateContent countTokens embedContent batchEmbedContents "
     gemini += "listModels getModel"
-    wanted = [f"openai.{name}" for name in openai.split()]
-    wanted += ["anthropic.createMessage", "anthropic.countTokens"]
-    wanted += [f"gemini.{name}" for name in gemini.split()]
-    assert set(wanted) <= set(served)
-    assert served["rerank.rerank"] == ["/v1/rerank", "/v2/rerank"]
-    assert [name for name, paths in served.items() if any(p.startswith("/v2/") for p in paths)] == [
-        "rerank.rerank"
-    ]
-    assert served["anthropic.createMessage"] == ["/v1/messages"]
-    assert served["gemini.generateContent"] == [
+    expected = [f"openai.{name}" for name in openai.split()]
+    expected += ["anthropic.createMessage", "anthropic.countTokens"]
+    expected += [f"gemini.{name}" for name in gemini.split()]
+    assert set(expected) <= set(paths_of)
+    assert paths_of["rerank.rerank"] == ["/v1/rerank", "/v2/rerank"]
+    assert [
+        name for name, paths in paths_of.items() if any(p.startswith("/v2/") for p in paths)
+    ] == ["rerank.rerank"]
+    assert paths_of["anthropic.createMessage"] == ["/v1/messages"]
+    assert paths_of["gemini.generateContent"] == [
         f"{mount}/models/{{model}}:generateContent" for mount in ("/v1beta", "/v1", "/v1alpha")
     ]
 

@@ -32,8 +32,8 @@ routes: [{{operation: shop.getA, {route}}}]
     return make_plan(Path("gateway.yaml"), {}, text).problems
 
 
-def codes(**said):
-    return [p.code for p in problems(**said)]
+def codes(**parts):
+    return [p.code for p in problems(**parts)]
 
 
 def test_a_right_config_has_no_problems():
@@ -64,8 +64,8 @@ def test_fallbacks_that_meet_again_are_no_circle():
 def test_a_circle_is_told_once_and_a_way_into_it_is_none():
     to = "to: [{upstream: one}]"
     models = f"in: {{{to}, fallback: [b]}}, b: {{{to}, fallback: [c]}}, c: {{{to}, fallback: [b]}}"
-    found = problems(models=models)
-    assert [p.message for p in found] == ["fallbacks form a cycle: b -> c -> b"]
+    warnings = problems(models=models)
+    assert [p.message for p in warnings] == ["fallbacks form a cycle: b -> c -> b"]
 
 
 def test_hundreds_of_fallbacks_are_no_trouble():
@@ -80,5 +80,5 @@ def test_an_upstream_in_use_by_a_model_only_is_used():
 
 
 def test_an_upstream_in_use_by_nothing_is_a_warning():
-    found = problems(route="answer: models")
-    assert [(p.code, p.level) for p in found] == [("MW318", Level.WARNING)]
+    warnings = problems(route="answer: models")
+    assert [(p.code, p.level) for p in warnings] == [("MW318", Level.WARNING)]

@@ -53,12 +53,12 @@ class Request(NamedTuple):
     param: str | None
 
 
-def said(file, word):
+def lines_of(file, word):
     return re.findall(rf"^# {word}: (.+)$", file.read_text(), re.MULTILINE)
 
 
 def planned(file):
-    more = " ".join(said(file, "route")) or "auth: none"
+    more = " ".join(lines_of(file, "route")) or "auth: none"
     if more == "auth":
         more = ""
     elif "auth" not in more:
@@ -68,56 +68,56 @@ def planned(file):
 
 
 def requests(file):
-    found = [(line, True) for line in said(file, "pass")]
-    found += [(line, False) for line in said(file, "fail")]
-    for line, passes in found:
-        line, _, wanted = line.partition(" => ")
-        method, target, *rest = line.split(" ", 2)
-        rest = rest[0] if rest else ""
-        headers = {"content-type": "application/json"} if rest.startswith("{") else {}
-        if header := re.match(r"(\w+):(\w+)=(\S+) ?", rest):
+    entries = [(line, True) for line in lines_of(file, "pass")]
+    entries += [(line, False) for line in lines_of(file, "fail")]
+    for line, passes in entries:
+        line, _, expected = line.partition(" => ")
+        method, target, *content = line.split(" ", 2)
+        content = content[0] if content else ""
+        headers = {"content-type": "application/json"} if content.startswith("{") else {}
+        if header := re.match(r"(\w+):(\w+)=(\S+) ?", content):
             headers[header[1]] = f"{header[2]} {header[3]}"
-            rest = rest[header.end() :]
-        if media := re.match(r"([a-z]+/\S+) ", rest):
+            content = content[header.end() :]
+        if media := re.match(r"([a-z]+/\S+) ", content):
             headers["content-type"] = media[1]
-            rest = rest[media.end() :]
-        body = rest.replace("\\r\\n", "\r\n")
-        status, _, param = wanted.partition(" ")
+            content = content[media.end() :]
+        body = content.replace("\\r\\n", "\r\n")
+        status, _, param = expected.partition(" ")
         yield Request(method, target, headers, body, 502 if passes else int(status), param or None)
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_every_mend_and_refusal_is_a_warning_at_its_place(file):
-    made = planned(file)
-    wanted = []
-    for line in said(file, "expect"):
+    result = planned(file)
+    expected = []
+    for line in lines_of(file, "expect"):
         place, code, words = (line + "  ").split(" ", 2)
         name, _, at = place.rpartition(":")[0].rpartition(":")
         name = name or file.name
-        wanted.append((f"{name}:{at}:{place.rpartition(':')[2]}", code, words.strip()))
-    found = [p for p in made.problems if p.level is not Level.INFO and p.code != "MW308"]
-    assert {p.level for p in found} <= {Level.WARNING}
-    places = [(f"{Path(p.file).relative_to(CASES)}:{p.line}:{p.column}", p.code) for p in found]
-    assert sorted(places) == sorted((place, code) for place, code, _ in wanted)
-    for place, code, words in wanted:
-        assert any(p.message.startswith(words) for p in found if p.code == code), (place, words)
+        expected.append((f"{name}:{at}:{place.rpartition(':')[2]}", code, words.strip()))
+    entries = [p for p in result.problems if p.level is not Level.INFO and p.code != "MW308"]
+    assert {p.level for p in entries} <= {Level.WARNING}
+    places = [(f"{Path(p.file).relative_to(CASES)}:{p.line}:{p.column}", p.code) for p in entries]
+    assert sorted(places) == sorted((place, code) for place, code, _ in expected)
+    for place, code, words in expected:
+        assert any(p.message.startswith(words) for p in entries if p.code == code), (place, words)
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_what_cannot_be_read_is_not_served_and_named(file):
-    made = planned(file)
-    refused = " ".join(said(file, "refused")).split()
-    assert sorted(made.specifications["api"].refused) == sorted(refused)
-    left_out = [p.message for p in made.problems if p.code == "MW308"]
+    result = planned(file)
+    refused = " ".join(lines_of(file, "refused")).split()
+    assert sorted(result.specifications["api"].refused) == sorted(refused)
+    left_out = [p.message for p in result.problems if p.code == "MW308"]
     assert bool(left_out) == bool(refused)
     assert all(f"api.{name}" in left_out[0] for name in refused)
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_requests_pass_or_are_refused_with_their_place(file):
-    made = planned(file)
-    assert made.plan is not None, made.problems
-    app = build(made.plan)
+    result = planned(file)
+    assert result.plan is not None, result.problems
+    app = build(result.plan)
     for request in requests(file):
         assert answer(app, request) == (request.status, request.param), request
 

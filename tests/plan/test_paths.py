@@ -34,17 +34,17 @@ PUBLIC = "telemetry: {listen: public}"
 
 @pytest.mark.parametrize("path", ["/metrics", "/healthz", "/readyz", "/{anything}"])
 def test_a_claimed_page_is_a_warning_with_its_place(tmp_path, path):
-    made = planned(tmp_path, path, PUBLIC)
-    assert made.plan is not None
-    said = [p for p in made.problems if p.code == "MW321"]
-    assert len(said) == (3 if "{" in path else 1)
-    assert "mine.mine answers GET /" in said[0].message
-    assert said[0].line > 0
+    result = planned(tmp_path, path, PUBLIC)
+    assert result.plan is not None
+    warnings = [p for p in result.problems if p.code == "MW321"]
+    assert len(warnings) == (3 if "{" in path else 1)
+    assert "mine.mine answers GET /" in warnings[0].message
+    assert warnings[0].line > 0
 
 
 def test_another_path_for_the_metrics_ends_the_quarrel(tmp_path):
-    made = planned(tmp_path, "/metrics", "telemetry: {listen: public, metrics: /numbers}")
-    assert [p.code for p in made.problems] == []
+    result = planned(tmp_path, "/metrics", "telemetry: {listen: public, metrics: /numbers}")
+    assert [p.code for p in result.problems] == []
 
 
 @pytest.mark.parametrize(("path", "claimed"), [("/metrics", 0), ("/readyz", 0), ("/healthz", 1)])

@@ -28,9 +28,11 @@ def test_a_problem_cannot_inject_a_workflow_command():
     problem = Problem(
         "a,b:c%\n::error::x", 1, 1, Level.ERROR, "MW101", "x\r\n::error::100%", "\n::h"
     )
-    said = formats.render("github", report(problem))
-    assert said.splitlines()[0] == (
+    output = formats.render("github", report(problem))
+    assert output.splitlines()[0] == (
         "::error file=a%2Cb%3Ac%25%0A%3A%3Aerror%3A%3Ax,line=1,col=1,title=MW101"
         "::x␍␊::error::100%25%0A␊::h"
     )
-    assert [line for line in said.splitlines() if line.startswith("::")] == [said.splitlines()[0]]
+    assert [line for line in output.splitlines() if line.startswith("::")] == [
+        output.splitlines()[0]
+    ]

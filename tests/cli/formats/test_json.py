@@ -6,14 +6,14 @@ from tests.support.commands import modelway
 
 
 def test_json_has_every_problem_and_the_totals(folder):
-    said = json.loads(modelway("check", "--format", "json", "bad.yaml", "unwise.yaml").stdout)
-    assert said["ok"] is False
-    assert said["summary"] == {"error": 1, "warning": 1, "info": 0}
-    assert said["files"] == [
+    report = json.loads(modelway("check", "--format", "json", "bad.yaml", "unwise.yaml").stdout)
+    assert report["ok"] is False
+    assert report["summary"] == {"error": 1, "warning": 1, "info": 0}
+    assert report["files"] == [
         {"file": "bad.yaml", "error": 1, "warning": 0, "info": 0},
         {"file": "unwise.yaml", "error": 0, "warning": 1, "info": 0},
     ]
-    assert said["problems"][0] == {
+    assert report["problems"][0] == {
         "code": "MW313",
         "level": "error",
         "file": "bad.yaml",
@@ -25,5 +25,5 @@ def test_json_has_every_problem_and_the_totals(folder):
 
 
 def test_json_of_a_problem_of_a_whole_file_has_no_line(folder):
-    said = json.loads(modelway("check", "--format", "json", "-", input=b"\xff").stdout)
-    assert (said["problems"][0]["line"], said["problems"][0]["hint"]) == (None, None)
+    report = json.loads(modelway("check", "--format", "json", "-", input=b"\xff").stdout)
+    assert (report["problems"][0]["line"], report["problems"][0]["hint"]) == (None, None)

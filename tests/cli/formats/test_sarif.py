@@ -14,20 +14,20 @@ def sarif(*problems):
 
 
 def test_sarif_is_valid_and_complete(folder):
-    said = json.loads(modelway("check", "--format", "sarif", "bad.yaml", "unwise.yaml").stdout)
-    assert said["version"] == "2.1.0"
-    (one,) = said["runs"]
-    driver = one["tool"]["driver"]
+    log = json.loads(modelway("check", "--format", "sarif", "bad.yaml", "unwise.yaml").stdout)
+    assert log["version"] == "2.1.0"
+    (run,) = log["runs"]
+    driver = run["tool"]["driver"]
     assert driver["name"] == "modelway"
     assert [rule["id"] for rule in driver["rules"]] == ["MW313", "MW401"]
     for rule in driver["rules"]:
         assert rule["shortDescription"]["text"]
         assert rule["help"]["markdown"].startswith(f"# {rule['id']}: ")
-    assert [r["level"] for r in one["results"]] == ["error", "warning"]
-    for result in one["results"]:
+    assert [r["level"] for r in run["results"]] == ["error", "warning"]
+    for result in run["results"]:
         assert driver["rules"][result["ruleIndex"]]["id"] == result["ruleId"]
         assert result["message"]["text"]
-    place = one["results"][0]["locations"][0]["physicalLocation"]
+    place = run["results"][0]["locations"][0]["physicalLocation"]
     assert place == {
         "artifactLocation": {"uri": "bad.yaml"},
         "region": {"startLine": 4, "startColumn": 65},
@@ -35,8 +35,8 @@ def test_sarif_is_valid_and_complete(folder):
 
 
 def test_sarif_without_problems_is_a_run_without_results():
-    (one,) = sarif()["runs"]
-    assert (one["results"], one["tool"]["driver"]["rules"]) == ([], [])
+    (run,) = sarif()["runs"]
+    assert (run["results"], run["tool"]["driver"]["rules"]) == ([], [])
 
 
 @pytest.mark.parametrize(

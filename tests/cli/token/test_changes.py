@@ -73,16 +73,16 @@ SECRET = re.compile(r"mw-[0-9a-f]{64}\n")
 
 
 def test_create_prints_only_the_secret_and_stores_its_digest(on, records_url):
-    made = on(
+    result = on(
         *("create", "--name", "shop", "--models", "gpt-4o*, o1", "--models", "x"),
         *("--operations", "openai.*", "--ips", "10.0.0.0/8,::1", "--expires", "90d"),
         *("--rate", "60/1m", "--token-budget", "1000000/1d", "--budget", "20 USD/30d"),
         *("--concurrency", "10", "--note", "for the shop"),
     )
-    assert made.exit_code == 0, made.output
-    assert SECRET.fullmatch(made.stdout)
-    secret = made.stdout.strip()
-    assert secret not in made.stderr
+    assert result.exit_code == 0, result.output
+    assert SECRET.fullmatch(result.stdout)
+    secret = result.stdout.strip()
+    assert secret not in result.stderr
     database = open_database(records_url)
     stored = tokens.get(database, "shop")
     database.close()

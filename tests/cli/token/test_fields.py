@@ -37,6 +37,6 @@ pytestmark = pytest.mark.usefixtures("empty_folder")
     ],
 )
 def test_invalid_options_are_refused(local, tmp_path, options, words):
-    named = [] if "--name" in options else ["--name", "a"]
-    assert_refused(local("create", *named, *options), words, options[0], status=2)
+    name = [] if "--name" in options else ["--name", "a"]
+    assert_refused(local("create", *name, *options), words, options[0], status=2)
     assert not (tmp_path / "x.db").exists()

@@ -69,8 +69,8 @@ def test_an_invalid_line_is_named_and_nothing_is_imported(local, tmp_path):
         result = local("import", "all.jsonl")
         assert_refused(result, "all.jsonl:3: ", words, "nothing was imported: 1 problem\n")
         assert "geheim" not in result.output
-    kept = json.loads(local("list", "--format", "json").stdout)
-    assert [one["name"] for one in kept] == ["taken"]
+    stored = json.loads(local("list", "--format", "json").stdout)
+    assert [token["name"] for token in stored] == ["taken"]
 
 
 def test_all_invalid_lines_are_named_in_order(local, tmp_path):

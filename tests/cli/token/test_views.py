@@ -21,10 +21,10 @@ def test_list_for_people_and_for_programs(on):
     table = on("list").stdout
     assert re.search(r"^a +revoked .*2999-12-31 +old, with a comma", table, re.MULTILINE)
     assert re.search(r"^b +active +x,y +60/1m, 3 at a time", table, re.MULTILINE)
-    found = json.loads(on("list", "--format", "json").stdout)
-    assert [(one["name"], one["state"]) for one in found] == [("a", "revoked"), ("b", "active")]
-    assert found[1]["models"] == ["x", "y"]
-    assert found[0]["models"] is None
+    rows = json.loads(on("list", "--format", "json").stdout)
+    assert [(row["name"], row["state"]) for row in rows] == [("a", "revoked"), ("b", "active")]
+    assert rows[1]["models"] == ["x", "y"]
+    assert rows[0]["models"] is None
     rows = list(csv.DictReader(io.StringIO(on("list", "--format", "csv").stdout)))
     assert [row["name"] for row in rows] == ["a", "b"]
     assert rows[1]["models"] == "x,y"
@@ -43,12 +43,12 @@ def test_an_empty_list(on, records_url):
 
 def test_show_prints_everything_except_the_secret(local):
     secret = local("create", "--name", "shop", "--models", "gpt-4o*").stdout.strip()
-    shown = local("show", "shop").stdout
-    assert re.search(r"^state +active$", shown, re.MULTILINE)
-    assert re.search(r"^models +gpt-4o\*$", shown, re.MULTILINE)
-    assert re.search(r"^operations +all$", shown, re.MULTILINE)
-    assert re.search(r"^expires +never$", shown, re.MULTILINE)
-    assert secret not in shown
+    output = local("show", "shop").stdout
+    assert re.search(r"^state +active$", output, re.MULTILINE)
+    assert re.search(r"^models +gpt-4o\*$", output, re.MULTILINE)
+    assert re.search(r"^operations +all$", output, re.MULTILINE)
+    assert re.search(r"^expires +never$", output, re.MULTILINE)
+    assert secret not in output
 
 
 def test_an_expired_token_has_that_state(local):

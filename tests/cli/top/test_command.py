@@ -18,14 +18,14 @@ def top(*arguments):
 
 
 def test_once_prints_the_activity():
-    shown = Shown()
-    before = shown.text()
+    metrics = Shown()
+    before = metrics.text()
     for _ in range(4):
-        shown.request("gpt-4o-mini")
-    with serving(scripted([READ, answer(before), READ, answer(shown.text())])) as peer:
-        done = top("--once", "--every", "0.2", "--url", peer.url)
-    assert done.exit_code == 0, done.output
-    assert "gpt-4o-mini" in done.output
+        metrics.request("gpt-4o-mini")
+    with serving(scripted([READ, answer(before), READ, answer(metrics.text())])) as peer:
+        result = top("--once", "--every", "0.2", "--url", peer.url)
+    assert result.exit_code == 0, result.output
+    assert "gpt-4o-mini" in result.output
     assert peer.requests[0].startswith(b"GET /metrics HTTP/1.1\r\n")
 
 
@@ -46,15 +46,15 @@ def test_the_path_of_the_url_is_requested():
 )
 def test_failures_are_explained(response, message):
     with serving(answering(response)) as peer:
-        done = top("--once", "--url", peer.url)
-    assert done.exit_code == 1
-    assert message in done.output
+        result = top("--once", "--url", peer.url)
+    assert result.exit_code == 1
+    assert message in result.output
 
 
 def test_an_unreachable_gateway_is_named():
-    done = top("--once", "--url", "http://127.0.0.1:9/metrics")
-    assert done.exit_code == 1
-    assert "cannot reach http://127.0.0.1:9/metrics" in done.output
+    result = top("--once", "--url", "http://127.0.0.1:9/metrics")
+    assert result.exit_code == 1
+    assert "cannot reach http://127.0.0.1:9/metrics" in result.output
 
 
 def test_an_invalid_url_is_refused():
@@ -64,9 +64,9 @@ def test_an_invalid_url_is_refused():
 
 def test_the_live_view_needs_a_terminal():
     with serving(answering(answer(Shown().text()))) as peer:
-        done = top("--url", peer.url)
-    assert done.exit_code == 1
-    assert "use --once" in done.output
+        result = top("--url", peer.url)
+    assert result.exit_code == 1
+    assert "use --once" in result.output
 
 
 def test_the_url_comes_from_the_config(tmp_path):
@@ -79,6 +79,6 @@ def test_the_url_comes_from_the_config(tmp_path):
         config.write_text(
             f"version: 1\nserver: {{listen: '127.0.0.1:8'}}\ntelemetry: {telemetry}\n"
         )
-        done = top("--once", "-c", str(config))
-        assert done.exit_code == 1
-        assert message in done.output
+        result = top("--once", "-c", str(config))
+        assert result.exit_code == 1
+        assert message in result.output

@@ -73,10 +73,10 @@ def test_two_snapshots_at_the_same_time_are_accepted():
 
 
 def test_labels_are_unescaped():
-    shown = Shown()
+    metrics = Shown()
     model = 'odd "name"\\with\nall {of}, it="x"'
-    shown.request(model=model)
-    (sample,) = (s for s in parse_samples(shown.text())["modelway_requests_total"] if s[1])
+    metrics.request(model=model)
+    (sample,) = (s for s in parse_samples(metrics.text())["modelway_requests_total"] if s[1])
     assert sample[0]["model"] == model
 
 

@@ -12,29 +12,29 @@ from engine.telemetry.metrics import process, stores, upstreams
 from tests.support.metrics import Shown
 
 
-def snapshot(shown, at=0.0):
-    return Snapshot(at, parse_samples(shown.text()))
+def snapshot(metrics, at=0.0):
+    return Snapshot(at, parse_samples(metrics.text()))
 
 
 def computed(fill):
-    shown = Shown()
-    shown[process.RELOAD_OK].set(1)
-    before = snapshot(shown)
-    fill(shown)
-    return figures_of(MetricsChange(before, snapshot(shown, 2.0)))
+    metrics = Shown()
+    metrics[process.RELOAD_OK].set(1)
+    before = snapshot(metrics)
+    fill(metrics)
+    return figures_of(MetricsChange(before, snapshot(metrics, 2.0)))
 
 
-def drawn(figures, height=24, width=80, alert=""):
+def screen_lines(figures, height=24, width=80, alert=""):
     console = Console(file=io.StringIO(), width=width, height=height or 100, color_system=None)
     console.print(render(figures, "modelway top", height, alert))
     return console.file.getvalue().splitlines()
 
 
-def busy(shown):
+def busy(metrics):
     for _ in range(8):
-        shown.request()
-    shown.request(outcome="failed")
-    shown.request("claude", "anthropic", "anthropic.createMessage", outcome="refused")
+        metrics.request()
+    metrics.request(outcome="failed")
+    metrics.request("claude", "anthropic", "anthropic.createMessage", outcome="refused")
 
 
 def test_totals_are_those_of_the_interval():
@@ -53,9 +53,9 @@ def test_tables_begin_with_the_busiest():
 
 
 def test_an_open_breaker_comes_first_and_is_an_alert():
-    def fill(shown):
-        busy(shown)
-        shown[upstreams.BREAKER].labels("anthropic", "claude/claude-4").set(2)
+    def fill(metrics):
+        busy(metrics)
+        metrics[upstreams.BREAKER].labels("anthropic", "claude/claude-4").set(2)
 
     figures = computed(fill)
     assert (figures.upstreams[0].name, figures.upstreams[0].breaker) == ("anthropic", "open")
@@ -71,11 +71,11 @@ def test_an_open_breaker_comes_first_and_is_an_alert():
     ],
 )
 def test_alerts(metric, value, alert):
-    assert computed(lambda shown: shown[metric].set(value)).alerts == [alert]
+    assert computed(lambda metrics: metrics[metric].set(value)).alerts == [alert]
 
 
 def test_a_gateway_without_requests_has_no_alerts():
-    lines = drawn(computed(lambda shown: None))
+    lines = screen_lines(computed(lambda metrics: None))
     assert "requests 0/s" in lines[1]
     assert not any(line.startswith("!") for line in lines)
 
@@ -83,23 +83,23 @@ def test_a_gateway_without_requests_has_no_alerts():
 @pytest.mark.parametrize("height", [5, 8, 12, 24, 60])
 @pytest.mark.parametrize("width", [40, 80, 200])
 def test_the_screen_fits_any_terminal(height, width):
-    def fill(shown):
+    def fill(metrics):
         for n in range(30):
-            shown.request(f"a-model-with-a-long-name-{n}", f"upstream-{n}", f"spec.operation{n}")
+            metrics.request(f"a-model-with-a-long-name-{n}", f"upstream-{n}", f"spec.operation{n}")
 
-    lines = drawn(computed(fill), height, width, "cannot reach anything " * 9)
+    lines = screen_lines(computed(fill), height, width, "cannot reach anything " * 9)
     assert len(lines) <= height
     assert max(map(len, lines)) <= width
 
 
 def test_hidden_rows_are_counted():
-    def fill(shown):
+    def fill(metrics):
         for n in range(30):
-            shown.request(f"model-{n}")
+            metrics.request(f"model-{n}")
 
-    assert any("MODEL (and 1" in line for line in drawn(computed(fill)))
+    assert any("MODEL (and 1" in line for line in screen_lines(computed(fill)))
 
 
 def test_names_are_not_interpreted_as_markup():
-    lines = drawn(computed(lambda shown: shown.request("[bold]x[/bold]")))
+    lines = screen_lines(computed(lambda metrics: metrics.request("[bold]x[/bold]")))
     assert any(line.startswith("[bold]x[/bold]") for line in lines)
