@@ -19,34 +19,6 @@ from benchmarks.compare.system import Upstream
 from benchmarks.compare.systems import nginx
 from tests.support.ports import free_port
 
-_TLS = """
-worker_processes 1;
-daemon off;
-pid nginx.pid;
-error_log error.log;
-events {{ worker_connections 4096; }}
-http {{
-  access_log off;
-  keepalive_requests 1000000000;
-  client_body_temp_path body;
-  proxy_temp_path proxy;
-  fastcgi_temp_path fastcgi;
-  uwsgi_temp_path uwsgi;
-  scgi_temp_path scgi;
-  upstream up {{ server 127.0.0.1:{upstream}; keepalive 128; keepalive_requests 1000000000; }}
-  server {{
-    listen 127.0.0.1:{port} ssl backlog=4096;
-    ssl_certificate certificate.pem;
-    ssl_certificate_key key.pem;
-    location / {{
-      proxy_pass http://up;
-      proxy_http_version 1.1;
-      proxy_set_header Connection "";
-      proxy_buffering off;
-    }}
-  }}
-}}
-"""
 _CA = "benchmark CA"
 
 
@@ -66,10 +38,10 @@ def over_tls(upstream: Upstream, folder: Path) -> Iterator[Upstream]:
 
     Raises LeftOut where there is no nginx.
     """
-    program, port = nginx.program(), free_port()
+    port = free_port()
     certify(folder)
-    (folder / "nginx.conf").write_text(_TLS.format(port=port, upstream=upstream.port))
-    command = [program, "-p", str(folder), "-e", "error.log", "-c", str(folder / "nginx.conf")]
+    certificate = "ssl_certificate certificate.pem; ssl_certificate_key key.pem;"
+    command = nginx.configure(folder, port, upstream, listen=" ssl", server=certificate)
     with _running(command, folder):
         time.sleep(0.5)
         yield Upstream(port, folder / "ca.pem")

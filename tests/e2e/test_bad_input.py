@@ -13,6 +13,7 @@ import pytest
 
 from tests.support.recording import (
     MULTIPART,
+    SOON,
     Recorder,
     Wire,
     ask,
@@ -75,7 +76,7 @@ def port(served: tuple[Running, Recorder]) -> Iterator[int]:
 
 def assert_cut(wire: Wire) -> None:
     """That the server hangs up without another word: it cannot tell where a request would begin."""
-    wire.sock.settimeout(2)
+    wire.sock.settimeout(SOON)
     assert wire.rest() == b""
 
 

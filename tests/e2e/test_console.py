@@ -10,7 +10,7 @@ import pytest
 from tests.support.browser import CHROMIUM
 from tests.support.driver import Driver
 from tests.support.pages import IDLE, LAST, PLAYGROUND, chat, choose, enter, send
-from tests.support.recording import Recorder
+from tests.support.recording import SOON, Recorder
 from tests.support.running import ALL, Platform, Running
 from tests.support.scripted import Leaving
 from tests.support.scripted import script as steps
@@ -81,7 +81,7 @@ def test_stop_closes_the_upstreams_connection(
         page.click("#send")
     else:
         page.press("Escape")
-    assert leaving.seconds_after(moment) < 2
+    assert leaving.seconds_after(moment) < SOON
     page.until(IDLE)
     assert "stopped" in page.run(f"{LAST}.querySelector('.facts').textContent")
     page.sound()

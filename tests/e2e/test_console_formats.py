@@ -15,7 +15,7 @@ from tests.support import paths
 from tests.support.browser import CHROMIUM
 from tests.support.driver import Driver
 from tests.support.pages import IDLE, LAST, chat, choose, enter, send
-from tests.support.recording import Recorder
+from tests.support.recording import SOON, Recorder
 from tests.support.running import Running
 from tests.support.scripted import Leaving
 from tests.support.scripted import script as steps
@@ -76,7 +76,7 @@ def test_stop_closes_the_upstreams_connection(
     page.until(f"{LAST}.querySelector('.body').innerText.startsWith('It is')")
     moment = time.monotonic()
     page.click("#send")
-    assert leaving.seconds_after(moment) < 2
+    assert leaving.seconds_after(moment) < SOON
     page.until(IDLE)
     assert "stopped" in page.run(f"{LAST}.querySelector('.facts').textContent")
 

@@ -25,6 +25,7 @@ from tests.support.peer import Authority
 from tests.support.ports import free_port
 from tests.support.recording import (
     PATIENCE,
+    SOON,
     Answered,
     Headers,
     Received,
@@ -687,7 +688,7 @@ def test_429_is_waited_for_when_that_is_short(world: World) -> None:
     headers = ("Content-Type: application/json", "Retry-After-Ms: 400")
     world.one.speak = in_turn(noted(answer(b"{}", headers, 429)), noted(answer()))
     assert ask(world.port, OPENAI.ask("again")).status == 200
-    assert 0.38 < moments[1] - moments[0] < 2
+    assert 0.38 < moments[1] - moments[0] < SOON
 
 
 def test_429_twice_is_told_with_no_more_tries(world: World) -> None:
@@ -861,7 +862,7 @@ def test_caller_leaves_before_the_first_byte(world: World, way: Way) -> None:
     wire = Wire(world.port)
     wire.send(way.ask("patient", stream=True))
     assert leaving.asked.wait(PATIENCE)
-    assert leaving.seconds_after(leave(wire)) < 1
+    assert leaving.seconds_after(leave(wire)) < SOON
 
 
 @every_way
@@ -871,7 +872,7 @@ def test_caller_leaves_before_the_first_content(world: World, way: Way) -> None:
     wire.send(way.ask("patient", stream=True))
     assert leaving.asked.wait(PATIENCE)
     time.sleep(0.1)
-    assert leaving.seconds_after(leave(wire)) < 1
+    assert leaving.seconds_after(leave(wire)) < SOON
 
 
 @every_way
@@ -882,7 +883,7 @@ def test_caller_leaves_in_mid_stream(world: World, way: Way, model: str) -> None
     wire.send(way.ask(model, stream=True))
     assert wire.head()[0] == 200
     assert next(wire.pieces()) == way.content
-    assert leaving.seconds_after(leave(wire)) < 1
+    assert leaving.seconds_after(leave(wire)) < SOON
 
 
 def test_caller_leaves_in_the_middle_of_a_binary_answer(world: World) -> None:
@@ -891,7 +892,7 @@ def test_caller_leaves_in_the_middle_of_a_binary_answer(world: World) -> None:
     wire.send(request("/v1/audio/speech", SPEECH % b"patient", token=ALL))
     assert wire.head()[0] == 200
     assert next(wire.pieces()) == b"\x00"
-    assert leaving.seconds_after(leave(wire)) < 1
+    assert leaving.seconds_after(leave(wire)) < SOON
 
 
 def test_caller_leaves_in_the_middle_of_an_error(world: World) -> None:
@@ -900,7 +901,7 @@ def test_caller_leaves_in_the_middle_of_an_error(world: World) -> None:
     wire.send(OPENAI.ask("patient"))
     assert leaving.asked.wait(PATIENCE)
     time.sleep(0.1)
-    assert leaving.seconds_after(leave(wire)) < 1
+    assert leaving.seconds_after(leave(wire)) < SOON
 
 
 def test_caller_leaves_while_uploading(world: World) -> None:
@@ -1016,7 +1017,7 @@ def test_heartbeat_does_not_keep_a_dead_stream_alive(world: World, way: Way) -> 
     started = time.monotonic()
     got, whole = consumed(world, way.ask("calm", stream=True))
     assert not whole
-    assert 0.7 < time.monotonic() - started < 3
+    assert 0.7 < time.monotonic() - started < SOON
     document = json.loads(got.rpartition(b"data: ")[2])
     assert_error_object(way, document, 504, "upstream_timeout", "fell silent")
 
@@ -1038,7 +1039,7 @@ def test_long_stream_is_unbroken(world: World, way: Way) -> None:
     moments: list[float] = []
     got = b""
     with Wire(world.port) as wire:
-        wire.send(way.ask("one", stream=True))
+        wire.send(way.ask("patient", stream=True))
         assert wire.head()[0] == 200
         for piece in wire.pieces():
             got += piece

@@ -610,7 +610,7 @@ def test_caller_who_leaves_ends_the_upstreams_work(port: int, upstream: Recorder
         wire.send(request(CHAT, FINE, token=ALL))
         wire.head()
         next(wire.pieces())
-    assert left.wait(5)
+    assert left.wait(PATIENCE)
 
 
 DIRTY = (

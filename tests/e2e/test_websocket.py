@@ -35,6 +35,7 @@ from tests.support.frames import (
 from tests.support.recorded import Recorded, recorded_gateway
 from tests.support.recording import (
     PATIENCE,
+    SOON,
     Received,
     Recorder,
     answer,
@@ -457,7 +458,7 @@ def test_a_caller_is_told_in_the_dialects_words_that_the_upstream_left(
         assert caller.ended() == b""
 
 
-def test_an_upstream_is_closed_within_a_second_of_its_caller_leaving(port: int, live: Live) -> None:
+def test_an_upstream_is_closed_soon_after_its_caller_leaves(port: int, live: Live) -> None:
     with opened(port) as (caller, _):
         caller.text("x")
         peer = live.peer()
@@ -465,7 +466,7 @@ def test_an_upstream_is_closed_within_a_second_of_its_caller_leaving(port: int, 
     begun = time.monotonic()
     assert peer.closed() == (1011, "the caller left")
     assert peer.ended() == b""
-    assert time.monotonic() - begun < 1
+    assert time.monotonic() - begun < SOON
 
 
 def test_a_caller_who_leaves_during_the_handshake_ends_it(port: int, upstream: Recorder) -> None:
@@ -483,7 +484,7 @@ def test_a_caller_who_leaves_during_the_handshake_ends_it(port: int, upstream: R
         while not upstream.requests:
             time.sleep(0.01)
     begun = time.monotonic()
-    assert left.get(timeout=PATIENCE) - begun < 1.2
+    assert left.get(timeout=PATIENCE) - begun < SOON
 
 
 def test_limits_are_those_of_the_route(port: int, live: Live) -> None:
@@ -519,7 +520,7 @@ def test_sessions_go_on_for_the_grace_and_then_are_closed_with_1012(tmp_path: Pa
                 end.close(1012)
             assert time.monotonic() - begun >= 1.5
             assert running.process.wait(PATIENCE) == 0
-            assert time.monotonic() - begun < 5
+            assert time.monotonic() - begun < 4 + SOON  # the grace, and no more
         live.end()
         lines = [line for line in running.said().splitlines() if '"live.enter"' in line]
         (told,) = [json.loads(line) for line in lines if line.startswith('{"time":"')]

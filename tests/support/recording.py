@@ -18,6 +18,9 @@ from typing import Any
 PATIENCE = 20.0
 """Seconds until what does not come counts as failed."""
 
+SOON = 5.0
+"""Seconds until what waits for nothing has happened, also on a busy machine."""
+
 Headers = list[tuple[str, str]]
 
 

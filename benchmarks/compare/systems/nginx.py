@@ -27,10 +27,11 @@ http {{
   scgi_temp_path scgi;
   upstream up {{ server 127.0.0.1:{upstream}; keepalive 128; keepalive_requests 1000000000; }}
   server {{
-    listen 127.0.0.1:{port} backlog=4096;
+    listen 127.0.0.1:{port}{listen} backlog=4096;
+    {server}
     location / {{
       proxy_pass {scheme}://up;
-      {tls}
+      {location}
       proxy_http_version 1.1;
       proxy_set_header Connection "";
       proxy_buffering off;
@@ -49,16 +50,37 @@ def program() -> str:
     return path
 
 
+def configure(
+    folder: Path,
+    port: int,
+    upstream: Upstream,
+    *,
+    listen: str = "",
+    server: str = "",
+    location: str = "",
+) -> list[str]:
+    """Write the config of a proxy on `port`, and return the command that starts it.
+
+    `listen`, `server` and `location` are further words for the blocks of these names.
+    """
+    scheme = upstream.origin.partition(":")[0]
+    text = _CONFIG.format(
+        port=port,
+        upstream=upstream.port,
+        scheme=scheme,
+        listen=listen,
+        server=server,
+        location=location,
+    )
+    (folder / "nginx.conf").write_text(text)
+    return [program(), "-p", str(folder), "-e", "error.log", "-c", str(folder / "nginx.conf")]
+
+
 def prepare(folder: Path, upstream: Upstream) -> System:
     """Raises LeftOut where there is no nginx."""
-    binary = program()
     port = free_port()
-    scheme = upstream.origin.partition(":")[0]
-    tls = _TLS.format(ca=upstream.ca) if upstream.ca else ""
-    (folder / "nginx.conf").write_text(
-        _CONFIG.format(port=port, upstream=upstream.port, scheme=scheme, tls=tls)
-    )
-    said = subprocess.run([binary, "-v"], capture_output=True, text=True, check=True)
+    location = _TLS.format(ca=upstream.ca) if upstream.ca else ""
+    command = configure(folder, port, upstream, location=location)
+    said = subprocess.run([command[0], "-v"], capture_output=True, text=True, check=True)
     version = said.stderr.strip().rpartition("/")[2]
-    command = [binary, "-p", str(folder), "-e", "error.log", "-c", str(folder / "nginx.conf")]
     return System(NAME, f"nginx {version}", command, folder, port)
