@@ -25,7 +25,7 @@ import orjson
 
 from benchmarks.chat import BODY, CHAT
 from engine.app.build import build
-from engine.offline.rehearsal.observation import Answers, SentRequest
+from engine.offline.rehearsal.observation import SentRequest, UpstreamAnswers
 from engine.offline.rehearsal.stand_ins import recorder
 from engine.plan.make import make_plan
 from engine.plan.route import PlanResult
@@ -163,7 +163,7 @@ def requests(folders: dict[int, Path]) -> None:
 def _call(planned: PlanResult, number: int) -> Callable[[], object]:
     sent: list[SentRequest] = []
     assert planned.plan is not None
-    app = build(planned.plan, client=recorder(sent, Answers()))
+    app = build(planned.plan, client=recorder(sent, UpstreamAnswers()))
     path = f"/things{number}/x/go"
     body = orjson.dumps({"model": f"model-{number}"})
     headers = {"content-type": "application/json", "authorization": f"Bearer {_TOKEN}"}
