@@ -56,8 +56,8 @@ def default() -> Dialect:
 
 
 def by_request() -> list[Dialect]:
-    """All dialects in the order in which they are asked whether a request is theirs: the default,
-    which is taken where none claims it, comes last."""
+    """All dialects in the order in which they may claim a request. The last one is the default,
+    which gets a request that none claims."""
     return [get(name) for name in names() if name != DEFAULT] + [default()]
 
 

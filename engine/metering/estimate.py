@@ -160,8 +160,8 @@ def unreported(estimate: Usage, output: int) -> Usage:
 
 
 def with_characters(reported: Usage, estimate: Usage) -> Usage:
-    """The usage that an upstream reported, with the characters read aloud, which only the request
-    tells."""
+    """The usage that an upstream reported, with the characters to be spoken, which are known
+    from the request."""
     if not estimate.characters:
         return reported
     return replace(reported, characters=estimate.characters)

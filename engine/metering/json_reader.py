@@ -55,7 +55,7 @@ class JsonReader:
         buffer = self._buffer
         self._head = self._head or bytes(buffer[:PARSED_BODY])
         dropped = len(buffer) - PARSED_BODY
-        if self._image:  # a key that stands across the cut is counted here, and not again
+        if self._image:  # a key across the cut is counted here, and not again
             self._images += buffer.count(self._image, 0, dropped + len(self._image) - 1)
         del buffer[:dropped]
 

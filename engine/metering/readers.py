@@ -20,7 +20,7 @@ from engine.values.event_json import json_or_none
 from engine.values.usage import Usage
 
 Clean = Callable[[bytes], bytes]
-"""Given the next bytes of a stream, returns the whole events that are now complete. Raises
+"""Given the next bytes of a stream, returns the events that are now complete. Raises
 EventTooLarge."""
 
 
@@ -30,7 +30,7 @@ class Reader(Protocol):
     size: int
 
     def feed(self, data: bytes) -> None:
-        """Read the next bytes; of a stream, one or more whole events."""
+        """Read the next bytes; of a stream, one or more complete events."""
 
     def usage(self) -> Usage | None:
         """The usage that the upstream has reported, None for none."""

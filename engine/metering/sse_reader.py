@@ -70,7 +70,7 @@ class EventReader:
 
     def _reduced(self, event: bytes) -> Any:
         """The type and the usage of an image's event of megabytes, which costs too much to parse,
-        if they stand near its ends."""
+        if they are near its ends."""
         value = near_end(event[-_EDGE_BYTES:], self._name, 2)
         if value is None:
             return event_json(event)

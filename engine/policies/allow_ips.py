@@ -1,6 +1,6 @@
 """`allow_ips: [10.0.0.0/8]`: the networks that may send requests; others get 403.
 
-Behind a proxy, `server.trusted_proxies` says whose X-Forwarded-For is believed.
+Behind a proxy, `server.trusted_proxies` lists the proxies whose X-Forwarded-For is trusted.
 """
 
 from __future__ import annotations
@@ -9,12 +9,7 @@ from typing import Any
 
 from engine.exchange.exchange import Exchange, Handler, Response, Stage
 from engine.exchange.services import Services
-from engine.values.client_address import (
-    Network,
-    caller_address,
-    networks,
-    within,
-)
+from engine.values.client_address import Network, caller_address, networks, within
 from engine.values.errors import GatewayError
 
 SCHEMA: dict[str, Any] = {

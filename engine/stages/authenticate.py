@@ -236,7 +236,7 @@ def _challenge(carriers: Sequence[Carrier]) -> Headers:
 
 
 def _places(carriers: Sequence[Carrier]) -> str:
-    """Where a token may stand, for a message."""
+    """The places of a token, for a message."""
     places = {
         "bearer": "'Authorization: Bearer <token>'",
         "basic": "the password of HTTP Basic",

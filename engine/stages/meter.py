@@ -95,7 +95,7 @@ def _final_usage(exchange: Exchange, usage_reader: Reader) -> Usage:
 
 
 def _with_request_counts(usage: Usage, exchange: Exchange) -> Usage:
-    """Reported usage, with the characters to be spoken, which only the request tells."""
+    """Reported usage, with the characters to be spoken, which are known from the request."""
     takes = exchange.takes
     speech = takes is not None and takes.speech
     return with_characters(usage, expected(exchange)) if speech else usage

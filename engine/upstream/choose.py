@@ -39,7 +39,7 @@ def _draw(targets: Sequence[Weighted], dice: Callable[[], float]) -> int:
     choice = 0
     for index, target in enumerate(targets):
         if target.weight > 0:
-            choice = index  # rounding may leave the point at 0 behind the last weight
+            choice = index  # rounding may leave the point at 0 after the last weight
         point -= target.weight
         if point < 0:
             break

@@ -3,8 +3,8 @@
 A kind of credential is one function of `APPLY`. It gets the request as it will be sent, method,
 URL, headers and body, so that it may also sign it.
 
-A credential that was answered 429 is set aside for as long as the upstream asked; one that was
-refused (401, 402, 403) for longer, because only an operator can mend it. A single credential is
+A credential whose response was 429 is set aside as long as Retry-After says; one that was refused
+(401, 402, 403) for longer, because only an operator can correct it. A single credential is
 never set aside: nothing could take its place, and the limit of one model need not hold for another.
 """
 

@@ -120,7 +120,7 @@ def credentials_refused(status: str = "") -> GatewayError:
         502,
         "upstream_credentials",
         f"The upstream refused this gateway's own credential{status}. "
-        "The operator has to mend it; your token is not at fault.",
+        "The operator must correct it; your token is not at fault.",
         retry=False,
     )
 
@@ -137,7 +137,7 @@ def unavailable(wait: float) -> GatewayError:
     return GatewayError(
         503,
         "upstream_unavailable",
-        f"No upstream can be asked right now. Try again in {seconds} s.",
+        f"No upstream is available right now. Try again in {seconds} s.",
         headers=[("retry-after", seconds)],
     )
 
@@ -164,7 +164,7 @@ def read_body(response: UpstreamResponse, limit: int, first: bytes = b"") -> tup
 
 
 def _error_message(document: Any) -> str:
-    """The message of an error in another form, behind a colon; "" if there is none."""
+    """The message of an error in another form, after a colon; "" if there is none."""
     for key in ("message", "detail", "error"):
         value = document.get(key) if isinstance(document, dict) else None
         if isinstance(value, dict):

@@ -31,10 +31,10 @@ class ServedModel:
             candidates += order([*group], dice)
         return candidates
 
-    def filter_targets(self, takes: Callable[[Target], bool]) -> ServedModel:
-        """The model with only those of its targets for which `takes` is true."""
-        targets = tuple(filter(takes, self.targets))
-        fallbacks = tuple(filter(takes, self.fallbacks))
+    def filter_targets(self, accepts: Callable[[Target], bool]) -> ServedModel:
+        """The model with only those of its targets for which `accepts` is true."""
+        targets = tuple(filter(accepts, self.targets))
+        fallbacks = tuple(filter(accepts, self.fallbacks))
         if len(targets) + len(fallbacks) == len(self.targets) + len(self.fallbacks):
             return self
         return ServedModel(self.name, targets, fallbacks)

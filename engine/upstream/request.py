@@ -1,6 +1,6 @@
-"""The request that a target gets, made of the caller's: path, headers, name of the model, body.
+"""The request for a target, built from the caller's: path, headers, name of the model, body.
 
-The credential is put on afterwards (`credentials`), as the last change.
+The credential is set afterwards (`credentials`), as the last change.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """The stage that selects the model: which one is requested, whether the caller may use it, and the
-targets that take the operation."""
+targets that have the operation."""
 
 from __future__ import annotations
 
@@ -19,11 +19,12 @@ _MAX_NAME = 512
 
 
 class SelectModel:
-    """A stage that sets `exchange.model` and `exchange.targets`: those that take the operation.
+    """A stage that sets `exchange.model` and `exchange.targets`: those that have the operation.
 
-    `expression` says where the request names its model, `copies` where it names it again, `default`
-    is the model of a request that names none. Raises GatewayError 400 without a model, 403 for one
-    that the caller may not use, 404 for one that does not exist or does not have the operation.
+    `expression` is the place of the model's name in a request, `copies` are the places of copies of
+    it, `default` is the model of a request that names none. Raises GatewayError 400 without a
+    model, 403 for one that the caller may not use, 404 for one that does not exist or does not have
+    the operation.
     """
 
     def __init__(
@@ -67,16 +68,16 @@ class SelectModel:
         return following(exchange)
 
     def _with_operation(self, entry: ServedModel) -> ServedModel | None:
-        """The model with the targets that take the operation; None if it does not have it."""
+        """The model with the targets that have the operation; None if it does not have it."""
         name, operations = entry.name, self._operations
         if name not in self._models:
-            takes = partial(_takes, self._operation, operations)
+            accepts = partial(_accepts, self._operation, operations)
             has = self._operation in operations.of(name)
-            self._models[name] = entry.filter_targets(takes) if has else None
+            self._models[name] = entry.filter_targets(accepts) if has else None
         return self._models[name]
 
 
-def _takes(operation: ModelOperation, operations: ModelOperations, target: Target) -> bool:
+def _accepts(operation: ModelOperation, operations: ModelOperations, target: Target) -> bool:
     return operations.accepts(target.entry, target.upstream.dialect, operation)
 
 
@@ -133,7 +134,7 @@ def _without_operation(
 ) -> GatewayError:
     """404 for a model that exists and does not have the operation."""
     has = join_operation_names(operations)
-    message = f"The model '{_short(name)}' cannot be asked for {operation.id}; it has {has}."
+    message = f"The model '{_short(name)}' does not have {operation.id}; it has {has}."
     return GatewayError(404, "model_not_found", message, param=expression.param)
 
 

@@ -794,7 +794,7 @@ def test_all_targets_down(world: World, way: Way) -> None:
     for _ in range(5):
         answered = ask(world.port, way.ask("down"))
     assert_answered(
-        way, answered, 503, "upstream_unavailable", "No upstream can be asked right now"
+        way, answered, 503, "upstream_unavailable", "No upstream is available right now"
     )
     assert 1 <= int(answered.value("retry-after")) <= 20
     before = (len(world.one.requests), len(world.two.requests))

@@ -150,7 +150,7 @@ def test_another_operation_of_a_model_is_404_and_names_its_operations(operation,
         error = refused("narrow", operation=operation)
     assert (error.status, error.code) == (404, "model_not_found")
     assert error.message == (
-        f"The model 'narrow' cannot be asked for {operation.id}; it has openai.embed."
+        f"The model 'narrow' does not have {operation.id}; it has openai.embed."
     )
 
 

@@ -30,8 +30,8 @@ def _never(environ: Mapping[str, Any], query: str) -> bool:
 class Dialect:
     """The parts in which APIs differ. Every function is pure.
 
-    Requests: `claims` tells by WSGI environ and query whether a request that several dialects could
-    answer is of this one. `request_fields` are the members by which usage is estimated.
+    Requests: `claims` recognises by WSGI environ and query a request of this dialect where several
+    dialects could answer. `request_fields` are the members by which usage is estimated.
 
     Errors: `error` makes the error object for a request id, `is_error` recognises one,
     `error_event` wraps one for a stream whose status is already sent. `stream_error` reads the JSON

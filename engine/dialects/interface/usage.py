@@ -73,7 +73,7 @@ class CountedField:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestFields:
     """What a dialect's requests contain. `output` bounds the answer in tokens; the text in `speech`
-    is read aloud, and paid by the character; `images` is the number of images to be drawn."""
+    is spoken and charged by the character; `images` is the number of images to be made."""
 
     output: OutputFields = field(default_factory=OutputFields)
     speech: CountedField | None = None

@@ -38,7 +38,7 @@ class Client:
         self,
         url: str,
         *,
-        timeouts: Timeouts = Timeouts(),  # noqa: B008 - a tuple: nobody can change it
+        timeouts: Timeouts = Timeouts(),  # noqa: B008 - a tuple is immutable
         pool_size: int = 100,
         pool_idle: float = 30.0,
         pool_age: float = 300.0,

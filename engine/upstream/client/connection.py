@@ -1,4 +1,4 @@
-"""One connection to an upstream: send a request, receive a response, also one that comes early.
+"""One connection to an upstream: send a request, receive a response, even before it is sent.
 
 It knows a socket and no HTTP; `engine.upstream.client.http1` knows HTTP and no socket.
 """

@@ -190,7 +190,7 @@ class ResponseParser:
             raise HeadersTooLarge(f"more than {HEADER_LIMIT // 1024} KB")
         self.status = status
         self.has_head = True
-        # After a HEAD a chunked body cannot be told from surplus bytes.
+        # After a HEAD a chunked body cannot be distinguished from surplus bytes.
         self.reusable = (
             status != 101 and parser.should_keep_alive() and not (self._bodiless and self._chunked)
         )

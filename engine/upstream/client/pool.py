@@ -35,7 +35,7 @@ class Pool:
         now = self._clock()
         while self._connections:
             connection = self._connections.pop()
-            # Anything that has arrived without a request (an end, an error, bytes) spoils it.
+            # What arrives without a request (an end, an error, bytes) makes it unusable.
             if not (self._expired(connection, now) or connection.readable()):
                 return connection
             connection.close()

@@ -67,6 +67,6 @@ def _many(head: bytes, body: bytes | Spool) -> Iterator[bytes | memoryview]:
             yield head + chunk
             head = b""
         if remaining:
-            raise ValueError("the body of a request is not as long as it says")
+            raise ValueError("the body of a request is not as long as its size")
         if head:
             yield head

@@ -149,7 +149,7 @@ class UpstreamResponse:
         if self._failure is None:
             failure.request_sent = self._connection is not None and self._connection.bytes_sent > 0
             failure.response_started = self._parser.started
-            self._failure = failure.without_traceback()  # it may be kept for long
+            self._failure = failure.without_traceback()  # it may be referenced for long
         self._release()
 
     def _release(self) -> None:
