@@ -39,20 +39,26 @@ _NEVER = ShutdownDeadlines(math.inf, math.inf)
 
 
 class Worker(GeventWorker):
-    """gunicorn's gevent worker. Overridden are its public methods only."""
+    """gunicorn's gevent worker. Overridden are its public methods only.
+
+    `deadlines` are those of its stop, on the monotonic clock.
+    """
 
     wsgi: Application
     _loaded = False
-    _deadlines = _NEVER  # on the steady clock
     _stopping: Event | None = None
     _admission: Admission | None = None
 
-    def init_process(self) -> None:
+    def __init__(self, *settings: Any) -> None:
+        super().__init__(*settings)
+        self.deadlines = _NEVER
+        self._keepalive = self.cfg.keepalive
         self._idle = IdleConnections()
         self._telemetry_idle = IdleConnections()  # the telemetry listener has its own connections
         self._handlers: dict[Any, ConnectionHandler] = {}
+
+    def init_process(self) -> None:
         cfg, limits = self.cfg, Limits()
-        self._keepalive = cfg.keepalive
         self._settings = HTTPSettings(
             Limits(
                 cfg.limit_request_line or limits.request_line,
@@ -128,7 +134,7 @@ class Worker(GeventWorker):
 
     def _end_requests(self, pools: list[Pool]) -> None:
         """Let requests end until their deadline, then end them (see `engine.server.shutdown`)."""
-        if self._deadlines is _NEVER:  # no signal, but `max_requests`
+        if self.deadlines is _NEVER:  # no signal, but `max_requests`
             self._stop(self.cfg.graceful_timeout)
         self._join(pools, lambda deadlines: deadlines.interrupt)
         if any(pools):
@@ -140,7 +146,7 @@ class Worker(GeventWorker):
     def _join(self, pools: list[Pool], until: Callable[[ShutdownDeadlines], float]) -> None:
         """Wait for the end of all connections, at most until that deadline, which may change."""
         for pool in pools:
-            while pool and (seconds := until(self._deadlines) - time.monotonic()) > 0:
+            while pool and (seconds := until(self.deadlines) - time.monotonic()) > 0:
                 self.notify()
                 pool.join(min(seconds, _POLL_SECONDS))
 
@@ -150,7 +156,7 @@ class Worker(GeventWorker):
 
     def handle_exit(self, sig: int, frame: Any) -> None:
         """SIGTERM: requests may go on until their deadline. A master repeats it."""
-        if self._deadlines is _NEVER:
+        if self.deadlines is _NEVER:
             self._stop(self.cfg.graceful_timeout)
 
     def handle_quit(self, sig: int, frame: Any) -> None:
@@ -161,7 +167,7 @@ class Worker(GeventWorker):
         connections = self._admission.connected if self._admission is not None else 0
         now, seconds = time.monotonic(), deadlines(grace, connections)
         cut = max(seconds.cut, _LEAST_CUT)
-        self._deadlines = ShutdownDeadlines(now + seconds.interrupt, now + cut)
+        self.deadlines = ShutdownDeadlines(now + seconds.interrupt, now + cut)
         self.alive = False
         if self._loaded:
             self.wsgi.leaving()
@@ -177,7 +183,7 @@ class Worker(GeventWorker):
             self._stop(self.cfg.graceful_timeout)
         seconds = self._keepalive
         if not self.alive:  # a request may be on its way, and is served as long as there is time
-            early = time.monotonic() < self._deadlines.interrupt
+            early = time.monotonic() < self.deadlines.interrupt
             seconds = min(seconds, _LAST_REQUEST) if early else 0
         for idle in (self._idle, self._telemetry_idle):
             idle.close(seconds)

@@ -2,48 +2,25 @@
 
 import itertools
 import os
-import signal
-import threading
-from pathlib import Path
 
-import gevent
 import pytest
 
 from engine.app.stores import CannotServe
-from engine.plan.make import make_plan
 from engine.server.reload import Plans, read
-from engine.source.child_process import MEMORY
-from engine.values.runtime_dir import NoWritableFolder, prepare
-from tests.support.small import until
-
-CONFIG = """
-version: 1
-specs: {shop: {document: shop.yaml}}
-upstreams: {shop: {url: "http://127.0.0.1:9"}}
-routes: [{operations: shop.*, to: [{upstream: shop}]}]
-"""
-DOCUMENT = """
-openapi: 3.1.0
-info: {title: Shop, version: "1"}
-paths: {/a: {get: {operationId: a, responses: {"200": {description: A}}}}}
-"""
+from engine.values.runtime_dir import prepare
+from tests.support.shop import CONFIG, DOCUMENT, Shop
 
 
 def boot(planned, folder):
     return ""
 
 
-class Place:
+class Place(Shop):
     def __init__(self, folder):
-        self.config, self.document = folder / "gateway.yaml", folder / "shop.yaml"
+        super().__init__(folder)
         self.run = folder / "run"
         prepare(self.run)
-        self.config.write_text(CONFIG)
-        self.document.write_text(DOCUMENT)
         self.plans = Plans(self.make(), self.make, self.run, boot)
-
-    def make(self):
-        return make_plan(self.config, os.environ)
 
 
 @pytest.fixture
@@ -90,90 +67,6 @@ def test_a_plan_whose_workers_do_not_boot_gives_way_to_the_one_before(place, cap
     assert (state.hash, state.loaded) == (before.hash, before.loaded)
     assert state.error == "the journal cannot be kept"
     assert "the last good one is served on:\nthe journal cannot be kept" in caplog.text
-
-
-def reloaded_with(place, boot, seconds=5.0):
-    """The error of a reload whose trial starts plans with `boot`."""
-    plans = Plans(place.make(), place.make, place.run, boot, seconds)
-    first = plans.plan
-    assert not plans.renew()
-    assert plans.plan is first
-    return plans.state.error
-
-
-def test_a_config_that_cannot_be_started_is_refused_with_the_reason(place):
-    def fails(planned, folder):
-        raise CannotServe("the journal cannot be kept")
-
-    assert reloaded_with(place, fails) == "the journal cannot be kept"
-
-
-def test_a_config_that_hangs_when_it_is_started_is_refused_in_time(place):
-    def hangs(planned, folder):
-        threading.Event().wait()
-
-    error = reloaded_with(place, hangs, 0.3)
-    assert error == "trying the config in a child process did not end within 0.3 s"
-
-
-def test_a_config_that_kills_who_starts_it_is_refused(place):
-    def dies(planned, folder):
-        os.kill(os.getpid(), signal.SIGKILL)
-
-    assert reloaded_with(place, dies).endswith("was ended by SIGKILL")
-
-
-def test_a_trial_leaves_no_files_whatever_becomes_of_it(place, tmp_path):
-    def writes_and_dies(planned, folder):
-        (folder / "in/it").mkdir(parents=True)
-        (tmp_path / "where").write_text(str(folder))
-        os.kill(os.getpid(), signal.SIGKILL)
-
-    assert reloaded_with(place, writes_and_dies).endswith("was ended by SIGKILL")
-    assert not Path((tmp_path / "where").read_text()).exists()
-
-
-def test_a_trial_ends_when_the_master_is_to_end(place, tmp_path):
-    def hangs(planned, folder):
-        (tmp_path / "begun").write_text("")
-        threading.Event().wait()
-
-    plans = Plans(place.make(), place.make, place.run, hangs, 600.0)
-    stopper = threading.Thread(target=lambda: stop_when(plans, tmp_path / "begun"))
-    stopper.start()
-    assert not plans.renew()
-    stopper.join()
-    assert "was broken off" in plans.state.error
-
-
-def stop_when(plans, file):
-    until(file.exists, "the trial")
-    plans.stopping = True
-
-
-def test_without_a_folder_for_runtime_files_a_config_is_refused(place, monkeypatch):
-    def nowhere():
-        raise NoWritableFolder
-
-    monkeypatch.setattr("engine.server.trial.runtime_dir.base", nowhere)
-    assert "no folder can be written" in reloaded_with(place, boot)
-
-
-def test_a_config_that_takes_all_memory_is_refused(place):
-    def grows(planned, folder):
-        bytearray(MEMORY)
-
-    assert "more memory than it may have" in reloaded_with(place, grows)
-
-
-def test_a_trial_does_not_wait_for_threads_that_only_its_parent_has(place):
-    gevent.get_hub().threadpool.apply(os.getpid)  # the hub has a thread now
-
-    def asks(planned, folder):
-        gevent.get_hub().threadpool.apply(os.getpid)
-        raise CannotServe("it went on")
-
-    assert reloaded_with(place, asks, 20.0) == "it went on"
 
 
 def test_files_that_change_between_trial_and_plan_are_tried_again(place):

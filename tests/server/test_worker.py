@@ -1,58 +1,61 @@
-"""The worker's own: what gunicorn's does not do."""
+"""How a worker stops, which gunicorn's own does otherwise."""
 
 from __future__ import annotations
 
+import logging
 import os
 import time
 from types import SimpleNamespace
 from typing import Any
 
-from engine.server.listener import IdleConnections
+import pytest
+
+from engine.config.server import Server
+from engine.server.master import Gunicorn
 from engine.server.worker import Worker
 
 
-def worker(grace: int = 30, **known: Any) -> Any:
-    """A worker that has not been started."""
-    made: Any = Worker.__new__(Worker)
-    made.cfg, made._keepalive = SimpleNamespace(graceful_timeout=grace), 5
-    made.tmp, made.alive, made.pid, made.ppid = SimpleNamespace(notify=int), True, 1, os.getppid()
-    made.log, made._idle = SimpleNamespace(error=lambda *_, **__: None), IdleConnections()
-    made._telemetry_idle = IdleConnections()
-    vars(made).update(known)
-    return made
+def worker(application: Any = None, ppid: int | None = None) -> Worker:
+    """A worker that has not been started, with a grace of 30 seconds."""
+    gunicorn = Gunicorn(Server(), lambda: application)
+    parent = os.getppid() if ppid is None else ppid
+    log = logging.getLogger("modelway.test")
+    return Worker(1, parent, [], gunicorn, 30, gunicorn.cfg, log)
 
 
-def test_an_application_hears_once_that_its_worker_is_to_stop():
-    heard: list[int] = []
-    made = worker(wsgi=SimpleNamespace(leaving=lambda: heard.append(1)), _loaded=True)
-    made.handle_exit(15, None)
-    deadlines = made._deadlines
-    made.handle_exit(15, None)  # gunicorn's master repeats it every second
-    assert (heard, made.alive) == ([1], False)
-    assert made._deadlines is deadlines
+def test_an_application_is_told_once_that_its_worker_is_to_stop() -> None:
+    calls: list[str] = []
+    stopping = worker(SimpleNamespace(leaving=lambda: calls.append("leaving")))
+    stopping.load_wsgi()
+    stopping.handle_exit(15, None)
+    deadlines = stopping.deadlines
+    stopping.handle_exit(15, None)  # gunicorn's master repeats it every second
+    assert (calls, stopping.alive) == (["leaving"], False)
+    assert stopping.deadlines is deadlines
     assert 25 < deadlines.interrupt - time.monotonic() <= 28
 
 
-def test_a_worker_may_be_told_to_stop_while_it_boots():
-    made = worker()
-    made.handle_exit(15, None)
-    assert not made.alive
+def test_a_worker_can_be_stopped_while_it_boots() -> None:
+    booting = worker()
+    booting.handle_exit(15, None)
+    assert not booting.alive
 
 
-def test_a_quick_end_leaves_time_to_tell_callers():
-    made = worker()
-    made.handle_exit(15, None)
-    made.handle_quit(3, None)
+def test_a_quick_stop_leaves_time_to_answer_callers() -> None:
+    stopping = worker()
+    stopping.handle_exit(15, None)
+    stopping.handle_quit(3, None)
     now = time.monotonic()
-    assert made._deadlines.interrupt <= now
-    assert 0 < made._deadlines.cut - now <= 1.0
+    assert stopping.deadlines.interrupt <= now
+    assert 0 < stopping.deadlines.cut - now <= 1.0
 
 
-def test_a_worker_whose_master_is_gone_ends_its_requests_as_on_a_signal():
-    said: list[str] = []
-    log = SimpleNamespace(error=lambda words, *values: said.append(words % values))
-    made = worker(ppid=-1, log=log)
-    made.notify()
-    made.notify()
-    assert not made.alive
-    assert said == ["the master is gone: worker 1 ends its requests and stops"]
+def test_a_worker_without_a_master_ends_its_requests_as_on_a_signal(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    orphan = worker(ppid=-1)
+    orphan.notify()
+    orphan.notify()
+    assert not orphan.alive
+    (message,) = caplog.messages
+    assert message.startswith("the master is gone: worker ")
