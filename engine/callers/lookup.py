@@ -5,7 +5,7 @@ from __future__ import annotations
 from engine.source.files import is_file
 from engine.source.suggestion import did_you_mean
 from engine.stores.records import tokens
-from engine.stores.records.database import Database, file_of, open_database
+from engine.stores.records.database import Database, open_database
 from engine.stores.records.failures import RecordsError
 from engine.stores.records.migrate import check_version
 from engine.values.caller import Caller
@@ -28,7 +28,7 @@ def caller(url: str, name: str, currency: str) -> Caller:
 
 
 def _caller(database: Database, name: str, currency: str) -> Caller:
-    file = file_of(database)
+    file = database.file
     if file is not None and not is_file(file):
         raise RecordsError(f"there is no database {file} yet: `modelway token create` makes it")
     if not check_version(database):

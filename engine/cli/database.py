@@ -19,7 +19,7 @@ from engine.source.problem import Findings, render
 from engine.source.reader import SourceDocument
 from engine.source.suggestion import did_you_mean
 from engine.stores.records import tokens
-from engine.stores.records.database import Database, file_of, open_database
+from engine.stores.records.database import Database, open_database
 from engine.stores.records.failures import RecordsError
 from engine.stores.records.migrate import upgrade
 from engine.stores.records.tokens import UnknownToken
@@ -77,7 +77,7 @@ def open_records(location: RecordsLocation, *, create: bool = False) -> Iterator
     try:
         database = open_database(location.url)
         try:
-            file = file_of(database)
+            file = database.file
             if not create and file is not None and not is_file(file):
                 raise click.ClickException(
                     f"there is no database {file}: create it with `modelway token create`, "

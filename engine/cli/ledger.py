@@ -34,7 +34,7 @@ def ship(config: Path, database: str | None, folder: Path) -> None:
     that was lost, or a container that was removed. Each row counts once, however often it is
     shipped. Files are removed once all their rows are in the database.
     """
-    if not list(files(folder)):
+    if not files(folder):
         click.echo(f"no rows in {folder}: it has no files that end in .rows", err=True)
         return
     location = records_of(config, database)
@@ -57,8 +57,8 @@ def ship(config: Path, database: str | None, folder: Path) -> None:
 
 def _summary(shipped: ShippedFolder, folder: Path, database: str) -> str:
     lines = [f"{_rows(shipped.new)} shipped to {database} from {folder}"]
-    if shipped.known:
-        lines.append(f"{_rows(shipped.known)} already in the database")
+    if shipped.duplicates:
+        lines.append(f"{_rows(shipped.duplicates)} already in the database")
     if shipped.refused:
         file = folder / "refused.jsonl"
         lines.append(f"{_rows(shipped.refused)} refused by the database, written to {file}")

@@ -50,7 +50,7 @@ def clock() -> int:
 
 
 @lru_cache(maxsize=4096)
-def locations_of(limits: tuple[Limit, ...]) -> tuple[Location, ...]:
+def _locations_of(limits: tuple[Limit, ...]) -> tuple[Location, ...]:
     """Where the records of these limits are."""
     return tuple(_location(limit) for limit in limits)
 
@@ -99,7 +99,7 @@ class MemoryCounters:
         prepare(path)
 
     def take(self, limits: tuple[Limit, ...], costs: Sequence[int]) -> TakeResult:
-        memory, locations = self._attached(), locations_of(limits)
+        memory, locations = self._attached(), _locations_of(limits)
         try:
             with memory.begin() as txn:
                 result = self._take(memory, txn, locations, costs)
@@ -153,9 +153,8 @@ class MemoryCounters:
         remaining: list[int] = []
         resets: list[float] = []
         previous: list[tuple[bytes, bytes | None]] = []
-        get, put = txn.get, txn.put
         for (key, tick, amount), cost in zip(locations, costs, strict=True):
-            record = get(key)
+            record = txn.get(key)
             if record is None and (key in receipt.uncounted or not self._room(memory, txn, now)):
                 receipt.uncounted |= {key}
                 remaining.append(amount)
@@ -170,7 +169,7 @@ class MemoryCounters:
                 return refusal(len(resets), _states(memory, txn, locations, costs, now))
             previous.append((key, record))
             new_record, available, reset = update
-            put(key, new_record)
+            txn.put(key, new_record)
             remaining.append(available)
             resets.append(reset)
         return TakeResult(None, remaining, resets, receipt)

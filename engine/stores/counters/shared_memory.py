@@ -75,8 +75,10 @@ class SharedMemory:
     def has_room(self, txn: Transaction) -> bool:
         """Whether there is room for one more record. Call it before the record is written."""
         stat = txn.stat()
-        used = (stat["leaf_pages"] + stat["branch_pages"]) * self._page_size
-        if used > self.size * 3 // 4:  # copies need pages, and freed ones are reusable only later
+        used_bytes = (stat["leaf_pages"] + stat["branch_pages"]) * self._page_size
+        if (
+            used_bytes > self.size * 3 // 4
+        ):  # copies need pages, and freed ones are reusable only later
             return False
         end = min(self.written_size() + _RESERVE_AHEAD, self.size)
         return end <= self._reserved or self._reserve(min(end + _RESERVE_STEP, self.size))

@@ -13,7 +13,7 @@ import fcntl
 import os
 import secrets
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -209,7 +209,7 @@ def create(folder: Path, now: float) -> Segment:
         path = folder / f"{os.getpid()}-{int(now)}-{secrets.token_hex(8)}{SUFFIX}"
         fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC, 0o600)
         # Another worker may have claimed the empty file between these two steps.
-        if _own(fd):
+        if _lock_or_close(fd):
             return Segment(path, fd, now)
 
 
@@ -219,19 +219,18 @@ def claim(path: Path) -> Segment | None:
         fd = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
     except FileNotFoundError:
         return None
-    if not _own(fd):
+    if not _lock_or_close(fd):
         return None
     status = os.fstat(fd)
     return Segment(path, fd, _created(path) or status.st_mtime, size=status.st_size)
 
 
-def files(folder: Path) -> Iterator[Path]:
+def files(folder: Path) -> list[Path]:
     """All files of the journal in a folder, of any owner; none if the folder does not exist."""
     try:
-        paths = sorted(path for path in folder.iterdir() if path.suffix in _SUFFIXES)
+        return sorted(path for path in folder.iterdir() if path.suffix in _SUFFIXES)
     except (FileNotFoundError, NotADirectoryError):
-        return
-    yield from paths
+        return []
 
 
 def lock(fd: int) -> bool:
@@ -244,7 +243,7 @@ def lock(fd: int) -> bool:
     return True
 
 
-def _own(fd: int) -> bool:
+def _lock_or_close(fd: int) -> bool:
     """Lock a file that still has a name; otherwise close it and return False."""
     locked = False
     try:

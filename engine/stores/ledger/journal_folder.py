@@ -20,13 +20,13 @@ class FolderInUse(Exception):
 
 @dataclass(slots=True)
 class ShippedFolder:
-    """Counts of `ship_folder`: `files` shipped and deleted, `new` rows in the database, `known`
-    rows that it had before, `refused` rows that it does not take, `torn` lines that were not
-    entries."""
+    """Counts of `ship_folder`: `files` shipped and deleted, `new` rows in the database,
+    `duplicates` that it had before, `refused` rows that it does not take, `torn` lines that were
+    not entries."""
 
     files: int = 0
     new: int = 0
-    known: int = 0
+    duplicates: int = 0
     refused: int = 0
     torn: int = 0
 
@@ -55,7 +55,7 @@ def ship_folder(folder: Path, writer: LedgerWriter) -> ShippedFolder:
     Raises FolderInUse, before anything is written, when a running process owns one of the files.
     Raises RecordsError and OSError; files that were not shipped stay for the next call.
     """
-    paths = list(files(folder))
+    paths = files(folder)
     for path in paths:
         segment = _claim(path)
         if segment is not None:
@@ -94,5 +94,5 @@ def _ship(segment: Segment, writer: LedgerWriter, counts: ShippedFolder) -> None
         segment.offset = batch.end
         counts.new += new
         counts.refused += refused
-        counts.known += len(batch.entries) - new - refused
+        counts.duplicates += len(batch.entries) - new - refused
         counts.torn += batch.torn

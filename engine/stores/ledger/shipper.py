@@ -159,7 +159,7 @@ class Shipper:
 
     def _ship_unowned_files(self, start: float) -> None:
         """Ship files without an owner; after `interval` seconds the next round continues."""
-        paths = list(files(self.journal.folder))
+        paths = files(self.journal.folder)
         self._offsets = {path.name: self._offsets.get(path.name, 0) for path in paths}
         self._unowned = []
         random.shuffle(paths)  # so that workers do not contend for the same file

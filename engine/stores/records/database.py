@@ -19,12 +19,7 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from engine.stores.records.failures import (
-    BadUrl,
-    DatabaseAway,
-    RecordsError,
-    failure,
-)
+from engine.stores.records.failures import BadUrl, DatabaseAway, failure
 
 T = TypeVar("T")
 
@@ -47,21 +42,21 @@ _POOLER_REFUSES = "unsupported startup parameter"
 class Database:
     """Runs functions on connections, whatever the database is. Made by `open_database`.
 
-    `display_url` is the URL without its password; `kind` is `sqlite` or `postgresql`. `pooled` is
-    True once a pooler in transaction mode, such as PgBouncer, was detected before PostgreSQL.
+    `display_url` is the URL without its password; `kind` is `sqlite` or `postgresql`; `file` is
+    SQLite's, None for a server. `pooled` is True once a pooler in transaction mode, such as
+    PgBouncer, was detected before PostgreSQL.
     """
 
     def __init__(self, engine: Engine, url: URL) -> None:
         # Without its query, which may contain a password.
         self.display_url = url.set(query={}).render_as_string(hide_password=True)
         self.kind = url.get_backend_name()
+        self.file = Path(str(url.database)) if self.kind == "sqlite" else None
         self.engine = engine
         self.pooled = False
         if self.kind == "postgresql":
             self._listen()
-        options = (
-            {"isolation_level": "AUTOCOMMIT"} if self.kind == "postgresql" else {"reads": True}
-        )
+        options = {"reads": True} if self.file else {"isolation_level": "AUTOCOMMIT"}
         self._reader = engine.execution_options(**options)
 
     def read(self, query: Callable[[Connection], T], *, timeout: int = 0) -> T:
@@ -108,7 +103,7 @@ class Database:
             return dialect.connect(*arguments, **options)
 
         @event.listens_for(self.engine, "begin")
-        def begins(connection: Connection) -> None:
+        def begin(connection: Connection) -> None:
             commits = connection.get_execution_options().get("isolation_level") == "AUTOCOMMIT"
             if self.pooled and not commits:
                 connection.exec_driver_sql(_TRANSACTION_LIMITS)
@@ -166,7 +161,7 @@ def _sqlite(url: URL, busy: float, pool: int) -> Engine:
             connection.execute(f"PRAGMA {pragma}")
 
     @event.listens_for(engine, "begin")
-    def begins(connection: Connection) -> None:
+    def begin(connection: Connection) -> None:
         # Take the write lock at once: a transaction that reads first may fail to get it later.
         if not connection.get_execution_options().get("reads"):
             connection.exec_driver_sql("BEGIN IMMEDIATE")
@@ -202,11 +197,3 @@ def _cooperative() -> None:
     waiting = importlib.import_module("psycopg.waiting")
     if monkey.is_module_patched("select") and waiting.wait is getattr(waiting, "wait_c", None):
         importlib.reload(waiting)
-
-
-def file_of(database: Database) -> Path | None:
-    """SQLite's file, or None for a server."""
-    return Path(str(database.engine.url.database)) if database.kind == "sqlite" else None
-
-
-__all__ = ["BadUrl", "Database", "DatabaseAway", "RecordsError", "file_of", "open_database"]

@@ -12,8 +12,8 @@ from pathlib import Path
 from sqlalchemy import Connection, inspect, text
 
 from engine.source.files import is_file
-from engine.stores.records.database import Database, DatabaseAway, file_of
-from engine.stores.records.failures import DatabaseRefuses, WrongVersion
+from engine.stores.records.database import Database
+from engine.stores.records.failures import DatabaseAway, DatabaseRefuses, WrongVersion
 from engine.stores.records.migrations import HEAD
 
 FOLDER = Path(__file__).parent / "migrations"
@@ -81,7 +81,7 @@ def _upgrade(connection: Connection, database: Database) -> None:
 
 
 def _make_file(database: Database) -> None:
-    file = file_of(database)
+    file = database.file
     if file is None or is_file(file):
         return
     try:

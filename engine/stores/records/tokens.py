@@ -63,15 +63,15 @@ class Token:
         A revoked token expires in 1970, so that it is refused whatever a machine's clock says.
         """
         networks(self.ips or ())
-        ends = [self.expires]
+        expirations = [self.expires]
         if digest != self.sha256:
-            ends.append(self.previous_until or 0.0)
+            expirations.append(self.previous_until or 0.0)
         if self.revoked is not None:
-            ends.append(0.0)
+            expirations.append(0.0)
         return Caller(
             self.name,
             models=self.models,
-            expires=min((end for end in ends if end is not None), default=None),
+            expires=min((time for time in expirations if time is not None), default=None),
             operations=self.operations,
             ips=self.ips,
             limits=self.limits(currency),

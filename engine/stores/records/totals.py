@@ -46,8 +46,8 @@ class UsageFilter:
 @dataclass(frozen=True, slots=True)
 class Total:
     """Sums for one `key`. `failed` counts requests with an error or an incomplete response, unless
-    the caller had left. `cost` is in nano-units by currency. `waited` is the sum of the seconds to
-    the first byte of the `answered` requests that had one."""
+    the caller had left. `cost` is in nano-units by currency. `first_byte_sum` is the sum of the
+    seconds to the first byte, of the `first_byte_count` requests that had one."""
 
     key: str = ""
     requests: int = 0
@@ -56,13 +56,13 @@ class Total:
     output: int = 0
     cached: int = 0
     cost: dict[str, int] = field(default_factory=dict)
-    waited: float = 0.0
-    answered: int = 0
+    first_byte_sum: float = 0.0
+    first_byte_count: int = 0
 
     @property
     def first_byte(self) -> float | None:
         """The average seconds to the first byte."""
-        return self.waited / self.answered if self.answered else None
+        return self.first_byte_sum / self.first_byte_count if self.first_byte_count else None
 
     def __add__(self, other: Total) -> Total:
         """The sum, with the key of the first."""
@@ -75,8 +75,8 @@ class Total:
             output=self.output + other.output,
             cached=self.cached + other.cached,
             cost={c: self.cost.get(c, 0) + other.cost.get(c, 0) for c in currencies},
-            waited=self.waited + other.waited,
-            answered=self.answered + other.answered,
+            first_byte_sum=self.first_byte_sum + other.first_byte_sum,
+            first_byte_count=self.first_byte_count + other.first_byte_count,
         )
 
 
@@ -155,7 +155,18 @@ def _key(by: str, kind: str) -> ColumnElement[Any]:
 
 
 def _total(by: str, row: Row[Any]) -> Total:
-    key, requests, failed, read, output, cached, currency, cost, waited, answered = row
+    (
+        key,
+        requests,
+        failed,
+        read,
+        output,
+        cached,
+        currency,
+        cost,
+        first_byte_sum,
+        first_byte_count,
+    ) = row
     if by == "day":
         key = datetime.fromtimestamp(key * _DAY, UTC).date().isoformat()
     return Total(
@@ -166,6 +177,6 @@ def _total(by: str, row: Row[Any]) -> Total:
         output=int(output),
         cached=int(cached),
         cost={str(currency): int(cost)} if cost else {},
-        waited=float(waited),
-        answered=int(answered),
+        first_byte_sum=float(first_byte_sum),
+        first_byte_count=int(first_byte_count),
     )

@@ -92,18 +92,18 @@ class Tracer:
 def spans_of(exchange: Exchange, trace: Trace, peers: Mapping[str, Peer]) -> list[Span]:
     """The spans of a request that ended: first that of the request, then those of its attempts."""
     record = exchange.record
-    clock, end = _Clock(record), record.start + record.duration
-    spans = [_request_span(exchange, trace, clock, end)]
+    end = record.start + record.duration
+    spans = [_request_span(exchange, trace, end)]
     attempts, last = record.attempts, len(trace.attempts) - 1
     for number, (span_id, start) in enumerate(trace.attempts):
         # An attempt that the caller did not wait for has no record.
         unrecorded = Attempt("", record.upstream, exchange.model, "", 0, start, 0.0)
         attempt = attempts[number] if number < len(attempts) else unrecorded
         ended = attempt.failure or number < last
-        stop = clock.at(attempt.start + attempt.seconds if ended else end)
+        stop = attempt.start + attempt.seconds if ended else end
         span = Span(
             trace.trace_id, span_id, trace.span_id, trace.flags, trace.state, exchange.method,
-            Kind.CLIENT, clock.at(start), stop,
+            Kind.CLIENT, _unix_nano(record, start), _unix_nano(record, stop),
         )  # fmt: skip
         if number:
             span.attributes["http.request.resend_count"] = number
@@ -114,17 +114,12 @@ def spans_of(exchange: Exchange, trace: Trace, peers: Mapping[str, Peer]) -> lis
     return spans
 
 
-class _Clock:
-    """Converts times of the monotonic clock to Unix time."""
-
-    def __init__(self, record: RequestRecord) -> None:
-        self._offset = record.time - record.start
-
-    def at(self, time: float) -> int:
-        return int((time + self._offset) * 1e9)
+def _unix_nano(record: RequestRecord, time: float) -> int:
+    """A time of the monotonic clock in Unix nanoseconds."""
+    return int((time + (record.time - record.start)) * 1e9)
 
 
-def _request_span(exchange: Exchange, trace: Trace, clock: _Clock, end: float) -> Span:
+def _request_span(exchange: Exchange, trace: Trace, end: float) -> Span:
     record = exchange.record
     error = None
     attributes = _request_attributes(exchange)
@@ -134,7 +129,8 @@ def _request_span(exchange: Exchange, trace: Trace, clock: _Clock, end: float) -
     name = exchange.operation or str(attributes["http.request.method"])
     return Span(
         trace.trace_id, trace.span_id, trace.parent_id, trace.flags, trace.state, name, Kind.SERVER,
-        clock.at(record.start), clock.at(end), attributes, error, bool(trace.parent_id),
+        _unix_nano(record, record.start), _unix_nano(record, end), attributes, error,
+        bool(trace.parent_id),
     )  # fmt: skip
 
 

@@ -42,7 +42,7 @@ def test_a_row_is_in_the_file_at_once(tmp_path):
 def test_a_worker_without_requests_has_no_file(tmp_path):
     journal = Journal(tmp_path)
     journal.rotate()
-    assert list(files(tmp_path)) == []
+    assert files(tmp_path) == []
     assert journal.rotated == []
 
 
@@ -64,7 +64,7 @@ def test_another_file_is_begun_when_one_is_old(tmp_path):
     journal.rotate(1060.0)
     assert [segment.rows for segment in journal.rotated] == [1]
     journal.append(entry(2))
-    assert len(list(files(tmp_path))) == 2
+    assert len(files(tmp_path)) == 2
 
 
 def test_files_are_own_until_the_journal_is_closed(tmp_path):
@@ -172,7 +172,7 @@ def test_where_no_other_file_can_be_made_the_one_there_is_goes_on(tmp_path, monk
     assert len(ids(tmp_path)) == 9
     for number in range(10, 20):
         journal.append(entry(number))
-    assert len(list(files(tmp_path))) > 1
+    assert len(files(tmp_path)) > 1
 
 
 def test_a_disk_that_is_full_from_the_start_is_asked_once_a_second(tmp_path, monkeypatch):
@@ -199,7 +199,7 @@ def test_a_disk_that_is_full_from_the_start_is_asked_once_a_second(tmp_path, mon
 def test_a_folder_that_is_gone_is_made_again(tmp_path):
     journal = Journal(tmp_path / "journal", max_bytes=50)
     journal.append(entry(1))
-    next(files(journal.folder)).unlink()
+    files(journal.folder)[0].unlink()
     journal.folder.rmdir()
     journal.append(entry(2))
     assert ids(journal.folder) == ["req_2"]
@@ -244,7 +244,7 @@ def holding(folder, data):
 
 def test_a_file_is_claimed_only_when_its_owner_gave_it_back(tmp_path):
     segment = create(tmp_path, 1_700_000_000.5)
-    assert list(files(tmp_path)) == [segment.path]
+    assert files(tmp_path) == [segment.path]
     assert claim(segment.path) is None
     segment.close()
     claimed = claim(segment.path)
@@ -252,7 +252,7 @@ def test_a_file_is_claimed_only_when_its_owner_gave_it_back(tmp_path):
     assert claimed.created == 1_700_000_000
     assert claim(segment.path) is None
     claimed.discard()
-    assert list(files(tmp_path)) == []
+    assert files(tmp_path) == []
     assert claim(segment.path) is None
 
 
@@ -290,7 +290,7 @@ def test_a_file_claimed_while_it_is_made_is_not_written(tmp_path, monkeypatch):
 
 def test_no_folder_holds_no_files(tmp_path):
     (tmp_path / "file").touch()
-    assert list(files(tmp_path / "none")) == list(files(tmp_path / "file")) == []
+    assert files(tmp_path / "none") == files(tmp_path / "file") == []
 
 
 def test_files_of_older_programs_are_there_too_and_they_see_none_of_ours(tmp_path):

@@ -25,7 +25,7 @@ def test_every_file_is_shipped_and_deleted(writer, table, tmp_path):
     unowned_file(folder, 2, "b", tail=b'["torn",1.0')
     assert ship_folder(folder, writer) == ShippedFolder(files=2, new=602, torn=1)
     assert len(table.rows) == 602
-    assert list(files(folder)) == []
+    assert files(folder) == []
 
 
 def test_known_and_refused_entries_are_counted(writer, table, tmp_path):
@@ -33,7 +33,7 @@ def test_known_and_refused_entries_are_counted(writer, table, tmp_path):
     unowned_file(folder, 5, "a")
     table.rows["a_0"] = ()
     table.refused_ids = ("a_1",)
-    assert ship_folder(folder, writer) == ShippedFolder(files=1, new=3, known=1, refused=1)
+    assert ship_folder(folder, writer) == ShippedFolder(files=1, new=3, duplicates=1, refused=1)
 
 
 def test_a_folder_in_use_is_not_touched(writer, table, journal):
@@ -42,7 +42,7 @@ def test_a_folder_in_use_is_not_touched(writer, table, journal):
     with pytest.raises(FolderInUse):
         ship_folder(journal.folder, writer)
     assert table.rows == {}
-    assert len(list(files(journal.folder))) == 2
+    assert len(files(journal.folder)) == 2
     journal.close()
 
 

@@ -84,7 +84,7 @@ def recover(folder, url):
     shipper.round()
     shipper.close()
     database.close()
-    assert list(files(folder)) == []
+    assert files(folder) == []
 
 
 def ids_of(processes):
@@ -147,7 +147,7 @@ def test_killing_right_before_a_file_goes_enters_nothing_twice(url, tmp_path):
     with workers(folder, url, ["a"]) as processes:
         until(lambda: len(entered(url)) > 50)
         os.kill(processes[0].process.pid, signal.SIGSTOP)
-        assert list(files(folder)) != []
+        assert files(folder) != []
     before = len(entered(url))
     recover(folder, url)
     check(url, processes)

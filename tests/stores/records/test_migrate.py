@@ -8,7 +8,7 @@ from alembic.config import Config
 from alembic.script import ScriptDirectory
 
 from engine.stores.records import migrate
-from engine.stores.records.database import file_of, open_database
+from engine.stores.records.database import open_database
 from engine.stores.records.failures import DatabaseRefuses, WrongVersion
 from engine.stores.records.migrate import check_version, upgrade
 from engine.stores.records.migrations import HEAD
@@ -29,7 +29,7 @@ def at_revision(database, revision):
 
 def test_a_database_of_the_first_version_is_brought_up_to_date(records_url):
     database = open_database(records_url)
-    if (file := file_of(database)) is not None:
+    if (file := database.file) is not None:
         file.touch()
     at_revision(database, "r0001")
     database.write(
@@ -52,7 +52,7 @@ def test_upgrading_twice_changes_nothing(records):
 
 def test_an_empty_database_has_work_to_do(records_url):
     database = open_database(records_url)
-    if (file := file_of(database)) is not None:
+    if (file := database.file) is not None:
         file.touch()
     assert not check_version(database)
     database.close()
@@ -97,7 +97,7 @@ def test_many_processes_may_upgrade_at_once(records_url):
 def test_the_file_is_for_its_owner_alone_and_writes_ahead(tmp_path):
     database = open_database(f"sqlite:///{tmp_path}/new/folder/records.db")
     upgrade(database)
-    assert file_of(database).stat().st_mode & 0o777 == 0o600
+    assert database.file.stat().st_mode & 0o777 == 0o600
     assert database.read(lambda c: c.exec_driver_sql("PRAGMA journal_mode").scalar()) == "wal"
     database.close()
 

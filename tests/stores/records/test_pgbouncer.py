@@ -10,7 +10,8 @@ import pytest
 from sqlalchemy import text
 
 from engine.stores.ledger.entry import Entry, decode, encode
-from engine.stores.records.database import Database, DatabaseAway, open_database
+from engine.stores.records.database import Database, open_database
+from engine.stores.records.failures import DatabaseAway
 from engine.stores.records.migrate import upgrade
 from engine.stores.records.totals import UsageFilter, totals
 from engine.stores.records.usage import UsageTable
