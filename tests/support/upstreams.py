@@ -1,4 +1,4 @@
-"""Upstreams without a network: a client that notes what it is sent and answers as it is told."""
+"""Upstreams without a network: a client with fixed responses that records its requests."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ EVENTS = [("content-type", "text/event-stream")]
 
 
 class FakeResponse:
-    """An answer whose body comes in the given pieces; a failure among them is raised for ever.
+    """A response whose body arrives in these pieces; a failure among them is raised at each read.
 
-    A float among the pieces is a silence of so many seconds before the next one. `ends`: it is
-    known to be over when its last piece was read.
+    A float among the pieces is a silence of so many seconds before the next one. `has_length`: it
+    is complete as soon as its last piece was read.
     """
 
     def __init__(
@@ -34,9 +34,9 @@ class FakeResponse:
         headers: Sequence[tuple[str, str]] = JSON,
         body: Sequence[bytes | float | UpstreamFailure] = (b"{}",),
         length: int | None = None,
-        ends: bool = False,
+        has_length: bool = False,
     ) -> None:
-        self._ends = ends
+        self._has_length = has_length
         self.status = status
         self.headers = list(headers)
         self.length = length
@@ -44,7 +44,7 @@ class FakeResponse:
         self.closed = 0
 
     def header(self, name: str) -> str | None:
-        return next((value for known, value in self.headers if known == name.lower()), None)
+        return next((value for field, value in self.headers if field == name.lower()), None)
 
     def silent(self, seconds: float) -> bool:
         if not self.pieces or not isinstance(self.pieces[0], float):
@@ -57,7 +57,7 @@ class FakeResponse:
 
     @property
     def is_complete(self) -> bool:
-        return self._ends and not self.pieces
+        return self._has_length and not self.pieces
 
     def read(self, passing: Callable[[bytes], None] | None = None) -> bytes:
         while passing is not None and len(self.pieces) > 1 and isinstance(self.pieces[0], bytes):
@@ -76,8 +76,8 @@ class FakeResponse:
         self.closed += 1
 
 
-class Sent(NamedTuple):
-    """One request as an upstream got it."""
+class SentRequest(NamedTuple):
+    """A request as an upstream gets it."""
 
     method: str
     target: str
@@ -85,34 +85,34 @@ class Sent(NamedTuple):
     body: bytes | None
 
     def header(self, name: str) -> str | None:
-        return next((value for known, value in self.headers if known == name), None)
+        return next((value for field, value in self.headers if field == name), None)
 
 
 class Client:
-    """Answers what it is told, in order, then 200; a failure is raised. `left` notes the seconds
-    that each request was given, `during` is called with each."""
+    """Returns these responses in order, then 200; a failure is raised. `totals` lists the total
+    timeout of each request; `during` is called for each."""
 
     def __init__(
         self,
-        *answers: FakeResponse | UpstreamFailure,
+        *responses: FakeResponse | UpstreamFailure,
         base_path: str = "",
         host: str = "upstream.test",
         during: Callable[[], None] = lambda: None,
     ) -> None:
-        self.answers = list(answers)
+        self.responses = list(responses)
         self.base_path, self.host = base_path, host
         self.during = during
-        self.sent: list[Sent] = []
-        self.left: list[float | None] = []
+        self.requests: list[SentRequest] = []
+        self.totals: list[float | None] = []
 
     def send(
         self, method: str, target: str, headers: Any, body: Any, total: float | None = None
     ) -> FakeResponse:
-        whole = body if body is None or isinstance(body, bytes) else b"".join(body.chunks())
-        self.sent.append(Sent(method, target, list(headers), whole))
-        self.left.append(total)
+        data = body if body is None or isinstance(body, bytes) else b"".join(body.chunks())
+        self.requests.append(SentRequest(method, target, list(headers), data))
+        self.totals.append(total)
         self.during()
-        fake_response = self.answers.pop(0) if self.answers else FakeResponse()
+        fake_response = self.responses.pop(0) if self.responses else FakeResponse()
         if isinstance(fake_response, UpstreamFailure):
             raise fake_response
         return fake_response
@@ -131,7 +131,7 @@ def upstream(
     headers: HeaderChanges | None = None,
     timeouts: Timeouts | None = None,
 ) -> Upstream:
-    """An upstream with the defaults of gateway.yaml, but asked once unless `retry` is given."""
+    """An upstream with the defaults of gateway.yaml, attempted once unless `retry` is given."""
     retry = retry or Retry(attempts=1)
     return Upstream(
         name=name,
@@ -159,7 +159,7 @@ WATCHER = DisconnectWatcher()
 
 
 def returned_headers(result: AttemptResult, dialect: Dialect) -> list[tuple[str, str]]:
-    """The headers of an answer that pass to the caller."""
+    """The headers of a response that pass to the caller."""
     assert result.response is not None
     return result.target.upstream.response_headers(dialect).pick(
         result.response.headers, result.path

@@ -145,6 +145,6 @@ def test_a_credential_of_a_new_kind_gets_the_request_as_it_is_sent(
     exchange = Exchange("POST", "/chat", "a=b", {"HTTP_X_A": "1"})
     headers = signed.upstream.headers(("x-a",))
     attempt(signed, credential, headers, None, exchange, dialects.get("openai"), 9.0)
-    [request] = client.sent
+    [request] = client.requests
     parts = ("POST", "up.example", "/base/chat?a=b", len(request.headers) - 1, b"")
     assert request.header("x-signature") == f"s {parts}"

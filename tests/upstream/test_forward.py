@@ -95,7 +95,7 @@ def test_the_targets_name_for_the_model_is_written_into_the_body(
 ) -> None:
     client = Client()
     send(chat(body), target(client, name))
-    assert client.sent[0].body == expected
+    assert client.requests[0].body == expected
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_a_default_model_is_written_into_the_body(body: bytes, expected: bytes) 
     request = chat(body)
     request.model = "usual"
     send(request, target(client))
-    assert client.sent[0].body == expected
+    assert client.requests[0].body == expected
 
 
 def test_the_request_itself_is_not_changed() -> None:
@@ -125,8 +125,8 @@ def test_the_request_itself_is_not_changed() -> None:
 def test_each_target_gets_its_name_for_the_model() -> None:
     first, second = Client(failure(failures.ConnectFailed)), Client()
     send(chat(), target(first, "one"), target(second, "two"))
-    assert json.loads(first.sent[0].body or b"")["model"] == "one"
-    assert json.loads(second.sent[0].body or b"")["model"] == "two"
+    assert json.loads(first.requests[0].body or b"")["model"] == "one"
+    assert json.loads(second.requests[0].body or b"")["model"] == "two"
 
 
 def test_a_name_in_multipart_is_written() -> None:
@@ -138,8 +138,8 @@ def test_a_name_in_multipart_is_written() -> None:
     request.value = {"model": "asked"}
     request.model_span = BODY.check(request)
     send(request, target(client, "theirs"))
-    assert client.sent[0].body == body.replace(b"asked", b"theirs")
-    assert client.sent[0].header("content-type") == content_type
+    assert client.requests[0].body == body.replace(b"asked", b"theirs")
+    assert client.requests[0].header("content-type") == content_type
 
 
 def test_a_name_in_the_path_is_written() -> None:
@@ -148,7 +148,7 @@ def test_a_name_in_the_path_is_written() -> None:
     request = exchange(path=path, query="alt=sse", variables={"model": (15, 20)})
     request.mount, request.model = "/v1beta", "asked"
     send(request, target(client, "org/x"), expression=parse("$request.path.model"))
-    assert client.sent[0].target == "/base/models/org%2Fx:go?alt=sse"
+    assert client.requests[0].target == "/base/models/org%2Fx:go?alt=sse"
 
 
 def test_a_name_in_the_query_is_written() -> None:
@@ -156,7 +156,7 @@ def test_a_name_in_the_query_is_written() -> None:
     request = exchange(query="a=%20&model=asked", path="/x")
     request.model = "asked"
     send(request, target(client, "theirs"), expression=parse("$request.query.model"))
-    assert client.sent[0].target == "/x?a=%20&model=theirs"
+    assert client.requests[0].target == "/x?a=%20&model=theirs"
 
 
 def test_a_name_in_a_header_is_written_and_passes() -> None:
@@ -164,14 +164,14 @@ def test_a_name_in_a_header_is_written_and_passes() -> None:
     request = exchange(headers={"x-model": "asked"})
     request.model = "asked"
     send(request, target(client, "theirs"), expression=parse("$request.header.x-model"))
-    assert client.sent[0].header("x-model") == "theirs"
+    assert client.requests[0].header("x-model") == "theirs"
 
 
 def test_without_an_expression_nothing_is_written() -> None:
     client = Client()
     request = exchange(b'{"model":"asked"}')
     send(request, expression=None, fixed=[target(client, "theirs")])
-    assert client.sent[0].body == b'{"model":"asked"}'
+    assert client.requests[0].body == b'{"model":"asked"}'
 
 
 # The rest of the request.
@@ -180,7 +180,7 @@ def test_without_an_expression_nothing_is_written() -> None:
 def test_the_mount_prefix_is_replaced_by_the_base_path() -> None:
     client = Client(base_path="/base/v9")
     send(chat(query="a=b"), target(client))
-    assert (client.sent[0].method, client.sent[0].target) == ("POST", "/base/v9/chat?a=b")
+    assert (client.requests[0].method, client.requests[0].target) == ("POST", "/base/v9/chat?a=b")
 
 
 def test_only_headers_of_the_list_pass() -> None:
@@ -206,7 +206,7 @@ def test_only_headers_of_the_list_pass() -> None:
         "expect": "100-continue",
     }
     send(chat(headers=headers), target(client, forward_headers=("x-more",)))
-    assert dict(client.sent[0].headers) == {
+    assert dict(client.requests[0].headers) == {
         "accept": "text/event-stream",
         "content-type": "application/json",
         "openai-beta": "x",
@@ -223,22 +223,22 @@ def test_the_headers_of_the_dialect_pass() -> None:
     client = Client()
     headers = {"anthropic-version": "2023-06-01", "anthropic-beta": "b", "openai-beta": "x"}
     send(chat(headers=headers), target(client), dialect=dialects.get("anthropic"))
-    assert client.sent[0].header("anthropic-version") == "2023-06-01"
-    assert client.sent[0].header("anthropic-beta") == "b"
-    assert client.sent[0].header("openai-beta") is None
+    assert client.requests[0].header("anthropic-version") == "2023-06-01"
+    assert client.requests[0].header("anthropic-beta") == "b"
+    assert client.requests[0].header("openai-beta") is None
 
 
 def test_a_credential_is_set_in_a_header() -> None:
     client = Client()
     credential = Credential("header", "authorization", "Bearer ours")
     send(chat(headers={"authorization": "Bearer theirs"}), target(client, credentials=[credential]))
-    assert [v for n, v in client.sent[0].headers if n == "authorization"] == ["Bearer ours"]
+    assert [v for n, v in client.requests[0].headers if n == "authorization"] == ["Bearer ours"]
 
 
 def test_a_credential_is_set_in_the_query() -> None:
     client = Client()
     send(chat(query="a=b"), target(client, credentials=[Credential("query", "key", "ours")]))
-    assert client.sent[0].target == "/chat?a=b&key=ours"
+    assert client.requests[0].target == "/chat?a=b&key=ours"
 
 
 def test_each_upstream_gets_only_its_credential() -> None:
@@ -248,21 +248,21 @@ def test_each_upstream_gets_only_its_credential() -> None:
         target(second, name="two", credentials=[Credential("header", "authorization", "two")]),
     ]
     send(chat(), *targets)
-    assert second.sent[0].header("x-key") is None
-    assert second.sent[0].header("authorization") == "two"
+    assert second.requests[0].header("x-key") is None
+    assert second.requests[0].header("authorization") == "two"
 
 
 def test_a_get_without_a_body_is_sent_without_one() -> None:
     client = Client()
     request = exchange(b"", "", method="GET")
     send(request, expression=None, fixed=[target(client)])
-    assert client.sent[0].body is None
+    assert client.requests[0].body is None
 
 
 def test_a_post_without_a_body_is_sent_with_an_empty_one() -> None:
     client = Client()
     send(exchange(b""), expression=None, fixed=[target(client)])
-    assert client.sent[0].body == b""
+    assert client.requests[0].body == b""
 
 
 def test_a_body_on_disk_is_sent_to_each_target() -> None:
@@ -281,8 +281,8 @@ def test_a_body_on_disk_is_sent_to_each_target() -> None:
     request.model_span = BODY.check(request)
     first, second = Client(failure(failures.ConnectFailed)), Client()
     send(request, target(first, "one"), target(second, "two"))
-    assert first.sent[0].body == data.replace(b'"asked"', b'"one"')
-    assert second.sent[0].body == data.replace(b'"asked"', b'"two"')
+    assert first.requests[0].body == data.replace(b'"asked"', b'"one"')
+    assert second.requests[0].body == data.replace(b'"asked"', b'"two"')
     request.body.close()
 
 
@@ -298,13 +298,13 @@ def test_targets_are_attempted_in_order_until_one_responds() -> None:
     ]
     response = send(chat(), *[target(client) for client in clients])
     assert b"".join(response.body) == b'{"by":3}'
-    assert [len(client.sent) for client in clients] == [1, 1, 1, 0]
+    assert [len(client.requests) for client in clients] == [1, 1, 1, 0]
 
 
 def test_the_targets_of_the_model_replace_those_of_the_route() -> None:
     selected, fixed = Client(), Client()
     send(chat(), target(selected), fixed=[target(fixed)])
-    assert (len(selected.sent), len(fixed.sent)) == (1, 0)
+    assert (len(selected.requests), len(fixed.requests)) == (1, 0)
 
 
 def test_no_other_target_is_attempted_after_a_response_started() -> None:
@@ -312,7 +312,7 @@ def test_no_other_target_is_attempted_after_a_response_started() -> None:
     first = Client(failure(failures.Truncated, request_sent=True, response_started=True))
     error = refused(chat(), target(first), target(second))
     assert (error.status, error.code) == (502, "upstream_error")
-    assert second.sent == []
+    assert second.requests == []
 
 
 def test_the_last_failure_is_reported() -> None:
@@ -490,7 +490,7 @@ def test_a_failure_that_retry_on_does_not_name_is_not_retried(clock: Clock, kind
     sender = Sender(clock, *spread(peers, retry=Retry(on=on)))
     with suppress(GatewayError):
         assert sender().status >= 400
-    assert [len(client.sent) for client in peers] == [1, 0]
+    assert [len(client.requests) for client in peers] == [1, 0]
 
 
 @pytest.mark.parametrize("status", [400, 404, 405, 409, 410, 413, 415, 418, 422, 451])
@@ -511,13 +511,13 @@ def test_a_request_that_timed_out_is_not_retried(clock: Clock, kind: Any) -> Non
     peers = clients([failure(kind, request_sent=True)], [])
     error = Sender(clock, *spread(peers)).refused()
     assert (error.status, error.code, error.headers) == (504, "upstream_timeout", [])
-    assert peers[1].sent == []
+    assert peers[1].requests == []
 
 
 def test_a_response_truncated_in_its_head_is_not_retried(clock: Clock) -> None:
     peers = clients([failure(failures.Truncated, request_sent=True, response_started=True)], [])
     assert Sender(clock, *spread(peers)).refused().code == "upstream_error"
-    assert peers[1].sent == []
+    assert peers[1].requests == []
 
 
 def test_each_target_is_attempted_once_before_any_twice(clock: Clock) -> None:
@@ -564,7 +564,7 @@ def test_retries_at_an_upstream_are_a_fifth_of_its_requests_in_an_outage(clock: 
     sender = Sender(clock, *spread([client], breaker=BreakerConfig(failures=9999)))
     for _ in range(200):
         sender()
-    assert 200 + 40 <= len(client.sent) <= 200 + 40 + 10
+    assert 200 + 40 <= len(client.requests) <= 200 + 40 + 10
 
 
 def test_a_healthy_target_gets_all_requests_that_the_first_one_fails(clock: Clock) -> None:
@@ -605,7 +605,7 @@ def test_a_wait_longer_than_max_wait_is_left_to_the_caller(clock: Clock) -> None
     response = Sender(clock, *spread([client]))()
     assert (response.status, header_of(response, "retry-after")) == (429, "6")
     assert header_of(response, "x-should-retry") is None
-    assert (clock.sleeps, len(client.sent)) == ([], 1)
+    assert (clock.sleeps, len(client.requests)) == ([], 1)
 
 
 def test_after_a_429_another_target_is_attempted_without_a_wait(clock: Clock) -> None:
@@ -636,7 +636,7 @@ def test_no_attempt_begins_after_the_total_timeout(clock: Clock) -> None:
     )()
     assert response.status == 503
     # At 0, 5 and 10 seconds; the next would begin at 15.
-    assert client.left == [12.0, 7.0, 2.0]
+    assert client.totals == [12.0, 7.0, 2.0]
 
 
 def test_the_total_timeout_of_the_first_target_holds_for_all(clock: Clock) -> None:
@@ -647,14 +647,14 @@ def test_the_total_timeout_of_the_first_target_holds_for_all(clock: Clock) -> No
         target(second, name="two", retry=TWICE, timeouts=Timeouts(total=500.0)),
     ]
     Sender(clock, *targets)()
-    assert second.left == [7.0]
+    assert second.totals == [7.0]
 
 
 # Credentials.
 
 
 def credentials_used(client: Client) -> str:
-    return "".join(request.header("authorization") or "-" for request in client.sent)
+    return "".join(request.header("authorization") or "-" for request in client.requests)
 
 
 def test_credentials_are_used_in_turn(clock: Clock) -> None:
@@ -724,7 +724,7 @@ def test_credentials_that_are_all_refused_are_the_gateways_fault(
     assert (error.status, error.code) == (502, "upstream_credentials")
     assert error.headers == [("x-should-retry", "false")]
     assert "sk-secret" not in error.message
-    assert len(client.sent) == max(1, len(credentials))  # none of them twice
+    assert len(client.requests) == max(1, len(credentials))  # none of them twice
 
 
 def test_a_single_refused_credential_stays_a_502(clock: Clock) -> None:
@@ -738,7 +738,7 @@ def test_refused_credentials_stay_a_502_without_another_attempt(clock: Clock) ->
     sender = Sender(clock, target(client, credentials=CREDENTIALS[:2], retry=TWICE))
     errors = [sender.refused() for _ in range(3)]
     assert {(error.status, error.code) for error in errors} == {(502, "upstream_credentials")}
-    assert len(client.sent) == 2
+    assert len(client.requests) == 2
 
 
 def test_a_refused_credential_does_not_open_the_breaker(clock: Clock) -> None:
@@ -748,7 +748,7 @@ def test_a_refused_credential_does_not_open_the_breaker(clock: Clock) -> None:
     )
     for _ in range(50):
         sender.refused()
-    assert len(client.sent) == 50
+    assert len(client.requests) == 50
 
 
 # The breaker.
@@ -806,7 +806,7 @@ def test_a_429_never_opens_the_breaker(clock: Clock) -> None:
     client = Client(*[fake_response(429) for _ in range(50)])
     sender = Sender(clock, target(client, breaker=BreakerConfig(failures=1)))
     assert [sender().status for _ in range(50)] == [429] * 50
-    assert len(client.sent) == 50
+    assert len(client.requests) == 50
 
 
 def test_failures_that_are_not_retried_open_the_breaker_too(clock: Clock) -> None:
@@ -825,7 +825,7 @@ def test_with_all_breakers_open_the_caller_gets_a_retry_after(clock: Clock) -> N
     error = sender.refused()
     assert (error.status, error.code) == (503, "upstream_unavailable")
     assert error.headers == [("retry-after", "27")]
-    assert [len(client.sent) for client in peers] == [2, 2]
+    assert [len(client.requests) for client in peers] == [2, 2]
 
 
 def test_with_all_credentials_set_aside_the_caller_gets_a_retry_after(clock: Clock) -> None:
@@ -862,14 +862,14 @@ def test_after_content_no_other_target_is_attempted(clock: Clock, kind: Any) -> 
     assert pieces[0] == BEGIN + CONTENT
     assert OPENAI.is_error(json.loads(pieces[1].removeprefix(b"data: ")))
     assert len(pieces) == 2
-    assert peers[1].sent == []
+    assert peers[1].requests == []
 
 
 def test_an_error_event_after_content_passes(clock: Clock) -> None:
     error = b'data: {"error":{"message":"x"}}\n\n'
     peers = clients([events(CONTENT, error)], [])
     assert body_of(Sender(clock, *spread(peers))()) == CONTENT + error
-    assert peers[1].sent == []
+    assert peers[1].requests == []
 
 
 def test_the_message_of_an_error_event_is_reported(clock: Clock) -> None:
@@ -885,7 +885,7 @@ def test_a_body_that_is_not_a_stream_is_relayed_from_its_first_byte(clock: Clock
     response = Sender(clock, *spread(peers))()
     with pytest.raises(AbortConnection):
         list(response.body)
-    assert peers[1].sent == []
+    assert peers[1].requests == []
 
 
 def test_every_response_is_closed_when_the_exchange_ends(clock: Clock) -> None:
@@ -909,7 +909,7 @@ def test_all_responses_of_a_plain_api_are_relayed(clock: Clock, status: int) -> 
     assert {("content-type", "text/html"), ("location", "/v1/x"), ("retry-after", "1")} <= set(
         response.headers
     )
-    assert peers[1].sent == []
+    assert peers[1].requests == []
 
 
 def test_a_plain_api_that_cannot_be_reached_is_retried_elsewhere(clock: Clock) -> None:
@@ -954,7 +954,7 @@ def test_headers_are_set_added_and_removed_for_each_upstream(clock: Clock) -> No
     ]
     request = chat(headers={"traceparent": "t", "accept": "application/json"})
     send(request, *targets, clock=clock)
-    first, second = (dict(client.sent[0].headers) for client in peers)
+    first, second = (dict(client.requests[0].headers) for client in peers)
     assert (first["user-agent"], first["x-new"], first["openai-beta"]) == ("ours", "1", "b")
     assert first["accept"] == "application/json"
     assert "traceparent" not in first
@@ -966,7 +966,7 @@ def test_headers_are_set_added_and_removed_for_each_upstream(clock: Clock) -> No
 def test_a_declared_header_passes(clock: Clock) -> None:
     client = Client()
     send(chat(headers={"x-tenant": "7"}), target(client), declared=["X-Tenant"], clock=clock)
-    assert client.sent[0].header("x-tenant") == "7"
+    assert client.requests[0].header("x-tenant") == "7"
 
 
 def test_a_caller_who_leaves_during_a_wait_ends_the_request(
@@ -982,4 +982,4 @@ def test_a_caller_who_leaves_during_a_wait_ends_the_request(
     with pytest.raises(AbortConnection):
         sender()
     sender.request.end()
-    assert (len(client.sent), waiting.closed > 0) == (1, True)
+    assert (len(client.requests), waiting.closed > 0) == (1, True)

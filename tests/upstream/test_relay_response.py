@@ -66,12 +66,12 @@ def refused(dialect: Any, fake_response: FakeResponse) -> GatewayError:
 
 @EVERY
 def test_a_complete_body_is_relayed_in_one_piece(dialect: Any) -> None:
-    response = relayed(dialect, FakeResponse(200, JSON, [b'{"a":1}'], length=7, ends=True))
+    response = relayed(dialect, FakeResponse(200, JSON, [b'{"a":1}'], length=7, has_length=True))
     assert response.body == b'{"a":1}'
 
 
 def test_a_response_to_head_has_the_length_of_the_upstream() -> None:
-    response: Any = FakeResponse(200, JSON, [b""], length=7, ends=True)
+    response: Any = FakeResponse(200, JSON, [b""], length=7, has_length=True)
     request = exchange(method="HEAD")
     result = AttemptResult(
         target(Client()), response=response, content=read_first_content(response, PLAIN)

@@ -137,7 +137,7 @@ def test_an_error_of_the_caller_is_not_retried(
 ) -> None:
     first, second = Client(response_of(dialect, form, status, document)), Client()
     response, _ = ask(dialect, first, second)
-    assert len(second.sent) == elsewhere
+    assert len(second.requests) == elsewhere
     assert not isinstance(response, GatewayError)
     assert response.status == (200 if elsewhere else status)
 
@@ -165,7 +165,7 @@ def test_an_error_of_an_unknown_kind_is_a_502(dialect: str, document: Any) -> No
     assert (error.status, error.message) == (502, "The upstream failed: odd.")
     response, _ = ask(dialect, Client(response_of(dialect, "first event", 0, document)), second)
     assert not isinstance(response, GatewayError)
-    assert len(second.sent) == 1
+    assert len(second.requests) == 1
 
 
 def test_an_error_of_all_targets_is_relayed_as_the_vendors() -> None:
@@ -242,6 +242,6 @@ def test_an_array_that_begins_with_an_error_is_an_error(pieces: Sequence[bytes])
 )
 @pytest.mark.parametrize("dialect", ["openai", "anthropic", "gemini"])
 def test_a_response_that_is_not_an_error_is_relayed_unchanged(dialect: str, body: bytes) -> None:
-    response, _ = ask(dialect, Client(FakeResponse(200, JSON, [body], ends=True)))
+    response, _ = ask(dialect, Client(FakeResponse(200, JSON, [body], has_length=True)))
     assert not isinstance(response, GatewayError)
     assert (response.status, response.body) == (200, body)

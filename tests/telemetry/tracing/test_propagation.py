@@ -17,7 +17,7 @@ def request_to_upstream(trace, **more):
     exchange = new_exchange("POST", "/x", "", HEADERS, trace=trace)
     dialect = dialects.get("openai")
     attempt(target_, None, target_.upstream.headers(()), None, exchange, dialect, 9.0)
-    return client.sent[0]
+    return client.requests[0]
 
 
 def test_an_upstream_gets_the_span_of_the_attempt():
