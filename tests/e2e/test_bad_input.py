@@ -67,7 +67,7 @@ def port(served: tuple[Running, Recorder]) -> Iterator[int]:
     yield running.port
     assert upstream.requests == []
     assert upstream.connections == 0
-    assert "Traceback" not in running.said()
+    assert "Traceback" not in running.output()
     assert running.workers() == workers
     # It goes on serving, and an upstream is what would have seen the bad request.
     assert ask(running.port, request(CHAT, BODY, token=ALL)).status == 200

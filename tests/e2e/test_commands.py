@@ -213,7 +213,7 @@ def test_new_token_works_when_its_entry_is_pasted(tmp_path: Path) -> None:
         other = FINE.replace(b"gpt-4o", b"whisper-1")
         assert ask(running.port, request(CHAT, other, token=secret[1])).status == 403
         assert ask(running.port, request(CHAT, FINE, token=ALL)).status == 401
-        assert secret[1] not in running.said()
+        assert secret[1] not in running.output()
 
 
 def test_token_with_an_impossible_day_is_refused(copy: Path) -> None:
@@ -313,9 +313,9 @@ def demo(folder: Path) -> Iterator[tuple[Running, str, str]]:
     port = free_port()
     running = start(engine("demo", "--port", str(port)), port, folder)
     try:
-        until(lambda: "Ctrl-C" in running.said(), "what the demo says")
-        base = re.search(r"base URL  (http://\S+)", running.said())
-        token = re.search(r"token     (mw-\S+)", running.said())
+        until(lambda: "Ctrl-C" in running.output(), "what the demo says")
+        base = re.search(r"base URL  (http://\S+)", running.output())
+        token = re.search(r"token     (mw-\S+)", running.output())
         assert base is not None
         assert token is not None
         yield running, base[1], token[1]
@@ -366,12 +366,12 @@ def test_demo_answers_as_it_says_and_leaves_nothing_behind(tmp_path: Path) -> No
         running.process.send_signal(signal.SIGINT)
         assert running.process.wait(10) == 0
         until(lambda: not any(alive(pid) for pid in everyone), "the end of all processes")
-        assert "Traceback" not in running.said()
+        assert "Traceback" not in running.output()
 
 
 def test_snippets_of_the_demo_work_when_pasted(tmp_path: Path) -> None:
     with demo(tmp_path) as (running, _, _):
-        said = running.said()
+        said = running.output()
         curl = said[said.index("  curl -N") : said.index("Python, with")]
         done = subprocess.run(
             ["bash", "-c", curl], capture_output=True, text=True, timeout=20, env=environment()
@@ -399,9 +399,9 @@ def test_demo_ends_cleanly_while_a_request_hangs(tmp_path: Path) -> None:
             next(wire.pieces())
         everyone = descendants(running.process.pid)
         running.process.send_signal(signal.SIGINT)
-        assert running.process.wait(20) == 0, running.said()
+        assert running.process.wait(20) == 0, running.output()
         until(lambda: not any(alive(pid) for pid in everyone), "the end of all processes")
-        assert "Traceback" not in running.said()
+        assert "Traceback" not in running.output()
 
 
 # Under gunicorn, and its end
@@ -527,4 +527,4 @@ def test_mock_asks_for_its_credential(tmp_path: Path) -> None:
         answered = ask(running.port, request(CHAT, FINE, token="mock-credential"))
         assert answered.status == 401
         assert json.loads(answered.body)["error"]["code"] == "invalid_api_key"
-        assert f"http://127.0.0.1:{running.port}" in running.said()
+        assert f"http://127.0.0.1:{running.port}" in running.output()

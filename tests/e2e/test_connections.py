@@ -33,6 +33,6 @@ def test_an_idle_connection_ends_after_its_time_without_a_word(
             assert wire.answer("POST").status == 200
         wire.send(begun)
         assert wire.rest() == b""
-    said = recorded.gateway.said()
+    said = recorded.gateway.output()
     assert "error" not in said
     assert "Traceback" not in said

@@ -244,4 +244,4 @@ def test_an_image_is_sent_with_the_message(
 def test_no_token_is_in_a_log(page: Driver, console: Platform) -> None:
     enter(page, console.url)
     chat(page, "hello")
-    assert ALL not in console.gateway.said() + console.mock.said()
+    assert ALL not in console.gateway.output() + console.mock.output()

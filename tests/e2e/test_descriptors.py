@@ -55,7 +55,7 @@ def limited(
 
 
 def assert_calm(running: Running) -> None:
-    said = running.said()
+    said = running.output()
     assert "Traceback" not in said
     assert said.count("short of file descriptors") == 1
 
@@ -88,7 +88,7 @@ def test_without_idle_connections_the_answer_is_503_at_once(tmp_path: Path) -> N
         over.set()
         until(lambda: _served(running), "a place")
         assert_calm(running)
-        assert '"code":"too_many_connections"' in running.said()
+        assert '"code":"too_many_connections"' in running.output()
 
 
 def test_whoever_watches_a_full_gateway_is_answered(tmp_path: Path) -> None:
@@ -117,7 +117,7 @@ def test_connections_beyond_the_configured_number_close_idle_ones_too(tmp_path: 
             crowd.enter_context(socket.create_connection(("127.0.0.1", running.port), 20))
         for _ in range(20):
             assert ask(running.port, chat()).status == 200  # not after the keep-alive time
-        assert "short of file descriptors" not in running.said()
+        assert "short of file descriptors" not in running.output()
 
 
 def test_the_soft_limit_is_raised_at_the_start(tmp_path: Path) -> None:

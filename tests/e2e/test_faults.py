@@ -171,7 +171,7 @@ def world(everything: World) -> Iterator[World]:
     workers = everything.gateway.workers()
     yield everything
     assert everything.gateway.workers() == workers
-    assert "Traceback" not in everything.gateway.said()
+    assert "Traceback" not in everything.gateway.output()
 
 
 class Deaf:

@@ -508,5 +508,5 @@ def test_everything_is_in_the_database_exactly_once(front: Front) -> None:
     until(lambda: len(front.books.entered()) >= len(names), "all rows in the database")
     assert sorted(front.books.entered()) == names
     assert sum(front.books.entered("cost")) == sum(row["cost"] for row in written) >= 20 * 57_500
-    said = front.running.said()
+    said = front.running.output()
     assert "Traceback" not in said, said

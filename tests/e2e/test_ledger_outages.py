@@ -80,7 +80,7 @@ def test_rows_wait_for_a_database_that_is_away(
         books = Books(tmp_path, database.url)
         until(lambda: len(books.entered()) == len(found.ids[200]), "all rows", 40)
         assert set(books.entered()) == set(found.ids[200])
-        assert front.said().count("the ledger's rows wait in") <= 2, "once a minute, each worker"
+        assert front.output().count("the ledger's rows wait in") <= 2, "once a minute, each worker"
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
@@ -108,7 +108,7 @@ def test_a_gateway_begins_without_its_database(
     database.stop()
     config = project(tmp_path, upstream.url, {"chat": "[]"}, more=stores(database.url))
     with gateway(tmp_path, config) as front:
-        assert "the database is unavailable" in front.said()
+        assert "the database is unavailable" in front.output()
         assert [ask(front.port, chat()).status for _ in range(5)] == [200] * 5
         unknown = ask(front.port, chat(token="mw-nobody"))
         assert unknown.status == 503

@@ -74,7 +74,7 @@ def test_a_tmpfs_in_memory_is_all_that_serving_needs(folder: Path) -> None:
             large = chat(messages=[{"role": "user", "content": "x" * 5_000_000}])
             assert [ask(port, chat()).status, ask(port, large).status] == [200, 200]
             assert len(upstream.last.body) > 5_000_000
-            assert "Traceback" not in running.said()
+            assert "Traceback" not in running.output()
         finally:
             running.stop()
 

@@ -148,4 +148,4 @@ def test_no_token_is_in_a_log(page: Page, live: Platform) -> None:
     protocols = ["realtime", f"openai-insecure-api-key.{ALL}"]
     session(page, live, protocols, TEXT, "response.done")
     session(page, live, protocols, [], "", "fault-close-after-1")
-    assert ALL not in live.gateway.said() + live.mock.said()
+    assert ALL not in live.gateway.output() + live.mock.output()

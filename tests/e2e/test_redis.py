@@ -67,9 +67,9 @@ def test_of_ten_thousand_requests_through_two_gateways_a_thousand_pass(
         for _ in range(3):
             redis.say("FLUSHALL")
             upstream.requests.clear()
-            alone = sum(each.said().count("on this machine alone") for each in gateways)
+            alone = sum(each.output().count("on this machine alone") for each in gateways)
             found = crowd([each.port for each in gateways], chat(), 10_000, callers=4)
-            if sum(each.said().count("on this machine alone") for each in gateways) == alone:
+            if sum(each.output().count("on this machine alone") for each in gateways) == alone:
                 break
     assert found == {200: 1000, 429: 9000}
     assert len(upstream.requests) == 1000
@@ -96,12 +96,12 @@ def test_redis_goes_away_and_comes_back(
         assert max(times) < TIMEOUT + SOON, sorted(times)[-5:]
         redis.start()
         until(lambda: counted(wires) == {True}, "limits again, after a restart")
-        assert 1 <= front.said().count("the counters are unavailable") <= 2, (
+        assert 1 <= front.output().count("the counters are unavailable") <= 2, (
             "once a minute, each worker"
         )
         does = "pass uncounted" if how == "allow" else "are refused"
-        assert f"requests with limits {does}" in front.said()
-        assert "Traceback" not in front.said()
+        assert f"requests with limits {does}" in front.output()
+        assert "Traceback" not in front.output()
 
 
 TIMEOUT = 0.25
@@ -193,7 +193,7 @@ def test_three_hundred_callers_get_no_more_than_twice_the_limit(
         assert found.broken == 0
         assert LIMIT <= found.count(200) <= 2 * LIMIT
         assert len(upstream.requests) == found.count(200)
-        assert "Traceback" not in front.said()
+        assert "Traceback" not in front.output()
 
 
 def evaluations(redis: RedisServer) -> int:

@@ -102,7 +102,7 @@ def test_a_good_config_takes_over(served: Served) -> None:
     assert after.hash != before.hash
     assert f"config {after.hash} is now in use" in done.stdout
     until(lambda: served.status("new") == 200, "the new config")
-    assert f"config {after.hash} is served" in served.running.said()
+    assert f"config {after.hash} is served" in served.running.output()
 
 
 def test_a_bad_config_changes_nothing_and_says_so(served: Served) -> None:
@@ -118,7 +118,7 @@ def test_a_bad_config_changes_nothing_and_says_so(served: Served) -> None:
     assert (state.hash, state.loaded) == (before.hash, before.loaded)
     assert "gateway.yaml" in state.error
     assert "unknown upstream 'mian'" in state.error
-    assert "the last good one is served on" in served.running.said()
+    assert "the last good one is served on" in served.running.output()
     told = ask(served.running.telemetry, request("/readyz")).json()["config"]
     assert told["hash"] == before.hash
     assert "unknown upstream 'mian'" in told["last_reload_error"]
@@ -181,7 +181,7 @@ def test_a_config_that_cannot_be_started_changes_nothing(served: Served) -> None
     done = modelway("reload", "-c", served.config)
     assert done.returncode == 1
     assert "journal cannot be kept" in done.stderr
-    assert "Traceback" not in done.stderr + served.running.said()
+    assert "Traceback" not in done.stderr + served.running.output()
     assert served.state().hash == before.hash
     assert set(served.running.workers()) == workers
     assert served.status("one") == 200
@@ -220,7 +220,7 @@ def test_a_gateway_stops_at_once_in_the_middle_of_a_trial(served: Served, sig: i
         with silent.accept()[0]:  # from the trial, which waits for an answer now
             served.running.process.send_signal(sig)
             assert served.running.process.wait(20.0) == 0
-    assert "the config was not reloaded" in served.running.said()
+    assert "the config was not reloaded" in served.running.output()
     with pytest.raises(ProcessLookupError):
         os.killpg(served.running.process.pid, 0)
 
@@ -258,7 +258,7 @@ def test_a_worker_that_cannot_boot_does_not_end_the_gateway(served: Served) -> N
     first, second = served.running.workers()
     os.kill(first, signal.SIGKILL)
     until(
-        lambda: "a worker failed, the next one starts in" in served.running.said(),
+        lambda: "a worker failed, the next one starts in" in served.running.output(),
         "a worker that fails",
     )
     assert served.status("one") == 200
@@ -302,7 +302,7 @@ def test_a_bad_policy_has_a_place_and_leaves_the_gateway_as_it_is(
         served.hup()
         assert re.search(r"gateway\.yaml:\d+:\d+: error: ", served.state().error)
         assert served.status("one") == 200
-        assert "Traceback" not in served.running.said()
+        assert "Traceback" not in served.running.output()
     finally:
         served.edit(bad, good)
 

@@ -35,7 +35,7 @@ def port(served: tuple[Running, Recorder]) -> Iterator[int]:
     running, upstream = served
     upstream.requests.clear()
     yield running.port
-    assert "Traceback" not in running.said()
+    assert "Traceback" not in running.output()
     assert ask(running.port, request(TARGET, BODY, token=ALL)).status == 200
 
 

@@ -115,7 +115,7 @@ def test_the_log_tells_what_passed(front: Running) -> None:
         name = session.response.headers["x-request-id"]
 
     def line() -> Any:
-        found = [text for text in front.said().splitlines() if name in text and text[:1] == "{"]
+        found = [text for text in front.output().splitlines() if name in text and text[:1] == "{"]
         return json.loads(found[0]) if found else None
 
     told = until(line, "the line of the session")
@@ -123,4 +123,4 @@ def test_the_log_tells_what_passed(front: Running) -> None:
     passed = told["websocket"]
     assert (passed["messages_in"], passed["bytes_out"]) == (2, 8)
     assert passed["code"] == 1000
-    assert ALL not in front.said()
+    assert ALL not in front.output()

@@ -107,7 +107,9 @@ class Served:
 
     def lines(self) -> list[dict[str, Any]]:
         """The lines of the access log about requests for an operation."""
-        found = [line for line in self.running.said().splitlines() if line.startswith('{"time":"')]
+        found = [
+            line for line in self.running.output().splitlines() if line.startswith('{"time":"')
+        ]
         return [row for line in found if (row := json.loads(line))["operation"]]
 
 
@@ -166,8 +168,8 @@ def assert_nothing_is_lost(front: Served, callers: list[Caller]) -> None:
     until(lambda: len(front.lines()) >= len(callers), "a line of each request", 10)
     told = Counter((line["status"], line["outcome"]) for line in front.lines())
     assert told == Counter({(200, "shutdown"): streams, (503, "shutdown"): len(callers) - streams})
-    assert "Traceback" not in front.running.said()
-    assert "SIGKILL" not in front.running.said()
+    assert "Traceback" not in front.running.output()
+    assert "SIGKILL" not in front.running.output()
 
 
 @pytest.mark.parametrize("sig", [signal.SIGTERM, signal.SIGINT], ids=lambda sig: sig.name)
@@ -206,7 +208,7 @@ def test_workers_whose_master_was_killed_end_their_requests(tmp_path: Path) -> N
         callers = front.callers(4, 2)
         front.running.process.kill()
         assert_nothing_is_lost(front, callers)
-        assert "the master is gone" in front.running.said()
+        assert "the master is gone" in front.running.output()
 
 
 @pytest.mark.parametrize("grace", ["0s", "500ms", "1s"])
@@ -273,7 +275,7 @@ def test_a_flood_of_hangups_is_two_reloads(tmp_path: Path) -> None:
 
 
 def _reloads(front: Served) -> int:
-    return front.running.said().count("is served from now on")
+    return front.running.output().count("is served from now on")
 
 
 def test_a_reload_that_waits_for_its_old_workers_does_not_delay_the_end(tmp_path: Path) -> None:
@@ -284,7 +286,7 @@ def test_a_reload_that_waits_for_its_old_workers_does_not_delay_the_end(tmp_path
         until(lambda: len(set(front.running.workers()) - old) == 2, "new workers")
         front.running.process.send_signal(signal.SIGTERM)
         until(lambda: not _listens(front.running.port), "a closed port", 10)
-        assert "does not wait for old workers" in front.running.said()
+        assert "does not wait for old workers" in front.running.output()
         os.kill(front.running.process.pid, signal.SIGINT)
         assert front.running.process.wait(10) == 0
 
@@ -312,9 +314,9 @@ def test_a_gateway_whose_workers_are_still_starting_stops_at_once(
         )
     running = Running(process, 0, tmp_path / "log")
     try:
-        until(lambda: "1 operations on" in running.said(), "a master that listens")
+        until(lambda: "1 operations on" in running.output(), "a master that listens")
         process.send_signal(sig)
         assert process.wait(30) == 0
-        assert "Traceback" not in running.said()
+        assert "Traceback" not in running.output()
     finally:
         running.stop()

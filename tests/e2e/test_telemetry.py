@@ -87,7 +87,7 @@ def line_of(front: Running, name: str) -> dict[str, Any]:
     """The one line of a request."""
 
     def found() -> list[dict[str, Any]]:
-        return [line for line in lines(front.said()) if line["request_id"] == name]
+        return [line for line in lines(front.output()) if line["request_id"] == name]
 
     (line,) = until(found, f"a line of {name}")
     return dict(line)
@@ -101,7 +101,7 @@ def test_counters_are_exact_over_four_workers_with_one_killed(tmp_path, upstream
         until(lambda: metric(front.telemetry, "modelway_workers") == 4, "four workers")
         assert crowd([front.port], chat(), 300) == {200: 300}
         until(lambda: ended(front.telemetry) == 300, "all are counted")
-        until(lambda: front.said().count(OPERATION) == 300, "all are in the log")
+        until(lambda: front.output().count(OPERATION) == 300, "all are in the log")
         killed = front.workers()[0]
         os.kill(killed, signal.SIGKILL)
         until(lambda: len(set(front.workers()) - {killed}) == 4, "another in its place")
@@ -114,9 +114,9 @@ def test_counters_are_exact_over_four_workers_with_one_killed(tmp_path, upstream
         assert metric(front.telemetry, "modelway_request_duration_seconds_count") >= 600
         assert metric(front.telemetry, "modelway_tokens_total", type="input") == 600 * 7
         until(lambda: metric(front.telemetry, "modelway_workers") == 4, "the dead one is not there")
-        until(lambda: front.said().count(OPERATION) == 600, "all are in the log")
-        names = {line["request_id"] for line in lines(front.said())}
-        assert len(names) == len(lines(front.said()))
+        until(lambda: front.output().count(OPERATION) == 600, "all are in the log")
+        names = {line["request_id"] for line in lines(front.output())}
+        assert len(names) == len(lines(front.output()))
 
 
 def test_a_worker_killed_under_load_loses_no_more_than_was_under_way(tmp_path, upstream):
@@ -136,7 +136,7 @@ def test_an_orderly_end_leaves_nothing_behind(tmp_path, upstream):
         crowd([front.port], chat(), 50)
         front.process.send_signal(signal.SIGTERM)
         front.process.wait(PATIENCE)
-        assert front.said().count(OPERATION) == 50
+        assert front.output().count(OPERATION) == 50
         assert list(Path("/dev/shm").glob(f"modelway-metrics-*-{front.process.pid}-*")) == []
 
 
@@ -181,7 +181,7 @@ def test_a_session_is_one_line_with_what_passed(platform: Platform):
         session.close(4321, "enough")
 
     def sessions() -> list[dict[str, Any]]:
-        found = [line.get("websocket") for line in lines(platform.gateway.said())]
+        found = [line.get("websocket") for line in lines(platform.gateway.output())]
         return [each for each in found if each is not None and each["code"] == 4321]
 
     (told,) = until(sessions, "the session's line")
@@ -269,8 +269,8 @@ policies: [rate_limit: {{requests: 1000, per: 1m}}]
         answers = [ask(front.port, data) for data in chats]
         assert answers[0].status == answers[3].status == 200
         shown = [ask(front.telemetry, request(p)).body for p in ("/metrics", "/readyz")]
-        until(lambda: len(lines(front.said())) >= len(chats), "all lines")
-        everything = front.said() + b"".join(shown).decode()
+        until(lambda: len(lines(front.output())) >= len(chats), "all lines")
+        everything = front.output() + b"".join(shown).decode()
         assert "127.0.0.1:9" in everything, "the stores are away, and that is told"
     assert [name for name, secret in SECRETS.items() if secret in everything] == []
 
@@ -284,13 +284,13 @@ def test_nobody_forges_a_line(front):
         b"/\x1b[2J",
         "/ü".encode("latin-1"),
     ]
-    before = len(lines(front.said()))
+    before = len(lines(front.output()))
     model = f'one\n{forged}\r\n\u2028\x1b[31m\x7f"\\'
     requests = [chat(model=model), *(request(target) for target in targets)]
     for data in requests:
         ask(front.port, data)
-    until(lambda: len(lines(front.said())) >= before + len(requests), "a line for each")
-    said = front.said()
+    until(lambda: len(lines(front.output())) >= before + len(requests), "a line for each")
+    said = front.output()
     assert "req_forged" not in {line["request_id"] for line in lines(said)}
     assert re.fullmatch(r"[ -~\n]*", said)
     assert len(lines(said)) == before + len(requests)
@@ -346,7 +346,7 @@ def test_the_access_log_is_what_the_config_says(tmp_path, upstream, said, patter
         assert ask(front.port, chat()).status == 200
         until(lambda: ended(front.telemetry) == 1, "it is over")
         time.sleep(0.05)
-        assert re.fullmatch(pattern, front.said())
+        assert re.fullmatch(pattern, front.output())
 
 
 # Health
@@ -393,6 +393,6 @@ def test_what_is_only_reported_is_counted_and_logged(tmp_path, upstream):
             lambda: metric(front.telemetry, "modelway_would_reject_total", **counted) == 3,
             "three that would have been refused",
         )
-        said = front.said()
+        said = front.output()
         assert 1 <= said.count("small.chat would refuse it (invalid_type at 'max_tokens')") <= 2
         assert "said he" not in said

@@ -157,8 +157,8 @@ def test_a_reload_moves_the_listener_and_keeps_the_other(
                 until(lambda: _status(port, "/metrics") == 200, "the new address")
             until(lambda old=old: _status(int(old.split(":")[1]), "/healthz") == 0, "the old one")
             assert ask(front.port, chat()).status == 200
-        assert "Traceback" not in front.said()
-        assert "in use" not in front.said()
+        assert "Traceback" not in front.output()
+        assert "in use" not in front.output()
 
 
 def test_a_reload_onto_an_address_in_use_changes_nothing(

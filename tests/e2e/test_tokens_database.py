@@ -284,6 +284,6 @@ def test_tokens_seen_before_work_while_postgresql_is_away(
             until(lambda: status(front, other) == 200, "a look-up")
         assert set(found.ids) == {200}, {k: len(v) for k, v in found.ids.items()}
         assert not found.broken
-        assert front.said().count("tokens cannot be looked up") <= 2, "once for each worker"
+        assert front.output().count("tokens cannot be looked up") <= 2, "once for each worker"
         cli(tmp_path, "revoke", "seen")
         until(lambda: status(front, seen) == 401, "the revocation")

@@ -118,7 +118,7 @@ def test_spans_say_what_the_conventions_have_names_for(stage, served):
         "modelway.token": "everything",
         "modelway.request_id": answered.value("x-request-id"),
     }
-    assert server.said | wanted == server.said
+    assert server.attributes | wanted == server.attributes
     wanted = {
         "gen_ai.operation.name": "chat",
         "gen_ai.provider.name": "openai",
@@ -129,7 +129,7 @@ def test_spans_say_what_the_conventions_have_names_for(stage, served):
         "server.port": stage.upstream.port,
         "http.response.status_code": 200,
     }
-    assert client.said | wanted == client.said
+    assert client.attributes | wanted == client.attributes
 
 
 def test_who_tells_is_named_by_the_environment(stage, served):
@@ -141,10 +141,10 @@ def test_each_attempt_of_a_failover_is_seen(stage):
     assert answered.status == 200
     server, first, second = stage.collector.trace(trace, 3)
     assert {first.parent_id, second.parent_id} == {server.span_id}
-    assert (first.error, first.said["error.type"]) == (True, "connect")
-    assert (first.said["modelway.upstream"], first.name) == ("nowhere", "chat gone")
-    assert (second.error, second.said["modelway.upstream"]) == (False, "openai")
-    assert second.said["http.request.resend_count"] == 1
+    assert (first.error, first.attributes["error.type"]) == (True, "connect")
+    assert (first.attributes["modelway.upstream"], first.name) == ("nowhere", "chat gone")
+    assert (second.error, second.attributes["modelway.upstream"]) == (False, "openai")
+    assert second.attributes["http.request.resend_count"] == 1
     assert stage.upstream.last.values("traceparent") == [f"00-{trace}-{second.span_id}-01"]
 
 
@@ -154,7 +154,7 @@ def test_an_upstreams_error_is_one_of_the_attempt(stage):
     assert answered.status == 404
     server, client = stage.collector.trace(trace, 2)
     assert (server.error, client.error) == (False, True)
-    assert client.said["error.type"] == "404"
+    assert client.attributes["error.type"] == "404"
 
 
 def test_a_stream_that_breaks_is_an_error_of_both(stage):
@@ -170,16 +170,16 @@ def test_a_stream_that_breaks_is_an_error_of_both(stage):
         stage.ask(trace=trace, more='"stream":true,')
     server, client = stage.collector.trace(trace, 2)
     assert (server.error, client.error) == (True, True)
-    assert client.said["error.type"] == server.said["error.type"] == "upstream_cut"
-    assert client.said["gen_ai.request.stream"] is True
-    assert client.said["gen_ai.response.time_to_first_chunk"] >= 0
+    assert client.attributes["error.type"] == server.attributes["error.type"] == "upstream_cut"
+    assert client.attributes["gen_ai.request.stream"] is True
+    assert client.attributes["gen_ai.response.time_to_first_chunk"] >= 0
 
 
 def test_a_request_that_finds_nothing_is_a_span_too(stage):
     trace, answered = stage.ask(target="/nothing/here?key=not-for-spans")
     assert answered.status == 404
     (server,) = stage.collector.trace(trace, 1)
-    assert server.said["http.response.status_code"] == 404
+    assert server.attributes["http.response.status_code"] == 404
     assert server.name == "POST"
 
 
@@ -221,7 +221,7 @@ def test_no_secret_and_nothing_that_was_said_reaches_the_collector(stage):
     told = b"".join(request.body for request in stage.collector.requests)
     for secret in (ALL, CREDENTIAL, "another-secret", SAID, "told-to-the-caller-alone"):
         assert secret.encode() not in told
-    assert OTLP_SECRET not in stage.gateway.said()
+    assert OTLP_SECRET not in stage.gateway.output()
 
 
 def test_what_waits_is_told_when_the_worker_stops(tmp_path):

@@ -297,7 +297,7 @@ def test_a_token_in_a_subprotocol_goes_no_further(
     assert upstream.last.values("sec-websocket-protocol") == ["realtime, openai-beta.realtime-v1"]
     assert upstream.last.values("authorization") == [f"Bearer {CREDENTIAL}"]
     assert ALL not in str(upstream.last)
-    assert ALL not in recorded.gateway.said()
+    assert ALL not in recorded.gateway.output()
 
 
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
@@ -499,7 +499,7 @@ def test_limits_are_those_of_the_route(port: int, live: Live) -> None:
 
 def test_the_worker_serves_on_after_all_that(port: int, recorded: Recorded) -> None:
     assert ask(port, request("/v1/realtime", token=ALL)).status == 426
-    said = recorded.gateway.said()
+    said = recorded.gateway.output()
     assert "Traceback" not in said
     assert "failed in its session" not in said
 
@@ -522,7 +522,7 @@ def test_sessions_go_on_for_the_grace_and_then_are_closed_with_1012(tmp_path: Pa
             assert running.process.wait(PATIENCE) == 0
             assert time.monotonic() - begun < 4 + SOON  # the grace, and no more
         live.end()
-        lines = [line for line in running.said().splitlines() if '"live.enter"' in line]
+        lines = [line for line in running.output().splitlines() if '"live.enter"' in line]
         (told,) = [json.loads(line) for line in lines if line.startswith('{"time":"')]
         assert (told["status"], told["outcome"]) == (101, "shutdown")
         assert told["websocket"]["code"] == 1012

@@ -16,8 +16,8 @@ KINDS = {2: "server", 3: "client"}
 
 
 @dataclass(frozen=True)
-class Told:
-    """A span as the collector got it."""
+class Span:
+    """A span as the collector received it."""
 
     trace_id: str
     span_id: str
@@ -28,11 +28,11 @@ class Told:
     end: int
     error: bool
     state: str
-    said: dict[str, Any] = field(default_factory=dict)
+    attributes: dict[str, Any] = field(default_factory=dict)
 
 
 class Collector:
-    """What a gateway tells of: `spans()` are those that have come until now."""
+    """A collector of traces: `spans()` are those that have come until now."""
 
     def __init__(self, recording: Recorder) -> None:
         self.recorder = recording
@@ -45,14 +45,14 @@ class Collector:
     def requests(self) -> list[Received]:
         return self.recorder.requests
 
-    def spans(self) -> list[Told]:
-        return [_told(span) for scoped in self._scoped() for span in scoped.spans]
+    def spans(self) -> list[Span]:
+        return [_span(span) for scoped in self._scoped() for span in scoped.spans]
 
     def resources(self) -> list[dict[str, Any]]:
-        """What those who told said of themselves."""
+        """The attributes of the resources that have sent spans."""
         return [_pairs(r.resource.attributes) for r in self._resources()]
 
-    def trace(self, trace_id: str, count: int) -> list[Told]:
+    def trace(self, trace_id: str, count: int) -> list[Span]:
         """The spans of a trace in the order in which they began, once there are so many."""
         deadline = time.monotonic() + PATIENCE
         while True:
@@ -78,8 +78,8 @@ def collector() -> Iterator[Collector]:
         yield Collector(recording)
 
 
-def _told(span: Any) -> Told:
-    return Told(
+def _span(span: Any) -> Span:
+    return Span(
         span.trace_id.hex(),
         span.span_id.hex(),
         span.parent_span_id.hex(),

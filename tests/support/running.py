@@ -96,7 +96,7 @@ class Running:
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
-    def said(self) -> str:
+    def output(self) -> str:
         """What it has printed until now."""
         return self.log.read_text(errors="replace")
 
@@ -180,7 +180,9 @@ def start(
             return running
         time.sleep(0.02)
     running.stop()
-    raise AssertionError(f"{command} did not answer on port {port}. It said:\n{running.said()}")
+    raise AssertionError(
+        f"{command} did not answer on port {port}. Its output:\n{running.output()}"
+    )
 
 
 def _answers(port: int) -> bool:
