@@ -98,8 +98,7 @@ class Expression:
                 raise self._twice()
             return (parts[0].start, parts[0].end) if parts else None
         if exchange.media_type == "application/x-www-form-urlencoded":
-            text = bytes(exchange.body.buffer).decode("latin-1")
-            if Query.parse(text).names().count(self.steps[0]) > 1:
+            if _form_names(exchange).count(self.steps[0]) > 1:
                 raise self._twice()
             return None
         try:
@@ -149,12 +148,11 @@ class Expression:
             start, end = exchange.variables[name]
             exchange.path = exchange.path[:start] + quote(new, safe="") + exchange.path[end:]
         elif self.place == "query":
-            exchange.query = _in_query(exchange.query, name, new)
+            exchange.query = Query.parse(exchange.query).replace(name, new)
         elif self.place == "header":
             exchange.environ = {**exchange.environ, environ_key(name): new}
         elif exchange.media_type == "application/x-www-form-urlencoded":
-            text = bytes(exchange.body.buffer).decode("latin-1")
-            changed = _in_query(text, name, new).encode("latin-1")
+            changed = Query.parse(_form_text(exchange)).replace(name, new).encode("latin-1")
             exchange.body = exchange.body.with_replaced((0, exchange.body.size, changed))
         else:
             _write_in_body(exchange, name, at, new)
@@ -183,7 +181,12 @@ def _form_names(exchange: Exchange) -> list[str]:
     """The names in a form as they were sent."""
     if exchange.media_type == "multipart/form-data":
         return [part.name for part in exchange.parts]
-    return Query.parse(bytes(exchange.body.buffer).decode("latin-1")).names()
+    return Query.parse(_form_text(exchange)).names()
+
+
+def _form_text(exchange: Exchange) -> str:
+    """An urlencoded body as `Query` takes it."""
+    return bytes(exchange.body.buffer).decode("latin-1")
 
 
 def _has(value: Any, steps: tuple[str, ...]) -> bool:
@@ -193,13 +196,6 @@ def _has(value: Any, steps: tuple[str, ...]) -> bool:
     if isinstance(value, list):
         return steps[0] == "*" and any(_has(item, steps[1:]) for item in value)
     return isinstance(value, dict) and steps[0] in value and _has(value[steps[0]], steps[1:])
-
-
-def _in_query(text: str, name: str, new: str) -> str:
-    query = Query.parse(text)
-    if name in query.names():
-        return query.replace(name, new)
-    return f"{text}{'&' if text else ''}{quote(name, safe='')}={quote(new, safe='')}"
 
 
 def _write_in_body(exchange: Exchange, name: str, at: tuple[int, int] | None, new: str) -> None:

@@ -58,8 +58,7 @@ class Parameter:
         elif self.validator is not None and not self.validator.is_valid(value):
             if (decoded := self._decoded(source)) is not MISSING:
                 return decoded
-            refusal = explain(self.validator, value, self.name)
-            raise GatewayError(400, refusal.code, refusal.message, param=refusal.param)
+            raise explain(self.validator, value, self.name).error()
         return value
 
     def source(self, exchange: Exchange, query: Query | None) -> Query | str | None:

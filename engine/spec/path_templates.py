@@ -99,11 +99,8 @@ def _has_dot_segment(path: str) -> bool:
     return False
 
 
-@dataclass(slots=True)
-class _Leaf:
-    """The end of a path: what each method leads to, with the names of its variables."""
-
-    methods: dict[str, tuple[Any, list[str]]] = field(default_factory=dict)
+_Leaf = dict[str, tuple[Any, list[str]]]
+"""The end of a path: the value of each method, with the names of its variables."""
 
 
 @dataclass(slots=True)
@@ -141,7 +138,7 @@ class PathTree:
             if any(name in wide for name in here):
                 tail = "/".join(segments[index:])
                 names += variables(tail)
-                leaf = _pattern_below(node.wides, tail, wide, _Leaf)
+                leaf = _pattern_below(node.wides, tail, wide, dict)
                 break
             names += here
             if here:
@@ -149,8 +146,8 @@ class PathTree:
             else:
                 node = node.literals.setdefault(unquote(segment), _Node())
         if leaf is None:
-            node.leaf = leaf = node.leaf or _Leaf()
-        leaf.methods.setdefault(method, (value, names))
+            node.leaf = leaf = {} if node.leaf is None else node.leaf
+        leaf.setdefault(method, (value, names))
 
     def find(self, path: str, method: str) -> PathMatch | PathMiss:
         """What `method` on the raw `path`, which begins with a slash, leads to."""
@@ -171,7 +168,7 @@ class PathTree:
 
 
 def _pattern_below(
-    patterns: list[_Pattern], text: str, wide: Collection[str], kind: type[_Node] | type[_Leaf]
+    patterns: list[_Pattern], text: str, wide: Collection[str], kind: type[_Node | _Leaf]
 ) -> Any:
     """The node or leaf under this pattern, made when it is new; the most literal come first."""
     regex = _regex(text, wide)
@@ -231,18 +228,18 @@ class _Search:
                 if result is not None:
                     return result
         for pattern in node.wides:
-            assert isinstance(pattern.below, _Leaf)
+            assert isinstance(pattern.below, dict)
             match = pattern.regex.fullmatch(self.path, start)
             if match is not None and (result := self._at(pattern.below, spans + match.regs[1:])):
                 return result
-            if pattern.verb and self.method in pattern.below.methods:
+            if pattern.verb and self.method in pattern.below:
                 self.verbs[pattern.verb] = None
         return None
 
     def _at(self, leaf: _Leaf, spans: tuple[tuple[int, int], ...]) -> PathMatch | None:
-        entry = leaf.methods.get(self.method)
+        entry = leaf.get(self.method)
         if entry is None:
-            self.allowed.update(dict.fromkeys(leaf.methods))
+            self.allowed.update(dict.fromkeys(leaf))
             return None
         value, names = entry
         return PathMatch(value, dict(zip(names, spans, strict=True)))

@@ -16,6 +16,7 @@ import jsonschema_rs
 from engine.source.problem import path_in
 from engine.source.suggestion import near
 from engine.spec.narrow_failure import MOST_ITEMS, narrow
+from engine.values.errors import GatewayError
 
 _CODES = {
     "required": "missing_required_parameter",
@@ -43,6 +44,23 @@ _NAMES = {
     "object": "an object",
     "null": "null",
 }
+_EXPECTATIONS = {
+    "minLength": "expected at least {limit} characters",
+    "maxLength": "expected at most {limit} characters",
+    "minItems": "expected at least {limit} items",
+    "maxItems": "expected at most {limit} items",
+    "minProperties": "expected at least {limit} fields",
+    "maxProperties": "expected at most {limit} fields",
+    "minimum": "expected {limit} or more",
+    "maximum": "expected {limit} or less",
+    "exclusiveMinimum": "expected more than {limit}",
+    "exclusiveMaximum": "expected less than {limit}",
+    "uniqueItems": "expected items that differ from each other",
+    "pattern": "expected a match of {pattern}",
+    "format": "expected the format {format}",
+    "multipleOf": "expected a multiple of {multiple_of}",
+}
+"""What a value must be, by the keyword that refuses it and the members of its error."""
 _MOST_ERRORS = 50
 _LONGEST = 80
 _DEEPEST = 20
@@ -56,6 +74,10 @@ class Refusal(NamedTuple):
     param: str
     code: str
     message: str
+
+    def error(self) -> GatewayError:
+        """The refusal as the response to a request."""
+        return GatewayError(400, self.code, self.message, param=self.param)
 
 
 def explain(validator: jsonschema_rs.Validator, value: Any, root: str = "") -> Refusal:
@@ -165,28 +187,8 @@ def _sentence(error: Any, details: dict[str, Any], subject: str) -> str:
         if details["schema"] == {}:
             return f"Invalid value for {subject}: it is read-only and must not be sent."
         return f"Invalid value for {subject}: this value is excluded, {actual}."
-    return f"Invalid value for {subject}: {_limit(name, details)}, {actual}."
-
-
-def _limit(name: str, details: dict[str, Any]) -> str:
-    limit = details.get("limit")
-    expectations = {
-        "minLength": f"expected at least {limit} characters",
-        "maxLength": f"expected at most {limit} characters",
-        "minItems": f"expected at least {limit} items",
-        "maxItems": f"expected at most {limit} items",
-        "minProperties": f"expected at least {limit} fields",
-        "maxProperties": f"expected at most {limit} fields",
-        "minimum": f"expected {limit} or more",
-        "maximum": f"expected {limit} or less",
-        "exclusiveMinimum": f"expected more than {limit}",
-        "exclusiveMaximum": f"expected less than {limit}",
-        "uniqueItems": "expected items that differ from each other",
-        "pattern": f"expected a match of {details.get('pattern')}",
-        "format": f"expected the format {details.get('format')}",
-        "multipleOf": f"expected a multiple of {details.get('multiple_of')}",
-    }
-    return expectations.get(name, f"it breaks '{name}'")
+    expected = _EXPECTATIONS.get(name, f"it breaks '{name}'").format(**details)
+    return f"Invalid value for {subject}: {expected}, {actual}."
 
 
 def _description(value: Any) -> str:
@@ -228,11 +230,7 @@ def _near_miss(error: Any, details: dict[str, Any]) -> str:
     if suggestion is None:
         return ""
     # Two letters may differ; a name with more differences is another field.
-    similarity = SequenceMatcher(None, missing, suggestion).ratio() * (
-        len(missing) + len(suggestion)
-    )
-    return (
-        f" Did you misspell it as '{suggestion}'?"
-        if similarity >= len(missing) + len(suggestion) - 4
-        else ""
-    )
+    length = len(missing) + len(suggestion)
+    if SequenceMatcher(None, missing, suggestion).ratio() * length < length - 4:
+        return ""
+    return f" Did you misspell it as '{suggestion}'?"

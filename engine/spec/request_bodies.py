@@ -126,10 +126,8 @@ class Bodies:
 
 def check(rule: BodyRule, value: Any) -> None:
     """Validate a parsed body. Raises GatewayError 400 with the place of the mistake."""
-    if rule.validator is None or rule.validator.is_valid(value):
-        return
-    refusal = explain(rule.validator, value)
-    raise GatewayError(400, refusal.code, refusal.message, param=refusal.param)
+    if rule.validator is not None and not rule.validator.is_valid(value):
+        raise explain(rule.validator, value).error()
 
 
 def compile_bodies(request_body: Node, schemas: Schemas, *, with_names: bool = False) -> Bodies:
