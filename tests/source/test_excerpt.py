@@ -4,13 +4,13 @@ from engine.source.excerpt import excerpt
 from tests.support.each import each
 
 
-def shown(text, line, column, context=0):
-    found = excerpt(text, line, column, context)
-    return [one for _, one in found.lines], found.marks
+def lines(text, line, column, context=0):
+    result = excerpt(text, line, column, context)
+    return [text_line for _, text_line in result.lines], result.marks
 
 
 def test_the_marks_stand_under_the_whole_word():
-    assert shown("key: value", 1, 6) == (["key: value"], "     ^~~~~")
+    assert lines("key: value", 1, 6) == (["key: value"], "     ^~~~~")
 
 
 @each(
@@ -26,22 +26,22 @@ def test_the_marks_stand_under_the_whole_word():
     ],
 )
 def test_a_word_ends_where_yaml_ends_it(line, column, word):
-    _, marks = shown(line, 1, column)
+    _, marks = lines(line, 1, column)
     assert marks == " " * (column - 1) + "^" + "~" * (len(word) - 1)
 
 
 def test_wide_characters_take_two_cells_and_combining_ones_none():
-    assert shown("日本: 語語", 1, 5)[1] == " " * 6 + "^~~~"
-    assert shown("e\u0301: xy", 1, 5)[1] == " " * 3 + "^~"
+    assert lines("日本: 語語", 1, 5)[1] == " " * 6 + "^~~~"
+    assert lines("e\u0301: xy", 1, 5)[1] == " " * 3 + "^~"
 
 
 def test_a_tab_before_the_place_is_a_tab_in_the_marks():
-    assert shown("\tkey: v", 1, 2)[1] == "\t^~~"
+    assert lines("\tkey: v", 1, 2)[1] == "\t^~~"
 
 
 def test_lines_around_are_shown_but_no_blank_ones():
-    found = excerpt("a: 1\n\nb: 2\nc: 3\nd: 4", 3, 1, 1)
-    assert found.lines == ((3, "b: 2"), (4, "c: 3"))
+    result = excerpt("a: 1\n\nb: 2\nc: 3\nd: 4", 3, 1, 1)
+    assert result.lines == ((3, "b: 2"), (4, "c: 3"))
     assert [n for n, _ in excerpt("a\nb\nc", 2, 1, 5).lines] == [1, 2, 3]
 
 
@@ -50,7 +50,7 @@ def test_lines_around_are_shown_but_no_blank_ones():
 def test_a_long_line_is_cut_around_the_place_and_the_mark_stays_under_it(column, unit):
     text = unit * 200
     column = min(column, len(text))
-    (line,), marks = shown(text, 1, column)
+    (line,), marks = lines(text, 1, column)
     assert len(line) <= 122
     at = marks.index("^")
     cells = 0
@@ -67,7 +67,7 @@ def test_around_a_line_that_is_cut_on_the_left_no_others_are_shown():
 
 
 def test_what_steers_a_terminal_is_shown_as_a_picture():
-    (line,), _ = shown("a: \x1b[31m\x7f", 1, 1)
+    (line,), _ = lines("a: \x1b[31m\x7f", 1, 1)
     assert line == "a: ␛[31m\N{REPLACEMENT CHARACTER}"
 
 
@@ -77,4 +77,4 @@ def test_a_line_that_there_is_not_has_no_excerpt(line, column):
 
 
 def test_a_column_behind_the_end_is_marked_at_the_end():
-    assert shown("ab", 1, 99)[1] == "  ^"
+    assert lines("ab", 1, 99)[1] == "  ^"

@@ -14,14 +14,14 @@ def test_line_ends_are_line_feeds_and_nothing_is_noted_unasked(tmp_path):
 
 
 def test_what_is_read_within_is_noted_with_its_hash(tmp_path):
-    one, gone = tmp_path / "one", tmp_path / "gone"
-    one.write_bytes(b"x")
+    present, absent = tmp_path / "one", tmp_path / "gone"
+    present.write_bytes(b"x")
     with record_reads() as noted:
-        read_text(one)
+        read_text(present)
         with pytest.raises(FileNotFoundError):
-            read_text(gone)
-    read_text(one)
-    assert noted == {one: hashlib.sha256(b"x").hexdigest(), gone: ""}
+            read_text(absent)
+    read_text(present)
+    assert noted == {present: hashlib.sha256(b"x").hexdigest(), absent: ""}
 
 
 def test_notes_within_notes_are_apart(tmp_path):

@@ -60,10 +60,10 @@ def test_warnings_and_infos_do_not_count_as_errors():
 
 
 def test_a_problem_is_shown_with_its_line_a_caret_and_the_hint():
-    shown = render(
+    text = render(
         problem(3, 5, hint="did you mean 'b'?"), {"gateway.yaml": "x: 1\ny: 2\n    a: 3\n"}
     )
-    assert shown.splitlines() == [
+    assert text.splitlines() == [
         "gateway.yaml:3:5: error: unknown key 'a' [MW101]",
         "  3 |     a: 3",
         "    |     ^",
@@ -92,8 +92,8 @@ def test_a_problem_of_the_whole_file_shows_no_line():
 
 
 def test_a_very_long_line_is_cut():
-    shown = render(problem(1, 500), {"gateway.yaml": "a" * 1000})
-    assert max(len(line) for line in shown.splitlines()) < 200
+    text = render(problem(1, 500), {"gateway.yaml": "a" * 1000})
+    assert max(len(line) for line in text.splitlines()) < 200
 
 
 def test_a_secret_is_taken_out_of_message_and_hint_as_it_is_noted():

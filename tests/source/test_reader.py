@@ -148,9 +148,9 @@ def test_the_place_of_every_value_holds_its_text(document):
 
     def look(node, path):
         line, column = marked.place(path)
-        rest = lines[line - 1][column - 1 :]
+        tail = lines[line - 1][column - 1 :]
         head = json.dumps(node, ensure_ascii=False)[:1]
-        assert rest[:1] == head
+        assert tail[:1] == head
         if isinstance(node, dict):
             for key, below in node.items():
                 look(below, (*path, key))

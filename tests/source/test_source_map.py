@@ -21,11 +21,11 @@ VALUES = st.recursive(
 
 def marks(node: yaml.Node, path: tuple[str | int, ...] = (), name: Any = None) -> Any:
     """Every path with the places of its value and of its key."""
-    said = (name or node).start_mark
+    position = (name or node).start_mark
     yield (
         path,
         (node.start_mark.line + 1, node.start_mark.column + 1),
-        (said.line + 1, said.column + 1),
+        (position.line + 1, position.column + 1),
     )
     if isinstance(node, yaml.SequenceNode):
         for index, below in enumerate(node.value):

@@ -9,12 +9,12 @@ MANY = [f"vendor-{n % 7}/model-{n:05}-instruct" for n in range(10_000)]
 NAMES = [*MANY, "gpt-4o", "gpt-4o-mini", "Claude-Sonnet", "text-embedding-3-small", "o1", "ab"]
 
 
-def nearest(name, usable=lambda one: True, names=NAMES):
+def nearest(name, usable=lambda candidate: True, names=NAMES):
     return Suggestions(names).near(name, usable)
 
 
 @each(
-    ("name", "meant"),
+    ("name", "correct"),
     [
         ("gpt-4", "gpt-4o"),
         ("gtp-4o", "gpt-4o"),
@@ -32,19 +32,19 @@ def nearest(name, usable=lambda one: True, names=NAMES):
         ("x" * 100_000, None),
     ],
 )
-def test_the_near_name_is_found_among_many(name, meant):
-    assert nearest(name) == meant
+def test_the_near_name_is_found_among_many(name, correct):
+    assert nearest(name) == correct
 
 
 def test_only_usable_names_are_suggested():
-    assert nearest("gpt-4", lambda one: one != "gpt-4o") == "gpt-4o-mini"
-    assert nearest("gpt-4", lambda one: False) is None
+    assert nearest("gpt-4", lambda candidate: candidate != "gpt-4o") == "gpt-4o-mini"
+    assert nearest("gpt-4", lambda candidate: False) is None
     assert nearest("gpt-4", names=[]) is None
 
 
 def test_few_names_are_looked_at_however_many_there_are():
     looked_at = []
-    nearest("vendor-3/model", lambda one: not looked_at.append(one))
+    nearest("vendor-3/model", lambda candidate: not looked_at.append(candidate))
     assert len(looked_at) <= 120
 
 
@@ -52,16 +52,16 @@ def test_a_suggestion_costs_about_as_much_among_many_names_as_among_few():
     def cost(names):
         suggestions = Suggestions(names)
         suggestions.near("warm", bool)
-        begun = time.process_time()
+        prefix = time.process_time()
         for n in range(50):
             suggestions.near(f"vendor-3/modle-{n:05}-instruct", bool)
-        return time.process_time() - begun
+        return time.process_time() - prefix
 
     assert cost(MANY) < 5 * cost(MANY[:500])
 
 
 @each(
-    ("name", "meant"),
+    ("name", "correct"),
     [
         ("upstrem", "upstream"),
         ("Upstream", "upstream"),
@@ -72,16 +72,16 @@ def test_a_suggestion_costs_about_as_much_among_many_names_as_among_few():
         (7, None),
     ],
 )
-def test_the_near_name_is_found(name, meant):
-    assert near(name, ["upstream", "model", "policies"]) == meant
+def test_the_near_name_is_found(name, correct):
+    assert near(name, ["upstream", "model", "policies"]) == correct
 
 
 @each(
-    ("name", "meant"),
+    ("name", "correct"),
     [("ot", "to"), ("UPSTREAM", "upstream"), ("PER", "per"), ("_max-body", "max_body")],
 )
-def test_the_near_name_is_found_for_short_names_other_case_and_swapped_letters(name, meant):
-    assert near(name, ["to", "per", "upstream", "max_body", "weight"]) == meant
+def test_the_near_name_is_found_for_short_names_other_case_and_swapped_letters(name, correct):
+    assert near(name, ["to", "per", "upstream", "max_body", "weight"]) == correct
 
 
 def test_a_hint_names_the_near_name_or_those_there_are():

@@ -88,11 +88,11 @@ def test_a_number_of_thousands_of_digits_is_a_problem(text):
 
 def test_what_aliases_name_is_read_once():
     """Else a few lines of aliases of aliases come to thousands of millions of values."""
-    seen = []
+    expanded = []
     lines = ["a0: &a0 [x$, x$]"]
     lines += [f"a{n}: &a{n} [*a{n - 1}, *a{n - 1}]" for n in range(1, 10)]
-    value_of("\n".join(lines), lambda text: seen.append(text) or text)
-    assert len(seen) <= 4
+    value_of("\n".join(lines), lambda text: expanded.append(text) or text)
+    assert len(expanded) <= 4
 
 
 def test_keys_beside_a_merge_win_and_the_first_source_wins():

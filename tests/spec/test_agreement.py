@@ -138,7 +138,7 @@ def schemas(draw: Any, is_30: bool, depth: int = 3) -> Any:
     if kind == "boolean":
         return draw(st.booleans())
     if kind == "object":
-        made = draw(
+        value = draw(
             options(
                 properties=st.dictionaries(st.sampled_from(NAMES), below, max_size=3),
                 required=st.lists(st.sampled_from(NAMES), min_size=1, max_size=2, unique=True),
@@ -148,13 +148,13 @@ def schemas(draw: Any, is_30: bool, depth: int = 3) -> Any:
             )
         )
         if is_30:
-            for schema in made.get("properties", {}).values():
+            for schema in value.get("properties", {}).values():
                 if "$ref" not in schema and draw(st.integers(0, 5)) == 0:
                     schema["readOnly"] = draw(st.booleans())
-        return _typed(draw, {"type": "object", **made}, is_30)
+        return _typed(draw, {"type": "object", **value}, is_30)
     if kind == "array":
-        made = draw(options(minItems=small, maxItems=small, uniqueItems=st.booleans()))
-        return _typed(draw, {"type": "array", "items": draw(below), **made}, is_30)
+        value = draw(options(minItems=small, maxItems=small, uniqueItems=st.booleans()))
+        return _typed(draw, {"type": "array", "items": draw(below), **value}, is_30)
     if kind == "not":
         return {"not": draw(below)}
     if kind == "if":
@@ -196,8 +196,8 @@ def bodies(draw: Any, schema: Any, components: dict[str, Any], depth: int = 5) -
 
 
 def their_verdict(schema: Any, body: Any, version: str, components: dict[str, Any]) -> bool:
-    made = document(version=version, components={"schemas": {"Root": schema, **components}})
-    spec = SchemaPath.from_dict(made)
+    value = document(version=version, components={"schemas": {"Root": schema, **components}})
+    spec = SchemaPath.from_dict(value)
     theirs = FACTORIES[version].create(spec, spec / "components" / "schemas" / "Root")
     try:
         theirs.validate(body)
@@ -227,19 +227,19 @@ def _components(is_30: bool) -> Any:
 @each("version", ["3.0.3", "3.1.0"])
 def test_the_fast_path_and_openapi_core_agree(version: str) -> None:
     is_30 = version.startswith("3.0")
-    seen: Counter[bool] = Counter()
+    verdicts: Counter[bool] = Counter()
 
     @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
     @given(st.data())
     def agree(data: Any) -> None:
         schema = data.draw(schemas(is_30))
         components = data.draw(_components(is_30))
-        made = library(
+        value = library(
             document(version=version, components={"schemas": {"Root": schema, **components}})
         )
-        at = made.document.get("components").get("schemas").step("Root")
-        ours = Schemas(made).validator(at)
-        spec = SchemaPath.from_dict(made.document.value)
+        at = value.document.get("components").get("schemas").step("Root")
+        ours = Schemas(value).validator(at)
+        spec = SchemaPath.from_dict(value.document.value)
         theirs = FACTORIES[version].create(spec, spec / "components" / "schemas" / "Root")
         for _ in range(4):
             body = json.loads(json.dumps(data.draw(bodies(schema, components))))
@@ -251,11 +251,11 @@ def test_the_fast_path_and_openapi_core_agree(version: str) -> None:
             except UnicodeEncodeError:  # its `format: byte`, see above: no verdict to compare
                 continue
             assert ours.is_valid(body) is verdict, (schema, components, body)
-            seen[verdict] += 1
+            verdicts[verdict] += 1
 
     agree()
     # A comparison in which nearly everything passes, or nothing, would prove little.
-    assert min(seen[True], seen[False]) > sum(seen.values()) / 10
+    assert min(verdicts[True], verdicts[False]) > sum(verdicts.values()) / 10
 
 
 @each(

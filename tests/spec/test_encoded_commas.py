@@ -87,18 +87,18 @@ def test_parameters(
     value: Any,
 ) -> None:
     how = {"name": "p", "in": place, "schema": schema, "style": style, "explode": explode}
-    how = {key: said for key, said in how.items() if said is not None}
+    how = {key: message for key, message in how.items() if message is not None}
     get: Any = {"operationId": "x", "responses": {}, "parameters": [how | {"required": True}]}
     path = "/x/{p}" if place == "path" else "/x"
     operation = operations(tmp_path, document(paths={path: {"get": get}}))["x"]
     (parameter,) = operation.parameters
-    given = Query.parse(source) if place == "query" else source
+    text = Query.parse(source) if place == "query" else source
     if value is REFUSED:
         with pytest.raises(GatewayError) as caught:
-            parameter.check(given)
+            parameter.check(text)
         assert (caught.value.status, (caught.value.param or "")[:1]) == (400, "p")
     else:
-        assert parameter.check(given) == value
+        assert parameter.check(text) == value
 
 
 @each(
@@ -124,6 +124,6 @@ def test_fields_of_a_form(tmp_path: Path, how: Any, body: bytes, value: Any) -> 
             ask(operation, body, FORM)
         assert (caught.value.param or "").startswith("p")
     else:
-        made = ask(operation, body, FORM)
-        assert made["p"] == value
-        assert made.get("note", "a,b") == "a,b"
+        compiled = ask(operation, body, FORM)
+        assert compiled["p"] == value
+        assert compiled.get("note", "a,b") == "a,b"

@@ -27,28 +27,28 @@ MODEL = "$request.body#/model"
 
 
 def json_request(body: Any) -> Exchange:
-    made = exchange(body)
-    made.media_type = "application/json"
-    made.value = orjson.loads(made.body.buffer)
-    return made
+    result = exchange(body)
+    result.media_type = "application/json"
+    result.value = orjson.loads(result.body.buffer)
+    return result
 
 
 def form_request(body: bytes) -> Exchange:
-    made = exchange(body, FORM)
-    made.media_type = FORM
-    made.value = compile_form({}, None, lambda schema: schema)(body)
-    return made
+    result = exchange(body, FORM)
+    result.media_type = FORM
+    result.value = compile_form({}, None, lambda schema: schema)(body)
+    return result
 
 
 def multipart_request(body: bytes, content_type: str) -> Exchange:
-    made = exchange(body, content_type)
-    made.media_type = "multipart/form-data"
-    made.parts = list(parse_multipart(body, boundary_of(content_type)))
-    made.value = compile_multipart({}, None, lambda schema: schema)(body, made.parts)
-    return made
+    result = exchange(body, content_type)
+    result.media_type = "multipart/form-data"
+    result.parts = list(parse_multipart(body, boundary_of(content_type)))
+    result.value = compile_multipart({}, None, lambda schema: schema)(body, result.parts)
+    return result
 
 
-def written(request: Exchange, text: str, new: str) -> bytes:
+def replaced(request: Exchange, text: str, new: str) -> bytes:
     """The body after `new` was written where the expression says."""
     expression = parse(text)
     expression.replace(request, expression.check(request), new)
@@ -248,12 +248,12 @@ def test_a_query_parameter_twice_is_refused() -> None:
     ],
 )
 def test_a_value_is_written_into_json(text: str, body: bytes, new: bytes) -> None:
-    assert written(json_request(body), text, "N") == new
+    assert replaced(json_request(body), text, "N") == new
 
 
 def test_a_name_of_any_letters_is_written_as_json() -> None:
-    made = written(json_request(b'{"model":"a"}'), MODEL, 'é"\\\n😀')
-    assert json.loads(made) == {"model": 'é"\\\n😀'}
+    result = replaced(json_request(b'{"model":"a"}'), MODEL, 'é"\\\n😀')
+    assert json.loads(result) == {"model": 'é"\\\n😀'}
 
 
 @each(
@@ -268,22 +268,22 @@ def test_a_name_of_any_letters_is_written_as_json() -> None:
 def test_a_value_is_written_into_a_form(body: bytes, new: bytes) -> None:
     request = exchange(body, FORM)
     request.media_type = FORM
-    assert written(request, MODEL, "org/N") == new
+    assert replaced(request, MODEL, "org/N") == new
 
 
 def test_a_value_is_written_into_multipart() -> None:
     fields = [["file", "RI\r\nFF", "a.wav", "audio/wav"], ["model", "a"], ["x", "a"]]
     body, content_type = form_data(fields)
-    made = written(multipart_request(body, content_type), MODEL, "é")
-    assert made == body.replace(b'"model"\r\n\r\na\r\n', b'"model"\r\n\r\n\xc3\xa9\r\n')
+    result = replaced(multipart_request(body, content_type), MODEL, "é")
+    assert result == body.replace(b'"model"\r\n\r\na\r\n', b'"model"\r\n\r\n\xc3\xa9\r\n')
 
 
 def test_a_part_is_added_to_multipart() -> None:
     body, content_type = form_data([["x", "y"]])
-    made = written(multipart_request(body, content_type), MODEL, "N")
-    assert made.endswith(body)
-    assert parse(MODEL).read(multipart_request(made, content_type)) == "N"
-    assert parse("$request.body#/x").read(multipart_request(made, content_type)) == "y"
+    result = replaced(multipart_request(body, content_type), MODEL, "N")
+    assert result.endswith(body)
+    assert parse(MODEL).read(multipart_request(result, content_type)) == "N"
+    assert parse("$request.body#/x").read(multipart_request(result, content_type)) == "y"
 
 
 def test_a_value_is_written_into_the_path() -> None:
@@ -340,7 +340,7 @@ def test_a_value_is_written_into_a_body_on_disk(filler: str) -> None:
     assert request.body.in_memory is None
     request.media_type, request.value = "application/json", json.loads(data)
     try:
-        assert written(request, MODEL, "new-name") == data.replace(b'"a"', b'"new-name"')
+        assert replaced(request, MODEL, "new-name") == data.replace(b'"a"', b'"new-name"')
         assert request.body.size == len(data) + len("new-name") - 1
     finally:
         request.body.close()
@@ -388,14 +388,14 @@ def test_json_around_a_value_stays_as_it_was(
 
     def text(value: str) -> bytes:
         middle = f'"model"{space}:{space}{value}'
-        joined = f",{space}".join([*pairs(before), middle, *pairs(after)])
-        return f"{space}{{{joined}}}{space}".encode("utf-8", "surrogatepass")
+        body_text = f",{space}".join([*pairs(before), middle, *pairs(after)])
+        return f"{space}{{{body_text}}}{space}".encode("utf-8", "surrogatepass")
 
     body = text(json.dumps(old, ensure_ascii=plain))
     request = exchange(body)
     request.media_type = "application/json"
     request.value = json.loads(body)
-    assert written(request, MODEL, new) == text(orjson.dumps(new).decode())
+    assert replaced(request, MODEL, new) == text(orjson.dumps(new).decode())
 
 
 @given(documents, st.lists(st.text(max_size=3) | st.integers(0, 2), min_size=1, max_size=3))
@@ -407,8 +407,8 @@ def test_a_nested_value_is_found_where_a_reader_sees_it(inner: Any, steps: list[
         return
     pointer = "".join("/" + str(s).replace("~", "~0").replace("/", "~1") for s in steps)
     body = json.dumps(value).encode()
-    made = written(json_request(body), f"$request.body#{pointer}", "new")
-    at = json.loads(made)
+    result = replaced(json_request(body), f"$request.body#{pointer}", "new")
+    at = json.loads(result)
     for step in steps:
         at = at[step]
     assert at == "new"
@@ -440,10 +440,10 @@ def test_the_parts_around_a_value_stay_as_they_were(
     old = [part("model", b"old")] if there or not parts else []
     body = b"".join([*parts, *old]) + b"--xyz--\r\n"
     request = multipart_request(body, "multipart/form-data; boundary=xyz")
-    made = written(request, MODEL, new)
-    wanted = [part("model", new.encode("utf-8", "surrogatepass"))]
-    expected = [*parts, *wanted] if old else [*wanted, *parts]
-    assert made == b"".join(expected) + b"--xyz--\r\n"
+    result = replaced(request, MODEL, new)
+    result_bytes = [part("model", new.encode("utf-8", "surrogatepass"))]
+    expected = [*parts, *result_bytes] if old else [*result_bytes, *parts]
+    assert result == b"".join(expected) + b"--xyz--\r\n"
 
 
 def test_a_nested_place_is_in_no_form() -> None:
@@ -479,12 +479,12 @@ def sent_forms(pairs: list[tuple[str, str]]) -> list[Exchange]:
     """The same fields in both kinds of forms."""
     body, content_type = form_data([list(pair) for pair in pairs])
     encoded = "&".join(f"{quote(name)}={value}" for name, value in pairs).encode()
-    made = [exchange(body, content_type), exchange(encoded, FORM)]
-    made[0].media_type, made[1].media_type = "multipart/form-data", FORM
-    made[0].parts = list(parse_multipart(body, boundary_of(content_type)))
-    for request in made:
+    result = [exchange(body, content_type), exchange(encoded, FORM)]
+    result[0].media_type, result[1].media_type = "multipart/form-data", FORM
+    result[0].parts = list(parse_multipart(body, boundary_of(content_type)))
+    for request in result:
         request.value = dict(pairs)
-    return made
+    return result
 
 
 @each("first", [("model", "one"), ("other", "x")], ids=["beside", "instead"])
@@ -494,19 +494,19 @@ def test_a_name_that_may_be_read_as_the_models_is_refused(
 ) -> None:
     pairs = [first, (name, "two")]
     query = "&".join(f"{quote(name)}={value}" for name, value in pairs)
-    requests = [(MODEL, made) for made in sent_forms(pairs)]
+    requests = [(MODEL, result) for result in sent_forms(pairs)]
     requests.append(("$request.query.model", exchange(query=query)))
-    for text, made in requests:
+    for text, result in requests:
         with pytest.raises(GatewayError) as refused:
-            parse(text).check(made)
+            parse(text).check(result)
         assert (refused.value.status, refused.value.param) == (400, "model")
 
 
 @each("name", ["models", "model_id", "models[]", "[model]", "x[model]", "=?x", "=?utf-8?b?%?="])
 def test_a_name_that_is_not_read_as_the_models_is_another(name: str) -> None:
-    for made in sent_forms([("model", "one"), (name, "two")]):
-        at = parse(MODEL).check(made)
-        assert at is None or bytes(made.body.buffer)[slice(*at)] == b"one"
+    for result in sent_forms([("model", "one"), (name, "two")]):
+        at = parse(MODEL).check(result)
+        assert at is None or bytes(result.body.buffer)[slice(*at)] == b"one"
 
 
 def test_brackets_in_json_are_part_of_a_name() -> None:

@@ -212,8 +212,8 @@ def test_multipart(fields, value):
 @each(("content_type", "value"), [(None, {"a": 1}), ("text/plain", '{"a": 1}'), (JSON, {"a": 1})])
 def test_the_part_speaks_before_the_encoding(content_type, value):
     encoding = {"model": {"contentType": JSON}}
-    found = multipart(("model", b'{"a": 1}', None, content_type), encoding=encoding)
-    assert found == {"model": value}
+    parts = multipart(("model", b'{"a": 1}', None, content_type), encoding=encoding)
+    assert parts == {"model": value}
 
 
 # What the official SDKs write: lists as `name[]`, objects as `name[key]`.
@@ -319,9 +319,9 @@ def test_parts_with_brackets_are_files_json_or_text_as_the_others_are(fields, va
 
 def test_a_declared_json_encoding_holds_for_lists_and_may_be_written_with_brackets():
     encoding = {"include": {"contentType": JSON}, "chunking": {"contentType": JSON}}
-    whole = [("include", b'["a", "b"]'), ("chunking", b'{"a": 1}')]
+    body = [("include", b'["a", "b"]'), ("chunking", b'{"a": 1}')]
     value = {"include": ["a", "b"], "chunking": {"a": 1}}
-    assert multipart(*whole, encoding=encoding, schema=BRACKETED) == value
+    assert multipart(*body, encoding=encoding, schema=BRACKETED) == value
     split = [("include[]", b"a"), ("include[]", b"b"), ("chunking[a]", b"x")]
     value = {"include": ["a", "b"], "chunking": {"a": "x"}}
     assert multipart(*split, encoding=encoding, schema=BRACKETED) == value
@@ -330,8 +330,8 @@ def test_a_declared_json_encoding_holds_for_lists_and_may_be_written_with_bracke
 
 
 def test_multipart_without_a_schema():
-    found = multipart(("a", b"1"), ("b", b"\xff", "x"), schema=True)
-    assert found == {"a": "1", "b": ""}
+    parts = multipart(("a", b"1"), ("b", b"\xff", "x"), schema=True)
+    assert parts == {"a": "1", "b": ""}
 
 
 @each(

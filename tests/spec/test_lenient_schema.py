@@ -18,14 +18,14 @@ OTHER = {"type": "object", "required": ["q"], "properties": {"q": {"type": "stri
 
 def lenient(schema: Any, version: str) -> Any:
     schemas = {"Root": schema, "Other": OTHER}
-    made = library(document(version=version, components={"schemas": schemas}))
-    node = made.document.get("components").get("schemas").step("Root")
-    return Schemas(made, Purpose.LENIENT).validator(node)
+    result = library(document(version=version, components={"schemas": schemas}))
+    node = result.document.get("components").get("schemas").step("Root")
+    return Schemas(result, Purpose.LENIENT).validator(node)
 
 
-def properties(required: list[str] | None = None, **named: Any) -> dict[str, Any]:
+def properties(required: list[str] | None = None, **referenced: Any) -> dict[str, Any]:
     more = {"required": required} if required else {}
-    return {"type": "object", "additionalProperties": False, "properties": named, **more}
+    return {"type": "object", "additionalProperties": False, "properties": referenced, **more}
 
 
 @each("version", ["3.0.3", "3.1.0"])
@@ -57,7 +57,7 @@ def test_what_is_new_passes_and_what_is_wrong_does_not(
 
 
 ONE_OF_A_AND_B = [{"required": ["a"]}, {"required": ["b"]}]
-NAMED = {"a": {"type": "string"}, "b": {"type": "string"}}
+REFERENCED = {"a": {"type": "string"}, "b": {"type": "string"}}
 
 
 @each("version", ["3.0.3", "3.1.0"])
@@ -81,7 +81,7 @@ NAMED = {"a": {"type": "string"}, "b": {"type": "string"}}
 def test_alternatives_that_only_say_which_members_stand_together_refuse_no_object(
     version: str, alternatives: dict[str, Any]
 ) -> None:
-    validator = lenient({**properties(**NAMED), **alternatives}, version)
+    validator = lenient({**properties(**REFERENCED), **alternatives}, version)
     right = [{}, {"a": "x"}, {"b": "x"}, {"a": "x", "b": "x"}, {"new": 1}]
     assert [value for value in right if not validator.is_valid(value)] == []
     assert [value for value in ({"a": 1}, {"b": []}, [], "x") if validator.is_valid(value)] == []
@@ -91,9 +91,9 @@ def test_alternatives_that_only_say_which_members_stand_together_refuse_no_objec
     ("schema", "wrong"),
     [
         ({"anyOf": [{"type": "object", **branch} for branch in ONE_OF_A_AND_B]}, "x"),
-        ({**properties(**NAMED), "anyOf": [*ONE_OF_A_AND_B, {"maxProperties": 0}]}, {"c": 1}),
-        ({**properties(["a"], **NAMED), "anyOf": ONE_OF_A_AND_B}, {"b": "x"}),
-        ({**properties(**NAMED), "not": {"required": ["a"]}}, {"a": "x"}),
+        ({**properties(**REFERENCED), "anyOf": [*ONE_OF_A_AND_B, {"maxProperties": 0}]}, {"c": 1}),
+        ({**properties(["a"], **REFERENCED), "anyOf": ONE_OF_A_AND_B}, {"b": "x"}),
+        ({**properties(**REFERENCED), "not": {"required": ["a"]}}, {"a": "x"}),
         ({"not": {"anyOf": ONE_OF_A_AND_B}}, {"a": "x"}),
         ({"if": {"oneOf": ONE_OF_A_AND_B}, "then": False}, {"a": "x"}),
     ],
@@ -119,9 +119,9 @@ COMPONENTS = {
 
 def compiled(schema: Any, purpose: Purpose, **components: Any) -> Any:
     schemas = {"Root": schema, "Other": OTHER, **COMPONENTS, **components}
-    made = library(document(components={"schemas": schemas}))
-    return Schemas(made, purpose).validator(
-        made.document.get("components").get("schemas").step("Root")
+    result = library(document(components={"schemas": schemas}))
+    return Schemas(result, purpose).validator(
+        result.document.get("components").get("schemas").step("Root")
     )
 
 
@@ -140,11 +140,11 @@ def test_a_condition_in_another_file_is_not_opened(tmp_path: Path) -> None:
     schemas = {"A": {"$ref": "parts.yaml#/Not"}, "B": {"not": {"$ref": "parts.yaml#/Choice"}}}
     specification, _ = read(tmp_path, document(components={"schemas": schemas}))
     assert specification is not None
-    made = Schemas(specification.library, Purpose.LENIENT)
+    result = Schemas(specification.library, Purpose.LENIENT)
     for name in schemas:
         node = specification.library.document.get("components").get("schemas").get(name)
-        assert not made.validator(node).is_valid("a")
-        assert made.validator(node).is_valid("c")
+        assert not result.validator(node).is_valid("a")
+        assert result.validator(node).is_valid("c")
 
 
 ITEM = {
@@ -163,21 +163,21 @@ ITEM = {
 }
 
 
-def body_of(item: Any, *, answered: bool) -> Any:
+def body_of(item: Any, *, in_responses: bool) -> Any:
     content = {"application/json": {"schema": {"$ref": "#/components/schemas/Item"}}}
     post: Any = {"operationId": "x", "requestBody": {"content": content}, "responses": {}}
-    if answered:
+    if in_responses:
         post["responses"]["200"] = {"description": "", "content": content}
     schemas = {"Item": item, **COMPONENTS}
-    made = library(document(paths={"/x": {"post": post}}, components={"schemas": schemas}))
-    return Schemas(made, Purpose.LENIENT).validator(
-        made.document.get("components").get("schemas").step("Item")
+    result = library(document(paths={"/x": {"post": post}}, components={"schemas": schemas}))
+    return Schemas(result, Purpose.LENIENT).validator(
+        result.document.get("components").get("schemas").step("Item")
     )
 
 
 def test_a_tagged_object_that_answers_hold_may_come_back_with_less_in_it() -> None:
     least = {"type": "item", "text": "x", "some": [1], "any": 1}
-    validator = body_of(ITEM, answered=True)
+    validator = body_of(ITEM, in_responses=True)
     assert validator.is_valid(least)
     for name in least:
         less = {key: value for key, value in least.items() if key != name}
@@ -186,9 +186,9 @@ def test_a_tagged_object_that_answers_hold_may_come_back_with_less_in_it() -> No
 
 def test_an_object_of_requests_alone_or_without_a_tag_is_required_whole() -> None:
     least = {"type": "item", "text": "x", "some": [1], "any": 1}
-    assert not body_of(ITEM, answered=False).is_valid(least)
+    assert not body_of(ITEM, in_responses=False).is_valid(least)
     untagged = {**ITEM, "required": [name for name in ITEM["required"] if name != "type"]}
-    assert not body_of(untagged, answered=True).is_valid(least)
+    assert not body_of(untagged, in_responses=True).is_valid(least)
 
 
 words = st.sampled_from(["a", "b", "c"])
@@ -232,7 +232,7 @@ presence = st.fixed_dictionaries(
 )
 schemas_of_all_kinds = st.recursive(
     st.sampled_from([{}, {"type": "string"}, {"const": "a"}])
-    | st.lists(values, min_size=1, max_size=3, unique_by=repr).map(lambda found: {"enum": found})
+    | st.lists(values, min_size=1, max_size=3, unique_by=repr).map(lambda result: {"enum": result})
     | st.sampled_from(["Other", "Choice", "Nested"]).map(
         lambda name: {"$ref": f"#/components/schemas/{name}"}
     )

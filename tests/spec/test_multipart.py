@@ -44,7 +44,7 @@ def test_fields_and_files_in_order():
 
 # What the official clients sent (openai-python 3.52, openai-node 6.49).
 @each(
-    ("boundary", "lines", "found"),
+    ("boundary", "lines", "parts"),
     [
         (
             "55c2b3f8fd6f023e2147558dab572152",
@@ -81,8 +81,8 @@ def test_fields_and_files_in_order():
         ),
     ],
 )
-def test_real_clients(boundary, lines, found):
-    assert contents("\r\n".join(lines).encode(), boundary.encode()) == found
+def test_real_clients(boundary, lines, parts):
+    assert contents("\r\n".join(lines).encode(), boundary.encode()) == parts
 
 
 def test_a_mapped_file_is_read_like_bytes(tmp_path: pathlib.Path):
@@ -249,7 +249,7 @@ def test_any_content_round_trips(values):
         for value in values
     )
     raw += b"--b0undary--\r\n"
-    assert [found[3] for found in contents(raw, b"b0undary")] == values
+    assert [parts[3] for parts in contents(raw, b"b0undary")] == values
 
 
 pieces = st.sampled_from(

@@ -24,23 +24,23 @@ class Judge:
 def test_the_wrong_item_is_in_the_part_and_keeps_its_place(before: int, after: int) -> None:
     judge = Judge()
     value = {"a": 1, "items": [*["good"] * before, "wrong", *["good"] * after]}
-    found = narrow(judge, value)
-    assert found is not None
-    at = found.value["items"].index("wrong")
-    assert found.original_path(["items", at, "x"]) == ["items", before, "x"]
+    narrowed = narrow(judge, value)
+    assert narrowed is not None
+    at = narrowed.value["items"].index("wrong")
+    assert narrowed.original_path(["items", at, "x"]) == ["items", before, "x"]
     assert judge.longest <= MOST_ITEMS
 
 
 def test_a_path_beside_the_array_stays() -> None:
-    found = narrow(Judge(), {"items": ["good"] * 500 + ["wrong"]})
-    assert found is not None
-    assert found.original_path(["other", 3]) == ["other", 3]
+    narrowed = narrow(Judge(), {"items": ["good"] * 500 + ["wrong"]})
+    assert narrowed is not None
+    assert narrowed.original_path(["other", 3]) == ["other", 3]
 
 
 def test_a_small_value_is_its_own_part() -> None:
-    found = narrow(lambda value: False, {"items": ["wrong"]})
-    assert found is not None
-    assert (found.value, found.path, found.offset) == ({"items": ["wrong"]}, (), 0)
+    narrowed = narrow(lambda value: False, {"items": ["wrong"]})
+    assert narrowed is not None
+    assert (narrowed.value, narrowed.path, narrowed.offset) == ({"items": ["wrong"]}, (), 0)
 
 
 def test_a_failure_of_the_entire_array_is_not_narrowed() -> None:

@@ -24,27 +24,29 @@ V30, V31 = "3.0.3", "3.1.0"
 BOTH = each("version", [V30, V31])
 
 
-def one(folder: Path, operation: Any = None, path: str = "/x", **more: Any) -> Operation:
+def single_operation(
+    folder: Path, operation: Any = None, path: str = "/x", **more: Any
+) -> Operation:
     """The only operation of a document."""
     value = document(paths={path: {"get": operation or get()}}, **more)
-    (found,) = operations(folder, value).values()
-    return found
+    (result,) = operations(folder, value).values()
+    return result
 
 
 @BOTH
 def test_an_operation_has_its_facts(tmp_path: Path, version: str) -> None:
-    found = one(tmp_path, get("a", summary="Does it"), "/a/{id}", version=version)
-    assert (found.id, found.method, found.path) == ("api.a", "GET", "/a/{id}")
-    assert (found.websocket, found.at) == (
+    result = single_operation(tmp_path, get("a", summary="Does it"), "/a/{id}", version=version)
+    assert (result.id, result.method, result.path) == ("api.a", "GET", "/a/{id}")
+    assert (result.websocket, result.at) == (
         False,
         ("paths", "/a/{id}", "get"),
     )
-    assert found.source.file == "api.yaml"
+    assert result.source.file == "api.yaml"
 
 
 def test_an_answer_of_101_makes_a_websocket(tmp_path: Path) -> None:
     upgrade = {"101": {"description": "d"}}
-    assert one(tmp_path, {"operationId": "x", "responses": upgrade}).websocket
+    assert single_operation(tmp_path, {"operationId": "x", "responses": upgrade}).websocket
     value = document(paths={"/x": {"post": {"operationId": "x", "responses": upgrade}}})
     assert not operations(tmp_path, value)["x"].websocket
 
@@ -84,7 +86,7 @@ def test_an_answer_of_101_makes_a_websocket(tmp_path: Path) -> None:
 )
 def test_the_path_of_the_server_is_the_prefix(tmp_path: Path, servers: Any, mount: str) -> None:
     more = {} if servers is None else {"servers": servers}
-    assert one(tmp_path, **more).mounts == (mount,)
+    assert single_operation(tmp_path, **more).mounts == (mount,)
 
 
 def test_servers_of_an_operation_override_those_of_its_path(tmp_path: Path) -> None:
@@ -94,8 +96,10 @@ def test_servers_of_an_operation_override_those_of_its_path(tmp_path: Path) -> N
         "get": get("a", servers=[{"url": "/own"}]),
         "put": get("b"),
     }
-    found = operations(tmp_path, document(servers=url, paths={"/x": item, "/y": {"get": get("c")}}))
-    assert [found[name].mounts for name in "abc"] == [("/own",), ("/path",), ("/document",)]
+    result = operations(
+        tmp_path, document(servers=url, paths={"/x": item, "/y": {"get": get("c")}})
+    )
+    assert [result[name].mounts for name in "abc"] == [("/own",), ("/path",), ("/document",)]
 
 
 # Parameters.
@@ -130,8 +134,8 @@ def test_a_parameter_is_refused_by_its_name(
     tmp_path: Path, version: str, parameter: Any, request_: Any, param: str, code: str
 ) -> None:
     declared = {**parameter, "schema": {"type": "integer"}}
-    found = one(tmp_path, get(parameters=[declared]), version=version)
-    error = refused(found, **request_)
+    result = single_operation(tmp_path, get(parameters=[declared]), version=version)
+    error = refused(result, **request_)
     assert (error.status, error.param, error.code) == (400, param, code)
     assert param in error.message
 
@@ -147,30 +151,34 @@ def test_a_parameter_is_refused_by_its_name(
 def test_parameters_that_are_right_pass(tmp_path: Path, request_: Any) -> None:
     places = [("q", "query"), ("X-H", "header"), ("c", "cookie")]
     declared = [{"name": n, "in": p, "schema": {"type": "integer"}} for n, p in places]
-    one(tmp_path, get(parameters=declared)).check_parameters(exchange(method="GET", **request_))
+    single_operation(tmp_path, get(parameters=declared)).check_parameters(
+        exchange(method="GET", **request_)
+    )
 
 
 def test_a_path_parameter_is_read_from_its_span(tmp_path: Path) -> None:
     declared = {"name": "file-id", "in": "path", "required": True, "schema": {"type": "integer"}}
-    found = one(tmp_path, get(parameters=[declared]), "/f/{file-id}")
-    found.check_parameters(exchange(path="/f/5", variables={"file-id": (3, 4)}))
-    error = refused(found, path="/f/x", variables={"file-id": (3, 4)})
+    result = single_operation(tmp_path, get(parameters=[declared]), "/f/{file-id}")
+    result.check_parameters(exchange(path="/f/5", variables={"file-id": (3, 4)}))
+    error = refused(result, path="/f/x", variables={"file-id": (3, 4)})
     assert (error.param, error.code) == ("file-id", "invalid_type")
 
 
 def test_the_place_within_a_parameter_is_named(tmp_path: Path) -> None:
     schema = {"type": "object", "properties": {"a": {"type": "integer"}}}
     declared = {"name": "filter", "in": "query", "style": "deepObject", "schema": schema}
-    found = one(tmp_path, get(parameters=[declared]))
-    assert refused(found, query="filter[a]=x").param == "filter.a"
+    result = single_operation(tmp_path, get(parameters=[declared]))
+    assert refused(result, query="filter[a]=x").param == "filter.a"
 
 
 def test_a_parameter_may_hold_json(tmp_path: Path) -> None:
     content = {"application/json": {"schema": {"required": ["a"]}}}
-    found = one(tmp_path, get(parameters=[{"name": "q", "in": "query", "content": content}]))
-    found.check_parameters(exchange(query="q=%7B%22a%22:1%7D"))
-    assert refused(found, query="q=%7B%7D").param == "q.a"
-    assert refused(found, query="q=%7B").param == "q"
+    result = single_operation(
+        tmp_path, get(parameters=[{"name": "q", "in": "query", "content": content}])
+    )
+    result.check_parameters(exchange(query="q=%7B%22a%22:1%7D"))
+    assert refused(result, query="q=%7B%7D").param == "q.a"
+    assert refused(result, query="q=%7B").param == "q"
 
 
 def test_an_operation_overrides_the_parameters_of_its_path(tmp_path: Path) -> None:
@@ -182,11 +190,11 @@ def test_an_operation_overrides_the_parameters_of_its_path(tmp_path: Path) -> No
         "get": get(parameters=[{"name": "q", "in": "query", "schema": {"type": "string"}}]),
         "put": get("y"),
     }
-    found = operations(tmp_path, document(paths={"/x": item}))
-    found["x"].check_parameters(exchange(query="q=text&r=5"))
-    found["x"].check_parameters(exchange(query="r=5"))
-    assert refused(found["x"], query="q=text").param == "r"
-    assert refused(found["y"], query="q=text&r=5").param == "q"
+    result = operations(tmp_path, document(paths={"/x": item}))
+    result["x"].check_parameters(exchange(query="q=text&r=5"))
+    result["x"].check_parameters(exchange(query="r=5"))
+    assert refused(result["x"], query="q=text").param == "r"
+    assert refused(result["y"], query="q=text&r=5").param == "q"
 
 
 def test_the_same_name_in_two_places_is_two_parameters(tmp_path: Path) -> None:
@@ -194,33 +202,33 @@ def test_the_same_name_in_two_places_is_two_parameters(tmp_path: Path) -> None:
         {"name": "q", "in": place, "required": True, "schema": {"type": "integer"}}
         for place in ("query", "cookie")
     ]
-    found = one(tmp_path, get(parameters=declared))
-    assert len(found.parameters) == 2
-    assert refused(found, query="q=5").param == "q"
+    result = single_operation(tmp_path, get(parameters=declared))
+    assert len(result.parameters) == 2
+    assert refused(result, query="q=5").param == "q"
 
 
 @each("name", ["Accept", "content-type", "AUTHORIZATION"])
 def test_standard_headers_are_no_parameters(tmp_path: Path, name: str) -> None:
     declared = {"name": name, "in": "header", "required": True, "schema": {"type": "integer"}}
-    assert one(tmp_path, get(parameters=[declared])).parameters == ()
+    assert single_operation(tmp_path, get(parameters=[declared])).parameters == ()
 
 
 def test_an_undeclared_path_variable_takes_any_value(tmp_path: Path) -> None:
-    found = one(tmp_path, get(), "/a/{id}")
-    found.check_parameters(exchange(path="/a/%2F", variables={"id": (3, 6)}))
+    result = single_operation(tmp_path, get(), "/a/{id}")
+    result.check_parameters(exchange(path="/a/%2F", variables={"id": (3, 6)}))
 
 
 @BOTH
 def test_nullable_and_other_keywords_apply_to_parameters(tmp_path: Path, version: str) -> None:
     schema = {"type": "integer", "minimum": 5}
     schema |= {"exclusiveMinimum": True} if version == V30 else {"exclusiveMinimum": 5}
-    found = one(
+    result = single_operation(
         tmp_path,
         get(parameters=[{"name": "q", "in": "query", "schema": schema}]),
         version=version,
     )
-    found.check_parameters(exchange(query="q=6"))
-    assert refused(found, query="q=5").code == "below_min_value"
+    result.check_parameters(exchange(query="q=6"))
+    assert refused(result, query="q=5").code == "below_min_value"
 
 
 @BOTH
@@ -232,9 +240,9 @@ def test_a_body_by_reference_is_taken(tmp_path: Path, version: str) -> None:
         paths={"/x": {"post": post}},
         components={"requestBodies": {"B": body}},
     )
-    found = operations(tmp_path, value)["x"]
-    assert found.bodies.required
-    assert list(found.bodies.rules) == ["application/json"]
+    result = operations(tmp_path, value)["x"]
+    assert result.bodies.required
+    assert list(result.bodies.rules) == ["application/json"]
 
 
 # What is wrong, at its place.

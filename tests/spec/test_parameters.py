@@ -358,9 +358,9 @@ def code(text):
     return quote(text, safe="").replace(".", "%2E")
 
 
-def written(style, explode, value):
+def encoded(style, explode, value):
     """`value` by RFC 6570 and, for the styles it does not have, by OpenAPI."""
-    begin, between, named = {
+    begin, between, pairs = {
         "simple": ("", ",", False),
         "label": (".", "." if explode else ",", False),
         "matrix": (";", ";", True),
@@ -368,11 +368,11 @@ def written(style, explode, value):
         "spaceDelimited": ("", "%20", True),
         "pipeDelimited": ("", "|", True),
     }[style]
-    name = "color=" if named else ""
+    name = "color=" if pairs else ""
     if isinstance(value, dict) and explode:
         return begin + between.join(f"{code(k)}={code(v)}" for k, v in value.items())
     flat = value if isinstance(value, list) else [word for pair in value.items() for word in pair]
-    if explode and named:
+    if explode and pairs:
         return begin + ("&" if begin == "" else between).join(name + code(v) for v in flat)
     inner = "," if style in ("matrix", "form") else between
     return begin + name + inner.join(map(code, flat))
@@ -389,21 +389,21 @@ def test_lists_round_trip(location, style, explode, value):
     if style == "label" and not explode and len(value) == 1:
         value = [*value, "x"]  # a single item with a dot reads as the table of 3.1.0 has it
     value = without_delimiter(style, value)
-    assert read(location, written(style, explode, value), ARRAY, style, explode) == value
+    assert read(location, encoded(style, explode, value), ARRAY, style, explode) == value
 
 
 @pytest.mark.parametrize(("location", "style"), PATHS + QUERIES)
 @given(value=dicts)
 def test_objects_round_trip(location, style, value):
     value = without_delimiter(style, value)
-    assert read(location, written(style, False, value), FREE, style, False) == value
+    assert read(location, encoded(style, False, value), FREE, style, False) == value
 
 
 @pytest.mark.parametrize(("location", "style"), [*PATHS, ("query", "form")])
 @given(value=dicts)
 def test_exploded_objects_round_trip(location, style, value):
     schema = {"type": "object", "properties": dict.fromkeys(value, STRING)}
-    assert read(location, written(style, True, value), schema, style, True) == value
+    assert read(location, encoded(style, True, value), schema, style, True) == value
 
 
 trees = st.recursive(words, lambda inner: st.dictionaries(names, inner, min_size=1, max_size=3))

@@ -17,16 +17,16 @@ from tests.support.each import each
 
 def tree(*templates: str, wide: tuple[str, ...] = ()) -> PathTree:
     """A tree of GET operations; `POST /x` names another method. Each leads to itself."""
-    made = PathTree()
+    paths = PathTree()
     for line in templates:
         method, _, template = line.rpartition(" ")
-        made.add(template, method or "GET", line, wide)
-    return made
+        paths.add(template, method or "GET", line, wide)
+    return paths
 
 
-def found(made: PathTree, path: str, method: str = "GET") -> Any:
+def match(paths: PathTree, path: str, method: str = "GET") -> Any:
     """What a path leads to and the text of its variables, or None."""
-    result = made.find(path, method)
+    result = paths.find(path, method)
     if isinstance(result, PathMiss):
         return None
     return result.value, {name: path[start:end] for name, (start, end) in result.variables.items()}
@@ -70,7 +70,7 @@ MODELS = tree(
     ],
 )
 def test_a_path_is_found(templates: list[str], path: str, value: str, variables: Any) -> None:
-    assert found(tree(*templates), path) == (value, variables)
+    assert match(tree(*templates), path) == (value, variables)
 
 
 @each(
@@ -119,21 +119,21 @@ def test_a_path_is_not_found(templates: list[str], path: str) -> None:
     ],
 )
 def test_a_model_of_any_name_is_found(model: str) -> None:
-    assert found(MODELS, f"/v1/models/{model}") == ("GET /v1/models/{model}", {"model": model})
+    assert match(MODELS, f"/v1/models/{model}") == ("GET /v1/models/{model}", {"model": model})
     for verb in ("generate", "count"):
         path = f"/v1/models/{model}:{verb}"
         expected = (f"POST /v1/models/{{model}}:{verb}", {"model": model})
-        assert found(MODELS, path, "POST") == expected
+        assert match(MODELS, path, "POST") == expected
 
 
 def test_the_colon_of_a_verb_may_be_encoded() -> None:
     expected = ("POST /v1/models/{model}:generate", {"model": "m"})
-    assert found(MODELS, "/v1/models/m%3Agenerate", "POST") == expected
-    assert found(MODELS, "/v1/models/m%3agenerate", "POST") == expected
+    assert match(MODELS, "/v1/models/m%3Agenerate", "POST") == expected
+    assert match(MODELS, "/v1/models/m%3agenerate", "POST") == expected
 
 
 def test_the_last_verb_counts() -> None:
-    assert found(MODELS, "/v1/models/m:count:generate", "POST") == (
+    assert match(MODELS, "/v1/models/m:count:generate", "POST") == (
         "POST /v1/models/{model}:generate",
         {"model": "m:count"},
     )
@@ -159,75 +159,75 @@ def test_a_verb_of_a_path_with_no_verbs_is_a_plain_name() -> None:
 
 
 def test_a_wide_variable_leaves_the_text_before_it() -> None:
-    made = tree("/{tenant}/models/{model}:x", wide=("model",))
-    assert found(made, "/t/models/a/b:x") == (
+    paths = tree("/{tenant}/models/{model}:x", wide=("model",))
+    assert match(paths, "/t/models/a/b:x") == (
         "/{tenant}/models/{model}:x",
         {"tenant": "t", "model": "a/b"},
     )
 
 
 def test_a_wide_variable_may_stand_in_the_middle() -> None:
-    made = tree("/proxy/{path}/log/{n}", wide=("path",))
-    assert found(made, "/proxy/a/b/log/1") == (
+    paths = tree("/proxy/{path}/log/{n}", wide=("path",))
+    assert match(paths, "/proxy/a/b/log/1") == (
         "/proxy/{path}/log/{n}",
         {"path": "a/b", "n": "1"},
     )
 
 
 def test_a_variable_after_a_wide_one_holds_no_slash() -> None:
-    made = tree("/proxy/{path}/log/{n}", wide=("path",))
-    assert found(made, "/proxy/a/log/b/c") is None
+    paths = tree("/proxy/{path}/log/{n}", wide=("path",))
+    assert match(paths, "/proxy/a/log/b/c") is None
 
 
 def test_literals_and_templates_precede_wide_variables() -> None:
-    made = tree("/m/{model}", "/m/list", "/m/{x}/info", wide=("model",))
-    assert found(made, "/m/list") == ("/m/list", {})
-    assert found(made, "/m/a/info") == ("/m/{x}/info", {"x": "a"})
-    assert found(made, "/m/a/other") == ("/m/{model}", {"model": "a/other"})
+    paths = tree("/m/{model}", "/m/list", "/m/{x}/info", wide=("model",))
+    assert match(paths, "/m/list") == ("/m/list", {})
+    assert match(paths, "/m/a/info") == ("/m/{x}/info", {"x": "a"})
+    assert match(paths, "/m/a/other") == ("/m/{model}", {"model": "a/other"})
 
 
 @each("wide", [(), ("name",)])
 def test_a_variable_with_a_pattern_is_matched_or_refused(wide: tuple[str, ...]) -> None:
     template = "/v1/{name=models/*}:x"
-    assert path_templates.check(template) or found(tree(template, wide=wide), "/v1/models/m:x")
+    assert path_templates.check(template) or match(tree(template, wide=wide), "/v1/models/m:x")
 
 
 # Methods.
 
 
 def test_two_methods_of_one_shape_keep_their_own_names() -> None:
-    made = tree("GET /a/{id}", "POST /a/{name}/x", "DELETE /a/{other}")
-    assert found(made, "/a/1") == ("GET /a/{id}", {"id": "1"})
-    assert found(made, "/a/1", "DELETE") == ("DELETE /a/{other}", {"other": "1"})
-    assert found(made, "/a/1/x", "POST") == ("POST /a/{name}/x", {"name": "1"})
+    paths = tree("GET /a/{id}", "POST /a/{name}/x", "DELETE /a/{other}")
+    assert match(paths, "/a/1") == ("GET /a/{id}", {"id": "1"})
+    assert match(paths, "/a/1", "DELETE") == ("DELETE /a/{other}", {"other": "1"})
+    assert match(paths, "/a/1/x", "POST") == ("POST /a/{name}/x", {"name": "1"})
 
 
 def test_another_method_is_missed_with_those_there_are() -> None:
-    made = tree("GET /a", "PUT /a", "POST /b")
-    assert made.find("/a", "POST") == PathMiss(("GET", "PUT"), ())
-    assert made.find("/c", "POST") == PathMiss((), ())
+    paths = tree("GET /a", "PUT /a", "POST /b")
+    assert paths.find("/a", "POST") == PathMiss(("GET", "PUT"), ())
+    assert paths.find("/c", "POST") == PathMiss((), ())
 
 
 def test_the_methods_of_every_template_that_fits_are_allowed() -> None:
-    made = tree("GET /a/b", "PUT /a/{x}", "PATCH /{y}/b")
-    assert made.find("/a/b", "POST") == PathMiss(("GET", "PATCH", "PUT"), ())
+    paths = tree("GET /a/b", "PUT /a/{x}", "PATCH /{y}/b")
+    assert paths.find("/a/b", "POST") == PathMiss(("GET", "PATCH", "PUT"), ())
 
 
 def test_a_method_is_searched_in_every_matching_template() -> None:
-    made = tree("GET /a/b", "PUT /a/{x}")
-    assert found(made, "/a/b", "PUT") == ("PUT /a/{x}", {"x": "b"})
+    paths = tree("GET /a/b", "PUT /a/{x}")
+    assert match(paths, "/a/b", "PUT") == ("PUT /a/{x}", {"x": "b"})
 
 
 def test_the_first_of_two_equal_operations_stays() -> None:
-    made = PathTree()
-    made.add("/a/{x}", "GET", 1)
-    made.add("/a/{y}", "GET", 2)
-    assert made.find("/a/b", "GET") == PathMatch(1, {"x": (3, 4)})
+    paths = PathTree()
+    paths.add("/a/{x}", "GET", 1)
+    paths.add("/a/{y}", "GET", 2)
+    assert paths.find("/a/b", "GET") == PathMatch(1, {"x": (3, 4)})
 
 
 def test_templates_of_one_place_may_name_it_differently() -> None:
     # GitHub's kind: Falcon's own router refuses the two.
-    made = tree(
+    paths = tree(
         "GET /orgs/{org}/attestations/{attestation_id}",
         "DELETE /orgs/{org}/attestations/{subject_digest}",
         "GET /orgs/{org}/attestations/{digest}/bundle",
@@ -235,11 +235,11 @@ def test_templates_of_one_place_may_name_it_differently() -> None:
         "GET /orgs/{organization}/repos",
     )
     path = "/orgs/o/attestations/sha256%3Aff"
-    assert found(made, path)[1] == {"org": "o", "attestation_id": "sha256%3Aff"}
-    assert found(made, path, "DELETE")[1] == {"org": "o", "subject_digest": "sha256%3Aff"}
-    assert found(made, path + "/bundle")[1] == {"org": "o", "digest": "sha256%3Aff"}
-    assert found(made, "/orgs/o/attestations/bulk-list", "POST")[1] == {"org": "o"}
-    assert found(made, "/orgs/o/repos")[1] == {"organization": "o"}
+    assert match(paths, path)[1] == {"org": "o", "attestation_id": "sha256%3Aff"}
+    assert match(paths, path, "DELETE")[1] == {"org": "o", "subject_digest": "sha256%3Aff"}
+    assert match(paths, path + "/bundle")[1] == {"org": "o", "digest": "sha256%3Aff"}
+    assert match(paths, "/orgs/o/attestations/bulk-list", "POST")[1] == {"org": "o"}
+    assert match(paths, "/orgs/o/repos")[1] == {"organization": "o"}
 
 
 # Percent-encoding.
@@ -258,18 +258,18 @@ def test_templates_of_one_place_may_name_it_differently() -> None:
     ],
 )
 def test_an_encoded_literal_is_the_literal(template: str, path: str) -> None:
-    assert found(tree(template), path) is not None
+    assert match(tree(template), path) is not None
 
 
 def test_an_encoded_slash_divides_no_segments() -> None:
-    assert found(tree("/a/b"), "/a%2Fb") is None
-    assert found(tree("/{x}"), "/a%2Fb") == ("/{x}", {"x": "a%2Fb"})
+    assert match(tree("/a/b"), "/a%2Fb") is None
+    assert match(tree("/{x}"), "/a%2Fb") == ("/{x}", {"x": "a%2Fb"})
 
 
 @each("path", ["/%", "/%zz", "/%ff", "/a%2", "//", "///", "/\x00", "/%00"])
 def test_an_odd_path_is_no_error(path: str) -> None:
-    made = tree("/a/{x}", "/a/{y}:z")
-    assert isinstance(made.find(path, "GET"), PathMiss)
+    paths = tree("/a/{x}", "/a/{y}:z")
+    assert isinstance(paths.find(path, "GET"), PathMiss)
 
 
 # What is wrong with a template.
@@ -336,12 +336,12 @@ class Counting:
 def test_ten_thousand_routes_are_searched_in_a_few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     counting = Counting()
     monkeypatch.setattr(path_templates, "re", counting)
-    made = PathTree()
+    paths = PathTree()
     for number in range(2500):
         for template in ("/api/r{n}/{id}", "/api/r{n}/{id}/x", "/api/r{n}/{id}/{sub}", "/api/r{n}"):
-            made.add(template.replace("{n}", str(number)), "GET", template)
+            paths.add(template.replace("{n}", str(number)), "GET", template)
     for path in ("/api/r1234/5", "/api/r2499/5/x", "/api/r0/5/6", "/api/r77", "/api/no/5", "/no"):
-        made.find(path, "GET")
+        paths.find(path, "GET")
     assert counting.tries < 50
 
 
@@ -350,11 +350,11 @@ def test_a_path_of_many_segments_is_not_searched_over_and_over(
 ) -> None:
     counting = Counting()
     monkeypatch.setattr(path_templates, "re", counting)
-    made = PathTree()
-    made.add("/" + "/".join(f"{{a{n}}}" for n in range(12)), "GET", 1)
-    made.add("/" + "/".join(f"x{{b{n}}}" for n in range(12)), "GET", 2)
-    made.find("/x1" * 12, "POST")
-    made.find("/x1" * 5000, "GET")
+    paths = PathTree()
+    paths.add("/" + "/".join(f"{{a{n}}}" for n in range(12)), "GET", 1)
+    paths.add("/" + "/".join(f"x{{b{n}}}" for n in range(12)), "GET", 2)
+    paths.find("/x1" * 12, "POST")
+    paths.find("/x1" * 5000, "GET")
     assert counting.tries < 100
 
 
@@ -367,19 +367,19 @@ literals = st.text("abc-_.~", min_size=1, max_size=3)
 @st.composite
 def templates(draw: Any) -> str:
     """A template in which at least one literal character parts two variables."""
-    made = ""
-    for used in range(draw(st.integers(1, 4))):
+    paths = ""
+    for names in range(draw(st.integers(1, 4))):
         kind = draw(st.sampled_from(["literal", "variable", "both", "verb"]))
-        made += (
+        paths += (
             "/"
             + {
                 "literal": draw(literals),
-                "variable": f"{{v{used}}}",
-                "both": f"{draw(literals)}{{v{used}}}",
-                "verb": f"{{v{used}}}:{draw(literals)}",
+                "variable": f"{{v{names}}}",
+                "both": f"{draw(literals)}{{v{names}}}",
+                "verb": f"{{v{names}}}:{draw(literals)}",
             }[kind]
         )
-    return made
+    return paths
 
 
 @given(st.data(), templates())
@@ -394,9 +394,9 @@ def test_a_filled_template_is_found_with_exactly_its_values(data: Any, template:
         filled += value
         at = match.end()
     filled += template[at:]
-    made = PathTree()
-    made.add(template, "GET", "it")
-    result = made.find(filled, "GET")
+    paths = PathTree()
+    paths.add(template, "GET", "it")
+    result = paths.find(filled, "GET")
     assert isinstance(result, PathMatch)
     assert result.variables == spans
 
@@ -406,9 +406,9 @@ def test_a_filled_template_is_found_with_exactly_its_values(data: Any, template:
 )
 def test_a_wide_variable_holds_a_model_of_any_segments(segments: list[str]) -> None:
     model = "/".join(segments)
-    made = PathTree()
-    made.add("/m/{model}:go", "POST", "it", wide=("model",))
-    result = made.find(f"/m/{model}:go", "POST")
+    paths = PathTree()
+    paths.add("/m/{model}:go", "POST", "it", wide=("model",))
+    result = paths.find(f"/m/{model}:go", "POST")
     assert result == PathMatch("it", {"model": (3, 3 + len(model))})
 
 
@@ -419,7 +419,7 @@ def test_any_path_is_answered(path: str, method: str) -> None:
 
 @each("path", ["x/a", "@host/a", ".host/a", "*/a", "http:/a"])
 def test_what_stands_before_the_first_slash_is_no_part_of_a_path(path: str) -> None:
-    assert found(tree("/a", "/{x}"), path) is None
+    assert match(tree("/a", "/{x}"), path) is None
 
 
 @each("path", ["/a/%252e%252e/b", "/a/%252E./b", "/%25252e%25252e%25252fb", "/a/..%253bx/b"])

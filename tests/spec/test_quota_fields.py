@@ -8,7 +8,7 @@ from tests.support.each import each
 
 OPENAI, ANTHROPIC, GEMINI = (dialects.get(name) for name in ("openai", "anthropic", "gemini"))
 CHAT = Takes(usage_option=True, output=OPENAI.request_fields.output)
-TAKEN = {
+TAKES = {
     "openai": {
         "createChatCompletion": CHAT,
         "createCompletion": CHAT,
@@ -24,13 +24,15 @@ TAKEN = {
 }
 
 
-@each("name", TAKEN)
+@each("name", TAKES)
 def test_the_shipped_documents(name):
     specification, _ = shipped(name)
     dialect, operations = dialects.get(name), specification.operations.values()
-    found = {o.name: takes_of(specification.node(o), dialect) for o in operations}
-    taken = {key: value for key, value in found.items() if value != Takes() and not value.free}
-    assert taken == TAKEN[name]
+    takes_by_name = {o.name: takes_of(specification.node(o), dialect) for o in operations}
+    expected = {
+        key: value for key, value in takes_by_name.items() if value != Takes() and not value.free
+    }
+    assert expected == TAKES[name]
 
 
 @each(
@@ -56,12 +58,12 @@ def has_option(node):
 
 
 def schema(value, **components):
-    made = library(document(components={"schemas": {"Root": value, **components}}))
-    return made.document.get("components").get("schemas").get("Root")
+    files = library(document(components={"schemas": {"Root": value, **components}}))
+    return files.document.get("components").get("schemas").get("Root")
 
 
 @each(
-    ("value", "taken"),
+    ("value", "expected"),
     [
         ({"properties": {"stream_options": OPTIONS}}, True),
         ({"properties": {"stream_options": {"$ref": "#/components/schemas/Options"}}}, True),
@@ -76,9 +78,9 @@ def schema(value, **components):
         ({"properties": {"stream_options": True}}, False),
     ],
 )
-def test_the_option_is_found_in_a_schema(value, taken):
+def test_the_option_is_found_in_a_schema(value, expected):
     base = {"properties": {"stream_options": {"$ref": "#/components/schemas/Options"}}}
-    assert has_option(schema(value, Options=OPTIONS, Base=base)) is taken
+    assert has_option(schema(value, Options=OPTIONS, Base=base)) is expected
 
 
 def test_a_schema_that_is_only_itself_terminates():
@@ -96,7 +98,7 @@ def operation(stream):
 
 
 @each(
-    ("stream", "taken"),
+    ("stream", "expected"),
     [
         ({}, True),
         ({"schema": {"type": "string"}}, True),
@@ -105,13 +107,13 @@ def operation(stream):
         ({"schema": {"contentSchema": {"properties": {"type": {}}}}}, False),
     ],
 )
-def test_the_option_is_for_streams_of_choices(stream, taken):
-    assert takes_of(operation(stream), OPENAI).usage_option is taken
+def test_the_option_is_for_streams_of_choices(stream, expected):
+    assert takes_of(operation(stream), OPENAI).usage_option is expected
 
 
 def test_an_operation_without_a_body():
-    made = library(document(paths={"/x": {"get": {"responses": {}}}}))
-    assert takes_of(made.document.get("paths").get("/x").get("get"), OPENAI) == Takes()
+    files = library(document(paths={"/x": {"get": {"responses": {}}}}))
+    assert takes_of(files.document.get("paths").get("/x").get("get"), OPENAI) == Takes()
 
 
 @each("word", ["allOf", "anyOf", "oneOf"])

@@ -232,7 +232,7 @@ def test_a_value_that_must_not_be_null_is_not_called_read_only() -> None:
 
 
 @each(
-    ("path", "root", "said"),
+    ("path", "root", "message"),
     [
         ([], "", ""),
         (["model"], "", "model"),
@@ -244,8 +244,8 @@ def test_a_value_that_must_not_be_null_is_not_called_read_only() -> None:
         (["a"], "filter", "filter.a"),
     ],
 )
-def test_a_place_reads_as_in_code(path: list[Any], root: str, said: str) -> None:
-    assert place(path, root) == said
+def test_a_place_reads_as_in_code(path: list[Any], root: str, message: str) -> None:
+    assert place(path, root) == message
 
 
 def test_a_refusal_of_the_entire_body_has_no_param() -> None:

@@ -40,7 +40,7 @@ def test_any_other_media_type_is_relayed_as_it_is(tmp_path: Path) -> None:
 
 
 @each(
-    ("taken", "sent"),
+    ("declared", "media_type"),
     [
         ([JSON], "text/plain"),
         ([JSON], ""),
@@ -52,11 +52,11 @@ def test_any_other_media_type_is_relayed_as_it_is(tmp_path: Path) -> None:
     ],
 )
 def test_a_media_type_that_is_not_taken_is_a_415(
-    tmp_path: Path, taken: list[str], sent: str
+    tmp_path: Path, declared: list[str], media_type: str
 ) -> None:
-    error = body_refusal(taking(tmp_path, *taken), b'{"model":"m"}', sent)
+    error = body_refusal(taking(tmp_path, *declared), b'{"model":"m"}', media_type)
     assert (error.status, error.code) == (415, "unsupported_media_type")
-    assert all(name in error.message for name in taken)
+    assert all(name in error.message for name in declared)
 
 
 def test_a_long_media_type_is_cut(tmp_path: Path) -> None:
@@ -64,11 +64,13 @@ def test_a_long_media_type_is_cut(tmp_path: Path) -> None:
 
 
 @each(
-    ("taken", "sent"),
+    ("declared", "media_type"),
     [("audio/*", "audio/wav"), ("*/*", "a/b"), ("application/*", "application/xml")],
 )
-def test_a_range_of_media_types_takes_what_is_in_it(tmp_path: Path, taken: str, sent: str) -> None:
-    assert ask(taking(tmp_path, taken), b"anything", sent) is MISSING
+def test_a_range_of_media_types_takes_what_is_in_it(
+    tmp_path: Path, declared: str, media_type: str
+) -> None:
+    assert ask(taking(tmp_path, declared), b"anything", media_type) is MISSING
 
 
 def test_the_most_exact_media_type_counts(tmp_path: Path) -> None:
@@ -141,7 +143,7 @@ XML, BYTES = "application/xml", "application/octet-stream"
 
 
 @each(
-    ("declared", "sent"),
+    ("declared", "media_type"),
     [
         ("*/*", JSON),
         ("*/*", "application/merge-patch+json"),
@@ -153,11 +155,11 @@ XML, BYTES = "application/xml", "application/octet-stream"
         ("text/json", "text/json"),
     ],
 )
-def test_json_under_a_range_is_checked(tmp_path: Path, declared: str, sent: str) -> None:
+def test_json_under_a_range_is_checked(tmp_path: Path, declared: str, media_type: str) -> None:
     operation = taking(tmp_path, declared)
-    assert ask(operation, {"model": "m", "n": 1}, sent) == {"model": "m", "n": 1}
-    assert body_refusal(operation, {"n": 1}, sent).param == "model"
-    assert body_refusal(operation, b"{", sent).code == "invalid_json"
+    assert ask(operation, {"model": "m", "n": 1}, media_type) == {"model": "m", "n": 1}
+    assert body_refusal(operation, {"n": 1}, media_type).param == "model"
+    assert body_refusal(operation, b"{", media_type).code == "invalid_json"
 
 
 @each("declared", ["*/*", "application/*"])
@@ -181,16 +183,16 @@ def test_text_under_a_range_is_no_way_around_its_schema(tmp_path: Path) -> None:
     assert body_refusal(taking(tmp_path, "*/*"), {"n": 1}, "text/plain").code == "invalid_type"
 
 
-@each("sent", [XML, BYTES, "image/png", "text/xml", "application/*", "x"])
+@each("media_type", [XML, BYTES, "image/png", "text/xml", "application/*", "x"])
 @each("body", [b"\xff", b'{"n": "x"}'])
 def test_what_cannot_be_parsed_under_a_range_is_opaque(
-    tmp_path: Path, sent: str, body: bytes
+    tmp_path: Path, media_type: str, body: bytes
 ) -> None:
     operation = taking(tmp_path, "*/*")
-    if "*" in sent:
-        assert body_refusal(operation, body, sent).status == 415
+    if "*" in media_type:
+        assert body_refusal(operation, body, media_type).status == 415
     else:
-        assert ask(operation, body, sent) is MISSING
+        assert ask(operation, body, media_type) is MISSING
 
 
 def test_a_range_with_a_schema_wants_to_know_the_type(tmp_path: Path) -> None:
@@ -202,13 +204,15 @@ def test_a_range_with_a_schema_wants_to_know_the_type(tmp_path: Path) -> None:
     "schema",
     [None, {}, True, {"type": "string", "format": "binary"}, {"contentMediaType": "image/png"}],
 )
-@each("sent", [JSON, FORM, "text/plain", BYTES, ""])
-def test_a_file_under_a_range_may_be_of_any_type(tmp_path: Path, schema: Any, sent: str) -> None:
+@each("media_type", [JSON, FORM, "text/plain", BYTES, ""])
+def test_a_file_under_a_range_may_be_of_any_type(
+    tmp_path: Path, schema: Any, media_type: str
+) -> None:
     media = {} if schema is None else {"schema": schema}
     body = {"content": {"*/*": media}}
     post = {"operationId": "x", "requestBody": body, "responses": {}}
     operation = operations(tmp_path, document(paths={"/x": {"post": post}}))["x"]
-    assert ask(operation, b"{ no JSON", sent) is MISSING
+    assert ask(operation, b"{ no JSON", media_type) is MISSING
 
 
 def test_the_narrowest_range_holds(tmp_path: Path) -> None:
@@ -223,8 +227,11 @@ def test_the_narrowest_range_holds(tmp_path: Path) -> None:
     assert specification is not None
     (operation,) = specification.operations.values()
     types = {JSON: "exact", "application/a+json": "suffix", FORM: "application", "text/json": "any"}
-    for sent, param in types.items():
-        assert body_refusal(operation, b"{}" if "json" in sent else b"a=b", sent).param == param
+    for media_type, param in types.items():
+        assert (
+            body_refusal(operation, b"{}" if "json" in media_type else b"a=b", media_type).param
+            == param
+        )
     assert [problem.code for problem in problems] == ["MW241"]
 
 
@@ -239,5 +246,5 @@ def test_one_warning_names_all_unchecked_bodies_of_a_range(tmp_path: Path) -> No
         "/c": post("c", JSON, "application/*"),
     }
     _, problems = read(tmp_path, document(paths=paths))
-    (problem,) = [found for found in problems if found.code == "MW241"]
+    (problem,) = [note for note in problems if note.code == "MW241"]
     assert problem.message.startswith("b and 1 more operations: bodies under '*/*' and 'applica")

@@ -12,9 +12,9 @@ from tests.support.each import each
 
 def validators(**responses: Any) -> ResponseValidators:
     paths = {"/x": {"get": {"operationId": "x", "responses": responses}}}
-    made = library(document(paths=paths))
-    operation = made.document.get("paths").get("/x").get("get")
-    return compile_responses(operation, Schemas(made, Purpose.RESPONSE))
+    files = library(document(paths=paths))
+    operation = files.document.get("paths").get("/x").get("get")
+    return compile_responses(operation, Schemas(files, Purpose.RESPONSE))
 
 
 def response(kind: str, media_type: str = "application/json") -> Any:

@@ -226,30 +226,30 @@ def compiled(folder: Path, version: str, api: str, **files: str) -> Any:
         path.write_text(text)
     (folder / "api.yaml").write_text(f"openapi: {version}\n{api}")
     findings = Findings()
-    made = load(folder / "api.yaml", "api.yaml", findings)
+    documents = load(folder / "api.yaml", "api.yaml", findings)
     assert findings.problems == []
-    assert made is not None
-    return Schemas(made).validator(made.document.get("a"))
+    assert documents is not None
+    return Schemas(documents).validator(documents.document.get("a"))
 
 
 @BOTH
 def test_a_schema_may_stand_in_another_file(tmp_path: Path, version: str) -> None:
-    made = compiled(
+    documents = compiled(
         tmp_path,
         version,
         "a: {properties: {x: {$ref: 'parts/one.yaml#/X'}}}\n",
         parts__one="X: {type: array, items: {$ref: '#/Y'}}\nY: {$ref: '../two.yaml'}\n",
         two="type: integer\nminimum: 3\n",
     )
-    assert made.is_valid({"x": [3]})
-    assert not made.is_valid({"x": [2]})
-    assert not made.is_valid({"x": ["3"]})
+    assert documents.is_valid({"x": [3]})
+    assert not documents.is_valid({"x": [2]})
+    assert not documents.is_valid({"x": ["3"]})
 
 
 @BOTH
 def test_openapi_keywords_apply_in_every_file(tmp_path: Path, version: str) -> None:
     nullable = "nullable: true" if version == V30 else "minLength: 0"
-    made = compiled(
+    documents = compiled(
         tmp_path,
         version,
         "a: {$ref: 'one.yaml#/A'}\n",
@@ -257,26 +257,26 @@ def test_openapi_keywords_apply_in_every_file(tmp_path: Path, version: str) -> N
         f"n: {{type: string, {nullable}}}}}}}\n",
         two="Id: {type: string, readOnly: true}\n",
     )
-    assert made.is_valid({"n": "x"})
-    assert made.is_valid({"n": None}) is (version == V30)
-    assert not made.is_valid({})
+    assert documents.is_valid({"n": "x"})
+    assert documents.is_valid({"n": None}) is (version == V30)
+    assert not documents.is_valid({})
 
 
 def test_a_folder_of_any_name_holds_schemas(tmp_path: Path) -> None:
     folder = tmp_path / "Ünder %20 #1 {x}"
     folder.mkdir()
-    made = compiled(
+    documents = compiled(
         folder, V31, "a: {$ref: 'one.yaml#/A'}\n", one="A: {$ref: '#/B'}\nB: {type: string}\n"
     )
-    assert made.is_valid("x")
-    assert not made.is_valid(5)
+    assert documents.is_valid("x")
+    assert not documents.is_valid(5)
 
 
 @each("key", ["a/b", "a~b", "{id}", "a b", "é", "%41", "200", "a#b", "a?b"])
 def test_a_schema_may_stand_under_any_key(key: str) -> None:
-    made = library(document(components={"schemas": {key: {"type": "string"}}}))
-    node = made.document.get("components").get("schemas").step(key)
-    compiled = Schemas(made).validator(node)
+    documents = library(document(components={"schemas": {key: {"type": "string"}}}))
+    node = documents.document.get("components").get("schemas").step(key)
+    compiled = Schemas(documents).validator(node)
     assert compiled.is_valid("x")
     assert not compiled.is_valid(5)
 
@@ -295,12 +295,12 @@ def test_a_boolean_schema_is_compiled() -> None:
 
 
 def test_what_a_schema_refers_to_can_be_followed() -> None:
-    made = library(
+    documents = library(
         document(
             components={"schemas": {"A": {"$ref": "#/components/schemas/B"}, "B": {"type": "x"}}}
         )
     )
-    follow = made.document.follow
+    follow = documents.document.follow
     assert follow({"$ref": "#/components/schemas/A"}) == {"type": "x"}
     assert follow({"type": "y"}) == {"type": "y"}
     assert follow(True) is True

@@ -44,10 +44,12 @@ HEADER, QUERY, COOKIE = (
 )
 
 
-def made(folder: Path, own: Any = None, every: Any = None) -> tuple[Operation, list[Any]]:
+def specification(
+    folder: Path, requirements: Any = None, every: Any = None
+) -> tuple[Operation, list[Any]]:
     operation: dict[str, Any] = {"operationId": "x", "responses": {}}
-    if own is not None:
-        operation["security"] = own
+    if requirements is not None:
+        operation["security"] = requirements
     value = document(
         paths={"/x": {"get": operation}},
         components={"securitySchemes": SCHEMES},
@@ -86,32 +88,32 @@ def made(folder: Path, own: Any = None, every: Any = None) -> tuple[Operation, l
 def test_a_carrier_is_what_the_security_says(
     tmp_path: Path, security: Any, carriers: list[Carrier]
 ) -> None:
-    for own, every in ((security, None), (None, security)):
-        operation, problems = made(tmp_path, own, every)
+    for requirements, every in ((security, None), (None, security)):
+        operation, problems = specification(tmp_path, requirements, every)
         assert list(operation.carriers) == carriers
         assert problems == []
 
 
 def test_without_security_a_bearer_token_is_required(tmp_path: Path) -> None:
-    operation, problems = made(tmp_path)
+    operation, problems = specification(tmp_path)
     assert operation.carriers == (BEARER,)
     assert problems == []
 
 
 def test_an_operation_speaks_before_the_document(tmp_path: Path) -> None:
-    assert made(tmp_path, [{"query": []}], [{"header": []}])[0].carriers == (QUERY,)
-    assert made(tmp_path, [], [{"header": []}])[0].carriers == (BEARER,)
+    assert specification(tmp_path, [{"query": []}], [{"header": []}])[0].carriers == (QUERY,)
+    assert specification(tmp_path, [], [{"header": []}])[0].carriers == (BEARER,)
 
 
 @each("name", ["digest", "mutual", "odd"])
 def test_a_scheme_that_is_not_understood_is_a_warning(tmp_path: Path, name: str) -> None:
-    operation, problems = made(tmp_path, [{name: []}])
+    operation, problems = specification(tmp_path, [{name: []}])
     assert operation.carriers == (BEARER,)
     assert [(p.level, p.code) for p in problems] == [("warning", "MW212")]
 
 
 def test_a_scheme_that_is_not_understood_leaves_the_others(tmp_path: Path) -> None:
-    operation, _ = made(tmp_path, [{"digest": []}, {"header": []}])
+    operation, _ = specification(tmp_path, [{"digest": []}, {"header": []}])
     assert operation.carriers == (HEADER,)
 
 

@@ -18,8 +18,8 @@ V30, V31 = "3.0.3", "3.1.0"
 
 @each("method", ["get", "put", "post", "delete", "options", "head", "patch", "trace"])
 def test_every_method_is_an_operation(tmp_path: Path, method: str) -> None:
-    found = operations(tmp_path, document(paths={"/x": {method: get()}}))
-    assert found["x"].method == method.upper()
+    by_name = operations(tmp_path, document(paths={"/x": {method: get()}}))
+    assert by_name["x"].method == method.upper()
 
 
 def test_what_else_a_path_says_is_no_operation(tmp_path: Path) -> None:
@@ -56,16 +56,16 @@ def test_a_path_may_stand_in_another_file(tmp_path: Path) -> None:
     (tmp_path / "parts.yaml").write_text(
         "P: {name: q, in: query, schema: {$ref: '#/S'}}\nS: {type: integer}\n"
     )
-    found = operations(tmp_path, document(paths={"/x": {"$ref": "paths/x.json"}}))["x"]
+    by_name = operations(tmp_path, document(paths={"/x": {"$ref": "paths/x.json"}}))["x"]
     with pytest.raises(GatewayError) as caught:
-        found.check_parameters(exchange(query="q=a"))
+        by_name.check_parameters(exchange(query="q=a"))
     assert caught.value.param == "q"
 
 
 def test_configured_mounts_override_all_servers(tmp_path: Path) -> None:
     value = document(servers=[{"url": "/v1"}], paths={"/x": {"get": get(servers=[{"url": "/o"}])}})
-    found = operations(tmp_path, value, mounts=("/a", "/b"))
-    assert found["x"].mounts == ("/a", "/b")
+    by_name = operations(tmp_path, value, mounts=("/a", "/b"))
+    assert by_name["x"].mounts == ("/a", "/b")
 
 
 def test_a_name_used_twice_is_a_problem(tmp_path: Path) -> None:

@@ -63,24 +63,24 @@ def once(folder: Path) -> tuple[Specification, list[Problem], int]:
         patched.setattr(reader, "read", counting)
         findings = Findings()
         overlays = [(folder / "fix.yaml", "fix.yaml")]
-        path, kept = folder / "api.yaml", folder / "cache"
-        made = read("api", path, "api.yaml", (), findings, overlays, kept)
-        assert made is not None
-        made.settle()
-    return made, findings.problems, len(parsed)
+        path, cached = folder / "api.yaml", folder / "cache"
+        specification = read("api", path, "api.yaml", (), findings, overlays, cached)
+        assert specification is not None
+        specification.settle()
+    return specification, findings.problems, len(parsed)
 
 
 def entry(folder: Path) -> Path:
-    (found,) = (folder / "cache").glob("*")
-    return found
+    (expected,) = (folder / "cache").glob("*")
+    return expected
 
 
 def test_the_second_reading_is_the_first(folder: Path) -> None:
-    first, said, parsed = once(folder)
+    first, problems, parsed = once(folder)
     again, said_again, parsed_again = once(folder)
     assert (parsed, parsed_again) == (3, 0)
-    assert said == said_again
-    assert {p.file for p in said} == {"api.yaml", "parts.yaml", "fix.yaml"}
+    assert problems == said_again
+    assert {p.file for p in problems} == {"api.yaml", "parts.yaml", "fix.yaml"}
     assert list(first.operations) == list(again.operations) == ["a"]
     assert again.refused == first.refused
     rule = again.operations["a"].bodies.rules["application/json"]
@@ -111,9 +111,9 @@ def test_a_document_that_misses_a_file_is_read_anew_when_the_file_is_there(folde
     (folder / "parts.yaml").unlink()
     assert "MW203" in {problem.code for problem in once(folder)[1]}
     (folder / "parts.yaml").write_text(PARTS)
-    made, problems, _ = once(folder)
+    specification, problems, _ = once(folder)
     assert "MW203" not in {problem.code for problem in problems}
-    assert "a" in made.operations
+    assert "a" in specification.operations
 
 
 def test_a_document_without_problems_is_cached(
@@ -122,9 +122,9 @@ def test_a_document_without_problems_is_cached(
     monkeypatch.setattr(cache, "SMALLEST", 0)
     path = tmp_path / "api.yaml"
     path.write_text("openapi: 3.1.0\ninfo: {title: T, version: '1'}\npaths: {}\n")
-    made = read("api", path, "api.yaml", (), Findings(), (), tmp_path / "cache")
-    assert made is not None
-    made.settle()
+    specification = read("api", path, "api.yaml", (), Findings(), (), tmp_path / "cache")
+    assert specification is not None
+    specification.settle()
     assert entry(tmp_path).stat().st_size
 
 
@@ -189,12 +189,12 @@ def test_a_folder_that_others_may_write_is_not_used(
 
 def test_a_link_is_not_followed(folder: Path) -> None:
     once(folder)
-    kept = entry(folder)
+    cached = entry(folder)
     elsewhere = folder / "elsewhere.json"
-    kept.rename(elsewhere)
-    kept.symlink_to(elsewhere)
+    cached.rename(elsewhere)
+    cached.symlink_to(elsewhere)
     assert once(folder)[2] == 3
-    assert not kept.is_symlink()
+    assert not cached.is_symlink()
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[1]", "not json", '{"files": [["x"]], "values": []}'])
@@ -220,7 +220,7 @@ def test_old_entries_go(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @each(
-    ("environ", "found"),
+    ("environ", "expected"),
     [
         ({"XDG_CACHE_HOME": "/c", "HOME": "/h"}, "/c/modelway"),
         ({"HOME": "/h"}, "/h/.cache/modelway"),
@@ -228,5 +228,5 @@ def test_old_entries_go(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ({}, None),
     ],
 )
-def test_the_folder_is_the_users(environ: dict[str, str], found: str | None) -> None:
-    assert folder_of(environ) == (None if found is None else Path(found))
+def test_the_folder_is_the_users(environ: dict[str, str], expected: str | None) -> None:
+    assert folder_of(environ) == (None if expected is None else Path(expected))

@@ -28,7 +28,11 @@ from tests.support.each import each
 CASES = paths.CASES / "documents"
 NAMES = ("openai", "anthropic", "gemini", "rerank")
 READ = {name: shipped(name) for name in NAMES}
-OPERATIONS = {made.id: made for spec, _ in READ.values() for made in spec.operations.values()}
+OPERATIONS = {
+    specification.id: specification
+    for spec, _ in READ.values()
+    for specification in spec.operations.values()
+}
 
 # The issue's table.
 TABLE = """
@@ -77,7 +81,7 @@ def cases(folder: str) -> list[Any]:
     ]
 
 
-def sent(case: dict[str, Any]) -> tuple[Any, str]:
+def request(case: dict[str, Any]) -> tuple[Any, str]:
     """The body of a case, and its media type."""
     if "fields" in case:
         return form_data(case["fields"])
@@ -90,26 +94,28 @@ def node_of(operation: Operation) -> Node:
 
 def request_examples() -> list[Any]:
     """Every documented example of a JSON request body."""
-    found = []
+    operation_node = []
     for operation in OPERATIONS.values():
         media = node_of(operation).get("requestBody").get("content").get("application/json")
         for name, example in media.get("examples").items():
             value = example.get("value").value
-            found.append(pytest.param(operation.id, value, id=f"{operation.id}-{name}"))
-    return found
+            operation_node.append(pytest.param(operation.id, value, id=f"{operation.id}-{name}"))
+    return operation_node
 
 
 def answer_examples() -> list[Any]:
     """Every documented example of an answer that is a document or a stream of them."""
-    found = []
+    operation_node = []
     for operation in OPERATIONS.values():
         for status, response in node_of(operation).get("responses").items():
             for media_type, media in response.get("content").items():
                 for name, example in media.get("examples").items():
                     label = f"{operation.id}-{status}-{media_type}-{name}"
                     value = example.get("value").value
-                    found.append(pytest.param(operation, media, media_type, value, id=label))
-    return found
+                    operation_node.append(
+                        pytest.param(operation, media, media_type, value, id=label)
+                    )
+    return operation_node
 
 
 def schemas_of(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], Any]]:
@@ -138,8 +144,8 @@ def test_it_keeps_the_standard(name: str) -> None:
 
 
 def test_the_operations_are_those_of_the_table() -> None:
-    found = [f"{op.id} {op.method} {op.mounts[0]}{op.path}" for op in OPERATIONS.values()]
-    assert sorted(found) == sorted(TABLE.split("\n")[1:-1])
+    operation_node = [f"{op.id} {op.method} {op.mounts[0]}{op.path}" for op in OPERATIONS.values()]
+    assert sorted(operation_node) == sorted(TABLE.split("\n")[1:-1])
 
 
 @each("name", NAMES)
@@ -154,8 +160,8 @@ def test_every_operation_says_what_it_is(name: str) -> None:
 
 
 def test_the_realtime_call_is_a_websocket_and_no_other_is() -> None:
-    found = [operation.id for operation in OPERATIONS.values() if operation.websocket]
-    assert found == ["openai.connectRealtime"]
+    operation_node = [operation.id for operation in OPERATIONS.values() if operation.websocket]
+    assert operation_node == ["openai.connectRealtime"]
 
 
 @each(
@@ -199,13 +205,13 @@ def test_what_an_sdk_sends_passes(file: str, case: dict[str, str]) -> None:
 
 @each(("name", "case"), cases("passes"))
 def test_what_is_odd_but_right_passes(name: str, case: dict[str, Any]) -> None:
-    ask(OPERATIONS[name], *sent(case))
+    ask(OPERATIONS[name], *request(case))
 
 
 @each(("name", "case"), cases("broken"))
 def test_what_is_broken_is_refused_at_its_place(name: str, case: dict[str, Any]) -> None:
     with pytest.raises(GatewayError) as caught:
-        ask(OPERATIONS[name], *sent(case))
+        ask(OPERATIONS[name], *request(case))
     error = caught.value
     assert (error.status, error.param, error.code) == (400, case["param"], case["code"])
 
@@ -293,8 +299,8 @@ def test_every_operation_has_an_example_answer() -> None:
 def test_the_usage_option_needs_chunks_with_choices(name: str, unknown: list[Any]) -> None:
     """As the vendor's own document has it: a response's last event always tells its usage."""
     specification, operation = READ["openai"][0], OPERATIONS[f"openai.{name}"]
-    asked = specification.reread(operation, lenient=False, with_names=True)
-    names = asked.bodies.rules["application/json"].names
+    operation_names = specification.reread(operation, lenient=False, with_names=True)
+    names = operation_names.bodies.rules["application/json"].names
     assert names is not None
     options = {"include_usage": True, "include_obfuscation": False}
     assert list(names.unknown({"model": "m", "stream_options": options})) == unknown

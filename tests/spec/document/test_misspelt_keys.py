@@ -101,7 +101,7 @@ BOUNDS = [
 ]
 
 
-def found(folder, text):
+def problems(folder, text):
     file = folder / "shop.yaml"
     file.write_text(text)
     library = load(file, "shop.yaml", Findings())
@@ -111,29 +111,29 @@ def found(folder, text):
 
 
 def test_the_document_of_these_tests_is_right(tmp_path):
-    assert found(tmp_path, DOCUMENT) == []
+    assert problems(tmp_path, DOCUMENT) == []
 
 
-@each(("right", "wrong", "meant"), SLIPS)
+@each(("right", "wrong", "correct_key"), SLIPS)
 def test_a_misspelt_key_is_an_error_at_its_place_that_names_the_right_one(
-    tmp_path, right, wrong, meant
+    tmp_path, right, wrong, correct_key
 ):
     assert DOCUMENT.count(right) == 1
     text = DOCUMENT.replace(right, wrong)
-    (problem,) = found(tmp_path, text)
+    (problem,) = problems(tmp_path, text)
     assert (problem.level, problem.code) == (Level.ERROR, "MW234")
     line = text.splitlines()[problem.line - 1]
     key = line[problem.column - 1 :].partition(":")[0]
     assert key in wrong
     assert problem.message == f"unknown key '{key}': it has no effect"
-    assert problem.hint.startswith(f"did you mean '{meant}'?")
+    assert problem.hint.startswith(f"did you mean '{correct_key}'?")
 
 
-@each(("right", "wrong", "meant"), BOUNDS)
-def test_a_misspelt_bound_is_a_warning(tmp_path, right, wrong, meant):
-    (problem,) = found(tmp_path, DOCUMENT.replace(right, wrong))
+@each(("right", "wrong", "correct_key"), BOUNDS)
+def test_a_misspelt_bound_is_a_warning(tmp_path, right, wrong, correct_key):
+    (problem,) = problems(tmp_path, DOCUMENT.replace(right, wrong))
     assert problem.level is Level.WARNING
-    assert problem.hint.startswith(f"did you mean '{meant}'?")
+    assert problem.hint.startswith(f"did you mean '{correct_key}'?")
 
 
 HARMLESS = [
@@ -156,19 +156,19 @@ HARMLESS = [
 def test_keys_of_others_and_names_are_let_pass(tmp_path, before, after):
     text = DOCUMENT.replace(before, after)
     assert yaml.safe_load(text) != yaml.safe_load(DOCUMENT)
-    assert found(tmp_path, text) == []
+    assert problems(tmp_path, text) == []
 
 
 def test_a_misspelt_key_in_a_file_that_is_referred_to_is_placed_there(tmp_path):
     (tmp_path / "one.yaml").write_text("One:\n  type: object\n  propertis: {a: {}}\n")
     text = DOCUMENT.replace('"#/components/schemas/One"', '"one.yaml#/One"')
-    (problem,) = found(tmp_path, text)
+    (problem,) = problems(tmp_path, text)
     assert (Path(problem.file).name, problem.line, problem.column) == ("one.yaml", 3, 3)
 
 
 def test_a_recursive_schema_terminates(tmp_path):
     text = DOCUMENT.replace("{a: {const: 1}}", '{a: {$ref: "#/components/schemas/One"}}')
-    assert found(tmp_path, text) == []
+    assert problems(tmp_path, text) == []
 
 
 @each("file", sorted((ROOT / "openapi").glob("*.yaml")), ids=lambda f: f.stem)

@@ -35,38 +35,38 @@ def laid(folder: Path, *texts: str) -> tuple[Specification | None, list[Problem]
         path.write_text(text)
         overlays.append((path, path.name))
     findings = Findings()
-    made = read("api", folder / "api.yaml", "api.yaml", (), findings, overlays)
-    return made, findings.problems
+    result = read("api", folder / "api.yaml", "api.yaml", (), findings, overlays)
+    return result, findings.problems
 
 
 def places(problems: list[Problem]) -> list[str]:
     return [f"{p.file}:{p.line}:{p.column} {p.level} {p.code}" for p in problems]
 
 
-def names(made: Specification | None) -> list[str]:
-    assert made is not None
-    return sorted(made.operations)
+def names(result: Specification | None) -> list[str]:
+    assert result is not None
+    return sorted(result.operations)
 
 
 def test_a_wrong_value_is_corrected(tmp_path: Path) -> None:
     action = (
         "{target: \"$.paths['/a'].get.parameters[?@.name=='y'].schema\", update: {type: string}}"
     )
-    made, problems = overlaid(tmp_path, action)
+    result, problems = overlaid(tmp_path, action)
     assert problems == []
-    assert names(made) == ["a", "b"]
+    assert names(result) == ["a", "b"]
 
 
 def test_a_part_is_removed(tmp_path: Path) -> None:
-    made, problems = overlaid(tmp_path, "{target: \"$.paths['/a']\", remove: true}")
-    assert (names(made), problems) == (["b"], [])
+    result, problems = overlaid(tmp_path, "{target: \"$.paths['/a']\", remove: true}")
+    assert (names(result), problems) == (["b"], [])
 
 
 def test_items_after_a_removed_item_keep_their_positions(tmp_path: Path) -> None:
-    made, problems = overlaid(
+    result, problems = overlaid(
         tmp_path, "{target: \"$.paths['/a'].get.parameters[0]\", remove: true}"
     )
-    assert names(made) == ["b"]
+    assert names(result) == ["b"]
     assert places(problems)[1] == "api.yaml:9:47 warning MW204"
 
 
@@ -74,13 +74,13 @@ def test_what_an_overlay_brought_has_its_place_there(tmp_path: Path) -> None:
     update = (
         "{get: {operationId: c, responses: {}, parameters: [{name: q, in: query, style: matrix}]}}"
     )
-    made, problems = overlaid(
+    result, problems = overlaid(
         tmp_path,
         "{target: \"$.paths['/a'].get.parameters\", update: {name: z, in: nowhere}}",
         f"{{target: $.paths, update: {{/c: {update}}}}}",
         "{target: \"$.paths['/b'].get\", update: {parameters: [{name: p, in: cookie, style: x}]}}",
     )
-    assert names(made) == []
+    assert names(result) == []
     assert sorted(p for p in places(problems) if p.startswith("fix0") and "MW209" not in p) == [
         "fix0.yaml:4:68 warning MW204",
         "fix0.yaml:5:87 warning MW204",
@@ -90,29 +90,29 @@ def test_what_an_overlay_brought_has_its_place_there(tmp_path: Path) -> None:
 
 def test_arrays_are_appended_to_and_objects_merged(tmp_path: Path) -> None:
     more = "{parameters: [{name: z, in: query, required: true, schema: {}}], operationId: renamed}"
-    made, _ = overlaid(
+    result, _ = overlaid(
         tmp_path,
         "{target: \"$.paths['/a'].get.parameters[1]\", remove: true}",
         f"{{target: \"$.paths['/a'].get\", update: {more}}}",
     )
-    assert made is not None
-    assert [p.name for p in made.operations["renamed"].parameters] == ["x", "z"]
+    assert result is not None
+    assert [p.name for p in result.operations["renamed"].parameters] == ["x", "z"]
 
 
 def test_several_overlays_are_applied_in_order(tmp_path: Path) -> None:
     head = "overlay: 1.0.0\ninfo: {title: O, version: '1'}\nactions:\n"
-    made, _ = laid(
+    result, _ = laid(
         tmp_path,
         head + "  - {target: \"$.paths['/a'].get\", update: {operationId: one}}\n",
         head + "  - {target: \"$.paths[?@.get.operationId=='one']\", remove: true}\n",
     )
-    assert names(made) == ["b"]
+    assert names(result) == ["b"]
 
 
 def test_a_target_that_matches_nothing_is_a_warning(tmp_path: Path) -> None:
-    made, problems = overlaid(tmp_path, "{target: \"$.paths['/z']\", remove: true}")
+    result, problems = overlaid(tmp_path, "{target: \"$.paths['/z']\", remove: true}")
     assert "fix0.yaml:4:14 warning MW232" in places(problems)
-    assert made is not None
+    assert result is not None
 
 
 @each(
@@ -129,12 +129,12 @@ def test_a_target_that_matches_nothing_is_a_warning(tmp_path: Path) -> None:
     ],
 )
 def test_an_invalid_overlay_is_an_error_at_its_place(tmp_path: Path, text: str, place: str) -> None:
-    made, problems = laid(tmp_path, text)
-    assert made is None
+    result, problems = laid(tmp_path, text)
+    assert result is None
     assert places(problems) == [f"{place} error MW231"]
 
 
 def test_yaml_that_is_broken_is_an_error(tmp_path: Path) -> None:
-    made, problems = laid(tmp_path, "a: [\n")
-    assert made is None
+    result, problems = laid(tmp_path, "a: [\n")
+    assert result is None
     assert [p.code for p in problems] == ["MW001"]

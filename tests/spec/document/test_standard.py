@@ -15,7 +15,7 @@ from tests.support.each import each
 RIGHT = {"/x": {"get": {"responses": {"200": {"description": "d"}}}}}
 
 
-def found(folder: Path, text: str) -> list[Problem]:
+def breach_findings(folder: Path, text: str) -> list[Problem]:
     (folder / "api.yaml").write_text(text)
     findings = Findings()
     library = load(folder / "api.yaml", "api.yaml", findings)
@@ -27,7 +27,7 @@ def found(folder: Path, text: str) -> list[Problem]:
 
 @each("version", ["3.0.3", "3.1.0"])
 def test_a_document_that_keeps_the_standard_has_none(tmp_path: Path, version: str) -> None:
-    assert found(tmp_path, json.dumps(document(version=version, paths=RIGHT))) == []
+    assert breach_findings(tmp_path, json.dumps(document(version=version, paths=RIGHT))) == []
 
 
 @each("version", ["3.0.3", "3.1.0"])
@@ -43,7 +43,9 @@ def test_a_document_that_keeps_the_standard_has_none(tmp_path: Path, version: st
     ],
 )
 def test_a_breach_is_a_warning(tmp_path: Path, version: str, change: dict[str, Any]) -> None:
-    problems = found(tmp_path, json.dumps({**document(version=version, paths=RIGHT), **change}))
+    problems = breach_findings(
+        tmp_path, json.dumps({**document(version=version, paths=RIGHT), **change})
+    )
     assert problems
     assert {(p.level, p.code) for p in problems} == {(Level.WARNING, "MW220")}
     assert all(len(p.message) < 300 and "\n" not in p.message for p in problems)
@@ -54,23 +56,23 @@ def test_a_breach_has_its_place(tmp_path: Path) -> None:
         "openapi: 3.1.0\ninfo: {title: T, version: '1'}\npaths:\n  /x:\n    get:\n"
         "      summary: 5\n      responses: {'200': {description: d}}\n"
     )
-    (problem,) = found(tmp_path, text)
+    (problem,) = breach_findings(tmp_path, text)
     assert (problem.file, problem.line) == ("api.yaml", 6)
 
 
 def test_no_more_than_fifty_are_shown(tmp_path: Path) -> None:
     paths = {f"x{number}": {} for number in range(200)}
-    assert 0 < len(found(tmp_path, json.dumps(document(paths=paths)))) <= 50
+    assert 0 < len(breach_findings(tmp_path, json.dumps(document(paths=paths)))) <= 50
 
 
 def test_a_sibling_file_is_read_for_it(tmp_path: Path) -> None:
     (tmp_path / "two.yaml").write_text("R: {description: d}\n")
     responses = {"200": {"$ref": "two.yaml#/R"}}
     value = document(paths={"/x": {"get": {"responses": responses}}})
-    assert found(tmp_path, json.dumps(value)) == []
+    assert breach_findings(tmp_path, json.dumps(value)) == []
 
 
 def test_an_unknown_path_parameter_is_a_breach(tmp_path: Path) -> None:
     value = document(paths={"/x/{id}": RIGHT["/x"]})
-    problems = found(tmp_path, json.dumps(value))
+    problems = breach_findings(tmp_path, json.dumps(value))
     assert [p.code for p in problems] == ["MW220"]

@@ -25,8 +25,10 @@ from tests.support.each import each
     ],
 )
 def test_an_odd_path_is_a_problem(tmp_path: Path, path: str, code: str | None) -> None:
-    found = warning_codes(tmp_path, document(paths={path: {"get": get()}, "/y": {"get": get("y")}}))
-    assert found == ([code] if code else [])
+    result_codes = warning_codes(
+        tmp_path, document(paths={path: {"get": get()}, "/y": {"get": get("y")}})
+    )
+    assert result_codes == ([code] if code else [])
 
 
 @each(
