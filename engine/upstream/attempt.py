@@ -13,8 +13,8 @@ from engine.exchange.exchange import Exchange
 from engine.relay.headers import Forwarded
 from engine.spec.expression import Expression
 from engine.upstream import retry
-from engine.upstream.client.client import UpstreamResponse
 from engine.upstream.client.failures import ProtocolFailure, UpstreamFailure
+from engine.upstream.client.response import UpstreamResponse
 from engine.upstream.credentials import APPLY
 from engine.upstream.first_content import (
     ErrorFirst,

@@ -15,8 +15,8 @@ import orjson
 from engine.dialects import Dialect
 from engine.exchange.exchange import Exchange, Response
 from engine.upstream.attempt import AttemptResult
-from engine.upstream.client.client import UpstreamResponse
 from engine.upstream.client.failures import UpstreamFailure
+from engine.upstream.client.response import UpstreamResponse
 from engine.values.content_coding import decode_body
 from engine.values.errors import GatewayError
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from engine.dialects import Dialect
 from engine.relay.sse import Cleaner, NotAnEvent
-from engine.upstream.client.client import UpstreamResponse
+from engine.upstream.client.response import UpstreamResponse
 from engine.values.event_json import event_json
 
 HELD_EVENTS = 16

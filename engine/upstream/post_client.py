@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping
 
 from engine.telemetry.tracing.exporter import ExportResult
 from engine.upstream import retry
-from engine.upstream.client.client import Client, Timeouts
+from engine.upstream.client.client import Client
+from engine.upstream.client.deadlines import Timeouts
 from engine.upstream.client.failures import UpstreamFailure
 
 _MAX_RESPONSE = 65_536

@@ -14,8 +14,8 @@ from engine.exchange.push_stream import Blocked, Pipeline, PushStream
 from engine.exchange.record import Outcome
 from engine.relay.sse import Cleaner, NotAnEvent
 from engine.upstream.attempt import AttemptResult
-from engine.upstream.client.client import UpstreamResponse
 from engine.upstream.client.failures import IdleTimeout, UpstreamFailure
+from engine.upstream.client.response import UpstreamResponse
 from engine.upstream.disconnect_watcher import DisconnectWatcher
 from engine.upstream.error_response import (
     MAX_OTHER_ERROR,

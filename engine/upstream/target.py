@@ -11,7 +11,8 @@ from engine.dialects import Dialect
 from engine.relay.headers import Forwarded
 from engine.relay.response_headers import ResponseHeaders
 from engine.upstream.breaker import CircuitBreaker
-from engine.upstream.client.client import Client, Timeouts
+from engine.upstream.client.client import Client
+from engine.upstream.client.deadlines import Timeouts
 from engine.upstream.credentials import Credentials
 from engine.upstream.location_headers import UpstreamUrl
 from engine.upstream.retry import Budget

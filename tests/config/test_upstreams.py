@@ -5,7 +5,7 @@ import pytest
 from engine.config.json_schema import schema
 from engine.config.upstreams import BreakerConfig, Credential, HeaderChanges, Retry, Tls
 from engine.upstream import retry
-from engine.upstream.client.client import Timeouts
+from engine.upstream.client.deadlines import Timeouts
 from tests.support.configs import read_config
 
 

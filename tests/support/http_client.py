@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
-from engine.upstream.client.client import Client, Timeouts, UpstreamResponse
+from engine.upstream.client.client import Client
+from engine.upstream.client.deadlines import Timeouts
 from engine.upstream.client.failures import UpstreamFailure
+from engine.upstream.client.response import UpstreamResponse
 from tests.support.peer import Handler, Peer, serving
 
 SHORT = 0.05

@@ -9,7 +9,7 @@ from engine.config.upstreams import BreakerConfig, Credential, HeaderChanges, Re
 from engine.dialects import Dialect
 from engine.exchange.services import Services
 from engine.upstream.attempt import AttemptResult
-from engine.upstream.client.client import Timeouts
+from engine.upstream.client.deadlines import Timeouts
 from engine.upstream.client.failures import UpstreamFailure
 from engine.upstream.credentials import Credentials
 from engine.upstream.disconnect_watcher import DisconnectWatcher

@@ -20,7 +20,7 @@ from engine.spec.expression import parse
 from engine.spec.multipart import boundary_of
 from engine.spec.multipart import parse as parse_multipart
 from engine.upstream.client import failures
-from engine.upstream.client.client import Timeouts
+from engine.upstream.client.deadlines import Timeouts
 from engine.upstream.forward import Forward
 from engine.upstream.target import Target
 from engine.values.errors import AbortConnection, AbortReason, GatewayError

@@ -13,7 +13,7 @@ from engine.exchange.exchange import Response
 from engine.exchange.push_stream import PushStream
 from engine.upstream.attempt import AttemptResult
 from engine.upstream.client import failures
-from engine.upstream.client.client import Timeouts
+from engine.upstream.client.deadlines import Timeouts
 from engine.upstream.first_content import read_first_content
 from engine.upstream.relay_response import relay
 from engine.values.errors import AbortConnection, GatewayError

@@ -8,7 +8,7 @@ import pytest
 
 from engine.config.upstreams import Credential, Tls, UpstreamConfig
 from engine.upstream.client.client import Client as HttpClient
-from engine.upstream.client.client import Timeouts
+from engine.upstream.client.deadlines import Timeouts
 from engine.upstream.target import connect
 from tests.support.upstreams import Client, upstream
 

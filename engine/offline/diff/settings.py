@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from engine.offline.diff.difference import Side
 from engine.source.problem import Path
 from engine.telemetry.access_log import FIELDS
-from engine.upstream.client.client import Timeouts
+from engine.upstream.client.deadlines import Timeouts
 
 _SQLITE = "sqlite:///"
 _USUAL_FIELDS = tuple(name for name in FIELDS if name != "query")

@@ -16,7 +16,7 @@ from engine.offline.rehearsal.quota_report import verdicts
 from engine.offline.rehearsal.sent_request import changes, model_sent
 from engine.plan.route import Plan, PlanResult, Route
 from engine.source.problem import place_of
-from engine.upstream.client.client import Timeouts
+from engine.upstream.client.deadlines import Timeouts
 from engine.values.wildcard import ByName
 
 Report = dict[str, Any]

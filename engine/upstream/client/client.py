@@ -21,8 +21,6 @@ from engine.upstream.client.pool import Pool
 from engine.upstream.client.request import Spool
 from engine.upstream.client.response import UpstreamResponse
 
-__all__ = ["Client", "Spool", "Timeouts", "UpstreamResponse"]
-
 
 class Client:
     """One upstream server: its address, its pool, its timeouts.

@@ -9,7 +9,8 @@ import gevent.event
 import gevent.socket
 import pytest
 
-from engine.upstream.client.client import Client, Timeouts
+from engine.upstream.client.client import Client
+from engine.upstream.client.deadlines import Timeouts
 from engine.upstream.client.failures import Reset, UpstreamFailure
 from tests.support.http_client import SHORT, Chunks, connected, failure_of, get, progress, read_all
 from tests.support.peer import (

@@ -14,7 +14,8 @@ import gevent.socket
 import pytest
 
 from engine.upstream.client.address import origin_of
-from engine.upstream.client.client import Client, Timeouts
+from engine.upstream.client.client import Client
+from engine.upstream.client.deadlines import Timeouts
 from engine.upstream.client.dial import dial
 from engine.upstream.client.failures import Cancelled, Truncated, UpstreamFailure
 from tests.support.http_client import LONG, SHORT, read_all
