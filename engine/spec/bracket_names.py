@@ -19,7 +19,7 @@ items appended with `[]`, in order: leaves, and a dict for an item that is an ob
 MAX_DEPTH: Final = 16
 _BRACKETS = re.compile(r"(?:\[[^\[\]]*\])+")
 # Names that change every object in a JavaScript upstream; no API has a field of that name.
-_ABUSED = frozenset({"__proto__", "constructor", "prototype"})
+_PROTOTYPES = frozenset({"__proto__", "constructor", "prototype"})
 
 
 def split_name(name: str) -> tuple[str, str]:
@@ -42,11 +42,11 @@ def tree_of(fields: Iterable[tuple[str, Any]], where: str) -> dict[str, Tree]:
 
 def _keys(brackets: str, where: str) -> list[str]:
     if not _BRACKETS.fullmatch(brackets):
-        raise Malformed(f"{where}: crooked brackets: {brackets[:80]}")
+        raise Malformed(f"{where}: the brackets do not pair: {brackets[:80]}")
     keys = brackets[1:-1].split("][")
     if len(keys) > MAX_DEPTH:
         raise Malformed(f"{where}: nested more than {MAX_DEPTH} deep")
-    if abused := _ABUSED.intersection(keys):
+    if abused := _PROTOTYPES.intersection(keys):
         raise Malformed(f"{where}: the name {min(abused)!r} is not allowed")
     return keys
 

@@ -12,10 +12,15 @@ EXAMPLES = {
 kind if it matches one of them."""
 
 
+def essence(content_type: str) -> str:
+    """The media type of a Content-Type, without parameters, in lower case."""
+    return content_type.partition(";")[0].strip().lower()
+
+
 def is_json(media_type: str) -> bool:
     """Whether a media type, with or without parameters, is JSON (RFC 6839: `+json` too)."""
-    essence = media_type.partition(";")[0].strip().lower()
-    return essence == "application/json" or essence.endswith("+json")
+    name = essence(media_type)
+    return name == "application/json" or name.endswith("+json")
 
 
 def body_kind(media_type: str) -> str:

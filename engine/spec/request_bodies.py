@@ -16,7 +16,7 @@ import jsonschema_rs
 from engine.exchange.exchange import Exchange
 from engine.spec.body_parsers import Parse, compile_parser, has_foreign_charset, parse_json
 from engine.spec.document.node import Node
-from engine.spec.media_types import EXAMPLES, body_kind
+from engine.spec.media_types import EXAMPLES, body_kind, essence
 from engine.spec.refusal_messages import explain
 from engine.spec.schema_types import takes_any_bytes
 from engine.spec.schemas import Schemas
@@ -94,7 +94,7 @@ class Bodies:
             if not self.media_types:
                 message = "This operation takes no request body."
                 raise GatewayError(400, "unexpected_body", message)
-            media_type = content_type.partition(";")[0].strip().lower()
+            media_type = essence(content_type)
             rule = self.rules.get(media_type) or self._rule_of_range(media_type)
         if rule is None:
             accepted = " or ".join(self.media_types)
@@ -137,7 +137,7 @@ def compile_bodies(request_body: Node, schemas: Schemas, *, with_names: bool = F
     """
     bodies = Bodies(required=request_body.value.get("required") is True)
     for name, media in request_body.get("content").items():
-        media_type = name.partition(";")[0].strip().lower()
+        media_type = essence(name)
         schema = media.get("schema")
         validator = schemas.validator(schema) if schema.value is not None else None
         if "*" in media_type:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from engine.offline.diff.difference import Side
 from engine.spec.document.node import Node, declared_parameters
+from engine.spec.media_types import essence
 from engine.spec.operation import Operation
 
 
@@ -52,5 +53,5 @@ def media(node: Node) -> dict[str, Node]:
     for name, media_type in node.get("content").items():
         schema = media_type.get("schema")
         if isinstance(schema.value, dict):
-            schemas[name.partition(";")[0].strip().lower()] = schema
+            schemas[essence(name)] = schema
     return schemas

@@ -30,7 +30,7 @@ from engine.offline.second_opinion.verdict import (
 from engine.plan.route import Plan, PlanResult
 from engine.source.problem import Findings, Level
 from engine.spec.document.node import Node, declared_parameters
-from engine.spec.media_types import is_json
+from engine.spec.media_types import essence, is_json
 from engine.spec.operation import Operation, Parameter
 from engine.spec.parameters import cookies
 from engine.spec.query_string import Query
@@ -102,7 +102,7 @@ def _disagreements(
 ) -> Iterator[Disagreement]:
     reader = _reader(specification)
     yield from _compare_parameters(operation, specification, exchange, reader)
-    media_type = exchange.environ.get("CONTENT_TYPE", "").partition(";")[0].strip().lower()
+    media_type = essence(exchange.environ.get("CONTENT_TYPE", ""))
     schema = _body_schema(specification.node(operation), media_type)
     if schema is not None and _is_json_text(body):
         ours = read_body(operation, schema, media_type, body)
@@ -202,10 +202,7 @@ def _note_failures(
 def _body_schema(operation: Node, media_type: str) -> Node | None:
     """The schema of a JSON body of this media type; None where bodies are not compared."""
     content = operation.get("requestBody").get("content")
-    schemas = {
-        name.partition(";")[0].strip().lower(): media.get("schema")
-        for name, media in content.items()
-    }
+    schemas = {essence(name): media.get("schema") for name, media in content.items()}
     schema = schemas.get(media_type)
     if schema is None or schema.value is None or not is_json(media_type):
         return None

@@ -16,6 +16,7 @@ import stat
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import astuple
 from functools import cache
 from pathlib import Path as FilePath
 from typing import Any
@@ -88,8 +89,8 @@ class CacheEntry:
                 for uri, marked in files
             ],
             "values": [marked.value for marked in library.files.values()],
-            "problems": [_fields_of(problem) for problem in problems],
-            "breaches": [[str(b.uri), b.path, _fields_of(b.problem)] for b in library.breaches],
+            "problems": [astuple(problem) for problem in problems],
+            "breaches": [[str(b.uri), b.path, astuple(b.problem)] for b in library.breaches],
             "absent": [str(uri) for uri in library.absent],
             "grafts": [
                 [at_document, order[id(m)], at] for at_document, (m, at) in library.grafts.items()
@@ -194,11 +195,6 @@ def _digest(text: str) -> str:
 
 def _positions(places: Mapping[tuple[Path, bool], tuple[int, int]]) -> list[list[object]]:
     return [[path, key, line, column] for (path, key), (line, column) in places.items()]
-
-
-def _fields_of(problem: Problem) -> list[object]:
-    place = [problem.file, problem.line, problem.column]
-    return [*place, str(problem.level), problem.code, problem.message, problem.hint]
 
 
 def _problem(fields: list[Any]) -> Problem:

@@ -164,7 +164,7 @@ def _followed(library: Library, uri: Any, ref: str, kind: str) -> list[tuple[Any
     try:
         node = library.at(file, pointer)
     except KeyError:
-        return []  # `references.py` tells of it
+        return []  # `references.py` has noted it
     return [(file, node.path, node.value, kind)]
 
 

@@ -12,7 +12,7 @@ from engine.spec.document.node import Breach, Library, Node, pointer_steps, targ
 from engine.spec.document.references import references
 
 _Place = tuple[FilePath, tuple[str, ...]]
-_NOT_ASKED = frozenset({"responses", "callbacks"})
+_NOT_REQUESTED = frozenset({"responses", "callbacks"})
 
 
 def tainted(library: Library) -> dict[tuple[str, ...], Breach]:
@@ -50,7 +50,7 @@ def breach_of(breaches: dict[tuple[str, ...], Breach], template: str, method: st
 
 def _described(path: tuple[str, ...]) -> bool:
     """Whether a path lies in the responses or callbacks of an operation."""
-    return (path[:1] == ("paths",) and len(path) > 3 and path[3] in _NOT_ASKED) or (
+    return (path[:1] == ("paths",) and len(path) > 3 and path[3] in _NOT_REQUESTED) or (
         path[:2] in (("components", "responses"), ("components", "callbacks"))
     )
 

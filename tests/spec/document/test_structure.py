@@ -49,7 +49,7 @@ BOTH = each("version", [V30, V31])
         {"security": {}},
     ],
 )
-def test_a_crooked_document_is_no_crash(tmp_path: Path, change: Any) -> None:
+def test_a_document_of_wrong_types_is_read_or_has_problems(tmp_path: Path, change: Any) -> None:
     for version in (V30, V31):
         value = {**document(version=version, paths={"/y": {"get": get("y")}}), **change}
         specification, problems = read(tmp_path, value)
