@@ -1,19 +1,24 @@
-"""The reference page: the merged document at /openapi.json, and the files of Swagger UI."""
+"""The reference page: one OpenAPI document of all operations that a plan routes, as callers see
+them, at /openapi.json; and the files of Swagger UI."""
 
 from __future__ import annotations
 
 import json
+import re
 from functools import cache, lru_cache
 from pathlib import Path
+from typing import Any
 
 import orjson
 import swagger_ui_bundle
 
 from engine.console.asset import Asset, respond
 from engine.console.base_url import base_of
-from engine.console.merged_document import merged
+from engine.console.document_components import Components
 from engine.exchange.exchange import Exchange, Handler, Response
-from engine.plan.route import Plan
+from engine.plan.route import Plan, Route
+from engine.spec import path_templates
+from engine.spec.security import Carrier
 
 SWAGGER_UI = Path(swagger_ui_bundle.swagger_ui_path)
 """The files of Swagger UI."""
@@ -21,6 +26,12 @@ SWAGGER_UI = Path(swagger_ui_bundle.swagger_ui_path)
 _MAX_BASES = 8
 _PLACEHOLDER = "https://the-address-of-this-gateway.invalid"
 """Stands for the base URL, so that the document is merged only once."""
+_DESCRIPTION = (
+    "The operations of this gateway. Put the token where the security of an operation says; a "
+    "token that you enter stays in this page."
+)
+_REPLACED = frozenset({"operationId", "security", "servers", "tags", "callbacks", "parameters"})
+_INVALID = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 def document(plan: Plan) -> Handler:
@@ -48,3 +59,92 @@ def _as_json(document: object) -> bytes:
         return orjson.dumps(document)
     except TypeError:
         return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def merged(plan: Plan, base: str) -> dict[str, Any]:
+    """The document. Paths include their prefix, the only server is `base`; an operation is named as
+    in gateway.yaml (`spec.operationId`) and listed once, under the first of its prefixes."""
+    merger = _Merger(plan)
+    for route in plan.routes:
+        merger.add(route)
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "Modelway", "version": "1", "description": _DESCRIPTION},
+        "servers": [{"url": base}],
+        "tags": [{"name": name, **members} for name, members in merger.tags.items()],
+        "paths": merger.paths,
+        "components": {**merger.components.components, "securitySchemes": merger.schemes},
+    }
+
+
+class _Merger:
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.components = Components()
+        self.paths: dict[str, dict[str, Any]] = {}
+        self.schemes: dict[str, Any] = {}
+        self.tags: dict[str, dict[str, str]] = {}
+        self._shapes: set[tuple[str, str]] = set()
+
+    def add(self, route: Route) -> None:
+        """Add a route's operation, unless an earlier one has its method and path."""
+        operation = route.operation
+        template = operation.mounts[0] + operation.path
+        shape = (operation.method, path_templates.shape(template))
+        if shape in self._shapes:
+            return
+        self._shapes.add(shape)
+        node = self.plan.specifications[operation.spec].node(operation)
+        copied = self.components.copy(node, operation.spec)
+        members = {key: value for key, value in copied.items() if key not in _REPLACED}
+        if also := ", ".join(f"`{mount}{operation.path}`" for mount in operation.mounts[1:]):
+            members["description"] = f"{members.get('description', '')}\n\nAlso at {also}.".strip()
+        if parameters := self._parameters(route):
+            members["parameters"] = parameters
+        self.paths.setdefault(template, {})[operation.method.lower()] = {
+            "operationId": operation.id,
+            "tags": [self._tag(operation.spec, tag) for tag in _texts(copied.get("tags"))],
+            **members,
+            "security": self._security(route),
+        }
+
+    def _parameters(self, route: Route) -> list[Any]:
+        """The operation's parameters, and those of its path that it does not replace."""
+        operation = route.operation
+        document = self.plan.specifications[operation.spec].library.document
+        item = document.get("paths").get(operation.path)
+        parameters: dict[tuple[str, str], Any] = {}
+        for holder in (item, item.get(operation.method.lower())):
+            for parameter in holder.get("parameters").elements():
+                key = (parameter.text("in"), parameter.text("name"))
+                parameters[key] = self.components.copy(parameter, operation.spec)
+        return list(parameters.values())
+
+    def _tag(self, spec: str, tag: str) -> str:
+        """A tag of a document, prefixed with the name of the document."""
+        name = f"{spec}: {tag}"
+        if name not in self.tags:
+            listed = self.plan.specifications[spec].library.document.get("tags").elements()
+            description = next((t.text("description") for t in listed if t.text("name") == tag), "")
+            self.tags[name] = {"description": description} if description else {}
+        return name
+
+    def _security(self, route: Route) -> list[dict[str, list[str]]]:
+        """The security schemes of the token; OpenAPI has none for a subprotocol."""
+        if route.public:
+            return []
+        return [self._scheme(c) for c in route.carriers if c.kind != "subprotocol"]
+
+    def _scheme(self, carrier: Carrier) -> dict[str, list[str]]:
+        """The security scheme of a carrier of the token, which is added once."""
+        if carrier.kind in ("bearer", "basic"):
+            name, scheme = carrier.kind, {"type": "http", "scheme": carrier.kind}
+        else:
+            name = f"{carrier.kind}-{_INVALID.sub('_', carrier.name)}"
+            scheme = {"type": "apiKey", "in": carrier.kind, "name": carrier.name}
+        self.schemes[name] = {**scheme, "description": "The token that this platform gave you."}
+        return {name: []}
+
+
+def _texts(tags: Any) -> list[str]:
+    return [tag for tag in tags if isinstance(tag, str)] if isinstance(tags, list) else ["all"]

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from engine.console.merged_document import merged
+from engine.console.reference import merged
 from engine.plan.make import make_plan
 from tests.console.conftest import openapi_errors
 

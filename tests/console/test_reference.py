@@ -1,8 +1,88 @@
-"""The merged document as it is served: with the request's base URL, merged once."""
+"""The merged document: its operations, security, parameters and tags, and how it is served."""
 
 from engine.console import reference
-from engine.console.merged_document import merged
+from engine.console.reference import merged
+from engine.plan.make import make_plan
+from tests.console.conftest import openapi_errors, planned
 from tests.support.exchanges import new_exchange
+
+CONFIG = """
+version: 1
+specs: {shop: {document: shop.yaml, mount: [/a, /b]}}
+upstreams: {shop: {url: "http://127.0.0.1:9"}}
+routes: [{operations: shop.*, to: [{upstream: shop}], auth: none}]
+"""
+DOCUMENT = """
+openapi: 3.1.0
+info: {title: Shop, version: "1"}
+tags: [{name: Items, description: All of them}]
+paths:
+  /items/{id}:
+    parameters:
+      - {name: id, in: path, required: true, schema: {type: string}}
+      - {name: size, in: query, schema: {type: string}}
+    get:
+      operationId: read
+      tags: [Items]
+      parameters: [{name: size, in: query, schema: {type: integer}}]
+      responses: {"200": {description: fine}}
+"""
+
+
+def test_the_shipped_documents_make_a_valid_one(shipped):
+    document = merged(shipped, "http://h")
+    assert openapi_errors(document) == []
+    routed = {route.operation.id for route in shipped.routes}
+    listed = {o["operationId"] for item in document["paths"].values() for o in item.values()}
+    assert listed <= routed
+    assert len(listed) > 20
+    assert document["servers"] == [{"url": "http://h"}]
+
+
+def test_unrouted_operations_and_their_schemas_are_left_out(text):
+    document = merged(planned(text.replace("      - openai.createResponse\n", "")), "http://h")
+    assert "/v1/responses" not in document["paths"]
+    assert "ResponseRequest" not in document["components"]["schemas"]
+
+
+def test_security_names_where_the_gateway_accepts_tokens(shipped):
+    document = merged(shipped, "http://h")
+    chat = document["paths"]["/v1/chat/completions"]["post"]
+    assert {"bearer": []} in chat["security"]
+    schemes = document["components"]["securitySchemes"]
+    assert schemes["bearer"]["scheme"] == "bearer"
+    names = [
+        n for p in document["paths"].values() for o in p.values() for s in o["security"] for n in s
+    ]
+    assert set(names) == set(schemes)
+
+
+def shop(folder):
+    (folder / "shop.yaml").write_text(DOCUMENT)
+    result = make_plan(folder / "gateway.yaml", {}, CONFIG)
+    assert result.plan is not None, result.problems
+    return merged(result.plan, "http://h")
+
+
+def test_parameters_of_a_path_are_copied_to_its_operations(tmp_path):
+    operation = shop(tmp_path)["paths"]["/a/items/{id}"]["get"]
+    types = {entry["name"]: entry["schema"]["type"] for entry in operation["parameters"]}
+    assert types == {"id": "string", "size": "integer"}
+
+
+def test_an_operation_has_its_full_name_and_is_listed_once(tmp_path):
+    document = shop(tmp_path)
+    assert list(document["paths"]) == ["/a/items/{id}"]
+    operation = document["paths"]["/a/items/{id}"]["get"]
+    assert operation["operationId"] == "shop.read"
+    assert operation["description"] == "Also at `/b/items/{id}`."
+    assert operation["security"] == []
+
+
+def test_tags_have_the_prefix_of_their_document(tmp_path):
+    document = shop(tmp_path)
+    assert document["paths"]["/a/items/{id}"]["get"]["tags"] == ["shop: Items"]
+    assert document["tags"] == [{"name": "shop: Items", "description": "All of them"}]
 
 
 def ask(handler, host):
