@@ -109,7 +109,7 @@ def test_an_operation_that_never_streams_does_not():
         ({"input": 7}, ""),
     ],
 )
-def test_the_last_thing_the_user_said_is_found(request_, text):
+def test_the_last_turn_of_the_user_is_the_text(request_, text):
     assert last_turn(request_) == text
 
 
@@ -142,7 +142,7 @@ def test_placeholders_are_filled_in_with_their_own_type(value, filled):
     assert fill(value, FACTS) == filled
 
 
-def test_what_was_filled_in_is_not_looked_at_again():
+def test_placeholders_in_inserted_text_are_not_filled():
     assert fill("{{text}}", {**FACTS, "text": "{{id}}"}) == "{{id}}"
     streamed = b"".join(events('data: {"t":"{{text}}"}', {**FACTS, "text": "{{id}}"}, False))
     assert streamed == b'data: {"t":"{{id}}"}\n\n'
@@ -175,7 +175,7 @@ def test_usage_is_streamed_when_it_is_asked_for():
 
 
 @given(st.text(max_size=20))
-def test_whatever_was_said_is_valid_json_in_a_stream(text):
+def test_any_text_is_valid_json_in_a_stream(text):
     stream = events('data: {"t":"{{word}}"}', {**FACTS, "text": text}, False)
     data = [orjson.loads(event.removeprefix(b"data: ")) for event in stream]
     assert "".join(event["t"] for event in data) == text

@@ -38,7 +38,7 @@ TREE = {
         {"$ref": "#/components/schemas/Tree"},
     ],
 )
-def test_it_is_right_by_its_schema(schema: Any) -> None:
+def test_it_matches_its_schema(schema: Any) -> None:
     documents = library(document(components={"schemas": {"Root": schema, "Tree": TREE}}))
     node = documents.document.get("components").get("schemas").step("Root")
     assert Schemas(documents).validator(node).is_valid(invent(node))

@@ -14,7 +14,7 @@ from engine.mock.session import converse
 from engine.relay.websocket.messages import Closed, Message
 from engine.values.errors import AbortConnection
 
-LEFT = Closed(1005, "")
+CALLER_LEFT = Closed(1005, "")
 
 
 class Line:
@@ -88,21 +88,23 @@ def realtime():
     return Realtime("m", ())
 
 
-def test_an_echo_gives_back_what_it_gets():
+def test_an_echo_repeats_every_message():
     messages = [Message(True, b"a"), Message(False, b"\x00\xff"), Message(True, b"")]
-    line = run(Line(*messages, LEFT), Echo(()))
+    line = run(Line(*messages, CALLER_LEFT), Echo(()))
     assert line.outgoing == messages
     assert line.closed == (1000, "")
 
 
 def test_a_conversation_is_opened_and_answered():
-    line = run(Line(TURN, when={RESPONSE_DONE: [LEFT]}), realtime())
+    line = run(Line(TURN, when={RESPONSE_DONE: [CALLER_LEFT]}), realtime())
     assert line.kinds()[:2] == ["session.created", "response.created"]
     assert line.kinds().count(DELTA) == 4
 
 
 def test_it_listens_while_it_speaks():
-    line = Line(TURN, when={(DELTA, 2): [event(type="response.cancel")], RESPONSE_DONE: [LEFT]})
+    line = Line(
+        TURN, when={(DELTA, 2): [event(type="response.cancel")], RESPONSE_DONE: [CALLER_LEFT]}
+    )
     run(line, realtime(), delay=0.5)
     assert line.kinds().count(DELTA) == 2
     last = orjson.loads(line.outgoing[-1].data)
@@ -110,7 +112,7 @@ def test_it_listens_while_it_speaks():
 
 
 def test_it_stops_speaking_when_the_other_side_has_left():
-    line = run(Line(TURN, when={(DELTA, 1): [LEFT]}), realtime(), delay=0.5)
+    line = run(Line(TURN, when={(DELTA, 1): [CALLER_LEFT]}), realtime(), delay=0.5)
     assert line.kinds().count(DELTA) == 1
     assert line.closed == (1000, "")
 
@@ -141,9 +143,9 @@ def test_it_cuts_the_connection(count):
     assert line.closed is None
 
 
-def test_it_falls_silent_and_stays():
+def test_it_stalls_and_stays_connected():
     messages = [Message(True, b"a"), Message(True, b"b"), Message(True, b"c")]
-    line = run(Line(*messages, LEFT), Echo(()), "fault-stall-after-2")
+    line = run(Line(*messages, CALLER_LEFT), Echo(()), "fault-stall-after-2")
     assert line.outgoing == messages[:2]
     assert line.closed == (1000, "")
 
@@ -151,7 +153,7 @@ def test_it_falls_silent_and_stays():
 def test_it_says_an_error_in_mid_reply_and_goes_on():
     cleared = "input_audio_buffer.cleared"
     messages = [event(type="input_audio_buffer.clear")]
-    line = Line(TURN, when={RESPONSE_DONE: messages, (cleared, 1): [LEFT]})
+    line = Line(TURN, when={RESPONSE_DONE: messages, (cleared, 1): [CALLER_LEFT]})
     run(line, realtime(), "fault-error-after-6")
     assert line.kinds()[5:7] == [DELTA, "error"]
     failed = orjson.loads(line.outgoing[-2].data)

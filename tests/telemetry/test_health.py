@@ -30,7 +30,7 @@ def away(error="no answer", needed=True, clock=lambda: 0.0):
     return StoreCheck(lambda: error, lambda reached: needed, clock)
 
 
-def test_everybody_may_ask_for_liveness():
+def test_liveness_is_public():
     answer = ask("/healthz", REMOTE_ADDR="203.0.113.9")
     assert (answer.status, answer.body) == (200, b"ok\n")
 

@@ -141,7 +141,7 @@ def test_a_machine_lets_its_share_of_slots_be_held(server, machine, machines, sh
     assert machine(machines).passes(9) == share
 
 
-def test_what_a_late_answer_took_is_given_back(server, machine):
+def test_a_take_whose_answer_is_late_is_undone(server, machine):
     """Requests under way when Redis stops are counted locally; what Redis takes for them when it
     goes on, it gets back."""
     worker = machine()
@@ -192,7 +192,7 @@ def test_a_worker_that_starts_after_a_loss_knows_of_it(server, machine):
     assert passes == 3 + 10
 
 
-def test_a_redis_that_forgot_its_slots_lets_no_more_than_twice_as_many_be_held(server, machine):
+def test_a_redis_that_lost_its_slots_grants_at_most_twice_the_limit(server, machine):
     worker = machine()
     slots_in_use = worker.passes(8)
     for _ in range(3):

@@ -23,13 +23,13 @@ def test_two_stores_of_one_process_count_together(path, store):
     assert take(store, shared_rate(cost=1)).denied is None
 
 
-def test_counters_outlive_those_who_count(path, store):
+def test_counters_outlive_a_closed_store(path, store):
     take(store, shared_rate(cost=3))
     store.close()
     assert take(store, shared_rate()).denied == 0
 
 
-def test_a_folder_removed_is_made_again_within_a_second(path, store, monkeypatch):
+def test_a_removed_folder_is_created_again_within_a_second(path, store, monkeypatch):
     now = 100.0
     monkeypatch.setattr("time.monotonic", lambda: now)
     take(store, shared_rate(cost=3))
@@ -39,13 +39,13 @@ def test_a_folder_removed_is_made_again_within_a_second(path, store, monkeypatch
     assert path.is_dir()
 
 
-def test_what_cannot_be_opened_is_away_and_says_why(path, store):
+def test_a_database_that_cannot_be_opened_is_away(path, store):
     (path / "data.mdb").write_bytes(b"not a database" * 1000)
     with pytest.raises(CountersAway, match=str(path)):
         take(store, shared_rate())
 
 
-def test_what_is_over_is_swept_as_new_records_come(path, store, clock):
+def test_expired_records_are_swept_as_new_ones_come(path, store, clock):
     for minute in range(20):
         for caller in range(100):
             take(store, shared_rate(f"caller-{minute}-{caller}"))
@@ -53,21 +53,21 @@ def test_what_is_over_is_swept_as_new_records_come(path, store, clock):
     assert records_in(path) < 250
 
 
-def test_slots_nobody_holds_are_swept(path, store):
+def test_free_slots_are_swept(path, store):
     for caller in range(1000):
         result = take(store, [Limit(f"slots:{caller}", 5, 0)])
         store.settle(result.receipt, [1])
     assert records_in(path) < 50
 
 
-def test_sweeping_takes_nothing_that_still_counts(store, clock):
+def test_sweeping_keeps_records_that_still_count(store, clock):
     for caller in range(300):
         take(store, shared_rate(f"caller-{caller}", 1))
         clock.advance(0.1)
     assert all(take(store, shared_rate(f"caller-{caller}", 1)).denied == 0 for caller in range(300))
 
 
-def test_full_counters_let_requests_pass_say_so_once_a_minute_and_recover(path, clock, caplog):
+def test_full_counters_pass_requests_with_one_warning_and_recover(path, clock, caplog):
     store = MemoryCounters(path, clock=clock, size=1 << 18)
     take(store, shared_rate("first", 1))
     with caplog.at_level(logging.WARNING, "modelway"):
@@ -88,7 +88,7 @@ def test_full_counters_let_requests_pass_say_so_once_a_minute_and_recover(path, 
 
 
 @pytest.mark.parametrize(("limit", "cost"), [(Limit("a", 2, 0), 1), (Limit("a", 2, 600.0), 0)])
-def test_what_was_not_counted_is_not_given_back(path, clock, limit, cost):
+def test_an_uncounted_take_is_not_refunded(path, clock, limit, cost):
     store = MemoryCounters(path, clock=clock, size=1 << 18)
     for caller in range(3000):
         take(store, shared_rate(f"caller-{caller}", 1))
@@ -102,7 +102,7 @@ def test_what_was_not_counted_is_not_given_back(path, clock, limit, cost):
     store.close()
 
 
-def test_a_limit_that_finds_no_room_has_none_further_on(store, monkeypatch):
+def test_a_limit_without_room_stays_uncounted_for_its_request(store, monkeypatch):
     room = iter([False, False, True])  # asked for again after more records were swept
     monkeypatch.setattr(SharedMemory, "has_room", lambda *_: next(room))
     slot = Limit("slots:a", 5, 0)
@@ -120,7 +120,7 @@ def test_a_denied_request_leaves_every_record_as_it_was(store):
     assert take(store, untaken).remaining == [9, 1]
 
 
-def test_a_store_whose_database_another_opened_anew_goes_on_with_that(path, store):
+def test_a_store_switches_to_the_database_that_another_opened(path, store):
     other = MemoryCounters(path, clock=MicrosecondClock())
     take(store, shared_rate(cost=1))
     take(other, shared_rate(cost=1))

@@ -34,7 +34,7 @@ def is_error(outcome: object) -> bool:
 @pytest.mark.parametrize(
     ("trouble", "mend"), [("pause", "go_on"), ("kill", "start")], ids=["paused", "killed"]
 )
-def test_takes_under_load_fail_soon_and_go_on_once_the_server_is_back(server, trouble, mend):
+def test_takes_under_load_fail_fast_and_recover_with_the_server(server, trouble, mend):
     with workers(1, server.url, "watching") as (worker,):
         wait_for(worker, is_pass)
         getattr(server, trouble)()
@@ -50,7 +50,7 @@ def test_takes_under_load_fail_soon_and_go_on_once_the_server_is_back(server, tr
         assert max(needed) < 1
 
 
-def test_a_server_started_anew_is_found_at_the_next_take(server):
+def test_a_restarted_server_is_used_by_the_next_take(server):
     store = RedisCounters(server.url, timeout=PATIENT)
     take(store, RATE)
     server.kill()
@@ -59,7 +59,7 @@ def test_a_server_started_anew_is_found_at_the_next_take(server):
     store.close()
 
 
-def test_an_answer_of_another_kind_is_a_store_that_is_away(server):
+def test_a_key_of_another_type_makes_the_store_away(server):
     server.say("SET {modelway}:112500000:rate:a text")
     store = RedisCounters(server.url, timeout=PATIENT)
     with pytest.raises(CountersAway, match="WRONGTYPE"):

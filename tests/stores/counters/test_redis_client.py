@@ -17,7 +17,7 @@ from tests.support.counters import PATIENT
 from tests.support.redis_faults import back, break_next_answer
 
 
-def test_a_worker_connects_anew_any_number_of_times(server):
+def test_a_worker_reconnects_any_number_of_times(server):
     client = RedisClient(server.url, PATIENT)
     for _ in range(250):
         assert client.call(("PING",)) == b"PONG"
@@ -25,7 +25,7 @@ def test_a_worker_connects_anew_any_number_of_times(server):
     client.close()
 
 
-def test_a_server_that_comes_and_goes_is_found_every_time(server):
+def test_a_server_that_restarts_again_and_again_is_used_again(server):
     client = RedisClient(server.url, PATIENT)
     for _ in range(5):
         server.kill()
@@ -37,7 +37,7 @@ def test_a_server_that_comes_and_goes_is_found_every_time(server):
     client.close()
 
 
-def test_while_the_server_is_away_calls_wait_for_nothing(server, monkeypatch):
+def test_calls_fail_at_once_while_the_server_is_away(server, monkeypatch):
     server.kill()
     client = RedisClient(server.url, PATIENT)
     with pytest.raises(Unsent):
@@ -51,7 +51,7 @@ def test_while_the_server_is_away_calls_wait_for_nothing(server, monkeypatch):
     client.close()
 
 
-def test_going_away_and_coming_back_are_said_once_each_without_the_password(server, caplog):
+def test_an_outage_and_its_end_are_logged_once_each_without_the_password(server, caplog):
     with caplog.at_level(logging.DEBUG):
         client = RedisClient(server.url.replace("redis://", "redis://somebody:s3cret@"), PATIENT)
         for _ in range(20):
@@ -68,7 +68,7 @@ def test_going_away_and_coming_back_are_said_once_each_without_the_password(serv
     client.close()
 
 
-def test_a_server_that_lost_its_data_is_noticed_and_one_that_kept_them_is_not(server, caplog):
+def test_only_a_server_that_lost_its_data_counts_as_lost(server, caplog):
     client = RedisClient(server.url, PATIENT)
     client.call(("PING",))
     server.say("CLIENT KILL TYPE normal SKIPME yes")
@@ -82,13 +82,13 @@ def test_a_server_that_lost_its_data_is_noticed_and_one_that_kept_them_is_not(se
     client.close()
 
 
-def test_a_server_that_is_not_there_has_been_told_nothing(server):
+def test_a_call_to_a_missing_server_is_unsent(server):
     server.kill()
     with pytest.raises(Unsent):
         RedisClient(server.url, PATIENT).call(("PING",), resend=False)
 
 
-def test_an_answer_that_has_arrived_is_not_late_however_busy_we_were(server, monkeypatch):
+def test_an_answer_that_arrived_while_the_worker_was_busy_is_not_late(server, monkeypatch):
     """gevent's timer comes before the answer when a worker was busy for longer than the limit."""
     client = RedisClient(server.url, PATIENT)
     client.call(("PING",))
@@ -114,7 +114,7 @@ def test_an_answer_that_has_arrived_is_not_late_however_busy_we_were(server, mon
 
 
 @pytest.mark.parametrize(("again", "times"), [(True, b"2"), (False, b"1")])
-def test_only_what_may_be_is_sent_again(server, monkeypatch, again, times):
+def test_only_idempotent_commands_are_sent_again(server, monkeypatch, again, times):
     client = RedisClient(server.url, PATIENT)
     client.call(("PING",))
 

@@ -16,7 +16,7 @@ from tests.support.counters import PATIENT, RATE, take
         *("redis://:s3cret@h?no=such", "redis://:s3/cret@h:1x"),
     ],
 )
-def test_what_is_no_url_is_refused_without_the_password(url):
+def test_an_invalid_url_is_refused_without_the_password(url):
     with pytest.raises(ValueError, match="expected redis://") as refused:
         RedisCounters(url)
     assert "s3cret" not in str(refused.value)
@@ -33,12 +33,12 @@ def test_what_is_no_url_is_refused_without_the_password(url):
         ("unix:///run/r.sock?password=s3cret", "/run/r.sock"),
     ],
 )
-def test_the_place_in_messages_is_the_address_alone(url, place):
+def test_the_name_in_messages_is_the_address_alone(url, place):
     assert RedisClient(url, PATIENT).name == f"redis at {place}"
 
 
 @pytest.mark.parametrize("database", ["", "/0", "/3"])
-def test_a_socket_of_the_same_machine_will_do(server, database):
+def test_a_unix_socket_works(server, database):
     store = RedisCounters(
         server.unix_url + (f"?db={database[1:]}" if database else ""), timeout=PATIENT
     )

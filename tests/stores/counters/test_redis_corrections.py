@@ -16,7 +16,7 @@ from tests.support.counters import PATIENT, RATE, Limit, arrived, take
 from tests.support.redis_faults import back, break_next_answer
 
 
-def test_settling_waits_for_nothing_and_is_sent_when_the_server_is_back(server, monkeypatch):
+def test_corrections_wait_until_the_server_is_back(server, monkeypatch):
     monkeypatch.setattr(corrections, "RETRY_DELAY", 0.01)
     store = RedisCounters(server.url, timeout=PATIENT, lease=3600.0)  # no renewal wakes what sends
     receipts = [take(store, RATE).receipt for _ in range(5)]
@@ -32,7 +32,7 @@ def test_settling_waits_for_nothing_and_is_sent_when_the_server_is_back(server, 
     store.close()
 
 
-def test_what_waits_for_the_server_is_bounded(server, monkeypatch, caplog):
+def test_the_queue_of_corrections_is_bounded(server, monkeypatch, caplog):
     monkeypatch.setattr(corrections, "MAX_QUEUED", 3)
     store = RedisCounters(server.url, timeout=PATIENT)
     receipts = [take(store, [Limit("rate:a", 100, 60.0)]).receipt for _ in range(10)]
@@ -55,7 +55,7 @@ def test_a_connection_that_the_server_closed_loses_no_correction(server):
     store.close()
 
 
-def test_a_slot_that_was_given_back_is_there_for_the_next_take(server):
+def test_a_released_slot_is_free_for_the_next_take(server):
     """In the order in which the worker said it, however soon the next take comes."""
     store = RedisCounters(server.url, timeout=PATIENT)
     slot = [Limit("slots:next", 1, 0.0)]
@@ -66,7 +66,7 @@ def test_a_slot_that_was_given_back_is_there_for_the_next_take(server):
     store.close()
 
 
-def test_a_slot_is_given_back_after_its_renewal_and_not_before(server, monkeypatch):
+def test_a_slot_is_released_after_its_renewal(server, monkeypatch):
     store = RedisCounters(server.url, timeout=PATIENT, lease=0.15)
     result = take(store, [Limit("slots:a", 1, 0.0)])
     call, keys_of_take = RedisClient.call, []
@@ -90,7 +90,7 @@ def test_a_slot_is_given_back_after_its_renewal_and_not_before(server, monkeypat
     store.close()
 
 
-def test_what_went_with_a_take_that_was_never_sent_waits_on(server, monkeypatch):
+def test_corrections_of_an_unsent_take_stay_queued(server, monkeypatch):
     store = RedisCounters(server.url, timeout=PATIENT)
     result = take(store, RATE)
     server.kill()
@@ -101,7 +101,7 @@ def test_what_went_with_a_take_that_was_never_sent_waits_on(server, monkeypatch)
     store.close()
 
 
-def test_a_take_has_no_more_along_than_it_has_time_for(server, monkeypatch):
+def test_a_take_carries_a_bounded_number_of_corrections(server, monkeypatch):
     monkeypatch.setattr(corrections, "BATCH_DELAY", 60.0)
     store = RedisCounters(server.url, timeout=PATIENT)
     wide = [Limit("rate:wide", 1000, 60.0)]
@@ -114,9 +114,7 @@ def test_a_take_has_no_more_along_than_it_has_time_for(server, monkeypatch):
     store.close()
 
 
-def test_of_what_may_have_been_done_with_a_take_only_slots_are_given_back_again(
-    server, monkeypatch
-):
+def test_after_a_lost_answer_only_releases_of_slots_are_sent_again(server, monkeypatch):
     monkeypatch.setattr(corrections, "BATCH_DELAY", 60.0)
     store = RedisCounters(server.url, timeout=PATIENT)
     both = [*RATE, Limit("slots:a", 5, 0.0)]

@@ -8,7 +8,7 @@ from engine.stores.counters.redis_scripts import DATASET_KEY, TAKE
 from tests.support.counters import PATIENT, RATE, Limit, arrived, take
 
 
-def test_scripts_forgotten_by_the_server_are_told_again(server):
+def test_scripts_that_the_server_lost_are_sent_again(server):
     store = RedisCounters(server.url, timeout=PATIENT)
     result = take(store, RATE)
     server.say("SCRIPT FLUSH")
@@ -21,7 +21,7 @@ def test_scripts_forgotten_by_the_server_are_told_again(server):
     store.close()
 
 
-def test_everything_kept_has_an_end_and_the_same_hash_tag(server):
+def test_every_key_expires_and_has_the_same_hash_tag(server):
     store = RedisCounters(server.url, timeout=PATIENT)
     first = take(store, [*RATE, Limit("budget:a", 10**15, 90 * 86400.0, 500), Limit("s", 5, 0)])
     store.settle(first.receipt, [0, 700, 1])
@@ -36,13 +36,13 @@ def test_everything_kept_has_an_end_and_the_same_hash_tag(server):
         assert 0 < life < 96 * 86400 * 1000, key
 
 
-def test_the_script_is_known_by_the_name_the_server_gives_it(server):
+def test_the_sha_of_a_script_is_the_servers(server):
     connection = RedisClient(server.url, PATIENT)
     assert connection.call(("SCRIPT", "LOAD", TAKE.source)) == TAKE.sha.encode()
     connection.close()
 
 
-def test_what_went_with_a_take_is_told_again_to_a_server_that_forgot_its_script(server):
+def test_corrections_of_a_take_survive_a_lost_script(server):
     store = RedisCounters(server.url, timeout=PATIENT)
     receipts = [take(store, RATE).receipt for _ in range(2)]
     store.settle(receipts[0], [0])

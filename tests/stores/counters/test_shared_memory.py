@@ -16,7 +16,7 @@ from tests.support.clock import MicrosecondClock
 from tests.support.counters import Limit, records_in, shared_rate, take
 
 
-def test_workers_of_one_deployment_meet_whoever_starts_them(tmp_path, monkeypatch):
+def test_workers_of_one_deployment_share_a_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     here = runtime_directory(Path("gateway.yaml"))
     assert here == runtime_directory(tmp_path / "gateway.yaml")
@@ -24,7 +24,7 @@ def test_workers_of_one_deployment_meet_whoever_starts_them(tmp_path, monkeypatc
     assert f"-{os.getuid()}-" in here.name
 
 
-def test_the_folder_and_what_is_in_it_is_closed_to_others(path, store):
+def test_the_folder_and_its_files_are_closed_to_others(path, store):
     take(store, shared_rate())
     assert path.stat().st_mode & 0o777 == 0o700
     assert {file.stat().st_mode & 0o077 for file in path.iterdir()} == {0}
@@ -41,7 +41,7 @@ def link_to_elsewhere(path: Path) -> None:
 
 
 @pytest.mark.parametrize("make", [open_to_others, link_to_elsewhere, Path.touch])
-def test_a_folder_that_is_not_ours_alone_is_refused(path, make):
+def test_a_folder_open_to_others_is_refused(path, make):
     make(path)
     with pytest.raises(PermissionError, match=r"expected a folder of user \d+ .*remove it"):
         MemoryCounters(path)
@@ -54,7 +54,7 @@ def test_a_folder_of_another_user_is_refused(path, monkeypatch):
         MemoryCounters(path)
 
 
-def test_a_child_opens_the_counters_anew_and_counts_with_its_parent(store):
+def test_a_child_opens_the_counters_again_and_shares_the_count(store):
     take(store, shared_rate(amount=2))
     child = os.fork()
     if not child:
@@ -64,7 +64,7 @@ def test_a_child_opens_the_counters_anew_and_counts_with_its_parent(store):
     assert take(store, shared_rate(amount=2)).denied == 0
 
 
-def test_a_child_gives_no_slot_of_its_parent_back_by_ending(store):
+def test_a_child_that_ends_releases_no_slot_of_its_parent(store):
     slot = [Limit("slots:a", 1, 0)]
     take(store, slot)
     child = os.fork()
@@ -74,7 +74,7 @@ def test_a_child_gives_no_slot_of_its_parent_back_by_ending(store):
     assert take(store, slot).denied == 0
 
 
-def test_slots_of_a_child_come_back_when_it_ends_though_its_parent_lives(store):
+def test_slots_of_a_child_are_free_when_it_ends(store):
     slot = [Limit("slots:a", 2, 0)]
     take(store, slot)
     child = os.fork()
@@ -85,7 +85,7 @@ def test_slots_of_a_child_come_back_when_it_ends_though_its_parent_lives(store):
     assert take(store, slot).denied == 0
 
 
-def test_closing_what_another_opened_anew_closes_nothing_of_it(path, store):
+def test_closing_a_removed_database_leaves_the_new_one_open(path, store):
     take(store, shared_rate(cost=1))
     shutil.rmtree(path)
     other = MemoryCounters(path, clock=MicrosecondClock())
@@ -96,7 +96,7 @@ def test_closing_what_another_opened_anew_closes_nothing_of_it(path, store):
     other.close()
 
 
-def test_memory_is_had_before_it_is_written_to(path, store, monkeypatch):
+def test_memory_is_reserved_before_it_is_written(path, store, monkeypatch):
     reserved, reserve = [0], os.posix_fallocate
 
     def reserving(file: int, at: int, size: int) -> None:
@@ -115,7 +115,7 @@ def test_memory_is_had_before_it_is_written_to(path, store, monkeypatch):
     assert end > 2 << 20
 
 
-def test_memory_that_cannot_be_had_is_not_written_to(path, monkeypatch):
+def test_memory_that_cannot_be_reserved_is_not_written(path, monkeypatch):
     def full(*_: int) -> None:
         raise OSError(28, "No space left on device")
 

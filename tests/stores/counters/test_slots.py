@@ -28,13 +28,13 @@ def test_slots_are_taken_until_none_is_left():
     assert (state.remaining, state.wait > 0) == (0, True)
 
 
-def test_a_slot_given_back_is_there_for_all():
+def test_a_released_slot_is_free_for_all():
     record, _ = take(None, 1, 1, 7, everybody)
     record = slots.give_back(record, 7, 1)
     assert take(record, 1, 1, 8, everybody)[0] is not None
 
 
-def test_what_the_dead_held_is_free_when_it_is_needed():
+def test_slots_of_dead_workers_are_free_when_needed():
     record, _ = take(None, 2, 2, 7, everybody)
     assert take(record, 2, 1, 8, everybody)[0] is None
     record, state = take(record, 2, 1, 8, lambda worker: worker != 7)
@@ -42,14 +42,14 @@ def test_what_the_dead_held_is_free_when_it_is_needed():
     assert state.remaining == 1
 
 
-def test_nobody_gives_back_more_than_he_holds():
+def test_a_worker_releases_at_most_its_own_slots():
     record, _ = take(None, 5, 2, 7, everybody)
     record, _ = take(record, 5, 2, 8, everybody)
     record = slots.give_back(record, 7, 3)
     assert slots.read(record) == {7: 0, 8: 2}
 
 
-def test_the_living_are_asked_for_only_where_it_may_matter():
+def test_liveness_is_checked_only_when_a_record_is_full():
     record, _ = take(None, 5, 1, 7, everybody)
 
     def check_alive(worker: int) -> bool:

@@ -26,7 +26,7 @@ def test_exactly_the_amount_passes(bench):
     assert [bench.passes(rate(5)) for _ in range(7)] == [True] * 5 + [False] * 2
 
 
-def test_what_passed_is_told_and_what_is_denied_is_named(bench):
+def test_a_result_has_the_remaining_amounts_and_the_limit_that_denied(bench):
     first = bench.take(rate(2), rate(9, 3600.0, 4))
     assert first.denied is None
     assert first.remaining == [1, 5]
@@ -66,7 +66,7 @@ def test_a_cost_above_the_amount_waits_the_whole_window(bench):
     assert (result.denied, result.waits[0]) == (0, 64.0)
 
 
-def test_an_empty_limit_is_all_there(bench):
+def test_an_unused_limit_is_fully_available(bench):
     result = bench.take(rate(5, cost=0))
     assert (result.remaining, result.resets, result.waits) == ([5], [0.0], ())
 
@@ -119,7 +119,7 @@ def test_many_keys_do_not_disturb_each_other(bench):
     assert not any(bench.passes(rate(2, key=f"caller-{caller}")) for caller in range(500))
 
 
-def test_a_refund_is_there_again(bench):
+def test_a_refund_is_available_again(bench):
     result = bench.take(rate(5, cost=5))
     assert not bench.passes(rate(5))
     bench.settle(result.receipt, 0)
@@ -141,7 +141,7 @@ def test_the_receipt_of_a_denied_request_settles_nothing(bench):
     assert not bench.passes(rate(1))
 
 
-def test_more_than_was_taken_can_be_charged_and_nobody_passes_then(bench):
+def test_a_charge_above_the_amount_denies_the_next_request(bench):
     result = bench.take(rate(10, cost=1))
     bench.settle(result.receipt, 25)
     result = bench.take(rate(10))
@@ -160,7 +160,9 @@ def test_a_correction_counts_from_when_it_was_taken(bench):
 
 
 @pytest.mark.parametrize(("cost", "remains"), [(2, 10), (8, 7)])
-def test_after_its_window_more_is_charged_and_less_is_no_gift(bench, cost, remains):
+def test_after_its_window_a_higher_cost_is_charged_and_a_lower_one_refunds_nothing(
+    bench, cost, remains
+):
     result = bench.take(rate(10, 64.0, 5))
     bench.clock.advance(200)
     bench.settle(result.receipt, cost)
@@ -241,7 +243,7 @@ OPS = st.lists(
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(OPS)
-def test_any_requests_and_corrections_go_as_the_law_says(bench, requests):
+def test_any_requests_and_corrections_agree_with_the_model(bench, requests):
     key, window = uuid.uuid4().hex, 32.0
     model, receipts = Model(20, window), []
     for gap, cost, really in requests:

@@ -44,7 +44,7 @@ def test_never_more_than_the_amount_passes_in_any_window(window, amount, argumen
     st.sampled_from([0.5, 7.3, 60.0, 90 * 86400.0]),
     st.lists(st.tuples(st.floats(0, 1.2), st.integers(1, 12)), max_size=60),
 )
-def test_denied_is_only_what_a_log_over_one_bucket_more_would_deny(window, arguments):
+def test_a_denial_is_at_most_one_bucket_stricter_than_an_exact_log(window, arguments):
     amount, log, record, now = 20, [], None, NOW
     tick = windows.tick_of(window)
     for part, cost in arguments:
@@ -60,7 +60,7 @@ def test_denied_is_only_what_a_log_over_one_bucket_more_would_deny(window, argum
 
 
 @given(st.lists(st.tuples(st.integers(0, 5 * SECOND), st.integers(1, 20)), max_size=40))
-def test_who_waits_as_told_passes_and_not_a_microsecond_sooner(arguments):
+def test_a_request_passes_after_the_wait_and_not_a_microsecond_sooner(arguments):
     amount, record, now, window = 20, None, NOW, 10.0
     for gap, cost in arguments:
         now += gap
@@ -74,7 +74,7 @@ def test_who_waits_as_told_passes_and_not_a_microsecond_sooner(arguments):
 
 
 @given(st.lists(st.tuples(st.integers(0, 5 * SECOND), st.integers(1, 9)), min_size=1, max_size=40))
-def test_all_is_there_again_after_reset_and_not_sooner(arguments):
+def test_the_full_amount_is_available_after_the_reset_and_not_before(arguments):
     record, now = None, NOW
     for gap, cost in arguments:
         now += gap
@@ -113,7 +113,7 @@ def test_a_clock_set_back_denies_for_one_window_and_not_for_ever(back):
 
 
 @given(st.integers(1, 5000))
-def test_after_a_clock_set_back_all_counts_as_if_taken_then(back):
+def test_after_a_clock_is_set_back_all_counts_as_taken_now(back):
     record, _ = take(None, 9, 3, 32.0, NOW)
     record, _ = take(record, 9, 2, 32.0, NOW + 10 * SECOND)
     bucket = NOW // SECOND + 10 - back
@@ -148,7 +148,7 @@ def test_a_correction_counts_where_it_was_taken_or_now(age, by, total):
     assert (corrected is None) == (total == 0)
 
 
-def test_a_correction_is_not_taken_for_one_of_256_buckets_later():
+def test_a_correction_is_not_mistaken_for_one_256_buckets_later():
     tick = windows.tick_of(32.0)
     bucket = NOW // tick
     record, _ = take(None, 100, 5, 32.0, NOW)
@@ -158,7 +158,7 @@ def test_a_correction_is_not_taken_for_one_of_256_buckets_later():
     assert windows.read(corrected, bucket + 260)[0] == 8
 
 
-def test_a_correction_makes_no_number_too_large_for_the_record():
+def test_a_correction_never_overflows_the_record():
     record, _ = take(None, 10**15, 10**15, 60.0, NOW)
     bucket = NOW // windows.tick_of(60.0)
     for _ in range(100):

@@ -15,7 +15,7 @@ def test_of_ten_thousand_requests_through_four_workers_exactly_a_thousand_pass(p
         assert sum(worker.says() for worker in four) == 1000
 
 
-def test_workers_killed_in_mid_update_leave_all_counts_whole_and_nobody_stuck(place):
+def test_workers_killed_during_an_update_leave_counts_consistent(place):
     """Each killed worker has taken one more of all limits, or of none."""
     with workers(1, place, "killing", 15) as (nursery,):
         before = 0
@@ -28,7 +28,7 @@ def test_workers_killed_in_mid_update_leave_all_counts_whole_and_nobody_stuck(pl
                 assert slots <= 2
 
 
-def test_slots_of_a_killed_worker_come_back_and_those_of_a_living_one_do_not(place):
+def test_slots_of_a_killed_worker_become_free_and_those_of_a_living_one_do_not(place):
     with opened(place) as store, workers(2, place, "holding", 1, 3) as (killed, living):
         assert [killed.says(), living.says()] == [1, 1]
         result = take(store, SLOTS)
@@ -42,7 +42,7 @@ def test_slots_of_a_killed_worker_come_back_and_those_of_a_living_one_do_not(pla
         assert take(store, SLOTS).denied == 0
 
 
-def test_slots_of_a_killed_worker_on_the_same_machine_come_back_at_once(path):
+def test_slots_of_a_killed_worker_on_the_same_machine_are_free_at_once(path):
     with opened(path) as store, workers(1, path, "holding", 3, 3) as (killed,):
         assert killed.says() == 3
         assert take(store, SLOTS).denied == 0

@@ -22,7 +22,7 @@ from tests.support.exchanges import new_exchange
 from tests.support.journals import ENTRY
 
 
-def test_a_line_holds_all_of_an_entry():
+def test_a_line_holds_every_field_of_an_entry():
     line = encode(ENTRY)
     assert line.endswith(b"]\n")
     assert decode(line) == ENTRY
@@ -52,7 +52,7 @@ def test_a_sound_entry_is_not_changed_by_repair():
         ),
     ],
 )
-def test_what_is_no_row_is_none(line):
+def test_a_line_that_is_no_entry_is_none(line):
     assert decode(line) is None
 
 
@@ -79,7 +79,7 @@ def test_an_entry_is_repaired_to_what_every_database_takes(name, value, expected
 
 
 @pytest.mark.parametrize(("name", "value", "expected"), [ODD[0], ODD[1], ODD[2], ODD[4]])
-def test_what_no_database_takes_does_not_reach_a_line(name, value, expected):
+def test_a_line_holds_repaired_values(name, value, expected):
     assert getattr(decode(encode(ENTRY._replace(**{name: value}))), name) == expected
 
 
@@ -118,7 +118,7 @@ def test_a_repaired_entry_has_the_types_of_its_fields(values):
         assert type(value) in (get_args(kind) or (kind,))
 
 
-def test_an_exchange_that_is_over_is_a_row():
+def test_a_finished_exchange_is_an_entry():
     exchange = new_exchange("POST", "/", "", {}, "req_1", operation="openai.chat", model="gpt")
     exchange.caller = Caller("alice")
     record = exchange.record

@@ -67,7 +67,7 @@ def test_another_file_is_begun_when_one_is_old(tmp_path):
     assert len(files(tmp_path)) == 2
 
 
-def test_files_are_own_until_the_journal_is_closed(tmp_path):
+def test_files_stay_locked_until_the_journal_is_closed(tmp_path):
     journal = Journal(tmp_path)
     journal.append(entry(1))
     journal.rotate()
@@ -99,7 +99,7 @@ FULL_DISK = """
 """
 
 
-def test_a_full_disk_costs_rows_but_no_request_and_no_other_row(tmp_path):
+def test_a_full_disk_loses_its_own_rows_only(tmp_path):
     process = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(FULL_DISK), str(tmp_path)],
         capture_output=True,
@@ -117,7 +117,9 @@ def test_a_full_disk_costs_rows_but_no_request_and_no_other_row(tmp_path):
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EIO])
-def test_what_cannot_be_written_is_counted_and_said_once(tmp_path, monkeypatch, caplog, number):
+def test_rows_that_cannot_be_written_are_counted_and_logged_once(
+    tmp_path, monkeypatch, caplog, number
+):
     journal = Journal(tmp_path)
     journal.append(entry(1))
 
@@ -136,7 +138,7 @@ def test_what_cannot_be_written_is_counted_and_said_once(tmp_path, monkeypatch, 
     assert str(tmp_path) in message
 
 
-def test_half_a_line_that_cannot_be_taken_back_is_left_behind(tmp_path, monkeypatch):
+def test_half_a_line_that_cannot_be_truncated_stays(tmp_path, monkeypatch):
     journal = Journal(tmp_path)
     journal.append(entry(1))
     write = os.write
@@ -157,7 +159,7 @@ def test_half_a_line_that_cannot_be_taken_back_is_left_behind(tmp_path, monkeypa
     assert sorted(len(each) for each in lines) == [1, 2]
 
 
-def test_where_no_other_file_can_be_made_the_one_there_is_goes_on(tmp_path, monkeypatch):
+def test_a_full_file_continues_where_no_other_can_be_created(tmp_path, monkeypatch):
     journal = Journal(tmp_path, max_bytes=1000)
     journal.append(entry(1))
 
@@ -175,7 +177,7 @@ def test_where_no_other_file_can_be_made_the_one_there_is_goes_on(tmp_path, monk
     assert len(files(tmp_path)) > 1
 
 
-def test_a_disk_that_is_full_from_the_start_is_asked_once_a_second(tmp_path, monkeypatch):
+def test_a_full_disk_is_tried_once_a_second(tmp_path, monkeypatch):
     tried, now = [], [0.0]
 
     def full(folder, when):
@@ -196,7 +198,7 @@ def test_a_disk_that_is_full_from_the_start_is_asked_once_a_second(tmp_path, mon
     assert ids(tmp_path) == ["req_25"]
 
 
-def test_a_folder_that_is_gone_is_made_again(tmp_path):
+def test_a_removed_folder_is_created_again(tmp_path):
     journal = Journal(tmp_path / "journal", max_bytes=50)
     journal.append(entry(1))
     files(journal.folder)[0].unlink()
@@ -206,7 +208,7 @@ def test_a_folder_that_is_gone_is_made_again(tmp_path):
     assert [segment.rows for segment in journal.rotated] == [1]
 
 
-def test_a_folder_that_cannot_be_is_said_at_the_start(tmp_path):
+def test_a_folder_that_cannot_be_created_is_reported_at_the_start(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(JournalError) as raised:
         Journal(tmp_path / "file" / "journal")
@@ -242,7 +244,7 @@ def holding(folder, data):
     return claim(path)
 
 
-def test_a_file_is_claimed_only_when_its_owner_gave_it_back(tmp_path):
+def test_a_file_can_be_claimed_only_after_its_owner_released_it(tmp_path):
     segment = create(tmp_path, 1_700_000_000.5)
     assert files(tmp_path) == [segment.path]
     assert claim(segment.path) is None
@@ -256,7 +258,7 @@ def test_a_file_is_claimed_only_when_its_owner_gave_it_back(tmp_path):
     assert claim(segment.path) is None
 
 
-def test_a_file_taken_away_while_it_is_claimed_is_nobodys(tmp_path, monkeypatch):
+def test_a_file_deleted_while_it_is_claimed_is_not_claimed(tmp_path, monkeypatch):
     segment = create(tmp_path, 0)
     segment.close()
     opened = os.open
@@ -270,7 +272,7 @@ def test_a_file_taken_away_while_it_is_claimed_is_nobodys(tmp_path, monkeypatch)
     assert claim(segment.path) is None
 
 
-def test_a_file_claimed_while_it_is_made_is_not_written(tmp_path, monkeypatch):
+def test_a_file_claimed_while_it_is_created_is_not_written(tmp_path, monkeypatch):
     """Between making a file and locking it, somebody may take it for an empty one, left over."""
     opened = os.open
     paths = []
@@ -288,12 +290,12 @@ def test_a_file_claimed_while_it_is_made_is_not_written(tmp_path, monkeypatch):
     assert os.fstat(segment.fd).st_nlink == 1
 
 
-def test_no_folder_holds_no_files(tmp_path):
+def test_a_missing_folder_has_no_files(tmp_path):
     (tmp_path / "file").touch()
     assert files(tmp_path / "none") == files(tmp_path / "file") == []
 
 
-def test_files_of_older_programs_are_there_too_and_they_see_none_of_ours(tmp_path):
+def test_files_of_older_programs_are_listed_and_they_list_none_of_ours(tmp_path):
     (tmp_path / "1-1-a.journal").touch()
     (tmp_path / "refused.jsonl").touch()
     segment = create(tmp_path, 2)
@@ -332,7 +334,7 @@ def test_damage_is_skipped_and_counted(case, tmp_path):
     st.lists(st.one_of(st.integers(0, 2000), st.binary(max_size=50)), max_size=60),
     st.integers(1, 7),
 )
-def test_every_row_comes_once_between_any_damage(tmp_path_factory, pieces, limit):
+def test_every_row_is_read_once_between_any_damage(tmp_path_factory, pieces, limit):
     folder = tmp_path_factory.mktemp("journal")
     data, expected = b"", []
     for number, piece in enumerate(pieces):

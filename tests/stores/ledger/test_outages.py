@@ -70,7 +70,7 @@ def workers(folder, url, names) -> Iterator[list[Worker]]:
             worker.kill()
 
 
-def entered(url):
+def shipped_ids(url):
     database = open_database(url)
     ids = database.read(lambda c: list(c.execute(select(usage.c.id)).scalars()))
     database.close()
@@ -78,7 +78,7 @@ def entered(url):
 
 
 def recover(folder, url):
-    """What any worker does that lives, or begins."""
+    """Ship what is left, as any living worker does."""
     database = open_database(url)
     shipper = Shipper(Journal(folder), UsageTable(database))
     shipper.round()
@@ -92,8 +92,8 @@ def ids_of(processes):
 
 
 def check(url, processes):
-    """Each row that was written is there once; of one on its way a kill may have left the row."""
-    in_database = entered(url)
+    """Rows whose `append` returned are in the database once; a killed worker may add one."""
+    in_database = shipped_ids(url)
     assert len(in_database) == len(set(in_database))
     assert ids_of(processes) - set(in_database) == set()
     assert len(set(in_database) - ids_of(processes)) <= len(processes)
@@ -107,8 +107,8 @@ def url(records_url):
     return records_url
 
 
-def test_processesthat_are_killed_lose_nothing(url, tmp_path):
-    """In each wave two append and ship, and are killed at any moment; the next one takes over."""
+def test_killed_workers_lose_no_row(url, tmp_path):
+    """In each round two workers append and ship, and are killed at any moment."""
     processes = []
     for wave in range(2):
         with workers(tmp_path, url, [f"{wave}{n}" for n in range(2)]) as running:
@@ -121,7 +121,7 @@ def test_processesthat_are_killed_lose_nothing(url, tmp_path):
 
 
 @pytest.mark.keeps("the PostgreSQL of all tests, started again")
-def test_a_server_that_is_stopped_or_crashes_loses_nothing(postgres, tmp_path):
+def test_a_server_that_stops_or_crashes_loses_no_row(postgres, tmp_path):
     url = postgres.fresh()
     database = open_database(url)
     upgrade(database)
@@ -136,19 +136,19 @@ def test_a_server_that_is_stopped_or_crashes_loses_nothing(postgres, tmp_path):
             for worker in processes:
                 worker.wait_for_rows(300)
         ids = ids_of(processes)
-        until(lambda: ids <= set(entered(url)))  # the living do it by themselves
+        until(lambda: ids <= set(shipped_ids(url)))  # the living do it by themselves
     recover(tmp_path, url)
     check(url, processes)
 
 
-def test_killing_right_before_a_file_goes_enters_nothing_twice(url, tmp_path):
-    """The worst moment: the rows are in the database, and still in the file as well."""
+def test_a_worker_killed_before_it_deletes_a_file_inserts_no_row_twice(url, tmp_path):
+    """The rows are in the database, and still in the file as well."""
     folder = tmp_path / "journal"
     with workers(folder, url, ["a"]) as processes:
-        until(lambda: len(entered(url)) > 50)
+        until(lambda: len(shipped_ids(url)) > 50)
         os.kill(processes[0].process.pid, signal.SIGSTOP)
         assert files(folder) != []
-    before = len(entered(url))
+    before = len(shipped_ids(url))
     recover(folder, url)
     check(url, processes)
-    assert len(entered(url)) >= before
+    assert len(shipped_ids(url)) >= before

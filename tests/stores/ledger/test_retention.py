@@ -18,20 +18,20 @@ def test_it_is_due_once_an_hour(tmp_path):
     ]
 
 
-def test_a_clock_that_was_set_back_does_not_put_it_off(tmp_path):
+def test_a_clock_set_back_does_not_delay_the_task(tmp_path):
     file = tmp_path / "lock"
     assert is_due(file, 2e9)
     assert is_due(file, 1e9)
 
 
-def test_while_one_does_it_nobody_else_does(tmp_path):
+def test_only_one_process_runs_the_task(tmp_path):
     file = tmp_path / "lock"
     with hourly(file, 1e9) as ours:
         assert ours
         assert not is_due(file, 1e9)
 
 
-def test_what_failed_is_due_again(tmp_path):
+def test_a_task_that_failed_is_due_again(tmp_path):
     file = tmp_path / "lock"
     with pytest.raises(ValueError, match="away"), hourly(file, 1e9):
         raise ValueError("away")

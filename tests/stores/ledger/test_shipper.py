@@ -41,14 +41,14 @@ def test_rows_are_shipped_in_order_and_in_batches(shipper, journal, table):
     assert table.inserts == 4
 
 
-def test_a_round_without_rows_asks_nothing(shipper, journal, table):
+def test_a_round_without_rows_makes_no_query(shipper, journal, table):
     append_entries(journal, 1)
     for _ in range(3):
         shipper.round()
     assert table.inserts == 1
 
 
-def test_a_file_goes_when_it_is_closed_and_shipped(shipper, journal, table, clock):
+def test_a_file_is_deleted_once_it_is_closed_and_shipped(shipper, journal, table, clock):
     append_entries(journal, 5)
     shipper.round()
     assert journal_files(journal) == 1
@@ -69,7 +69,7 @@ def test_files_without_an_owner_are_shipped(shipper, journal, table):
     assert journal_files(journal) == 1
 
 
-def test_files_of_the_living_are_left_to_them(shipper, journal, table):
+def test_files_of_living_workers_are_not_shipped(shipper, journal, table):
     other = Journal(journal.folder)
     other.append(Entry(id="other", time=1.0))
     shipper.round()
@@ -77,7 +77,7 @@ def test_files_of_the_living_are_left_to_them(shipper, journal, table):
     assert journal_files(journal) == 1
 
 
-def test_what_other_things_lie_in_the_folder_stays(shipper, journal, table):
+def test_other_files_in_the_folder_stay(shipper, journal, table):
     (journal.folder / "notes.txt").write_text("mine")
     (journal.folder / "folder.journal").mkdir()
     unowned_file(journal.folder, 1)
@@ -88,7 +88,7 @@ def test_what_other_things_lie_in_the_folder_stays(shipper, journal, table):
 
 
 @pytest.mark.parametrize("answer_lost", [False, True])
-def test_a_failure_loses_nothing_and_enters_nothing_twice(shipper, journal, table, answer_lost):
+def test_a_failure_loses_no_row_and_inserts_none_twice(shipper, journal, table, answer_lost):
     table.answer_lost = answer_lost
     append_entries(journal, 35)
     path = unowned_file(journal.folder, 35)
@@ -102,7 +102,7 @@ def test_a_failure_loses_nothing_and_enters_nothing_twice(shipper, journal, tabl
     assert not path.exists()
 
 
-def test_after_a_failure_a_file_goes_on_where_it_was(shipper, journal, table, clock):
+def test_after_a_failure_a_file_continues_at_its_offset(shipper, journal, table, clock):
     unowned_file(journal.folder, 30)
     insert = table.insert
 
@@ -119,9 +119,7 @@ def test_after_a_failure_a_file_goes_on_where_it_was(shipper, journal, table, cl
     assert (len(table.rows), table.inserts) == (30, 4)
 
 
-def test_a_file_of_ones_own_that_was_given_back_goes_on_where_it_was(
-    shipper, journal, table, clock
-):
+def test_a_released_file_continues_at_its_offset(shipper, journal, table, clock):
     append_entries(journal, 20)
     shipper.round()
     append_entries(journal, 10, start=20)
@@ -134,7 +132,7 @@ def test_a_file_of_ones_own_that_was_given_back_goes_on_where_it_was(
     assert shipper.shipped == 30
 
 
-def test_what_dead_workers_left_does_not_hold_up_the_living(shipper, journal, table, clock):
+def test_files_of_dead_workers_do_not_delay_own_rows(shipper, journal, table, clock):
     for number in range(5):
         unowned_file(journal.folder, 10, name=f"worker{number}")
     insert = table.insert
@@ -164,7 +162,7 @@ def test_while_the_database_is_away_no_file_is_held_open(shipper, journal, table
     assert None not in free
 
 
-def test_it_waits_longer_while_it_fails_and_says_so_once_a_minute(
+def test_failures_are_retried_with_backoff_and_logged_once_a_minute(
     shipper, journal, table, clock, caplog
 ):
     append_entries(journal, 1)
@@ -177,7 +175,7 @@ def test_it_waits_longer_while_it_fails_and_says_so_once_a_minute(
     assert message == f"the ledger's rows wait in {journal.folder}: memory does not answer"
 
 
-def test_what_nobody_expected_is_logged_and_shipping_goes_on(shipper, journal, table, caplog):
+def test_an_unexpected_error_is_logged_and_shipping_continues(shipper, journal, table, caplog):
     append_entries(journal, 1)
     insert, table.insert = table.insert, None
     assert shipper.attempt(2.0) == 4.0
@@ -195,7 +193,7 @@ def test_rows_that_are_refused_are_counted(shipper, journal, table):
         assert (len(table.rows), shipper.refused) == (23, 2)
 
 
-def test_the_lag_tells_how_far_the_database_is_behind(shipper, journal, table, clock):
+def test_the_lag_is_the_number_and_age_of_waiting_rows(shipper, journal, table, clock):
     assert shipper.lag() == Lag(0, 0.0)
     append_entries(journal, 5)
     clock.now += 7
@@ -205,7 +203,7 @@ def test_the_lag_tells_how_far_the_database_is_behind(shipper, journal, table, c
     assert shipper.lag() == Lag(0, 0.0)
 
 
-def test_rows_that_come_while_others_are_entered_wait(shipper, journal, table, clock):
+def test_rows_appended_during_a_round_wait_for_the_next(shipper, journal, table, clock):
     append_entries(journal, 5)
     insert = table.insert
 
@@ -235,7 +233,7 @@ def test_the_lag_knows_of_files_without_an_owner(shipper, journal, table, clock)
     assert shipper.lag() == Lag(0, 0.0)
 
 
-def test_old_rows_are_let_go_once_an_hour(journal, table, clock, tmp_path):
+def test_old_rows_are_deleted_once_an_hour(journal, table, clock, tmp_path):
     shippers = [Shipper(journal, table, retention=86_400.0, clock=clock) for _ in range(2)]
     for shipper in shippers:
         shipper.round()
@@ -246,7 +244,7 @@ def test_old_rows_are_let_go_once_an_hour(journal, table, clock, tmp_path):
     assert table.deletions[3:] == [1e9 + 3601 - 86_400.0]
 
 
-def test_without_a_database_files_are_kept_for_somebody_else(journal, clock):
+def test_without_a_database_files_are_released(journal, clock):
     shipper = Shipper(journal, None, clock=clock)
     append_entries(journal, 3)
     clock.now += 601
@@ -257,7 +255,7 @@ def test_without_a_database_files_are_kept_for_somebody_else(journal, clock):
     assert shipper.refused == 0
 
 
-def test_closing_ships_what_is_there(journal, table):
+def test_closing_ships_the_rest(journal, table):
     shipper = Shipper(journal, table, interval=60)
     shipper.start()
     gevent.sleep(0)
@@ -267,7 +265,7 @@ def test_closing_ships_what_is_there(journal, table):
     assert journal_files(journal) == 0
 
 
-def test_closing_leaves_what_cannot_be_shipped_to_others(journal, table):
+def test_closing_releases_files_that_cannot_be_shipped(journal, table):
     shipper = Shipper(journal, table, interval=60)
     append_entries(journal, 25)
     table.away = 1
@@ -276,7 +274,7 @@ def test_closing_leaves_what_cannot_be_shipped_to_others(journal, table):
     assert claim(files(journal.folder)[0]) is not None
 
 
-def test_closing_does_not_wait_for_ever(journal, table):
+def test_closing_has_a_time_limit(journal, table):
     shipper = Shipper(journal, table, interval=60)
     append_entries(journal, 5)
     table.insert = lambda rows: gevent.sleep(600)
@@ -335,7 +333,7 @@ def count(database):
     return database.read(lambda c: c.execute(select(func.count()).select_from(usage)).scalar())
 
 
-def test_two_that_ship_at_once_share_the_work(records, tmp_path):
+def test_two_shippers_share_the_work(records, tmp_path):
     """Both see the same files; the lock gives each to one of them, the key takes the rest."""
     for number in range(8):
         unowned_file(tmp_path, 50, name=f"worker{number}")
@@ -351,7 +349,7 @@ def test_two_that_ship_at_once_share_the_work(records, tmp_path):
     assert files(tmp_path) == []
 
 
-def test_rows_of_an_older_program_are_entered_all_the_same(records, tmp_path):
+def test_rows_of_an_older_program_are_shipped(records, tmp_path):
     (tmp_path / "1-1-a.journal").write_bytes(b'{"id":"old","time":5.0}\n{"id":"odd","cost":null}\n')
     shipper = Shipper(Journal(tmp_path), UsageTable(records))
     shipper.round()
@@ -376,7 +374,7 @@ def test_a_commit_whose_answer_was_lost_counts_once(records, tmp_path):
     assert count(records) == 20
 
 
-def test_a_locked_sqlite_stops_nothing_else(tmp_path):
+def test_a_locked_sqlite_does_not_block_other_greenlets(tmp_path):
     database = open_database(f"sqlite:///{tmp_path}/modelway.db", busy=20)
     upgrade(database)
     shipper = Shipper(Journal(tmp_path / "journal"), UsageTable(database))
@@ -396,13 +394,13 @@ def test_a_locked_sqlite_stops_nothing_else(tmp_path):
     assert count(database) == 5
 
 
-def test_an_empty_file_without_an_owner_goes(shipper, journal):
+def test_an_empty_file_without_an_owner_is_deleted(shipper, journal):
     create(journal.folder, 0).close()
     shipper.round()
     assert journal_files(journal) == 0
 
 
-def test_a_folder_that_is_gone_stops_nothing(shipper, journal, table):
+def test_a_removed_folder_does_not_stop_shipping(shipper, journal, table):
     append_entries(journal, 5)
     path: Path = journal.live.path
     path.unlink()

@@ -23,7 +23,7 @@ from tests.support.records import select_one
         *("sqlite://", "sqlite:///:memory:", "sqlite:///x.db?mode=ro", "sqlite+aiosqlite:///x.db"),
     ],
 )
-def test_what_is_no_database_known_here_is_refused(url):
+def test_an_unsupported_url_is_refused(url):
     with pytest.raises(BadUrl, match="write sqlite:///var"):
         open_database(url)
 
@@ -44,21 +44,21 @@ def test_a_password_in_the_query_is_never_shown():
     assert "geheim" not in f"{database.display_url} {raised.value}"
 
 
-def test_a_password_in_what_is_no_url_is_never_shown():
+def test_a_password_in_an_invalid_url_is_never_shown():
     with pytest.raises(BadUrl) as raised:
         open_database("postgresql me:geheim@host")
     assert "geheim" not in str(raised.value)
 
 
 @pytest.mark.parametrize("scheme", ["postgresql+psycopg", "postgresql", "postgres"])
-def test_postgresql_goes_by_all_its_names(postgres, scheme):
+def test_postgresql_has_several_url_schemes(postgres, scheme):
     database = open_database(postgres.url.replace("postgresql+psycopg", scheme))
     assert database.read(select_one) == 1
     assert database.kind == "postgresql"
     database.close()
 
 
-def test_a_transaction_is_kept_whole_or_not_at_all(records):
+def test_a_transaction_commits_all_or_nothing(records):
     def half(connection):
         connection.exec_driver_sql(
             "INSERT INTO tokens (name, sha256, created, note) VALUES ('a', 'a', 1, '')"
@@ -84,7 +84,7 @@ def test_readers_of_sqlite_do_not_wait_for_a_writer(tmp_path):
 
 
 @pytest.mark.keeps("the PostgreSQL of all tests, started again")
-def test_an_idle_connection_that_was_cut_is_not_noticed(postgres):
+def test_a_broken_idle_connection_is_replaced(postgres):
     database = open_database(postgres.url)
     assert database.read(select_one) == 1
     postgres.kill()
@@ -100,7 +100,7 @@ def test_a_statement_has_its_time_limit(postgres):
     database.close()
 
 
-def test_what_takes_too_long_counts_as_away_and_spoils_nothing(postgres):
+def test_a_statement_that_takes_too_long_is_away_and_breaks_no_connection(postgres):
     database = open_database(f"{postgres.url}?options=-c%20statement_timeout%3D100")
     with pytest.raises(DatabaseAway, match="statement timeout"):
         database.read(lambda c: c.exec_driver_sql("SELECT pg_sleep(10)"))
@@ -140,7 +140,7 @@ def test_other_greenlets_run_while_postgresql_is_asked(postgres, before):
     assert process.returncode == 0, process.stderr
 
 
-def test_a_thread_may_use_what_another_has_opened(records):
+def test_a_thread_may_use_the_database_of_another(records):
     rows = []
     thread = threading.Thread(target=lambda: rows.append(records.read(select_one)))
     thread.start()

@@ -11,7 +11,7 @@ from engine.stores.records.migrate import upgrade
 from tests.support.records import select_one
 
 
-def test_a_row_that_is_there_already_clashes(records):
+def test_a_row_with_an_existing_key_is_a_clash(records):
     def insert(connection):
         connection.exec_driver_sql(
             "INSERT INTO tokens (name, sha256, created, note) VALUES ('a', 'a', 1, '')"
@@ -36,12 +36,12 @@ def test_a_database_without_tables_says_what_makes_them(records_url):
         ("modelway", "nothing-here", "no database of that name: make it with `createdb`"),
     ],
 )
-def test_who_is_not_let_in_reads_why(postgres, user, name, words):
+def test_a_refused_user_is_told_why(postgres, user, name, words):
     with pytest.raises(DatabaseRefuses, match=words):
         open_database(postgres.named(name, user)).read(select_one)
 
 
-def test_a_user_without_rights_reads_what_to_grant(postgres):
+def test_a_user_without_rights_is_told_what_to_grant(postgres):
     """As every user but the owner since PostgreSQL 15, who may make no tables either."""
     url = postgres.fresh()
     postgres.run("DROP ROLE IF EXISTS guest")
@@ -55,7 +55,7 @@ def test_a_user_without_rights_reads_what_to_grant(postgres):
     guest.close()
 
 
-def test_a_file_that_cannot_be_written_is_said(tmp_path):
+def test_a_file_that_cannot_be_written_is_reported(tmp_path):
     database = open_database(f"sqlite:///{tmp_path}/x.db")
     upgrade(database)
 
@@ -67,7 +67,7 @@ def test_a_file_that_cannot_be_written_is_said(tmp_path):
         database.write(insert)
 
 
-def test_a_full_disk_is_said(tmp_path):
+def test_a_full_disk_is_reported(tmp_path):
     database = open_database(f"sqlite:///{tmp_path}/x.db")
     upgrade(database)
 
@@ -82,12 +82,12 @@ def test_a_full_disk_is_said(tmp_path):
         database.write(fill)
 
 
-def test_a_file_that_is_no_database_is_said(tmp_path):
+def test_a_file_that_is_no_database_is_reported(tmp_path):
     (tmp_path / "x.db").write_text("These are words, and not a database. " * 100)
     with pytest.raises(DatabaseRefuses, match="no SQLite database"):
         upgrade(open_database(f"sqlite:///{tmp_path}/x.db"))
 
 
-def test_a_missing_folder_is_said(tmp_path):
+def test_a_missing_folder_is_reported(tmp_path):
     with pytest.raises(DatabaseRefuses, match="does its folder exist"):
         open_database(f"sqlite:///{tmp_path}/nowhere/x.db").read(select_one)

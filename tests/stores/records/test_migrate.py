@@ -66,7 +66,7 @@ def test_a_newer_database_is_refused_with_what_to_do(records):
     assert table_names(records) == {"alembic_version", "tokens", "usage"}
 
 
-def test_the_steps_are_one_row_without_branches():
+def test_migrations_have_no_branches():
     script = ScriptDirectory(str(migrate.FOLDER))
     steps = [step.revision for step in script.walk_revisions()]
     assert script.get_heads() == steps[:1] == [HEAD]
@@ -102,7 +102,7 @@ def test_the_file_is_for_its_owner_alone_and_writes_ahead(tmp_path):
     database.close()
 
 
-def test_a_file_that_cannot_be_made_is_said(tmp_path):
+def test_a_file_that_cannot_be_created_is_reported(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(DatabaseRefuses, match="cannot make"):
         upgrade(open_database(f"sqlite:///{tmp_path}/file/records.db"))

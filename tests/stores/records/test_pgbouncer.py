@@ -30,7 +30,7 @@ def pooled(postgres: Postgres) -> Iterator[Database]:
         database.close()
 
 
-def test_tables_are_made_and_rows_are_entered_once_and_added_up(pooled: Database) -> None:
+def test_tables_are_created_and_rows_are_inserted_once_and_summed(pooled: Database) -> None:
     upgrade(pooled)
     table = UsageTable(pooled)
     entries = [Entry(id=f"req_{n}", time=time.time(), token="a", input=n) for n in range(100)]
@@ -51,7 +51,7 @@ def test_each_statement_has_its_time_limit(pooled: Database) -> None:
     assert pooled.read(lambda c: c.exec_driver_sql("SELECT 1").scalar()) == 1
 
 
-def test_nothing_of_ours_stays_in_the_sessions_that_others_get(pooled: Database) -> None:
+def test_pooled_sessions_keep_no_setting_of_ours(pooled: Database) -> None:
     upgrade(pooled)
     totals(pooled, "token", UsageFilter(0, 1e12))
     url = pooled.engine.url

@@ -41,7 +41,7 @@ def caller_with(records, hashed):
 
 
 @pytest.mark.parametrize("token", [FULL, PLAIN, replace(PLAIN, models=(), ips=(), operations=())])
-def test_a_token_is_found_as_it_was_kept(records, token):
+def test_a_token_is_read_as_it_was_added(records, token):
     tokens.add(records, [token])
     assert tokens.get(records, token.name) == token
     assert list(tokens.get_all(records)) == [token]
@@ -67,7 +67,7 @@ def test_another_digest_finds_nothing(records, hashed):
     ],
     ids=["name", "secret", "previous secret"],
 )
-def test_what_is_taken_clashes_and_nothing_is_kept_of_it(records, other):
+def test_a_clash_adds_no_token(records, other):
     tokens.add(records, [FULL, PLAIN])
     fresh = Token(name="fresh", sha256=digest("fresh"), created=NOW)
     with pytest.raises(Clash):
@@ -137,12 +137,12 @@ def test_revoking_keeps_the_first_time(records):
     ],
     ids=["named", "revoke", "rotate"],
 )
-def test_an_unknown_name_is_said(records, ask):
+def test_an_unknown_name_is_reported(records, ask):
     with pytest.raises(UnknownToken, match="'nobody'"):
         ask(records, "nobody")
 
 
-def test_names_near_begin_alike(records):
+def test_similar_names_have_the_same_first_letter(records):
     names = ("%a", "shop", "ship")
     tokens.add(records, [Token(name=name, sha256=digest(name), created=NOW) for name in names])
     assert sorted(tokens.names_near(records, "shup")) == ["ship", "shop"]
@@ -150,7 +150,7 @@ def test_names_near_begin_alike(records):
     assert sorted(tokens.names_near(records, "x")) == ["%a", "ship", "shop"]
 
 
-def test_what_is_taken_is_known_before(records):
+def test_conflicts_are_found_before_they_are_added(records):
     tokens.add(records, [FULL, PLAIN])
     candidates = [Token(f"n{n}", digest(f"n{n}"), NOW) for n in range(600)]
     candidates += [Token("plain", digest("y"), NOW), Token("z", digest("before"), NOW)]
@@ -188,7 +188,7 @@ def test_a_caller_has_the_bounds_of_its_token():
         ({"revoked": NOW - 99, "expires": None}, "before", 0.0),
     ],
 )
-def test_a_secret_ends_with_what_ends_first(change, hashed, expires):
+def test_a_secret_expires_at_the_earliest_of_its_bounds(change, hashed, expires):
     assert replace(FULL, **change).caller(digest(hashed), "USD").expires == expires
 
 
@@ -201,13 +201,13 @@ def test_a_secret_ends_with_what_ends_first(change, hashed, expires):
         {"ips": ("10.0.0.1/8",)},
     ],
 )
-def test_a_bound_that_cannot_be_kept_is_not_left_out(change):
+def test_an_invalid_bound_is_not_ignored(change):
     with pytest.raises(ValueError, match="is"):
         replace(FULL, **change).caller(FULL.sha256, "USD")
 
 
 @pytest.mark.parametrize("wrong", ['"gpt"', "{}", "7"])
-def test_a_list_that_somebody_wrote_wrongly_spoils_its_own_token_only(records, wrong):
+def test_a_column_that_is_not_a_list_invalidates_its_own_token_only(records, wrong):
     tokens.add(records, [FULL, PLAIN])
     change = text("UPDATE tokens SET models = :wrong WHERE name = :name")
     if records.kind == "postgresql":
@@ -218,7 +218,7 @@ def test_a_list_that_somebody_wrote_wrongly_spoils_its_own_token_only(records, w
     assert {hashed: caller.name for hashed, caller in callers.items()} == {PLAIN.sha256: "plain"}
 
 
-def test_a_column_that_is_no_json_spoils_its_own_token_only(tmp_path):
+def test_a_column_that_is_not_json_invalidates_its_own_token_only(tmp_path):
     """PostgreSQL keeps none that is not."""
     database = open_database(f"sqlite:///{tmp_path}/records.db")
     upgrade(database)
@@ -233,7 +233,7 @@ def test_a_column_that_is_no_json_spoils_its_own_token_only(tmp_path):
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 255, 256])
-def test_callers_are_found_by_their_digests(records, count):
+def test_callers_are_looked_up_by_their_digests(records, count):
     tokens.add(records, [PLAIN, FULL])
     guesses = [digest(f"guess {n}") for n in range(count - 1)]
     find = tokens.caller_lookup(records, "USD")
@@ -242,7 +242,7 @@ def test_callers_are_found_by_their_digests(records, count):
     assert find([*guesses, digest("nobody")]) == {}
 
 
-def test_both_secrets_of_a_rotated_token_are_found_at_once(records):
+def test_both_secrets_of_a_rotated_token_are_looked_up_at_once(records):
     tokens.add(records, [FULL])
     callers = tokens.caller_lookup(records, "USD")([digest("before"), FULL.sha256])
     assert callers[FULL.sha256].expires == NOW + 1000.125
@@ -275,7 +275,7 @@ def test_rotations_at_once_come_one_after_another(records, records_url):
     assert len(replaced) == 30
 
 
-def test_a_look_up_goes_by_the_indexes(records):
+def test_a_lookup_uses_the_indexes(records):
     def plan(connection):
         if records.kind == "postgresql":
             connection.execute(text("SET enable_seqscan = off"))  # there are too few rows to see

@@ -30,7 +30,7 @@ ENTRIES = [
 
 
 @pytest.fixture
-def books(records):
+def database(records):
     UsageTable(records).insert([decode(encode(entry)) for entry in ENTRIES])
     return records
 
@@ -39,32 +39,32 @@ def requests_by(database, by, where=ALL):
     return {t.key: (t.requests, t.failed) for t in totals(database, by, where)}
 
 
-def test_every_kind_of_total(books):
-    assert requests_by(books, "token") == {"a": (4, 1), "b": (3, 2)}
-    assert requests_by(books, "model") == {"gpt-4o": (6, 2), "": (1, 1)}
-    assert requests_by(books, "served") == {"gpt-4o-2024": (5, 2), "claude": (1, 0), "": (1, 1)}
-    assert requests_by(books, "upstream") == {"openai": (5, 2), "anthropic": (1, 0), "": (1, 1)}
-    assert requests_by(books, "operation") == {"chat": (6, 2), "embed": (1, 1)}
-    assert requests_by(books, "status") == {
+def test_every_kind_of_total(database):
+    assert requests_by(database, "token") == {"a": (4, 1), "b": (3, 2)}
+    assert requests_by(database, "model") == {"gpt-4o": (6, 2), "": (1, 1)}
+    assert requests_by(database, "served") == {"gpt-4o-2024": (5, 2), "claude": (1, 0), "": (1, 1)}
+    assert requests_by(database, "upstream") == {"openai": (5, 2), "anthropic": (1, 0), "": (1, 1)}
+    assert requests_by(database, "operation") == {"chat": (6, 2), "embed": (1, 1)}
+    assert requests_by(database, "status") == {
         "200": (3, 0),
         "0": (1, 1),
         "404": (1, 1),
         "429": (1, 1),
         "499": (1, 0),
     }
-    assert requests_by(books, "outcome")["caller_left"] == (1, 0)
+    assert requests_by(database, "outcome")["caller_left"] == (1, 0)
 
 
-def test_days_are_in_order_and_of_utc(books):
-    assert [(t.key, t.requests) for t in totals(books, "day", ALL)] == [
+def test_days_are_in_order_and_of_utc(database):
+    assert [(t.key, t.requests) for t in totals(database, "day", ALL)] == [
         ("1970-01-01", 2),
         ("1970-01-02", 3),
         ("1970-01-03", 2),
     ]
 
 
-def test_sums_are_exact_and_currencies_apart(books):
-    a, b = totals(books, "token", ALL)
+def test_sums_are_exact_for_each_currency(database):
+    a, b = totals(database, "token", ALL)
     assert (a.input, a.output, a.cached, a.first_byte) == (10, 5, 3, 1.5)
     assert a.cost == {"USD": 2}
     assert b.cost == {"EUR": 7, "USD": 2**53 + 1}
@@ -72,35 +72,35 @@ def test_sums_are_exact_and_currencies_apart(books):
     assert (a + b).cost == {"EUR": 7, "USD": 2**53 + 3}
 
 
-def test_what_is_asked_about(books):
-    assert requests_by(books, "token", UsageFilter(DAY, 2 * DAY)) == {"b": (3, 2)}
-    assert requests_by(books, "day", UsageFilter(0, 1e12, token="a")) == {
+def test_totals_of_selected_rows(database):
+    assert requests_by(database, "token", UsageFilter(DAY, 2 * DAY)) == {"b": (3, 2)}
+    assert requests_by(database, "day", UsageFilter(0, 1e12, token="a")) == {
         "1970-01-01": (2, 0),
         "1970-01-03": (2, 1),
     }
-    assert requests_by(books, "token", UsageFilter(0, 1e12, model="claude")) == {"b": (1, 0)}
-    assert requests_by(books, "token", UsageFilter(0, 1e12, model="gpt-4o")) == {
+    assert requests_by(database, "token", UsageFilter(0, 1e12, model="claude")) == {"b": (1, 0)}
+    assert requests_by(database, "token", UsageFilter(0, 1e12, model="gpt-4o")) == {
         "a": (4, 1),
         "b": (2, 1),
     }
-    assert totals(books, "token", UsageFilter(0, 1e12, token="nobody")) == []
+    assert totals(database, "token", UsageFilter(0, 1e12, token="nobody")) == []
 
 
 @pytest.mark.parametrize("by", KINDS)
-def test_the_sum_of_all_totals_is_always_the_same(books, by):
-    everything = sum(totals(books, by, ALL), Total())
+def test_the_sum_of_all_totals_is_always_the_same(database, by):
+    everything = sum(totals(database, by, ALL), Total())
     assert (everything.requests, everything.failed, everything.first_byte_count) == (7, 3, 2)
     assert everything.cost == {"EUR": 7, "USD": 2**53 + 3}
 
 
-def test_names_that_there_are(books):
-    assert distinct_values(books, "token", ALL) == ["a", "b"]
-    assert distinct_values(books, "token", UsageFilter(2 * DAY, 1e12)) == ["a"]
+def test_distinct_values_of_selected_rows(database):
+    assert distinct_values(database, "token", ALL) == ["a", "b"]
+    assert distinct_values(database, "token", UsageFilter(2 * DAY, 1e12)) == ["a"]
 
 
-def test_rows_that_have_been_entered(books):
-    assert existing_ids(books, ["1", "7", "8"]) == {"1", "7"}
-    assert existing_ids(books, []) == set()
+def test_existing_ids_are_returned(database):
+    assert existing_ids(database, ["1", "7", "8"]) == {"1", "7"}
+    assert existing_ids(database, []) == set()
 
 
 def test_an_empty_ledger_has_no_totals(records):

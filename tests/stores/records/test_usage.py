@@ -28,13 +28,13 @@ def entered(database):
     return [dict(row) for row in database.read(lambda c: c.execute(ask).mappings().all())]
 
 
-def test_a_row_comes_out_as_it_went_in(records):
+def test_a_row_is_read_as_it_was_inserted(records):
     none = Entry(id="req_2", time=5.0)
     UsageTable(records).insert(rows(ENTRY, none))
     assert entered(records) == [ENTRY._asdict(), none._asdict()]
 
 
-def test_a_row_counts_once_however_often_it_is_entered(records):
+def test_a_row_counts_once_however_often_it_is_inserted(records):
     table = UsageTable(records)
     table.insert(rows(ENTRY, ENTRY))
     table.insert(rows(ENTRY._replace(cost=1), ENTRY._replace(id="req_2")))
@@ -49,7 +49,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize("wrong", REFUSED)
-def test_a_row_at_fault_is_told_from_a_database_that_is_away(records, wrong):
+def test_a_row_at_fault_is_distinguished_from_an_unavailable_database(records, wrong):
     table = UsageTable(records)
     sound, bad = rows(ENTRY, ENTRY._replace(id="req_2"))
     bad = bad._replace(**wrong)
@@ -60,7 +60,7 @@ def test_a_row_at_fault_is_told_from_a_database_that_is_away(records, wrong):
     assert len(entered(records)) == 2
 
 
-def test_a_row_of_an_older_program_enters(records):
+def test_a_row_of_an_older_program_is_inserted(records):
     UsageTable(records).insert([decode(b'{"id":"req_1","time":5.0}')])
     assert entered(records) == [Entry("req_1", 5.0)._asdict()]
 
@@ -74,12 +74,12 @@ ODD = [
 
 
 @pytest.mark.parametrize("odd", ODD)
-def test_every_line_of_the_journal_enters(records, odd):
+def test_every_line_of_the_journal_is_inserted(records, odd):
     UsageTable(records).insert(rows(ENTRY._replace(**odd)))
     assert len(entered(records)) == 1
 
 
-def test_old_rows_go_a_few_at_a_time(records):
+def test_old_rows_are_deleted_in_batches(records):
     table = UsageTable(records)
     table.insert(rows(*(Entry(id=f"req_{n}", time=float(n)) for n in range(10))))
     assert table.delete_before(7.0, limit=5) == 5
@@ -88,7 +88,7 @@ def test_old_rows_go_a_few_at_a_time(records):
     assert table.delete_before(7.0, limit=5) == 0
 
 
-def test_a_file_of_sqlite_shrinks_as_old_rows_go(tmp_path):
+def test_a_file_of_sqlite_shrinks_as_old_rows_are_deleted(tmp_path):
     database = open_database(f"sqlite:///{tmp_path}/records.db")
     upgrade(database)
     table = UsageTable(database)
@@ -107,13 +107,13 @@ def test_a_file_of_sqlite_shrinks_as_old_rows_go(tmp_path):
     database.close()
 
 
-def test_rows_say_how_many_of_them_are_new(records):
+def test_an_insert_returns_how_many_rows_are_new(records):
     table = UsageTable(records)
     ten = rows(*(Entry(id=f"req_{n}", time=float(n)) for n in range(10)))
     assert [table.insert(ten[:6]), table.insert(ten), table.insert(ten)] == [6, 4, 0]
 
 
-def test_only_one_process_lets_old_rows_go(postgres):
+def test_only_one_process_deletes_old_rows(postgres):
     """The lock lasts as long as the transaction that deletes."""
     database = open_database(postgres.fresh())
     other = open_database(str(database.engine.url.render_as_string(hide_password=False)))
@@ -135,13 +135,13 @@ def test_a_database_without_tables_is_no_fault_of_the_rows(records_url):
         UsageTable(open_database(records_url)).insert(rows(ENTRY))
 
 
-def test_a_server_that_is_not_there_is_away():
+def test_a_missing_server_is_away():
     table = UsageTable(open_database("postgresql+psycopg://nobody@127.0.0.1:1/none"))
     with pytest.raises(DatabaseAway):
         table.insert(rows(ENTRY))
 
 
-def test_what_is_entered_in_sqlite_is_on_the_disk(tmp_path):
+def test_rows_in_sqlite_are_synced_to_the_disk(tmp_path):
     database = open_database(f"sqlite:///{tmp_path}/modelway.db")
     UsageTable(database)
     synchronous = database.read(lambda c: c.exec_driver_sql("PRAGMA synchronous").scalar())
@@ -149,13 +149,13 @@ def test_what_is_entered_in_sqlite_is_on_the_disk(tmp_path):
 
 
 @pytest.mark.parametrize("many", [1, 3, 39, 300, 600])
-def test_rows_are_all_entered_however_many_they_are(records, many):
+def test_any_number_of_rows_is_inserted(records, many):
     ids = [f"req_{number:03}" for number in range(many)]
     UsageTable(records).insert(rows(*(ENTRY._replace(id=name) for name in ids)))
     assert [row["id"] for row in entered(records)] == ids
 
 
-def test_rows_are_entered_also_where_sqlite_takes_few_parameters(tmp_path):
+def test_rows_are_inserted_where_sqlite_takes_few_parameters(tmp_path):
     """As SQLite did before 3.32."""
     database = open_database(f"sqlite:///{tmp_path}/old.db")
     metadata.create_all(database.engine)

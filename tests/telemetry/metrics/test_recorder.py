@@ -65,7 +65,7 @@ def test_the_counts_of_a_killed_worker_remain(tmp_path):
     recorder.close()
 
 
-def test_exchanges_recorded_together_count_as_alone(metrics, tmp_path):
+def test_exchanges_recorded_together_count_as_each_alone(metrics, tmp_path):
     exchanges = [
         finished_exchange(duration=0.1),
         finished_exchange(duration=7.0, served_entry="claude"),

@@ -32,7 +32,7 @@ from tests.support.realtime_mock import ask, conversation, receive, refusal, res
         ),
     ],
 )
-def test_what_cannot_be_served_is_an_error_event(talk, message, error):
+def test_an_invalid_message_gets_an_error_event(talk, message, error):
     answer = list(talk.receive(message))
     valid(answer[0])
     assert refusal(answer) == error

@@ -15,7 +15,7 @@ from tests.support.realtime_mock import (
 )
 
 
-def test_a_reply_outside_of_the_conversation_leaves_no_trace(talk):
+def test_a_response_outside_the_conversation_adds_no_item(talk):
     say(talk)
     part = {"type": "input_text", "text": "aside"}
     aside = [{"type": "message", "role": "user", "content": [part]}]
@@ -63,7 +63,7 @@ def test_after_an_interruption_the_conversation_goes_on(talk):
     assert respond(talk)[-1]["response"]["output"][0]["content"][0]["text"] == "again"
 
 
-def test_only_a_reply_on_its_way_can_be_cancelled(talk):
+def test_only_a_response_in_progress_can_be_cancelled(talk):
     none = ("response_cancel_not_active", None)
     assert refusal(ask(talk, type="response.cancel")) == none
     say(talk)
@@ -73,7 +73,7 @@ def test_only_a_reply_on_its_way_can_be_cancelled(talk):
     assert refusal(ask(talk, type="response.cancel")) == none
 
 
-def test_one_reply_at_a_time(talk):
+def test_a_second_response_at_the_same_time_is_refused(talk):
     say(talk)
     reply, _ = start_reply(talk)
     second = ask(talk, type="response.create")
@@ -81,7 +81,7 @@ def test_one_reply_at_a_time(talk):
     assert list(reply)[-1]["response"]["status"] == "completed"
 
 
-def test_a_reply_to_which_nobody_listens_any_more_is_forgotten(talk):
+def test_a_response_whose_caller_left_ends(talk):
     say(talk)
     reply, _ = start_reply(talk)
     reply.close()
@@ -98,7 +98,7 @@ def test_an_item_deleted_in_the_middle_stays_deleted(talk):
     assert refusal(error_events) == ("item_retrieve_invalid_item_id", "item_id")
 
 
-def test_an_error_of_the_mocks_own_ends_a_reply_as_failed(talk):
+def test_an_error_of_the_mock_ends_a_response_as_failed(talk):
     say(talk)
     reply, _ = start_reply(talk)
     (error,) = talk.fail()

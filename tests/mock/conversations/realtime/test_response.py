@@ -51,13 +51,13 @@ def test_usage_counts_words(talk):
     assert (usage["input_tokens"], usage["output_tokens"], usage["total_tokens"]) == (7, 1, 8)
 
 
-def test_nothing_said_is_answered_with_nothing(talk):
+def test_an_empty_turn_gets_an_empty_response(talk):
     answer = respond(talk)
     assert deltas_of(answer, "response.output_text.delta") == ""
     assert answer[-1]["response"]["status"] == "completed"
 
 
-def test_a_reply_ends_at_its_limit(talk):
+def test_a_response_ends_at_its_limit(talk):
     say(talk, "one two three four")
     response = respond(talk, max_output_tokens=2)[-1]["response"]
     assert (response["status"], response["status_details"]["reason"]) == (
@@ -110,7 +110,7 @@ def test_text_is_spoken_where_sound_is_wanted(talk):
     assert [len(base64.b64decode(event["delta"])) for event in sound] == [4_800, 4_800]
 
 
-def test_a_cancelled_reply_ends_properly(talk):
+def test_a_cancelled_response_closes_its_parts(talk):
     say(talk, "one two three four")
     reply, _ = start_reply(talk)
     assert ask(talk, type="response.cancel") == []

@@ -80,7 +80,7 @@ def test_a_wrong_update_changes_nothing_and_says_where(session, error):
     assert talk.opening()[0]["session"] == before
 
 
-def test_telephones_take_less_room():
+def test_telephone_audio_takes_fewer_bytes():
     talk = conversation()
     line = {"format": {"type": "audio/pcmu"}}
     change = {"type": "realtime", "audio": {"input": line, "output": line}}
