@@ -11,6 +11,7 @@ from typing import Any
 
 from engine.edge.same_origin import SameOrigin
 from engine.exchange.exchange import Exchange, Handler, Response, Stage
+from engine.exchange.interfaces import Headers
 from engine.exchange.services import Services
 from engine.exchange.wsgi_environ import environ_key
 from engine.spec.parameters import cookies
@@ -20,7 +21,6 @@ from engine.values.caller import Caller, digest
 from engine.values.client_address import caller_address, networks, within
 from engine.values.errors import GatewayError, Malformed
 
-Headers = list[tuple[str, str]]
 _MAX_TOKEN = 4096
 _SUBPROTOCOLS = "HTTP_SEC_WEBSOCKET_PROTOCOL"
 _OTHER_ORIGIN = (

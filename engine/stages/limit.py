@@ -9,6 +9,7 @@ from functools import partial
 
 from engine.callers.limit_set import LimitSet, LimitSets
 from engine.exchange.exchange import Exchange, Handler, Response, Stage
+from engine.exchange.interfaces import Headers
 from engine.exchange.record import RequestRecord
 from engine.exchange.services import Services
 from engine.values.counters import Counters, CountersAway
@@ -59,9 +60,7 @@ def _settle(counters: Counters, receipt: object, limits: LimitSet, record: Reque
         counters.settle(receipt, costs)
 
 
-def _refusal(
-    rule: QuotaRule, cost: int, wait: float, headers: list[tuple[str, str]]
-) -> GatewayError:
+def _refusal(rule: QuotaRule, cost: int, wait: float, headers: Headers) -> GatewayError:
     """The error of a request that is beyond a quota; `wait` in seconds."""
     quota, kind = rule.quota, KINDS[rule.quota.kind]
     sharer = {"token": "this token", "all": "everybody together"}.get(rule.by, f"this {rule.by}")
@@ -88,7 +87,7 @@ def _refusal(
     return GatewayError(kind.status, kind.code, message, headers=retry)
 
 
-def _retry_after(seconds: float) -> list[tuple[str, str]]:
+def _retry_after(seconds: float) -> Headers:
     return [("retry-after", str(max(1, math.ceil(seconds))))]
 
 

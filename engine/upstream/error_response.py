@@ -14,6 +14,7 @@ import orjson
 
 from engine.dialects import Dialect
 from engine.exchange.exchange import Exchange, Response
+from engine.exchange.interfaces import Headers
 from engine.upstream.attempt import AttemptResult
 from engine.upstream.client.failures import UpstreamFailure
 from engine.upstream.client.response import UpstreamResponse
@@ -29,8 +30,6 @@ _KEPT_WHEN_REDACTED = (
     *("content-type", "content-language"),
     *("content-location", "content-disposition"),
 )
-
-Headers = list[tuple[str, str]]
 
 
 def refuse(

@@ -19,6 +19,7 @@ import gevent
 from engine.config.upstreams import Credential
 from engine.dialects import Dialect
 from engine.exchange.exchange import Exchange, Response
+from engine.exchange.interfaces import Headers
 from engine.exchange.record import Attempt
 from engine.exchange.services import Services
 from engine.spec.expression import Expression
@@ -233,9 +234,7 @@ class Forward:
             response.headers.append(("x-modelway-target", quote(last.target.name, safe=_SAFE)))
         return response
 
-    def _headers_for_caller(
-        self, result: AttemptResult, exchange: Exchange
-    ) -> list[tuple[str, str]]:
+    def _headers_for_caller(self, result: AttemptResult, exchange: Exchange) -> Headers:
         """The headers of an upstream's response that pass to the caller, none with a credential of
         ours."""
         if result.response is None:

@@ -10,6 +10,7 @@ from gevent import GreenletExit
 
 from engine.dialects import Dialect
 from engine.exchange.exchange import Exchange, Response
+from engine.exchange.interfaces import Headers
 from engine.exchange.push_stream import Blocked, Pipeline, PushStream
 from engine.exchange.record import Outcome
 from engine.relay.sse import Cleaner, NotAnEvent
@@ -41,7 +42,7 @@ _STREAM_HEADERS = {"cache-control": "no-cache", "x-accel-buffering": "no"}
 
 def relay(
     result: AttemptResult,
-    headers: list[tuple[str, str]],
+    headers: Headers,
     exchange: Exchange,
     dialect: Dialect,
     watcher: DisconnectWatcher,

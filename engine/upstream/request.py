@@ -12,6 +12,7 @@ import orjson
 
 from engine.config.upstreams import HeaderChanges
 from engine.exchange.exchange import Exchange
+from engine.exchange.interfaces import Headers
 from engine.relay.headers import Forwarded
 from engine.spec.expression import Expression
 from engine.spec.path_templates import unsafe
@@ -67,7 +68,7 @@ def upstream_path(base_path: str, mount: str, path: str) -> str:
     return base_path + suffix
 
 
-def change_headers(headers: list[tuple[str, str]], changes: HeaderChanges) -> list[tuple[str, str]]:
+def change_headers(headers: Headers, changes: HeaderChanges) -> Headers:
     """Request headers after `headers: {set, add, remove}`."""
     if not (changes.set or changes.add or changes.remove):
         return headers

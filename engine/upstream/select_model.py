@@ -4,7 +4,6 @@ targets that have the operation."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 
 from engine.config.model_operations import ModelOperation, ModelOperations, join_operation_names
 from engine.exchange.exchange import MISSING, Exchange, Handler, Response
@@ -71,14 +70,12 @@ class SelectModel:
         """The model with the targets that have the operation; None if it does not have it."""
         name, operations = entry.name, self._operations
         if name not in self._models:
-            accepts = partial(_accepts, self._operation, operations)
             has = self._operation in operations.of(name)
-            self._models[name] = entry.filter_targets(accepts) if has else None
+            self._models[name] = entry.filter_targets(self._accepts) if has else None
         return self._models[name]
 
-
-def _accepts(operation: ModelOperation, operations: ModelOperations, target: Target) -> bool:
-    return operations.accepts(target.entry, target.upstream.dialect, operation)
+    def _accepts(self, target: Target) -> bool:
+        return self._operations.accepts(target.entry, target.upstream.dialect, self._operation)
 
 
 def _name(expression: Expression, default: str, exchange: Exchange) -> str:
