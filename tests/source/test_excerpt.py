@@ -66,7 +66,7 @@ def test_around_a_line_that_is_cut_on_the_left_no_others_are_shown():
     assert len(excerpt("short\n" + "x, " * 400 + "\nshort", 2, 1000, 1).lines) == 1
 
 
-def test_what_steers_a_terminal_is_shown_as_a_picture():
+def test_control_characters_are_shown_as_pictures():
     (line,), _ = lines("a: \x1b[31m\x7f", 1, 1)
     assert line == "a: ␛[31m\N{REPLACEMENT CHARACTER}"
 

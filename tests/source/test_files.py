@@ -13,7 +13,7 @@ def test_line_ends_are_line_feeds_and_nothing_is_noted_unasked(tmp_path):
     assert read_text(file) == "a\nb\nc\n"
 
 
-def test_what_is_read_within_is_noted_with_its_hash(tmp_path):
+def test_files_that_are_read_are_recorded_with_their_hashes(tmp_path):
     present, absent = tmp_path / "one", tmp_path / "gone"
     present.write_bytes(b"x")
     with record_reads() as noted:

@@ -47,7 +47,7 @@ def test_the_place_of_a_merged_value_is_where_it_is_written():
     assert marked.place(("use", "x")) == (2, 6)
 
 
-def test_what_was_filled_in_is_put_back_in_words():
+def test_redaction_restores_references():
     marked = read("a: ${A}\nb: 'x${A}y'\nc: plain\n", "f", expand_variables)
     assert marked.redact("'filled' and 'xfilledy' and plain") == "'${A}' and 'x${A}y' and plain"
 
@@ -117,7 +117,7 @@ PLAIN = st.recursive(
 
 
 @given(PLAIN)
-def test_what_a_json_writer_wrote_is_read_back_in_yaml_and_json(document):
+def test_json_is_read_the_same_as_yaml_and_as_json(document):
     text = json.dumps(document)
     assert value_of(text) == document
     assert value_of(f"# yaml\n{text}") == document

@@ -59,7 +59,7 @@ def test_every_place_is_that_of_its_node(value: Any, flow: bool) -> None:
         (("no",), (1, 1)),
     ],
 )
-def test_aliases_and_merges_lead_to_what_they_stand_for(path: Any, place: tuple[int, int]) -> None:
+def test_aliases_and_merges_lead_to_their_anchors(path: Any, place: tuple[int, int]) -> None:
     text = "b: &b\n x: 1\n y: [1, 2]\nc:\n- *b\nd: {<<: *b, x: 2}\ne:\n  z: 1\n  <<: [*b, {q: 1}]\n"
     root = compose(text)
     assert root is not None

@@ -75,7 +75,7 @@ def test_a_key_is_always_a_string():
         ("a: 1\n<<: [7]\n", (2, 6, "MW004", "'<<' merges mappings only")),
     ],
 )
-def test_what_yaml_allows_and_a_config_should_not_have_is_a_problem(text, problem):
+def test_yaml_that_a_config_should_not_contain_is_a_problem(text, problem):
     assert problems_of(text) == [problem]
 
 
@@ -86,7 +86,7 @@ def test_a_number_of_thousands_of_digits_is_a_problem(text):
     ]
 
 
-def test_what_aliases_name_is_read_once():
+def test_the_anchor_of_aliases_is_read_once():
     """Else a few lines of aliases of aliases come to thousands of millions of values."""
     expanded = []
     lines = ["a0: &a0 [x$, x$]"]
@@ -100,7 +100,7 @@ def test_keys_beside_a_merge_win_and_the_first_source_wins():
     assert value_of(text)["c"] == {"x": 1, "y": 3, "z": 2}
 
 
-def test_a_merge_of_what_was_just_repeated_is_no_repetition():
+def test_a_key_beside_the_same_merged_key_is_not_a_repetition():
     assert value_of("a: &a {x: 1}\nb:\n  x: 2\n  <<: *a\n")["b"] == {"x": 2}
 
 
@@ -158,7 +158,7 @@ def test_aliases_of_aliases_cannot_stand_for_billions():
     assert len(json.dumps(marked.value)) < 10_000_000
 
 
-def test_what_merges_bring_counts_as_well():
+def test_merged_values_count_as_well():
     lines = ["a0: &a0 {k: &v [x, x, x, x]}"]
     lines += [f"a{n}: &a{n} {{<<: *a{n - 1}, k{n}: *v}}" for n in range(1, 900)]
     assert [p.code for p in read("\n".join(lines), "f").problems] == ["MW004"]

@@ -335,7 +335,7 @@ def test_the_mapping_of_a_discriminator_never_changes_a_verdict(mapping: dict[st
     assert our_verdict(schema, {"kind": "cat", "lives": 9}, "3.1.0", Other={"not": {}})
 
 
-def test_a_union_with_a_discriminator_takes_what_is_no_object() -> None:
+def test_a_union_with_a_discriminator_accepts_other_types_than_objects() -> None:
     schema = {"anyOf": [{"type": "string"}], "discriminator": {"propertyName": "kind"}}
     assert our_verdict(schema, "x", "3.0.3")
 

@@ -38,7 +38,7 @@ from tests.support.each import each
         b"[" * 1_000_000,
     ],
 )
-def test_what_is_no_json_is_a_400(tmp_path: Path, body: bytes) -> None:
+def test_a_body_that_is_not_json_is_a_400(tmp_path: Path, body: bytes) -> None:
     error = body_refusal(taking(tmp_path, JSON), body)
     assert error.status == 400
     assert error.code == ("invalid_json" if body else "missing_body")
@@ -59,7 +59,7 @@ def test_a_form_is_parsed_and_checked(tmp_path: Path) -> None:
 
 
 @each("body", [b"model=%", b"model=%ff", b"model=\xff"])
-def test_what_is_no_form_is_a_400(tmp_path: Path, body: bytes) -> None:
+def test_a_body_that_is_not_a_form_is_a_400(tmp_path: Path, body: bytes) -> None:
     error = body_refusal(taking(tmp_path, FORM), body, FORM)
     assert (error.status, error.code) == (400, "invalid_form")
 
@@ -95,7 +95,9 @@ def test_the_parts_of_a_multipart_body_are_kept_for_writing(tmp_path: Path) -> N
         ),
     ],
 )
-def test_what_is_no_multipart_is_a_400(tmp_path: Path, body: bytes, content_type: str) -> None:
+def test_a_body_that_is_not_multipart_is_a_400(
+    tmp_path: Path, body: bytes, content_type: str
+) -> None:
     error = body_refusal(taking(tmp_path, "multipart/form-data"), body, content_type)
     assert (error.status, error.code) == (400, "invalid_multipart")
 

@@ -48,7 +48,7 @@ def properties(required: list[str] | None = None, **referenced: Any) -> dict[str
         ),
     ],
 )
-def test_what_is_new_passes_and_what_is_wrong_does_not(
+def test_unknown_values_pass_and_wrong_ones_do_not(
     version: str, schema: Any, right: list[Any], wrong: list[Any]
 ) -> None:
     validator = lenient(schema, version)
@@ -98,7 +98,7 @@ def test_alternatives_that_only_say_which_members_stand_together_refuse_no_objec
         ({"if": {"oneOf": ONE_OF_A_AND_B}, "then": False}, {"a": "x"}),
     ],
 )
-def test_what_says_more_than_that_is_kept(schema: Any, wrong: Any) -> None:
+def test_alternatives_with_other_constraints_are_unchanged(schema: Any, wrong: Any) -> None:
     assert not lenient(schema, "3.1.0").is_valid(wrong)
 
 
@@ -175,7 +175,7 @@ def body_of(item: Any, *, in_responses: bool) -> Any:
     )
 
 
-def test_a_tagged_object_that_answers_hold_may_come_back_with_less_in_it() -> None:
+def test_a_tagged_object_of_responses_may_omit_members_with_obvious_values() -> None:
     least = {"type": "item", "text": "x", "some": [1], "any": 1}
     validator = body_of(ITEM, in_responses=True)
     assert validator.is_valid(least)
@@ -184,7 +184,7 @@ def test_a_tagged_object_that_answers_hold_may_come_back_with_less_in_it() -> No
         assert not validator.is_valid(less), name
 
 
-def test_an_object_of_requests_alone_or_without_a_tag_is_required_whole() -> None:
+def test_an_object_only_in_requests_or_without_a_tag_keeps_all_required_members() -> None:
     least = {"type": "item", "text": "x", "some": [1], "any": 1}
     assert not body_of(ITEM, in_responses=False).is_valid(least)
     untagged = {**ITEM, "required": [name for name in ITEM["required"] if name != "type"]}

@@ -267,7 +267,7 @@ def test_an_encoded_slash_divides_no_segments() -> None:
 
 
 @each("path", ["/%", "/%zz", "/%ff", "/a%2", "//", "///", "/\x00", "/%00"])
-def test_an_odd_path_is_no_error(path: str) -> None:
+def test_an_unusual_path_is_a_match_or_a_miss(path: str) -> None:
     paths = tree("/a/{x}", "/a/{y}:z")
     assert isinstance(paths.find(path, "GET"), PathMiss)
 
@@ -418,7 +418,7 @@ def test_any_path_is_answered(path: str, method: str) -> None:
 
 
 @each("path", ["x/a", "@host/a", ".host/a", "*/a", "http:/a"])
-def test_what_stands_before_the_first_slash_is_no_part_of_a_path(path: str) -> None:
+def test_text_before_the_first_slash_is_a_miss(path: str) -> None:
     assert match(tree("/a", "/{x}"), path) is None
 
 
@@ -428,5 +428,5 @@ def test_a_dot_segment_that_is_encoded_twice_is_unsafe(path: str) -> None:
 
 
 @each("path", ["/a/100%2525/b", "/a/%2561", "/a/b%252Fc", "/a/v1%252e2"])
-def test_what_is_encoded_twice_and_leads_nowhere_else_is_safe(path: str) -> None:
+def test_text_encoded_twice_without_dot_segments_is_safe(path: str) -> None:
     assert path_templates.unsafe(path) is None

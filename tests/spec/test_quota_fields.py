@@ -43,7 +43,7 @@ def test_the_shipped_documents(name):
         ("gemini", {"countTokens", "listModels", "getModel"}),
     ],
 )
-def test_what_costs_nothing(name, free):
+def test_operations_that_report_no_usage_are_free(name, free):
     specification, _ = shipped(name)
     operations = specification.operations.values()
     dialect = dialects.get(name)

@@ -196,7 +196,7 @@ def test_an_exclusive_bound_reads_the_same_in_both_versions(version: str) -> Non
     )
 
 
-def test_what_is_missing_is_named_where_it_should_stand() -> None:
+def test_a_missing_member_is_named_with_its_path() -> None:
     schema = {"properties": {"a": {"items": {"required": ["b"]}}}}
     refusal = refused(schema, {"a": [{"b": 1}, {}]})
     assert refusal == Refusal(
@@ -204,13 +204,13 @@ def test_what_is_missing_is_named_where_it_should_stand() -> None:
     )
 
 
-def test_what_is_unknown_is_named() -> None:
+def test_an_unknown_member_is_named() -> None:
     schema = {"properties": {"a": {}}, "additionalProperties": False}
     refusal = refused(schema, {"a": 1, "b": 2, "c": 3})
     assert refusal == Refusal("b", "unknown_parameter", "Unknown parameter: 'b'.")
 
 
-def test_what_is_unevaluated_is_named() -> None:
+def test_an_unevaluated_member_is_named() -> None:
     schema = {"allOf": [{"properties": {"a": {}}}], "unevaluatedProperties": False}
     assert refused(schema, {"a": 1, "b": 2})[:2] == ("b", "unknown_parameter")
 
@@ -346,7 +346,7 @@ def test_a_nullable_type_ends_with_null() -> None:
     assert refusal.message == "Invalid type for 'x': expected a string or null, got 5."
 
 
-def test_a_union_whose_branches_say_no_type_is_refused_as_a_whole() -> None:
+def test_a_union_without_types_is_refused_itself() -> None:
     refusal = field({"oneOf": [{"minimum": 1}, {"multipleOf": 1}]}, 5)
     assert refusal.param == "x"
     assert refusal.message == (

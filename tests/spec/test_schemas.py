@@ -294,7 +294,7 @@ def test_a_boolean_schema_is_compiled() -> None:
     assert not valid(False, 5)
 
 
-def test_what_a_schema_refers_to_can_be_followed() -> None:
+def test_the_reference_of_a_schema_is_followed() -> None:
     documents = library(
         document(
             components={"schemas": {"A": {"$ref": "#/components/schemas/B"}, "B": {"type": "x"}}}

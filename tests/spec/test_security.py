@@ -85,7 +85,7 @@ def specification(
         ([{}, {"header": []}], [HEADER]),
     ],
 )
-def test_a_carrier_is_what_the_security_says(
+def test_the_security_of_an_operation_is_its_carriers(
     tmp_path: Path, security: Any, carriers: list[Carrier]
 ) -> None:
     for requirements, every in ((security, None), (None, security)):

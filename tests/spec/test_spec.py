@@ -22,7 +22,7 @@ def test_every_method_is_an_operation(tmp_path: Path, method: str) -> None:
     assert by_name["x"].method == method.upper()
 
 
-def test_what_else_a_path_says_is_no_operation(tmp_path: Path) -> None:
+def test_other_keys_of_a_path_are_not_operations(tmp_path: Path) -> None:
     item = {
         "summary": "s",
         "description": "d",

@@ -163,7 +163,7 @@ def test_a_change_of_any_module_that_reads_documents_is_another_program(tmp_path
         assert len(hashes) == number + 2, changed
 
 
-def test_it_is_for_our_eyes_only(folder: Path) -> None:
+def test_the_cache_is_readable_by_our_user_only(folder: Path) -> None:
     once(folder)
     assert entry(folder).stat().st_mode & 0o777 == 0o600
     assert (folder / "cache").stat().st_mode & 0o777 == 0o700

@@ -149,7 +149,7 @@ def test_the_operations_are_those_of_the_table() -> None:
 
 
 @each("name", NAMES)
-def test_every_operation_says_what_it_is(name: str) -> None:
+def test_every_operation_has_a_summary(name: str) -> None:
     for template, item in raw_document(name)["paths"].items():
         for method in set(item) & set(METHODS):
             operation = item[method]
@@ -199,17 +199,17 @@ def test_no_format_gates_a_value(name: str) -> None:
 
 
 @each(("file", "case"), cases("captured"))
-def test_what_an_sdk_sends_passes(file: str, case: dict[str, str]) -> None:
+def test_requests_of_sdks_pass(file: str, case: dict[str, str]) -> None:
     ask(OPERATIONS[case["operation"]], case["text"].encode(), case["content_type"])
 
 
 @each(("name", "case"), cases("passes"))
-def test_what_is_odd_but_right_passes(name: str, case: dict[str, Any]) -> None:
+def test_unusual_valid_requests_pass(name: str, case: dict[str, Any]) -> None:
     ask(OPERATIONS[name], *request(case))
 
 
 @each(("name", "case"), cases("broken"))
-def test_what_is_broken_is_refused_at_its_place(name: str, case: dict[str, Any]) -> None:
+def test_invalid_requests_are_refused_with_the_place(name: str, case: dict[str, Any]) -> None:
     with pytest.raises(GatewayError) as caught:
         ask(OPERATIONS[name], *request(case))
     error = caught.value

@@ -42,7 +42,7 @@ def test_each_version_of_the_standard_is_read(tmp_path: Path, version: str) -> N
 
 
 @each(("text", "code"), [("a: [\n", "MW001"), ("a: 1\na: 2\n", "MW003"), ("a: !x 1\n", "MW004")])
-def test_what_is_no_yaml_is_refused(tmp_path: Path, text: str, code: str) -> None:
+def test_text_that_is_not_yaml_is_refused(tmp_path: Path, text: str, code: str) -> None:
     library, problems = read(tmp_path, api=text)
     assert library is None
     assert code in [p.code for p in problems]

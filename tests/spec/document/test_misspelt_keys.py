@@ -187,7 +187,7 @@ def test_the_vendors_own_document_has_no_error():
     assert noted.errors == []
 
 
-def test_what_is_misspelt_fails_the_plan(tmp_path):
+def test_a_misspelt_key_fails_the_plan(tmp_path):
     (tmp_path / "shop.yaml").write_text(DOCUMENT.replace("paramters", "x").replace("post:", "pst:"))
     config = (
         "version: 1\nspecs: {shop: {document: shop.yaml}}\n"

@@ -70,7 +70,7 @@ def test_items_after_a_removed_item_keep_their_positions(tmp_path: Path) -> None
     assert places(problems)[1] == "api.yaml:9:47 warning MW204"
 
 
-def test_what_an_overlay_brought_has_its_place_there(tmp_path: Path) -> None:
+def test_a_value_of_an_overlay_has_its_place_in_the_overlay(tmp_path: Path) -> None:
     update = (
         "{get: {operationId: c, responses: {}, parameters: [{name: q, in: query, style: matrix}]}}"
     )
