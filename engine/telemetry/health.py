@@ -113,11 +113,16 @@ def pages(
 ) -> Mapping[str, Handler]:
     """The handlers of `/healthz`, `/readyz` and, with a `page`, of the path of the metrics.
 
-    `unix_socket`: the pages have a Unix socket of their own, whose callers are trusted.
+    Callers with an address in `allowed` see what is for operators; with `unix_socket`, so do those
+    of the pages' own Unix socket, who have no address.
     """
 
     def is_trusted(exchange: Exchange) -> bool:
-        return trusted(exchange, allowed, proxies, unix_socket=unix_socket)
+        # A proxied request is external unless its proxy is one of the trusted ones.
+        if not proxies and any(header in exchange.environ for header in _FORWARDED):
+            return False
+        address = caller_address(exchange.environ, proxies)
+        return within(address, allowed) or (unix_socket and not address)
 
     def liveness(exchange: Exchange) -> Response:
         return Response(200, list(_TEXT), b"ok\n")
@@ -131,33 +136,17 @@ def pages(
         body = orjson.dumps(details, option=orjson.OPT_APPEND_NEWLINE)
         return Response(status, list(_JSON), body)
 
-    def metrics_page(exchange: Exchange) -> Response:
-        assert page is not None
+    handlers: dict[str, Handler] = {"/healthz": liveness, "/readyz": readiness}
+    if page is not None and metrics:
+        handlers[metrics] = _metrics_page(page, is_trusted)
+    return handlers
+
+
+def _metrics_page(page: Callable[[], bytes], is_trusted: Callable[[Exchange], bool]) -> Handler:
+    def handle(exchange: Exchange) -> Response:
         if not is_trusted(exchange):
             message = "Only the addresses in telemetry.allow_ips may read the metrics."
             raise GatewayError(403, "address_not_allowed", message)
         return Response(200, list(_PROMETHEUS), page())
 
-    handlers: dict[str, Handler] = {"/healthz": liveness, "/readyz": readiness}
-    if page is not None and metrics:
-        handlers[metrics] = metrics_page
-    return handlers
-
-
-def trusted(
-    exchange: Exchange,
-    allowed: tuple[Network, ...],
-    proxies: tuple[Network, ...],
-    *,
-    unix_socket: bool = False,
-) -> bool:
-    """Whether a caller may see what is for operators.
-
-    Proxied requests are treated as external unless the proxy is listed in `trusted_proxies`. The
-    peer of a Unix socket has no address.
-    """
-    environ = exchange.environ
-    if not proxies and any(header in environ for header in _FORWARDED):
-        return False
-    address = caller_address(environ, proxies)
-    return within(address, allowed) or (unix_socket and not address)
+    return handle
