@@ -46,7 +46,7 @@ def test_a_chat_streams_word_by_word(
     assert "first token" in facts
     assert "15 tokens in, 12 out" in facts
     assert chat(page, "and again") == "and again"
-    page.sound()
+    page.assert_no_errors()
 
 
 @pytest.mark.parametrize(("format_", "model"), FORMATS)
@@ -55,7 +55,7 @@ def test_a_chat_without_a_stream(page: Driver, console: Platform, format_: str, 
     choose(page, model, format_)
     page.click("#stream")
     assert chat(page, "all at once") == "all at once"
-    page.sound()
+    page.assert_no_errors()
 
 
 def test_a_reply_shows_its_cost_if_the_model_has_a_price(page: Driver, console: Platform) -> None:
@@ -84,7 +84,7 @@ def test_stop_closes_the_upstreams_connection(
     assert leaving.seconds_after(moment) < SOON
     page.until(IDLE)
     assert "stopped" in page.run(f"{LAST}.querySelector('.facts').textContent")
-    page.sound()
+    page.assert_no_errors()
 
 
 def test_a_wrong_token_is_reported_at_once(page: Driver, console: Platform) -> None:
@@ -147,7 +147,7 @@ def test_hostile_output_of_a_model_stays_text(page: Driver, console: Platform) -
     for text in HOSTILE:
         page.click("#clear")
         chat(page, text)
-        page.sound()
+        page.assert_no_errors()
         assert page.run(unsafe) == 0, text[:80]
         assert set(page.run(links)) <= {"https:noopener noreferrer"}, text[:80]
         assert page.run("document.documentElement.scrollWidth <= innerWidth"), text[:80]
@@ -158,7 +158,7 @@ def test_the_driver_sees_violations_of_the_policy(page: Driver, console: Platfor
     page.run("document.body.insertAdjacentHTML('beforeend', '<img src=x onerror=alert(1)>')")
     page.until("document.querySelector('img[onerror]').complete")
     page.run("0")
-    assert any("Content Security Policy" in complaint for complaint in page.complaints)
+    assert any("Content Security Policy" in error for error in page.errors)
 
 
 def test_html_in_a_message_is_shown_as_text(page: Driver, console: Platform) -> None:

@@ -60,7 +60,7 @@ def test_reasoning_and_tool_calls_are_shown(
     assert json.loads(arguments) == {"at": "Rome"}
     facts = page.run(f"{LAST}.querySelector('.facts').textContent")
     assert "7 tokens in, 5 out" in facts
-    page.sound()
+    page.assert_no_errors()
 
 
 @pytest.mark.parametrize("file", CASES, ids=lambda file: file.stem)

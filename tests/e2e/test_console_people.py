@@ -51,7 +51,7 @@ def test_a_chat_by_keyboard_only(page: Driver, console: Platform) -> None:
     page.until(f"{LAST}?.querySelector('.body').innerText === 'typed\\nby hand' && {IDLE}")
     assert page.run(focus) == "draft"
     page.until("document.getElementById('announcements').innerText.includes('Reply complete.')")
-    page.sound()
+    page.assert_no_errors()
 
 
 def test_every_focused_element_has_an_outline(page: Driver, console: Platform) -> None:
@@ -162,7 +162,7 @@ def test_home_works_without_javascript(page: Driver, console: Platform) -> None:
     page.run("document.getElementById('chat-1').checked = true")
     assert "from openai import OpenAI" in page.text("main")
     assert "gpt-4o" in page.text("table")
-    page.sound()
+    page.assert_no_errors()
     page.open(console.url + "/")
 
 
@@ -184,7 +184,7 @@ def test_the_reference_tries_out_an_operation(page: Driver, console: Platform) -
     responses = page.text(".live-responses-table")
     assert "200" in responses
     assert "chat.completion" in responses
-    page.sound()
+    page.assert_no_errors()
 
 
 def test_the_reference_passes_axe(page: Driver, console: Platform, axe: str) -> None:

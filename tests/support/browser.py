@@ -17,12 +17,12 @@ from websockets.sync.client import ClientConnection, connect
 from tests.support.running import PATIENCE, environment
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or ""
-"""Where it is, "" if this machine has none."""
+"""The path of Chromium; "" if it is not installed."""
 
 _OPTIONS = [
     *("--headless=new", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run"),
     *("--no-proxy-server", "--disable-background-networking", "--remote-debugging-port=0"),
-    "--no-sandbox",  # which it refuses to do without as root; it shows our own page only
+    "--no-sandbox",  # required for root; it loads only pages of the tests
 ]
 
 
@@ -36,7 +36,7 @@ class Page:
     def run(self, expression: str) -> Any:
         """The value of a JavaScript expression, awaited if it is a promise.
 
-        AssertionError with what the browser says where it throws, TimeoutError after PATIENCE.
+        Raises AssertionError with the exception of the page, TimeoutError after PATIENCE.
         """
         parameters = {"expression": expression, "awaitPromise": True, "returnByValue": True}
         result = self.command("Runtime.evaluate", parameters)
@@ -83,7 +83,7 @@ def browser(folder: Path, url: str) -> Iterator[Page]:
 
 
 def _devtools(process: subprocess.Popen[bytes], profile: Path, url: str, log: Path) -> str:
-    """The address at which the page of that URL can be driven; it may still be loading."""
+    """The DevTools address of the page with this URL, which may still be loading."""
     announced = profile / "DevToolsActivePort"
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     deadline = time.monotonic() + PATIENCE
@@ -100,7 +100,7 @@ def _devtools(process: subprocess.Popen[bytes], profile: Path, url: str, log: Pa
 
 
 def _wait_until_loaded(page: Page, url: str) -> None:
-    """Until then the script of a test could run in the empty page before it."""
+    """Wait for the page; before, scripts would run in the empty page."""
     loaded = f"location.href.startsWith({url!r}) && document.readyState === 'complete'"
     deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:

@@ -1,4 +1,4 @@
-"""A person at a page: types, presses keys, looks; and what the browser complains of meanwhile."""
+"""Drives a page in the browser by keyboard and DevTools, and collects its errors."""
 
 from __future__ import annotations
 
@@ -13,35 +13,35 @@ from tests.support.browser import Page, browser
 from tests.support.running import PATIENCE
 
 _KEYS = {"Enter": 13, "Tab": 9, "Escape": 27, " ": 32, "ArrowDown": 40, "ArrowRight": 39}
-_COMPLAINTS = ("Log.entryAdded", "Runtime.exceptionThrown", "Page.javascriptDialogOpening")
+_ERROR_EVENTS = ("Log.entryAdded", "Runtime.exceptionThrown", "Page.javascriptDialogOpening")
 _STEP = 0.02
 
 
 class Driver:
-    """Drives the one page of a browser. `complaints` are what it logged as wrong since `open`:
-    breaches of the page's policy, exceptions, dialogs."""
+    """Drives the page of a browser. `errors` are those logged since `open`: violations of the
+    page's policy, exceptions, dialogs."""
 
     def __init__(self, page: Page) -> None:
         self._page = page
-        self.complaints: list[str] = []
+        self.errors: list[str] = []
         for domain in ("Log", "Runtime", "Page", "Network"):
             self.command(f"{domain}.enable")
 
     def command(self, method: str, **parameters: Any) -> Any:
         """The result of a DevTools command."""
-        return self._page.command(method, parameters, self._note_complaint)
+        return self._page.command(method, parameters, self._note_error)
 
-    def _note_complaint(self, event: dict[str, Any]) -> None:
-        if event.get("method") in _COMPLAINTS:
-            self.complaints.append(json.dumps(event["params"]))
+    def _note_error(self, event: dict[str, Any]) -> None:
+        if event.get("method") in _ERROR_EVENTS:
+            self.errors.append(json.dumps(event["params"]))
 
     def run(self, expression: str) -> Any:
         """The value of an expression, awaited."""
-        done = self.command(
+        reply = self.command(
             "Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True
         )
-        assert "exceptionDetails" not in done, done["exceptionDetails"]
-        return done["result"].get("value")
+        assert "exceptionDetails" not in reply, reply["exceptionDetails"]
+        return reply["result"].get("value")
 
     def until(self, expression: str) -> Any:
         """Wait until an expression is true; AssertionError with the page's text if it never is."""
@@ -50,41 +50,41 @@ class Driver:
             text = (
                 self.run("document.body.innerText.slice(-1500)") if time.monotonic() > end else ""
             )
-            assert time.monotonic() < end, f"never: {expression}\n{self.complaints}\n{text}"
+            assert time.monotonic() < end, f"never: {expression}\n{self.errors}\n{text}"
             time.sleep(_STEP)
         return value
 
     def open(
         self, url: str, *, theme: str = "light", width: int = 1280, script: bool = True
     ) -> None:
-        """Load a page anew, as a system with this theme, with or without JavaScript."""
+        """Load a page with this theme of the system, with or without JavaScript."""
         self.command("Emulation.setScriptExecutionDisabled", value=not script)
         media = [{"name": "prefers-color-scheme", "value": theme}]
         self.command("Emulation.setEmulatedMedia", features=media)
         size = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False}
         self.command("Emulation.setDeviceMetricsOverride", **size)
-        self.run("window.left = true")
+        self.run("window.isOldPage = true")
         self.command("Page.navigate", url=url)
-        self.until("!window.left && document.readyState === 'complete'")
-        self.complaints.clear()
+        self.until("!window.isOldPage && document.readyState === 'complete'")
+        self.errors.clear()
 
     def press(self, key: str, shift: bool = False) -> None:
         """Press and release a key."""
-        said: dict[str, Any] = {"key": key, "code": key, "modifiers": 8 if shift else 0}
-        said["windowsVirtualKeyCode"] = _KEYS[key]
+        event: dict[str, Any] = {"key": key, "code": key, "modifiers": 8 if shift else 0}
+        event["windowsVirtualKeyCode"] = _KEYS[key]
         text = {"text": "\r" if key == "Enter" else " "} if key in ("Enter", " ") else {}
-        self.command("Input.dispatchKeyEvent", type="keyDown", **said, **text)
-        self.command("Input.dispatchKeyEvent", type="keyUp", **said)
+        self.command("Input.dispatchKeyEvent", type="keyDown", **event, **text)
+        self.command("Input.dispatchKeyEvent", type="keyUp", **event)
 
     def type(self, text: str) -> None:
-        """Type, or paste, where the focus is."""
+        """Insert text into the focused element."""
         self.command("Input.insertText", text=text)
 
     def fill(self, name: str, text: str) -> None:
         """Put text into a field."""
-        said = json.dumps(text)
+        value = json.dumps(text)
         self.run(
-            f"{{ const field = document.getElementById('{name}'); field.value = {said};"
+            f"{{ const field = document.getElementById('{name}'); field.value = {value};"
             "for (const kind of ['input', 'change']) field.dispatchEvent(new Event(kind)) }"
         )
 
@@ -92,14 +92,14 @@ class Driver:
         self.run(f"document.querySelector({json.dumps(selector)}).click()")
 
     def text(self, selector: str) -> str:
-        """What an element shows."""
+        """The visible text of an element."""
         return str(self.run(f"document.querySelector({json.dumps(selector)})?.innerText ?? ''"))
 
-    def sound(self) -> None:
-        """That nothing was complained of since the page was opened."""
+    def assert_no_errors(self) -> None:
+        """Check that the browser logged no errors since the page was opened."""
         time.sleep(_STEP)
-        self.run("0")  # what was said until now comes before its answer
-        assert not self.complaints, self.complaints
+        self.run("0")  # events so far arrive before its reply
+        assert not self.errors, self.errors
 
 
 @contextmanager

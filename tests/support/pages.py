@@ -47,7 +47,7 @@ def _config(folder: Path) -> str:
 
 @contextmanager
 def console(folder: Path) -> Iterator[Platform]:
-    """The shipped gateway with prices and faults, before a mock that takes its time."""
+    """The shipped gateway with prices and faults, and a mock with a delay."""
     config = _config(folder / "project")
     with (
         mock(folder, "--delay", "0.02") as upstream,
@@ -87,7 +87,7 @@ def choose(page: Driver, model: str, format_: str = "") -> None:
 
 
 def send(page: Driver, text: str) -> None:
-    """Send a message; its reply is under way then."""
+    """Send a message, and wait until its reply has begun."""
     before = page.run("document.querySelectorAll('.turn.model').length")
     page.fill("draft", text)
     page.click("#send")
@@ -95,7 +95,7 @@ def send(page: Driver, text: str) -> None:
 
 
 def chat(page: Driver, text: str) -> str:
-    """Send a message, and what is shown of the reply in the end."""
+    """Send a message; the visible text of the complete reply."""
     send(page, text)
     page.until(IDLE)
     return str(page.run(f"{LAST}.querySelector('.body').innerText"))
