@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 from engine.exchange.exchange import MISSING
@@ -102,32 +103,29 @@ def _compile_field(
     declared: Collection[str],
     decoded: bool,
 ) -> _Field:
-    def reader(style: str | None, media_type: str | None = None) -> Reader:
-        return compile_reader(
-            name=name,
-            location="form",
-            schema=schema,
-            resolve=resolve,
-            style=style,
-            explode=encoding.get("explode"),
-            media_type=media_type,
-            reserved=declared,
-            decoded=decoded
-            and splits_at_commas("form", style, encoding.get("explode"), schema, resolve),
-        )
-
-    style, kind = encoding.get("style"), kind_of(schema, resolve)
+    style, explode, kind = encoding.get("style"), encoding.get("explode"), kind_of(schema, resolve)
     nested = takes_brackets(kind, style)
-    if style is None and "explode" not in encoding and is_json(encoding.get("contentType", "")):
-        plain = reader(None, "application/json")
+    is_content = style is None and "explode" not in encoding
+    reader = partial(
+        compile_reader,
+        name=name,
+        location="form",
+        schema=schema,
+        resolve=resolve,
+        explode=explode,
+        reserved=declared,
+    )
+    if is_content and is_json(encoding.get("contentType", "")):
+        plain = reader(media_type="application/json")
     else:
-        plain = reader(style)
+        splits = decoded and splits_at_commas("form", style, explode, schema, resolve)
+        plain = reader(style=style, decoded=splits)
     names = frozenset({name})
     if kind == "object" and style in (None, "form") and encoding.get("explode", True):
         names |= frozenset(properties_of(schema, resolve)) - frozenset(declared)
     if not nested or style == "deepObject":
         return _Field(name, plain, names, nested)
-    deep = reader("deepObject")
+    deep = reader(style="deepObject")
 
     def either(query: Query) -> object:
         return deep(query) if nested_in(query, name, declared) else plain(query)

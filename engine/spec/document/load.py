@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path as FilePath
 
 from engine.source.problem import Findings
+from engine.source.reader import SourceDocument
 from engine.spec.document import overlay
 from engine.spec.document.node import Library
 from engine.spec.document.references import check_references
@@ -33,21 +34,18 @@ def load(
     before = len(findings.errors)
     for file, name in overlays:
         overlay.apply(library, file, name, findings)
-    version = marked.value.get("openapi")
-    if not isinstance(version, str) or not version.startswith(("3.0", "3.1")):
-        version_found = (
-            f"'openapi' is {version!r}" if "openapi" in marked.value else "no 'openapi' key"
-        )
-        hint = "convert Swagger 2.0 to OpenAPI 3 first" if "swagger" in marked.value else ""
-        findings.error(
-            marked,
-            ("openapi",),
-            "MW201",
-            f"not OpenAPI 3.0 or 3.1: {version_found}",
-            hint,
-            key=True,
-        )
+    _check_version(marked, findings)
     if len(findings.errors) > before:
         return None
     check_references(library, findings)
     return library
+
+
+def _check_version(marked: SourceDocument, findings: Findings) -> None:
+    version = marked.value.get("openapi")
+    if isinstance(version, str) and version.startswith(("3.0", "3.1")):
+        return
+    cause = f"'openapi' is {version!r}" if "openapi" in marked.value else "no 'openapi' key"
+    hint = "convert Swagger 2.0 to OpenAPI 3 first" if "swagger" in marked.value else ""
+    message = f"not OpenAPI 3.0 or 3.1: {cause}"
+    findings.error(marked, ("openapi",), "MW201", message, hint, key=True)
