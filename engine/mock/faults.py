@@ -56,7 +56,7 @@ def fault_of(model: str) -> MockFault | None:
 
 
 def sender(connection: CallerConnection) -> Callable[[bytes], None]:
-    """A function that sends bytes that need not be HTTP, where the server lets us."""
+    """A function that sends raw bytes; under a foreign WSGI server it does nothing."""
 
     def send_raw(data: bytes) -> None:
         if connection.can_take_over:
@@ -68,7 +68,8 @@ def sender(connection: CallerConnection) -> Callable[[bytes], None]:
 def before(
     fault: MockFault, send_raw: Callable[[bytes], None], sleep: Callable[[float], None]
 ) -> None:
-    """What goes wrong before an answer. Raises GatewayError or AbortConnection, or returns."""
+    """Apply a fault that is due before the response. Raises GatewayError or AbortConnection, or
+    returns."""
     if fault.kind == "status":
         headers = [("retry-after", fault.retry)] if fault.retry else []
         status = int(fault.number or 500)

@@ -1,4 +1,4 @@
-"""The mock at the end of a WebSocket: it receives while it speaks, and fails on request."""
+"""The mock at the end of a WebSocket: it receives while it sends, and fails on request."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def converse(
     except CloseRequested as close:
         code, reason = close.code, str(close)
     except Closed:
-        pass  # it left while something was being sent
+        pass  # the other side closed during a send
     finally:
         listener.kill()
     messages.close(code, reason)

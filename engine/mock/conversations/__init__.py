@@ -1,4 +1,4 @@
-"""What the mock says over a WebSocket, without sockets. ONE FILE OR FOLDER = ONE CONVERSATION.
+"""The mock's messages over a WebSocket, without sockets. ONE FILE OR FOLDER = ONE CONVERSATION.
 
 A dialect names its own as `mock_conversation`: a module here with `open_conversation`. Every other
 dialect gets `echo`.
@@ -27,13 +27,13 @@ class Conversation(Protocol):
     protocol: str
 
     def opening(self) -> Iterable[Utterance]:
-        """What the mock says first."""
+        """The first messages of the mock."""
 
     def receive(self, message: Message) -> Iterator[Utterance]:
         """The answer to a message of the caller."""
 
     def fail(self) -> Iterable[Utterance]:
-        """What the mock says when it is asked for an error."""
+        """The messages of an error that was requested."""
 
 
 def open_conversation(name: str, model: str, protocols: Sequence[str]) -> Conversation:

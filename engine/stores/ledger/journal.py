@@ -36,7 +36,7 @@ class JournalError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class JournalBatch:
-    """Entries read from a segment, which goes on at the offset `end`. Of the `lines` read, `torn`
+    """Entries read from a segment, up to the offset `end`. Of the `lines` read, `torn`
     were not entries."""
 
     entries: list[Entry]

@@ -56,7 +56,7 @@ def test_a_connection_that_the_server_closed_loses_no_correction(server):
 
 
 def test_a_released_slot_is_free_for_the_next_take(server):
-    """In the order in which the worker said it, however soon the next take comes."""
+    """However soon the next take comes."""
     store = RedisCounters(server.url, timeout=PATIENT)
     slot = [Limit("slots:next", 1, 0.0)]
     for _ in range(200):

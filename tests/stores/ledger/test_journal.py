@@ -273,7 +273,7 @@ def test_a_file_deleted_while_it_is_claimed_is_not_claimed(tmp_path, monkeypatch
 
 
 def test_a_file_claimed_while_it_is_created_is_not_written(tmp_path, monkeypatch):
-    """Between making a file and locking it, somebody may take it for an empty one, left over."""
+    """Another worker may claim the empty file before its creator locks it."""
     opened = os.open
     paths = []
 

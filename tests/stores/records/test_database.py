@@ -1,4 +1,4 @@
-"""Opening a database, asking it, and what is said when that fails."""
+"""Opening a database, reading and writing it, and its time limits."""
 
 import subprocess
 import sys

@@ -1,7 +1,7 @@
 """A realtime session as the OpenAI dialect has it: events in JSON. Read `conversation.py` first.
 
-It echoes: a reply repeats what the user said last word by word, or the audio that was committed in
-pieces, with a transcript.
+A response repeats the last turn of the user: text word by word, committed audio in pieces with a
+transcript.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The items of a conversation in order, and their tokens.
 
-A word of text is one token, 100 ms of audio one, as the vendor counts its input, an image one, so
-that a test can predict the usage of a turn.
+A word of text is one token, 100 ms of input audio one (as the vendor counts), an image one, so that
+a test can predict the usage of a turn.
 """
 
 from __future__ import annotations

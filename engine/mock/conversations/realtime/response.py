@@ -1,7 +1,7 @@
 """One response: its events from `response.created` to `response.done`.
 
-They are a generator that can be stopped between two events; the parts sent until then are closed,
-as the vendor does.
+They are a generator that can be stopped between two events; as in the vendor's API, the parts sent
+until then are closed.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ class RealtimeSession:
     def update(self, settings: Event) -> None:
         """Replace settings by those of the same name; null removes one.
 
-        The model of a session cannot be changed, as the vendor has it.
+        The model of a session cannot be changed, as in the vendor's API.
         """
         _merge(self._settings, settings)
         self._settings.pop("model", None)
