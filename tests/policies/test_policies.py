@@ -1,11 +1,8 @@
 """Policies as a config lists them: steps before and after the model, and limits."""
 
-import pytest
-
 from engine import policies
 from engine.config.routes import Policy
 from engine.policies import guards
-from engine.values.quota import Quota
 
 
 def listed(*pairs, group=""):
@@ -23,21 +20,6 @@ def test_each_policy_becomes_a_step_or_a_rule():
         "USD",
     )
     assert [len(compiled.early), len(compiled.late), len(compiled.rules)] == [2, 1, 1]
-
-
-@pytest.mark.parametrize(
-    ("name", "options", "quota"),
-    [
-        ("rate_limit", {"requests": 6, "per": "1m"}, Quota("requests", 6, 60.0)),
-        ("token_budget", {"tokens": 9, "per": "1d"}, Quota("tokens", 9, 86_400.0)),
-        ("spend_limit", {"amount": 0.1, "per": "1h"}, Quota("spend", 10**8, 3600.0)),
-        ("concurrency", {"requests": 3}, Quota("concurrency", 3)),
-    ],
-)
-def test_the_quotas_of_policies(name, options, quota):
-    for by in ("token", "all"):
-        (rule,) = guards(listed((name, options | {"by": by})), "USD").rules
-        assert (rule.quota, rule.by) == (quota, by)
 
 
 def test_the_name_of_a_limit_does_not_depend_on_its_position():

@@ -1,0 +1,13 @@
+"""The policy `allow_models`."""
+
+import pytest
+
+from engine.policies import allow_models
+from tests.support.policies import passes
+
+
+@pytest.mark.parametrize(
+    ("model", "may"), [("gpt-4o", True), ("claude", True), ("claude-2", False), ("", True)]
+)
+def test_only_listed_models_pass(model, may):
+    assert passes(allow_models, ["gpt*", "claude"], model=model) is may
