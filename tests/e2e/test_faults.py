@@ -988,7 +988,7 @@ def test_slow_caller_slows_the_upstream(
             if pushing.pushed != stopped_at:
                 stopped_at, since = pushing.pushed, time.monotonic()
             time.sleep(0.02)
-        assert 0 < stopped_at < 20_000_000
+        assert 0 < stopped_at < 750 * len(piece)  # the buffers of two sockets hold the rest
         assert resident(world.gateway) - before < 3_000_000
         got = 0
         for part in wire.pieces():

@@ -17,7 +17,7 @@ from google import genai
 
 from tests.support.books import Books, Row
 from tests.support.crowd import crowd
-from tests.support.recording import Answered, Recorder, Wire, answer, ask, recorder
+from tests.support.recording import Answered, Recorder, Wire, answer, ask, recorder, request
 from tests.support.running import (
     ALL,
     Platform,
@@ -91,12 +91,17 @@ def cpu(pid: int) -> int:
     return int(fields[11]) + int(fields[12])
 
 
+def metrics_page(running: Running) -> bytes:
+    return ask(running.telemetry, request("/metrics")).body
+
+
 def test_of_ten_thousand_requests_through_four_workers_a_thousand_pass(
     tmp_path: Path, upstream: Recorder
 ) -> None:
     routes = {"chat": "[rate_limit: {requests: 1000, per: 1h}]"}
     config = project(tmp_path, upstream.url, routes, workers=4)
     with gateway(tmp_path, config) as running:
+        until(lambda: b"\nmodelway_workers 4" in metrics_page(running), "four workers")
         before = {pid: cpu(pid) for pid in running.workers()}
         found = crowd([running.port], chat(), 10_000, callers=32)
         busy = [pid for pid, ticks in before.items() if cpu(pid) > ticks + 5]
