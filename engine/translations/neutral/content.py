@@ -1,0 +1,132 @@
+"""The blocks that messages and answers consist of, in their order.
+
+`place` is where a block stands in the caller's request (`messages[2].content[0]`), for messages
+about it. `extra` are members of its JSON that the neutral form has no name for; only the language
+that read them can write them.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Raw, Struct
+
+Extra = dict[str, Raw]
+
+
+class Block(Struct, kw_only=True):
+    """A part of a message or of an answer."""
+
+    place: str = ""
+    extra: Extra = {}
+
+
+class Citation(Struct):
+    """The source of a span of text. `start` and `end` count characters of the block's text, None
+    where they are not known; `cited` are the words of the source."""
+
+    url: str = ""
+    title: str = ""
+    cited: str = ""
+    start: int | None = None
+    end: int | None = None
+
+
+class Text(Block):
+    """Plain text, with the sources that it cites."""
+
+    text: str = ""
+    citations: list[Citation] = []
+
+
+class Refusal(Block):
+    """The model's words of why it does not answer."""
+
+    text: str = ""
+
+
+class Inline(Struct, frozen=True):
+    """Content inside the request: base64 without line breaks or a `data:` prefix."""
+
+    media_type: str
+    data: str
+
+
+class PlainText(Struct, frozen=True):
+    """A document that is given as its text."""
+
+    text: str
+
+
+class Link(Struct, frozen=True):
+    """A URL that the upstream is to read; the gateway never does. `media_type` may be empty."""
+
+    url: str
+    media_type: str = ""
+
+
+class UploadedFile(Struct, frozen=True):
+    """A file that was uploaded to the vendor before; no other vendor knows its id."""
+
+    id: str
+    language: str
+
+
+Source = Inline | PlainText | Link | UploadedFile
+
+
+class Media(Block):
+    """An image, a sound, a video or a document. `name` is its file name or title, `detail` how
+    closely an image is to be looked at ("low", "high", "auto", "" for none said)."""
+
+    kind: Literal["image", "audio", "video", "document"]
+    source: Source
+    name: str = ""
+    detail: str = ""
+
+
+class Signature(Struct, frozen=True):
+    """What a vendor wants back with the next turn to recognise its reasoning. Only the language
+    that made it (`language`) may send it."""
+
+    language: str
+    value: str
+
+
+class Reasoning(Block):
+    """The model's thoughts. `text` is empty where the vendor hides them.
+
+    A vendor that signs another block than its thoughts (Gemini signs function calls) has the
+    signature in the Reasoning before that block. `id` names the item in languages that have ids.
+    """
+
+    text: str = ""
+    signature: Signature | None = None
+    id: str = ""
+
+
+class ToolCall(Block):
+    """The model calls a tool. `arguments` is the JSON text of an object, as it was given: key order
+    and number text are the vendor's. It is empty for a call without arguments."""
+
+    id: str
+    name: str
+    arguments: str = ""
+
+
+class ToolResult(Block):
+    """What a tool returned for the call `id`."""
+
+    id: str
+    content: list[Block] = []
+    name: str = ""
+    is_error: bool = False
+
+
+class Foreign(Block):
+    """A block that only the language that read it can write; `kind` is the vendor's name for it and
+    `raw` its whole JSON."""
+
+    language: str
+    kind: str
+    raw: Raw

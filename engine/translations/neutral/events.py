@@ -1,0 +1,154 @@
+"""An answer as a sequence of events, in a stream and in one piece alike.
+
+The law: one Start; then for each candidate blocks one after another, each `Open`, then deltas, then
+`Close`, never two open at once; one End. Block contents arrive by deltas only, except where a block
+has no text (media, foreign blocks): then `Open` has all of it. `Law` checks it.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+from engine.translations.neutral.content import Block, Citation, Extra, Signature
+
+Stop = Literal["end", "length", "tool_calls", "stop_sequence", "filter", "pause"]
+
+
+class Usage(Struct, kw_only=True):
+    """Tokens. `input` includes `cached` (read from the prompt cache) and `cache_write`, of which
+    `cache_write_1h` are kept for an hour; `output` includes `reasoning`."""
+
+    input: int = 0
+    output: int = 0
+    cached: int = 0
+    cache_write: int = 0
+    cache_write_1h: int = 0
+    reasoning: int = 0
+
+
+class TokenLogprob(Struct):
+    """The log probability of one token, with the most likely tokens at its place."""
+
+    token: str
+    logprob: float
+    top: list[tuple[str, float]] = []
+
+
+class Finish(Struct, kw_only=True):
+    """Why a candidate ended. `native` is the vendor's word, `sequence` the stop sequence that was
+    met, `explanation` why an answer was filtered."""
+
+    stop: Stop
+    native: str = ""
+    sequence: str = ""
+    explanation: str = ""
+
+
+class Start(Struct, kw_only=True):
+    """The first event. `usage` is what the vendor knows of the input at that moment."""
+
+    id: str = ""
+    model: str = ""
+    created: int = 0
+    usage: Usage | None = None
+    extra: Extra = {}
+
+
+class Open(Struct):
+    """A block of a candidate begins."""
+
+    block: Block
+    candidate: int = 0
+
+
+class Delta(Struct):
+    """More of the open block's text, or of the JSON text of its arguments."""
+
+    text: str
+    candidate: int = 0
+
+
+class Sign(Struct):
+    """The signature of the open Reasoning."""
+
+    signature: Signature
+    candidate: int = 0
+
+
+class Cite(Struct):
+    """A source that the open Text cites."""
+
+    citation: Citation
+    candidate: int = 0
+
+
+class Tokens(Struct):
+    """The log probabilities of the tokens that came last."""
+
+    logprobs: list[TokenLogprob]
+    candidate: int = 0
+
+
+class Close(Struct):
+    """The open block of a candidate is complete."""
+
+    candidate: int = 0
+
+
+class End(Struct, kw_only=True):
+    """The last event: why each candidate ended, and the usage of the whole answer."""
+
+    finishes: dict[int, Finish]
+    usage: Usage | None = None
+    extra: Extra = {}
+
+
+Event = Start | Open | Delta | Sign | Cite | Tokens | Close | End
+
+
+class BrokenAnswer(Exception):
+    """The upstream's answer is not one of its language, or ended before it was complete. The
+    message begins with "the upstream" and can be shown to callers."""
+
+
+class UpstreamError(Exception):
+    """The upstream reports an error. `status` is the HTTP status that the error has without a
+    stream, `code` the vendor's word for it."""
+
+    def __init__(self, status: int, message: str, code: str = "") -> None:
+        super().__init__(message)
+        self.status, self.message, self.code = status, message, code
+
+
+class Law:
+    """Holds a sequence of events against the law. Raises BrokenAnswer."""
+
+    def __init__(self) -> None:
+        self._started = self._ended = False
+        self._open: set[int] = set()
+
+    def check(self, event: Event) -> None:
+        """The next event is legal."""
+        if isinstance(event, Start) == self._started or self._ended:
+            raise _disorder(event)
+        if isinstance(event, Start):
+            self._started = True
+        elif isinstance(event, End):
+            if self._open:
+                raise _disorder(event)
+            self._ended = True
+        elif isinstance(event, Open):
+            if event.candidate in self._open:
+                raise _disorder(event)
+            self._open.add(event.candidate)
+        elif not isinstance(event, Tokens):
+            if event.candidate not in self._open:
+                raise _disorder(event)
+            if isinstance(event, Close):
+                self._open.discard(event.candidate)
+
+
+def _disorder(event: Event) -> BrokenAnswer:
+    return BrokenAnswer(f"the upstream's answer has a {type(event).__name__} out of order")
