@@ -19,12 +19,15 @@ from engine.values.wildcard import Patterns
 
 
 class RequestLine(Struct):
-    """What the URL of a request says, in languages that say it there: the model, whether a stream
-    is wanted, the query."""
+    """What is known of a request beside its body: the model, whether a stream is wanted and the
+    query, for languages that have them in the URL; the gateway's id of it, and the time in seconds
+    since 1970."""
 
     model: str = ""
     stream: bool = False
     query: str = ""
+    id: str = ""
+    time: int = 0
 
 
 class WrittenRequest(Struct):

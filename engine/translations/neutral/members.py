@@ -97,6 +97,14 @@ class Members:
         for index, raw in enumerate(self.items(name) or ()):
             yield Members(raw, f"{place}[{index}]", self._unread)
 
+    def child(self, raw: Raw, place: str) -> Members:
+        """The members of an item of a list in this object."""
+        return Members(raw, place, self._unread)
+
+    def peek(self, name: str) -> bytes:
+        """The JSON text of a member that stays unread; `b""` if it is not there."""
+        return bytes(self._raw.get(name, b""))
+
     def rest(self) -> Extra:
         """The members that were not read; their places are noted. Call it last."""
         extra = {name: raw for name, raw in self._raw.items() if bytes(raw) != _NULL}

@@ -18,6 +18,11 @@ def call_id(text: str, longest: int = 64) -> str:
     return f"call_{blake2s(text.encode(), digest_size=12).hexdigest()}"
 
 
+def answer_id(prefix: str, text: str) -> str:
+    """The id of an answer as a language writes it: with its prefix (`chatcmpl-`, `msg_`)."""
+    return text if text.startswith(prefix) else prefix + _ILLEGAL.sub("", text)
+
+
 class ToolNames:
     """The tools' names of one request, as a vendor with a shorter limit accepts them.
 

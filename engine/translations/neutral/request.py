@@ -81,7 +81,8 @@ class ChatRequest(Struct, kw_only=True):
     """A request for a chat. `system` are the instructions at its beginning; `messages` the turns
     in their order, system turns in the middle included.
 
-    `stream_usage`: whether the caller wants usage reported in a stream. `places` are where the
+    `stream_usage`: whether the caller wants usage reported in a stream. `id` is the gateway's id of
+    the request and `time` when it came, in seconds since 1970. `places` are where the
     caller wrote a field: `{"max_tokens": "generationConfig.maxOutputTokens"}`. `unread` are the
     places of everything that the neutral form has no name for, with `extra` and the `extra` of
     blocks and messages as their contents.
@@ -109,7 +110,10 @@ class ChatRequest(Struct, kw_only=True):
     frequency_penalty: Raw | None = None
     logprobs: bool = False
     top_logprobs: int | None = None
+    verbosity: str = ""
     user: str = ""
+    id: str = ""
+    time: int = 0
     places: dict[str, str] = {}
     unread: list[str] = []
     extra: Extra = {}
@@ -117,3 +121,21 @@ class ChatRequest(Struct, kw_only=True):
     def place_of(self, field: str) -> str:
         """Where the caller wrote a field, in its own words."""
         return self.places.get(field, field)
+
+
+def merged(messages: list[Message]) -> list[Message]:
+    """The messages with neighbours of one role as one message, their blocks one after another."""
+    result: list[Message] = []
+    for message in messages:
+        if result and result[-1].role == message.role:
+            before = result[-1]
+            result[-1] = Message(
+                role=before.role,
+                blocks=[*before.blocks, *message.blocks],
+                name=before.name,
+                place=before.place,
+                extra={**before.extra, **message.extra},
+            )
+        else:
+            result.append(message)
+    return result

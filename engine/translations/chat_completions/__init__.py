@@ -1,0 +1,30 @@
+"""OpenAI's chat completions. Read `request_reader.py` and `choice_reader.py` first."""
+
+from __future__ import annotations
+
+from engine.translations.chat_completions.answer_reader import Reader, read_answer, read_error
+from engine.translations.chat_completions.answer_writer import write_answer
+from engine.translations.chat_completions.request_reader import read_request
+from engine.translations.chat_completions.request_writer import write_request
+from engine.translations.chat_completions.stream_writer import Writer
+from engine.translations.language import Language
+from engine.values.wildcard import Patterns
+
+LANGUAGE = Language(
+    name="chat_completions",
+    dialect="openai",
+    path_suffix="/chat/completions",
+    read_request=read_request,
+    write_request=write_request,
+    read_answer=read_answer,
+    write_answer=write_answer,
+    stream_reader=Reader,
+    stream_writer=Writer,
+    read_error=read_error,
+    hints=Patterns(
+        (
+            *("metadata", "user", "safety_identifier", "service_tier", "messages.name"),
+            *("prompt_cache_*", "*.prompt_cache_breakpoint", "stream_options.*"),
+        )
+    ),
+)

@@ -1,0 +1,38 @@
+"""The files of `tests/cases/translations/`, and events read from them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from engine.translations import languages
+from engine.translations.language import Language
+from engine.translations.neutral.events import Event
+
+CASES = Path(__file__).parent.parent / "cases" / "translations"
+
+
+def cases(kind: str, pattern: str) -> list[object]:
+    """Each language with each of its files of a kind."""
+    return [
+        pytest.param(language, file, id=f"{language.name}-{file.stem}")
+        for language in languages()
+        for file in sorted((CASES / language.name / kind).glob(pattern))
+    ]
+
+
+def event_data(stream: bytes) -> list[bytes]:
+    """The data of the events of a clean stream."""
+    return [
+        line.removeprefix(b"data: ") for line in stream.splitlines() if line.startswith(b"data: ")
+    ]
+
+
+def events_of(language: Language, stream: bytes) -> Iterator[Event]:
+    """The neutral events of a clean stream."""
+    reader = language.stream_reader()
+    for data in event_data(stream):
+        yield from reader.read(data)
+    yield from reader.end()
