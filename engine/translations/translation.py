@@ -6,7 +6,7 @@ the answer, which needs to know what was asked.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -69,12 +69,16 @@ class TranslatedExchange:
     dropped: list[str]
 
     def answer(self, body: bytes) -> bytes:
-        """An answer in one piece, translated. Raises BrokenAnswer or UpstreamError."""
+        """An answer in one piece, translated; as a stream if the caller asked for one.
+
+        Raises BrokenAnswer or UpstreamError.
+        """
+        output = _Output(self)
         try:
-            events = self._with_names(self.translation.target.read_answer(body))
-            return self.translation.source.write_answer(collect(events), self.request)
+            output.add(self.translation.target.read_answer(body))
         except WrongType as error:
             raise _broken(error) from error
+        return output.take() + output.end()
 
     def stream(self) -> StreamTranslator:
         """A translator for the events of a streamed answer."""
@@ -84,49 +88,67 @@ class TranslatedExchange:
         """The error in an error response; `document` is its JSON, None for none."""
         return self.translation.target.read_error(status, document)
 
-    def _with_names(self, events: Iterable[Event]) -> Iterable[Event]:
-        return rename_tools(events, self.written.tool_names)
-
 
 class StreamTranslator:
-    """Translates the server-sent events of one stream."""
+    """Translates the server-sent events of one stream; into an answer in one piece if the caller
+    asked for that."""
 
     def __init__(self, exchange: TranslatedExchange) -> None:
         self._reader = exchange.translation.target.stream_reader()
-        self._writer = exchange.translation.source.stream_writer(exchange.request)
-        self._names = exchange.written.tool_names
-        self._law = Law()
+        self._output = _Output(exchange)
 
     def event(self, data: bytes) -> bytes:
         """What one event comes to, given its data: whole events, or `b""` for none.
 
-        Raises BrokenAnswer or UpstreamError.
+        Raises BrokenAnswer or UpstreamError; what preceded the error is lost.
         """
         try:
-            return self._write(self._reader.read(data))
+            self._output.add(self._reader.read(data))
         except WrongType as error:
             raise _broken(error) from error
+        return self._output.take()
 
     def end(self) -> bytes:
         """What the end of the upstream's stream comes to. Raises BrokenAnswer."""
-        return self._write(self._reader.end())
+        self._output.add(self._reader.end())
+        return self._output.take() + self._output.end()
 
-    def _write(self, events: Iterable[Event]) -> bytes:
-        if self._names:
-            events = rename_tools(events, self._names)
-        output = b""
+
+class _Output:
+    """What a caller gets of neutral events: a stream, or an answer in one piece at the end."""
+
+    def __init__(self, exchange: TranslatedExchange) -> None:
+        language, request = exchange.translation.source, exchange.request
+        self._exchange = exchange
+        self._writer = language.stream_writer(request) if request.stream else None
+        self._names = exchange.written.tool_names
+        self._law = Law()
+        self._events: list[Event] = []
+        self._written = b""
+
+    def add(self, events: Iterable[Event]) -> None:
+        """Write events. Raises BrokenAnswer for those against the law."""
+        writer = self._writer
         for event in events:
+            if isinstance(event, Open) and isinstance(event.block, ToolCall):
+                event.block.name = self._names.get(event.block.name, event.block.name)
             self._law.check(event)
-            output += self._writer.write(event)
-        return output
+            if writer is None:
+                self._events.append(event)
+            else:
+                self._written += writer.write(event)
 
+    def take(self) -> bytes:
+        """The events of a stream that were written since the last call."""
+        written, self._written = self._written, b""
+        return written
 
-def rename_tools(events: Iterable[Event], names: dict[str, str]) -> Iterator[Event]:
-    """The events, with the caller's names of tools."""
-    for event in events:
-        if isinstance(event, Open) and isinstance(event.block, ToolCall):
-            event.block.name = names.get(event.block.name, event.block.name)
-        yield event
+    def end(self) -> bytes:
+        """The answer in one piece, for a caller who did not ask for a stream."""
+        if self._writer is not None:
+            return b""
+        exchange = self._exchange
+        return exchange.translation.source.write_answer(collect(self._events), exchange.request)
 
 
 def _wrong_type(error: WrongType) -> GatewayError:

@@ -97,6 +97,12 @@ def _answer_or_none(language: Language, data: list[bytes]) -> Answer | None:
     return collect(events)
 
 
+def line_of(file: Path) -> RequestLine:
+    """What the URL of a request says, from the file beside its body."""
+    path = file.with_suffix(".line")
+    return RequestLine(**json.loads(path.read_bytes())) if path.exists() else RequestLine()
+
+
 def exact(text: bytes) -> object:
     """The JSON value of a text, with the text of its numbers."""
     return json.loads(text, parse_float=str, parse_int=str)

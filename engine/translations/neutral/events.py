@@ -115,11 +115,14 @@ class BrokenAnswer(Exception):
 
 class UpstreamError(Exception):
     """The upstream reports an error. `status` is the HTTP status that the error has without a
-    stream, `code` the vendor's word for it."""
+    stream, `code` the vendor's word for it, `retry_after` the seconds that it asks to wait."""
 
-    def __init__(self, status: int, message: str, code: str = "") -> None:
+    def __init__(
+        self, status: int, message: str, code: str = "", retry_after: float | None = None
+    ) -> None:
         super().__init__(message)
         self.status, self.message, self.code = status, message, code
+        self.retry_after = retry_after
 
 
 class Law:
