@@ -40,6 +40,7 @@ from engine.upstream.forward import Forward
 from engine.upstream.model_catalog import Catalog, build_catalog
 from engine.upstream.select_model import SelectModel
 from engine.upstream.target import Upstream, connect
+from engine.upstream.translations import RouteTranslations
 from engine.upstream.websocket import converse
 from engine.values.listen_address import ListenAddress
 
@@ -204,6 +205,7 @@ def _last_handler(route: Route, parts: _Parts) -> Handler:
         upstreams=list(parts.upstreams.values()),
         services=parts.services,
         watcher=parts.watcher,
+        translations=_translations(route, parts) or None,
         declared=[p.name for p in route.operation.parameters if p.place == "header"],
         declared_responses=route.operation.response_headers,
         debug=config.server.debug_headers,
@@ -212,6 +214,12 @@ def _last_handler(route: Route, parts: _Parts) -> Handler:
         return forward
     limits = SessionLimits(**asdict(route.websocket))
     return converse(forward, route.dialects[-1], limits, parts.sessions)
+
+
+def _translations(route: Route, parts: _Parts) -> RouteTranslations:
+    """The translations of requests on a route to models, none on another."""
+    models = parts.plan.config.models if route.model is not None else {}
+    return RouteTranslations(route.by_model, parts.operations, models, parts.services.clock)
 
 
 def _names_model(route: Route) -> bool:

@@ -1,13 +1,14 @@
 """The operations of each model, for routing, model lists, pages, `routes` and `explain`.
 
 The law: a model has an operation that is routed by model if its `operations` match it (or are
-absent) and one of its targets speaks the operation's dialect. The targets of a fallback count as
-well, unless the `operations` of the fallback exclude the operation.
+absent) and one of its targets speaks the operation's dialect. It also has every chat operation if
+its `operations` match one (or are absent) and requests may be translated for one of its targets.
+The targets of a fallback count as well, as far as the `operations` of the fallback allow.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from engine.config.models import Model
@@ -17,34 +18,42 @@ from engine.values.wildcard import Patterns
 
 @dataclass(frozen=True, slots=True)
 class ModelOperation:
-    """An operation that is routed by model; `id` is `spec.operationId`, `path` its template."""
+    """An operation that is routed by model; `id` is `spec.operationId`, `path` its template.
+    `language` is the language of chat that it has, "" for an operation that is no chat."""
 
     id: str
     dialect: str
     path: str = ""
+    language: str = ""
 
     def accepts_dialect(self, dialect: str) -> bool:
         """Whether an upstream of this dialect takes it; the dialect "" takes any operation."""
         return dialect in ("", self.dialect)
 
 
-_Link = tuple[tuple[str, ...], frozenset[str]]
-"""An entry in a chain of fallbacks: its `operations`, the dialects of its upstreams."""
+_NO_LANGUAGES: Mapping[str, Sequence[str]] = {}
+
+_Link = tuple[tuple[str, ...], bool, frozenset[str]]
+"""An entry in a chain of fallbacks: its `operations`, whether requests to it may be translated, and
+the dialects of its upstreams."""
 
 
 class ModelOperations:
     """The operations of each entry under `models`, out of `operations`: all that are routed by
-    model, in the order of the routes."""
+    model, in the order of the routes. `languages` are the languages of chat of each dialect, the
+    one to translate into first."""
 
     def __init__(
         self,
         models: Mapping[str, Model],
         upstreams: Mapping[str, UpstreamConfig],
         operations: Iterable[ModelOperation],
+        languages: Mapping[str, Sequence[str]] = _NO_LANGUAGES,
     ) -> None:
         self._models = models
         self._upstreams = upstreams
         self.all = tuple(operations)
+        self._languages = languages
         self._of: dict[tuple[_Link, ...], tuple[ModelOperation, ...]] = {}
         self._patterns = {m.operations: Patterns(m.operations) for m in models.values()}
 
@@ -55,22 +64,47 @@ class ModelOperations:
             self._of[chain] = tuple(op for op in self.all if self._serves(chain, op))
         return self._of[chain]
 
-    def accepts(self, entry: str, dialect: str, operation: ModelOperation) -> bool:
-        """Whether a target under this entry, at an upstream of this dialect, takes an operation."""
-        return operation.accepts_dialect(dialect) and self._allows(
-            self._models[entry].operations, operation
-        )
+    def language(self, entry: str, dialect: str, operation: ModelOperation) -> str | None:
+        """The language into which an operation is translated for a target under this entry, at an
+        upstream of this dialect: "" if the target takes it as it is, None if it does not take it.
+        """
+        return self._language(self._link(entry), dialect, operation)
 
     def _serves(self, chain: tuple[_Link, ...], operation: ModelOperation) -> bool:
-        if not self._allows(chain[0][0], operation):
+        names, may_translate, _ = chain[0]
+        chats = may_translate and operation.language and self._chat_operations(names)
+        if not (chats or self._allows(names, operation)):
             return False
         return any(
-            self._allows(names, operation) and any(map(operation.accepts_dialect, dialects))
-            for names, dialects in chain
+            self._language(link, dialect, operation) is not None
+            for link in chain
+            for dialect in link[2]
         )
+
+    def _language(self, link: _Link, dialect: str, operation: ModelOperation) -> str | None:
+        names, may_translate, _ = link
+        if operation.accepts_dialect(dialect) and self._allows(names, operation):
+            return ""
+        if not (may_translate and operation.language):
+            return None
+        chats = self._chat_operations(names)
+        if names and not chats:
+            return None
+        named = [each.language for each in chats if each.dialect == dialect] if names else []
+        languages = [name for name in self._languages.get(dialect, ()) if name in (named or [name])]
+        return next((name for name in languages if name != operation.language), None)
+
+    def _chat_operations(self, names: tuple[str, ...]) -> list[ModelOperation]:
+        """The chat operations that the `operations` of an entry allow."""
+        return [each for each in self.all if each.language and self._allows(names, each)]
 
     def _allows(self, names: tuple[str, ...], operation: ModelOperation) -> bool:
         return not names or self._patterns[names].match(operation.id)
+
+    def _link(self, entry: str) -> _Link:
+        model = self._models[entry]
+        dialects = frozenset(self._upstreams[target.upstream].dialect for target in model.to)
+        return model.operations, model.translate != "off", dialects
 
     def _chain(self, entry: str) -> Iterator[_Link]:
         """The entry, its fallbacks and theirs, once each."""
@@ -79,10 +113,8 @@ class ModelOperations:
             name = queue.pop(0)
             if name not in visited:
                 visited.add(name)
-                model = self._models[name]
-                dialects = frozenset(self._upstreams[t.upstream].dialect for t in model.to)
-                yield model.operations, dialects
-                queue += model.fallback
+                yield self._link(name)
+                queue += self._models[name].fallback
 
 
 def join_operation_names(operations: Iterable[ModelOperation], limit: int = 8) -> str:

@@ -24,7 +24,8 @@ class TargetConfig:
 @dataclass(frozen=True, slots=True)
 class Model:
     """A name or wildcard that callers may ask for. `operations` are names or wildcards over
-    `spec.operationId`; empty: all operations of its upstreams' dialects."""
+    `spec.operationId`; empty: all operations of its upstreams' dialects. `translate` is "strict",
+    "lossy" or "off"; `drop` are wildcards over fields that a translation may drop."""
 
     name: str
     to: tuple[TargetConfig, ...]
@@ -34,6 +35,8 @@ class Model:
     created: int
     at: Path
     operations: tuple[str, ...] = ()
+    translate: str = "strict"
+    drop: tuple[str, ...] = ()
 
 
 def read_model(name: str, section: dict[str, Any]) -> Model:
@@ -49,6 +52,8 @@ def read_model(name: str, section: dict[str, Any]) -> Model:
         created=values["created"],
         at=at,
         operations=tuple(values.get("operations", ())),
+        translate=values["translate"],
+        drop=tuple(values.get("drop", ())),
     )
 
 

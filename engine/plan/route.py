@@ -21,6 +21,7 @@ from engine.spec.operation import Operation
 from engine.spec.response_schemas import ResponseValidators
 from engine.spec.security import Carrier
 from engine.spec.spec import Specification
+from engine.translations import by_dialect, language_of
 from engine.values.takes import Takes
 
 
@@ -57,7 +58,10 @@ class Route:
     @property
     def by_model(self) -> ModelOperation:
         """The operation, as `ModelOperations` compares it."""
-        return ModelOperation(self.operation.id, self.dialects[-1].name, self.operation.path)
+        operation, dialect = self.operation, self.dialects[-1].name
+        language = language_of(dialect, operation.path)
+        name = language.name if language is not None and not operation.websocket else ""
+        return ModelOperation(operation.id, dialect, operation.path, name)
 
     @property
     def destination(self) -> str:
@@ -85,7 +89,8 @@ class Plan:
 
     def model_operations(self) -> ModelOperations:
         """Which operations each model has."""
-        return ModelOperations(self.config.models, self.config.upstreams, self.by_model)
+        config = self.config
+        return ModelOperations(config.models, config.upstreams, self.by_model, by_dialect())
 
 
 @dataclass(slots=True)

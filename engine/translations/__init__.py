@@ -23,6 +23,20 @@ def languages() -> tuple[Language, ...]:
     )
 
 
+@cache
+def by_dialect() -> dict[str, tuple[str, ...]]:
+    """The names of the languages of each dialect, the one to translate into first."""
+    names: dict[str, tuple[str, ...]] = {}
+    for language in languages():
+        names[language.dialect] = (*names.get(language.dialect, ()), language.name)
+    return names
+
+
+def language(name: str) -> Language:
+    """The language of that name."""
+    return next(each for each in languages() if each.name == name)
+
+
 def language_of(dialect: str, path: str) -> Language | None:
     """The language of an operation with this path template, None if it is no chat."""
     return next((o for o in languages() if o.dialect == dialect and o.speaks(path)), None)

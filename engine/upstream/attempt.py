@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,11 +11,11 @@ import orjson
 from engine.config.upstreams import Credential
 from engine.dialects import Dialect, StreamError
 from engine.exchange.exchange import Exchange
-from engine.relay.headers import Forwarded
-from engine.spec.expression import Expression
+from engine.translations.translation import TranslatedExchange
 from engine.upstream import retry
 from engine.upstream.client.failures import ProtocolFailure, UpstreamFailure
-from engine.upstream.client.response import UpstreamResponse
+from engine.upstream.client.request import UpstreamRequest
+from engine.upstream.client.response import IncomingResponse
 from engine.upstream.credentials import APPLY
 from engine.upstream.first_content import (
     ErrorFirst,
@@ -22,8 +23,8 @@ from engine.upstream.first_content import (
     is_event_stream,
     read_first_content,
 )
-from engine.upstream.request import build_request
 from engine.upstream.target import Target
+from engine.upstream.translated_response import TranslatedResponse
 from engine.values.errors import EventTooLarge
 
 
@@ -31,19 +32,21 @@ from engine.values.errors import EventTooLarge
 class AttemptResult:
     """The result of an attempt: `failure` is its class (see `retry`), "" if it is to be relayed.
 
-    `path` is the path of the request. `response` is set if the upstream sent one, `content` if its
-    body can be relayed, `error` if the attempt broke off. `document` is the JSON of an error event,
-    `stream_error` what the dialect reads in it.
+    `path` is the path of the request, `dropped` are the fields that its translation dropped.
+    `response` is set if the upstream sent one, `content` if its body can be relayed, `error` if the
+    attempt broke off. `document` is the JSON of an error event, `stream_error` what the dialect
+    reads in it.
     """
 
     target: Target
     failure: str = ""
-    response: UpstreamResponse | None = None
+    response: IncomingResponse | None = None
     content: FirstContent | None = None
     error: UpstreamFailure | None = None
     document: Any = None
     stream_error: StreamError | None = None
     path: str = "/"
+    dropped: Sequence[str] = ()
 
     @property
     def status(self) -> int:
@@ -67,22 +70,24 @@ class AttemptResult:
 def attempt(
     target: Target,
     credential: Credential | None,
-    headers: Forwarded,
-    expression: Expression | None,
+    request: UpstreamRequest,
     exchange: Exchange,
     dialect: Dialect,
     timeout: float,
+    translated: TranslatedExchange | None = None,
 ) -> AttemptResult:
-    """Send the request to a target and wait for the first content, `timeout` seconds in all."""
-    result = AttemptResult(target)
+    """Send a request, without its credential yet, to a target and wait for the first content,
+    `timeout` seconds in all. A `translated` one has its response translated back."""
+    result = AttemptResult(target, path=request.path)
     try:
-        request = build_request(target, exchange, headers, expression)
         if credential is not None:
             APPLY[credential.kind](credential, request)
-        result.path = request.path
-        result.response = target.upstream.client.send(
+        response = result.response = target.upstream.client.send(
             request.method, request.target, request.headers, request.body, timeout
         )
+        if translated is not None:
+            result.dropped = translated.dropped
+            result.response = TranslatedResponse(response, translated, dialect, exchange.request_id)
         _read_beginning(result, result.response, exchange, dialect)
     except (ErrorFirst, EventTooLarge, UpstreamFailure) as failure:
         _classify(result, failure, dialect)
@@ -96,7 +101,7 @@ def attempt(
 
 
 def _read_beginning(
-    result: AttemptResult, response: UpstreamResponse, exchange: Exchange, dialect: Dialect
+    result: AttemptResult, response: IncomingResponse, exchange: Exchange, dialect: Dialect
 ) -> None:
     """Judge the status of a response, check its upgrade and read its first content."""
     upstream = result.target.upstream

@@ -17,7 +17,7 @@ from engine.exchange.exchange import Exchange, Response
 from engine.exchange.interfaces import Headers
 from engine.upstream.attempt import AttemptResult
 from engine.upstream.client.failures import UpstreamFailure
-from engine.upstream.client.response import UpstreamResponse
+from engine.upstream.client.response import IncomingResponse
 from engine.values.content_coding import decode_body
 from engine.values.errors import GatewayError
 
@@ -146,7 +146,7 @@ def sentence(words: str) -> str:
     return words[:1].upper() + words[1:]
 
 
-def read_body(response: UpstreamResponse, limit: int, first: bytes = b"") -> tuple[bytes, bool]:
+def read_body(response: IncomingResponse, limit: int, first: bytes = b"") -> tuple[bytes, bool]:
     """A body that begins with `first`, and whether it is complete. Of a body longer than `limit`
     at least that much is read."""
     pieces, size = [first], len(first)
@@ -174,7 +174,7 @@ def _error_message(document: Any) -> str:
 
 
 def _read_error(
-    result: AttemptResult, response: UpstreamResponse, headers: Headers
+    result: AttemptResult, response: IncomingResponse, headers: Headers
 ) -> tuple[bytes, Any, Headers]:
     """The body of an error and its JSON. A body over the limit counts as empty."""
     body, complete = read_body(response, _MAX_ERROR)

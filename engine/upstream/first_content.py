@@ -11,7 +11,7 @@ from typing import Any
 
 from engine.dialects import Dialect
 from engine.relay.sse import Cleaner, NotAnEvent
-from engine.upstream.client.response import UpstreamResponse
+from engine.upstream.client.response import IncomingResponse
 from engine.values.event_json import event_json
 
 HELD_EVENTS = 16
@@ -38,12 +38,12 @@ class FirstContent:
     cleaner: Cleaner | None = None
 
 
-def media_type(response: UpstreamResponse) -> str:
+def media_type(response: IncomingResponse) -> str:
     """The media type of a response, in lower case and without parameters."""
     return (response.header("content-type") or "").partition(";")[0].strip().lower()
 
 
-def is_event_stream(response: UpstreamResponse, kind: str = "") -> bool:
+def is_event_stream(response: IncomingResponse, kind: str = "") -> bool:
     """Whether a response is a stream of server-sent events that is not encoded. `kind` is its media
     type, if that is known."""
     kind = kind or media_type(response)
@@ -51,7 +51,7 @@ def is_event_stream(response: UpstreamResponse, kind: str = "") -> bool:
 
 
 def read_first_content(
-    response: UpstreamResponse, dialect: Dialect, beat: float | None = None
+    response: IncomingResponse, dialect: Dialect, beat: float | None = None
 ) -> FirstContent:
     """Wait for the first content. Raises UpstreamFailure, ErrorFirst or EventTooLarge.
 
@@ -67,7 +67,7 @@ def read_first_content(
     return _open_body(response, kind, dialect)
 
 
-def _open_stream(response: UpstreamResponse, dialect: Dialect, beat: float | None) -> FirstContent:
+def _open_stream(response: IncomingResponse, dialect: Dialect, beat: float | None) -> FirstContent:
     """The events of a stream up to the first with content."""
     cleaner = Cleaner(dialect.stream)
     data_before, events, ended = b"", 0, False
@@ -96,7 +96,7 @@ def _open_stream(response: UpstreamResponse, dialect: Dialect, beat: float | Non
     return FirstContent(data_before, cleaner)
 
 
-def _open_body(response: UpstreamResponse, kind: str, dialect: Dialect) -> FirstContent:
+def _open_body(response: IncomingResponse, kind: str, dialect: Dialect) -> FirstContent:
     """The start of a body that is no stream of events. It may still be an error, in place of a
     stream or as the first item of a streamed array."""
     first = response.read()

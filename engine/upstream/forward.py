@@ -23,14 +23,19 @@ from engine.exchange.interfaces import Headers
 from engine.exchange.record import Attempt
 from engine.exchange.services import Services
 from engine.spec.expression import Expression
+from engine.translations.translation import TranslatedExchange
 from engine.upstream import retry
 from engine.upstream.attempt import AttemptResult, attempt
 from engine.upstream.choose import order
+from engine.upstream.client.request import UpstreamRequest
 from engine.upstream.credentials import REFUSED_SECONDS
 from engine.upstream.disconnect_watcher import DisconnectWatcher
 from engine.upstream.error_response import credentials_refused, refuse, unavailable
 from engine.upstream.relay_response import relay
+from engine.upstream.request import build_request
 from engine.upstream.target import Target, Upstream
+from engine.upstream.translations import RouteTranslations, translated_request
+from engine.values.errors import GatewayError
 
 log = logging.getLogger("modelway")
 _SAFE = "/:@+,;=()[]"
@@ -41,6 +46,8 @@ class _Progress:
     """The state of one request: attempts by target, the last result, the deadline.
 
     `ready` is when the Retry-After of a target ends, `refused` the credentials it has refused.
+    `translated` are the requests of targets that get them translated, None for those that do not;
+    `untranslatable` is why a target cannot get the request at all.
     """
 
     targets: Sequence[Target]
@@ -49,13 +56,16 @@ class _Progress:
     refused: set[tuple[Target, Credential | None]] = field(default_factory=set)
     last: AttemptResult | None = None
     ready: dict[Target, float] = field(default_factory=dict)
+    translated: dict[Target, TranslatedExchange | None] = field(default_factory=dict)
+    untranslatable: dict[Target, GatewayError] = field(default_factory=dict)
 
 
 class Forward:
     """The last handler of a route: it sends the exchange to its targets, or to the `fixed` ones.
 
     Headers that the document declares for requests (`declared`) and for responses
-    (`declared_responses`) pass, besides those of dialect and upstream. With `debug` the response
+    (`declared_responses`) pass, besides those of dialect and upstream. `translations` are those of
+    the route, None where no target needs one. With `debug` the response
     names its target. Raises GatewayError 502, 503 or 504 if no target responds, AbortConnection if
     the caller disconnects.
     """
@@ -69,6 +79,7 @@ class Forward:
         upstreams: Sequence[Upstream],
         services: Services,
         watcher: DisconnectWatcher,
+        translations: RouteTranslations | None = None,
         declared: Sequence[str] = (),
         declared_responses: Sequence[str] = (),
         debug: bool = False,
@@ -84,6 +95,7 @@ class Forward:
         }
         self._expression = expression
         self._fixed = fixed
+        self._translations = translations
         self._dialect = dialect
         self._services = services
         self._watcher = watcher
@@ -109,6 +121,8 @@ class Forward:
         if attempts and len(targets) > 1:
             targets = sorted(targets, key=lambda target: attempts.get(target, 0))
         for target in targets:
+            if self._translations is not None and not self._can_ask(target, progress, exchange):
+                continue
             upstream, count = target.upstream, attempts.get(target, 0)
             wait = self._wait(progress, target, count) if count else 0.0
             if wait is None:
@@ -134,6 +148,24 @@ class Forward:
                 exchange.record.wait_time += wait
             return target, credential
         return None
+
+    def _can_ask(self, target: Target, progress: _Progress, exchange: Exchange) -> bool:
+        """Whether a target can get the request, translated once if it has to be."""
+        assert self._translations is not None
+        if target not in progress.translated and target not in progress.untranslatable:
+            try:
+                progress.translated[target] = self._translations.translate(exchange, target)
+            except GatewayError as error:
+                progress.untranslatable[target] = error
+        return target in progress.translated
+
+    def _request(
+        self, target: Target, exchange: Exchange, translated: TranslatedExchange | None
+    ) -> UpstreamRequest:
+        if translated is not None:
+            return translated_request(target, exchange, translated)
+        headers = self._headers[target.upstream.name]
+        return build_request(target, exchange, headers, self._expression)
 
     def _wait(self, progress: _Progress, target: Target, attempts: int) -> float | None:
         """Seconds to wait before another attempt; None if there may be none."""
@@ -162,14 +194,16 @@ class Forward:
         start = time.monotonic()
         if progress.last is not None:
             progress.last.close()
+        translated = progress.translated.get(target)
+        request = self._request(target, exchange, translated)
         result = progress.last = attempt(
             target,
             credential,
-            self._headers[target.upstream.name],
-            self._expression,
+            request,
             exchange,
             self._dialect,
             progress.deadline - self._clock(),
+            translated,
         )
         exchange.on_end.append(result.close)
         record.reached_upstream |= result.reached
@@ -216,6 +250,8 @@ class Forward:
         """The response for the caller when no further attempt is made."""
         last = progress.last
         if last is None:
+            if len(progress.untranslatable) == len(progress.targets):
+                raise progress.untranslatable[progress.targets[0]]
             now = self._clock()
             if all(target.upstream.credentials.all_refused(now) for target in progress.targets):
                 raise credentials_refused()
@@ -230,6 +266,8 @@ class Forward:
             retried = sum(progress.attempts.values()) > 1
             return refuse(last, headers, exchange, self._dialect, retried)
         response = relay(last, headers, exchange, self._dialect, self._watcher)
+        if last.dropped:
+            response.headers.append(("x-modelway-dropped", ", ".join(last.dropped)))
         if self._debug:
             response.headers.append(("x-modelway-target", quote(last.target.name, safe=_SAFE)))
         return response

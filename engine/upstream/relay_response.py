@@ -16,7 +16,7 @@ from engine.exchange.record import Outcome
 from engine.relay.sse import Cleaner, NotAnEvent
 from engine.upstream.attempt import AttemptResult
 from engine.upstream.client.failures import IdleTimeout, UpstreamFailure
-from engine.upstream.client.response import UpstreamResponse
+from engine.upstream.client.response import IncomingResponse
 from engine.upstream.disconnect_watcher import DisconnectWatcher
 from engine.upstream.error_response import (
     MAX_OTHER_ERROR,
@@ -83,7 +83,7 @@ def relay(
 
 
 def _relay_bytes(
-    response: UpstreamResponse, first: bytes, exchange: Exchange, watcher: DisconnectWatcher
+    response: IncomingResponse, first: bytes, exchange: Exchange, watcher: DisconnectWatcher
 ) -> Iterator[bytes]:
     """The body, its `first` bytes included, as it arrives. Raises AbortConnection where it breaks
     off, so that the caller does not take it for complete."""
@@ -117,7 +117,7 @@ class _EventStream:
     def __init__(
         self,
         result: AttemptResult,
-        response: UpstreamResponse,
+        response: IncomingResponse,
         cleaner: Cleaner,
         exchange: Exchange,
         dialect: Dialect,

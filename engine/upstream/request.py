@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import copy
 import logging
+from collections.abc import Iterable
 
 import orjson
 
@@ -33,21 +34,28 @@ def build_request(
     upstream = target.upstream
     if expression is not None:
         exchange = _rename_model(exchange, expression, target.model, upstream.ask_usage)
-    fields = [
-        *headers.pick(exchange.environ),
-        ("accept-encoding", "identity"),
-        ("user-agent", USER_AGENT),
-        ("x-request-id", exchange.request_id),
-    ]
-    if exchange.trace is not None:
-        fields = exchange.trace.attempt_headers(fields)
-    fields = change_headers(fields, upstream.changes)
+    fields = request_headers(headers.pick(exchange.environ), upstream, exchange)
     if exchange.upgrade is not None:
         fields += exchange.upgrade.headers
     path = _path(upstream, exchange)
     return UpstreamRequest(
         exchange.method, upstream.client.host, path, exchange.query, fields, _body(exchange)
     )
+
+
+def request_headers(
+    fields: Iterable[tuple[str, str]], upstream: Upstream, exchange: Exchange
+) -> list[tuple[str, str]]:
+    """The headers of a request: `fields`, the gateway's own, and the upstream's changes."""
+    headers = [
+        *fields,
+        ("accept-encoding", "identity"),
+        ("user-agent", USER_AGENT),
+        ("x-request-id", exchange.request_id),
+    ]
+    if exchange.trace is not None:
+        headers = exchange.trace.attempt_headers(headers)
+    return change_headers(headers, upstream.changes)
 
 
 def upstream_path(base_path: str, mount: str, path: str) -> str:

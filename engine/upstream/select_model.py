@@ -75,7 +75,8 @@ class SelectModel:
         return self._models[name]
 
     def _accepts(self, target: Target) -> bool:
-        return self._operations.accepts(target.entry, target.upstream.dialect, self._operation)
+        dialect = target.upstream.dialect
+        return self._operations.language(target.entry, dialect, self._operation) is not None
 
 
 def _name(expression: Expression, default: str, exchange: Exchange) -> str:

@@ -13,12 +13,12 @@ import orjson
 
 from engine import dialects
 from engine.dialects import Dialect
+from engine.exchange.interfaces import Socket
 from engine.relay.sse import Cleaner, NotAnEvent
 from engine.translations.neutral.events import BrokenAnswer, UpstreamError
 from engine.translations.translation import StreamTranslator, TranslatedExchange
-from engine.upstream.client.client import UpstreamResponse
-from engine.upstream.client.connection import Socket
 from engine.upstream.client.failures import ProtocolFailure
+from engine.upstream.client.response import IncomingResponse
 from engine.upstream.first_content import media_type
 from engine.values.content_coding import decode_body
 from engine.values.errors import EventTooLarge, GatewayError
@@ -38,7 +38,7 @@ class TranslatedResponse:
 
     def __init__(
         self,
-        response: UpstreamResponse,
+        response: IncomingResponse,
         exchange: TranslatedExchange,
         dialect: Dialect,
         request_id: str,

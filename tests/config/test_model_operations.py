@@ -57,11 +57,11 @@ def test_a_model_has_the_operations(entry, has):
 
 def test_a_target_takes_what_its_entry_has_and_its_upstream_speaks():
     operations = table(narrow=(["any"], [], ["openai.chat"]), wide=(["any"], [], []))
-    assert operations.accepts("narrow", "openai", CHAT)
-    assert operations.accepts("narrow", "", CHAT)
-    assert not operations.accepts("narrow", "openai", EMBED)
-    assert operations.accepts("wide", "openai", EMBED)
-    assert not operations.accepts("wide", "openai", MESSAGES)
+    assert operations.language("narrow", "openai", CHAT) == ""
+    assert operations.language("narrow", "", CHAT) == ""
+    assert operations.language("narrow", "openai", EMBED) is None
+    assert operations.language("wide", "openai", EMBED) == ""
+    assert operations.language("wide", "openai", MESSAGES) is None
 
 
 @pytest.mark.parametrize(

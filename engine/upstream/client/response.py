@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Self
+from typing import Protocol, Self
 
 from engine.exchange.interfaces import Socket
 from engine.upstream.client.connection import Connection
@@ -12,6 +12,27 @@ from engine.upstream.client.failures import Cancelled, FirstByteTimeout, Upstrea
 from engine.upstream.client.http1 import ResponseParser
 from engine.upstream.client.pool import Pool
 from engine.upstream.client.request import Spool, pieces
+
+
+class IncomingResponse(Protocol):
+    """What relaying needs of a response; see UpstreamResponse."""
+
+    status: int
+    headers: list[tuple[str, str]]
+    length: int | None
+
+    def header(self, name: str) -> str | None: ...
+
+    @property
+    def is_complete(self) -> bool: ...
+
+    def read(self, passing: Callable[[bytes], None] | None = None) -> bytes: ...
+
+    def silent(self, seconds: float) -> bool: ...
+
+    def close(self) -> None: ...
+
+    def detach(self) -> tuple[Socket, bytes]: ...
 
 
 class UpstreamResponse:

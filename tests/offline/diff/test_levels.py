@@ -233,6 +233,8 @@ CHANGES = [
     ("models.big.to", [{"upstream": "main"}], [{"upstream": "spare"}]),
     ("models.big.fallback", None, ["small"]),
     ("models.big.operations", None, ["shop.chat"]),
+    ("models.big.translate", None, "off"),
+    ("models.big.drop", None, ["logit_bias"]),
     ("models.big.title", None, "Big"),
     ("models.big.owner", None, "me"),
     ("models.big.created", None, 5),

@@ -41,6 +41,15 @@ def differences(old: Side, new: Side) -> Iterator[Difference]:
             removed_operations = _operations(old, name) - _operations(new, name)
             level = Effect.BREAKING if removed_operations else Effect.CHANGED
             yield Difference(level, "model-operations", place, subject, words)
+        if entry.translate != was.translate:
+            words = f"has its chat translated: {entry.translate}, was {was.translate}"
+            removed_operations = _operations(old, name) - _operations(new, name)
+            level = Effect.BREAKING if removed_operations else Effect.CHANGED
+            yield Difference(level, "model-translate", place, subject, words)
+        if entry.drop != was.drop:
+            now, past = (", ".join(model.drop) or "nothing" for model in (entry, was))
+            words = f"may drop {now} where a translation cannot carry it, was {past}"
+            yield Difference(Effect.CHANGED, "model-drop", place, subject, words)
         if entry.fallback != was.fallback:
             now, past = (", ".join(target.fallback) or "none" for target in (entry, was))
             words = f"falls back to {now}, was {past}"
