@@ -1,0 +1,34 @@
+"""Anthropic's messages. Read `request_reader.py` and `stream_reader.py` first, then `models.py`."""
+
+from __future__ import annotations
+
+from engine.translations.language import Language
+from engine.translations.messages.answer import read_answer, write_answer
+from engine.translations.messages.answer_fields import NAME, read_error
+from engine.translations.messages.request_reader import read_request
+from engine.translations.messages.request_writer import write_request
+from engine.translations.messages.stream_reader import Reader
+from engine.translations.messages.stream_writer import Writer
+from engine.values.wildcard import Patterns
+
+LANGUAGE = Language(
+    name=NAME,
+    dialect="anthropic",
+    path_suffix="/messages",
+    read_request=read_request,
+    write_request=write_request,
+    read_answer=read_answer,
+    write_answer=write_answer,
+    stream_reader=Reader,
+    stream_writer=Writer,
+    read_error=read_error,
+    hints=Patterns(
+        (
+            *("cache_control", "*.cache_control", "diagnostics", "context_management"),
+            *("metadata", "metadata.*", "user_profile_id", "workspace_id", "billing_policy"),
+            *("service_tier", "speed", "fallback_credit_token"),
+            *("*.caller", "tools.eager_input_streaming", "thinking.block_binding"),
+        )
+    ),
+    headers=(("anthropic-version", "2023-06-01"),),
+)

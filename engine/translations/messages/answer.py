@@ -1,0 +1,116 @@
+"""Messages in one piece <-> the neutral form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from engine.translations.messages.answer_fields import (
+    NAME,
+    PREFIX,
+    Json,
+    error_event,
+    write_citation,
+    write_finish,
+    write_reasoning,
+    write_usage,
+)
+from engine.translations.messages.stream_reader import Reader
+from engine.translations.neutral.answer import Answer, Candidate
+from engine.translations.neutral.arguments import arguments_object
+from engine.translations.neutral.content import (
+    Block,
+    Foreign,
+    Media,
+    Reasoning,
+    Refusal,
+    Text,
+    ToolCall,
+)
+from engine.translations.neutral.events import BrokenAnswer, Event
+from engine.translations.neutral.members import Members, WrongType
+from engine.translations.neutral.names import answer_id, call_id
+from engine.translations.neutral.request import ChatRequest
+
+
+def read_answer(body: bytes) -> Iterator[Event]:
+    """The events of a message. Raises WrongType, BrokenAnswer or UpstreamError."""
+    members = Members(body)
+    if members.peek("type") == b'"error"' or "error" in members:
+        raise error_event(msgspec.json.decode(body))
+    reader = Reader()
+    yield from reader.start(members)
+    place = members.place_of("content")
+    for index, raw in enumerate(members.items("content") or ()):
+        yield from reader.open(members.child(raw, f"{place}[{index}]"), raw)
+        yield from reader.close()
+    reader.finish(members)
+    yield from reader.end()
+
+
+def write_answer(answer: Answer, request: ChatRequest) -> bytes:
+    """A message."""
+    candidate = answer.candidates[0]
+    blocks = candidate.blocks
+    finish = write_finish(
+        candidate.finish,
+        calls=any(isinstance(block, ToolCall) for block in blocks),
+        refused=any(isinstance(block, Refusal) for block in blocks),
+    )
+    message: Json = {
+        "id": answer_id(PREFIX, answer.id or request.id),
+        "type": "message",
+        "role": "assistant",
+        "model": answer.model or request.model,
+        "content": [block for block in map(_block, _complete(candidate)) if block is not None],
+        **finish,
+        "usage": write_usage(answer.usage),
+    }
+    return msgspec.json.encode(message)
+
+
+def _complete(candidate: Candidate) -> list[Block]:
+    """The blocks without a call whose arguments were cut off at the limit of tokens."""
+    blocks = candidate.blocks
+    last = blocks[-1] if blocks else None
+    if candidate.finish.stop == "length" and isinstance(last, ToolCall):
+        try:
+            arguments_object(last)
+        except WrongType:
+            return blocks[:-1]
+    return blocks
+
+
+def _block(block: Block) -> Any:
+    """A block as it is written; None for one that says nothing here."""
+    if isinstance(block, Text | Refusal):
+        if not block.text:
+            return None
+        text: Json = {"type": "text", "text": block.text}
+        if isinstance(block, Text) and block.citations:
+            text["citations"] = [write_citation(each) for each in block.citations if each.url]
+        return text
+    if isinstance(block, Reasoning):
+        if not block.text and block.signature is None:
+            return None
+        return write_reasoning(block.text, block.signature)
+    if isinstance(block, ToolCall):
+        return {**open_call(block), "input": arguments_object(block)}
+    if isinstance(block, Foreign) and block.language == NAME:
+        return block.raw
+    refuse_media(block)
+    return None
+
+
+def open_call(block: ToolCall) -> Json:
+    """A tool call before its arguments."""
+    return {"type": "tool_use", "id": call_id(block.id), "name": block.name, "input": {}}
+
+
+def refuse_media(block: Block) -> None:
+    """Raise BrokenAnswer for content that a message has no block for."""
+    if isinstance(block, Media):
+        kind = f"an {block.kind}" if block.kind[0] in "aeiou" else f"a {block.kind}"
+        raise BrokenAnswer(f"the upstream's answer has {kind}, which this format cannot carry")

@@ -1,0 +1,214 @@
+"""What requests, answers and streams of this language have in common: stop reasons, usage,
+signatures, citations and errors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from engine.translations.neutral.content import Citation, Signature
+from engine.translations.neutral.events import Finish, Stop, UpstreamError, Usage
+from engine.translations.neutral.members import Members
+from engine.translations.neutral.signatures import seal, unseal
+
+NAME = "messages"
+PREFIX = "msg_"
+
+Json = dict[str, Any]
+
+_REDACTED = "redacted:"
+"""Begins the signature of thoughts that come encrypted (`redacted_thinking`)."""
+
+_STOPS: dict[str, Stop] = {
+    "end_turn": "end",
+    "max_tokens": "length",
+    "model_context_window_exceeded": "length",
+    "tool_use": "tool_calls",
+    "stop_sequence": "stop_sequence",
+    "refusal": "filter",
+    "pause_turn": "pause",
+}
+_REASONS: dict[Stop, str] = {
+    "end": "end_turn",
+    "length": "max_tokens",
+    "tool_calls": "tool_use",
+    "stop_sequence": "stop_sequence",
+    "filter": "refusal",
+    "pause": "pause_turn",
+}
+
+
+def read_finish(members: Members, reason: str) -> Finish:
+    """Why an answer ended; the members are those of a message or of its last delta."""
+    details = members.members("stop_details")
+    explanation = None if details is None else details.text("explanation")
+    return Finish(
+        stop=_STOPS.get(reason, "end"),
+        native=reason,
+        sequence=members.text("stop_sequence") or "",
+        explanation=explanation or "",
+    )
+
+
+def write_finish(finish: Finish, *, calls: bool, refused: bool) -> Json:
+    """The members that say why an answer ended; `calls`: it calls a tool; `refused`: it has words
+    of refusal. Some upstreams say neither in their reason."""
+    stop = finish.stop
+    if stop == "end" and (calls or refused):
+        stop = "tool_calls" if calls else "filter"
+    reason = finish.native if _STOPS.get(finish.native) == stop else _REASONS[stop]
+    if reason == "stop_sequence" and not finish.sequence:
+        reason = "end_turn"
+    members: Json = {"stop_reason": reason, "stop_sequence": finish.sequence or None}
+    if reason == "refusal":
+        explanation = finish.explanation or None
+        members["stop_details"] = {
+            "type": "refusal",
+            "category": None,
+            "explanation": explanation,
+        }
+    return members
+
+
+_COUNTS = (
+    "input_tokens",
+    "cache_creation_input_tokens",
+    "cache_read_input_tokens",
+    "output_tokens",
+)
+
+
+class UsageReader:
+    """The usage of an answer. In a stream it is reported several times, each time the sums so far:
+    a null or a zero replaces nothing, since some upstreams repeat fields that they do not know."""
+
+    def __init__(self) -> None:
+        self._counts: dict[str, int] = {}
+
+    def read(self, usage: Members | None) -> None:
+        """Take the next report."""
+        if usage is None:
+            return
+        for name in _COUNTS:
+            self._take(name, usage.integer(name))
+        details = usage.members("output_tokens_details")
+        if details is not None:
+            self._take("thinking", details.integer("thinking_tokens"))
+        creation = usage.members("cache_creation")
+        if creation is not None:
+            self._take("1h", creation.integer("ephemeral_1h_input_tokens"))
+            self._take("5m", creation.integer("ephemeral_5m_input_tokens"))
+
+    def _take(self, name: str, count: int | None) -> None:
+        if count is not None and (count > 0 or name not in self._counts):
+            self._counts[name] = max(count, 0)
+
+    def usage(self) -> Usage | None:
+        """The usage so far, None if nothing was reported."""
+        count = self._counts.get
+        if not self._counts:
+            return None
+        cached, written = count("cache_read_input_tokens", 0), count("cache_creation_input_tokens")
+        if written is None:
+            written = count("1h", 0) + count("5m", 0)
+        return Usage(
+            input=count("input_tokens", 0) + cached + written,
+            output=count("output_tokens", 0),
+            cached=cached,
+            cache_write=written,
+            cache_write_1h=count("1h", 0),
+            reasoning=count("thinking", 0),
+        )
+
+
+def write_usage(usage: Usage | None) -> Json:
+    """The usage of an answer; it is a required member."""
+    usage = usage or Usage()
+    written = usage.cache_write
+    members: Json = {
+        "input_tokens": max(usage.input - usage.cached - written, 0),
+        "cache_creation_input_tokens": written,
+        "cache_read_input_tokens": usage.cached,
+    }
+    if written:
+        members["cache_creation"] = {
+            "ephemeral_5m_input_tokens": max(written - usage.cache_write_1h, 0),
+            "ephemeral_1h_input_tokens": usage.cache_write_1h,
+        }
+    members["output_tokens"] = usage.output
+    if usage.reasoning:
+        members["output_tokens_details"] = {"thinking_tokens": usage.reasoning}
+    return members
+
+
+def read_signature(text: str, *, redacted: bool = False) -> Signature | None:
+    """The signature of thoughts, or encrypted thoughts as one; None for an empty text."""
+    if not text:
+        return None
+    signature = unseal(text, NAME)
+    if redacted and signature.language == NAME:
+        return Signature(NAME, _REDACTED + signature.value)
+    return signature
+
+
+def write_reasoning(text: str, signature: Signature | None) -> Json:
+    """A block of thoughts."""
+    if signature is not None and signature.language == NAME:
+        value = signature.value
+        if value.startswith(_REDACTED):
+            return {"type": "redacted_thinking", "data": value.removeprefix(_REDACTED)}
+    sealed = "" if signature is None else seal(signature, NAME)
+    return {"type": "thinking", "thinking": text, "signature": sealed}
+
+
+def read_citation(members: Members) -> Citation | None:
+    """A citation; None for a kind that does not say where its source is."""
+    url = members.text("url")
+    if url is None:
+        return None
+    title, cited = members.text("title") or "", members.text("cited_text") or ""
+    return Citation(url=url, title=title, cited=cited)
+
+
+def write_citation(citation: Citation) -> Json:
+    """A citation; `encrypted_index` is required, and only the vendor has one."""
+    return {
+        "type": "web_search_result_location",
+        "cited_text": citation.cited,
+        "url": citation.url,
+        "title": citation.title or None,
+        "encrypted_index": "",
+    }
+
+
+_STATUSES = {
+    "invalid_request_error": 400,
+    "authentication_error": 401,
+    "billing_error": 402,
+    "permission_error": 403,
+    "not_found_error": 404,
+    "conflict_error": 409,
+    "request_too_large": 413,
+    "rate_limit_error": 429,
+    "api_error": 500,
+    "timeout_error": 504,
+    "overloaded_error": 529,
+}
+
+
+def read_error(status: int, document: Any) -> UpstreamError:
+    """The error in an error response."""
+    error = document.get("error") if isinstance(document, dict) else None
+    if not isinstance(error, dict):
+        return UpstreamError(status, error if isinstance(error, str) else "")
+    message, kind = error.get("message"), error.get("type")
+    return UpstreamError(
+        status,
+        message if isinstance(message, str) else "",
+        kind if isinstance(kind, str) else "",
+    )
+
+
+def error_event(document: Any) -> UpstreamError:
+    """The error in an event, or in an answer whose status says nothing of it."""
+    error = read_error(502, document)
+    return UpstreamError(_STATUSES.get(error.code, 502), error.message, error.code)

@@ -1,0 +1,173 @@
+"""Neutral blocks -> the content of messages."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from engine.translations.messages.answer_fields import NAME, Json, write_reasoning
+from engine.translations.neutral.arguments import arguments_object
+from engine.translations.neutral.content import (
+    Block,
+    Foreign,
+    Inline,
+    Link,
+    Media,
+    PlainText,
+    Reasoning,
+    Refusal,
+    Text,
+    ToolCall,
+    ToolResult,
+    UploadedFile,
+)
+from engine.translations.neutral.losses import Losses
+from engine.translations.neutral.members import WrongType
+from engine.translations.neutral.names import ToolNames, call_id
+
+_IMAGES = {
+    "/9j/": "image/jpeg",
+    "iVBORw0KGgo": "image/png",
+    "R0lGOD": "image/gif",
+    "UklGR": "image/webp",
+}
+"""The media types of images by the beginnings of their base64: callers often name another."""
+
+_NOT_WEB = "only http and https links can be sent"
+
+
+class ContentWriter:
+    """Writes the content of one request. `own`: the caller speaks this language, so that everything
+    is written back as it came."""
+
+    def __init__(self, names: ToolNames, losses: Losses, *, own: bool) -> None:
+        self._names, self._losses, self._own = names, losses, own
+        self._writers: dict[type[Block], Callable[[Any], Any]] = {
+            Text: self._text,
+            Refusal: self._text,
+            Media: self._media,
+            Reasoning: self._reasoning,
+            ToolCall: self._call,
+            ToolResult: self._result,
+            Foreign: self._foreign,
+        }
+
+    def content(self, blocks: Sequence[Block]) -> str | list[Any]:
+        """The value of `content`: a text where it is nothing else."""
+        written = self.blocks(blocks)
+        if len(written) == 1 and isinstance(block := written[0], dict):
+            match block:
+                case {"type": "text", "text": str(text)} if len(block) == 2:
+                    return text
+        return written
+
+    def blocks(self, blocks: Sequence[Block]) -> list[Any]:
+        """The blocks that this language can say; the others are losses."""
+        written = (self._writers[type(block)](block) for block in blocks)
+        return [block for block in written if block is not None]
+
+    def _text(self, block: Text | Refusal) -> Json | None:
+        if self._own:
+            return {"type": "text", "text": block.text, **block.extra}
+        # An empty text is an error to the vendor, and says nothing.
+        return {"type": "text", "text": block.text} if block.text.strip() else None
+
+    def _media(self, block: Media) -> Json | None:
+        source: Json | str
+        if block.kind == "image":
+            source = self._image_source(block)
+        elif block.kind == "document":
+            source = self._document_source(block)
+        else:
+            source = f"the model takes no {block.kind}"
+        if isinstance(source, str):
+            self._losses.add(block.place, source)
+            return None
+        media: Json = {"type": block.kind, "source": source}
+        if block.kind == "document" and block.name:
+            media["title"] = block.name
+        if block.detail not in ("", "auto"):
+            self._losses.add(f"{block.place}.detail", "every image is looked at alike", hint=True)
+        return {**media, **block.extra} if self._own else media
+
+    def _image_source(self, block: Media) -> Json | str:
+        """The source of an image, or the reason why there is none."""
+        source = block.source
+        if isinstance(source, Inline):
+            media_type = source.media_type
+            if not self._own:
+                known = (kind for head, kind in _IMAGES.items() if source.data.startswith(head))
+                media_type = next(known, media_type)
+                if media_type not in _IMAGES.values():
+                    return "images are JPEG, PNG, GIF or WebP"
+            return {"type": "base64", "media_type": media_type, "data": source.data}
+        if isinstance(source, PlainText):
+            return "an image is no text"
+        return self._reference(source)
+
+    def _document_source(self, block: Media) -> Json | str:
+        """The source of a document, or the reason why there is none."""
+        source = block.source
+        if isinstance(source, PlainText):
+            return _plain_text(source.text)
+        if not isinstance(source, Inline):
+            return self._reference(source)
+        if source.media_type == "application/pdf" or self._own:
+            return {"type": "base64", "media_type": source.media_type, "data": source.data}
+        if source.media_type.startswith("text/") or source.media_type == "application/json":
+            try:
+                return _plain_text(base64.b64decode(source.data, validate=True).decode())
+            except (binascii.Error, UnicodeDecodeError) as error:
+                raise WrongType(block.place, "a text in UTF-8 as base64") from error
+        return "documents are PDF or text"
+
+    def _reference(self, source: Link | UploadedFile) -> Json | str:
+        if isinstance(source, UploadedFile):
+            if source.language != NAME:
+                return "the file was uploaded to another vendor"
+            return {"type": "file", "file_id": source.id}
+        if not (self._own or source.url.startswith(("https://", "http://"))):
+            return _NOT_WEB
+        return {"type": "url", "url": source.url}
+
+    def _reasoning(self, block: Reasoning) -> Json | None:
+        signature = block.signature
+        if self._own:
+            return {**write_reasoning(block.text, signature), **block.extra}
+        if signature is None or signature.language != NAME:
+            reason = "thoughts without a signature of this vendor are refused"
+            self._losses.add(block.place, reason, hint=True)
+            return None
+        return write_reasoning(block.text, signature)
+
+    def _call(self, block: ToolCall) -> Json:
+        call: Json = {
+            "type": "tool_use",
+            "id": block.id if self._own else call_id(block.id),
+            "name": self._names.legal(block.name),
+            "input": arguments_object(block),
+        }
+        return {**call, **block.extra} if self._own else call
+
+    def _result(self, block: ToolResult) -> Json:
+        result: Json = {
+            "type": "tool_result",
+            "tool_use_id": block.id if self._own else call_id(block.id),
+        }
+        if block.content:
+            result["content"] = self.content(block.content)
+        if block.is_error:
+            result["is_error"] = True
+        return {**result, **block.extra} if self._own else result
+
+    def _foreign(self, block: Foreign) -> Any:
+        if block.language == NAME:
+            return block.raw
+        self._losses.add(block.place, f"'{block.kind}' is known to another vendor only")
+        return None
+
+
+def _plain_text(text: str) -> Json:
+    return {"type": "text", "media_type": "text/plain", "data": text}

@@ -1,0 +1,118 @@
+"""What Anthropic's models accept, by their names.
+
+From the vendor's model pages and migration guides up to November 2026. A name that no entry covers
+gets what most models of other vendors that speak this language accept.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from engine.values.wildcard import ByName
+
+_ALL_EFFORTS = ("low", "medium", "high", "xhigh", "max")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Model:
+    """What a model accepts.
+
+    `max_tokens` is the most that one answer may have. `thinking`: "never", with a "budget" of
+    tokens, "both" (a budget or as much as it likes), only "adaptive", or "always" adaptive and
+    never off. `efforts` are the values of `output_config.effort`.
+
+    `sampling`: temperature and top_p together ("both"), "one" of them, or "none".
+    `json_schema`: answers can be held to a schema. `system_turns`: instructions may stand between
+    turns. `prefill`: it continues an assistant's turn at the end.
+    """
+
+    max_tokens: int
+    thinking: Literal["never", "budget", "both", "adaptive", "always"] = "budget"
+    efforts: tuple[str, ...] = ()
+    sampling: Literal["both", "one", "none"] = "both"
+    json_schema: bool = False
+    system_turns: bool = False
+    prefill: bool = True
+
+    @property
+    def forced_tools(self) -> bool:
+        """Whether a call can be demanded: not of a model that cannot stop thinking."""
+        return self.thinking != "always"
+
+
+_UNKNOWN = Model(max_tokens=8192)
+_CLAUDE_3 = Model(max_tokens=4096, thinking="never")
+_OPUS_4 = Model(max_tokens=32_000)
+_SONNET_4 = Model(max_tokens=64_000)
+_CLAUDE_4_5 = Model(max_tokens=64_000, sampling="one", json_schema=True)
+_SONNET_4_6 = replace(
+    _CLAUDE_4_5, thinking="both", efforts=("low", "medium", "high", "max"), prefill=False
+)
+_OPUS_4_6 = replace(_SONNET_4_6, max_tokens=128_000)
+_OPUS_4_7 = replace(_OPUS_4_6, thinking="adaptive", efforts=_ALL_EFFORTS, sampling="none")
+_CLAUDE_5 = replace(_OPUS_4_7, system_turns=True)
+_ALWAYS_THINKING = replace(_CLAUDE_5, thinking="always")
+
+_MODELS = ByName(
+    {
+        "*": _UNKNOWN,
+        "*claude*": _CLAUDE_5,
+        "*claude-3-*": _CLAUDE_3,
+        "*claude-3-5-*": replace(_CLAUDE_3, max_tokens=8192),
+        "*claude-3-7-*": _SONNET_4,
+        "*claude-opus-4*": _OPUS_4,
+        "*claude-4-opus*": _OPUS_4,
+        "*claude-opus-4-1*": replace(_OPUS_4, sampling="one"),
+        "*claude-sonnet-4*": _SONNET_4,
+        "*claude-4-sonnet*": _SONNET_4,
+        "*claude-opus-4-5*": _CLAUDE_4_5,
+        "*claude-sonnet-4-5*": _CLAUDE_4_5,
+        "*claude-haiku-4-5*": _CLAUDE_4_5,
+        "*claude-sonnet-4-6*": _SONNET_4_6,
+        "*claude-opus-4-6*": _OPUS_4_6,
+        "*claude-opus-4-7*": _OPUS_4_7,
+        "*claude-opus-4-8*": _CLAUDE_5,
+        "*claude-opus-5-5*": _ALWAYS_THINKING,
+        "*claude-fable-*": _ALWAYS_THINKING,
+        "*claude-mythos-*": _ALWAYS_THINKING,
+        "*claude-mythos-preview*": replace(_ALWAYS_THINKING, system_turns=False),
+    }
+)
+
+
+def model_called(name: str) -> Model:
+    """What is known of a model, under the name that a vendor or a cloud calls it by."""
+    return _MODELS.find(name.lower().replace(".", "-")) or _UNKNOWN
+
+
+_BUDGETS = {
+    "minimal": 1024,
+    "low": 2048,
+    "medium": 4096,
+    "high": 8192,
+    "xhigh": 16_384,
+    "max": 32_768,
+}
+"""Tokens of thinking by effort, for models that take a budget."""
+
+SMALLEST_BUDGET = 1024
+
+
+def budget_of(effort: str) -> int:
+    """The budget for an effort."""
+    return _BUDGETS.get(effort, _BUDGETS["medium"])
+
+
+def effort_of(budget: int) -> str:
+    """The effort for a budget: the highest that the budget is enough for."""
+    enough = [effort for effort, tokens in _BUDGETS.items() if tokens <= budget]
+    return enough[-1] if enough else "minimal"
+
+
+def nearest_effort(effort: str, model: Model) -> str:
+    """The effort that a model has for this one: the same, or the next one below."""
+    order = list(_BUDGETS)
+    rank = order.index(effort) if effort in order else order.index("medium")
+    below = [each for each in model.efforts if order.index(each) <= rank]
+    return below[-1] if below else model.efforts[0]

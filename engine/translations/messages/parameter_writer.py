@@ -1,0 +1,161 @@
+"""How much a model is to think, how it picks its words, and in which form it answers."""
+
+from __future__ import annotations
+
+import re
+from hashlib import blake2s
+from typing import Any
+
+import msgspec
+from msgspec import Raw
+
+from engine.translations.messages.answer_fields import Json
+from engine.translations.messages.models import (
+    SMALLEST_BUDGET,
+    Model,
+    budget_of,
+    effort_of,
+    nearest_effort,
+)
+from engine.translations.neutral.losses import Losses
+from engine.translations.neutral.members import WrongType
+from engine.translations.neutral.request import ChatRequest, Thinking
+
+_DEFAULT_EFFORT = "high"
+_OPAQUE = re.compile(r"(?=.*[a-zA-Z])[a-zA-Z0-9_-]{1,256}")
+
+
+class ParameterWriter:
+    """Writes the parameters of one request, as this model accepts them."""
+
+    def __init__(self, request: ChatRequest, model: Model, losses: Losses) -> None:
+        self._request, self._model, self._losses = request, model, losses
+
+    def _lose(self, field: str, reason: str = "", *, hint: bool = False) -> None:
+        self._losses.add(self._request.place_of(field), reason, hint=hint)
+
+    def thinking(self, max_tokens: int) -> Json:
+        """The members `thinking` and `output_config.effort` for a caller of another language."""
+        thinking, model = self._request.thinking, self._model
+        if thinking is None:
+            return {}
+        if thinking.off or thinking.effort == "none":
+            return self._thinking_off()
+        if model.thinking == "never":
+            self._lose("thinking", "the model does not think", hint=True)
+            return {}
+        if model.thinking == "budget" or (model.thinking == "both" and thinking.budget):
+            config = self._budget(thinking, max_tokens)
+        else:
+            config = {"thinking": {"type": "adaptive"}}
+            effort = thinking.effort
+            if thinking.budget is not None:
+                effort = effort_of(thinking.budget)
+            if effort:
+                config["output_config"] = {"effort": nearest_effort(effort, model)}
+        if config and (thinking.visible is False or (thinking.visible and model.efforts)):
+            config["thinking"]["display"] = "summarized" if thinking.visible else "omitted"
+        return config
+
+    def _thinking_off(self) -> Json:
+        if self._model.thinking == "never":
+            return {}
+        if self._model.thinking == "always":
+            return {"output_config": {"effort": self._model.efforts[0]}}
+        return {"thinking": {"type": "disabled"}}
+
+    def _budget(self, thinking: Thinking, max_tokens: int) -> Json:
+        """A budget below `max_tokens`, of which half is left to the answer if the caller named an
+        effort and no number."""
+        if thinking.budget is not None:
+            budget = min(max(thinking.budget, SMALLEST_BUDGET), max_tokens - 1)
+        else:
+            budget = min(budget_of(thinking.effort or _DEFAULT_EFFORT), max_tokens // 2)
+            budget = max(budget, SMALLEST_BUDGET)
+        if not SMALLEST_BUDGET <= budget < max_tokens:
+            reason = f"{max_tokens} tokens leave no room for thoughts of {SMALLEST_BUDGET}"
+            self._lose("thinking", reason, hint=True)
+            return {}
+        return {"thinking": {"type": "enabled", "budget_tokens": budget}}
+
+    def sampling(self, *, thinks: bool) -> Json:
+        """Temperature, top_p and top_k, unless they say what happens without them."""
+        members: Json = {}
+        temperature = self._number("temperature")
+        top_p, top_k = self._number("top_p"), self._number("top_k")
+        if temperature is not None and temperature != 1:
+            self._sample(members, "temperature", thinks=thinks)
+            if temperature > 1:
+                self._lose("temperature", "temperatures end at 1")
+                members.update({"temperature": 1} if members else {})
+        if top_p is not None and top_p < 1:
+            if members and self._model.sampling == "one":
+                self._lose("top_p", "the model takes a temperature or top_p, not both")
+            else:
+                self._sample(members, "top_p", thinks=thinks and top_p < _TOP_P_WITH_THOUGHTS)
+        if top_k is not None and top_k > 0:
+            self._sample(members, "top_k", thinks=thinks)
+        return members
+
+    def _sample(self, members: Json, name: str, *, thinks: bool) -> None:
+        if self._model.sampling == "none":
+            self._lose(name, "the model takes none")
+        elif thinks:
+            self._lose(name, "a model that thinks takes none")
+        else:
+            members[name] = getattr(self._request, name)
+
+    def _number(self, field: str) -> float | None:
+        raw: Raw | None = getattr(self._request, field)
+        if raw is None:
+            return None
+        try:
+            return msgspec.json.decode(raw, type=float)
+        except msgspec.DecodeError as error:
+            raise WrongType(self._request.place_of(field), "a number") from error
+
+    def output_format(self) -> Json:
+        """The member `format` of `output_config`."""
+        output = self._request.output
+        if output is None:
+            return {}
+        if output.kind == "json" or output.schema is None:
+            self._lose("output", "JSON can only be asked for with a schema")
+        elif not self._model.json_schema:
+            self._lose("output", "the model takes no schema of the answer")
+        else:
+            return {"format": {"type": "json_schema", "schema": output.schema}}
+        return {}
+
+    def stop(self) -> list[str]:
+        """The stop sequences; the vendor refuses white space."""
+        stop = [sequence for sequence in self._request.stop if sequence.strip()]
+        if len(stop) < len(self._request.stop):
+            self._lose("stop", "a stop sequence of white space is refused")
+        return stop
+
+    def lose_the_rest(self) -> None:
+        """Note what this vendor has no parameter for."""
+        request = self._request
+        if (request.candidates or 1) > 1:
+            self._lose("candidates", "the model gives one answer")
+        if request.logprobs:
+            self._lose("logprobs")
+        if request.seed is not None:
+            self._lose("seed")
+        if request.verbosity not in ("", "medium"):
+            self._lose("verbosity")
+        for name in ("presence_penalty", "frequency_penalty"):
+            if self._number(name):
+                self._lose(name)
+
+
+_TOP_P_WITH_THOUGHTS = 0.95
+
+
+def metadata_of(user: str) -> dict[str, Any]:
+    """The metadata for a caller's user, who may not be named to the vendor: no e-mail address and
+    no telephone number."""
+    if not _OPAQUE.fullmatch(user):
+        user = f"user_{blake2s(user.encode(), digest_size=16).hexdigest()}"
+    return {"user_id": user}

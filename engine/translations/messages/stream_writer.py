@@ -1,0 +1,150 @@
+"""Neutral events -> the events of messages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from engine.translations.messages.answer import open_call, refuse_media
+from engine.translations.messages.answer_fields import (
+    NAME,
+    PREFIX,
+    Json,
+    write_citation,
+    write_finish,
+    write_reasoning,
+    write_usage,
+)
+from engine.translations.neutral.content import Block, Foreign, Reasoning, Refusal, Text, ToolCall
+from engine.translations.neutral.events import (
+    Cite,
+    Close,
+    Delta,
+    End,
+    Event,
+    Open,
+    Sign,
+    Start,
+)
+from engine.translations.neutral.names import answer_id
+from engine.translations.neutral.request import ChatRequest
+
+
+class Writer:
+    """Writes the events of one stream. Blocks of text begin with their first content, so that empty
+    ones are not written."""
+
+    def __init__(self, request: ChatRequest) -> None:
+        self._request = request
+        self._index = 0
+        self._block: Block = Text()
+        self._opened = self._calls = self._refused = False
+
+    def write(self, event: Event) -> bytes:
+        """The events for a neutral one; with the End also `message_stop`.
+
+        Only the first candidate is written: callers of this language cannot ask for more.
+        """
+        if isinstance(event, Start):
+            return self._start(event)
+        if isinstance(event, End):
+            return self._end(event)
+        if event.candidate:
+            return b""
+        match event:
+            case Open():
+                return self._open(event.block)
+            case Delta():
+                return self._delta(event.text) if event.text else b""
+            case Sign():
+                return self._sign(event)
+            case Cite() if event.citation.url:
+                citation = write_citation(event.citation)
+                return self._begin() + self._add("citations_delta", "citation", citation)
+            case Close():
+                return self._close()
+        return b""
+
+    def _start(self, event: Start) -> bytes:
+        message: Json = {
+            "id": answer_id(PREFIX, event.id or self._request.id),
+            "type": "message",
+            "role": "assistant",
+            "model": event.model or self._request.model,
+            "content": [],
+            "stop_reason": None,
+            "stop_sequence": None,
+            "usage": write_usage(event.usage),
+        }
+        return _event({"type": "message_start", "message": message})
+
+    def _open(self, block: Block) -> bytes:
+        refuse_media(block)
+        self._block, self._opened = block, False
+        if isinstance(block, ToolCall):
+            self._calls = True
+            return self._begin()
+        if isinstance(block, Foreign) and block.language == NAME:
+            return self._begin()
+        self._refused = self._refused or isinstance(block, Refusal)
+        return b""
+
+    def _begin(self, content: Any = None) -> bytes:
+        """The block begins, unless it has."""
+        if self._opened:
+            return b""
+        self._opened = True
+        block = self._block
+        if content is None:
+            if isinstance(block, ToolCall):
+                content = open_call(block)
+            elif isinstance(block, Reasoning):
+                content = write_reasoning("", None)
+            elif isinstance(block, Foreign):
+                content = block.raw
+            else:
+                content = {"type": "text", "text": ""}
+        return self._block_event("content_block_start", content_block=content)
+
+    def _delta(self, text: str) -> bytes:
+        begin = self._begin()
+        if isinstance(self._block, ToolCall):
+            return begin + self._add("input_json_delta", "partial_json", text)
+        if isinstance(self._block, Reasoning):
+            return begin + self._add("thinking_delta", "thinking", text)
+        return begin + self._add("text_delta", "text", text)
+
+    def _sign(self, event: Sign) -> bytes:
+        content = write_reasoning("", event.signature)
+        if content["type"] == "redacted_thinking":
+            return self._begin(content)
+        return self._begin() + self._add("signature_delta", "signature", content["signature"])
+
+    def _close(self) -> bytes:
+        if not self._opened:
+            return b""
+        closed = self._block_event("content_block_stop")
+        self._index += 1
+        return closed
+
+    def _end(self, event: End) -> bytes:
+        finish = event.finishes[0]
+        delta = write_finish(finish, calls=self._calls, refused=self._refused)
+        usage = write_usage(event.usage)
+        end = {"type": "message_delta", "delta": delta, "usage": usage}
+        return _event(end) + _event({"type": "message_stop"})
+
+    def _add(self, kind: str, member: str, value: Any) -> bytes:
+        return self._block_event("content_block_delta", delta={"type": kind, member: value})
+
+    def _block_event(self, kind: str, **members: Any) -> bytes:
+        return _event({"type": kind, "index": self._index, **members})
+
+
+def _event(document: Json) -> bytes:
+    data = msgspec.json.encode(document)
+    if b"\n" in data or b"\r" in data:  # JSON that is passed on; a line end would end the data
+        data = bytes(msgspec.json.format(data, indent=-1))
+    kind: str = document["type"]
+    return b"event: " + kind.encode() + b"\ndata: " + data + b"\n\n"

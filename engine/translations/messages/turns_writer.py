@@ -1,0 +1,105 @@
+"""The turns of a conversation, in the order that the vendor accepts.
+
+It wants a user's turn first, results of tools before anything else in their turn, and instructions
+above the conversation; newer models take some between the turns.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from engine.translations.messages.answer_fields import Json
+from engine.translations.messages.content_writer import ContentWriter
+from engine.translations.messages.models import Model
+from engine.translations.neutral.content import Block, Text, ToolResult
+from engine.translations.neutral.losses import Losses
+from engine.translations.neutral.request import ChatRequest, Message, merged
+
+Turn = tuple[Message, Any]
+"""A message and its content as it is written."""
+
+
+def write_turns(
+    request: ChatRequest, writer: ContentWriter, model: Model, losses: Losses, *, own: bool
+) -> Json:
+    """The members `system` (unless empty) and `messages`."""
+    if own:
+        system: list[Block] = list(request.system)
+        turns = [(message, writer.content(message.blocks)) for message in request.messages]
+    else:
+        hoisted, messages = _hoisted(merged(request.messages), model)
+        system = _texts([*request.system, *hoisted], losses)
+        turns = _legal_turns(messages, writer, model, losses)
+    members: Json = {}
+    if instructions := writer.content(system):
+        members["system"] = instructions
+    members["messages"] = [_message(message, content, own=own) for message, content in turns]
+    return members
+
+
+def _message(message: Message, content: Any, *, own: bool) -> Json:
+    written: Json = {"role": message.role}
+    if content or "output_config" not in message.extra:
+        written["content"] = content
+    return {**written, **message.extra} if own else written
+
+
+def _hoisted(messages: list[Message], model: Model) -> tuple[list[Block], list[Message]]:
+    """The instructions that must stand above the conversation, and the turns.
+
+    Between turns they may stand right after a user's turn, and before an assistant's or at the end.
+    """
+    system: list[Block] = []
+    turns: list[Message] = []
+    for index, message in enumerate(messages):
+        after_user = bool(turns) and turns[-1].role == "user"
+        before_assistant = index + 1 == len(messages) or messages[index + 1].role == "assistant"
+        if message.role != "system" or (model.system_turns and after_user and before_assistant):
+            turns.append(message)
+        else:
+            system += message.blocks
+    return system, merged(turns)
+
+
+def _texts(blocks: list[Block], losses: Losses) -> list[Block]:
+    for block in blocks:
+        if not isinstance(block, Text):
+            losses.add(block.place, "instructions are text only")
+    return [block for block in blocks if isinstance(block, Text)]
+
+
+def _legal_turns(
+    messages: list[Message], writer: ContentWriter, model: Model, losses: Losses
+) -> list[Turn]:
+    """The turns in the legal order; those that say nothing are left out."""
+    last = messages[-1] if messages else None
+    if last is not None and last.role == "assistant" and not model.prefill:
+        losses.add(last.place, "the model does not continue an assistant's turn")
+        messages = messages[:-1]
+    turns: list[Turn] = []
+    for message in messages:
+        if message.name:
+            losses.add(f"{message.place}.name", "speakers have no names", hint=True)
+        content = writer.content(_ordered(message, losses))
+        if message is last and message.role == "assistant":
+            content = _without_end_space(content)
+        if content:
+            turns.append((message, content))
+    while turns and turns[0][0].role == "assistant":
+        losses.add(turns.pop(0)[0].place, "a conversation begins with the user's turn")
+    return turns
+
+
+def _ordered(message: Message, losses: Losses) -> list[Block]:
+    if message.role == "system":
+        return _texts(message.blocks, losses)
+    return sorted(message.blocks, key=lambda block: not isinstance(block, ToolResult))
+
+
+def _without_end_space(content: Any) -> Any:
+    """The content of a turn that is to be continued, which may not end with white space."""
+    if isinstance(content, str):
+        return content.rstrip()
+    if content and isinstance(content[-1], dict) and content[-1].get("type") == "text":
+        return [*content[:-1], {**content[-1], "text": content[-1]["text"].rstrip()}]
+    return content
