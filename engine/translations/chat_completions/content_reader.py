@@ -40,6 +40,7 @@ def read_blocks(members: Members) -> list[Block]:
 def read_assistant_blocks(members: Members) -> list[Block]:
     """An assistant's message: what it thought, said and called, in this order."""
     blocks: list[Block] = [*_read_reasoning(members), *read_blocks(members)]
+    _forget_echoes(members, "parsed", "annotations")
     refusal = members.text("refusal")
     if refusal:
         blocks.append(Refusal(text=refusal, place=members.place_of("refusal")))
@@ -135,8 +136,15 @@ def _read_call(call: Members) -> Block:
         arguments=function.text("arguments") or "",
         place=call.place,
     )
+    _forget_echoes(call, "index")  # SDKs send back what they read, with what they made of it
+    _forget_echoes(function, "parsed_arguments")
     block.extra = {**function.rest(), **call.rest()}
     return block
+
+
+def _forget_echoes(members: Members, *names: str) -> None:
+    for name in names:
+        members.raw(name)
 
 
 def _read_reasoning(members: Members) -> list[Block]:

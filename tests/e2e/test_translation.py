@@ -1,0 +1,153 @@
+"""The official SDKs talk to models whose vendors speak another language, through a real gateway."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.translations import languages
+from tests.support.recording import ask, request
+from tests.support.running import ALL, TOKENS, Running, gateway
+from tests.support.sdk_callers import CALLERS, Caller
+from tests.support.vendors import Vendors, vendors
+
+MODELS = {
+    "chat_completions": "chat-model",
+    "responses": "responses-model",
+    "messages": "claude-model",
+    "generate_content": "gemini-model",
+}
+"""The model whose vendor speaks a language."""
+
+CONFIG = """
+version: 1
+server: {{listen: "{{listen}}", workers: 1}}
+specs:
+  openai:    {{document: {openapi}/openai.yaml,    dialect: openai}}
+  anthropic: {{document: {openapi}/anthropic.yaml, dialect: anthropic}}
+  gemini:    {{document: {openapi}/gemini.yaml,    dialect: gemini, mount: [/v1beta, /v1]}}
+upstreams:
+  openai:    {{url: "{url}/v1", dialect: openai, proxy: ""}}
+  anthropic: {{url: "{url}/v1", dialect: anthropic, proxy: ""}}
+  gemini:    {{url: "{url}/v1beta", dialect: gemini, proxy: ""}}
+  away:      {{url: "http://127.0.0.1:9/v1", dialect: openai, proxy: "", retry: {{attempts: 1}}}}
+models:
+  chat-model:
+    to: [{{upstream: openai, model: gpt-4o}}]
+    operations: [openai.createChatCompletion]
+  responses-model:
+    to: [{{upstream: openai, model: gpt-4o}}]
+    operations: [openai.createResponse]
+  claude-model: {{to: [{{upstream: anthropic, model: claude-sonnet-4-5}}]}}
+  gemini-model: {{to: [{{upstream: gemini, model: gemini-2.5-flash}}]}}
+  lossy-model: {{to: [{{upstream: anthropic, model: claude-sonnet-4-5}}], translate: lossy}}
+  native-model: {{to: [{{upstream: anthropic, model: claude-sonnet-4-5}}], translate: "off"}}
+  drop-model: {{to: [{{upstream: anthropic, model: claude-sonnet-4-5}}], drop: [logit_bias]}}
+  spare-model: {{to: [{{upstream: away}}], fallback: [claude-model]}}
+routes:
+  - operations: [openai.createChatCompletion, openai.createResponse, anthropic.createMessage]
+    model: $request.body#/model
+  - operations: [gemini.generateContent, gemini.streamGenerateContent]
+    model: $request.path.model
+{tokens}
+"""
+
+LANGUAGES = {each.name for each in languages()}
+
+CROSSINGS = [
+    pytest.param(caller, model, id=f"{caller.language}-{language}")
+    for caller in CALLERS
+    for language, model in MODELS.items()
+    if caller.language != language and {caller.language, language} <= LANGUAGES
+]
+
+
+@pytest.fixture(scope="module")
+def upstream() -> Iterator[Vendors]:
+    with vendors() as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory, upstream: Vendors) -> Iterator[Running]:
+    openapi = Path(__file__).parents[2] / "openapi"
+    config = CONFIG.format(openapi=openapi, url=upstream.upstream.url, tokens=TOKENS)
+    with gateway(tmp_path_factory.mktemp("translation"), config) as started:
+        yield started
+
+
+@pytest.mark.parametrize(("caller", "model"), CROSSINGS)
+def test_an_answer_in_one_piece(
+    caller: Caller, model: str, running: Running, upstream: Vendors
+) -> None:
+    upstream.case = "text"
+    said = caller.ask(running.port, model)
+    assert (said.text, said.stop) == ("Hello there.", caller.ends["end"])
+    assert (said.input, said.cached, said.output) == (12, 4, 5)
+
+
+@pytest.mark.parametrize(("caller", "model"), CROSSINGS)
+def test_a_stream(caller: Caller, model: str, running: Running, upstream: Vendors) -> None:
+    upstream.case = "text"
+    said = caller.stream(running.port, model)
+    assert (said.text, said.stop) == ("Hello there.", caller.ends["end"])
+    assert (said.input, said.output) == (12, 5)
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
+@pytest.mark.parametrize(("caller", "model"), CROSSINGS)
+def test_a_tool_is_called_and_its_result_answered(
+    caller: Caller, model: str, stream: bool, running: Running, upstream: Vendors
+) -> None:
+    upstream.case = "tool"
+    turn = caller.tool_turn(running.port, model, stream=stream)
+    assert (turn.name, turn.arguments) == ("look", {"city": "Oslo", "n": 1.0})
+    assert turn.stop == caller.ends["tool_calls"]
+    assert turn.final == "Hello there."
+
+
+def post(running: Running, body: dict[str, Any], path: str = "/v1/chat/completions") -> Any:
+    return ask(running.port, request(path, json.dumps(body).encode(), token=ALL))
+
+
+def chat(model: str, **more: Any) -> dict[str, Any]:
+    return {"model": model, "messages": [{"role": "user", "content": "Hi"}], **more}
+
+
+def test_what_cannot_be_carried_is_refused_by_name_before_anything_is_sent(
+    running: Running, upstream: Vendors
+) -> None:
+    upstream.upstream.requests.clear()
+    answered = post(running, chat("claude-model", logit_bias={"1": 2}))
+    error = answered.json()["error"]
+    assert (answered.status, error["param"]) == (400, "logit_bias")
+    assert "claude-model" in error["message"]
+    assert not upstream.upstream.requests
+
+
+@pytest.mark.parametrize("model", ["lossy-model", "drop-model"])
+def test_what_may_be_dropped_is_named_in_a_header(
+    model: str, running: Running, upstream: Vendors
+) -> None:
+    upstream.case = "text"
+    answered = post(running, chat(model, logit_bias={"1": 2}))
+    assert answered.status == 200
+    assert answered.value("x-modelway-dropped") == "logit_bias"
+    assert "logit_bias" not in upstream.last
+
+
+def test_a_model_with_translate_off_is_served_in_its_own_language_alone(running: Running) -> None:
+    answered = post(running, chat("native-model"))
+    assert (answered.status, answered.json()["error"]["code"]) == (404, "model_not_found")
+
+
+def test_failover_crosses_dialects(running: Running, upstream: Vendors) -> None:
+    upstream.case = "text"
+    answered = post(running, chat("spare-model"))
+    assert answered.json()["choices"][0]["message"]["content"] == "Hello there."
+    assert upstream.last["messages"][0]["role"] == "user"  # type: ignore[index]
+    assert upstream.upstream.last.target == "/v1/messages"

@@ -1,0 +1,267 @@
+"""The official SDKs as callers of a chat, each with the same three conversations."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from anthropic import Anthropic
+from google import genai
+from google.genai import types
+from openai import OpenAI
+
+from tests.support.running import ALL
+
+QUESTION = "What do you see?"
+PARAMETERS = {
+    "type": "object",
+    "properties": {"city": {"type": "string"}, "n": {"type": "number"}},
+}
+
+
+@dataclass(frozen=True)
+class Said:
+    """An answer as an SDK shows it: its text, why it ended, and the tokens of its usage."""
+
+    text: str
+    stop: str
+    input: int
+    cached: int
+    output: int
+
+
+@dataclass(frozen=True)
+class Turn:
+    """A call of a tool, why the answer with it ended, and the text after the tool's result."""
+
+    name: str
+    arguments: Any
+    stop: str
+    final: str
+
+
+class Caller(Protocol):
+    """An SDK. `ends` are its words for why an answer ended."""
+
+    language: str
+    ends: Mapping[str, str]
+
+    def ask(self, port: int, model: str) -> Said: ...
+
+    def stream(self, port: int, model: str) -> Said: ...
+
+    def tool_turn(self, port: int, model: str, *, stream: bool) -> Turn: ...
+
+
+class ChatCompletions:
+    language = "chat_completions"
+    ends = {"end": "stop", "tool_calls": "tool_calls"}
+    _tools = [{"type": "function", "function": {"name": "look", "parameters": PARAMETERS}}]
+
+    def _client(self, port: int) -> OpenAI:
+        return OpenAI(base_url=f"http://127.0.0.1:{port}/v1", api_key=ALL, max_retries=0)
+
+    def ask(self, port: int, model: str) -> Said:
+        with self._client(port) as client:
+            turns = [{"role": "user", "content": QUESTION}]
+            return self._said(client.chat.completions.create(model=model, messages=turns))
+
+    def _said(self, answer: Any) -> Said:
+        choice, usage = answer.choices[0], answer.usage
+        cached = usage.prompt_tokens_details.cached_tokens
+        return Said(
+            choice.message.content or "",
+            choice.finish_reason,
+            usage.prompt_tokens,
+            cached,
+            usage.completion_tokens,
+        )
+
+    def _streamed(self, client: OpenAI, **arguments: Any) -> Any:
+        options = {"include_usage": True}
+        with client.chat.completions.stream(stream_options=options, **arguments) as stream:
+            return stream.get_final_completion()
+
+    def stream(self, port: int, model: str) -> Said:
+        with self._client(port) as client:
+            turns = [{"role": "user", "content": QUESTION}]
+            return self._said(self._streamed(client, model=model, messages=turns))
+
+    def tool_turn(self, port: int, model: str, *, stream: bool) -> Turn:
+        turns: list[Any] = [{"role": "user", "content": QUESTION}]
+        with self._client(port) as client:
+            arguments = {"model": model, "messages": turns, "tools": self._tools}
+            if stream:
+                answer = self._streamed(client, **arguments)
+            else:
+                answer = client.chat.completions.create(**arguments)
+            message = answer.choices[0].message
+            [call] = message.tool_calls
+            turns += [message, {"role": "tool", "tool_call_id": call.id, "content": "a cat"}]
+            final = client.chat.completions.create(**arguments).choices[0].message.content
+        function = call.function
+        stop = answer.choices[0].finish_reason
+        return Turn(function.name, json.loads(function.arguments), stop, final)
+
+
+class Responses:
+    language = "responses"
+    ends = {"end": "completed", "tool_calls": "completed"}
+    _tools = [{"type": "function", "name": "look", "parameters": PARAMETERS, "strict": False}]
+
+    def _client(self, port: int) -> OpenAI:
+        return OpenAI(base_url=f"http://127.0.0.1:{port}/v1", api_key=ALL, max_retries=0)
+
+    def ask(self, port: int, model: str) -> Said:
+        with self._client(port) as client:
+            return self._said(client.responses.create(model=model, input=QUESTION, store=False))
+
+    def _said(self, answer: Any) -> Said:
+        usage = answer.usage
+        cached = usage.input_tokens_details.cached_tokens
+        return Said(
+            answer.output_text, answer.status, usage.input_tokens, cached, usage.output_tokens
+        )
+
+    def _streamed(self, client: OpenAI, **arguments: Any) -> Any:
+        with client.responses.stream(**arguments) as stream:
+            return stream.get_final_response()
+
+    def stream(self, port: int, model: str) -> Said:
+        with self._client(port) as client:
+            return self._said(self._streamed(client, model=model, input=QUESTION, store=False))
+
+    def tool_turn(self, port: int, model: str, *, stream: bool) -> Turn:
+        turns: list[Any] = [{"role": "user", "content": QUESTION}]
+        with self._client(port) as client:
+            arguments: dict[str, Any] = {
+                "model": model,
+                "input": turns,
+                "tools": self._tools,
+                "store": False,
+                "include": ["reasoning.encrypted_content"],
+            }
+            send = (
+                (lambda: self._streamed(client, **arguments))
+                if stream
+                else (lambda: client.responses.create(**arguments))
+            )
+            answer = send()
+            [call] = [item for item in answer.output if item.type == "function_call"]
+            result = {"type": "function_call_output", "call_id": call.call_id, "output": "a cat"}
+            turns += [*answer.output, result]
+            final = client.responses.create(**arguments).output_text
+        return Turn(call.name, json.loads(call.arguments), answer.status, final)
+
+
+class Messages:
+    language = "messages"
+    ends = {"end": "end_turn", "tool_calls": "tool_use"}
+    _tools = [{"name": "look", "input_schema": PARAMETERS}]
+
+    def _client(self, port: int) -> Anthropic:
+        return Anthropic(base_url=f"http://127.0.0.1:{port}", api_key=ALL, max_retries=0)
+
+    def _send(self, client: Anthropic, model: str, turns: Any, stream: bool, **more: Any) -> Any:
+        arguments = {"model": model, "max_tokens": 2000, "messages": turns, **more}
+        if not stream:
+            return client.messages.create(**arguments)
+        with client.messages.stream(**arguments) as streaming:
+            return streaming.get_final_message()
+
+    def _said(self, answer: Any) -> Said:
+        usage = answer.usage
+        cached = usage.cache_read_input_tokens or 0
+        text = "".join(block.text for block in answer.content if block.type == "text")
+        return Said(
+            text, answer.stop_reason, usage.input_tokens + cached, cached, usage.output_tokens
+        )
+
+    def ask(self, port: int, model: str) -> Said:
+        with self._client(port) as client:
+            return self._said(
+                self._send(client, model, [{"role": "user", "content": QUESTION}], False)
+            )
+
+    def stream(self, port: int, model: str) -> Said:
+        with self._client(port) as client:
+            return self._said(
+                self._send(client, model, [{"role": "user", "content": QUESTION}], True)
+            )
+
+    def tool_turn(self, port: int, model: str, *, stream: bool) -> Turn:
+        turns: list[Any] = [{"role": "user", "content": QUESTION}]
+        with self._client(port) as client:
+            answer = self._send(client, model, turns, stream, tools=self._tools)
+            [call] = [block for block in answer.content if block.type == "tool_use"]
+            result = {"type": "tool_result", "tool_use_id": call.id, "content": "a cat"}
+            turns += [
+                {"role": "assistant", "content": answer.content},
+                {"role": "user", "content": [result]},
+            ]
+            final = self._said(self._send(client, model, turns, False, tools=self._tools)).text
+        return Turn(call.name, call.input, answer.stop_reason, final)
+
+
+class GenerateContent:
+    language = "generate_content"
+    ends = {"end": "STOP", "tool_calls": "STOP"}
+
+    def _client(self, port: int) -> genai.Client:
+        options = types.HttpOptions(base_url=f"http://127.0.0.1:{port}", api_version="v1beta")
+        return genai.Client(api_key=ALL, http_options=options)
+
+    def _send(self, port: int, model: str, contents: Any, stream: bool, config: Any) -> list[Any]:
+        client = self._client(port)
+        if not stream:
+            return [client.models.generate_content(model=model, contents=contents, config=config)]
+        streaming = client.models.generate_content_stream(
+            model=model, contents=contents, config=config
+        )
+        return list(streaming)
+
+    def _said(self, answers: list[Any]) -> Said:
+        text = "".join(answer.text or "" for answer in answers)
+        stop = answers[-1].candidates[0].finish_reason.value
+        usage = answers[-1].usage_metadata
+        return Said(
+            text,
+            stop,
+            usage.prompt_token_count,
+            usage.cached_content_token_count or 0,
+            usage.candidates_token_count + (usage.thoughts_token_count or 0),
+        )
+
+    def ask(self, port: int, model: str) -> Said:
+        return self._said(self._send(port, model, QUESTION, False, None))
+
+    def stream(self, port: int, model: str) -> Said:
+        return self._said(self._send(port, model, QUESTION, True, None))
+
+    def tool_turn(self, port: int, model: str, *, stream: bool) -> Turn:
+        function = types.FunctionDeclaration(name="look", parameters_json_schema=PARAMETERS)
+        config = types.GenerateContentConfig(
+            tools=[types.Tool(function_declarations=[function])],
+            automatic_function_calling=types.AutomaticFunctionCallingConfig(disable=True),
+        )
+        contents: list[Any] = [types.Content(role="user", parts=[types.Part(text=QUESTION)])]
+        answers = self._send(port, model, contents, stream, config)
+        parts = [
+            part
+            for answer in answers
+            for part in (answer.candidates[0].content.parts if answer.candidates else []) or []
+        ]
+        [call] = [part.function_call for part in parts if part.function_call]
+        result = types.FunctionResponse(id=call.id, name=call.name, response={"result": "a cat"})
+        contents += [
+            types.Content(role="model", parts=parts),
+            types.Content(role="user", parts=[types.Part(function_response=result)]),
+        ]
+        final = self._said(self._send(port, model, contents, False, config)).text
+        stop = answers[-1].candidates[0].finish_reason.value
+        return Turn(call.name, call.args, stop, final)
+
+
+CALLERS: tuple[Caller, ...] = (ChatCompletions(), Responses(), Messages(), GenerateContent())
