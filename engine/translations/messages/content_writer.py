@@ -146,7 +146,7 @@ class ContentWriter:
         call: Json = {
             "type": "tool_use",
             "id": block.id if self._own else call_id(block.id),
-            "name": self._names.legal(block.name),
+            "name": block.name if self._own else self._names.legal(block.name),
             "input": arguments_object(block),
         }
         return {**call, **block.extra} if self._own else call

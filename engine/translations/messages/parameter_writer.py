@@ -95,6 +95,8 @@ class ParameterWriter:
                 self._sample(members, "top_p", thinks=thinks and top_p < _TOP_P_WITH_THOUGHTS)
         if top_k is not None and top_k > 0:
             self._sample(members, "top_k", thinks=thinks)
+            if "top_k" in members:  # some clients write 40.0
+                members["top_k"] = int(top_k)
         return members
 
     def _sample(self, members: Json, name: str, *, thinks: bool) -> None:

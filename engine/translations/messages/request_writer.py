@@ -35,7 +35,7 @@ def write_request(request: ChatRequest, model: str, losses: Losses) -> WrittenRe
     writer = ContentWriter(names, losses, own=own)
     body.update(write_turns(request, writer, facts, losses, own=own))
     if own:
-        _write_own(request, body, names)
+        _write_own(request, body)
     else:
         _write_foreign(request, body, names, facts, losses)
     if request.stream:
@@ -45,11 +45,11 @@ def write_request(request: ChatRequest, model: str, losses: Losses) -> WrittenRe
     return WrittenRequest(msgspec.json.encode(body), _PATH, tool_names=names.originals)
 
 
-def _write_own(request: ChatRequest, body: Json, names: ToolNames) -> None:
+def _write_own(request: ChatRequest, body: Json) -> None:
     """The parameters of a caller of this language, as it wrote them."""
     if request.tools:
-        body["tools"] = [_own_tool(tool, names) for tool in request.tools]
-    if choice := _choice(request, names):
+        body["tools"] = [_own_tool(tool) for tool in request.tools]
+    if choice := _choice(request):
         body["tool_choice"] = choice
     thinking = request.thinking or Thinking()
     if config := _own_thinking(thinking):
@@ -88,10 +88,10 @@ def _add_extra(request: ChatRequest, body: Json) -> None:
             body[name] = raw
 
 
-def _own_tool(tool: Tool | BuiltInTool, names: ToolNames) -> Any:
+def _own_tool(tool: Tool | BuiltInTool) -> Any:
     if isinstance(tool, BuiltInTool):
         return tool.raw
-    return {**_tool(tool, names), **tool.extra}
+    return {**_tool(tool), **tool.extra}
 
 
 def _write_foreign(
@@ -133,8 +133,8 @@ def _write_tools(request: ChatRequest, body: Json, names: ToolNames, losses: Los
         body["tools"] = tools
 
 
-def _tool(tool: Tool, names: ToolNames) -> Json:
-    written: Json = {"name": names.legal(tool.name)}
+def _tool(tool: Tool, names: ToolNames | None = None) -> Json:
+    written: Json = {"name": tool.name if names is None else names.legal(tool.name)}
     if tool.description:
         written["description"] = tool.description
     written["input_schema"] = _schema(tool)
@@ -159,7 +159,9 @@ def _write_choice(
 ) -> None:
     if "tools" not in body:
         return  # a choice without tools is an error
-    choice = _choice(request, names)
+    choice = _choice(request)
+    if "name" in choice:
+        choice["name"] = names.legal(choice["name"])
     if choice.get("type") in ("any", "tool") and not forced:
         losses.add(request.place_of("tool_choice"), "a model that thinks chooses its tools itself")
         choice["type"] = "auto"
@@ -168,14 +170,14 @@ def _write_choice(
         body["tool_choice"] = choice
 
 
-def _choice(request: ChatRequest, names: ToolNames) -> Json:
+def _choice(request: ChatRequest) -> Json:
     """Which tools may be called, and whether several at once; empty for nothing said."""
     choice, parallel = request.tool_choice, request.parallel_calls
     written: Json = {}
     if choice is not None:
         written["type"] = choice.mode
         if choice.mode == "any" and len(choice.names) == 1:
-            written.update(type="tool", name=names.legal(choice.names[0]))
+            written.update(type="tool", name=choice.names[0])
     if written.get("type") == "none" or (parallel is not False and request.language != NAME):
         return written
     if parallel is not None:

@@ -1,0 +1,71 @@
+"""The vendor's document and its SDK, as judges of what is written."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import yaml
+from anthropic.lib.streaming._messages import accumulate_event
+from anthropic.types import RawMessageStreamEvent
+from jsonschema import Draft202012Validator
+from pydantic import TypeAdapter
+
+from engine.translations.neutral.answer import Answer
+from engine.translations.neutral.content import Block, Reasoning, Refusal, Text, ToolCall
+from engine.translations.neutral.events import (
+    Cite,
+    Close,
+    Delta,
+    End,
+    Event,
+    Open,
+    Sign,
+    Start,
+)
+from tests.support.paths import ROOT
+
+_DOCUMENT = yaml.load((ROOT / "openapi" / "anthropic.yaml").read_bytes(), yaml.CSafeLoader)
+_EVENT: TypeAdapter[Any] = TypeAdapter(RawMessageStreamEvent)
+
+
+def validator(name: str) -> Draft202012Validator:
+    """The validator of a schema of the vendor's document."""
+    return Draft202012Validator({**_DOCUMENT, "$ref": f"#/components/schemas/{name}"})
+
+
+def message_of(data: list[bytes]) -> dict[str, Any]:
+    """The message that the SDK puts together from the data of events; it checks each event."""
+    message: Any = None
+    buffers: dict[int, bytes] = {}
+    for each in data:
+        event = _EVENT.validate_json(each)
+        message = accumulate_event(event=event, current_snapshot=message, json_bufs=buffers)
+    return message.to_dict()  # type: ignore[no-any-return]
+
+
+def events_of(answer: Answer, pieces: int) -> list[Event]:
+    """The events of an answer, its texts in pieces of so many characters."""
+    (candidate,) = answer.candidates
+    events: list[Event] = [Start(id=answer.id, model=answer.model)]
+    for block in candidate.blocks:
+        text = _text_of(block)
+        events.append(Open(_empty(block)))
+        events += [Delta(text[at : at + pieces]) for at in range(0, len(text), pieces)]
+        if isinstance(block, Text):
+            events += map(Cite, block.citations)
+        if isinstance(block, Reasoning) and block.signature is not None:
+            events.append(Sign(block.signature))
+        events.append(Close())
+    return [*events, End(finishes={0: candidate.finish}, usage=answer.usage)]
+
+
+def _text_of(block: Block) -> str:
+    if isinstance(block, ToolCall):
+        return block.arguments
+    return block.text if isinstance(block, Text | Refusal | Reasoning) else ""
+
+
+def _empty(block: Block) -> Block:
+    if isinstance(block, ToolCall):
+        return ToolCall(id=block.id, name=block.name)
+    return type(block)() if isinstance(block, Text | Refusal | Reasoning) else block

@@ -1,0 +1,198 @@
+"""Messages in one piece."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from msgspec import Raw
+
+from engine.translations.messages.answer import read_answer, write_answer
+from engine.translations.neutral.answer import Answer, Candidate, collect
+from engine.translations.neutral.content import (
+    Block,
+    Citation,
+    Foreign,
+    Inline,
+    Media,
+    Reasoning,
+    Refusal,
+    Signature,
+    Text,
+    ToolCall,
+)
+from engine.translations.neutral.events import BrokenAnswer, Finish, UpstreamError, Usage
+from engine.translations.neutral.members import WrongType
+from engine.translations.neutral.request import ChatRequest
+from tests.support.each import each
+
+REQUEST = ChatRequest(language="messages", model="alias", messages=[], id="req-1")
+END = Finish(stop="end")
+
+
+def write(*blocks: Block, finish: Finish = END, **members: Any) -> Any:
+    values = {"id": "x1", "model": "m", "created": 0, "usage": None, **members}
+    answer = Answer(candidates=[Candidate(list(blocks), finish)], **values)
+    return json.loads(write_answer(answer, REQUEST))
+
+
+def read(**members: Any) -> Answer:
+    return collect(read_answer(json.dumps(members).encode()))
+
+
+def test_a_message_has_its_members_in_the_vendors_order() -> None:
+    usage = Usage(input=20, output=9, cached=7, cache_write=3, cache_write_1h=1, reasoning=4)
+    message = write(Text(text="Hi"), usage=usage)
+    assert list(message.items()) == [
+        ("id", "msg_x1"),
+        ("type", "message"),
+        ("role", "assistant"),
+        ("model", "m"),
+        ("content", [{"type": "text", "text": "Hi"}]),
+        ("stop_reason", "end_turn"),
+        ("stop_sequence", None),
+        (
+            "usage",
+            {
+                "input_tokens": 10,
+                "cache_creation_input_tokens": 3,
+                "cache_read_input_tokens": 7,
+                "cache_creation": {
+                    "ephemeral_5m_input_tokens": 2,
+                    "ephemeral_1h_input_tokens": 1,
+                },
+                "output_tokens": 9,
+                "output_tokens_details": {"thinking_tokens": 4},
+            },
+        ),
+    ]
+
+
+def test_an_answer_without_id_and_model_has_those_of_the_request() -> None:
+    message = write(Text(text="Hi"), id="", model="")
+    assert (message["id"], message["model"]) == ("msg_req-1", "alias")
+
+
+@each(
+    ("block", "written"),
+    [
+        (
+            ToolCall(id="call_1", name="f", arguments='{"b":1.0,"a":2}'),
+            {"type": "tool_use", "id": "call_1", "name": "f", "input": {"b": 1.0, "a": 2}},
+        ),
+        (
+            ToolCall(id="call_1", name="f"),
+            {"type": "tool_use", "id": "call_1", "name": "f", "input": {}},
+        ),
+        (
+            Reasoning(text="hm", signature=Signature("gemini", "g")),
+            {"type": "thinking", "thinking": "hm", "signature": "modelway:gemini:g"},
+        ),
+        (Reasoning(text="hm"), {"type": "thinking", "thinking": "hm", "signature": ""}),
+        (
+            Reasoning(signature=Signature("gemini", "g")),
+            {"type": "thinking", "thinking": "", "signature": "modelway:gemini:g"},
+        ),
+        (Refusal(text="I can't."), {"type": "text", "text": "I can't."}),
+        (
+            Text(text="Cat.", citations=[Citation(url="u", title="t", start=0, end=3)]),
+            {
+                "type": "text",
+                "text": "Cat.",
+                "citations": [
+                    {
+                        "type": "web_search_result_location",
+                        "cited_text": "",
+                        "url": "u",
+                        "title": "t",
+                        "encrypted_index": "",
+                    }
+                ],
+            },
+        ),
+    ],
+)
+def test_blocks(block: Block, written: Any) -> None:
+    assert write(block)["content"] == [written]
+
+
+@each("block", [Text(), Reasoning(), Foreign(language="other", kind="k", raw=Raw(b"{}"))])
+def test_blocks_that_say_nothing_here_are_left_out(block: Block) -> None:
+    assert write(block, Text(text="x"))["content"] == [{"type": "text", "text": "x"}]
+
+
+def test_an_image_in_an_answer_is_not_lost_silently() -> None:
+    with pytest.raises(BrokenAnswer, match="has an image, which this format cannot carry"):
+        write(Media(kind="image", source=Inline("image/png", "iVBO")))
+
+
+CALL = ToolCall(id="c", name="f")
+
+
+@each(
+    ("finish", "blocks", "reason"),
+    [
+        (END, [Text(text="x")], "end_turn"),
+        (END, [Text(text="x"), CALL], "tool_use"),
+        (END, [Refusal(text="no")], "refusal"),
+        (Finish(stop="tool_calls"), [CALL], "tool_use"),
+        (Finish(stop="length"), [CALL], "max_tokens"),
+        (Finish(stop="filter"), [], "refusal"),
+        (Finish(stop="pause"), [], "pause_turn"),
+        (Finish(stop="stop_sequence", sequence="END"), [], "stop_sequence"),
+        (Finish(stop="stop_sequence"), [], "end_turn"),
+        (Finish(stop="length", native="MAX_TOKENS"), [], "max_tokens"),
+        (
+            Finish(stop="length", native="model_context_window_exceeded"),
+            [],
+            "model_context_window_exceeded",
+        ),
+    ],
+)
+def test_stop_reasons(finish: Finish, blocks: list[Block], reason: str) -> None:
+    assert write(*blocks, finish=finish)["stop_reason"] == reason
+
+
+def test_a_refusal_is_explained() -> None:
+    message = write(finish=Finish(stop="filter", explanation="Too dangerous."))
+    assert message["stop_details"] == {
+        "type": "refusal",
+        "category": None,
+        "explanation": "Too dangerous.",
+    }
+
+
+def test_a_call_that_was_cut_off_at_the_limit_is_left_out() -> None:
+    cut = ToolCall(id="c", name="f", arguments='{"a":')
+    message = write(Text(text="x"), cut, finish=Finish(stop="length"))
+    assert [block["type"] for block in message["content"]] == ["text"]
+
+
+def test_arguments_that_are_not_json_are_named() -> None:
+    with pytest.raises(WrongType, match="the arguments of f"):
+        write(ToolCall(id="c", name="f", arguments='{"a":'), finish=Finish(stop="tool_calls"))
+
+
+@each(
+    "members",
+    [
+        {"content": [{"type": "text", "text": "x"}]},
+        {"content": [], "stop_reason": None},
+    ],
+)
+def test_a_message_without_a_stop_reason_is_broken(members: Any) -> None:
+    with pytest.raises(BrokenAnswer):
+        read(id="m", **members)
+
+
+def test_an_error_with_status_200_is_the_upstreams_error() -> None:
+    with pytest.raises(UpstreamError) as caught:
+        read(type="error", error={"type": "overloaded_error", "message": "Overloaded"})
+    assert (caught.value.status, caught.value.message) == (529, "Overloaded")
+
+
+@each("body", [b"", b"[]", b"<html>", b'{"content":{}}'])
+def test_another_format_is_no_message(body: bytes) -> None:
+    with pytest.raises((WrongType, BrokenAnswer)):
+        list(read_answer(body))

@@ -1,0 +1,168 @@
+"""What this language can say survives the neutral form, in its order and with the text of its
+numbers."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine.translations.language import RequestLine
+from engine.translations.messages.request_reader import read_request
+from engine.translations.messages.request_writer import write_request
+from engine.translations.neutral.losses import Losses
+from engine.values.wildcard import Patterns
+from tests.translations.messages.documents import validator
+
+Json = dict[str, Any]
+
+WORDS = st.text(st.characters(codec="utf-8"), min_size=1, max_size=8)
+CACHE = {"cache_control": {"type": "ephemeral"}}
+
+
+def objects(required: Json, optional: Json | None = None) -> st.SearchStrategy[Json]:
+    """Objects with their members in this order."""
+
+    def ordered(members: Json) -> Json:
+        names = [*required, *(optional or {})]
+        return {name: members[name] for name in names if name in members}
+
+    fixed = {n: v if isinstance(v, st.SearchStrategy) else st.just(v) for n, v in required.items()}
+    return st.fixed_dictionaries(fixed, optional=optional or {}).map(ordered)
+
+
+NUMBERS = st.integers() | st.floats(allow_nan=False, allow_infinity=False)
+ARGUMENTS = st.dictionaries(WORDS, NUMBERS | WORDS | st.lists(NUMBERS), max_size=3)
+SOURCES = st.one_of(
+    objects({"type": "base64", "media_type": "image/png", "data": "iVBO"}),
+    objects({"type": "url", "url": WORDS}),
+    objects({"type": "file", "file_id": WORDS}),
+)
+TEXTS = objects({"type": "text", "text": WORDS}, {"cache_control": st.just({"type": "ephemeral"})})
+IMAGES = objects({"type": "image", "source": SOURCES}, {"cache_control": st.just({"ttl": "1h"})})
+RESULTS = objects(
+    {"type": "tool_result", "tool_use_id": WORDS},
+    {
+        "content": WORDS | st.lists(IMAGES, min_size=1, max_size=2),
+        "is_error": st.just(True),
+        "toolset_name": WORDS,
+    },
+)
+BLOCKS = st.one_of(
+    TEXTS,
+    IMAGES,
+    RESULTS,
+    objects({"type": "document", "source": SOURCES, "title": WORDS}, {"context": WORDS}),
+    objects({"type": "thinking", "thinking": WORDS, "signature": WORDS}),
+    objects({"type": "redacted_thinking", "data": WORDS}),
+    objects({"type": "tool_use", "id": WORDS, "name": st.just("f"), "input": ARGUMENTS}),
+    objects({"type": "hologram"}, {"x": NUMBERS}),
+)
+
+
+def canonical(content: Any) -> Any:
+    """One plain text is written as a text."""
+    if isinstance(content, list) and len(content) == 1:
+        (block,) = content
+        if block["type"] == "text" and list(block) == ["type", "text"]:
+            return block["text"]
+    return content
+
+
+CONTENTS = (WORDS | st.lists(BLOCKS, max_size=4)).map(canonical)
+MESSAGES = objects(
+    {"role": st.sampled_from(["user", "assistant", "system"]), "content": CONTENTS},
+    {"clear_at": WORDS},
+)
+TOOLS = st.one_of(
+    objects(
+        {"name": WORDS.filter(str.isidentifier)},
+        {
+            "description": WORDS,
+            "input_schema": ARGUMENTS.map(lambda o: {"type": "object", **o}),
+            "strict": st.booleans(),
+            "cache_control": st.just({"type": "ephemeral"}),
+        },
+    ),
+    objects({"type": "bash_20250124", "name": "bash"}, {"max": NUMBERS}),
+).map(lambda tool: {"input_schema": {"type": "object", "properties": {}}, **tool})
+REQUESTS = objects(
+    {"model": WORDS, "max_tokens": st.integers(0, 9)},
+    {
+        "system": (WORDS | st.lists(TEXTS, min_size=1, max_size=2)).map(canonical),
+        "messages": st.lists(MESSAGES, max_size=3),
+        "tool_choice": st.sampled_from(
+            [
+                {"type": "any"},
+                {"type": "tool", "name": "f", "disable_parallel_tool_use": True},
+                {"type": "none"},
+            ]
+        ),
+        "thinking": st.sampled_from(
+            [
+                {"type": "enabled", "budget_tokens": 2000},
+                {"type": "adaptive", "display": "omitted"},
+                {"type": "disabled"},
+                {"type": "between_tools"},
+            ]
+        ),
+        "output_config": objects(
+            {"effort": "max"}, {"format": objects({"type": "json_schema", "schema": ARGUMENTS})}
+        ),
+        "temperature": NUMBERS,
+        "top_p": NUMBERS,
+        "top_k": NUMBERS,
+        "stop_sequences": st.lists(WORDS, min_size=1, max_size=2),
+        "metadata": objects({"user_id": WORDS}, {"team": WORDS}),
+        "stream": st.just(True),
+        "container": WORDS,
+        "vendor_member": ARGUMENTS,
+    },
+).map(lambda request: {"messages": [], **request})
+
+
+def survived(request: Json) -> Json:
+    body = json.dumps(request).encode()
+    neutral = read_request(body, RequestLine())
+    losses = Losses(Patterns(()))
+    written = write_request(neutral, request["model"], losses)
+    assert losses.losses == []
+    return exact(written.body)
+
+
+def exact(body: bytes) -> Any:
+    """The JSON as lists of members, with the text of its numbers."""
+    return json.loads(body, object_pairs_hook=list, parse_float=str, parse_int=str)
+
+
+ORDER = ["model", "max_tokens", "system", "messages", "tools"]
+
+
+@given(request=REQUESTS, tools=st.lists(TOOLS, max_size=2))
+@settings(max_examples=60)
+def test_a_request_survives(request: Json, tools: list[Json]) -> None:
+    whole = {**request, "tools": [_in_order(tool) for tool in tools]} if tools else request
+    whole = {n: whole[n] for n in [*ORDER, *whole] if n in whole}
+    assert survived(whole) == exact(json.dumps(whole).encode())
+
+
+def _in_order(tool: Json) -> Json:
+    if "type" in tool:
+        return {n: v for n, v in tool.items() if n != "input_schema"}
+    names = ("name", "description", "input_schema", "strict", "cache_control")
+    return {n: tool[n] for n in names if n in tool}
+
+
+@given(request=REQUESTS)
+@settings(max_examples=50)
+def test_what_another_languages_caller_asks_is_a_request_of_the_vendors_document(
+    request: Json,
+) -> None:
+    messages = [{"role": "user", "content": "Hi"}, *request["messages"]]
+    body = json.dumps({**request, "messages": messages}).encode()
+    neutral = read_request(body, RequestLine())
+    neutral.language = "other"
+    written = write_request(neutral, "claude-sonnet-4-5", Losses(Patterns(())))
+    validator("MessageRequest").validate(json.loads(written.body))
