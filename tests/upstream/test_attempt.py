@@ -15,6 +15,7 @@ from engine.upstream.attempt import AttemptResult, attempt
 from engine.upstream.client import failures
 from engine.upstream.client.request import UpstreamRequest
 from engine.upstream.credentials import APPLY
+from engine.upstream.request import build_request
 from engine.upstream.websocket_upgrade import Upgrade
 from engine.values.errors import GatewayError
 from tests.support.exchanges import new_exchange
@@ -31,7 +32,8 @@ def run(*results: Any, dialect: Any = OPENAI, exchange: Exchange | None = None) 
     credential = Credential("header", "authorization", f"Bearer {KEY}")
     east = target(Client(*results), credentials=[credential])
     exchange = exchange or new_exchange("GET", "/x", dialect=dialect)
-    return attempt(east, credential, east.upstream.headers(()), None, exchange, dialect, 9.0)
+    request = build_request(east, exchange, east.upstream.headers(()), None)
+    return attempt(east, credential, request, exchange, dialect, 9.0)
 
 
 def test_a_response_with_content_is_no_failure() -> None:
@@ -125,7 +127,8 @@ def test_a_websocket_gets_the_redaction_of_its_upstream() -> None:
     upgrade = Upgrade(UpgradeRequest("key", (), ""), (), compression=False)
     request = new_exchange("GET", "/x", dialect=OPENAI)
     request.upgrade = upgrade
-    attempt(west, None, west.upstream.headers(()), None, request, OPENAI, 9.0)
+    built = build_request(west, request, west.upstream.headers(()), None)
+    attempt(west, None, built, request, OPENAI, 9.0)
     assert upgrade.redact is not None
     assert upgrade.redact(f"key {KEY}".encode()) == b"key [redacted]"
 
@@ -144,7 +147,8 @@ def test_a_credential_of_a_new_kind_gets_the_request_as_it_is_sent(
     signed = target(client, credentials=[credential])
     exchange = Exchange("POST", "/chat", "a=b", {"HTTP_X_A": "1"})
     headers = signed.upstream.headers(("x-a",))
-    attempt(signed, credential, headers, None, exchange, dialects.get("openai"), 9.0)
+    built = build_request(signed, exchange, headers, None)
+    attempt(signed, credential, built, exchange, dialects.get("openai"), 9.0)
     [request] = client.requests
     parts = ("POST", "up.example", "/base/chat?a=b", len(request.headers) - 1, b"")
     assert request.header("x-signature") == f"s {parts}"
