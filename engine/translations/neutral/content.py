@@ -66,10 +66,12 @@ class Link(Struct, frozen=True):
 
 
 class UploadedFile(Struct, frozen=True):
-    """A file that was uploaded to the vendor before; no other vendor knows its id."""
+    """A file that was uploaded to the vendor before; no other vendor knows its id. `media_type` may
+    be empty."""
 
     id: str
     language: str
+    media_type: str = ""
 
 
 Source = Inline | PlainText | Link | UploadedFile

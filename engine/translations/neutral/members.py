@@ -105,6 +105,12 @@ class Members:
         """The JSON text of a member that stays unread; `b""` if it is not there."""
         return bytes(self._raw.get(name, b""))
 
+    def unread_members(self) -> Extra:
+        """The members that were not read, which count as read from now on."""
+        extra = {name: raw for name, raw in self._raw.items() if bytes(raw) != _NULL}
+        self._raw = {}
+        return extra
+
     def rest(self) -> Extra:
         """The members that were not read; their places are noted. Call it last."""
         extra = {name: raw for name, raw in self._raw.items() if bytes(raw) != _NULL}

@@ -49,10 +49,11 @@ class BuiltInTool(Struct, kw_only=True):
 
 class ToolChoice(Struct):
     """Which tools the model may or must call: "any" means that it must call one. With `names` only
-    those may be called."""
+    those may be called. `native` is the vendor's word where it says more than `mode`."""
 
     mode: Literal["auto", "none", "any"]
     names: tuple[str, ...] = ()
+    native: str = ""
 
 
 class OutputFormat(Struct, kw_only=True):
@@ -81,6 +82,7 @@ class ChatRequest(Struct, kw_only=True):
     """A request for a chat. `system` are the instructions at its beginning; `messages` the turns
     in their order, system turns in the middle included.
 
+    `as_list`: an answer in one piece is wanted as the only item of a list.
     `stream_usage`: whether the caller wants usage reported in a stream. `id` is the gateway's id of
     the request and `time` when it came, in seconds since 1970. `places` are where the
     caller wrote a field: `{"max_tokens": "generationConfig.maxOutputTokens"}`. `unread` are the
@@ -93,6 +95,7 @@ class ChatRequest(Struct, kw_only=True):
     messages: list[Message]
     system: list[Text] = []
     stream: bool = False
+    as_list: bool = False
     stream_usage: bool = True
     tools: list[Tool | BuiltInTool] = []
     tool_choice: ToolChoice | None = None
