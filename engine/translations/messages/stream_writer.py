@@ -16,7 +16,15 @@ from engine.translations.messages.answer_fields import (
     write_reasoning,
     write_usage,
 )
-from engine.translations.neutral.content import Block, Foreign, Reasoning, Refusal, Text, ToolCall
+from engine.translations.neutral.content import (
+    Block,
+    Foreign,
+    Reasoning,
+    Refusal,
+    Signature,
+    Text,
+    ToolCall,
+)
 from engine.translations.neutral.events import (
     Cite,
     Close,
@@ -39,6 +47,7 @@ class Writer:
         self._request = request
         self._index = 0
         self._block: Block = Text()
+        self._signature: Signature | None = None
         self._opened = self._calls = self._refused = False
 
     def write(self, event: Event) -> bytes:
@@ -58,7 +67,7 @@ class Writer:
             case Delta():
                 return self._delta(event.text) if event.text else b""
             case Sign():
-                return self._sign(event)
+                self._signature = event.signature  # written after the thoughts
             case Cite() if event.citation.url:
                 citation = write_citation(event.citation)
                 return self._begin() + self._add("citations_delta", "citation", citation)
@@ -115,18 +124,20 @@ class Writer:
             return begin + self._add("thinking_delta", "thinking", text)
         return begin + self._add("text_delta", "text", text)
 
-    def _sign(self, event: Sign) -> bytes:
-        content = write_reasoning("", event.signature)
+    def _sign(self, signature: Signature) -> bytes:
+        content = write_reasoning("", signature)
         if content["type"] == "redacted_thinking":
             return self._begin(content)
         return self._begin() + self._add("signature_delta", "signature", content["signature"])
 
     def _close(self) -> bytes:
+        signature, self._signature = self._signature, None
+        signed = b"" if signature is None else self._sign(signature)
         if not self._opened:
             return b""
         closed = self._block_event("content_block_stop")
         self._index += 1
-        return closed
+        return signed + closed
 
     def _end(self, event: End) -> bytes:
         finish = event.finishes[0]

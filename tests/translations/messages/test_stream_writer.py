@@ -110,6 +110,12 @@ def test_a_signature_of_another_vendor_is_sealed() -> None:
     assert block == {"type": "thinking", "thinking": "", "signature": "modelway:gemini:g"}
 
 
+def test_a_signature_follows_the_thoughts() -> None:
+    stream = write(Open(Reasoning()), Sign(Signature("messages", "s")), Delta("hm"), Close())
+    deltas = [json.loads(data)["delta"]["type"] for data in event_data(stream)[2:4]]
+    assert deltas == ["thinking_delta", "signature_delta"]
+
+
 def test_blocks_of_other_vendors_take_no_index() -> None:
     foreign = Foreign(language="other", kind="k", raw=Raw(b"{}"))
     stream = write(Open(foreign), Close(), Open(Text()), Delta("x"), Close())

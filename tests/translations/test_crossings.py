@@ -1,0 +1,90 @@
+"""One language's caller at another language's upstream: bytes in, bytes out.
+
+A file of `tests/cases/translations/crossings/` names the `caller` and the `target` and what is
+translated: a `request` to what the target gets (`written`, with the fields that were `dropped` or
+the one that is `refused`), or an upstream's `stream` or `answer` to what the caller gets (`result`,
+and the `error` that breaks it off). JSON is compared with its order and the text of its numbers.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from engine.translations import languages
+from engine.translations.language import Language, RequestLine
+from engine.translations.neutral.events import BrokenAnswer, UpstreamError
+from engine.translations.translation import LossRules, TranslatedExchange, Translation
+from engine.values.errors import GatewayError
+from tests.support.translations import CASES, event_data
+
+Case = dict[str, Any]
+
+_LINE = RequestLine(id="req1", time=1_700_000_000)
+
+
+def _language(name: str) -> Language:
+    return next(language for language in languages() if language.name == name)
+
+
+def _load(file: Path) -> Case:
+    return yaml.load(file.read_text("utf-8"), yaml.CSafeLoader)  # type: ignore[no-any-return]
+
+
+def _files(member: str) -> list[object]:
+    files = sorted((CASES / "crossings").glob("*.yaml"))
+    return [pytest.param(_load(file), id=file.stem) for file in files if member in _load(file)]
+
+
+def _translate(case: Case) -> TranslatedExchange:
+    translation = Translation(_language(case["caller"]), _language(case["target"]))
+    request = case.get("request", '{"model":"alias","messages":[{"role":"user","content":"Hi"}]}')
+    return translation.request(request.encode(), _LINE, case.get("model", "m"), LossRules())
+
+
+def _exact(text: str | bytes) -> Any:
+    """The JSON of a text as lists of members, with the text of its numbers."""
+    return json.loads(text, object_pairs_hook=list, parse_float=str, parse_int=str)
+
+
+@pytest.mark.parametrize("case", _files("written"))
+def test_a_request_is_written_for_the_target(case: Case) -> None:
+    exchange = _translate(case)
+    assert _exact(exchange.written.body) == _exact(case["written"])
+    assert exchange.dropped == case.get("dropped", [])
+
+
+@pytest.mark.parametrize("case", _files("refused"))
+def test_a_request_that_cannot_be_carried_names_the_field(case: Case) -> None:
+    with pytest.raises(GatewayError) as caught:
+        _translate(case)
+    assert (caught.value.status, caught.value.param) == (400, case["refused"])
+
+
+@pytest.mark.parametrize("case", _files("answer"))
+def test_an_answer_is_written_for_the_caller(case: Case) -> None:
+    exchange = _translate(case)
+    if "error" in case:
+        with pytest.raises((BrokenAnswer, UpstreamError), match=case["error"]):
+            exchange.answer(case["answer"].encode())
+    else:
+        assert _exact(exchange.answer(case["answer"].encode())) == _exact(case["result"])
+
+
+@pytest.mark.parametrize("case", _files("stream"))
+def test_a_stream_is_written_for_the_caller(case: Case) -> None:
+    stream = _translate(case).stream()
+    output = b""
+    try:
+        for data in event_data(case["stream"].encode()):
+            output += stream.event(data)
+        output += stream.end()
+        error = None
+    except (BrokenAnswer, UpstreamError) as broken:
+        error = str(broken)
+    assert output.decode().rstrip() == case["result"].rstrip()
+    assert error == case.get("error")
