@@ -111,6 +111,8 @@ def _read_source(members: Members) -> Source | None:
     kind = source.text("type")
     data, url = source.text("data"), source.text("url")
     media_type, file_id = source.text("media_type") or "", source.text("file_id")
+    if source.rest():
+        return None
     if kind == "base64" and data is not None:
         return Inline(media_type.lower(), data)
     if kind == "text" and data is not None:

@@ -52,7 +52,7 @@ def read_request(body: bytes, line: RequestLine) -> ChatRequest:
     _name_results(request.messages)
     extra: Extra = {}
     request.places["stop"] = "stop_sequences"
-    _read_choice(members, request)
+    _read_choice(members, request, extra)
     _read_thinking(members, request, extra)
     _read_output(members, request, extra)
     _read_metadata(members, request, extra)
@@ -123,7 +123,7 @@ def _keep(members: Members, name: str, harmless: set[bytes], extra: Extra) -> No
         extra[name] = raw
 
 
-def _read_choice(members: Members, request: ChatRequest) -> None:
+def _read_choice(members: Members, request: ChatRequest, extra: Extra) -> None:
     choice = members.members("tool_choice")
     request.places["parallel_calls"] = "tool_choice.disable_parallel_tool_use"
     if choice is None:
@@ -139,7 +139,7 @@ def _read_choice(members: Members, request: ChatRequest) -> None:
         request.tool_choice = ToolChoice(_MODES[kind])
     else:
         raise choice.wrong("type", "auto, any, tool or none")
-    choice.rest()
+    _keep_rest(choice, "tool_choice", {}, extra)
 
 
 _VISIBLE = {b'"summarized"': True, b'"omitted"': False}
@@ -182,14 +182,17 @@ def _read_output(members: Members, request: ChatRequest, extra: Extra) -> None:
         request.thinking = request.thinking or Thinking()
         request.thinking.effort = effort
         request.places["thinking"] = "output_config.effort"
+    whole_form = config.peek("format")
     form = config.members("format")
+    rest: Extra = {}
     if form is not None:
         if form.text("type") != "json_schema":
             raise form.wrong("type", "json_schema")
         request.output = OutputFormat(kind="json_schema", schema=form.raw("schema"), strict=True)
         request.places["output"] = "output_config.format"
-        form.rest()
-    _keep_rest(config, "output_config", {}, extra)
+        if form.rest():
+            rest["format"] = Raw(whole_form)
+    _keep_rest(config, "output_config", rest, extra)
 
 
 def _read_metadata(members: Members, request: ChatRequest, extra: Extra) -> None:

@@ -100,8 +100,14 @@ def _write_foreign(
     """The parameters of a caller of another language, as the model accepts them."""
     parameters = ParameterWriter(request, model, losses)
     thinking = parameters.thinking(body["max_tokens"])
+    if "budget_tokens" in thinking.get("thinking", {}) and not _can_think_on(body["messages"]):
+        reason = "the thoughts before the last tool calls were not sent back"
+        losses.add(request.place_of("thinking"), reason, hint=True)
+        thinking = {}
     thinks = thinking.get("thinking", {}).get("type") in ("enabled", "adaptive")
     _write_tools(request, body, names, losses)
+    if "tools" not in body:
+        _declare_called_tools(body)
     _write_choice(request, body, names, losses, forced=model.forced_tools and not thinks)
     output = {**thinking.pop("output_config", {}), **parameters.output_format()}
     body.update(thinking)
@@ -113,6 +119,37 @@ def _write_foreign(
     if request.user:
         body["metadata"] = metadata_of(request.user)
     parameters.lose_the_rest()
+
+
+def _blocks(message: Json) -> list[Json]:
+    """The blocks of a written message, without those that are passed on as they came."""
+    content = message["content"]
+    return [block for block in content if isinstance(block, dict)] if content else []
+
+
+def _can_think_on(messages: list[Json]) -> bool:
+    """Whether thoughts on a budget are accepted: in the middle of a round of tool calls, the turn
+    that called them must begin with its thoughts."""
+    if len(messages) < 2 or messages[-2]["role"] != "assistant":
+        return True
+    if not any(block["type"] == "tool_result" for block in _blocks(messages[-1])):
+        return True
+    kinds = [block["type"] for block in _blocks(messages[-2])]
+    return bool(kinds) and kinds[0] in ("thinking", "redacted_thinking")
+
+
+def _declare_called_tools(body: Json) -> None:
+    """Declare the tools that were called before, which the vendor demands; they cannot be called
+    again."""
+    called = {
+        block["name"]: {"name": block["name"], "input_schema": _NO_ARGUMENTS}
+        for message in body["messages"]
+        for block in _blocks(message)
+        if block["type"] == "tool_use"
+    }
+    if called:
+        body["tools"] = list(called.values())
+        body["tool_choice"] = {"type": "none"}
 
 
 def _write_tools(request: ChatRequest, body: Json, names: ToolNames, losses: Losses) -> None:
@@ -157,7 +194,7 @@ def _schema(tool: Tool) -> Any:
 def _write_choice(
     request: ChatRequest, body: Json, names: ToolNames, losses: Losses, *, forced: bool
 ) -> None:
-    if "tools" not in body:
+    if not request.tools or "tools" not in body:
         return  # a choice without tools is an error
     choice = _choice(request)
     if "name" in choice:

@@ -140,7 +140,7 @@ class Writer:
         return signed + closed
 
     def _end(self, event: End) -> bytes:
-        finish = event.finishes[0]
+        finish = event.finishes[min(event.finishes)]
         delta = write_finish(finish, calls=self._calls, refused=self._refused)
         usage = write_usage(event.usage)
         end = {"type": "message_delta", "delta": delta, "usage": usage}

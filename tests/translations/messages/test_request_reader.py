@@ -106,6 +106,10 @@ def test_blocks(block: dict[str, Any], neutral: object) -> None:
     assert read_block(block) == neutral
 
 
+def test_a_source_with_more_members_is_one_of_this_vendor() -> None:
+    assert isinstance(read_block({"type": "image", **source("url", url="u", x="1")}), Foreign)
+
+
 @each("kind", ["search_result", "container_upload", "hologram"])
 def test_a_block_of_this_vendor_is_kept_whole(kind: str) -> None:
     block = read_block({"type": kind, "x": [1.0]})

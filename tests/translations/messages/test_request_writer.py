@@ -9,7 +9,7 @@ import pytest
 from msgspec import Raw
 
 from engine.translations.messages.request_writer import write_request
-from engine.translations.neutral.content import Reasoning, Text, ToolCall, ToolResult
+from engine.translations.neutral.content import Reasoning, Signature, Text, ToolCall, ToolResult
 from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.members import WrongType
 from engine.translations.neutral.request import (
@@ -305,6 +305,42 @@ def test_a_call_cannot_be_demanded_of_a_model_that_thinks(
 def test_a_choice_without_tools_is_left_out() -> None:
     body, lost = write(tool_choice=ToolChoice("auto"), parallel_calls=False)
     assert "tool_choice" not in body
+    assert lost == []
+
+
+CALLED = [
+    HI,
+    Message(role="assistant", blocks=[ToolCall(id="1", name="look")]),
+    Message(role="user", blocks=[ToolResult(id="1")]),
+]
+
+
+def test_tools_that_were_called_are_declared_but_cannot_be_called_again() -> None:
+    body, lost = write(messages=CALLED)
+    assert [tool["name"] for tool in body["tools"]] == ["look"]
+    assert (body["tool_choice"], lost) == ({"type": "none"}, [])
+
+
+def test_thoughts_on_a_budget_need_those_before_the_last_calls() -> None:
+    body, lost = write(OLD, messages=CALLED, tools=[LOOK], thinking=Thinking(effort="low"))
+    assert "thinking" not in body
+    assert lost == ["(thinking)"]
+
+
+@each("model", [OLD, NEW])
+def test_thoughts_go_on_where_those_before_were_sent_back(model: str) -> None:
+    thought = Reasoning(text="hm", signature=Signature("messages", "s"))
+    messages = [HI, Message(role="assistant", blocks=[thought, *CALLED[1].blocks]), CALLED[2]]
+    body, _ = write(model, messages=messages, tools=[LOOK], thinking=Thinking(effort="low"))
+    assert body["thinking"]["type"] in ("enabled", "adaptive")
+
+
+@each(("model", "messages"), [(NEW, CALLED), (OLD, [*CALLED, HI, CALLED[1], HI]), (OLD, [HI])])
+def test_only_a_budget_in_a_round_of_calls_needs_earlier_thoughts(
+    model: str, messages: list[Message]
+) -> None:
+    body, lost = write(model, messages=messages, tools=[LOOK], thinking=Thinking(effort="low"))
+    assert "thinking" in body
     assert lost == []
 
 
