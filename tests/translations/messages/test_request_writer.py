@@ -6,7 +6,9 @@ import json
 from typing import Any
 
 import pytest
+from anthropic.types import OutputConfigParam, ThinkingConfigParam
 from msgspec import Raw
+from pydantic import TypeAdapter
 
 from engine.translations.messages.request_writer import write_request
 from engine.translations.neutral.content import Reasoning, Signature, Text, ToolCall, ToolResult
@@ -28,6 +30,8 @@ HI = Message(role="user", blocks=[Text(text="Hi")])
 OLD, NEW, ALWAYS = "claude-sonnet-4-5", "claude-opus-4-8", "claude-opus-5-5"
 LOOK, TIME = Tool(name="look"), Tool(name="time")
 SAMPLING = ["temperature", "top_p", "top_k"]
+CONFIG: TypeAdapter[Any] = TypeAdapter(ThinkingConfigParam)
+OUTPUT: TypeAdapter[Any] = TypeAdapter(OutputConfigParam)
 ALONE = {"disable_parallel_tool_use": True}
 
 
@@ -113,6 +117,22 @@ def test_thinking(model: str, thinking: Thinking, written: dict[str, Any], lost:
     effort = body.get("output_config", {})
     assert {k: v for k, v in {**body, **effort}.items() if k in ("thinking", "effort")} == written
     assert losses == lost
+
+
+@each(
+    "model",
+    [OLD, NEW, ALWAYS, "claude-opus-4-6", "claude-sonnet-4-6", "claude-3-5-haiku-latest", "kimi"],
+)
+def test_every_wish_to_think_is_one_of_the_sdk(model: str) -> None:
+    efforts = ("none", "minimal", "low", "medium", "high", "xhigh", "max", "unheard-of")
+    wishes = [Thinking(effort=effort, visible=True) for effort in efforts]
+    wishes += [Thinking(budget=budget) for budget in (0, 1024, 9000, 200_000)]
+    for thinking in [*wishes, Thinking(off=True), Thinking(adaptive=True, visible=False)]:
+        body, _ = write(model, thinking=thinking)
+        CONFIG.validate_python(body.get("thinking", {"type": "disabled"}), strict=True)
+        OUTPUT.validate_python(body.get("output_config", {}), strict=True)
+        budget = body.get("thinking", {}).get("budget_tokens", 1024)
+        assert 1024 <= budget < body["max_tokens"]
 
 
 @each(

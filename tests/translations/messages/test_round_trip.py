@@ -12,9 +12,16 @@ from hypothesis import strategies as st
 from engine.translations.language import RequestLine
 from engine.translations.messages.request_reader import read_request
 from engine.translations.messages.request_writer import write_request
+from engine.translations.messages.stream_reader import Reader
+from engine.translations.messages.stream_writer import Writer
+from engine.translations.neutral.answer import Answer, Candidate, collect
+from engine.translations.neutral.content import Reasoning, Signature, Text, ToolCall
+from engine.translations.neutral.events import BrokenAnswer, Finish, Usage
 from engine.translations.neutral.losses import Losses
+from engine.translations.neutral.request import ChatRequest
 from engine.values.wildcard import Patterns
-from tests.translations.messages.documents import validator
+from tests.support.translations import event_data
+from tests.translations.messages.documents import events_of, validator
 
 Json = dict[str, Any]
 
@@ -166,3 +173,59 @@ def test_what_another_languages_caller_asks_is_a_request_of_the_vendors_document
     neutral.language = "other"
     written = write_request(neutral, "claude-sonnet-4-5", Losses(Patterns(())))
     validator("MessageRequest").validate(json.loads(written.body))
+
+
+ANSWER_BLOCKS = st.one_of(
+    st.builds(Text, text=WORDS),
+    st.builds(Reasoning, text=WORDS, signature=st.just(Signature("messages", "s"))),
+    st.just(Reasoning(signature=Signature("messages", "redacted:d"))),
+    st.builds(
+        ToolCall,
+        id=st.just("toolu_1"),
+        name=st.just("f"),
+        arguments=ARGUMENTS.map(lambda o: json.dumps(o) if o else ""),
+    ),
+)
+STOPS = [("length", "max_tokens"), ("tool_calls", "tool_use"), ("pause", "pause_turn")]
+ANSWERS = st.builds(
+    Answer,
+    id=st.just("msg_1"),
+    model=st.just("m"),
+    created=st.just(0),
+    candidates=st.builds(
+        lambda blocks, stop: [Candidate(blocks, Finish(stop=stop[0], native=stop[1]))],
+        st.lists(ANSWER_BLOCKS, max_size=4),
+        st.sampled_from(STOPS),
+    ),
+    usage=st.builds(Usage, input=st.integers(10, 20), output=st.integers(1, 9), cached=st.just(3)),
+)
+
+
+def read_stream(data: list[bytes]) -> Answer:
+    reader = Reader()
+    events = [event for each in data for event in reader.read(each)]
+    return collect([*events, *reader.end()])
+
+
+@given(answer=ANSWERS, pieces=st.integers(1, 5))
+@settings(max_examples=50)
+def test_an_answer_survives_as_a_stream(answer: Answer, pieces: int) -> None:
+    writer = Writer(ChatRequest(language="messages", model="m", messages=[]))
+    stream = b"".join(map(writer.write, events_of(answer, pieces)))
+    assert read_stream(event_data(stream)) == answer
+
+
+@given(answer=ANSWERS, data=st.data())
+@settings(max_examples=50)
+def test_the_beginning_of_a_stream_is_broken_or_complete(
+    answer: Answer, data: st.DataObject
+) -> None:
+    writer = Writer(ChatRequest(language="messages", model="m", messages=[]))
+    stream = event_data(b"".join(map(writer.write, events_of(answer, 3))))
+    count = data.draw(st.integers(0, len(stream)))
+    try:
+        beginning = read_stream(stream[:count])
+    except BrokenAnswer:
+        assert count < len(stream) - 1  # the last event repeats that the answer is complete
+    else:
+        assert beginning == answer
