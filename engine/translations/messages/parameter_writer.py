@@ -22,6 +22,7 @@ from engine.translations.neutral.members import WrongType
 from engine.translations.neutral.request import ChatRequest, Thinking
 
 _DEFAULT_EFFORT = "high"
+_SMALLEST_TOP_P_WITH_THOUGHTS = 0.95
 _OPAQUE = re.compile(r"(?=.*[a-zA-Z])[a-zA-Z0-9_-]{1,256}")
 
 
@@ -85,14 +86,15 @@ class ParameterWriter:
         top_p, top_k = self._number("top_p"), self._number("top_k")
         if temperature is not None and temperature != 1:
             self._sample(members, "temperature", thinks=thinks)
-            if temperature > 1:
+            if members and temperature > 1:
                 self._lose("temperature", "temperatures end at 1")
-                members.update({"temperature": 1} if members else {})
+                members["temperature"] = 1
         if top_p is not None and top_p < 1:
             if members and self._model.sampling == "one":
                 self._lose("top_p", "the model takes a temperature or top_p, not both")
             else:
-                self._sample(members, "top_p", thinks=thinks and top_p < _TOP_P_WITH_THOUGHTS)
+                low = top_p < _SMALLEST_TOP_P_WITH_THOUGHTS
+                self._sample(members, "top_p", thinks=thinks and low)
         if top_k is not None and top_k > 0:
             self._sample(members, "top_k", thinks=thinks)
             if "top_k" in members:  # some clients write 40.0
@@ -150,9 +152,6 @@ class ParameterWriter:
         for name in ("presence_penalty", "frequency_penalty"):
             if self._number(name):
                 self._lose(name)
-
-
-_TOP_P_WITH_THOUGHTS = 0.95
 
 
 def metadata_of(user: str) -> dict[str, Any]:

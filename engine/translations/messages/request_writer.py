@@ -16,7 +16,7 @@ from engine.translations.messages.turns_writer import write_turns
 from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.members import WrongType
 from engine.translations.neutral.names import ToolNames
-from engine.translations.neutral.request import BuiltInTool, ChatRequest, Thinking, Tool
+from engine.translations.neutral.request import BuiltInTool, ChatRequest, Thinking, Tool, ToolChoice
 
 _PATH = "/messages"
 _LONGEST_NAME = 128
@@ -91,7 +91,8 @@ def _add_extra(request: ChatRequest, body: Json) -> None:
 def _own_tool(tool: Tool | BuiltInTool) -> Any:
     if isinstance(tool, BuiltInTool):
         return tool.raw
-    return {**_tool(tool), **tool.extra}
+    strict = {} if tool.strict is None else {"strict": tool.strict}
+    return {**_tool(tool), **strict, **tool.extra}
 
 
 def _write_foreign(
@@ -105,7 +106,7 @@ def _write_foreign(
         losses.add(request.place_of("thinking"), reason, hint=True)
         thinking = {}
     thinks = thinking.get("thinking", {}).get("type") in ("enabled", "adaptive")
-    _write_tools(request, body, names, losses)
+    _write_tools(request, body, names, losses, strict=model.json_schema)
     if "tools" not in body:
         _declare_called_tools(body)
     _write_choice(request, body, names, losses, forced=model.forced_tools and not thinks)
@@ -152,14 +153,22 @@ def _declare_called_tools(body: Json) -> None:
         body["tool_choice"] = {"type": "none"}
 
 
-def _write_tools(request: ChatRequest, body: Json, names: ToolNames, losses: Losses) -> None:
-    choice = request.tool_choice
-    allowed = choice.names if choice is not None else ()
+def _write_tools(
+    request: ChatRequest, body: Json, names: ToolNames, losses: Losses, *, strict: bool
+) -> None:
+    """The tools; `strict`: the model can be held to their schemas."""
+    allowed = _allowed(request.tool_choice)
     tools: list[Any] = []
     for tool in request.tools:
         if isinstance(tool, Tool):
-            if not allowed or tool.name in allowed:
-                tools.append(_tool(tool, names))
+            if allowed and tool.name not in allowed:
+                continue
+            written = _tool(tool, names)
+            if tool.strict and strict:
+                written["strict"] = True
+            elif tool.strict:
+                losses.add(f"{tool.place}.strict", "arguments are not checked", hint=True)
+            tools.append(written)
         elif tool.language == NAME:
             tools.append(tool.raw)
         elif tool.kind == "web_search":
@@ -170,13 +179,19 @@ def _write_tools(request: ChatRequest, body: Json, names: ToolNames, losses: Los
         body["tools"] = tools
 
 
+def _allowed(choice: ToolChoice | None) -> tuple[str, ...]:
+    """The only tools that may be declared, since the choice itself cannot name them; empty for all
+    of them."""
+    if choice is None or (choice.mode == "any" and len(choice.names) == 1):
+        return ()
+    return choice.names
+
+
 def _tool(tool: Tool, names: ToolNames | None = None) -> Json:
     written: Json = {"name": tool.name if names is None else names.legal(tool.name)}
     if tool.description:
         written["description"] = tool.description
     written["input_schema"] = _schema(tool)
-    if tool.strict is not None:
-        written["strict"] = tool.strict
     return written
 
 

@@ -45,8 +45,14 @@ from engine.translations.neutral.events import (
 from engine.translations.neutral.members import Members
 
 _MEMBERS = msgspec.json.Decoder(dict[str, Raw])
-_TEXTS = {"text_delta": "text", "thinking_delta": "thinking", "input_json_delta": "partial_json"}
-"""The member of a delta that has its text."""
+_DELTAS: dict[str, tuple[str, type[Block]]] = {
+    "text_delta": ("text", Text),
+    "thinking_delta": ("thinking", Reasoning),
+    "input_json_delta": ("partial_json", ToolCall),
+    "signature_delta": ("signature", Reasoning),
+    "citations_delta": ("citation", Text),
+}
+"""Kinds of deltas: the member with their content, and the block that they belong to."""
 
 
 class Reader:
@@ -181,14 +187,18 @@ class Reader:
         kind = delta.text("type") or ""
         if self._foreign is not None:
             self._foreign.add(Raw(raw))
-        elif kind in _TEXTS:
-            if text := delta.text(_TEXTS[kind]):
-                self._input = ""
-                yield Delta(text)
-        elif kind == "signature_delta":
-            self._signature = read_signature(delta.text("signature") or "")
-        elif kind == "citations_delta" and (citation := delta.members("citation")) is not None:
-            yield from _cite(citation)
+            return
+        member, block = _DELTAS.get(kind, ("", Block))
+        if not isinstance(self._block, block):
+            raise BrokenAnswer(f"the upstream's answer has a {kind} in a block of another kind")
+        if member == "citation":
+            if (citation := delta.members(member)) is not None:
+                yield from _cite(citation)
+        elif member == "signature":
+            self._signature = read_signature(delta.text(member) or "")
+        elif member and (text := delta.text(member)):
+            self._input = ""
+            yield Delta(text)
 
 
 def _call(members: Members) -> ToolCall:
@@ -204,12 +214,20 @@ def _cite(members: Members) -> Iterator[Event]:
         yield Cite(citation)
 
 
+def _is_object(text: str) -> bool:
+    try:
+        _MEMBERS.decode(text)
+    except (msgspec.DecodeError, RecursionError):
+        return False
+    return True
+
+
 class _ForeignBlock:
     """A block that other languages do not know, put together from its beginning and its deltas."""
 
     def __init__(self, kind: str, raw: Raw) -> None:
         self._kind, self._raw = kind, raw
-        self._texts: dict[str, str] = {}
+        self._texts: dict[str, list[str]] = {}
         self._size = 0
 
     def add(self, delta: Raw) -> None:
@@ -220,17 +238,18 @@ class _ForeignBlock:
         for name, raw in _MEMBERS.decode(delta).items():
             if name != "type" and bytes(raw)[:1] == b'"':
                 text = msgspec.json.decode(raw, type=str)
-                self._texts[name] = self._texts.get(name, "") + text
+                self._texts.setdefault(name, []).append(text)
 
     def block(self) -> Foreign:
         """The whole block."""
         raw = self._raw
         if self._texts:
             members = _MEMBERS.decode(raw)
-            for name, text in self._texts.items():
-                if name == "partial_json":
-                    members["input"] = Raw(text.encode())
-                else:
+            for name, texts in self._texts.items():
+                text = "".join(texts)
+                if name != "partial_json":
                     members[name] = Raw(msgspec.json.encode(text))
+                elif _is_object(text):  # it is not if it was cut off
+                    members["input"] = Raw(text.encode())
             raw = Raw(msgspec.json.encode(members))
         return Foreign(language=NAME, kind=self._kind, raw=raw)

@@ -282,6 +282,12 @@ def test_tools() -> None:
     ]
 
 
+def test_a_model_that_checks_no_arguments_is_not_asked_to() -> None:
+    body, lost = write("claude-opus-4-1", tools=[Tool(name="a", strict=True, place="tools[0]")])
+    assert "strict" not in body["tools"][0]
+    assert lost == ["(tools[0].strict)"]
+
+
 def test_a_schema_that_is_no_object_is_named() -> None:
     with pytest.raises(WrongType, match=r"'tools\[0\]'"):
         write(tools=[Tool(name="a", schema=Raw(b"[]"), place="tools[0]")])
@@ -296,7 +302,7 @@ def test_a_schema_that_is_no_object_is_named() -> None:
         (ToolChoice("auto"), None, {"type": "auto"}, ["look", "time"]),
         (ToolChoice("none"), False, {"type": "none"}, ["look", "time"]),
         (ToolChoice("any"), False, {"type": "any", **ALONE}, ["look", "time"]),
-        (ToolChoice("any", ("look",)), None, {"type": "tool", "name": "look"}, ["look"]),
+        (ToolChoice("any", ("look",)), None, {"type": "tool", "name": "look"}, ["look", "time"]),
         (ToolChoice("any", ("look", "time")), None, {"type": "any"}, ["look", "time"]),
         (ToolChoice("auto", ("time",)), None, {"type": "auto"}, ["time"]),
     ],

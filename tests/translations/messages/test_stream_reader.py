@@ -283,6 +283,26 @@ def test_an_incomplete_or_disordered_stream_is_broken(documents: list[Json]) -> 
 
 
 @each(
+    ("block", "more"),
+    [
+        (CALL, text("x")),
+        (TEXT, arguments_of("{}")),
+        (TEXT, delta(type="signature_delta", signature="s")),
+        (CALL, delta(type="citations_delta", citation={"url": "u"})),
+    ],
+)
+def test_a_delta_in_a_block_of_another_kind_is_broken(block: Json, more: Json) -> None:
+    with pytest.raises(BrokenAnswer, match="in a block of another kind"):
+        read(START, block, more)
+
+
+def test_the_input_of_a_vendors_tool_that_was_cut_off_is_left_as_it_began() -> None:
+    call = {"type": "server_tool_use", "id": "s1", "input": {}}
+    (block,) = blocks_of(begin(call), arguments_of('{"que'), STOP)
+    assert json.loads(bytes(block.raw)) == call
+
+
+@each(
     ("data", "place"),
     [
         (b"not JSON", "the JSON text"),
