@@ -125,7 +125,9 @@ def _write_foreign(
 def _blocks(message: Json) -> list[Json]:
     """The blocks of a written message, without those that are passed on as they came."""
     content = message["content"]
-    return [block for block in content if isinstance(block, dict)] if content else []
+    if isinstance(content, str):
+        return []
+    return [block for block in content if isinstance(block, dict)]
 
 
 def _can_think_on(messages: list[Json]) -> bool:
