@@ -28,6 +28,7 @@ LANGUAGE = Language(
             *("metadata", "metadata.*", "user_profile_id", "workspace_id", "billing_policy"),
             *("service_tier", "speed", "fallback_credit_token"),
             *("*.caller", "tools.eager_input_streaming", "thinking.block_binding"),
+            "thinking.display",
         )
     ),
     headers=(("anthropic-version", "2023-06-01"),),

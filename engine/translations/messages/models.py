@@ -24,7 +24,8 @@ class Model:
 
     `sampling`: temperature and top_p together ("both"), "one" of them, or "none".
     `json_schema`: answers can be held to a schema. `system_turns`: instructions may stand between
-    turns. `prefill`: it continues an assistant's turn at the end.
+    turns. `prefill`: it continues an assistant's turn at the end. `forced_tools`: a call can be
+    demanded of it.
     """
 
     max_tokens: int
@@ -34,11 +35,7 @@ class Model:
     json_schema: bool = False
     system_turns: bool = False
     prefill: bool = True
-
-    @property
-    def forced_tools(self) -> bool:
-        """Whether a call can be demanded: not of a model that cannot stop thinking."""
-        return self.thinking != "always"
+    forced_tools: bool = True
 
 
 _UNKNOWN = Model(max_tokens=8192)
@@ -52,7 +49,8 @@ _SONNET_4_6 = replace(
 _OPUS_4_6 = replace(_SONNET_4_6, max_tokens=128_000)
 _OPUS_4_7 = replace(_OPUS_4_6, thinking="adaptive", efforts=_ALL_EFFORTS, sampling="none")
 _CLAUDE_5 = replace(_OPUS_4_7, system_turns=True)
-_ALWAYS_THINKING = replace(_CLAUDE_5, thinking="always")
+_FABLE_5 = replace(_CLAUDE_5, thinking="always")
+_FABLE_5_1 = replace(_FABLE_5, forced_tools=False)
 
 _MODELS = ByName(
     {
@@ -73,10 +71,12 @@ _MODELS = ByName(
         "*claude-opus-4-6*": _OPUS_4_6,
         "*claude-opus-4-7*": _OPUS_4_7,
         "*claude-opus-4-8*": _CLAUDE_5,
-        "*claude-opus-5-5*": _ALWAYS_THINKING,
-        "*claude-fable-*": _ALWAYS_THINKING,
-        "*claude-mythos-*": _ALWAYS_THINKING,
-        "*claude-mythos-preview*": replace(_ALWAYS_THINKING, system_turns=False),
+        "*claude-opus-5-5*": _FABLE_5_1,
+        "*claude-fable-*": _FABLE_5,
+        "*claude-fable-5-*": _FABLE_5_1,
+        "*claude-mythos-*": _FABLE_5,
+        "*claude-mythos-5-*": _FABLE_5_1,
+        "*claude-mythos-preview*": replace(_FABLE_5, system_turns=False),
     }
 )
 

@@ -101,15 +101,14 @@ def _write_foreign(
     """The parameters of a caller of another language, as the model accepts them."""
     parameters = ParameterWriter(request, model, losses)
     thinking = parameters.thinking(body["max_tokens"])
-    if "budget_tokens" in thinking.get("thinking", {}) and not _can_think_on(body["messages"]):
-        reason = "the thoughts before the last tool calls were not sent back"
+    if reason := _why_not_think(request, body, thinking):
         losses.add(request.place_of("thinking"), reason, hint=True)
-        thinking = {}
+        del thinking["thinking"]
     thinks = thinking.get("thinking", {}).get("type") in ("enabled", "adaptive")
     _write_tools(request, body, names, losses, strict=model.json_schema)
     if "tools" not in body:
         _declare_called_tools(body)
-    _write_choice(request, body, names, losses, forced=model.forced_tools and not thinks)
+    _write_choice(request, body, names, losses, forced=model.forced_tools)
     output = {**thinking.pop("output_config", {}), **parameters.output_format()}
     body.update(thinking)
     if output:
@@ -128,6 +127,18 @@ def _blocks(message: Json) -> list[Json]:
     if isinstance(content, str):
         return []
     return [block for block in content if isinstance(block, dict)]
+
+
+def _why_not_think(request: ChatRequest, body: Json, thinking: Json) -> str:
+    """The reason why the model cannot be asked to think here, empty for none."""
+    config = thinking.get("thinking", {"type": "disabled"})
+    if config["type"] == "disabled":
+        return ""
+    if request.tools and request.tool_choice is not None and request.tool_choice.mode == "any":
+        return "the model does not think about a tool call that is demanded"
+    if "budget_tokens" in config and not _can_think_on(body["messages"]):
+        return "the thoughts before the last tool calls were not sent back"
+    return ""
 
 
 def _can_think_on(messages: list[Json]) -> bool:
@@ -217,7 +228,7 @@ def _write_choice(
     if "name" in choice:
         choice["name"] = names.legal(choice["name"])
     if choice.get("type") in ("any", "tool") and not forced:
-        losses.add(request.place_of("tool_choice"), "a model that thinks chooses its tools itself")
+        losses.add(request.place_of("tool_choice"), "the model chooses itself whether to call")
         choice["type"] = "auto"
         choice.pop("name", None)
     if choice:

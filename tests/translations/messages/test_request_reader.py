@@ -211,6 +211,7 @@ def test_a_web_search_is_one_whose_options_are_this_vendors() -> None:
 HINTS = {
     "metadata": {"user_id": "u", "team": "a"},
     "service_tier": "standard_only",
+    "thinking": {"type": "adaptive", "display": "updates"},
     "cache_control": {"type": "ephemeral"},
     "context_management": {"edits": []},
     "system": [{"type": "text", "text": "s", "cache_control": {"type": "ephemeral"}}],
@@ -237,7 +238,7 @@ def refused(request: ChatRequest) -> list[str]:
 
 def test_what_changes_no_answer_may_be_lost() -> None:
     request = read(**HINTS)
-    assert len(request.unread) == 9
+    assert len(request.unread) == 10
     assert refused(request) == []
 
 

@@ -316,16 +316,24 @@ def test_tool_choice(
     assert lost == []
 
 
+LOOK_NOW = {"tools": [LOOK], "tool_choice": ToolChoice("any", ("look",))}
+
+
+@each(("model", "lost"), [(ALWAYS, ["tool_choice"]), ("claude-fable-5", []), (NEW, [])])
+def test_a_call_cannot_be_demanded_of_some_models(model: str, lost: list[str]) -> None:
+    body, losses = write(model, **LOOK_NOW)
+    assert (body["tool_choice"]["type"], losses) == ("auto" if lost else "tool", lost)
+
+
 @each(
     ("model", "thinking"),
-    [(ALWAYS, None), (NEW, Thinking(effort="low")), (OLD, Thinking(budget=2000))],
+    [(NEW, Thinking(effort="low")), (OLD, Thinking(budget=2000))],
 )
-def test_a_call_cannot_be_demanded_of_a_model_that_thinks(
-    model: str, thinking: Thinking | None
-) -> None:
-    choice = ToolChoice("any", ("look",))
-    body, lost = write(model, tools=[LOOK], tool_choice=choice, thinking=thinking)
-    assert (body["tool_choice"], lost) == ({"type": "auto"}, ["tool_choice"])
+def test_a_call_that_is_demanded_comes_without_thoughts(model: str, thinking: Thinking) -> None:
+    body, lost = write(model, thinking=thinking, **LOOK_NOW)
+    assert body["tool_choice"] == {"type": "tool", "name": "look"}
+    assert "thinking" not in body
+    assert lost == ["(thinking)"]
 
 
 def test_a_choice_without_tools_is_left_out() -> None:
