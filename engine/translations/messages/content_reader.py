@@ -105,9 +105,10 @@ def _read_document(members: Members) -> Block | None:
 
 def _read_source(members: Members) -> Source | None:
     """Where an image or a document is; None for a kind that only this vendor has."""
-    source = members.members("source")
-    if source is None:
+    raw = members.raw("source")
+    if raw is None:
         raise members.wrong("source", "an object")
+    source = Members(raw, members.place_of("source"))
     kind = source.text("type")
     data, url = source.text("data"), source.text("url")
     media_type, file_id = source.text("media_type") or "", source.text("file_id")
