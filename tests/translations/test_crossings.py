@@ -77,8 +77,9 @@ def test_an_answer_is_written_for_the_caller(case: Case) -> None:
 
 @pytest.mark.parametrize("case", _files("stream"))
 def test_a_stream_is_written_for_the_caller(case: Case) -> None:
-    stream = _translate(case).stream()
-    output = b""
+    exchange = _translate(case)
+    exchange.request.stream = True
+    stream, output = exchange.stream(), b""
     try:
         for data in event_data(case["stream"].encode()):
             output += stream.event(data)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from engine.translations.neutral.effort import effort_of, nearest_effort
 from engine.translations.neutral.request import Thinking
 from engine.values.wildcard import Patterns
 
 _REASON = Patterns(("o1*", "o3*", "o4*", "gpt-5*", "gpt-oss*", "codex-*", "computer-use-*"))
 _DO_NOT_REASON = Patterns(("gpt-4*", "gpt-3*", "chatgpt-*", "gpt-5-chat*", "gpt-5.*-chat*"))
-_CAN_TURN_IT_OFF = Patterns(("gpt-5.*",))
+_EFFORTS = ("minimal", "low", "medium", "high")
+"""The efforts that every reasoning model has."""
 
-_EFFORTS = ((2048, "minimal"), (4096, "low"), (16_384, "medium"))
-"""Efforts by the budget of tokens below which they are meant."""
+_CAN_TURN_IT_OFF = Patterns(("gpt-5.*",))
 
 
 def limit_field(model: str) -> str:
@@ -32,5 +33,4 @@ def reasoning_effort(thinking: Thinking | None, model: str) -> tuple[str | None,
         return thinking.effort, True
     if thinking.budget is None:
         return None, True  # as the model likes
-    below = (name for bound, name in _EFFORTS if thinking.budget < bound)
-    return next(below, "high"), True
+    return nearest_effort(effort_of(thinking.budget), _EFFORTS), True

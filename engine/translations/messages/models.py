@@ -86,33 +86,4 @@ def model_called(name: str) -> Model:
     return _MODELS.find(name.lower().replace(".", "-")) or _UNKNOWN
 
 
-_BUDGETS = {
-    "minimal": 1024,
-    "low": 2048,
-    "medium": 4096,
-    "high": 8192,
-    "xhigh": 16_384,
-    "max": 32_768,
-}
-"""Tokens of thinking by effort, for models that take a budget."""
-
 SMALLEST_BUDGET = 1024
-
-
-def budget_of(effort: str) -> int:
-    """The budget for an effort."""
-    return _BUDGETS.get(effort, _BUDGETS["medium"])
-
-
-def effort_of(budget: int) -> str:
-    """The effort for a budget: the highest that the budget is enough for."""
-    enough = [effort for effort, tokens in _BUDGETS.items() if tokens <= budget]
-    return enough[-1] if enough else "minimal"
-
-
-def nearest_effort(effort: str, model: Model) -> str:
-    """The effort that a model has for this one: the same, or the next one below."""
-    order = list(_BUDGETS)
-    rank = order.index(effort) if effort in order else order.index("medium")
-    below = [each for each in model.efforts if order.index(each) <= rank]
-    return below[-1] if below else model.efforts[0]

@@ -13,10 +13,8 @@ from engine.translations.messages.answer_fields import Json
 from engine.translations.messages.models import (
     SMALLEST_BUDGET,
     Model,
-    budget_of,
-    effort_of,
-    nearest_effort,
 )
+from engine.translations.neutral.effort import budget_of, effort_of, nearest_effort
 from engine.translations.neutral.losses import Losses
 from engine.translations.neutral.members import WrongType
 from engine.translations.neutral.request import ChatRequest, Thinking
@@ -53,7 +51,7 @@ class ParameterWriter:
             if thinking.budget is not None:
                 effort = effort_of(thinking.budget)
             if effort:
-                config["output_config"] = {"effort": nearest_effort(effort, model)}
+                config["output_config"] = {"effort": nearest_effort(effort, model.efforts)}
         if config and (thinking.visible is False or (thinking.visible and model.efforts)):
             config["thinking"]["display"] = "summarized" if thinking.visible else "omitted"
         return config

@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-from engine.translations.messages.models import (
-    Model,
-    budget_of,
-    effort_of,
-    model_called,
-    nearest_effort,
-)
+from engine.translations.messages.models import model_called
 from tests.support.each import each
 
 
@@ -48,32 +42,3 @@ def test_models_are_known_by_their_names(name: str, max_tokens: int, thinking: s
 )
 def test_newer_models_take_instructions_between_turns(name: str, accepts: bool) -> None:
     assert model_called(name).system_turns is accepts
-
-
-@each(
-    ("budget", "effort"),
-    [
-        (0, "minimal"),
-        (1024, "minimal"),
-        (2048, "low"),
-        (8191, "medium"),
-        (8192, "high"),
-        (99_999, "max"),
-    ],
-)
-def test_a_budget_is_as_much_as_the_effort_that_it_is_enough_for(budget: int, effort: str) -> None:
-    assert effort_of(budget) == effort
-
-
-def test_an_effort_has_the_budget_that_comes_to_it() -> None:
-    for effort in ("minimal", "low", "medium", "high", "xhigh", "max"):
-        assert effort_of(budget_of(effort)) == effort
-
-
-@each(
-    ("effort", "nearest"),
-    [("minimal", "low"), ("low", "low"), ("xhigh", "high"), ("max", "max"), ("odd", "medium")],
-)
-def test_a_model_gets_the_nearest_effort_that_it_has(effort: str, nearest: str) -> None:
-    model = Model(max_tokens=1, efforts=("low", "medium", "high", "max"))
-    assert nearest_effort(effort, model) == nearest
