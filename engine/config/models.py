@@ -35,7 +35,7 @@ class Model:
     created: int
     at: Path
     operations: tuple[str, ...] = ()
-    translate: str = "strict"
+    translate: str = "off"
     drop: tuple[str, ...] = ()
 
 

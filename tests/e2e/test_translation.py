@@ -39,15 +39,20 @@ models:
   chat-model:
     to: [{{upstream: openai, model: gpt-4o}}]
     operations: [openai.createChatCompletion]
+    translate: strict
   responses-model:
     to: [{{upstream: openai, model: gpt-4o}}]
     operations: [openai.createResponse]
-  claude-model: {{to: [{{upstream: anthropic, model: claude-sonnet-4-5}}]}}
-  gemini-model: {{to: [{{upstream: gemini, model: gemini-2.5-flash}}]}}
+    translate: strict
+  claude-model: {{to: [{{upstream: anthropic, model: claude-sonnet-4-5}}], translate: strict}}
+  gemini-model: {{to: [{{upstream: gemini, model: gemini-2.5-flash}}], translate: strict}}
   lossy-model: {{to: [{{upstream: anthropic, model: claude-sonnet-4-5}}], translate: lossy}}
   native-model: {{to: [{{upstream: anthropic, model: claude-sonnet-4-5}}], translate: "off"}}
-  drop-model: {{to: [{{upstream: anthropic, model: claude-sonnet-4-5}}], drop: [logit_bias]}}
-  spare-model: {{to: [{{upstream: away}}], fallback: [claude-model]}}
+  drop-model:
+    to: [{{upstream: anthropic, model: claude-sonnet-4-5}}]
+    translate: strict
+    drop: [logit_bias]
+  spare-model: {{to: [{{upstream: away}}], translate: strict, fallback: [claude-model]}}
 routes:
   - operations: [openai.createChatCompletion, openai.createResponse, anthropic.createMessage]
     model: $request.body#/model

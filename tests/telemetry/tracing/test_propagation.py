@@ -4,6 +4,7 @@ from engine import dialects
 from engine.config.upstreams import HeaderChanges
 from engine.telemetry.tracing.trace_context import Sampler
 from engine.upstream.attempt import attempt
+from engine.upstream.request import build_request
 from tests.support.exchanges import new_exchange
 from tests.support.upstreams import Client, target
 
@@ -16,7 +17,8 @@ def request_to_upstream(trace, **more):
     target_ = target(client, **more)
     exchange = new_exchange("POST", "/x", "", HEADERS, trace=trace)
     dialect = dialects.get("openai")
-    attempt(target_, None, target_.upstream.headers(()), None, exchange, dialect, 9.0)
+    request = build_request(target_, exchange, target_.upstream.headers(()), None)
+    attempt(target_, None, request, exchange, dialect, 9.0)
     return client.requests[0]
 
 
