@@ -51,19 +51,19 @@ def command(config: Path) -> None:
         folder = folder_of(os.getpid())  # also without metrics: a reload may switch them on
     except OSError as error:
         raise click.ClickException(str(error)) from error
-
-    def ready() -> None:
-        config = plans.plan.config
-        pages = f"; metrics and health on {at}" if (at := config.telemetry.address) else ""
-        listen = config.server.listen
-        click.echo(f"modelway: {len(plans.plan.routes)} operations on {listen}{pages}", err=True)
-
     master = os.getpid()
     try:
-        Gateway(plans, folder, ready, form_of(plans.plan.config)).run()
+        Gateway(plans, folder, lambda: _announce(plans.plan), form_of(plans.plan.config)).run()
     finally:
         if os.getpid() == master:
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def _announce(plan: Plan) -> None:
+    """Say on standard error what is served where."""
+    pages = f"; metrics and health on {at}" if (at := plan.config.telemetry.address) else ""
+    listen = plan.config.server.listen
+    click.echo(f"modelway: {len(plan.routes)} operations on {listen}{pages}", err=True)
 
 
 def start(planned: Plan, folder: Path) -> str:

@@ -41,17 +41,17 @@ def audited(file, environ):
 
 @each("file", FILES, ids=lambda file: file.stem)
 def test_every_warning_of_a_case_is_found_at_its_place_and_no_other(file):
-    wanted = case(file)
-    _, problems = audited(file, wanted.environ)
-    missing, surplus = list(wanted.expected), []
+    case_ = case(file)
+    _, problems = audited(file, case_.environ)
+    missing, surplus = list(case_.expected), []
     for problem in problems:
         if problem.level is Level.INFO:
             continue
-        met = next((e for e in missing if e.is_met_by(problem)), None)
-        if met is None:
+        expectation = next((e for e in missing if e.is_met_by(problem)), None)
+        if expectation is None:
             surplus.append(f"{problem} | {problem.hint}")
         else:
-            missing.remove(met)
+            missing.remove(expectation)
     assert (missing, surplus) == ([], [])
 
 
@@ -59,9 +59,9 @@ def test_every_warning_of_a_case_is_found_at_its_place_and_no_other(file):
 def test_no_secret_of_a_case_is_shown_with_any_problem(file):
     planned, problems = audited(file, case(file).environ)
     every = [Problem(file.name, n, 1, Level.INFO, "MW000", "") for n in range(1, 30)]
-    shown = "".join(render(one, planned.texts) for one in [*problems, *every])
-    assert "written-here" not in shown
-    assert "sk-from-outside" not in shown.partition("# env:")[0]
+    output = "".join(render(noted, planned.texts) for noted in [*problems, *every])
+    assert "written-here" not in output
+    assert "sk-from-outside" not in output.partition("# env:")[0]
 
 
 @pytest.mark.parametrize("path", sorted(RULES.glob("[a-z]*.py")), ids=lambda path: path.stem)
@@ -96,14 +96,14 @@ def test_the_shipped_config_names_the_key_that_is_not_set_at_its_place(missing):
     environ = {name: value for name, value in KEYS.items() if not name.startswith(missing)}
     planned = make_plan(files.CONFIG, environ)
     audit.audit(planned, environ)
-    (one,) = planned.problems
+    (warning,) = planned.problems
     upstream = missing.lower()
     assert (
-        one.message
+        warning.message
         == f"{missing}_API_KEY is not set: upstream '{upstream}' will refuse every request"
     )
-    line = files.CONFIG.read_text("utf-8").splitlines()[one.line - 1]
-    assert line[one.column - 1 :].startswith(f'"${{{missing}_API_KEY:-')
+    line = files.CONFIG.read_text("utf-8").splitlines()[warning.line - 1]
+    assert line[warning.column - 1 :].startswith(f'"${{{missing}_API_KEY:-')
     assert planned.plan is not None
 
 
@@ -147,8 +147,10 @@ def test_an_error_is_never_silenced_and_its_ignore_is_of_no_use():
 
 def test_an_ignore_is_for_its_own_line_and_file():
     ignores = Ignores()
-    others = [problem(line=2), problem(file="g")]
-    assert ignores.silence(others, {"f": "a: 1 # modelway: ignore MW401\n", "g": "b: 1"}) == others
+    warnings = [problem(line=2), problem(file="g")]
+    assert (
+        ignores.silence(warnings, {"f": "a: 1 # modelway: ignore MW401\n", "g": "b: 1"}) == warnings
+    )
 
 
 def test_an_ignore_of_use_to_one_of_several_configs_is_not_useless():
@@ -178,9 +180,9 @@ def test_of_very_many_models_without_a_price_the_first_are_named_and_the_rest_co
     text = text.replace("models: {", f"models: {{{models}, ", 1)
     planned = make_plan(Path("gateway.yaml"), {}, text)
     audit.audit(planned, {})
-    found = [problem.message for problem in planned.problems if problem.code == "MW409"]
-    assert len(found) == 20
-    assert found[-1].endswith("so do 80 more")
+    messages = [problem.message for problem in planned.problems if problem.code == "MW409"]
+    assert len(messages) == 20
+    assert messages[-1].endswith("so do 80 more")
 
 
 SOUND = changed(CONFIG, ("routes", 2), ...)

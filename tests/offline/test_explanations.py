@@ -55,10 +55,10 @@ def _sections(text):
 
 def over(base: str, fragment: str) -> str:
     """The fragment, then the sections of the base that it does not say itself."""
-    said = sections(fragment)
-    if "routes" in said and "model:" not in said["routes"]:
-        said["models"] = ""  # nothing could ask for one
-    return fragment + "".join(text for key, text in _sections(base) if key not in said)
+    parts = sections(fragment)
+    if "routes" in parts and "model:" not in parts["routes"]:
+        parts["models"] = ""  # nothing could ask for one
+    return fragment + "".join(text for key, text in _sections(base) if key not in parts)
 
 
 def example(text: str) -> Example:
@@ -83,16 +83,16 @@ def examples(code: str) -> tuple[Example, Example]:
     return example(wrong), example(right)
 
 
-def found(made: Example, folder: Path) -> list[dict]:
-    for name, data in made.files.items():
+def problems_of(example: Example, folder: Path) -> list[dict]:
+    for name, data in example.files.items():
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_bytes(data)
-    if made.command == "test":
-        ran = CliRunner().invoke(cli.main, [made.command])
-        told = re.findall(r": (error|warning): .*\[(MW[0-9]{3})\]$", ran.output, re.MULTILINE)
-        return [{"level": level, "code": code} for level, code in told]
-    words = ["check", "--format", "json", *(["--boot"] if made.command == "boot" else [])]
-    ran = CliRunner().invoke(cli.main, words, env=made.environ)
+    if example.command == "test":
+        ran = CliRunner().invoke(cli.main, [example.command])
+        problems = re.findall(r": (error|warning): .*\[(MW[0-9]{3})\]$", ran.output, re.MULTILINE)
+        return [{"level": level, "code": code} for level, code in problems]
+    words = ["check", "--format", "json", *(["--boot"] if example.command == "boot" else [])]
+    ran = CliRunner().invoke(cli.main, words, env=example.environ)
     assert ran.exit_code in (0, 1), ran.output
     return json.loads(ran.stdout)["problems"]
 
@@ -130,13 +130,13 @@ def test_a_manual_has_a_title_a_meaning_and_two_examples(code):
 @pytest.mark.parametrize("code", codes())
 def test_the_wrong_example_yields_the_code(code, folder):
     wrong, _ = examples(code)
-    assert code in {problem["code"] for problem in found(wrong, folder)}
+    assert code in {problem["code"] for problem in problems_of(wrong, folder)}
 
 
 @pytest.mark.parametrize("code", codes())
 def test_the_mended_example_yields_nothing_but_notes(code, folder):
     _, right = examples(code)
-    problems = [p for p in found(right, folder) if p["level"] != "info" or p["code"] == code]
+    problems = [p for p in problems_of(right, folder) if p["level"] != "info" or p["code"] == code]
     assert problems == []
 
 

@@ -59,43 +59,43 @@ def _candidates(
     mounts: Collection[str],
     request: Request,
 ) -> Iterator[Near]:
+    """The operation under each of its mounts, if it comes near the request there."""
     path = request.target.partition("?")[0]
     method = request.method.upper()
     wide = slash_variables.get(operation.id, ())
     for mount in operation.mounts:
         template = mount + operation.path
-        if _fits(template, path, wide):
-            if operation.id not in slash_variables:
-                why = f"no route serves it; name {operation.id} in a route's operations"
-                yield Near(operation, template, "route", why, 1.0)
-            elif method != operation.method:
-                yield Near(
-                    operation, template, "method", f"it takes {operation.method}, not {method}", 1.0
-                )
-            continue
-        similarity = SequenceMatcher(None, _filled(template, path), path).ratio()
-        if method != operation.method:
-            similarity -= 0.1
-        segments_sent, verb = path.rpartition(":"), template.rpartition("}:")[2]
-        if (
-            "}:" in template
-            and segments_sent[1]
-            and _fits(template, f"{segments_sent[0]}:{verb}", wide)
-        ):
-            why = f"its verb is ':{verb}', not ':{segments_sent[2]}'"
-            yield Near(operation, template, "verb", why, similarity)
-        elif (prefix := _other_mount(operation, path, wide, mounts)) is not None:
-            actual = f"'{prefix}'" if prefix else "the root"
-            where = f"'{mount}'" if mount else "the root"
-            yield Near(
-                operation,
-                template,
-                "mount",
-                f"it is mounted at {where}, not at {actual}",
-                similarity,
-            )
-        elif similarity >= _ALIKE and _misspelt(template, path):
-            yield Near(operation, template, "path", _differs(template, path), similarity)
+        if not _fits(template, path, wide):
+            near = _similar(operation, mount, mounts, wide, path)
+            if near is not None:
+                less = 0.1 if method != operation.method else 0.0
+                yield near._replace(similarity=near.similarity - less)
+        elif operation.id not in slash_variables:
+            why = f"no route serves it; name {operation.id} in a route's operations"
+            yield Near(operation, template, "route", why, 1.0)
+        elif method != operation.method:
+            why = f"it takes {operation.method}, not {method}"
+            yield Near(operation, template, "method", why, 1.0)
+
+
+def _similar(
+    operation: Operation, mount: str, mounts: Collection[str], wide: tuple[str, ...], path: str
+) -> Near | None:
+    """The operation under a mount where the path does not match it, if it is similar."""
+    template = mount + operation.path
+    similarity = SequenceMatcher(None, _filled(template, path), path).ratio()
+    (stem, colon, verb_sent), verb = path.rpartition(":"), template.rpartition("}:")[2]
+    if "}:" in template and colon and _fits(template, f"{stem}:{verb}", wide):
+        why = f"its verb is ':{verb}', not ':{verb_sent}'"
+        return Near(operation, template, "verb", why, similarity)
+    if (prefix := _other_mount(operation, path, wide, mounts)) is not None:
+        actual = f"'{prefix}'" if prefix else "the root"
+        where = f"'{mount}'" if mount else "the root"
+        why = f"it is mounted at {where}, not at {actual}"
+        return Near(operation, template, "mount", why, similarity)
+    if similarity >= _ALIKE and _misspelt(template, path):
+        return Near(operation, template, "path", _differs(template, path), similarity)
+    return None
 
 
 def _fits(template: str, path: str, wide: tuple[str, ...]) -> bool:

@@ -25,13 +25,16 @@ def base(tmp_path_factory):
     return planned(tmp_path_factory.mktemp("base"), CONFIG, DOCUMENT)
 
 
-def said(found):
-    return sorted(f"{one.level} {one.kind} {' '.join(one.subjects)}" for one in found)
+def kinds_and_places(differences):
+    return sorted(
+        f"{difference.level} {difference.kind} {' '.join(difference.subjects)}"
+        for difference in differences
+    )
 
 
-def kinds(found):
+def kinds(differences):
     """Each once: a case names a kind and whom it is about, not how often."""
-    return sorted(set(said(found)))
+    return sorted(set(kinds_and_places(differences)))
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
@@ -42,10 +45,10 @@ def test_a_change_is_reported_in_both_directions(base, tmp_path, file):
     changed = planned(tmp_path, config, document)
     there, back = between(base, changed), between(changed, base)
     assert (kinds(there), kinds(back)) == (case["there"], case["back"])
-    for one in (*there, *back):
-        lines = Path(one.place.file).read_text().splitlines()
-        assert 1 <= one.place.line <= len(lines)
-        assert one.place.column <= len(lines[one.place.line - 1]) + 1
+    for difference in (*there, *back):
+        lines = Path(difference.place.file).read_text().splitlines()
+        assert 1 <= difference.place.line <= len(lines)
+        assert difference.place.column <= len(lines[difference.place.line - 1]) + 1
     for shape in (formats.as_text, formats.as_json, formats.as_github):
         assert not SECRETS.search(shape(there) + shape(back))
     assert between(changed, changed) == []
@@ -58,22 +61,22 @@ def test_there_are_many_cases():
 def test_every_kind_that_the_engine_knows_is_in_a_case():
     engine = Path(formats.__file__).parent
     texts = "".join(file.read_text() for file in engine.rglob("*.py"))
-    known = set(re.findall(r'"([a-z]+(?:-[a-z]+)+)"', texts))
-    known -= {"policy-changed"}  # for policies that are neither a limit nor a list: none so far
-    told = {
+    all_kinds = set(re.findall(r'"([a-z]+(?:-[a-z]+)+)"', texts))
+    all_kinds -= {"policy-changed"}  # for policies that are neither a limit nor a list: none so far
+    kinds_of_cases = {
         line.split()[1]
         for file in FILES
-        for way in ("there", "back")
-        for line in yaml.safe_load(file.read_text())[way]
+        for direction in ("there", "back")
+        for line in yaml.safe_load(file.read_text())[direction]
     }
-    assert known - told == set()
+    assert all_kinds - kinds_of_cases == set()
 
 
 def test_equal_differences_of_many_routes_are_one(base, tmp_path):
     config = patched(CONFIG, {"policies": []})
-    (one,) = between(base, planned(tmp_path, config, DOCUMENT))
-    assert one.subjects == ("shop.chat", "shop.show")
-    assert one.place.file == base.plan.config.source.file
+    (difference,) = between(base, planned(tmp_path, config, DOCUMENT))
+    assert difference.subjects == ("shop.chat", "shop.show")
+    assert difference.place.file == base.plan.config.source.file
 
 
 def test_the_gravest_comes_first(base, tmp_path):
@@ -82,34 +85,40 @@ def test_the_gravest_comes_first(base, tmp_path):
         "server": {"workers": 9},
         "models": {"new": {"to": [{"upstream": "main"}]}},
     }
-    found = between(base, planned(tmp_path, patched(CONFIG, patch), DOCUMENT))
-    assert [one.level for one in found] == [Effect.WEAKER, Effect.CHANGED, Effect.ADDED]
+    differences = between(base, planned(tmp_path, patched(CONFIG, patch), DOCUMENT))
+    assert [difference.level for difference in differences] == [
+        Effect.WEAKER,
+        Effect.CHANGED,
+        Effect.ADDED,
+    ]
 
 
 def test_a_difference_has_its_line_and_its_words(base, tmp_path):
     text = CONFIG.replace("total: 5m", "total: 6m")
-    (one,) = between(base, planned(tmp_path, text, DOCUMENT))
+    (difference,) = between(base, planned(tmp_path, text, DOCUMENT))
     at = next(n for n, line in enumerate(text.splitlines(), 1) if "total: 6m" in line)
-    assert (one.place.line, one.place.column) == (at, 36)
-    assert one.words == "timeouts.total is 6m, was 5m"
-    assert f":{at}:36: changed: upstream main: timeouts.total is 6m, was 5m [" in str(one)
+    assert (difference.place.line, difference.place.column) == (at, 36)
+    assert difference.words == "timeouts.total is 6m, was 5m"
+    assert f":{at}:36: changed: upstream main: timeouts.total is 6m, was 5m [" in str(difference)
 
 
 def test_a_breach_in_a_document_is_placed_in_the_document(base, tmp_path):
     text = DOCUMENT.replace("required: [messages]", "required: [messages, mood]")
-    (one,) = between(base, planned(tmp_path, CONFIG, text))
-    assert Path(one.place.file).name == "shop.yaml"
-    assert "'Chat.mood' is required now" in one.words
+    (difference,) = between(base, planned(tmp_path, CONFIG, text))
+    assert Path(difference.place.file).name == "shop.yaml"
+    assert "'Chat.mood' is required now" in difference.words
     lines = text.splitlines()
-    assert any("mood" in line for line in lines[one.place.line - 1 : one.place.line + 2])
+    assert any(
+        "mood" in line for line in lines[difference.place.line - 1 : difference.place.line + 2]
+    )
 
 
 def test_json_and_github_tell_what_the_text_tells(base, tmp_path):
-    found = between(base, planned(tmp_path, patched(CONFIG, {"policies": []}), DOCUMENT))
-    whole = json.loads(formats.as_json(found))
-    assert whole["counts"]["weaker"] == 1
-    assert whole["differences"][0]["kind"] == "policy-removed"
-    first, last = formats.as_github(found).splitlines()
+    differences = between(base, planned(tmp_path, patched(CONFIG, {"policies": []}), DOCUMENT))
+    document = json.loads(formats.as_json(differences))
+    assert document["counts"]["weaker"] == 1
+    assert document["differences"][0]["kind"] == "policy-removed"
+    first, last = formats.as_github(differences).splitlines()
     assert first.startswith("::error file=")
     assert ",title=weaker%3A policy-removed::shop.chat, shop.show: rate_limit" in first
     assert last == "1 weaker"
@@ -132,10 +141,10 @@ def test_the_same_relative_paths_in_two_folders_are_no_difference(tmp_path):
 def test_another_relative_path_is_a_difference(tmp_path, key):
     config = patched(CONFIG, {"stores": STORES})
     other = config.replace(STORES[key], STORES[key].replace("var/", "run/"))
-    (one,) = between(
+    (difference,) = between(
         planned(tmp_path / "a", config, DOCUMENT), planned(tmp_path / "b", other, DOCUMENT)
     )
-    assert one.place.line == 1 + other[: other.index(f"{key}:")].count("\n")
+    assert difference.place.line == 1 + other[: other.index(f"{key}:")].count("\n")
 
 
 def test_what_came_out_of_the_environment_is_never_shown(tmp_path):
@@ -148,8 +157,8 @@ def test_what_came_out_of_the_environment_is_never_shown(tmp_path):
         file = tmp_path / name / "gateway.yaml"
         file.write_text(text)
         sides.append(make_plan(file, environ))
-    (one,) = between(*sides)
-    assert one.words == "base_url is https://other.test, was https://${HOST_NAME}.test"
+    (difference,) = between(*sides)
+    assert difference.words == "base_url is https://other.test, was https://${HOST_NAME}.test"
 
 
 def test_the_words_of_a_difference_are_those_of_gateway_yaml(base, tmp_path):
@@ -158,8 +167,8 @@ def test_the_words_of_a_difference_are_those_of_gateway_yaml(base, tmp_path):
         "stores": {"retention": "1d"},
         "console": {"docs": False},
     }
-    found = between(base, planned(tmp_path, patched(CONFIG, patch), DOCUMENT))
-    assert [one.words for one in found] == [
+    differences = between(base, planned(tmp_path, patched(CONFIG, patch), DOCUMENT))
+    assert [difference.words for difference in differences] == [
         "body_timeout is 90s, was 1m",
         "retention is 1d, was for ever",
         "max_body is 1MiB, was 25MB",

@@ -22,36 +22,38 @@ SESSION = {"get": {"operationId": "talk", "responses": {"101": {"description": "
 FROM_QUERY = {"from": "$request.query.page"}
 
 
-NAMED = ("specs", "upstreams", "models", "prices", "routes", "tokens")
+NAMED_SECTIONS = ("specs", "upstreams", "models", "prices", "routes", "tokens")
 """Sections whose entries are known by a name or an index."""
 
 
 def schema_keys(schema, at=()):
     """The paths of all keys that a schema describes, `*` for names and indexes; a list of plain
     values is one key."""
-    whole = json_schema.schema()
+    root = json_schema.schema()
     while "$ref" in schema:
-        schema = whole["$defs"][schema["$ref"].rpartition("/")[2]]
-    below = [((*at, name), one) for name, one in schema.get("properties", {}).items()]
+        schema = root["$defs"][schema["$ref"].rpartition("/")[2]]
+    below = [
+        ((*at, name), schema_below) for name, schema_below in schema.get("properties", {}).items()
+    ]
     entries = [schema.get(key) for key in ("additionalProperties", "items")] if len(at) == 1 else []
     below += [((*at, "*"), entry) for entry in entries if isinstance(entry, dict)]
-    below += [(at, one) for one in schema.get("anyOf", [])]
+    below += [(at, schema_below) for schema_below in schema.get("anyOf", [])]
     if not below:
         yield ".".join(at)
-    for path, one in below:
-        yield from schema_keys(one, path)
+    for path, schema_below in below:
+        yield from schema_keys(schema_below, path)
 
 
 def fields(kind, at=()):
     """The paths of all fields of the config's dataclasses, in the same form."""
     path = ".".join(at)
-    args = [one for one in typing.get_args(kind) if one not in (type(None), ...)]
+    args = [arg for arg in typing.get_args(kind) if arg not in (type(None), ...)]
     if dataclasses.is_dataclass(kind):
         hints = typing.get_type_hints(kind)
         for field in dataclasses.fields(kind):
             if field.init and field.name not in NOT_SETTINGS:
                 yield from fields(hints[field.name], (*at, *field_keys(field)))
-    elif path in NAMED:
+    elif path in NAMED_SECTIONS:
         yield from fields(args[-1] if path != "routes" else args[0], (*at, "*"))
     elif args and dataclasses.is_dataclass(args[0]) and typing.get_origin(kind) is not tuple:
         yield from fields(args[0], at)
@@ -64,7 +66,7 @@ def has_rule(path):
     try:
         return bool(rule_of(path))
     except KeyError:
-        return any(known.startswith(f"{path}.") for known in levels())
+        return any(other.startswith(f"{path}.") for other in levels())
 
 
 KEYS_OF_THE_SCHEMA = sorted(set(schema_keys(json_schema.schema())))
@@ -94,8 +96,8 @@ def test_every_field_of_the_config_has_a_level(field):
 
 @each("path", levels())
 def test_every_rule_is_of_a_key_that_there_is(path):
-    known = [*KEYS_OF_THE_SCHEMA, *FIELDS]
-    assert any(key == path or key.startswith(f"{path}.") for key in known)
+    all_paths = [*KEYS_OF_THE_SCHEMA, *FIELDS]
+    assert any(key == path or key.startswith(f"{path}.") for key in all_paths)
 
 
 @pytest.mark.parametrize("module", sorted({rule.module for rule in levels().values()} - {""}))
@@ -112,9 +114,9 @@ def project():
     return config, yaml.safe_dump(document, sort_keys=False)
 
 
-def put(config, path, value):
+def with_value(config, path, value):
     """The config with a value at a path; None takes it out."""
-    made = holder = copy.deepcopy(config)
+    changed = holder = copy.deepcopy(config)
     *above, last = [int(step) if step.isdigit() else step for step in path.split(".")]
     for step in above:
         if isinstance(holder, dict):
@@ -125,7 +127,7 @@ def put(config, path, value):
         holder.pop(last, None)
     else:
         holder[last] = value
-    return made
+    return changed
 
 
 GUARDS = [
@@ -259,66 +261,70 @@ ELSEWHERE = [
 
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory):
+def levels_of(tmp_path_factory):
     config, document = project()
 
     def compared(path, old, new):
         sides = []
         for value in (old, new):
             folder = tmp_path_factory.mktemp("side")
-            base = put(config, "routes.0.model", FROM_QUERY) if path.endswith("also") else config
-            made = put(base, path, value)
+            base = config
+            if path.endswith("also"):
+                base = with_value(config, "routes.0.model", FROM_QUERY)
+            changed = with_value(base, path, value)
             if path.startswith("telemetry.traces."):
-                made["telemetry"]["traces"].setdefault("endpoint", "http://c.test")
-            sides.append(planned(folder, yaml.safe_dump(made, sort_keys=False), document))
+                changed["telemetry"]["traces"].setdefault("endpoint", "http://c.test")
+            sides.append(planned(folder, yaml.safe_dump(changed, sort_keys=False), document))
         there, back = between(*sides), between(*reversed(sides))
-        shown = formats.as_text([*there, *back])
-        assert "-secret" not in shown, shown
-        return {str(one.level) for one in there}, {str(one.level) for one in back}
+        output = formats.as_text([*there, *back])
+        assert "-secret" not in output, output
+        return {str(difference.level) for difference in there}, {
+            str(difference.level) for difference in back
+        }
 
     return compared
 
 
 @pytest.mark.parametrize(("path", "strong", "weak"), GUARDS)
-def test_a_weaker_value_is_weaker_and_its_reverse_is_reported(told, path, strong, weak):
-    there, back = told(path, strong, weak)
+def test_a_weaker_value_is_weaker_and_its_reverse_is_reported(levels_of, path, strong, weak):
+    there, back = levels_of(path, strong, weak)
     assert "weaker" in there
     assert back
     assert "weaker" not in back
 
 
 @pytest.mark.parametrize(("path", "strong", "weak"), BREAKING)
-def test_what_guards_less_is_weaker_and_the_way_back_breaks_callers(told, path, strong, weak):
-    assert told(path, strong, weak) == ({"weaker"}, {"breaking"})
+def test_what_guards_less_is_weaker_and_the_way_back_breaks_callers(levels_of, path, strong, weak):
+    assert levels_of(path, strong, weak) == ({"weaker"}, {"breaking"})
 
 
 @pytest.mark.parametrize(("path", "old", "new"), CHANGES)
-def test_an_equally_strong_value_is_reported_in_both_directions(told, path, old, new):
-    there, back = told(path, old, new)
+def test_an_equally_strong_value_is_reported_in_both_directions(levels_of, path, old, new):
+    there, back = levels_of(path, old, new)
     assert there
     assert back
     assert "weaker" not in there | back
 
 
-def test_another_journal_leaves_rows_behind_in_either_direction(told):
-    assert told("stores.journal", None, "var/other") == ({"weaker"}, {"weaker"})
+def test_another_journal_leaves_rows_behind_in_either_direction(levels_of):
+    assert levels_of("stores.journal", None, "var/other") == ({"weaker"}, {"weaker"})
 
 
-def test_the_places_that_repeat_a_model_are_compared(told):
-    there, back = told("routes.0.model.also", None, ["$request.body#/model"])
+def test_the_places_that_repeat_a_model_are_compared(levels_of):
+    there, back = levels_of("routes.0.model.also", None, ["$request.body#/model"])
     assert (there, back) == ({"changed"}, {"weaker"})
 
 
-def test_a_client_certificate_and_its_key_are_compared(told):
+def test_a_client_certificate_and_its_key_are_compared(levels_of):
     both = {"certificate": "identity.pem", "key": "identity.pem"}
-    assert told("upstreams.main.tls", None, both) == ({"changed"}, {"changed"})
+    assert levels_of("upstreams.main.tls", None, both) == ({"changed"}, {"changed"})
 
 
 def changed_keys():
     for path, *_ in (*GUARDS, *BREAKING, *CHANGES, *ELSEWHERE):
         section, *below = path.split(".")
         yield ".".join(
-            [section, "*", *below[1:]] if section in NAMED and below else [section, *below]
+            [section, "*", *below[1:]] if section in NAMED_SECTIONS and below else [section, *below]
         )
 
 

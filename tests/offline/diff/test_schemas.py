@@ -67,19 +67,19 @@ values = st.recursive(
 
 
 def node(schema, **more):
-    made = library(document(components={"schemas": {"It": schema, **more}}))
-    return made.document.get("components").get("schemas").get("It")
+    result = library(document(components={"schemas": {"It": schema, **more}}))
+    return result.document.get("components").get("schemas").get("It")
 
 
-def told(old, new, answers=False):
+def changes(old, new, answers=False):
     walk = Walk(of_responses=answers)
-    return [(one.kind, one.words) for one in walk.compare(node(old), node(new), "")]
+    return [(change.kind, change.words) for change in walk.compare(node(old), node(new), "")]
 
 
 def changed(old, seed):
     """The schema with something in it replaced, so that the two have much in common."""
-    made = deepcopy(old)
-    at = made
+    result = deepcopy(old)
+    at = result
     while isinstance(at, dict):
         inner = [k for k in ("properties", "items", "anyOf", "allOf") if at.get(k)]
         if not inner or seed.draw(st.booleans()):
@@ -96,19 +96,19 @@ def changed(old, seed):
     fresh = seed.draw(schemas)
     key = seed.draw(st.sampled_from(sorted(fresh)))
     at[key] = fresh[key]
-    return made
+    return result
 
 
 @settings(max_examples=250)
 @given(schemas, st.data(), st.lists(values, min_size=5, max_size=20))
 def test_a_new_refusal_is_reported(old, data, samples):
     new = changed(old, data)
-    before, after = (jsonschema_rs.Draft202012Validator(one) for one in (old, new))
+    before, after = (jsonschema_rs.Draft202012Validator(schema) for schema in (old, new))
     refused = [v for v in samples if before.is_valid(v) and not after.is_valid(v)]
     # A property that could be anything and has a form now is no difference: documents grow by
     # such properties all the time, and nobody relies on what they did not know.
     if refused and not _properties(new) - _properties(old):
-        assert told(old, new), refused[0]
+        assert changes(old, new), refused[0]
 
 
 def test_a_property_that_is_removed_is_held_against_the_additional_properties():
@@ -117,48 +117,50 @@ def test_a_property_that_is_removed_is_held_against_the_additional_properties():
         "properties": {"b": {"type": "integer"}},
         "additionalProperties": {"type": "string"},
     }
-    assert told(old, {**old, "properties": {}}) == [
+    assert changes(old, {**old, "properties": {}}) == [
         ("type-narrowed", "'It.b' must be string, no longer integer")
     ]
-    assert told({**old, "properties": {"b": {"type": "string"}}}, {**old, "properties": {}}) == []
+    assert (
+        changes({**old, "properties": {"b": {"type": "string"}}}, {**old, "properties": {}}) == []
+    )
 
 
 def _properties(schema):
     """The names of all properties in a schema, as often as they stand there."""
-    found = Counter()
+    names = Counter()
     for below in schema if isinstance(schema, list) else ():
-        found += _properties(below)
+        names += _properties(below)
     for key, below in schema.items() if isinstance(schema, dict) else ():
         if key == "properties":
-            found.update(list(below))
-            found += _properties(list(below.values()))
+            names.update(list(below))
+            names += _properties(list(below.values()))
         else:
-            found += _properties(below)
-    return found
+            names += _properties(below)
+    return names
 
 
 @settings(max_examples=50)
 @given(schemas)
 def test_a_schema_does_not_differ_from_itself(schema):
-    assert told(schema, schema) == []
-    assert told(schema, schema, answers=True) == []
+    assert changes(schema, schema) == []
+    assert changes(schema, schema, answers=True) == []
 
 
 def test_a_recursive_schema_terminates():
     deep = {"type": "object", "properties": {"in": {"$ref": "#/components/schemas/It"}}}
     narrower = {**deep, "required": ["in"]}
-    assert told(deep, narrower) == [("field-required", "'It.in' is required now")]
+    assert changes(deep, narrower) == [("field-required", "'It.in' is required now")]
 
 
 def test_a_recursive_all_of_terminates():
     odd = {"allOf": [{"$ref": "#/components/schemas/It"}], "type": "object"}
-    assert told(odd, {**odd, "required": ["x"]}) != []
+    assert changes(odd, {**odd, "required": ["x"]}) != []
 
 
 @pytest.mark.parametrize("key", ["anyOf", "oneOf"])
 def test_branches_in_another_order_are_no_difference(key):
-    one, two = {"type": "string"}, {"type": "object", "properties": {"t": {"const": "x"}}}
-    assert told({key: [one, two]}, {key: [two, one]}) == []
+    first, second = {"type": "string"}, {"type": "object", "properties": {"t": {"const": "x"}}}
+    assert changes({key: [first, second]}, {key: [second, first]}) == []
 
 
 def test_three_dozen_levels_are_compared():
@@ -167,4 +169,4 @@ def test_three_dozen_levels_are_compared():
     for _ in range(36):
         old = {"type": "array", "items": old}
         new = {"type": "array", "items": new}
-    assert [kind for kind, _ in told(old, new)] == ["bound-narrowed"]
+    assert [kind for kind, _ in changes(old, new)] == ["bound-narrowed"]

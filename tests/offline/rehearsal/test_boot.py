@@ -56,9 +56,9 @@ telemetry: {access_log: {path: access.log}}
 def planned(folder, text=CONFIG, url="http://127.0.0.1:9"):
     (folder / "shop.json").write_text(json.dumps(DOCUMENT))
     (folder / "gateway.yaml").write_text(text.replace("URL", url))
-    made = make_plan(folder / "gateway.yaml", {})
-    assert made.plan is not None, [str(problem) for problem in made.problems]
-    return made.plan
+    result = make_plan(folder / "gateway.yaml", {})
+    assert result.plan is not None, [str(problem) for problem in result.problems]
+    return result.plan
 
 
 def boot(planned, **more):
@@ -72,20 +72,20 @@ def files(folder):
 
 def test_nothing_is_sent_written_or_counted(tmp_path):
     with recorder() as upstream:
-        made = planned(tmp_path, url=upstream.url)
+        plan = planned(tmp_path, url=upstream.url)
         before = files(tmp_path)
         for _ in range(3):
-            assert boot(made).requests >= 2
+            assert boot(plan).requests >= 2
         assert (upstream.requests, upstream.connections) == ([], 0)
     assert files(tmp_path) == before
     assert list(runtime_directory(tmp_path / "gateway.yaml").glob("*.mdb")) == []
 
 
 def test_requests_on_trial_leave_no_row_in_the_ledger(tmp_path):
-    made = planned(tmp_path)
-    assert prepare(made.config) == ""
-    boot(made)
-    database = open_database(made.config.stores.records)
+    plan = planned(tmp_path)
+    assert prepare(plan.config) == ""
+    boot(plan)
+    database = open_database(plan.config.stores.records)
     rows = database.read(lambda c: c.exec_driver_sql("SELECT count(*) FROM usage").scalar())
     database.close()
     assert rows == 0
@@ -107,20 +107,20 @@ def test_every_kind_of_route_is_played_to_its_end(tmp_path, monkeypatch):
 
 
 def test_a_journal_that_somebody_uses_is_left_as_it_is(tmp_path):
-    made = planned(tmp_path, CONFIG.replace("journal: journal", "journal: deep/journal"))
+    plan = planned(tmp_path, CONFIG.replace("journal: journal", "journal: deep/journal"))
     (tmp_path / "deep").mkdir()
     before = files(tmp_path)
-    boot(made)
+    boot(plan)
     assert files(tmp_path) == before
     (tmp_path / "deep/journal").mkdir()
-    boot(made)
+    boot(plan)
     assert files(tmp_path) == [*before[:1], "deep/journal", *before[1:]]
 
 
 def test_the_database_is_brought_up_to_date_where_that_is_asked_for(tmp_path):
-    made = planned(tmp_path)
-    boot(made, migrate=True)
-    database = open_database(made.config.stores.records)
+    plan = planned(tmp_path)
+    boot(plan, migrate=True)
+    database = open_database(plan.config.stores.records)
     tables = database.read(lambda c: c.exec_driver_sql("SELECT name FROM sqlite_master").fetchall())
     database.close()
     assert len(tables) > 2
@@ -150,9 +150,9 @@ def test_a_failure_in_a_stage_is_reported(tmp_path, monkeypatch):
         return fails
 
     monkeypatch.setattr("engine.policies.max_body.build", broken)
-    made = planned(tmp_path, CONFIG.replace("policies: [", "policies: [{max_body: 1MB}, "))
+    plan = planned(tmp_path, CONFIG.replace("policies: [", "policies: [{max_body: 1MB}, "))
     with pytest.raises(CannotServe, match=r"fails: KeyError: 'not thought of'"):
-        boot(made)
+        boot(plan)
 
 
 def test_what_is_done_after_an_answer_is_looked_at_as_well(tmp_path, monkeypatch):
@@ -166,5 +166,5 @@ def test_what_is_done_after_an_answer_is_looked_at_as_well(tmp_path, monkeypatch
 
 def test_the_shipped_config_starts():
     config = ROOT / "gateway.yaml"
-    made = make_plan(config, {}).plan
-    assert boot(made).requests > 8
+    plan = make_plan(config, {}).plan
+    assert boot(plan).requests > 8

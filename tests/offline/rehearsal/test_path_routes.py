@@ -27,20 +27,20 @@ def plan(tmp_path_factory):
     return planned(tmp_path_factory.mktemp("project"), config, MORE).plan
 
 
-def kept(plan, path):
+def operations_kept(plan, path):
     return {route.operation.name for route in narrowed(plan, path).routes}
 
 
 def test_only_routes_that_may_match_the_path_are_selected(plan):
-    assert kept(plan, "/v1/chat") == {"chat"}
-    assert kept(plan, "/v1/items/first") == {"first", "show"}
-    assert kept(plan, "/v1/items/x/parts") == {"parts"}
-    assert kept(plan, "/v1/models/a/b/c") == {"model", "say"}
+    assert operations_kept(plan, "/v1/chat") == {"chat"}
+    assert operations_kept(plan, "/v1/items/first") == {"first", "show"}
+    assert operations_kept(plan, "/v1/items/x/parts") == {"parts"}
+    assert operations_kept(plan, "/v1/models/a/b/c") == {"model", "say"}
 
 
 def test_a_path_without_a_match_selects_all_routes(plan):
-    assert len(kept(plan, "/nowhere")) == len(plan.routes)
-    assert len(kept(plan, "/v1/models/x:sing")) == len(plan.routes)
+    assert len(operations_kept(plan, "/nowhere")) == len(plan.routes)
+    assert len(operations_kept(plan, "/v1/models/x:sing")) == len(plan.routes)
 
 
 @pytest.mark.parametrize("method", ["GET", "POST", "DELETE"])
@@ -54,9 +54,9 @@ def test_a_path_without_a_match_selects_all_routes(plan):
     ],
 )
 def test_the_answer_is_that_of_all_routes(plan, monkeypatch, method, path):
-    asked = request(method, path, (), b"")
-    some = rehearse.rehearse(plan, asked)
+    sent = request(method, path, (), b"")
+    some = rehearse.rehearse(plan, sent)
     monkeypatch.setattr(rehearse, "narrowed", lambda plan, path: plan)
-    every = rehearse.rehearse(plan, asked)
-    told = [(s.status, s.body, s.route and s.route.operation.id) for s in (some, every)]
-    assert told[0] == told[1]
+    every = rehearse.rehearse(plan, sent)
+    results = [(s.status, s.body, s.route and s.route.operation.id) for s in (some, every)]
+    assert results[0] == results[1]

@@ -16,7 +16,7 @@ ALICE = Caller("alice")
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory):
+def result(tmp_path_factory):
     return planned(tmp_path_factory.mktemp("project"))
 
 
@@ -25,89 +25,100 @@ def line_of(source, words):
 
 
 def explained(
-    made, method="POST", target="/v1/chat", body=None, caller=ALICE, answers=None, **more
+    result, method="POST", target="/v1/chat", body=None, caller=ALICE, answers=None, **more
 ):
     data = json.dumps(body).encode() if body is not None else b""
-    asked = request(method, target, more.pop("headers", ()), data, **more)
-    said = report(made, rehearse(made.plan, asked, caller, answers))
-    return json.loads(json.dumps(said))
+    sent = request(method, target, more.pop("headers", ()), data, **more)
+    document = report(result, rehearse(result.plan, sent, caller, answers))
+    return json.loads(json.dumps(document))
 
 
-def chat(made, model="big", **more):
-    return explained(made, body={"model": model, "messages": [{}]}, **more)
+def chat(result, model="big", **more):
+    return explained(result, body={"model": model, "messages": [{}]}, **more)
 
 
-def test_the_operation_and_the_route_have_their_places(made):
-    said = chat(made)
-    assert said["operation"]["id"] == "shop.chat"
-    assert f"shop.yaml:{line_of(DOCUMENT, 'operationId: chat') - 1}:5" in said["operation"]["place"]
-    assert f"gateway.yaml:{line_of(CONFIG, 'operation: shop.chat')}:16" in said["route"]["place"]
+def test_the_operation_and_the_route_have_their_places(result):
+    document = chat(result)
+    assert document["operation"]["id"] == "shop.chat"
+    assert (
+        f"shop.yaml:{line_of(DOCUMENT, 'operationId: chat') - 1}:5"
+        in document["operation"]["place"]
+    )
+    assert (
+        f"gateway.yaml:{line_of(CONFIG, 'operation: shop.chat')}:16" in document["route"]["place"]
+    )
 
 
 @pytest.mark.parametrize(
     ("model", "why", "entry"),
     [("big", "exact", "big"), ("wild-7", "wildcard", "wild-*"), ("", "default", "small")],
 )
-def test_the_model_is_reported_with_the_reason(made, model, why, entry):
-    said = chat(made, model)["model"]
-    assert (said["why"], said["entry"]) == (why, entry)
-    assert said["asked"] == (model or "small")
-    shown = f'"{entry}"' if "*" in entry else entry
-    assert f"gateway.yaml:{line_of(CONFIG, f'  {shown}:')}:3" in said["place"]
+def test_the_model_is_reported_with_the_reason(result, model, why, entry):
+    document = chat(result, model)["model"]
+    assert (document["why"], document["entry"]) == (why, entry)
+    assert document["asked"] == (model or "small")
+    pattern = f'"{entry}"' if "*" in entry else entry
+    assert f"gateway.yaml:{line_of(CONFIG, f'  {pattern}:')}:3" in document["place"]
 
 
-def test_targets_are_in_the_order_of_attempts(made):
-    said = [(t["upstream"], t["model"], t["weight"], t["fallback"]) for t in chat(made)["targets"]]
-    assert said == [
+def test_targets_are_in_the_order_of_attempts(result):
+    document = [
+        (t["upstream"], t["model"], t["weight"], t["fallback"]) for t in chat(result)["targets"]
+    ]
+    assert document == [
         ("main", "real-big", 3.0, ""),
         ("spare", "big", 1.0, ""),
         ("spare", "real-small", 1.0, "small"),
     ]
 
 
-def test_timeouts_and_retries_are_those_in_force(made):
-    said = chat(made)["patience"]["main"]
-    assert said["timeouts"] == {"connect": 2.0, "first_byte": 60, "idle": 60, "total": 600}
-    assert said["attempts"] == 2
-    assert "5xx" in said["retries"]
+def test_timeouts_and_retries_are_those_in_force(result):
+    document = chat(result)["patience"]["main"]
+    assert document["timeouts"] == {"connect": 2.0, "first_byte": 60, "idle": 60, "total": 600}
+    assert document["attempts"] == 2
+    assert "5xx" in document["retries"]
 
 
-def test_the_outgoing_request_is_whole_and_shows_what_changed(made):
-    (sent,) = chat(made)["outgoing"]
+def test_the_outgoing_request_is_whole_and_shows_what_changed(result):
+    (sent,) = chat(result)["outgoing"]
     assert (sent["method"], sent["url"]) == ("POST", "http://main.test/base/v1/chat")
     assert sent["model"] == "real-big"
     assert sent["body"]["changes"] == [{"place": "model", "before": "big", "after": "real-big"}]
 
 
-def test_every_attempt_is_reported(made):
-    said = chat(made, answers=UpstreamAnswers(each={"main": "connect"}))
-    assert [(sent["upstream"], sent["answered"]) for sent in said["outgoing"]] == [
+def test_every_attempt_is_reported(result):
+    document = chat(result, answers=UpstreamAnswers(each={"main": "connect"}))
+    assert [(sent["upstream"], sent["answered"]) for sent in document["outgoing"]] == [
         ("main", "connect"),
         ("spare", 200),
     ]
 
 
 @pytest.mark.parametrize("answers", [None, UpstreamAnswers(503), UpstreamAnswers("reset")])
-def test_no_credential_is_shown(made, answers):
-    said = chat(made, answers=answers)
-    whole = json.dumps(said) + text(said)
+def test_no_credential_is_shown(result, answers):
+    document = chat(result, answers=answers)
+    output = json.dumps(document) + text(document)
     for secret in ("sk-main-credential", "literal-credential", "hush-hush"):
-        assert secret not in whole
-    assert "Bearer ${MAIN_KEY}" in whole
+        assert secret not in output
+    assert "Bearer ${MAIN_KEY}" in output
 
 
-def test_no_token_of_the_caller_is_shown(made):
+def test_no_token_of_the_caller_is_shown(result):
     secret = "mw-somebody"
-    said = explained(made, target=f"/v1/chat?key={secret}", body={"messages": []}, caller=None)
-    assert said["error"]["code"] == "invalid_api_key"
-    assert {"kind": "query", "name": "key", "held": True} in said["authentication"]["carriers"]
-    assert secret not in json.dumps(said) + text(said)
+    document = explained(
+        result, target=f"/v1/chat?key={secret}", body={"messages": []}, caller=None
+    )
+    assert document["error"]["code"] == "invalid_api_key"
+    assert {"kind": "query", "name": "key", "held": True} in document["authentication"]["carriers"]
+    assert secret not in json.dumps(document) + text(document)
 
 
-def test_each_policy_has_its_verdict(made):
-    caller = next(c for c in made.plan.config.tokens.values() if c.name == "alice")
-    said = {p["policy"]: (p["verdict"], p["says"]) for p in chat(made, caller=caller)["policies"]}
-    assert said == {
+def test_each_policy_has_its_verdict(result):
+    caller = next(c for c in result.plan.config.tokens.values() if c.name == "alice")
+    document = {
+        p["policy"]: (p["verdict"], p["says"]) for p in chat(result, caller=caller)["policies"]
+    }
+    assert document == {
         "rate_limit": ("passed", "would take 1 of 60 requests per 1m of alice"),
         "allow_models": ("passed", ""),
         "max_body": ("passed", ""),
@@ -116,11 +127,11 @@ def test_each_policy_has_its_verdict(made):
 
 
 def test_a_policy_that_refuses_says_so_and_the_rest_is_not_reached(tmp_path):
-    made = planned(tmp_path, CONFIG.replace('[big, small, "wild-*"]', "[small]"))
-    said = chat(made)
-    assert said["error"]["code"] == "model_not_allowed"
-    assert said["error"]["by"] == "allow_models"
-    verdicts = {p["policy"]: p["verdict"] for p in said["policies"]}
+    result = planned(tmp_path, CONFIG.replace('[big, small, "wild-*"]', "[small]"))
+    document = chat(result)
+    assert document["error"]["code"] == "model_not_allowed"
+    assert document["error"]["by"] == "allow_models"
+    verdicts = {p["policy"]: p["verdict"] for p in document["policies"]}
     assert verdicts == {
         "rate_limit": "not reached",
         "allow_models": "refused",
@@ -128,24 +139,24 @@ def test_a_policy_that_refuses_says_so_and_the_rest_is_not_reached(tmp_path):
     }
 
 
-def test_a_breach_of_the_document_has_its_place(made):
-    said = explained(made, body={"model": "big", "messages": []})
-    assert said["validation"] == {
+def test_a_breach_of_the_document_has_its_place(result):
+    document = explained(result, body={"model": "big", "messages": []})
+    assert document["validation"] == {
         "mode": "strict",
         "verdict": "refused",
         "place": "messages",
         "code": "array_below_min_length",
-        "message": said["error"]["message"],
+        "message": document["error"]["message"],
     }
-    assert "at messages" in text(said)
+    assert "at messages" in text(document)
 
 
-def test_a_public_route_asks_for_no_token(made):
-    said = explained(made, "GET", "/v1/items/7", caller=None)
-    assert said["authentication"]["verdict"] == "public"
-    assert said["outgoing"][0]["url"] == "http://main.test/base/v1/items/7"
-    assert said["model"] is None
-    assert "(auth: none)" in text(said)
+def test_a_public_route_asks_for_no_token(result):
+    document = explained(result, "GET", "/v1/items/7", caller=None)
+    assert document["authentication"]["verdict"] == "public"
+    assert document["outgoing"][0]["url"] == "http://main.test/base/v1/items/7"
+    assert document["model"] is None
+    assert "(auth: none)" in text(document)
 
 
 @pytest.mark.parametrize(
@@ -160,43 +171,43 @@ def test_a_public_route_asks_for_no_token(made):
     ],
 )
 def test_an_unserved_path_gets_the_nearest_route_and_a_reason(
-    made, method, path, operation, differs, words
+    result, method, path, operation, differs, words
 ):
-    said = explained(made, method, path)
-    assert not said["served"]
-    assert said["error"]["by"] == "router"
-    near = said["nearest"][0]
+    document = explained(result, method, path)
+    assert not document["served"]
+    assert document["error"]["by"] == "router"
+    near = document["nearest"][0]
     assert (near["operation"], near["differs"]) == (operation, differs)
     assert words in near["why"]
     assert "shop.yaml:" in near["place"]
-    assert near["why"] in text(said)
+    assert near["why"] in text(document)
 
 
-def test_an_unserved_path_without_a_similar_route_gets_none(made):
-    said = explained(made, "GET", "/zzz/qqq/www")
-    assert said["nearest"] == []
-    assert "nothing comes near" in text(said)
+def test_an_unserved_path_without_a_similar_route_gets_none(result):
+    document = explained(result, "GET", "/zzz/qqq/www")
+    assert document["nearest"] == []
+    assert "nothing comes near" in text(document)
 
 
-def test_the_text_holds_every_decision(made):
-    said = text(chat(made))
+def test_the_text_holds_every_decision(result):
+    document = text(chat(result))
     for head in ("operation", "route", "authentication", "policy", "validation", "model"):
-        assert f"\n  {head} " in said
-    assert "target 1        main as real-big, weight 3 of 4" in said
-    assert "target 3        spare as real-small, fallback small" in said
-    assert '- model: "big"' in said
-    assert '+ model: "real-big"' in said
+        assert f"\n  {head} " in document
+    assert "target 1        main as real-big, weight 3 of 4" in document
+    assert "target 3        spare as real-small, fallback small" in document
+    assert '- model: "big"' in document
+    assert '+ model: "real-big"' in document
 
 
 def test_a_reporting_route_shows_its_refusal_and_counts_nothing(tmp_path):
     reporting = "  - operation: shop.chat\n    validate: report\n"
     config = CONFIG.replace("  - operation: shop.chat\n", reporting)
-    said = explained(planned(tmp_path, config), body={"model": "big", "messages": []})
-    assert said["served"]
-    assert said["validation"] == {
+    document = explained(planned(tmp_path, config), body={"model": "big", "messages": []})
+    assert document["served"]
+    assert document["validation"] == {
         "mode": "report",
         "verdict": "would refuse",
         "places": ["messages"],
     }
-    assert "would refuse (report) at messages" in text(said)
+    assert "would refuse (report) at messages" in text(document)
     assert not mismatches.places

@@ -5,7 +5,7 @@ import pytest
 from engine.offline.rehearsal.sent_request import changes
 
 
-def said(before, after):
+def changes_of(before, after):
     return [change.as_json() for change in changes(before, after)]
 
 
@@ -28,7 +28,7 @@ def said(before, after):
     ],
 )
 def test_each_changed_value_is_reported_with_its_place(before, after, expected):
-    assert said(before, after) == expected
+    assert changes_of(before, after) == expected
 
 
 def test_what_is_no_json_has_no_changes_to_tell():

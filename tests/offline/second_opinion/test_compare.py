@@ -50,8 +50,10 @@ def plan(
 
 
 def body(schema: Any, *examples: Any, media_type: str = "application/json") -> dict[str, Any]:
-    named = {f"e{index}": {"value": example} for index, example in enumerate(examples)}
-    return {"requestBody": {"content": {media_type: {"schema": schema, "examples": named}}}}
+    examples_by_name = {f"e{index}": {"value": example} for index, example in enumerate(examples)}
+    return {
+        "requestBody": {"content": {media_type: {"schema": schema, "examples": examples_by_name}}}
+    }
 
 
 def answer(schema: Any, example: Any, status: str = "200") -> dict[str, Any]:
@@ -59,21 +61,21 @@ def answer(schema: Any, example: Any, status: str = "200") -> dict[str, Any]:
     return {"responses": {status: {"description": "ok", "content": content}}}
 
 
-def found(planned: PlanResult) -> list[Problem]:
+def warnings_of(planned: PlanResult) -> list[Problem]:
     compare_examples(planned)
     return [item for item in planned.findings.problems if item.code in ("MW421", "MW422")]
 
 
 def test_an_example_of_a_body_that_both_accept_is_not_mentioned(tmp_path):
-    assert found(plan(tmp_path, body({"type": "object"}, LONG))) == []
+    assert warnings_of(plan(tmp_path, body({"type": "object"}, LONG))) == []
 
 
 def test_an_example_of_a_body_that_both_refuse_is_not_mentioned(tmp_path):
-    assert found(plan(tmp_path, body({"type": "array"}, LONG))) == []
+    assert warnings_of(plan(tmp_path, body({"type": "array"}, LONG))) == []
 
 
 def test_an_example_of_a_body_that_one_refuses_is_a_warning_with_both_readings(tmp_path):
-    (problem,) = found(plan(tmp_path, body(AMBIGUOUS, LONG)))
+    (problem,) = warnings_of(plan(tmp_path, body(AMBIGUOUS, LONG)))
     assert problem.level is Level.WARNING
     assert problem.message == (
         "this example of shop.put: Modelway accepts it, "
@@ -82,25 +84,25 @@ def test_an_example_of_a_body_that_one_refuses_is_a_warning_with_both_readings(t
 
 
 def test_the_warning_stands_at_the_example(tmp_path):
-    (problem,) = found(plan(tmp_path, body(AMBIGUOUS, {"name": "tea"}, LONG)))
+    (problem,) = warnings_of(plan(tmp_path, body(AMBIGUOUS, {"name": "tea"}, LONG)))
     line = (tmp_path / "shop.yaml").read_text().splitlines()[problem.line - 1]
     assert (Path(problem.file).name, line.strip()) == ("shop.yaml", "name: green tea")
 
 
 @pytest.mark.parametrize("status", ["200", "2XX", "default", "404"])
 def test_an_example_of_a_response_is_compared_too(tmp_path, status):
-    (problem,) = found(plan(tmp_path, answer(AMBIGUOUS, LONG, status)))
+    (problem,) = warnings_of(plan(tmp_path, answer(AMBIGUOUS, LONG, status)))
     assert "openapi-core refuses it (name: 'green tea' is too long)" in problem.message
 
 
 def test_the_example_of_a_schema_is_compared_too(tmp_path):
-    (problem,) = found(plan(tmp_path, body({**AMBIGUOUS, "example": LONG})))
+    (problem,) = warnings_of(plan(tmp_path, body({**AMBIGUOUS, "example": LONG})))
     assert problem.code == "MW421"
 
 
 def test_operations_without_a_route_are_not_compared(tmp_path):
     routes = GATEWAY.replace("shop.*", "shop.other")
-    assert found(plan(tmp_path, body(AMBIGUOUS, LONG), routes=routes)) == []
+    assert warnings_of(plan(tmp_path, body(AMBIGUOUS, LONG), routes=routes)) == []
 
 
 def test_a_config_with_errors_is_not_compared(tmp_path):
@@ -144,17 +146,17 @@ def test_a_config_with_errors_is_not_compared(tmp_path):
 def test_known_limits_of_openapi_core_are_not_mentioned(tmp_path, version, schema, example):
     identifier = {"type": "string", "readOnly": True}
     planned = plan(tmp_path, body(schema, example), version=version, Id=identifier)
-    assert found(planned) == []
+    assert warnings_of(planned) == []
 
 
 @pytest.mark.parametrize("media_type", ["application/x-www-form-urlencoded", "multipart/form-data"])
 def test_forms_are_not_compared(tmp_path, media_type):
-    assert found(plan(tmp_path, body(AMBIGUOUS, LONG, media_type=media_type))) == []
+    assert warnings_of(plan(tmp_path, body(AMBIGUOUS, LONG, media_type=media_type))) == []
 
 
 def test_a_failure_of_openapi_core_is_information_and_mentioned_once(tmp_path):
     unreadable = {"type": "string", "pattern": r"^\p{L}+$"}
-    (problem,) = found(plan(tmp_path, body(unreadable, "a", "b", "c")))
+    (problem,) = warnings_of(plan(tmp_path, body(unreadable, "a", "b", "c")))
     assert (problem.code, problem.level) == ("MW422", Level.INFO)
     assert "and on 2 more examples" in problem.message
 
@@ -162,20 +164,20 @@ def test_a_failure_of_openapi_core_is_information_and_mentioned_once(tmp_path):
 def test_of_many_examples_some_are_compared(tmp_path, monkeypatch):
     monkeypatch.setattr(compare, "MOST_EXAMPLES", 4)
     planned = plan(tmp_path, body(AMBIGUOUS, *({"name": f"green tea {n}"} for n in range(10))))
-    assert len(found(planned)) == 4
+    assert len(warnings_of(planned)) == 4
 
 
 def test_a_file_that_a_document_refers_to_is_read_as_modelway_repaired_it(tmp_path):
     (tmp_path / "parts.yaml").write_text(yaml.safe_dump({"Name": {"type": "string"}}))
     schema = {"properties": {"name": {"$ref": "parts.yaml#/Name", "maxLength": 3}}}
-    (problem,) = found(plan(tmp_path, body(schema, LONG)))
+    (problem,) = warnings_of(plan(tmp_path, body(schema, LONG)))
     assert problem.code == "MW421"
 
 
 def played(planned: PlanResult, target: str, data: Any = None, **headers: str) -> list[str]:
     text = b"" if data is None else data if isinstance(data, bytes) else json.dumps(data).encode()
-    seen = rehearse(planned.plan, request("PUT", target, list(headers.items()), text))
-    return compare_request(planned.plan, seen)
+    rehearsal = rehearse(planned.plan, request("PUT", target, list(headers.items()), text))
+    return compare_request(planned.plan, rehearsal)
 
 
 def parameters(*declared: dict[str, Any]) -> dict[str, Any]:

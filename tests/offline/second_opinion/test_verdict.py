@@ -17,14 +17,14 @@ def test_equal_verdicts_do_not_disagree(verdict):
 
 
 def test_both_readings_are_shown():
-    found = disagreement("the body", ACCEPTED, refused("maxLength"))
+    difference = disagreement("the body", ACCEPTED, refused("maxLength"))
     words = "the body: Modelway accepts it, openapi-core refuses it (too long)"
-    assert str(found) == words
+    assert str(difference) == words
 
 
 def test_a_long_refusal_is_cut():
-    found = disagreement("the body", Verdict("x" * 1000), ACCEPTED)
-    assert len(str(found)) < 300
+    difference = disagreement("the body", Verdict("x" * 1000), ACCEPTED)
+    assert len(str(difference)) < 300
 
 
 @pytest.mark.parametrize("keyword", NOT_COMPARED)
